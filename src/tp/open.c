@@ -63,7 +63,7 @@ int tp_wanted(const struct tp_ops *ops, const struct tp_caps *open, const char *
     if (!is_auto)
         return !strcmp(cvar.transport, ops->name);
     *why = "not needed: every process is on this host";
-    /* a list made for this process is not there to be left alone */
+    /* a list that a test or the simulator made must be used */
     if (!proc->tp && boot_host_processes() == boot_size())
         return 0;
     *why = "the first network that opens";

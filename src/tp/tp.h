@@ -1,16 +1,16 @@
 /* tp.h - what a transport does for the rooms above: THE contract.
  *
- * Every call is nonblocking.  Bytes only: datatypes, epochs and ranks of communicators are
- * unknown here.  `peer` is the dense process number (world rank) given to connect().  One thread
- * at a time per struct tp unless TP_THREADS is set; the caller (am/) holds proc->lock.
+ * Every call is nonblocking.  Bytes only: datatypes, epochs and ranks of communicators are unknown
+ * here. `peer` is the dense process number (world rank) given to connect().  One thread at a time
+ * per struct tp unless TP_THREADS is set; the caller (am/) holds proc->lock.
  *
  * Results:  0           done; buffers are yours again; d->fn is NOT called
  *           TP_PENDING  accepted; d->fn(d, err) is called once, from progress()
  *           TP_AGAIN    no resources now; nothing happened; call progress() and try again
  *           < 0         -errno; nothing happened
  *
- * Two classes of message.  Requests may be refused by the receiver for a while; replies always
- * find room (the sender of a request reserved it, see am.h) and are never held behind requests.
+ * Two classes of message.  Requests may be refused by the receiver for a while; replies always find
+ * room (the sender of a request reserved it, see am.h) and are never held behind requests.
  * A transport without an entry leaves it NULL and its flag clear; it emulates nothing. */
 #ifndef TP_TP_H
 #define TP_TP_H
@@ -20,8 +20,8 @@
 #include <sys/uio.h>
 
 enum { TP_PENDING = 1, TP_AGAIN = 2 };
-/* How long what a transport has of a dead peer may stay the transport's; then its memory is taken
- * for given back. */
+/* How long a transport may keep what it has of a failed peer.  After that its memory counts as
+ * given back. */
 enum { TP_FAILED_NS = 1000000000 };
 
 enum { TP_FDS = 8 }; /* descriptors of one transport, at most */
@@ -35,14 +35,14 @@ struct tp_done { /* embed in your request */
 };
 
 enum tp_flag {
-    TP_PUT = 1, TP_GET = 2, TP_ATOMIC = 4, /* entries below are usable */
+    TP_PUT = 1, TP_GET = 2, TP_ATOMIC = 4, /* only these entries are usable */
     TP_AM_ORDERED = 8,                     /* AMs of one class from A to B are delivered in order */
     TP_PUT_THEN_AM = 16,                   /* an AM sent after a put is delivered after its data;
                                             * not so an atomic */
     TP_REG_LOCAL = 32,                     /* local buffers must be registered (smem != NULL) */
     TP_CPU_COHERENT = 64,                  /* its atomics on integers are atomic with CPU atomics */
     TP_WAIT_FD = 128, TP_THREADS = 256, TP_DEVICE_MEM = 512,
-    TP_AM_LEAVES = 1024                    /* an AM that was taken arrives though its sender calls
+    TP_AM_LEAVES = 1024                    /* an AM that was taken arrives even if its sender calls
                                             * nothing more, unless a connection is new or full */
 };
 
@@ -56,9 +56,9 @@ struct tp_caps {
     size_t put_min, get_min; /* bytes from which one put/get is faster than messages that do the
                               * same; SIZE_MAX: never */
     size_t pull_min;      /* bytes from which a get pays whose memory was registered for it alone;
-                            * SIZE_MAX: never, or not known */
+                           * SIZE_MAX: never, or unknown */
     int lone_pays;         /* 1: one put or get, flushed at once, is faster than a message and its
-                            * answer, however short */
+                            * answer, at any length */
     unsigned atomic_sizes; /* bit log2(bytes) set if atomics of that width exist                  */
     size_t gather;         /* bytes of small operations worth waiting for before a message leaves;
                             * 0: a message costs little */
@@ -69,11 +69,12 @@ struct tp_caps {
 
 struct proc;
 struct tp_env {
-    /* msg is the transport's, valid during the call only.  0: taken.  TP_AGAIN (requests only):
-     * keep it and stop this peer's requests until the next progress; replies still come through. */
+    /* msg belongs to the transport and is valid during the call only. 0: taken.  TP_AGAIN (requests
+     * only): keep it and stop this peer's requests until the next progress.  Replies still come
+     * through. */
     int (*recv)(void *up, unsigned peer, enum tp_class cls, const void *msg, size_t len);
-    /* Nothing can be sent to peer any more (-errno): from progress or from a send.  Every later
-     * call for it answers -ENOTCONN, or what this process lacked for a connection (-EMFILE,
+    /* Nothing can be sent to peer any more (-errno): called from progress or from a send.  Every
+     * later call for it returns -ENOTCONN, or what this process lacked for a connection (-EMFILE,
      * -ENFILE).  May be NULL. */
     void (*lost)(void *up, unsigned peer, int err);
     void *up;
@@ -81,14 +82,14 @@ struct tp_env {
     const char *variant; /* for open: this variant and no other; NULL: the transport chooses */
 };
 
-struct tp;     /* one open transport; each transport's own struct begins with what it likes */
+struct tp;     /* one open transport; each transport puts its own data behind it */
 struct tp_mem; /* registered local memory */
 struct tp_far; /* imported remote memory  */
 
-/* one atomic on n elements; two have no order, not even to one peer.  operand and compare are
- * copied */
+/* one atomic on n elements.  Two atomics have no order, not even to one peer. operand and compare
+ * are copied */
 struct tp_atomic {
-    int op;        /* MPI_Op value: the transport knows the few it can do */
+    int op;        /* MPI_Op value: the transport knows those that it can execute */
     int type;      /* log2 of the element size in bits 0-3; 16: signed, 32: floating */
     size_t n;
     const void *operand, *compare; /* compare != NULL: compare-and-swap */
@@ -97,63 +98,64 @@ struct tp_atomic {
 
 struct tp_ops {
     const char *name;
-    int near; /* 1: reaches only processes of this host; always opened, preferred between those of
-               * one node */
+    int near; /* 1: reaches only processes of this host.  Always opened, and preferred between those
+               * of one node */
     /* life: open -> address -> (boot/ publishes one key) -> connect on the first message to a peer
-     * -> close.  connect: -EHOSTUNREACH where this transport does not lead; am/ then tries the
-     * next.
-     * close: after a barrier in which nobody calls progress, so that none meets a peer that is half
-     * gone (libfabric's shm provider crashes when it takes up a connection of one) */
+     * -> close
+     * connect: -EHOSTUNREACH if this transport does not reach the peer; am/ then tries the next.
+     * close: after a barrier in which no process calls progress, so that none meets a peer that is
+     * half closed (libfabric's shm provider crashes when it accepts a connection of one) */
     int (*open)(const struct tp_env *env, struct tp **tp, struct tp_caps *caps);
     int (*address)(struct tp *tp, void *buf, size_t *len);
     int (*connect)(struct tp *tp, unsigned peer, const void *addr, size_t len);
     void (*close)(struct tp *tp);
     /* active message: reliable, gathers iov, total <= am_max (else -EMSGSIZE); delivered once to
-     * env->recv of peer.  d == NULL: never TP_PENDING; the transport copies what it cannot send at
-     * once.  TP_PENDING: the last piece, of at least caps.am_zcopy_min, must stay as it is until
-     * d->fn; the others and iov itself are the caller's at once.  d->fn with an error: it did not
-     * leave, and no later one will (-ENOTCONN, -EMFILE ... as env.lost).
+     * env->recv of peer.
+     * d == NULL: never TP_PENDING; the transport copies what it cannot send at once.
+     * TP_PENDING: the last piece, of at least caps.am_zcopy_min, must stay unchanged until d->fn.
+     * The others and iov itself may be reused at once. d->fn with an error: it did not leave, and
+     * no later one will (-ENOTCONN, -EMFILE ... as env.lost).
      * After TP_AGAIN to a request the process is woken (TP_WAIT_FD) when there is room. */
     int (*am)(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n,
               struct tp_done *d);
-    /* memory: reg/pack at the owner, import at the origin.  access: what others may do with it
-     * (enum tp_access), 0: it is for our own operations; what may only be read is never written
-     * to */
+    /* memory: reg/pack at the owner, import at the origin. access: what others may do with it (enum
+     * tp_access), 0: for our own operations only.  Read-only memory is never written to */
     int (*reg)(struct tp *tp, void *base, size_t len, int space, int access, struct tp_mem **mem);
     int (*pack)(struct tp *tp, struct tp_mem *mem, void *key, size_t *len);
     void (*dereg)(struct tp *tp, struct tp_mem *mem);
     int (*import)(struct tp *tp, unsigned peer, const void *key, size_t len, struct tp_far **far);
     void (*drop)(struct tp *tp, struct tp_far *far);
-    /* one-sided: `off` is bytes from the registered base; done = local completion (get/fetch:
-     * result here) */
+    /* one-sided: `off` is bytes from the registered base; done = local completion (get/fetch: the
+     * result is here) */
     int (*put)(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len,
                struct tp_mem *smem, struct tp_done *d);
     int (*get)(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len,
                struct tp_mem *dmem, struct tp_done *d);
     int (*atomic)(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_atomic *a,
                   struct tp_done *d);
-    /* 1 / 0; asked at window creation.  fetch: 0 no result, 1 old values, 2 compare-and-swap (op is
+    /* 1 / 0; asked at window creation. fetch: 0 no result, 1 old values, 2 compare-and-swap (op is
      * ignored) */
     int (*atomic_ok)(struct tp *tp, int op, int type, size_t n, int fetch);
-    /* earlier put/atomic to peer visible there */
+    /* earlier puts and atomics to peer are visible there */
     int (*flush)(struct tp *tp, unsigned peer, struct tp_done *d);
     /* progress and sleep */
     int (*progress)(struct tp *tp);      /* events handled, 0 = idle, < 0 error */
     /* arm=0: the fd or -1; arm=1: 0 may sleep on it, TP_AGAIN: events are waiting, < 0: there is
      * nothing to sleep on (now) */
     int (*fd)(struct tp *tp, int arm);
-    /* of one that sleeps on several: what is to be slept on after fd(tp, 1) answered 0; how many, 1
-     * to TP_FDS.  NULL: fd(tp, 0), which else tells only whether there is something */
+    /* for a transport with several descriptors: writes those to sleep on after fd(tp, 1) returned
+     * 0; returns how many, 1 to TP_FDS. fd(tp, 0) then only reports whether there are any.  NULL:
+     * the one of fd(tp, 0) */
     int (*fds)(struct tp *tp, int *fd);
     /* one line for the user about what was opened (device, provider), without newline; may be
      * NULL */
     void (*describe)(struct tp *tp, char *text, size_t len);
-    /* what two processes must have the same to talk by this transport (a provider's name), cut to
-     * len; NULL: nothing */
+    /* what must be equal in two processes that use this transport (a provider's name), cut to len;
+     * NULL: nothing */
     void (*variant)(struct tp *tp, char *text, size_t len);
 };
 
-/* Transports of this build, in order of preference; ends with NULL (open.c).  "self" and "shm" are
+/* Transports of this build, in order of preference; ends with NULL (open.c). "self" and "shm" are
  * always there. */
 extern const struct tp_ops *const tp_list[];
 /* The list of this process: tp_list, or what the simulator or a test gave to tp_use() before
@@ -162,15 +164,15 @@ const struct tp_ops *const *tp_active(void);
 int tp_use(const struct tp_ops *const *list); /* 0 or -ENOMEM; NULL: back to tp_list */
 /* In the active list; NULL if it has none of that name. */
 const struct tp_ops *tp_find(const char *name);
-/* Whether this job is to open a transport (MPIR_CVAR_TRANSPORT, where the processes are).  open:
- * what the network that is open already can do, NULL: none is.  `auto` keeps one network, the first
- * that has native put, else the first; only opening it tells what it has, so the next is opened
- * only where the one before has none, and kept where it is tp_better().
- * *why: the reason, for the debug summary. */
+/* Whether this job opens a transport (MPIR_CVAR_TRANSPORT, where the processes are). open:
+ * capabilities of the network that is open already, NULL: none is open. `auto` keeps one network:
+ * the first that has native put, else the first.  Only opening a network shows what it has.  So the
+ * next is opened only if the one before has no native put, and kept if it is tp_better(). *why: the
+ * reason, for the debug summary. */
 int tp_wanted(const struct tp_ops *ops, const struct tp_caps *open, const char **why);
-/* Whether the later of two networks shall take the place of the one that is open. */
+/* Whether the later of two networks replaces the one that is open. */
 int tp_better(const struct tp_caps *open, const struct tp_caps *later);
-/* Names of the active list that MPIR_CVAR_TRANSPORT takes, "auto" included, with commas. */
+/* Names of the active list that MPIR_CVAR_TRANSPORT takes, "auto" included, separated by commas. */
 void tp_names(char *text, size_t len);
 
 #endif

@@ -11,7 +11,7 @@ void tp_iov_gather(void *to, const struct iovec *iov, int n)
             memcpy(p, iov[i].iov_base, 8);
         else if (len == 16)
             memcpy(p, iov[i].iov_base, 16);
-        else if (len) /* base may be NULL then */
+        else if (len) /* base may be NULL if len is 0 */
             memcpy(p, iov[i].iov_base, len);
         p += len;
     }

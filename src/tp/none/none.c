@@ -1,12 +1,12 @@
-/* The transport that does nothing: copy this folder to start a new one
- * (doc/howto/add-a-transport.md).  It opens, has an address of no bytes, reaches nobody, and is
+/* none.c - the transport that does nothing: copy this folder to start a new one
+ * (doc/howto/add-a-transport.md).  It opens, has an address of no bytes, reaches no process, and is
  * idle. */
 #include "tp/tp_types.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* The signatures are given from outside; not every function needs all of its own. */
+/* The table of operations fixes the signatures; not every function needs all parameters. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 struct none {

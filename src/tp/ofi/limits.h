@@ -4,27 +4,27 @@
 
 #include "tp/tp_types.h"
 
-/* bytes of a packet that ofi_rxm over tcp shall send at once: 64 KiB of data and their headers */
+/* bytes of a packet that ofi_rxm over tcp sends at once: 64 KiB of data and their headers */
 #define OFI_EAGER 69632
 enum {
-    OFI_EAGER_MIN = 16384,      /* what it, and others, send so by themselves */
+    OFI_EAGER_MIN = 16384,      /* its default, and that of other providers */
     OFI_AM_ROOM = 64,           /* of these bytes, for headers of ours and theirs */
     OFI_GATHER = 16384,         /* caps.gather (bytes) */
     OFI_WINDOW = 262144,        /* bytes, O2 */
     OFI_REPLIES = 256,          /* count; O2 does not bound them, am/ does */
     OFI_BUFFERS = 4,            /* receive buffers posted where many messages fit into one ... */
     OFI_BUFFER_BYTES = 1048576, /* ... of this size */
-    /* receive buffers posted where each takes one message: long ones go round in half a MiB, half a
-     * core's cache */
+    /* receive buffers posted where each takes one message: messages of the greatest length use half
+     * a MiB in turn, half a core's cache */
     OFI_SINGLES = 8,
     OFI_NAME_MAX = 256, /* bytes of an endpoint's name */
-    /* bytes of a piece that is sent from where it lies: a copy of fewer costs less than its
+    /* bytes of a piece that is sent from where it lies: for fewer a copy costs less than its
      * completion */
     OFI_ZCOPY = 16384,
-    OFI_ZCOPY_IOV = 3, /* ... our header, that piece, what fills its last word */
-    /* bytes, wire included: what is asked for, where the provider has less */
+    OFI_ZCOPY_IOV = 3, /* ... our header, that piece, the filling of its last word */
+    /* bytes, wire included: requested of a provider that has less */
     OFI_INJECT = 4096,
-    /* bytes, wire included: send buffers come in this size and that of the longest */
+    /* bytes, wire included: send buffers have this size or that of the longest */
     OFI_SMALL = 512,
     OFI_POOL = 256,        /* short send buffers kept for later */
     OFI_POOL_BIG = 32,     /* and long ones */

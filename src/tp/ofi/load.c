@@ -1,5 +1,5 @@
-/* load.c - libfabric is opened when a job wants it, never linked: its providers and what these link
- * would come into every program, and jobs on one host have no use for them. */
+/* load.c - opens libfabric when a job wants it.  It is never linked: every program would load its
+ * providers and their libraries, and jobs on one host do not need them. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -19,18 +19,18 @@ static const char *const library = "libfabric.so.1", *const eager_limit = "FI_OF
 static const struct var_env settings[] = {{"FI_OFI_RXM_MSG_RX_SIZE", "128"},
                                           {"FI_OFI_RXM_EAGER_LIMIT", TEXT(OFI_EAGER)}};
 
-/* The least version whose objects have all that we use. */
+/* The least version whose objects have all that is used here. */
 static const uint32_t api_version = FI_VERSION(1, 11);
 
-/* Settings of ofi_rxm, which has no other place for them; read once, when the library is opened,
- * and what the user has set stays.
+/* Settings of ofi_rxm, which has no other place for them.  It reads them once, when the library is
+ * opened.  Values that the user set stay.
  *   EAGER_LIMIT  bytes of a message that is sent without asking first.  tcp takes them from our
- *   buffer and puts them into the
- *                receiver's; over verbs it must be the size of ofi_rxm's own buffers, so where
- *                there are cards it is left alone. Processes whose limits differ do not get a
- *                connection, so it is part of the variant (ofi_variant).
- *   MSG_RX_SIZE  buffers of 16 KiB that wait for messages: 4096 by itself, 52 MB of every process
- * A program that has brought libfabric with it may have used it, and then they are read no more. */
+ *                buffer and puts them into the receiver's.  Over verbs the limit must be the size
+ *                of ofi_rxm's own buffers, so it stays unset where there are cards.  Processes with
+ *                different limits do not get a connection, so it is part of the variant
+ *                (ofi_variant).
+ *   MSG_RX_SIZE  buffers of 16 KiB that wait for messages: 4096 by default, 52 MB of every process
+ * A program that links libfabric may have used it already.  Then it does not read them again. */
 static void settings_make(void)
 {
     void *there = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
@@ -39,7 +39,7 @@ static void settings_make(void)
         return;
     }
     int alone = access("/sys/class/infiniband", F_OK) == 0 || var_env_get(buffer_size);
-    var_env_on(settings, alone ? 1 : 2); /* for good: when they are read is the library's affair */
+    var_env_on(settings, alone ? 1 : 2); /* for good: the library may read them at any time */
 }
 
 static size_t setting(const char *name)
@@ -98,7 +98,7 @@ uint32_t ofi_hash(const char *text)
     return h;
 }
 
-/* What we ask for; sub-objects are made by the library, which so knows their size. */
+/* The request; the library makes its sub-objects, and so knows their size. */
 static struct fi_info *hints_make(struct ofi *o, uint64_t caps, const char *provider)
 {
     struct fi_info *h = o->lib.dupinfo(NULL);
@@ -122,14 +122,13 @@ static struct fi_info *hints_make(struct ofi *o, uint64_t caps, const char *prov
     return h;
 }
 
-/* Providers that lead to this host only: never chosen where none is named, since then the job spans
- * hosts. */
+/* Providers that reach this host only: chosen only by name, since a job without one spans hosts. */
 static int host_only(const struct fi_info *i)
 {
     return !strcmp(i->fabric_attr->prov_name, "shm") || i->domain_attr->caps == FI_LOCAL_COMM;
 }
 
-/* Ask once.  0 with o->info; else the answer of libfabric. */
+/* Ask once. 0 with o->info; else the result of libfabric. */
 static int ask(struct ofi *o, uint64_t caps, const char *provider)
 {
     struct fi_info *list = NULL, *h = hints_make(o, caps, provider);
@@ -146,9 +145,9 @@ static int ask(struct ofi *o, uint64_t caps, const char *provider)
     return o->info ? 0 : -FI_ENODATA;
 }
 
-/* Ask for the same with longer injects: ofi_rxm promises 64 bytes unasked, and a message that is
+/* Ask for the same with longer injects: ofi_rxm promises 64 bytes by default.  A message that is
  * not injected costs a system call here, and one more for its completion.  A provider that cannot
- * stays as it is. */
+ * do it stays as it is. */
 static void inject_more(struct ofi *o)
 {
     struct fi_info *list = NULL, *h = o->lib.dupinfo(o->info);
@@ -173,10 +172,11 @@ static void inject_more(struct ofi *o)
     o->lib.freeinfo(h);
 }
 
-/* One descriptor for the queue of ofi_rxm is an epoll set of epoll sets, each of which an event
- * wakes whether somebody sleeps or not: 0.2 to 0.3 us of a put and flush, both ends together.  By
- * FI_WAIT_POLLFD only who sleeps is in their way.  Its descriptors in 1.17 are the sets, which stay
- * the same; a connection's is inside.  Later ones have another tcp, earlier ones were not tried. */
+/* One descriptor for the queue of ofi_rxm is an epoll set of epoll sets.  An event wakes each of
+ * them even if no thread sleeps: 0.2 to 0.3 us of a put and flush, both ends together.  With
+ * FI_WAIT_POLLFD only a sleeper pays for them.  Its descriptors in 1.17 are the sets, which stay
+ * the same; those of connections are inside.  Later versions have another tcp; earlier ones were
+ * not tried. */
 enum fi_wait_obj ofi_wait_obj(const struct ofi *o)
 {
     int fixed = !strcmp(o->info->fabric_attr->prov_name, "tcp;ofi_rxm") &&
@@ -220,18 +220,18 @@ static void names_of_providers(struct ofi *o, char *text, size_t len)
     o->lib.freeinfo(list);
 }
 
-/* What providers promise and do not keep; found by the contract test, told in
+/* What providers promise and do not keep; found by the contract test, explained in
  * doc/design/tp-ofi.md. */
 static const struct quirk {
     const char *provider;
     uint64_t without; /* capabilities not to be used */
-    int quiet;        /* nothing may be asked (O7) */
+    int quiet;        /* no questions (O7) */
 } quirks[] = {
-    /* Long messages of several senders are mixed up in one buffer; atomics that are not waited for
-     * crash the target; a message that comes amid puts or gets damages them, and rma/ and p2p/ send
-     * messages all the time.  It has no connections that could break. */
+    /* Long messages of several senders are mixed up in one buffer.  Atomics that are not waited for
+     * crash the target.  A message that comes amid puts or gets damages them, and rma/ and p2p/
+     * send messages all the time.  It has no connections that could break. */
     {"udp;ofi_rxd", FI_MULTI_RECV | FI_RMA | FI_ATOMIC, 1},
-    /* what comes while none is posted is put into the next ones at wrong places */
+    /* what arrives while no buffer is posted goes to wrong places in the next ones */
     {"tcp;ofi_rxm", FI_MULTI_RECV, 0},
     /* a compare-and-swap issued while an add is under way damages memory */
     {"shm", FI_ATOMIC, 0},
@@ -246,8 +246,8 @@ static void heed_quirks(struct ofi *o)
         }
 }
 
-/* The shm provider names its memory by the process id, and refuses to open where a dead process of
- * the same number left its own behind: give it a name that nobody had. */
+/* The shm provider names its memory by the process id.  It refuses to open if a process of the same
+ * id has ended and left its own behind.  So give it a new name. */
 static int rename_shm(struct fi_info *i)
 {
     char name[64];
@@ -263,8 +263,8 @@ static int rename_shm(struct fi_info *i)
     return 0;
 }
 
-/* The provider with most of what we can use.  Receive buffers for many messages are worth more than
- * put and get here. */
+/* The provider with most of the features that are used.  Receive buffers for many messages are
+ * worth more than put and get here. */
 int ofi_choose(struct ofi *o)
 {
     static const uint64_t wishes[] = {

@@ -12,13 +12,14 @@
 
 /* A peer that has not heard us is looked at once in this time (ns). */
 static const uint64_t LOOK_NS = 1000000000u;
-/* How long the first message to a peer waits for what a connection needs here, and how often it is
- * tried (ns). */
+/* How long the first message to a peer waits for what a connection needs here, and how often it
+ * tries again (ns). */
 static const uint64_t LACK_NS = 10000000000u, LACK_RETRY_NS = 10000000u;
-/* Looks at a broken one that may not know: it is told at each until it is held for dead. */
+/* Looks at a broken peer that may not know of it: each look notifies it, until it counts as
+ * failed. */
 enum { TELL_LOOKS = 8 };
 
-/* Stands between the message and the next one, O: ofi.h "Wire". */
+/* Bytes of a message on the wire, with header and padding (ofi.h "Wire"). */
 static size_t wire_bytes(size_t len)
 {
     return sizeof(struct ofi_wire) + ((len + 7) & ~(size_t)7);
@@ -73,7 +74,7 @@ static void send_put(struct ofi *o, struct ofi_send *m)
 
 /* --- send --------------------------------------------------------------------------- */
 
-/* Whatever leaves tells the peer how much of its requests was taken. */
+/* Every packet reports to the peer how many of its requests were taken. */
 static void wire_fill(struct ofi *o, struct ofi_peer *p, struct ofi_wire *w, enum ofi_packet kind,
                       size_t len)
 {
@@ -89,7 +90,7 @@ static void wire_fill(struct ofi *o, struct ofi_peer *p, struct ofi_wire *w, enu
     list_del(&p->in_owing);
 }
 
-/* Its header and its first n pieces; the end of them. */
+/* Its header and its first n pieces; returns the end of them. */
 static char *packet_begin(struct ofi *o, struct ofi_peer *p, char *to, enum ofi_packet kind,
                           const struct iovec *iov, int n, size_t len)
 {
@@ -137,14 +138,14 @@ static ssize_t post(struct ofi *o, struct ofi_send *m)
     return err;
 }
 
-/* What this process may have again soon. */
+/* Errors that may pass: what this process may have again soon. */
 int ofi_is_shortage(ssize_t err)
 {
     return err == -FI_ENOMEM || err == -EMFILE || err == -ENFILE || err == -ENOBUFS;
 }
 
-/* Nothing has left for p, and there is no descriptor, say, for a connection: that is weather for a
- * while.  1: wait. */
+/* Nothing has left for p, and a connection lacks something here, such as a descriptor.  That may
+ * pass, so wait for a while. 1: wait. */
 static int lacks(struct ofi_peer *p, ssize_t err)
 {
     if (p->reached || !ofi_is_shortage(err))
@@ -161,7 +162,7 @@ static int lacks_still(const struct ofi_peer *p)
     return __builtin_expect(p->lacks != 0, 0) && time_now() < p->lacks_next;
 }
 
-/* Send what waits for one peer while the provider takes it; events. */
+/* Send what waits for one peer while the provider takes it; returns events. */
 static int queue_run(struct ofi *o, struct ofi_peer *p)
 {
     int events = 0;
@@ -172,7 +173,7 @@ static int queue_run(struct ofi *o, struct ofi_peer *p)
         ssize_t err = post(o, m);
         if (!err || err == -FI_EAGAIN)
             ofi_wake(p);
-        if (err == -FI_EAGAIN) { /* what it lacked it has */
+        if (err == -FI_EAGAIN) { /* what it lacked is there */
             p->lacks = 0;
             return events;
         }
@@ -190,8 +191,8 @@ static int queue_run(struct ofi *o, struct ofi_peer *p)
     return events;
 }
 
-/* A message has its number, and its way to go.  The clock is asked once a second for a peer: it
- * leaves the list at a look only. */
+/* A message has its number, and can leave.  The clock is read once a second for a peer, which
+ * leaves the list only at a look. */
 static void numbered(struct ofi *o, struct ofi_peer *p)
 {
     p->seq++;
@@ -204,15 +205,15 @@ static void numbered(struct ofi *o, struct ofi_peer *p)
     list_push(&o->unheard, &p->in_unheard);
 }
 
-/* Something waits for the provider now.  Another thread may sleep on its descriptors alone, and be
- * the one to try again; while the rooms are opened nobody sleeps. */
+/* A message waits for the provider now.  Another thread may sleep on its descriptors alone, and
+ * must try again.  While the rooms are opened no thread sleeps. */
 static void wake_sleeper(void)
 {
     if (proc->threaded && proc->mem)
         mem_wake(boot_host_index(boot_rank()));
 }
 
-/* Send a message whose bytes are made, or let it wait. */
+/* Send a message whose bytes are complete, or let it wait. */
 static void enqueue_made(struct ofi *o, struct ofi_peer *p, struct ofi_send *m)
 {
     numbered(o, p);
@@ -240,8 +241,8 @@ static int enqueue(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, cons
     return 0;
 }
 
-/* The same of a long message whose last piece stays where it is until d->fn.  TP_PENDING, or 0: not
- * so. */
+/* The same for a long message whose last piece stays where it is until d->fn.  TP_PENDING, or 0:
+ * not possible. */
 static int enqueue_zcopy(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind,
                          const struct iovec *iov, int n, size_t len, struct tp_done *d)
 {
@@ -262,8 +263,8 @@ static int enqueue_zcopy(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind
     return TP_PENDING;
 }
 
-/* Short packets go without a buffer of ours.  0: gone; -FI_EAGAIN: not now, or not so; or another
- * error, which shows again when the packet is tried as one of the queue. */
+/* Send a short packet without a buffer of ours. 0: sent; -FI_EAGAIN: not now, or not in this way;
+ * or another error, which shows again when the packet leaves the queue. */
 static ssize_t inject(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind,
                       const struct iovec *iov, int n, size_t len)
 {
@@ -295,11 +296,11 @@ int ofi_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *
     if (len > o->am_max)
         return -EMSGSIZE;
     struct ofi_peer *p = map_get(&o->peers, peer);
-    if (p && ofi_is_shortage(p->broken)) /* it lives: what is missing is here */
+    if (p && ofi_is_shortage(p->broken)) /* the peer is alive: something is missing here */
         return p->broken;
     if (!p || !p->connected || p->broken)
         return -ENOTCONN;
-    if (p->lacks) /* nothing more is taken that might not leave */
+    if (p->lacks) /* take nothing more that might not leave */
         return TP_AGAIN;
     uint32_t wire = (uint32_t)wire_bytes(len);
     if (cls == TP_REQUEST && p->sent - p->acked + wire > OFI_WINDOW)
@@ -314,14 +315,14 @@ int ofi_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *
     return pending;
 }
 
-/* Our own, as HELLO and ASK bring it. */
+/* Our own address, for HELLO and ASK. */
 static int our_address(struct ofi *o, struct ofi_address *a, struct iovec *v)
 {
     *v = (struct iovec){a, sizeof *a};
     return tp_ofi_ops.address((struct tp *)o, a, &v->iov_len);
 }
 
-/* The first word to a peer: who we are, so that it can answer without asking the launcher. */
+/* The first packet to a peer: our address, so that it can answer without asking the launcher. */
 int ofi_greet(struct ofi *o, struct ofi_peer *p)
 {
     struct ofi_address a;
@@ -330,7 +331,7 @@ int ofi_greet(struct ofi *o, struct ofi_peer *p)
     return err ? err : enqueue(o, p, OFI_HELLO, &v, 1, v.iov_len);
 }
 
-/* It has left, or will not. */
+/* It has left, or never will. */
 static void send_over(struct ofi *o, struct ofi_send *m, int err)
 {
     struct tp_done *d = m->done;
@@ -342,7 +343,7 @@ static void send_over(struct ofi *o, struct ofi_send *m, int err)
 void ofi_send_done(struct ofi *o, struct ofi_send *m, int err)
 {
     struct ofi_peer *p = m->peer;
-    send_over(o, m, err ? -ENOTCONN : 0); /* whatever it was: the peer is lost */
+    send_over(o, m, err ? -ENOTCONN : 0); /* after any other error the peer is lost */
     if (err)
         ofi_peer_lost(o, p, err);
 }
@@ -366,13 +367,14 @@ void ofi_held_drop(struct ofi_peer *p)
 
 /* --- the window, receiver's side ------------------------------------------------------ */
 
-/* Tell a peer how much was taken, where no message of ours did. */
+/* Report to a peer how much was taken, if no message of ours did. */
 static int tell(struct ofi *o, struct ofi_peer *p)
 {
     if (p->broken)
         return 0;
     if (!p->known || inject(o, p, OFI_TAKEN, NULL, 0, 0) != 0) {
-        /* Behind the queue, or when the provider has room, or when its HELLO has come. */
+        /* Called behind the queue, or when the provider has room, or when the peer's HELLO has
+         * come. */
         if (list_empty(&p->in_owing)) {
             list_push(&o->owing, &p->in_owing);
             wake_sleeper();
@@ -385,13 +387,13 @@ static int tell(struct ofi *o, struct ofi_peer *p)
 static void took(struct ofi *o, struct ofi_peer *p, size_t wire)
 {
     p->taken += (uint32_t)wire;
-    /* While less than this is untold the peer has room for a message: OFI_WINDOW is more than four
-     * of them. */
+    /* While less than this is unreported the peer has room for a message: OFI_WINDOW is more than
+     * four of them. */
     if (p->taken - p->told >= OFI_WINDOW / 2)
         tell(o, p);
 }
 
-/* --- has it come? ----------------------------------------------------------------------- */
+/* --- has it arrived? ----------------------------------------------------------------------- */
 
 void ofi_look_now(struct ofi *o, struct ofi_peer *p)
 {
@@ -401,8 +403,8 @@ void ofi_look_now(struct ofi *o, struct ofi_peer *p)
     list_push_front(&o->unheard, &p->in_unheard);
 }
 
-/* Ask how far it has come: at the looks 1, 2, 4, 8, 16, then at every 16th.  A process that
- * computes or is stopped finds few of them. 1: asked. */
+/* Ask how far it has come: at the looks 1, 2, 4, 8, 16, then at every 16th.  So a process that
+ * computes or is stopped finds few questions. 1: asked. */
 static int ask(struct ofi *o, struct ofi_peer *p)
 {
     struct ofi_address a;
@@ -419,7 +421,7 @@ static int ask(struct ofi *o, struct ofi_peer *p)
     return !err;
 }
 
-/* One look; 1: it stays on the list. */
+/* One look; 1: the peer stays on the list. */
 static int look_at(struct ofi *o, struct ofi_peer *p, int *events)
 {
     if (p->broken) {
@@ -461,8 +463,8 @@ int ofi_look(struct ofi *o)
 
 /* --- receive -------------------------------------------------------------------------- */
 
-/* Keep a request that was refused, or that comes behind one; no more of them than the window lets
- * an honest sender have (O2). */
+/* Keep a request that was refused, or that comes behind one: no more than the window allows a
+ * correct sender (O2). */
 static void hold(struct ofi *o, struct ofi_peer *p, const void *msg, size_t len)
 {
     if (p->held_wire + wire_bytes(len) > OFI_WINDOW) {
@@ -497,20 +499,20 @@ static void on_message(struct ofi *o, struct ofi_peer *p, enum tp_class cls, con
         took(o, p, wire_bytes(len));
 }
 
-/* One packet, from anybody who found our port.  What does not carry our key is not looked at. */
+/* One packet, from any program that found our port.  A packet without our key is dropped unread. */
 static const char *bad(const struct ofi *o, const struct ofi_wire *w, size_t len)
 {
     if (len < sizeof *w || w->key != o->key)
         return "does not belong to this job";
     if (w->src >= o->size || w->kind >= OFI_PACKETS)
-        return "comes from nobody";
+        return "comes from no process of the job";
     if (ofi_wire_len(w) > o->am_max || wire_bytes(ofi_wire_len(w)) != len)
         return "has a wrong length";
     return NULL;
 }
 
-/* The provider lost something on the way here, or turned it round: what comes now must not be taken
- * in its place. */
+/* The provider lost something on the way here, or changed the order.  What comes now must not be
+ * taken in its place. */
 static void on_gap(struct ofi *o, struct ofi_peer *p)
 {
     if (!o->warned_gap++)
@@ -522,9 +524,9 @@ static void on_gap(struct ofi *o, struct ofi_peer *p)
     ofi_peer_lost(o, p, -ECONNRESET);
 }
 
-/* It has a number that was here already: no message is missing for it.  ofi_rxm tells once more of
- * a packet that it still has in a buffer, where somebody makes a connection and writes zeros into
- * it (tp-ofi.md, "Strangers"). */
+/* Its number was here already, so no message is missing for it. ofi_rxm reports a packet again that
+ * it still has in a buffer, when a program connects and writes zeros into it (tp-ofi.md,
+ * "Strangers"). */
 static int came_again(struct ofi *o, const struct ofi_peer *p, uint16_t seq)
 {
     if ((int16_t)(uint16_t)(seq - p->got) >= 0)
@@ -550,7 +552,7 @@ void ofi_deliver(struct ofi *o, const void *packet, size_t len)
     }
     const char *msg = (const char *)packet + sizeof w;
     size_t bytes = ofi_wire_len(&w);
-    /* only behind a packet whose length was wrong, or in a provider's own buffer */
+    /* only behind a packet of wrong length, or in a provider's own buffer */
     if ((uintptr_t)msg & 7)
         msg = memcpy(o->scratch, msg, bytes);
     struct ofi_peer *p = ofi_peer_make(o, w.src);
@@ -567,13 +569,13 @@ void ofi_deliver(struct ofi *o, const void *packet, size_t len)
             return;
         on_gap(o, p);
     }
-    /* It does not know, since it sends; but what the dead sent may come late. */
+    /* It does not know, since it sends.  But packets of a failed peer may come late. */
     if (__builtin_expect(p->broken, 0) && (w.kind == OFI_ASK || !boot_failed((int)p->rank)))
         ofi_look_now(o, p);
     if (p->gap)
         return;
     p->got += w.kind < OFI_TAKEN;
-    /* It says what it has taken and got; never more than we sent, or it is wrong. */
+    /* It reports what it has taken and received.  More than we sent is an error. */
     if (w.taken - p->acked <= p->sent - p->acked)
         p->acked = w.taken;
     if ((uint16_t)(w.got - p->heard) <= (uint16_t)(p->seq - p->heard))
@@ -611,7 +613,7 @@ int ofi_recv_start(struct ofi *o)
     int n = o->multi ? OFI_BUFFERS : OFI_SINGLES;
     if (o->multi &&
         fi_setopt(&o->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least) != 0) {
-        /* It keeps to a measure of its own: one message each, then. */
+        /* It uses another size: one message each, then. */
         o->multi = 0;
         each = least;
         n = OFI_SINGLES;
@@ -636,7 +638,7 @@ int ofi_recv_start(struct ofi *o)
     return 0;
 }
 
-/* --- what waits -------------------------------------------------------------------------- */
+/* --- what waits ------------------------------------------------------------------------- */
 
 static int offer_held(struct ofi *o, struct ofi_peer *p, int budget)
 {
@@ -662,14 +664,14 @@ int ofi_msg_progress(struct ofi *o)
     for (struct list *l = o->unposted.next, *next; l != &o->unposted; l = next) {
         next = l->next;
         ofi_recv_post(o, LIST_OBJ(l, struct ofi_recv, op.link));
-        if (!list_empty(l)) /* refused, and at the end of the list again */
+        if (!list_empty(l)) /* refused, and again at the end of the list */
             break;
     }
     for (struct list *l = o->queuing.next, *next; l != &o->queuing; l = next) {
         next = l->next;
         events += queue_run(o, LIST_OBJ(l, struct ofi_peer, in_queue));
     }
-    /* Once round: who cannot be told is put at the end again. */
+    /* One round: a peer that cannot be told now goes to the end of the list. */
     for (struct list *l = o->owing.next, *last = o->owing.prev, *next, *at = NULL;
          l != &o->owing && at != last; l = next) {
         struct ofi_peer *p = LIST_OBJ(l, struct ofi_peer, in_owing);

@@ -15,7 +15,8 @@
 #include "boot/boot.h"
 #include "mem/mem.h"
 
-/* Sleep while the provider refuses messages: nobody tells when it takes them again (ns). */
+/* How long to sleep while the provider refuses messages: nothing reports when it takes them again
+ * (ns). */
 enum { RETRY_NS = 1000000 };
 
 int ofi_err(int err)
@@ -54,7 +55,7 @@ struct ofi_peer *ofi_peer_make(struct ofi *o, unsigned rank)
 
 void ofi_wake(const struct ofi_peer *p)
 {
-    if (p->sleeper >= 0 && proc->mem) /* while the rooms are opened nobody sleeps */
+    if (p->sleeper >= 0 && proc->mem) /* while the rooms are opened no thread sleeps */
         mem_wake(p->sleeper);
 }
 
@@ -84,8 +85,8 @@ int ofi_peer_learn(struct ofi *o, struct ofi_peer *p, const void *addr, size_t l
     return 0;
 }
 
-/* Nothing can be sent to it any more.  Called from anywhere: what waits for it is dropped by
- * progress.  Whether it is dead is found out by am/. */
+/* Nothing can be sent to it any more.  Called from anywhere: progress drops what waits for it. am/
+ * finds out whether it has failed. */
 void ofi_peer_lost(struct ofi *o, struct ofi_peer *p, int err)
 {
     if (p->broken)
@@ -93,13 +94,13 @@ void ofi_peer_lost(struct ofi *o, struct ofi_peer *p, int err)
     p->broken = err ? err : -ECONNRESET;
     list_push(&o->lost, &p->in_lost);
     list_del(&p->in_unheard);
-    /* It may live, and wait for what the connection lost. */
+    /* It may be alive, and wait for what the connection lost. */
     if (!boot_failed((int)p->rank))
         ofi_look_now(o, p);
 }
 
-/* Somebody died.  That it did was found by the launcher or the watch, perhaps; what waits for it
- * here goes. */
+/* A process has failed, by the report of the launcher or the watch.  Drop what waits for it
+ * here. */
 static void fail_peer(struct ofi *o)
 {
     size_t cursor = 0;
@@ -130,7 +131,7 @@ static void close_fid(struct fid *f)
         (void)fi_close(f);
 }
 
-/* A send or one-sided operation at the end of all. */
+/* A send or one-sided operation still under way at the end. */
 static void op_free(struct ofi_op *op)
 {
     struct fid_mr *mr = op->kind == OFI_OP_SEND ? LIST_OBJ(op, struct ofi_send, op)->mr
@@ -140,7 +141,7 @@ static void op_free(struct ofi_op *op)
     free(op); /* the first in both */
 }
 
-/* Does the provider still have one-sided operations?  Only those of peers that are dead. */
+/* Does the provider still have one-sided operations?  Only those to failed peers count. */
 static int has_left(struct ofi *o)
 {
     size_t cursor = 0;
@@ -157,8 +158,8 @@ static void ofi_close(struct tp *tp)
 {
     struct ofi *o = (struct ofi *)tp;
     size_t cursor = 0;
-    /* tp-ofi.md, "What providers do not keep": it would crash.  Nobody makes progress any more, so
-     * it touches nothing. */
+    /* tp-ofi.md, "What providers do not keep": it would crash.  No thread makes progress any more,
+     * so it touches nothing. */
     if (has_left(o) && boot_failed_count())
         return;
     if (o->ep) /* first: it stops using our memory */
@@ -202,7 +203,7 @@ static void ofi_close(struct tp *tp)
         o->lib.freeinfo(o->info);
     if (o->timer_fd >= 0)
         close(o->timer_fd);
-    /* The library stays: providers have threads and handlers of exit that must find their code. */
+    /* The library stays: providers have threads and exit handlers that must find their code. */
     free(o);
 }
 
@@ -222,11 +223,11 @@ int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr)
     if (!err)
         return 0;
     close_fid(&(*mr)->fid);
-    *mr = NULL; /* the caller frees what it meant to register, and looks at nothing else */
+    *mr = NULL; /* the caller frees what it meant to register, and reads nothing else */
     return ofi_err(err);
 }
 
-/* A queue that can be slept on in the way asked for, else in another, else one that cannot. */
+/* A queue that can be slept on in the requested way, else in another, else one that cannot. */
 static int cq_open(struct ofi *o, enum fi_wait_obj way)
 {
     struct fi_cq_attr attr = {.size = 4096, .format = FI_CQ_FORMAT_DATA, .wait_obj = way};
@@ -246,7 +247,7 @@ static int cq_open(struct ofi *o, enum fi_wait_obj way)
     return cq_open(o, way == FI_WAIT_POLLFD ? FI_WAIT_FD : FI_WAIT_NONE);
 }
 
-enum { POLLFDS_OWN = 2 }; /* descriptors of libfabric's on each such list */
+enum { POLLFDS_OWN = 2 }; /* descriptors of libfabric itself on each such list */
 
 static int pollfds_of(struct ofi *o, struct pollfd *fds, uint64_t *as_of)
 {
@@ -256,16 +257,16 @@ static int pollfds_of(struct ofi *o, struct pollfd *fds, uint64_t *as_of)
     return err ? err : (int)w.nfds;
 }
 
-/* Of n descriptors, or an error, as_of changes: each but libfabric's first is one.  Two are its
- * own. */
+/* Whether n descriptors (or an error) are all: as_of counts those added after the first of
+ * libfabric.  Two belong to libfabric. */
 static int pollfds_whole(int n, uint64_t as_of)
 {
     return n >= POLLFDS_OWN && (uint64_t)n == as_of + 1;
 }
 
-/* The descriptors of FI_WAIT_POLLFD.  libfabric puts those that were added since on its list when
- * somebody waits by it, so that is done once; nothing can come yet.  Its milliseconds are whole
- * ones, so the first may be over before it waits. */
+/* The descriptors of FI_WAIT_POLLFD. libfabric lists those that were added since when a thread
+ * waits by it.  So wait once, when no event can come yet.  Its time-out is in whole ms, so the
+ * first may be over before it waits. */
 static int pollfds_learn(struct ofi *o)
 {
     enum { TRIES = 4 };
@@ -285,13 +286,13 @@ static int pollfds_learn(struct ofi *o)
             return -FI_ENOSYS;
         o->fd[i] = fds[i].fd;
     }
-    /* Its own, and none of the provider's (FI_OFI_RXM_DEF_TCP_WAIT_OBJ=pollfd): no message would
-     * wake who sleeps, by FI_WAIT_FD neither. */
+    /* Only its own, and none of the provider's (FI_OFI_RXM_DEF_TCP_WAIT_OBJ=pollfd): no message
+     * would wake a sleeper, by FI_WAIT_FD neither. */
     o->nfds = n > POLLFDS_OWN ? n : 0;
     return 0;
 }
 
-/* Everything of libfabric, in its order; the error is libfabric's. */
+/* All objects of libfabric, in its order; the error is libfabric's. */
 static int objects_open(struct ofi *o)
 {
     int err;
@@ -328,9 +329,9 @@ static int objects_open(struct ofi *o)
 
 static int open_all(struct ofi *o, struct tp_caps *caps)
 {
-    /* Libraries that libfabric brings along (libinfinipath) take SIGINT, SIGTERM, SIGSEGV and
-     * others for themselves as soon as they are loaded, card or not.  (The provider shm does so
-     * later, for its files, and calls whoever was there.) */
+    /* Libraries that libfabric loads (libinfinipath) take SIGINT, SIGTERM, SIGSEGV and others for
+     * themselves at once, with or without a card.  (The provider shm does so later, for its files,
+     * and calls the previous handler.) */
     struct boot_signals had;
     boot_signals_are(&had);
     int err = ofi_load(&o->lib);
@@ -356,8 +357,8 @@ static int open_all(struct ofi *o, struct tp_caps *caps)
     o->flags = i->tx_attr->msg_order & i->rx_attr->msg_order & FI_ORDER_SAS ? TP_AM_ORDERED : 0;
     if (o->nfds)
         o->flags |= TP_WAIT_FD;
-    /* The kernel's, a card's or memory's affair from then on; ofi_rxd and sockets send by the
-     * sender's later calls. */
+    /* From then on the kernel, a card or memory delivers it. ofi_rxd and sockets send in later
+     * calls of the sender. */
     const char *provider = i->fabric_attr->prov_name;
     if (strstr(provider, ";ofi_rxm") || !strcmp(provider, "shm"))
         o->flags |= TP_AM_LEAVES;
@@ -466,8 +467,8 @@ static void complete(struct ofi *o, const struct fi_cq_data_entry *e, int err)
     }
 }
 
-/* What was under way when a connection broke comes back as cancelled; the provider's code tells
- * that it was for this. */
+/* What was under way when a connection broke comes back as cancelled; only the provider's code
+ * shows the cause. */
 static int why_failed(const struct fi_cq_err_entry *e)
 {
     if (e->err == FI_ECANCELED &&
@@ -477,14 +478,14 @@ static int why_failed(const struct fi_cq_err_entry *e)
     return err == TP_AGAIN ? -EIO : err;
 }
 
-/* One operation failed.  Its peer, where it is known, is dealt with; a broken receive buffer is
+/* One operation failed.  If its peer is known, the error is the peer's.  A broken receive buffer is
  * posted again. */
 static void complain(struct ofi *o)
 {
     struct fi_cq_err_entry e = {0};
     if (fi_cq_readerr(o->cq, &e, 0) < 1)
         return;
-    /* An inject: to whom it went shows when that peer is asked (O7). */
+    /* An inject: a question (O7) shows which peer did not get it. */
     o->nameless += !e.op_context;
     if (!(e.op_context && ((struct ofi_op *)e.op_context)->kind == OFI_OP_SEND) &&
         boot_failed_count() == 0 && !o->warned_failed++)
@@ -536,7 +537,7 @@ static int ofi_progress(struct tp *tp)
 
 /* --- sleep ------------------------------------------------------------------------ */
 
-/* What the provider refused is tried again soon: nothing tells when it would take it. */
+/* Try again soon what the provider refused: nothing reports when it would take it. */
 static int timer_wind(struct ofi *o)
 {
     const struct itimerspec soon = {.it_value.tv_nsec = RETRY_NS};
@@ -548,7 +549,7 @@ static int timer_wind(struct ofi *o)
 static int arm(struct ofi *o)
 {
     struct fid *f = &o->cq->fid;
-    /* Who sleeps makes few turns: the next one looks at the clock. */
+    /* A sleeper makes few turns: the next one reads the clock. */
     o->turns = OFI_TURNS - 1;
     if (!o->nfds)
         return -ENOTSUP;

@@ -56,8 +56,8 @@ struct ofi_lib {
     uint32_t (*version)(void);
 };
 
-/* ASK: answer by TAKEN; with the sender's address, as HELLO, which may be what got lost.  LOST: the
- * connection broke (O6). Those before TAKEN are messages, and numbered. */
+/* ASK: answered by TAKEN.  It carries the sender's address, as HELLO does, which may be what got
+ * lost.  LOST: the connection broke (O6).  Those before TAKEN are messages, and have numbers. */
 enum ofi_packet {
     OFI_REQUEST = TP_REQUEST,
     OFI_REPLY = TP_REPLY,
@@ -89,10 +89,10 @@ _Static_assert(OFI_EAGER < 1 << 24 && OFI_WINDOW > 3 * OFI_EAGER,
 _Static_assert(OFI_WINDOW / sizeof(struct ofi_wire) + OFI_REPLIES < 1 << 15,
                "fewer unheard messages than half the numbers");
 
-/* What an address is made of; also the contents of a HELLO. */
+/* The parts of an address; also the contents of a HELLO. */
 struct ofi_address {
     uint64_t key;
-    uint32_t provider; /* hash of the provider's name: both sides must speak the same */
+    uint32_t provider; /* hash of the provider's name: both sides must use the same */
     uint16_t len, unused;
     char name[OFI_NAME_MAX];
 };
@@ -100,16 +100,16 @@ struct ofi_address {
 enum ofi_kind { OFI_OP_RECV, OFI_OP_SEND, OFI_OP_RMA };
 
 struct ofi_op { /* what a completion points to */
-    struct fi_context2 ctx; /* first: the provider's while the operation is under way */
+    struct fi_context2 ctx; /* first: the provider uses it while the operation is under way */
     enum ofi_kind kind;
     struct list link;
 };
 
-/* One one-sided operation; its peer is needed only where the memory of that peer changes. */
+/* One one-sided operation; its peer is set only if the memory of that peer changes. */
 struct ofi_rma {
     struct ofi_op op; /* link: on the peer's puts, or ofi.flying */
     struct ofi_peer *peer;
-    struct tp_done *done; /* NULL: nobody is told */
+    struct tp_done *done; /* NULL: no caller waits */
     uint64_t seq;         /* O5: number among the puts of its peer, 0: none */
     void *result;         /* fetched values go here from bytes */
     size_t len;
@@ -139,7 +139,8 @@ struct ofi_send {
     size_t len;  /* bytes on the wire */
     size_t room; /* bytes */
     size_t head; /* of len, in bytes[], where the rest is not ours: */
-    struct iovec kept; /* ... of the caller, who waits for done; iov_base NULL: all is in bytes[] */
+    /* ... of the caller, which waits for done; iov_base NULL: all is in bytes[] */
+    struct iovec kept;
     struct tp_done *done;
     struct fid_mr *mr;
     _Alignas(8) char bytes[];
@@ -160,21 +161,21 @@ struct ofi_peer {
     int broken;        /* -errno; it can no longer be sent to */
     int told_lost;     /* env.lost() was called */
     int reached;       /* the provider has taken something for it */
-    /* since when there is none of what a connection needs here; when to try again (ns); 0: there
-     * is */
+    /* since when something that a connection needs is missing here; when to try again (ns); 0:
+     * nothing is missing */
     uint64_t lacks, lacks_next;
     fi_addr_t addr;
     uint64_t key;
-    uint32_t sent, acked;  /* request bytes: sent to it; taken by it as far as we know */
-    uint32_t taken, told;  /* request bytes of it: taken; what it was last told */
-    /* messages to it: number of the next; the one it expects, as far as we know */
+    uint32_t sent, acked;  /* request bytes: sent to it; taken by it as far as is known */
+    uint32_t taken, told;  /* request bytes of it: taken; as last reported to it */
+    /* messages to it: number of the next; the one it expects, as far as is known */
     uint16_t seq, heard;
     uint16_t got;          /* number of its next message */
     int gap;               /* one of them was lost: the later ones are not delivered */
     uint64_t due;          /* when to look whether it has heard us (ns) */
     uint16_t mark_seq;     /* seq and ... */
-    uint32_t mark_sent;    /* ... sent of the last such look at which it kept up */
-    unsigned looks;        /* ... and how many there were since */
+    uint32_t mark_sent;    /* ... sent at the last look at which it kept up */
+    unsigned looks;        /* ... and the number of looks since */
     size_t held_wire;      /* bytes of `held` as the window counts them */
     struct list queue;     /* struct ofi_send that wait for the provider */
     struct list held;      /* struct ofi_held, oldest first */
@@ -194,15 +195,15 @@ struct ofi {
     struct fid_av *av;
     struct fid_cq *cq;
     struct fid_ep *ep;
-    enum fi_wait_obj wait; /* the queue's */
+    enum fi_wait_obj wait; /* the queue's way to sleep */
     int fd[OFI_FDS], nfds; /* its descriptors; 0: nothing to sleep on */
-    uint64_t fds_as_of;    /* change_index of FI_WAIT_POLLFD, when they were asked for */
-    /* made when first needed; readable a millisecond after it was wound up */
+    uint64_t fds_as_of;    /* change_index of FI_WAIT_POLLFD at the time of the query */
+    /* made when first needed; readable a millisecond after it was set */
     int timer_fd;
     unsigned rank, size;
     uint64_t key;
     size_t inject, am_max, am_zcopy_min;
-    int quiet;            /* the provider does not bear questions */
+    int quiet;            /* no questions: the provider does not survive them */
     int multi;            /* receive buffers take many messages each */
     int reg_local;        /* FI_MR_LOCAL */
     int virt_addr;        /* FI_MR_VIRT_ADDR: far addresses, not offsets */
@@ -213,23 +214,23 @@ struct ofi {
     char *scratch;        /* one misaligned message */
     struct list queuing, holders, owing, lost, unposted;
     struct list unheard;  /* peers to be looked at (O7), by time */
-    unsigned turns;       /* of progress() with such ones */
-    int deaths;           /* boot_failed_count() as seen last */
-    /* operations that failed, of which the provider does not say to whom they went (count) */
+    unsigned turns;       /* calls of progress() with such peers */
+    int deaths;           /* boot_failed_count() as last seen */
+    /* operations that failed, for which the provider does not report the peer (count) */
     unsigned nameless;
-    struct list flying;   /* struct ofi_send and ofi_rma that the provider has, but puts */
+    struct list flying;   /* struct ofi_send and ofi_rma that the provider has, without puts */
     struct list pool[2], rma_pool, flush_pool;
     int pooled[2];
     int warned, warned_failed, warned_gap;
-    const char *reason;   /* where open failed */
+    const char *reason;   /* the step at which open failed */
 };
 
 /* load.c: 0 or -errno; the cause has been printed. */
 int ofi_load(struct ofi_lib *lib);
 int ofi_choose(struct ofi *o);
-/* bytes of a packet that the provider chosen sends at once */
+/* bytes of a packet that the chosen provider sends at once */
 size_t ofi_eager(const struct ofi *o);
-enum fi_wait_obj ofi_wait_obj(const struct ofi *o); /* what the queue is best slept on by */
+enum fi_wait_obj ofi_wait_obj(const struct ofi *o); /* the best way to sleep on the queue */
 int ofi_delivers(struct ofi *o); /* the provider knows FI_DELIVERY_COMPLETE */
 uint32_t ofi_hash(const char *text);
 
@@ -237,10 +238,10 @@ uint32_t ofi_hash(const char *text);
 struct ofi_peer *ofi_peer_make(struct ofi *o, unsigned rank); /* found or made; NULL: no memory */
 int ofi_peer_learn(struct ofi *o, struct ofi_peer *p, const void *addr, size_t len);
 void ofi_peer_lost(struct ofi *o, struct ofi_peer *p, int err);
-/* O8: behind what the provider took, or has no room for until the peer looks */
+/* O8: behind what the provider took, or what it has no room for until the peer looks */
 void ofi_wake(const struct ofi_peer *p);
 void ofi_look_now(struct ofi *o, struct ofi_peer *p); /* put it first among the unheard */
-int ofi_err(int err); /* of libfabric (negative) -> ours */
+int ofi_err(int err); /* error of libfabric (negative) -> ours */
 int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr);
 
 /* msg.c */
@@ -254,9 +255,9 @@ void ofi_deliver(struct ofi *o, const void *packet, size_t len);
 void ofi_send_done(struct ofi *o, struct ofi_send *m, int err);
 /* what waits: queues, held requests, news about the window, receive buffers */
 int ofi_msg_progress(struct ofi *o);
-void ofi_queue_drop(struct ofi *o, struct ofi_peer *p); /* what was to be sent to it */
-void ofi_held_drop(struct ofi_peer *p);                 /* what came from it and was refused */
-/* at those who have not heard us for long; events */
+void ofi_queue_drop(struct ofi *o, struct ofi_peer *p); /* drop what was to be sent to it */
+void ofi_held_drop(struct ofi_peer *p);                 /* drop what came from it and was refused */
+/* look at those that have not heard us for long; returns events */
 int ofi_look(struct ofi *o);
 
 /* rma.c */

@@ -1,7 +1,7 @@
 /* rma.c - memory and one-sided operations over libfabric.
  *
- * Every put and atomic is asked for with FI_DELIVERY_COMPLETE: its completion says that the
- * target's memory has changed, so a flush waits for completions and sends nothing. */
+ * Every put and atomic asks for FI_DELIVERY_COMPLETE: its completion means that the target's memory
+ * has changed.  So a flush waits for completions and sends nothing. */
 #include <errno.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static const struct {
     {MPI_NO_OP, FI_ATOMIC_READ},
 };
 
-/* libfabric's operation, -1 where it has none. */
+/* libfabric's operation, -1: it has none. */
 static int fi_op_of(int op)
 {
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
@@ -97,8 +97,8 @@ void ofi_rma_caps(struct ofi *o, struct tp_caps *caps)
     caps->put_inline = OFI_PUT_INLINE;
     caps->rma_max = i->ep_attr->max_msg_size < SIZE_MAX / 2 ? i->ep_attr->max_msg_size
                                                             : SIZE_MAX / 2;
-    /* tp.md "When native pays": measured over tcp;ofi_rxm.  A provider that moves by itself needs
-     * nobody at the target. */
+    /* tp.md "When native pays": measured over tcp;ofi_rxm.  A provider that moves data by itself
+     * needs no progress at the target. */
     int alone = i->domain_attr->data_progress == FI_PROGRESS_AUTO;
     caps->put_min = alone ? 256 : 4096;
     caps->get_min = alone ? 256 : 512;
@@ -110,7 +110,7 @@ void ofi_rma_caps(struct ofi *o, struct tp_caps *caps)
         caps->flags |= TP_PUT_THEN_AM;
     if (!(i->caps & FI_ATOMIC))
         return;
-    /* A width is there if an integer of it can be added, fetched and exchanged by comparison. */
+    /* A width is supported if an integer of it can be added, fetched and compared and swapped. */
     for (int w = 0; w < 4; w++)
         if (atomic_known(o, MPI_SUM, w | 16, 1, 0) && atomic_known(o, MPI_SUM, w | 16, 1, 1) &&
             atomic_known(o, MPI_REPLACE, w | 16, 1, 2))
@@ -118,7 +118,7 @@ void ofi_rma_caps(struct ofi *o, struct tp_caps *caps)
     if (!caps->atomic_sizes)
         return;
     caps->flags |= TP_ATOMIC;
-    /* tp-ofi.md, "Whose atomics": looked at, not promised */
+    /* tp-ofi.md, "Whose atomics": observed, not promised */
     if (!strcmp(i->fabric_attr->prov_name, "tcp;ofi_rxm"))
         caps->flags |= TP_CPU_COHERENT;
 }
@@ -140,7 +140,7 @@ int ofi_reg(struct tp *tp, void *base, size_t len, int space, int access, struct
                       (access & TP_MAY_WRITE ? FI_REMOTE_WRITE : 0);
     if (access != TP_MAY_READ)
         rights |= FI_READ | FI_WRITE;
-    /* Keys that nobody can guess, where we may choose them (not with FI_MR_PROV_KEY). */
+    /* Random keys, where we may choose them (not with FI_MR_PROV_KEY). */
     size_t bytes = o->info->domain_attr->mr_key_size;
     uint64_t mask = bytes >= 8 ? UINT64_MAX : (1ull << 8 * bytes) - 1;
     for (int i = 0; i < 16 && err == -FI_ENOKEY; i++)
@@ -231,9 +231,9 @@ static void rma_put(struct ofi *o, struct ofi_rma *r)
     list_push_front(&o->rma_pool, &r->op.link);
 }
 
-/* The provider answered: remember what it took.  `changes`: the target's memory, so a flush waits
- * for it, and must not say that all is well when something never left.  What was to be read can be
- * had in another way: the peer is lost only where the provider says so. */
+/* The provider's result: remember what it took. `changes`: it changes the target's memory, so a
+ * flush waits for it, and must fail if something never left.  A read can be done in another way:
+ * the peer is lost only if the provider reports so. */
 static int issued(struct ofi *o, struct ofi_rma *r, ssize_t err, int changes)
 {
     if (!err || err == -FI_EAGAIN)
@@ -374,8 +374,7 @@ void ofi_rma_done(struct ofi *o, struct ofi_op *op, int err)
     if (r->result && !err)
         memcpy(r->result, r->bytes.atom[2], r->len);
     rma_put(o, r);
-    /* Nobody is told of it, and whose flush asks next is not known: none to this peer may say that
-     * all is well. */
+    /* It has no caller, and which flush asks next is unknown: none to this peer may succeed. */
     if (err && put && !d)
         ofi_peer_lost(o, p, err);
     if (d)
@@ -404,8 +403,8 @@ int ofi_flush(struct tp *tp, unsigned peer, struct tp_done *d)
     return TP_PENDING;
 }
 
-/* The peer is gone.  What the provider still has comes back from it, with an error; who flushes
- * need not wait. */
+/* The peer is lost.  The provider returns what it still has with an error; flushes need not wait
+ * for it. */
 void ofi_rma_lost(struct ofi *o, struct ofi_peer *p)
 {
     (void)o;

@@ -1,5 +1,5 @@
-/* Messages of a process to itself: two bounded queues, emptied from progress() only, so that a
- * handler never runs inside a send. */
+/* self.c - messages of a process to itself: two bounded queues, emptied from progress() only, so
+ * that a handler never runs inside a send. */
 #include "tp/tp_types.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "base/list.h"
 #include "boot/boot.h"
 
-/* The signatures are given from outside; not every function needs all of its own. */
+/* The table of operations fixes the signatures; not every function needs all parameters. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 enum {
@@ -79,7 +79,7 @@ static int self_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct
         return TP_AGAIN;
     struct message *m = malloc(sizeof *m + len);
     if (!m)
-        return TP_AGAIN; /* memory may come back; nothing is lost by waiting */
+        return TP_AGAIN; /* memory may come back; waiting loses nothing */
     m->len = len;
     tp_iov_gather(m->bytes, iov, n);
     list_push(&s->queue[cls], &m->link);
@@ -114,7 +114,7 @@ static int self_progress(struct tp *tp)
     return events;
 }
 
-/* Nobody else sends here: there is nothing to sleep on, and what is queued forbids sleep. */
+/* No other process sends here: there is nothing to sleep on.  What is queued forbids sleep. */
 static int self_fd(struct tp *tp, int arm)
 {
     struct self *s = (struct self *)tp;

@@ -5,8 +5,8 @@
 
 enum { LINE = 64 };
 
-/* Cells are one line further apart than their size: at a distance of a power of two all headers
- * would compete for the same few cache sets. */
+/* Cells are one cache line further apart than their size.  At a distance of a power of two all
+ * headers would compete for the same few cache sets. */
 static size_t stride_of(size_t bytes)
 {
     return (bytes + LINE - 1) / LINE * LINE + LINE;
@@ -20,7 +20,7 @@ static size_t header_bytes(uint32_t senders)
 size_t ring_bytes(uint32_t senders, uint32_t count, size_t bytes)
 {
     size_t all = header_bytes(senders) + count * stride_of(bytes);
-    return (all + 127) / 128 * 128; /* the next ring is aligned as struct ring wants */
+    return (all + 127) / 128 * 128; /* the next ring is aligned as struct ring requires */
 }
 
 struct ring_view ring_view(void *at, uint32_t senders, uint32_t count, size_t bytes)
@@ -75,10 +75,10 @@ void ring_want(struct ring_out *o, int want)
         return;
     o->waiting = want;
     atomic_store_explicit(&r->sender[o->self].want, (unsigned)want, memory_order_relaxed);
-    /* Relaxed: what counts is the fence in mem_wake_arm(), between this and the last look before
-     * sleep.  It pairs with the receiver's between its store of head and its load of waiting (shm.c
-     * settle()): either it sees both words, or we see the room.  A locked add alone would not order
-     * our later load of head everywhere. */
+    /* Relaxed: the fence in mem_wake_arm() counts, between this and the last look before sleep.  It
+     * pairs with the receiver's between its store of head and its load of waiting (shm.c settle()):
+     * either it sees both words, or we see the room.  A locked add alone would not order our later
+     * load of head on every processor. */
     atomic_fetch_add_explicit(&r->waiting, want ? 1u : -1u, memory_order_relaxed);
 }
 
@@ -90,14 +90,14 @@ static int64_t reserve(struct ring_out *o)
     uint64_t t = atomic_load_explicit(&r->tail, memory_order_relaxed);
     do {
         if (!room_at(o, t)) {
-            /* It may still name a position that somebody else won. */
+            /* It may still name a position that another sender won. */
             atomic_store_explicit(&me->intent, 0, memory_order_release);
             return -1;
         }
-        /* Release: who sees that the intent moved on sees what was published before
+        /* Release: a reader that sees the changed intent sees what was published before
          * (ring_is_hole). */
         atomic_store_explicit(&me->intent, t + 1, memory_order_release);
-        /* Release: who sees the new tail (ring_is_hole) sees the intent. */
+        /* Release: a reader of the new tail (ring_is_hole) sees the intent. */
     } while (!atomic_compare_exchange_weak_explicit(&r->tail, &t, t + 1, memory_order_release,
                                                     memory_order_relaxed));
     return (int64_t)t;
@@ -116,8 +116,8 @@ int ring_send(struct ring_out *o, const struct iovec *iov, int n, size_t bytes)
     c->src = o->self;
     /* Release pairs with the acquire in ring_peek(). */
     atomic_store_explicit(&c->seq, (uint32_t)pos + 1, memory_order_release);
-    /* Fetch the next cell for writing.  Seen in an interleaved comparison: no difference for 8
-     * bytes, about a sixth less half round trip at 1 KiB (doc/design/tp.md). */
+    /* Fetch the next cell for writing.  In an interleaved comparison: no difference for 8 bytes,
+     * about a sixth less half round trip at 1 KiB (doc/design/tp.md). */
     __builtin_prefetch(ring_cell_at(&o->v, (uint64_t)pos + 1), 1, 3);
     o->history[o->sent++ & (RING_HISTORY - 1)] = (uint32_t)pos;
     if (o->waiting)
@@ -137,9 +137,9 @@ int ring_is_hole(const struct ring_view *v, uint64_t pos, int (*dead)(void *arg,
         if (atomic_load_explicit(&v->ring->sender[i].intent, memory_order_acquire) != pos + 1)
             continue;
         if (!dead(arg, i))
-            return 0; /* it may be writing, or about to see that another won */
+            return 0; /* it may be writing, or about to see that another sender won */
         by_dead = 1;
     }
-    /* Looked at last: a live winner whose intent has moved on since has published. */
+    /* Read last: a live winner whose intent has changed since has published. */
     return by_dead && !ring_peek(v, pos);
 }

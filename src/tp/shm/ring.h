@@ -6,8 +6,8 @@
  *      cell.seq = position + 1   (release) ----------->  (acquire)
  *      head (acquire), read when the ring looks full <-  head = position + 1   (release)
  *
- * One locked instruction and no other shared write a message: the receiver never writes into
- * cells, and senders read its head about once a lap.
+ * One locked instruction and no other shared write a message: the receiver never writes into cells,
+ * and senders read its head about once a lap.
  *
  * Rules
  *   R1 position p lives in cell p mod cells and is published by seq = low half of p + 1; what
@@ -43,8 +43,8 @@ struct ring_sender { /* written by one sender, read by the receiver when it is i
 };
 
 struct ring {
-    /* A line pair each: tail moves between senders, waiting is read by everybody and seldom
-     * written, head is written by the receiver and seldom read. */
+    /* A line pair each: tail moves between senders.  All read waiting, and write it seldom.  The
+     * receiver writes head, which is read seldom. */
     _Alignas(128) _Atomic uint64_t tail; /* next position to reserve */
     _Alignas(128) atomic_uint waiting;   /* senders with `want` set */
     _Alignas(128) _Atomic uint64_t head; /* next position to read */
@@ -75,12 +75,12 @@ size_t ring_bytes(uint32_t senders, uint32_t count, size_t bytes);
 /* View of the ring at `at` (zeroed by its owner: that is an empty ring). */
 struct ring_view ring_view(void *at, uint32_t senders, uint32_t count, size_t bytes);
 
-/* 0, or 1 if there is no room now: `want` is set then.  bytes is the sum over iov and at most
+/* 0, or 1 if there is no room now: then `want` is set. bytes is the sum over iov and at most
  * v.room. */
 int ring_send(struct ring_out *o, const struct iovec *iov, int n, size_t bytes);
 /* Set or clear this sender's `want`. */
 void ring_want(struct ring_out *o, int want);
-/* Whether ring_send would find room: a look, not a promise. */
+/* Whether ring_send would find room: no promise. */
 int ring_has_room(struct ring_out *o);
 
 static inline const struct ring_cell *ring_cell_at(const struct ring_view *v, uint64_t pos)
@@ -96,15 +96,15 @@ static inline const struct ring_cell *ring_peek(const struct ring_view *v, uint6
     return atomic_load_explicit(&c->seq, memory_order_acquire) == (uint32_t)(pos + 1) ? c : NULL;
 }
 
-/* The receiver is done with everything before pos. */
+/* The receiver has read everything before pos. */
 static inline void ring_advance(const struct ring_view *v, uint64_t pos)
 {
     /* Release pairs with the acquire of senders: they may overwrite what we have read. */
     atomic_store_explicit(&v->ring->head, pos, memory_order_release);
 }
 
-/* R4: 1 if position pos was reserved, is not published, and only senders for which dead(arg, index)
- * holds may have reserved it. */
+/* R4: 1 if position pos was reserved, is not published, and only failed senders (dead(arg, index))
+ * may have reserved it. */
 int ring_is_hole(const struct ring_view *v, uint64_t pos, int (*dead)(void *arg, uint32_t index),
                  void *arg);
 

@@ -1,11 +1,11 @@
-/* Messages between the processes of a host through inboxes in shared memory.
+/* shm.c - messages between the processes of a host through inboxes in shared memory.
  *
  *   inbox (one segment per process, its own):   head | stop flags | request ring | reply ring
  *
- * A process attaches the inbox of a peer when it first talks to it.  Requests that the room above
- * refuses are moved out of the ring into a list per peer, so that nothing of other peers waits
- * behind them; the peer's stop flag is set, so what such a list may hold is bounded by what that
- * peer had in the ring already (at most shm_cells and the one being sent). */
+ * A process attaches the inbox of a peer before its first message to it.  Requests that am/ refuses
+ * move out of the ring into a list per peer, so that messages of other peers do not wait behind
+ * them.  The peer's stop flag is then set.  So the list holds at most what that peer had in the
+ * ring already (shm_cells, and the one being sent). */
 #include "tp/tp_types.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 
 enum {
     BUDGET = 64,      /* messages of one class handled by one progress() */
-    HOLE_TURNS = 256, /* idle turns between two looks for what dead senders left */
+    HOLE_TURNS = 256, /* idle turns between two looks for what failed senders left */
     INBOX_MAGIC = 0x77726e64
 };
 
@@ -232,7 +232,7 @@ static int refuse(struct shm *s, struct target *t, enum tp_class cls)
 
 static int stopped(const struct shm *s, const struct target *t, enum tp_class cls)
 {
-    /* Relaxed: a late look costs one more held message. */
+    /* Relaxed: a late look costs only one more held message. */
     return cls == TP_REQUEST &&
            atomic_load_explicit(&t->inbox->stop[s->self], memory_order_relaxed);
 }
@@ -286,7 +286,7 @@ static int hold(struct shm *s, uint32_t src, const void *msg, size_t len)
     return 0;
 }
 
-/* Offer the held requests of one sender again; events. */
+/* Offer the held requests of one sender again; returns events. */
 static int offer_held(struct shm *s, struct source *from, int budget)
 {
     uint32_t src = (uint32_t)(from - s->sources);
@@ -303,7 +303,7 @@ static int offer_held(struct shm *s, struct source *from, int budget)
     if (list_empty(&from->held)) {
         list_del(&from->link);
         atomic_store_explicit(&s->inbox->stop[src], 0, memory_order_relaxed);
-        s->owed++; /* it is to be woken */
+        s->owed++; /* it wants to be woken */
     }
     return events;
 }
@@ -328,7 +328,7 @@ static int deliver(struct shm *s, enum tp_class cls, const struct ring_cell *c)
         warn_once(s, src >= s->count ? "source" : "length", src >= s->count ? src : len);
         return 0;
     }
-    /* behind what is held of this peer */
+    /* after the held ones of this peer */
     if (cls == TP_REQUEST && !list_empty(&s->sources[src].held))
         return hold(s, src, c->payload, len);
     int ret = s->env.recv(s->env.up, (unsigned)s->ranks[src], cls, c->payload, len);
@@ -348,13 +348,13 @@ static int take(struct shm *s, enum tp_class cls)
     return events;
 }
 
-/* Wake the senders that were refused; called when idle or every few cells, so that its fence costs
+/* Wake the senders that were refused.  Called when idle or every few cells, so that its fence costs
  * little. */
 static void settle(struct shm *s)
 {
     s->owed = 0;
-    /* Head and stop flags were stored before; pairs with the fence in mem_wake_arm(), which stands
-     * between a sender's ring_want() and its last look at them. */
+    /* Head and stop flags were stored before.  Pairs with the fence in mem_wake_arm(), between a
+     * sender's ring_want() and its last look at them. */
     fence_full();
     for (int cls = 0; cls < 2; cls++) {
         struct ring *r = s->in[cls].ring;
@@ -371,7 +371,7 @@ static int source_dead(void *arg, uint32_t index)
     return boot_failed(((const struct shm *)arg)->ranks[index]);
 }
 
-/* Step over cells that dead senders reserved and never wrote. */
+/* Step over cells that failed senders reserved and never wrote. */
 static int skip_holes(struct shm *s)
 {
     int events = 0;
@@ -398,7 +398,7 @@ static int shm_progress(struct tp *tp)
     return events;
 }
 
-/* Whether a peer that refused us has room now.  It is forgotten then: who still wants to send tries
+/* Whether a peer that refused us has room now.  Then drop it: a sender with more to send tries
  * again. */
 static int room_came(struct shm *s)
 {
@@ -421,14 +421,14 @@ static int shm_fd(struct tp *tp, int arm)
     struct shm *s = (struct shm *)tp;
     if (!arm)
         return mem_wake_fd();
-    /* Also done by the engine before it asks; the fence in it comes before the last look below. */
+    /* The engine does it, too, before it tests; its fence comes before the last look below. */
     mem_wake_arm();
     if (s->owed)
         settle(s);
     if (ring_peek(&s->in[TP_REPLY], s->head[TP_REPLY]) ||
         ring_peek(&s->in[TP_REQUEST], s->head[TP_REQUEST]))
         return TP_AGAIN;
-    /* a process that sleeps polls too seldom to come to it by idle turns */
+    /* a process that sleeps polls too seldom to get here by idle turns */
     if (boot_failed_count() > 0 && skip_holes(s))
         return TP_AGAIN;
     return !list_empty(&s->blocked) && room_came(s) ? TP_AGAIN : 0;

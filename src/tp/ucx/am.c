@@ -1,5 +1,5 @@
-/* Messages: window and numbers at the sender, key, order and refusal at the receiver (U1-U6 in
- * ucx_types.h). */
+/* am.c - messages: window and numbers at the sender, key, order and refusal at the receiver (U1-U6
+ * in ucx_types.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "tp/ucx/ucx_types.h"
 
-/* The signatures are given from outside; not every function needs all of its own. */
+/* The table of operations fixes the signatures; not every function needs all parameters. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 enum ucx_warn { WARN_KEY = 1, WARN_SHAPE = 2 };
@@ -29,16 +29,15 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
     u->lib.ucp_request_free(request);
     if (d) { /* last: it may send */
         u->events++;
-        /* A connection that breaks says so to what is under way in words of its own, before it
-         * calls on_failure(). */
+        /* A connection that breaks ends what is under way with errors of its own, before it calls
+         * on_failure(). */
         d->fn(d, err && err != -ENOMEM ? -ENOTCONN : err);
     }
 }
 
-/* A short message goes as a type of ours, so that UCX calls us to put it where it sends from: what
- * is contiguous it hands to its tcp in three pieces, and a system call for pieces costs 0.2 to 0.4
- * us more than one for bytes that lie together.  Beyond 8 KiB it would send such a type in
- * parts. */
+/* A short message is sent as a datatype of ours.  Then UCX calls us to copy it to where it sends
+ * from.  Contiguous data go to its tcp in three pieces, and a system call for pieces costs 0.2 to
+ * 0.4 us more than one for contiguous bytes.  Beyond 8 KiB UCX would send such a type in parts. */
 static void *pack_start(void *context, const void *buffer, size_t count)
 {
     return (void *)buffer;
@@ -58,7 +57,7 @@ static void pack_all(struct ucx_out *o, char *to)
     tp_iov_gather(to + o->head, o->iov, o->n);
 }
 
-/* The rest of the message comes into our buffer: the caller's pieces are his again. */
+/* The rest of the message comes into our buffer: the caller may reuse its pieces. */
 static void settle(struct ucx_out *o)
 {
     if (o->iov)
@@ -73,7 +72,7 @@ static size_t pack(void *state, size_t offset, void *to, size_t room)
     if (o->iov && n == o->total) {
         pack_all(o, to);
     } else {
-        settle(o); /* in parts: who has set UCX_TCP_TX_SEG_SIZE so */
+        settle(o); /* in parts: the user has set UCX_TCP_TX_SEG_SIZE so */
         memcpy(to, o->bytes + offset, n);
     }
     return n;
@@ -83,7 +82,7 @@ static void pack_finish(void *state)
 {
 }
 
-/* Types of UCX are for receives, too; no receive of ours uses one. */
+/* Types of UCX are for receives, too; none of our receives uses one. */
 static void *unpack_start(void *context, void *buffer, size_t count)
 {
     return NULL;
@@ -98,8 +97,7 @@ const ucp_generic_dt_ops_t ucx_packer = {.start_pack = pack_start, .start_unpack
                                          .packed_size = pack_bytes, .pack = pack, .unpack = unpack,
                                          .finish = pack_finish};
 
-/* What stands in front of a message to p, written to o; its bytes.  `pad` of them are the last
- * (U6). */
+/* What precedes a message to p, written to o; returns its bytes. `pad` of them come last (U6). */
 static inline size_t put_head(struct ucx_out *o, struct ucx_peer *p, enum ucx_class cls, size_t pad,
                               size_t tail)
 {
@@ -115,24 +113,24 @@ static inline size_t put_head(struct ucx_out *o, struct ucx_peer *p, enum ucx_cl
                                                    .addr_bytes = (uint16_t)greeting};
     if (greeting)
         memcpy(o->bytes + sizeof(struct ucx_hdr), u->addr, greeting);
-    /* in one store; what lies behind the pad comes later, or is in no message */
+    /* in one store; bytes behind the pad are written later, or are in no message */
     memset(o->bytes + head - pad, 0, 8);
     return head;
 }
 
 static inline ucp_request_param_t param_of(struct ucx_out *o)
 {
-    ucp_request_param_t param; /* what the mask does not name is not read */
+    ucp_request_param_t param; /* UCX does not read fields outside the mask */
     param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
                          UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
-    param.memory_type = UCS_MEMORY_TYPE_HOST; /* else it would ask for each */
+    param.memory_type = UCS_MEMORY_TYPE_HOST; /* otherwise it would query each */
     param.flags = UCP_AM_SEND_FLAG_EAGER;
     param.cb.send = on_sent;
     param.user_data = o;
     return param;
 }
 
-/* What UCX answered: 1: it has not finished with o, which on_sent() gives back; 0; or -errno. */
+/* UCX's result: 1: it still uses o, which on_sent() gives back; 0; or -errno. */
 static inline int handed_over(struct ucx_peer *p, enum ucx_class cls, struct ucx_out *o,
                               uint32_t taken, ucs_status_ptr_t r)
 {
@@ -157,7 +155,7 @@ static inline size_t greeting_of(const struct ucx_peer *p)
     return p->greeted ? 0 : p->u->addr_bytes;
 }
 
-/* Hand one message to UCX, which takes any number: what bounds them is U3 and, for replies, am/. */
+/* Give one message to UCX, which takes any number: U3 bounds them, and am/ bounds replies. */
 static int transmit(struct ucx_peer *p, enum ucx_class cls, const struct iovec *iov, int n,
                     size_t len)
 {
@@ -169,7 +167,7 @@ static int transmit(struct ucx_peer *p, enum ucx_class cls, const struct iovec *
     const size_t total = sizeof(struct ucx_hdr) + greeting_of(p) + pad + len + tail;
     struct ucx_out *o = ucx_out_get(u, total);
     if (!o)
-        return TP_AGAIN; /* memory may come back; nothing is lost by waiting */
+        return TP_AGAIN; /* memory may come back; waiting loses nothing */
     const uint32_t taken = p->next[UCX_REQUEST]; /* inside the call it may grow */
     o->head = put_head(o, p, cls, pad, tail);
     o->tail = tail;
@@ -192,10 +190,10 @@ static int transmit(struct ucx_peer *p, enum ucx_class cls, const struct iovec *
     return err > 0 ? 0 : err;
 }
 
-/* The same of a long message whose last piece UCX sends from where it lies: the receiver's copy and
- * the kernel's two are enough.  0: it has left; TP_PENDING.  Copied where nothing would tell UCX to
- * leave it alone (U7), and where UCX cannot read it: a card may refuse to register what can only be
- * read. */
+/* The same for a long message whose last piece UCX sends from where it lies: the receiver's copy
+ * and the kernel's two are enough. 0: it has left; TP_PENDING.  The piece is copied if nothing
+ * would stop UCX from reading it (U7), and if UCX cannot read it: a card may refuse to register
+ * read-only memory. */
 static int transmit_zcopy(struct ucx_peer *p, enum ucx_class cls, const struct iovec *iov, int n,
                          size_t len, struct tp_done *d)
 {
@@ -253,8 +251,9 @@ int ucx_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *
     return transmit(p, (enum ucx_class)cls, iov, n, len);
 }
 
-/* Tell the peer how far its requests are taken, when it has not heard for half a window.  It cannot
- * run dry: with its window full all of it is taken at some time, and that is more than a half. */
+/* Report to the peer how far its requests are taken, when it has not heard for half a window.  It
+ * cannot run dry: with its window full all of it is taken at some time, and that is more than a
+ * half. */
 static void tell_taken(struct ucx_peer *p)
 {
     if (p->next[UCX_REQUEST] - p->told >= UCX_WINDOW / 2 && p->addr && !p->failed)
@@ -270,8 +269,8 @@ static __attribute__((cold)) void warn_once(struct ucx *u, enum ucx_warn bit, co
     u->warned |= bit;
 }
 
-/* Keep a message that cannot be delivered now, sorted by number.  Lost only without memory, and
- * then said. */
+/* Keep a message that cannot be delivered now, sorted by number.  Without memory it is lost, and
+ * that is reported. */
 static void hold(struct ucx_peer *p, enum ucx_class cls, uint32_t seq, const void *msg, size_t len)
 {
     struct list *at = &p->held[cls];
@@ -320,7 +319,7 @@ static void arrive(struct ucx_peer *p, enum ucx_class cls, uint32_t seq, const v
         }
     }
     hold(p, cls, seq, msg, len);
-    u->fresh |= u->inside != 0; /* nobody else tells the engine */
+    u->fresh |= u->inside != 0; /* nothing else notifies the engine */
 }
 
 /* Bytes around the message. */
@@ -329,7 +328,7 @@ static size_t around(const struct ucx_hdr *h)
     return sizeof *h + h->addr_bytes + ucx_pad(h) + ucx_tail(h);
 }
 
-/* The header says something that no process of ours would; NULL if not. */
+/* What the header contains that no process of ours would send; NULL: nothing. */
 static const char *wrong_shape(const struct ucx *u, const struct ucx_hdr *h, size_t len)
 {
     if (h->cls >= UCX_CLASSES || h->src >= u->size)
@@ -345,7 +344,7 @@ ucs_status_t ucx_on_message(void *arg, const void *header, size_t header_bytes, 
     struct ucx *u = arg;
     struct ucx_hdr h;
     const char *wrong = NULL;
-    if (u->closing) /* the rooms above have gone */
+    if (u->closing) /* the rooms above have closed */
         return UCS_OK;
     if (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV || len < sizeof h) {
         warn_once(u, WARN_SHAPE, "a message is none of ours");
@@ -360,10 +359,10 @@ ucs_status_t ucx_on_message(void *arg, const void *header, size_t header_bytes, 
     if (p && h.cls < UCX_TAKEN &&
         h.seq - p->next[h.cls] >= (h.cls == UCX_REQUEST ? UCX_WINDOW : UCX_REPLIES))
         wrong = "a message has a number far from the one expected";
-    /* Older than what we know: it was overtaken, which U2 allows, and is as good as any. */
+    /* Older than what is known: a later one overtook it, which U2 allows.  It does no harm. */
     uint32_t more = p ? h.taken - p->acked : 0;
     if (p && (int32_t)more > 0 && more > p->seq[UCX_REQUEST] - p->acked)
-        wrong = "a message says that more requests were taken than were sent";
+        wrong = "a message reports more requests as taken than were sent";
     if (!p || wrong) {
         warn_once(u, WARN_SHAPE, wrong ? wrong : "no memory for a message");
         return UCS_OK;
@@ -376,9 +375,9 @@ ucs_status_t ucx_on_message(void *arg, const void *header, size_t header_bytes, 
     body += h.addr_bytes + ucx_pad(&h);
     len -= around(&h);
     if (p->looks != u->looks) {
-        /* of several read at once the first; those behind it lie as its sender filled it */
+        /* of several read at once the first; those behind it are aligned by its sender */
         p->looks = u->looks;
-        /* what leads here leads back */
+        /* this address also leads back */
         p->pad[ucx_is_long(len)] = (ucx_pad(&h) - (uintptr_t)body) & 7;
     }
     if (h.cls < UCX_TAKEN)
@@ -386,7 +385,7 @@ ucs_status_t ucx_on_message(void *arg, const void *header, size_t header_bytes, 
     return UCS_OK;
 }
 
-/* --- what is held ------------------------------------------------------------------- */
+/* --- held messages ------------------------------------------------------------------- */
 
 static void deliver_class(struct ucx_peer *p, enum ucx_class cls)
 {

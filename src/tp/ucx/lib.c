@@ -1,10 +1,10 @@
-/* lib.c - UCX is loaded when a job chooses it, and never else.
+/* lib.c - loads UCX, only in a job that chooses it.
  *
- * A mere link to it would cost every program some 3 ms at its start and change it: the constructors
- * of libucs (1.13) put handlers on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGHUP and overwrite the
- * first bytes of mmap, munmap and their kin (doc/design/ucx.md has the measurement).  Its own
- * variables switch that off, but they are read by the constructors, so they have to be in the
- * environment while it is loaded; what the user set stands. */
+ * Linking to it would cost every program some 3 ms at its start and change the program.  The
+ * constructors of libucs (1.13) put handlers on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGHUP and
+ * overwrite the first bytes of mmap, munmap and their kin (doc/design/ucx.md has the measurement).
+ * Its own variables switch that off.  The constructors read them, so they must be in the
+ * environment while UCX is loaded.  Values that the user set stay. */
 #include <dlfcn.h>
 #include <errno.h>
 
@@ -14,15 +14,17 @@
 
 static const struct var_env defaults[] = {
     /* atomics agree with those of processors: one mechanism for all; row 0 */
-    {"UCX_ATOMIC_MODE", "cpu"}, {"UCX_HANDLE_ERRORS", "none"}, /* signals are the program's */
+    {"UCX_ATOMIC_MODE", "cpu"}, {"UCX_HANDLE_ERRORS", "none"}, /* signals belong to the program */
     {"UCX_DEBUG_SIGNO", "0"},                                  /* SIGHUP too */
     {"UCX_MEM_EVENTS", "n"},    /* no hooks in the program's memory calls... */
-    {"UCX_RCACHE_ENABLE", "n"}, /* ...so nothing may be cached that they would have to forget */
-    /* else the call that opens a connection to a host that is cut off blocks for 12 to 127 s */
+    /* ...so nothing may be cached that the hooks would have to invalidate */
+    {"UCX_RCACHE_ENABLE", "n"},
+    /* otherwise the call that opens a connection to a host that is cut off blocks for 12 to 127
+     * s */
     {"UCX_TCP_CONN_NB", "y"},
-    /* a kill may leave their files, and endpoints that report failures cannot use them */
+    /* after a kill their files may stay, and endpoints that report failures cannot use them */
     {"UCX_TLS", "^posix,sysv"},
-    {"UCX_VFS_ENABLE", "n"}, /* no thread and socket for file system views of itself */
+    {"UCX_VFS_ENABLE", "n"}, /* no thread and socket for UCX's file system view of itself */
 };
 enum { DEFAULTS = sizeof defaults / sizeof *defaults };
 

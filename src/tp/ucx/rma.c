@@ -1,5 +1,5 @@
-/* One-sided access.  UCX does it by the network where that can, and by messages of its own where it
- * cannot (tcp): then the target has to call progress, and flush waits for its word
+/* rma.c - one-sided access.  UCX uses the network where that can do it, and messages of its own
+ * where it cannot (tcp).  Then the target must call progress, and flush waits for its answer
  * (doc/design/ucx.md). */
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "mpi.h"
 #include "tp/ucx/ucx_types.h"
 
-/* The signatures are given from outside; not every function needs all of its own. */
+/* The table of operations fixes the signatures; not every function needs all parameters. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 struct mem { /* struct tp_mem */
@@ -16,11 +16,11 @@ struct mem { /* struct tp_mem */
     uint64_t base, len;
 };
 
-/* Bytes of the least that UCX packs: a word that tells for which domains a key follows, and the
- * type of memory.  It reads these without asking how long the key is. */
+/* Bytes of the least that UCX packs: a word that says for which domains a key follows, and the type
+ * of memory.  UCX reads these without the length of the key. */
 enum { RKEY_MIN = 9 };
 
-struct key { /* what pack() gives; UCX's own key follows */
+struct key { /* what pack() writes; UCX's own key follows */
     uint64_t base, len;
     uint32_t bytes, unused;
 };
@@ -156,7 +156,7 @@ static ucp_request_param_t param_of(struct ucx_out *o)
                                  .user_data = o};
 }
 
-/* What UCX answered, in the words of tp.h. */
+/* UCX's result as a result of tp.h. */
 static int end(struct ucx_peer *p, struct ucx_out *o, ucs_status_ptr_t r)
 {
     struct ucx *u = p->u;
@@ -169,7 +169,7 @@ static int end(struct ucx_peer *p, struct ucx_out *o, ucs_status_ptr_t r)
     return UCS_PTR_IS_ERR(r) ? ucx_errno(UCS_PTR_STATUS(r)) : 0;
 }
 
-/* The address of [off, off + len) at the peer; 0 if that is not inside. */
+/* The address of [off, off + len) at the peer; 0 if that is outside. */
 static uint64_t remote(const struct far *f, uint64_t off, size_t len)
 {
     return off <= f->len && len <= f->len - off ? f->base + off : 0;
@@ -209,7 +209,7 @@ int ucx_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t l
                f->peer->u->lib.ucp_get_nbx(f->peer->ep, dst, len, from, f->rkey, &param));
 }
 
-/* UCX's name for an operation, MPI_OP_NULL being compare-and-swap; UCP_ATOMIC_OP_LAST: none. */
+/* UCX's name for an operation; MPI_OP_NULL is compare-and-swap.  UCP_ATOMIC_OP_LAST: none. */
 static ucp_atomic_op_t op_of(int op, int type)
 {
     int floating = type & 32;
@@ -258,7 +258,7 @@ int ucx_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_
         memset(o->bytes, 0, bytes);
     else
         memcpy(o->bytes, a->compare ? a->compare : a->operand, bytes);
-    /* Compare-and-swap reads the new value from where the old one will come to. */
+    /* Compare-and-swap reads the new value from where it writes the old one. */
     if (a->result || ucx_op == UCP_ATOMIC_OP_SWAP || a->compare) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
         param.reply_buffer = a->result ? a->result : o->bytes + sizeof(uint64_t);

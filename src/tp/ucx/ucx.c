@@ -1,5 +1,5 @@
-/* Messages and one-sided access over UCX (UCP): life, addresses, peers, progress.  ucx_types.h has
- * the rules. */
+/* ucx.c - messages and one-sided access over UCX (UCP): life, addresses, peers, progress.
+ * ucx_types.h has the rules.  Start at tp_ucx_ops. */
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
@@ -46,7 +46,7 @@ struct ucx_out *ucx_out_make(struct ucx *u, size_t bytes)
     struct ucx_out *o;
     size_t room = large ? sizeof(struct ucx_hdr) + UCX_ADDRESS_MAX + 8 + UCX_AM_MAX + 8 : UCX_SMALL;
     WR_ASSERT(bytes <= room);
-    o = malloc(sizeof *o + room + 8); /* put_head() clears 8 bytes where up to 7 lie free */
+    o = malloc(sizeof *o + room + 8); /* put_head() clears 8 bytes of which up to 7 are free */
     if (!o)
         return NULL;
     list_init(&o->link);
@@ -92,8 +92,8 @@ int ucx_peer_address(struct ucx_peer *p, const void *addr, size_t len)
     return 0;
 }
 
-/* UCX lost the peer: it was killed, or has closed.  Here every later call fails; am/ finds out
- * whether it is dead. */
+/* UCX lost the peer: it was killed, or has closed.  Every later call for it fails; am/ finds out
+ * whether it has failed. */
 static void on_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
     (void)ep;
@@ -121,14 +121,13 @@ int ucx_peer_open(struct ucx_peer *p)
         .err_mode = UCP_ERR_HANDLING_MODE_PEER,
         .err_handler = {on_failure, p},
     };
-    u->quiet = 0; /* one that is not made after all takes an interface out of use */
+    u->quiet = 0; /* an interface whose endpoint is not made after all stays out of use */
     u->inside++;
     ucs_status_t s = u->lib.ucp_ep_create(u->worker, &params, &p->ep);
     if (s == UCS_ERR_UNREACHABLE || s == UCS_ERR_UNSUPPORTED) {
-        /* Shared memory alone (UCX_TLS=shm) tells of no deaths; the launcher does on this host.
-         * UCX has printed why it does not do what we asked.  Each peer is tried by itself: others
-         * may be reached by a network, which does.  Unsupported: the peer was first, and has found
-         * that out. */
+        /* Shared memory alone (UCX_TLS=shm) reports no deaths; on this host the launcher does.  UCX
+         * has printed why it refuses.  Try each peer by itself: a network may reach others, and
+         * report them.  Unsupported: the peer was the first, and has found that out. */
         params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
         s = u->lib.ucp_ep_create(u->worker, &params, &p->ep);
         p->no_failures = s == UCS_OK;
@@ -162,8 +161,9 @@ int ucx_has_card(void)
     return n > 0;
 }
 
-/* One-sided access opens the process to whoever speaks UCX's protocol (ucx.md, "Protection"), so it
- * is there only where it is used: with a card, or when a variable asks for it. */
+/* One-sided access opens the process to any program that uses UCX's protocol (ucx.md,
+ * "Protection").  So it is there only where it is used: with a card, or when a variable asks for
+ * it. */
 static int one_sided_wanted(void)
 {
     int asked = cvar.rma_native_put >= 0 || cvar.rma_native_get >= 0 ||
@@ -184,7 +184,7 @@ ucs_status_t ucx_open_context(struct ucx *u)
         .estimated_num_eps = u->size,
         .mt_workers_shared = 0,
     };
-    /* A context without them does not even listen to packets that write memory. */
+    /* A context without them ignores packets that write memory. */
     if (u->one_sided)
         params.features |= UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64;
     s = u->lib.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &u->context);
@@ -198,7 +198,7 @@ static ucs_status_t open_worker(struct ucx *u)
     ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
                                   .thread_mode = UCS_THREAD_MODE_SERIALIZED};
     sigset_t all, old;
-    /* It starts a thread, and signals must go to the user's threads. */
+    /* It starts a thread, and signals belong to the user's threads. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     ucs_status_t s = u->lib.ucp_worker_create(u->context, &params, &u->worker);
@@ -243,7 +243,7 @@ static int open_address(struct ucx *u)
     return err;
 }
 
-/* Let UCX work until *left is 0, for a bounded time: peers may have gone. */
+/* Let UCX work until *left is 0, for a bounded time: peers may have closed. */
 static void drain(struct ucx *u, const unsigned *left)
 {
     uint64_t end = time_now() + CLOSE_NS;
@@ -251,8 +251,8 @@ static void drain(struct ucx *u, const unsigned *left)
         u->lib.ucp_worker_progress(u->worker);
 }
 
-/* No word from the peers is awaited: they may be gone, and after the job's barrier nothing of value
- * is under way. */
+/* Do not wait for answers of the peers: they may have closed, and after the job's barrier nothing
+ * of value is under way. */
 static void close_endpoints(struct ucx *u)
 {
     uint64_t end = time_now() + CLOSE_NS;
@@ -311,7 +311,8 @@ static struct tp_caps caps_of(const struct ucx *u, unsigned defaults)
         c.rma_max = SIZE_MAX / 2;
         /* tp.md "When native pays": over tcp UCX's put and get are slower than our messages. */
         c.put_min = c.get_min = ucx_has_card() ? UCX_PUT_INLINE : SIZE_MAX;
-        /* what a registration for each message costs where a card pins it was not measured */
+        /* the cost of a registration per message with a card, which pins memory, was not
+         * measured */
         c.pull_min = SIZE_MAX;
         c.atomic_sizes = 1u << 2 | 1u << 3;
     }
@@ -362,7 +363,7 @@ static int ucx_address(struct tp *tp, void *buf, size_t *len)
 
 /* --- progress and sleep ----------------------------------------------------------- */
 
-/* U7: nothing more goes to those that have died, and whoever waits for it is told. */
+/* U7: nothing more goes to failed peers, and the waits for it end. */
 static __attribute__((cold)) void fail_peer(struct ucx *u)
 {
     const ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
@@ -403,7 +404,7 @@ static int ucx_fd(struct tp *tp, int arm)
         return u->efd;
     if (u->fresh || u->quiet < UCX_QUIET)
         return TP_AGAIN;
-    /* Any other answer than UCS_OK: do not sleep, the next progress() meets the trouble. */
+    /* Any other result than UCS_OK: do not sleep, the next progress() gets the error. */
     u->quiet = 0; /* what the next look finds is new */
     return u->lib.ucp_worker_arm(u->worker) == UCS_OK ? 0 : TP_AGAIN;
 }

@@ -54,14 +54,14 @@ enum {
     UCX_SMALL = 512,       /* bytes of a small send buffer, header included */
     UCX_PACKED_MAX = 4096, /* bytes of a message that UCX has packed for it, header included */
     /* Calls of ucp_worker_progress in a row that find nothing, UCX's own affairs included, before
-     * its descriptor tells of all that comes (count).  The first arms the interfaces that nobody
-     * uses.  By reading of 1.13.1: some (not tcp) first clear an event instead and say 0, and a
-     * call may take an interface out of use and say 0, too. */
+     * its descriptor reports every event (count).  The first arms the interfaces that are not used.
+     * By reading of 1.13.1: some (not tcp) first clear an event instead and return 0.  A call that
+     * takes an interface out of use may return 0, too. */
     UCX_QUIET = 3,
     UCX_BUDGET = 64        /* kept messages of a class delivered by one progress() */
 };
 
-/* The functions of UCX that we use; the library is loaded when the transport opens and not before
+/* The functions of UCX that we use.  The library is loaded when the transport opens and not before
  * (lib.c). */
 #define UCX_CALLS(C)                                                                               \
     C(ucp_config_read) C(ucp_config_release) C(ucp_init_version) C(ucp_cleanup)                    \
@@ -100,7 +100,8 @@ static inline size_t ucx_tail(const struct ucx_hdr *h)
 {
     return h->fill >> 4 & 7;
 }
-/* UCX may send it in parts; what it has put together lies otherwise than what it has read whole. */
+/* UCX may send it in parts.  Parts that UCX joins are aligned otherwise than a message that it
+ * reads whole. */
 static inline int ucx_is_long(size_t len)
 {
     return len > UCX_PACKED_MAX;
@@ -111,20 +112,21 @@ struct ucx;
 struct ucx_peer {
     struct ucx *u;
     unsigned rank;
-    int failed;      /* UCX says that it cannot be reached any more: every call answers -ENOTCONN */
-    int no_failures; /* what UCX uses for it does not tell of its death */
+    /* UCX reports that it cannot be reached any more: every call returns -ENOTCONN */
+    int failed;
+    int no_failures; /* what UCX uses for it does not report its death */
     int greeted;     /* U4: it has our address */
     unsigned char pad[2]; /* U6: bytes to leave free in messages to it: in short ones; in long ones
                            * (ucx_is_long) */
     unsigned looks;  /* ucx.looks when one of its messages was measured last */
     uint64_t key;    /* its key, once `addr` is known */
-    unsigned zcopies; /* messages to it with a piece that lies with the caller, under way */
-    char *addr;      /* UCX's part of its address; NULL: not known */
+    unsigned zcopies; /* messages to it under way with a piece in the caller's memory */
+    char *addr;      /* UCX's part of its address; NULL: unknown */
     ucp_ep_h ep;     /* NULL: nothing was sent yet, or U7 */
     uint32_t seq[2]; /* number of our next message, by class */
-    uint32_t acked;  /* requests that it has taken, as far as we know */
+    uint32_t acked;  /* requests that it has taken, as far as is known */
     uint32_t next[2]; /* number of its next message to be delivered, by class */
-    uint32_t told;   /* next[UCX_REQUEST] as it last heard it */
+    uint32_t told;   /* next[UCX_REQUEST] as last sent to it */
     struct list held[2]; /* its messages that are not delivered yet, by number */
     struct list link;    /* on ucx.holders while one of them is not empty */
 };
@@ -139,7 +141,7 @@ struct ucx_held {
 struct ucx_out { /* a send buffer, or the record of a one-sided operation */
     struct list link; /* on a list of free ones */
     struct ucx *u;
-    struct tp_done *d; /* NULL: nobody waits for it */
+    struct tp_done *d; /* NULL: no caller waits for it */
     size_t room;
     const struct iovec *iov; /* of a message whose rest behind `head` still lies with the caller;
                               * NULL: it does not, or see `piece` */
@@ -159,27 +161,28 @@ struct ucx {
     unsigned rank, size;
     ucp_context_h context;
     ucp_worker_h worker;
-    ucp_datatype_t packed; /* of short messages: ucx_packer; 0: a card sends them, as they lie */
+    /* of short messages: ucx_packer; 0: a card sends them from where they lie */
+    ucp_datatype_t packed;
     int efd;
     int one_sided;        /* put, get and atomics are there, for whoever speaks UCX's protocol
                            * (ucx.md) */
     uint64_t key;         /* U1: ours */
-    char *addr;           /* what address() gives: our key, UCX's address, padding */
+    char *addr;           /* what address() returns: our key, UCX's address, padding */
     size_t addr_bytes;
     struct map peers;     /* world rank -> struct ucx_peer */
-    struct ucx_peer *last; /* the one looked up last */
+    struct ucx_peer *last; /* the last one looked up */
     struct list holders;
     struct list idle[2];  /* free buffers: small, large */
     unsigned idle_count[2];
     unsigned sending;     /* sends that UCX has not finished with */
-    unsigned zcopies;     /* of them, those with a piece that lies with the caller */
-    int deaths;           /* boot_failed_count() when U7 was last seen to */
+    unsigned zcopies;     /* of them, those with a piece in the caller's memory */
+    int deaths;           /* boot_failed_count() when U7 was last applied */
     unsigned ops;         /* one-sided operations under way */
     int inside;           /* a send is on the stack: U5 */
-    int fresh;            /* something is held that the next progress() can deliver */
+    int fresh;            /* a held message that the next progress() can deliver */
     int closing;          /* the rooms above have gone: of completions only those of kept messages
                            * are told (T5) */
-    int events;           /* of ours, in the progress() under way */
+    int events;           /* our events, in the progress() under way */
     unsigned looks;       /* calls of ucp_worker_progress (count, wraps) */
     unsigned quiet;       /* calls of ucp_worker_progress in a row that found nothing, since
                            * ucp_worker_arm or a new endpoint: UCX_QUIET */
@@ -190,26 +193,25 @@ struct ucx {
 /* lib.c: load UCX.  0, -ELIBACC where it is not installed. */
 int ucx_load(struct ucx_lib *lib);
 /* Values for UCX's variables that the user did not set, from before ucx_load() until the transport
- * is open.  Returns which (bits by row); ucx_defaults_off takes them away again. */
+ * is open.  Returns which (bits by row); ucx_defaults_off removes them. */
 unsigned ucx_defaults_on(void);
 void ucx_defaults_off(unsigned set);
-/* Whether `set` says that accumulates are made by processors, and not by network cards. */
+/* Whether `set` asks for accumulates by processors, and not by network cards. */
 int ucx_defaults_cpu(unsigned set);
 
 /* ucx.c */
-/* Is there a card that UCX could use for put and get? It does not say by what means it does
- * them. */
+/* Is there a card that UCX could use for put and get?  UCX does not report how it executes them. */
 int ucx_has_card(void);
 int ucx_errno(ucs_status_t s); /* -errno */
-/* The context, with the features that u->one_sided says. */
+/* The context, with the features that u->one_sided asks for. */
 ucs_status_t ucx_open_context(struct ucx *u);
-/* The record of a rank, made if needed; NULL without memory. */
+/* The record of a rank, made if needed; NULL: no memory. */
 struct ucx_peer *ucx_peer_find(struct ucx *u, unsigned rank);
 static inline struct ucx_peer *ucx_peer(struct ucx *u, unsigned rank)
 {
     return __builtin_expect(u->last && u->last->rank == rank, 1) ? u->last : ucx_peer_find(u, rank);
 }
-/* Take over the address that a peer gave.  0, -EPROTO, -ENOMEM. */
+/* Take over the address that a peer sent. 0, -EPROTO, -ENOMEM. */
 int ucx_peer_address(struct ucx_peer *p, const void *addr, size_t len);
 /* Make its endpoint if there is none.  0 or -errno. */
 int ucx_peer_open(struct ucx_peer *p);
