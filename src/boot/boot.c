@@ -127,7 +127,7 @@ static int load_map(struct boot *b)
     char told[PMI_VALUE_MAX], *text = NULL, *found = NULL;
     int exchange = !strcmp(cvar.host_map, "exchange");
     if (!exchange && strcmp(cvar.host_map, "launcher")) {
-        log_warn("MPIR_CVAR_HOST_MAP=%s: it is launcher or exchange", cvar.host_map);
+        log_warn("MPIR_CVAR_HOST_MAP=%s: it must be launcher or exchange", cvar.host_map);
         return -EINVAL;
     }
     int err = exchange           ? boot_host_exchange(b, &found)

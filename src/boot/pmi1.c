@@ -257,7 +257,7 @@ static int pmi1_init(int *rank, int *size, int *appnum)
                  (unsigned long long)boot_where_at());
     else
         snprintf(request, sizeof request, "cmd=init pmi_version=1 pmi_subversion=1\n");
-    if ((err = ask(request, "response_to_init", "introducing ourselves to the launcher", text,
+    if ((err = ask(request, "response_to_init", "registering with the launcher", text,
                    &line)))
         return err;
     if (pmi_line_int(&line, "rc", INT_MIN, INT_MAX, &rc) || rc) {
@@ -404,7 +404,7 @@ static int pmi1_finalize(void)
     char text[PMI_LINE_MAX];
     struct pmi_line line;
     struct pmi_client *c = &proc->boot->pmi;
-    int err = ask("cmd=finalize\n", "finalize_ack", "saying goodbye to the launcher", text, &line);
+    int err = ask("cmd=finalize\n", "finalize_ack", "leaving the launcher", text, &line);
     close(c->fd);
     c->fd = -1;
     return err;

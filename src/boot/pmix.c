@@ -157,12 +157,12 @@ static int pmix_init(int *rank, int *size, int *appnum)
     pmix_status_t s = c->PMIx_Init(&c->me, NULL, 0);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (s != PMIX_SUCCESS) {
-        err = trouble("introducing ourselves to the launcher", s);
+        err = trouble("registering with the launcher", s);
         goto fail;
     }
     if ((err = number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &n)) || n < 1 || n > INT_MAX ||
         c->me.rank >= n) {
-        log_warn("PMIx: rank %u of %u is no place in a job", c->me.rank, n);
+        log_warn("PMIx: rank %u of %u is not a valid rank", c->me.rank, n);
         err = -EPROTO;
         goto fail;
     }
@@ -184,7 +184,7 @@ static int pmix_finalize(void)
 {
     struct pmix_client *c = client();
     pmix_status_t s = c->PMIx_Finalize(NULL, 0);
-    int err = s == PMIX_SUCCESS ? 0 : trouble("saying goodbye to the launcher", s);
+    int err = s == PMIX_SUCCESS ? 0 : trouble("leaving the launcher", s);
     close(c->fd);
     close(c->got);
     for (struct fetch *f; (f = c->late) != NULL;) { /* the library's thread has ended */

@@ -61,7 +61,7 @@ static const struct opt_row {
     {"info", O_VERSION, 0},
 };
 
-/* Where the parser is, and where its complaint goes. */
+/* The position of the parser, and where its complaint goes. */
 struct parse {
     struct args *a;
     char **word; /* NULL-terminated */
@@ -114,8 +114,7 @@ static int is_here(const char *host)
     return (n == strlen(name) && !strncmp(host, name, n)) || (n == dot && !strncmp(host, name, n));
 }
 
-/* A name that no launcher takes for an option or for several words: it goes on to ssh, in the
- * end. */
+/* A name that no launcher takes for an option or for several words: ssh gets it in the end. */
 static int good_name(const char *host)
 {
     size_t n = strlen(host);
@@ -130,7 +129,7 @@ static int add_host(struct parse *p, const char *opt, const char *host)
     struct args *a = p->a;
     size_t n = strlen(host), had = a->hosts ? strlen(a->hosts + a->hosts_at) + a->hosts_at : 0;
     if (!good_name(host) && strcmp(host, "::1")) {
-        snprintf(p->msg, p->len, "-%s: \"%.40s%s\" is no name of a host", opt, host,
+        snprintf(p->msg, p->len, "-%s: \"%.40s%s\" is not a valid host name", opt, host,
                  n > 40 ? ".." : "");
         return -EINVAL;
     }
@@ -150,7 +149,7 @@ static int add_host(struct parse *p, const char *opt, const char *host)
     return 0;
 }
 
-/* Names with commas, each with an optional :slots. */
+/* Names separated by commas, each with an optional :slots. */
 static int add_hosts(struct parse *p, const char *opt, const char *names)
 {
     char *copy = strdup(names), *save = NULL;
@@ -164,8 +163,8 @@ static int add_hosts(struct parse *p, const char *opt, const char *names)
     return err;
 }
 
-/* The text of a file, to be freed.  Its end is looked for within ARGS_FILE_MAX bytes: a device may
- * have none. */
+/* The text of a file, to be freed.  Its end must come within ARGS_FILE_MAX bytes: a device may have
+ * none. */
 static int load_text(struct parse *p, const char *opt, const char *file, char **out)
 {
     FILE *f = fopen(file, "re");
@@ -175,7 +174,7 @@ static int load_text(struct parse *p, const char *opt, const char *file, char **
     while (!bad) {
         size_t got = fread(text + n, 1, room - n, f);
         if (memchr(text + n, 0, got))
-            bad = "this is no text: it holds a zero byte";
+            bad = "this is no text: it contains a zero byte";
         n += got;
         if (!got && ferror(f))
             bad = strerror(errno);
@@ -212,7 +211,7 @@ static int read_hostfile(struct parse *p, const char *opt, const char *file)
         line[n] = 0;
         line[strcspn(line, "#")] = 0;
         char *name = line + strspn(line, " \t\r");
-        name[strcspn(name, " \t\r")] = 0; /* what follows the name is for other launchers */
+        name[strcspn(name, " \t\r")] = 0; /* the words behind the name are for other launchers */
         if (*name)
             err = add_host(p, opt, name);
     }
@@ -272,8 +271,7 @@ static int env_word(struct parse *p, struct env_spec *e, const char *opt, const 
     return env_set(p, e, opt, name, word + strlen(name) + 1);
 }
 
-/* Open MPI's -x NAME[=VALUE].  All of the environment is passed unless another option says
- * otherwise. */
+/* Open MPI's -x NAME[=VALUE].  The whole environment is passed unless another option limits it. */
 static int set_x(struct parse *p, struct env_spec *e, const char *word)
 {
     if (strchr(word, '='))
@@ -378,7 +376,7 @@ static int parse_dialect(struct parse *p, struct block *b, const struct dialect_
     return 0;
 }
 
-/* The option at p->word, which is moved past it and its values. */
+/* The option at p->word; moves p->word past it and its values. */
 static int parse_option(struct parse *p, struct block *b)
 {
     const char *word = *p->word++, *v[2] = {NULL, NULL};
@@ -422,7 +420,7 @@ static int parse_block(struct parse *p)
             return err;
         b = &p->a->block[had]; /* a configuration file may have moved the array */
     }
-    /* the file brought the blocks; this one was only a place for the option */
+    /* the file brought the blocks; this one only held the option */
     if (p->a->nblocks > had + 1)
         return *p->word
                    ? complain(p, "-configfile does not go with the program %s on the command line",
@@ -445,8 +443,8 @@ static int parse_block(struct parse *p)
 
 /* --- configuration file ------------------------------------------------------------- */
 
-/* Cut text into words, in place; quotes keep blanks together, # starts a comment, each line that
- * holds something is a block. */
+/* Cut text into words, in place.  Quotes keep blanks together, # starts a comment, each line with a
+ * word is a block. */
 static int cut_words(struct parse *p, char *text, char **words)
 {
     static char colon[] = ":";
@@ -493,8 +491,8 @@ static int read_config(struct parse *p, const char *file)
     int err = load_text(p, "configfile", file, &a->words_text);
     if (err)
         return err;
-    /* Every word has at least one character and one blank; a colon is added for each word at
-     * most. */
+    /* Every word has at least one character and one blank.  At most one colon is added for each
+     * word. */
     a->words = calloc(strlen(a->words_text) + 2, sizeof *a->words);
     if (!a->words)
         return -ENOMEM;

@@ -2,8 +2,8 @@
  *
  *   mpiexec [global and local options] program [arguments] : [options] program [arguments] ..
  *
- * A local option counts for its block only; a global one for all blocks, wherever it stands.
- * Every option may be written -x or --x, and with its value as --x=value. */
+ * A local option counts for its block only; a global one for all blocks, wherever it stands.  Every
+ * option may be written -x or --x, and with its value as --x=value. */
 #ifndef LAUNCH_ARGS_H
 #define LAUNCH_ARGS_H
 
@@ -15,10 +15,10 @@ enum env_mode { ENV_UNSET, ENV_ALL, ENV_NONE, ENV_LIST };
 enum { ARGS_FILE_MAX = 16 << 20 /* bytes of a host or configuration file */, ARGS_HOST_MAX = 512 };
 enum { ARGS_ENV_MAX = 256, ARGS_BLOCKS_MAX = 1024, ARGS_RANKS_MAX = 65536 };
 
-/* What of mpiexec's environment a program gets, and what is set on top. */
+/* What of mpiexec's environment a program gets, and what is set besides. */
 struct env_spec {
     enum env_mode mode;
-    const char *list; /* of ENV_LIST: names with commas */
+    const char *list; /* of ENV_LIST: names separated by commas */
     int n;
     const char *name[ARGS_ENV_MAX], *value[ARGS_ENV_MAX];
 };
@@ -28,7 +28,7 @@ struct block {
     int first;       /* world rank of the first */
     char **argv;     /* NULL-terminated; points into the caller's words */
     const char *wdir;
-    struct env_spec *env; /* NULL: nothing said */
+    struct env_spec *env; /* NULL: none given */
 };
 
 struct args {
@@ -42,8 +42,8 @@ struct args {
     int ppn;              /* 0: not given */
     char *hosts;          /* "a,b" of -hosts and -f, to be freed; NULL: none given */
     size_t hosts_room, hosts_at; /* bytes of it; where the last one begins */
-    int far;              /* some of them is not this one */
-    const char *engine;   /* who starts a job on several hosts; NULL: the first found */
+    int far;              /* one of them is not this host */
+    const char *engine;   /* what starts a job on several hosts; NULL: the first found */
     int universe;         /* 0: not given */
     int label;            /* -l */
     int no_cleanup;
@@ -51,11 +51,11 @@ struct args {
     double timeout;       /* seconds, 0: none */
     const char *bind, *map;       /* as written, or NULL */
     const char *outfile, *errfile; /* patterns, or NULL */
-    char map_text[32];    /* what map points to where a part of the word counts */
-    char idle[256];       /* options without effect, as written, with commas; cut */
+    char map_text[32];    /* what map points to if only a part of the word counts */
+    char idle[256];       /* options without effect, as written, separated by commas; cut */
     char *copies[ARGS_ENV_MAX]; /* names of -genv NAME=VALUE, to be freed */
     int ncopies;
-    char *words_text;     /* -configfile: what its words point into */
+    char *words_text;     /* -configfile: its words point into it */
     char **words;
 };
 

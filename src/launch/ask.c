@@ -1,5 +1,5 @@
-/* ask.c - SIGUSR1 and -timeout: what each rank does, read from outside, so that nothing of the
- * rank's is disturbed. */
+/* ask.c - SIGUSR1 and -timeout: what each rank does, read from outside, so that the rank is not
+ * disturbed. */
 #include "launch/ask.h"
 
 #include <errno.h>
@@ -23,8 +23,8 @@ static int read_bytes(pid_t pid, uint64_t at, void *to, size_t n)
     return got == (ssize_t)n ? 0 : got < 0 ? -errno : -EFAULT;
 }
 
-/* The string at `at`: cut at WORD_MAX and at a page that is not there.  A rank may be any program:
- * what is not printable is a '?'. */
+/* The string at `at`: cut at WORD_MAX and at a page that is not mapped.  A rank may be any program,
+ * so a character that is not printable becomes a '?'. */
 static int read_word(pid_t pid, const char *at, char word[WORD_MAX])
 {
     size_t have = 0, from = (size_t)(uintptr_t)at;
@@ -64,7 +64,7 @@ int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len)
     return 0;
 }
 
-/* Whether the process catches `sig`, so that a plain program is not killed by a question. */
+/* Whether the process catches `sig`, so that the question does not kill a plain program. */
 static int catches(pid_t pid, int sig)
 {
     char path[64], line[256];
@@ -86,10 +86,9 @@ static void ask_one(struct job *j, int rank, pid_t pid)
                       : pmi_finalized(j->pmi, rank) ? "has called MPI_Finalize"
                                                     : "has not called MPI_Init";
     uint64_t at = pmi_where(j->pmi, rank);
-    /* The process id and the address are what the rank says: only a process of this rank is
-     * read. */
+    /* The process id and the address come from the rank: read only a process of this rank. */
     if (!how && (!at || !job_owns(j, rank, pid)))
-        how = "does not say what it does";
+        how = "does not report what it does";
     int err = how ? 0 : ask_text(pid, at, rank, text, sizeof text);
     if (how) {
         job_say(j, "rank %d (pid %ld) %s", rank, (long)pid, how);

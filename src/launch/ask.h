@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 /* One line without newline, "rank 3: in MPI_Recv, waiting for a message (rank 1)", from the struct
- * where at address `at` of process `pid`.  0, or -errno when its memory cannot be read. */
+ * where at address `at` of process `pid`. 0, or -errno when its memory cannot be read. */
 int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len);
 
 struct job;

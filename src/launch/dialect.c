@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* Options without effect are those that choose among parts which this library does not have, or
- * allow what it always allows.  What would change the job and is not there stays unknown. */
+/* Options without effect choose among parts which this library does not have, or allow what it
+ * always allows.  An option that would change the job and is missing here stays unknown. */
 static const struct dialect_row rows[] = {
     /* ranks, programs */
     {"c", 1, "n", NULL},
@@ -62,7 +62,7 @@ static const struct dialect_row rows[] = {
     {"report-state-on-timeout", 0, NULL, NULL},
     {"get-stack-traces", 0, NULL, NULL},
     {"silent-abort", 0, NULL, NULL},
-    /* parts that are not here, and what is always allowed */
+    /* parts that this library does not have, and what it always allows */
     {"allow-run-as-root", 0, NULL, NULL},
     {"mca", 2, NULL, NULL},
     {"gmca", 2, NULL, NULL},
@@ -127,7 +127,7 @@ const char *dialect_bind(const char *value)
     return value;
 }
 
-/* --- a name that is not known ---------------------------------------------------- */
+/* --- an unknown name ---------------------------------------------------------------- */
 
 enum { NAME_MOST = 40 };
 

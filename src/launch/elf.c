@@ -9,8 +9,7 @@
 
 enum { SEGMENTS_MAX = 64, DYNAMIC_MAX = 65536, NOTE_MAX = 4096 };
 
-/* Every place in the file is read with pread and bounds: the file may change or be no honest
- * one. */
+/* Every read from the file is a pread with bounds: the file may change or be forged. */
 struct image {
     int fd;
     ElfW(Ehdr) head;
@@ -53,7 +52,7 @@ static int read_segments(struct image *m)
     return read_all(m->fd, m->seg, m->head.e_phnum * sizeof *m->seg, m->head.e_phoff);
 }
 
-/* Where in the file an address lies; 0: nowhere. */
+/* Where in the file an address lies; 0: not in the file. */
 static ElfW(Off) offset_of(const struct image *m, ElfW(Addr) addr)
 {
     for (int i = 0; i < m->head.e_phnum; i++) {
@@ -64,7 +63,7 @@ static ElfW(Off) offset_of(const struct image *m, ElfW(Addr) addr)
     return 0;
 }
 
-/* The string at an offset of the string table; NULL: it does not end, or no memory. */
+/* The string at an offset of the string table; NULL: it has no end, or no memory. */
 static char *string_at(const struct image *m, ElfW(Off) table, ElfW(Xword) at)
 {
     char text[ELF_STRING_MAX];

@@ -1,4 +1,4 @@
-/* elf.h - what an ELF file says about the libraries that it needs. */
+/* elf.h - the libraries that an ELF file needs, by its own headers. */
 #ifndef LAUNCH_ELF_H
 #define LAUNCH_ELF_H
 
@@ -12,7 +12,7 @@ struct elf {
     char *need[ELF_NEEDED_MAX]; /* as written */
 };
 
-/* Read the file behind fd.  0; -ENOEXEC: no ELF file that the loader of this machine takes; another
+/* Read the file behind fd. 0; -ENOEXEC: no ELF file for the loader of this machine; another
  * -errno. */
 int elf_read(struct elf *e, int fd);
 void elf_free(struct elf *e);

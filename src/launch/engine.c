@@ -68,13 +68,13 @@ static void add_program(struct words *w, const struct block *b)
         add(w, "%s", *v);
 }
 
-/* An option that the engine has no word for. */
+/* An option for which the engine has no word. */
 static void refuse(struct words *w, enum engine e, int given, const char *option)
 {
     if (!given || w->failed)
         return;
     snprintf(w->msg, w->len,
-             "%s cannot be handed on to %s, which is to start this job on several hosts", option,
+             "%s cannot be passed to %s, which would start this job on several hosts", option,
              commands[e]);
     w->failed = 1;
 }
@@ -152,8 +152,8 @@ static int count_hosts(const char *hosts)
     return n;
 }
 
-/* Which variables go along; those to be set are given as NAME=VALUE, which must not hold a
- * comma. */
+/* Which variables the engine passes on.  Those to be set are given as NAME=VALUE, which must not
+ * hold a comma. */
 static void srun_env(struct words *w, const struct env_spec *e)
 {
     if (!e || (e->mode == ENV_UNSET && !e->n))
@@ -241,7 +241,7 @@ static void prterun(struct words *w, const struct args *a, const char *hosts)
         if (i)
             add(w, ":");
         add_pair(w, "--host", hosts);
-        /* Slots of hosts are not counted: how many ranks a host gets is for -ppn to say. */
+        /* Slots of hosts are not counted: -ppn sets how many ranks a host gets. */
         add(w, "--map-by");
         if (a->ppn)
             add(w, "ppr:%d:node:OVERSUBSCRIBE", a->ppn);
@@ -270,7 +270,7 @@ char **engine_words(enum engine e, const struct args *a, const char *hosts, char
     return NULL;
 }
 
-/* --- which one, and off --------------------------------------------------------------- */
+/* --- choice and start -------------------------------------------------------------- */
 
 static int in_path(const char *command)
 {
@@ -287,7 +287,7 @@ static int in_path(const char *command)
     return 0;
 }
 
-/* The one asked for; else the first installed, but in an allocation of Slurm srun before all. */
+/* The requested one; else the first installed, but srun first in an allocation of Slurm. */
 static int pick(const struct args *a, enum engine *out)
 {
     static const enum engine usual[] = {ENGINE_HYDRA, ENGINE_SRUN, ENGINE_PRTERUN};
@@ -316,7 +316,7 @@ int engine_exec(const struct args *a)
     char msg[512], text[32];
     int err = pick(a, &e);
     if (err == -EINVAL)
-        fprintf(stderr, "mpiexec: -engine %s: it is hydra, srun or prterun\n", a->engine);
+        fprintf(stderr, "mpiexec: -engine %s: it must be hydra, srun or prterun\n", a->engine);
     else if (err)
         fprintf(stderr, "mpiexec: the job is for several hosts, and none of the programs that "
                         "could start it is installed: "

@@ -11,12 +11,12 @@ enum engine { ENGINE_HYDRA, ENGINE_SRUN, ENGINE_PRTERUN, ENGINES };
 
 /* The command that starts this engine. */
 const char *engine_command(enum engine e);
-/* The engine's command line for a job, NULL-terminated, to be freed by engine_words_free; hosts:
+/* The engine's command line for a job, NULL-terminated, to be freed by engine_words_free. hosts:
  * "a,b" (what the job was given, host file read).  NULL: something cannot be passed on, or there is
- * no memory; msg says it in one line. */
+ * no memory; msg has the reason in one line. */
 char **engine_words(enum engine e, const struct args *a, const char *hosts, char *msg, size_t len);
 void engine_words_free(char **words);
-/* Become the engine.  Returns only in case of failure, having printed why: the exit status. */
+/* Become the engine.  Returns only after a failure, which it has printed: the exit status. */
 int engine_exec(const struct args *a);
 
 #endif

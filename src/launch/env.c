@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether `var` ("NAME=value") is called by the n characters at `name`. */
+/* Whether the name of `var` ("NAME=value") is the n characters at `name`. */
 static int is_called(const char *var, const char *name, size_t n)
 {
     return !strncmp(var, name, n) && var[n] == '=';
 }
 
-/* Variables of a launcher: one that runs around us must not be taken for ours. */
+/* Variables of a launcher: those of a launcher that runs around us must not reach the ranks. */
 static int launchers_own(const char *var)
 {
     static const char *const names[] = {
@@ -99,7 +99,7 @@ static int put_all(struct env *e, const struct env_spec *s)
 int env_of_block(struct env *e, const struct args *a, const struct block *b, char *const *from)
 {
     *e = (struct env){0};
-    /* What a block says counts before what is said for all. */
+    /* Settings of a block count before those for all. */
     const struct env_spec *rule = b->env && b->env->mode != ENV_UNSET ? b->env : &a->genv;
     int err = append(e, strdup("WINDROSE_JOB=")); /* never an empty array */
     for (; !err && *from; from++) {

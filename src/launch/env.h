@@ -1,4 +1,4 @@
-/* env.h - the environment of a rank: what of ours it inherits, what -env sets, what PMI needs. */
+/* env.h - the environment of a rank: what it inherits from ours, what -env sets, what PMI needs. */
 #ifndef LAUNCH_ENV_H
 #define LAUNCH_ENV_H
 

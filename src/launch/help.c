@@ -29,7 +29,7 @@ const char args_help[] =
     "  -engine NAME            which of them: hydra, srun or prterun\n"
     "  -usize N                universe size (default: ranks started)\n"
     "  -configfile FILE        read the command line from a file, one block per line\n"
-    "  -verbose                say where each rank was started\n"
+    "  -verbose                print where each rank was started\n"
     "  -x NAME[=VALUE], -H A, -c N, --tag-output, --oversubscribe, --mca A B ..    and other "
     "options of\n"
     "                          Open MPI, Hydra, Intel MPI and srun: mpiexec(1)\n"

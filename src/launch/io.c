@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How long an unfinished line may rest: on a terminal it is likely a prompt; elsewhere a program
- * that prints a line in pieces should not be cut by another's. */
+/* How long an unfinished line may rest.  On a terminal it is probably a prompt.  Elsewhere the line
+ * of a program that prints it in pieces should not be cut by another's. */
 #define TTY_TIMEOUT 100000000u    /* ns */
 #define FILE_TIMEOUT 2000000000u  /* ns */
 
 enum {
-    PIECE = 4096, /* PIPE_BUF: a pipe that polls writable takes that much without blocking */
+    PIECE = 4096, /* PIPE_BUF: a pipe that polls writable takes so much without blocking */
 };
 
 /* --- sinks ------------------------------------------------------------------ */
@@ -54,7 +54,7 @@ void sink_flush(struct sink *s)
         else if (w < 0 && (errno == EAGAIN || errno == EINTR))
             break;
         else
-            s->broken = w ? errno : EIO; /* the streams are closed too, so the ranks notice */
+            s->broken = w ? errno : EIO; /* the streams are closed too, so that the ranks notice */
     }
     s->have -= at;
     memmove(s->buf, s->buf + at, s->have);
@@ -85,7 +85,7 @@ void sink_line(struct sink *s, const char *text)
     }
     if (sink_room(s) < n + 1)
         sink_flush(s);
-    /* A reader that has stalled for so long is not worth waiting for with a last message. */
+    /* Do not wait with a last message for a reader that has stalled for so long. */
     if (sink_room(s) < n + 1)
         return;
     if (s->mid_line)
@@ -121,14 +121,14 @@ int stream_done(const struct stream *t)
     return t->fd < 0 && !t->have;
 }
 
-/* Whether c ends a line here: on a terminal a carriage return does too, so that progress bars
+/* Whether c ends a line here: on a terminal a carriage return does, too, so that progress bars
  * move. */
 static int ends_line(const struct sink *s, char c)
 {
     return c == '\n' || (c == '\r' && s->tty);
 }
 
-/* Bytes up to and with the last line end; 0 if there is none. */
+/* Bytes up to and including the last line end; 0 if there is none. */
 static size_t whole_lines(const struct stream *t)
 {
     size_t n = t->have;
@@ -137,7 +137,7 @@ static size_t whole_lines(const struct stream *t)
     return n;
 }
 
-/* Whether t may write to its sink now; a resting owner is put aside. */
+/* Whether t may write to its sink now; an owner that rests loses the sink. */
 static int may_write(struct stream *t, uint64_t now)
 {
     struct sink *s = t->sink;
@@ -150,14 +150,14 @@ static int may_write(struct stream *t, uint64_t now)
     return 1;
 }
 
-/* Give the first n bytes to the sink, as far as it has room; labels come before line starts.  Bytes
- * given. */
+/* Give the first n bytes to the sink, as far as it has room; labels precede line starts.  Returns
+ * the bytes given. */
 static size_t give(struct stream *t, size_t n)
 {
     struct sink *s = t->sink;
     size_t at = 0, label = strlen(t->label);
     if (s->mid_line && !t->mid_line && sink_room(s))
-        sink_add(s, "\n", 1); /* somebody's last line had no end */
+        sink_add(s, "\n", 1); /* the last line of another stream had no end */
     while (at < n) {
         size_t want = n - at, lead = t->mid_line ? 0 : label;
         if (label) { /* one line at a time */
@@ -243,7 +243,7 @@ void pump_close(struct pump *p)
 {
     if (p->to >= 0)
         close(p->to);
-    p->to = p->from = -1; /* the terminal itself is not ours to close */
+    p->to = p->from = -1; /* do not close the terminal itself */
 }
 
 void pump_wants(const struct pump *p, int *fd, short *events)
@@ -256,7 +256,7 @@ void pump_wants(const struct pump *p, int *fd, short *events)
         *fd = p->to;
         *events = POLLOUT;
     } else if (p->from >= 0 && tcgetpgrp(p->from) == getpgrp()) {
-        /* In the background reading would stop us. */
+        /* In the background a read would stop us. */
         *fd = p->from;
         *events = POLLIN;
     }
@@ -270,7 +270,7 @@ void pump_move(struct pump *p)
         ssize_t n = read(p->from, p->buf, sizeof p->buf);
         if (n < 0 && (errno == EINTR || errno == EAGAIN))
             return;
-        if (n <= 0) { /* end of file is passed on */
+        if (n <= 0) { /* pass the end of file on */
             pump_close(p);
             return;
         }

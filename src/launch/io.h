@@ -5,11 +5,12 @@
  *     rank 1 stdout --pipe--> stream --/
  *
  * A stream hands whole lines to its sink.  A line that is longer than the stream's buffer, or that
- * rests unfinished for the sink's timeout, goes out in parts; the stream then owns the sink until
- * the line ends, or until it has rested for that time again and another stream wants to write:
- * then the line is broken by a newline rather than joined with the other's.
- * A sink holds a bounded number of bytes; streams that find no room are not read, so a slow reader
- * slows the ranks down as a plain pipe would.  Nothing here blocks. */
+ * rests unfinished for the sink's timeout, goes out in parts.  The stream then owns the sink until
+ * the line ends.  If the line rests for that time again and another stream wants to write, a
+ * newline ends it first.
+ * A sink holds a bounded number of bytes.  Streams that find no room are not read, so that a slow
+ * reader slows the ranks down as a plain pipe would.  Nothing here blocks.
+ * Start at stream_push(). */
 #ifndef LAUNCH_IO_H
 #define LAUNCH_IO_H
 
@@ -23,10 +24,10 @@ struct sink {
     int may_block;     /* a pipe, socket or terminal: ask poll(2) before each write */
     int tty;
     int broken;        /* 0, or the errno after which nothing more is written: EPIPE, a full disk */
-    int told;          /* that it is broken */
+    int told;          /* that it is broken, reported once */
     int mid_line;      /* the last byte given to it was no newline */
     uint64_t timeout; /* ns */
-    struct stream *owner; /* may write the rest of its line; NULL: anybody may begin one */
+    struct stream *owner; /* may write the rest of its line; NULL: any stream may begin one */
     char *buf;
     size_t have;
 };
@@ -56,11 +57,11 @@ int stream_wants(const struct stream *t);
 int stream_read(struct stream *t, uint64_t now);
 /* Pass on what can be passed on. */
 void stream_push(struct stream *t, uint64_t now);
-/* When stream_push should be called next though nothing came (ns); UINT64_MAX: never. */
+/* When stream_push must be called next even if nothing came (ns); UINT64_MAX: never. */
 uint64_t stream_due(const struct stream *t);
 /* Everything was passed on and the descriptor is closed. */
 int stream_done(const struct stream *t);
-/* The rank is gone: what is left counts as ended. */
+/* The rank has ended: so has its last line. */
 void stream_close(struct stream *t);
 
 /* --- a terminal's input to rank 0 --------------------------------------------------- */

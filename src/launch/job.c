@@ -1,4 +1,4 @@
-/* job.c - what happens to ranks, and what follows. */
+/* job.c - what happens to ranks, and what follows from it. */
 #include "launch/job.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 #define MS 1000000u /* ns */
 
-enum { PMI_BACKLOG_MAX = 1 << 20 }; /* bytes of answers a rank may leave unread */
+enum { PMI_BACKLOG_MAX = 1 << 20 }; /* bytes of answers that a rank may leave unread */
 
 void job_say(struct job *j, const char *fmt, ...)
 {
@@ -29,8 +29,8 @@ void job_say(struct job *j, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(line + n, sizeof line - n - 1, fmt, ap);
     va_end(ap);
-    /* One line whatever a rank or a file name brought: nothing in it moves the cursor or starts
-     * another. */
+    /* One line, whatever text a rank or a file name brought: nothing in it moves the cursor or
+     * starts another line. */
     for (char *c = line; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 127)
             *c = ' ';
@@ -52,7 +52,7 @@ void job_kill(struct job *j)
     j->phase = JOB_KILLED;
     j->kill_at = 0;
     job_send(j, SIGKILL);
-    /* Dead within moments; but a process stuck in the kernel shall not keep us. */
+    /* SIGKILL acts within moments.  But a process stuck in the kernel must not keep us. */
     if (!j->leave_at)
         j->leave_at = time_now() + 3000ull * MS;
 }
@@ -66,7 +66,7 @@ void job_end(struct job *j, int status, int sig, int grace_ms)
     j->phase = JOB_ENDING;
     j->kill_at = time_now() + (uint64_t)grace_ms * MS;
     job_send(j, sig);
-    job_send(j, SIGCONT); /* a stopped rank could not act on it */
+    job_send(j, SIGCONT); /* a stopped rank could not act on the signal */
 }
 
 /* Text for "the others": empty when there are none. */
@@ -125,7 +125,7 @@ static void on_reply(void *arg, int rank, const char *line, size_t len)
     job_pmi_flush(j, rank);
 }
 
-/* The MPI process itself, which may be a child of what we started. */
+/* The MPI process itself, which may be a child of the started process. */
 pid_t job_rank_pid(const struct job *j, int rank)
 {
     pid_t told = pmi_pid(j->pmi, rank);
@@ -140,7 +140,7 @@ int job_owns(const struct job *j, int rank, pid_t pid)
 
 static void drain(struct stream *t)
 {
-    /* What the rank said last should come before what we say about it. */
+    /* The last output of the rank should precede our message about it. */
     uint64_t now = time_now();
     for (int i = 0; i < 16 && stream_wants(t); i++)
         if (stream_read(t, now))
@@ -151,15 +151,15 @@ static void drain(struct stream *t)
 static void on_exit_of(struct job *j, int rank, int ws);
 
 /* Does a rank give up with this code because another has died?  MPIX_ERR_PROC_FAILED says so;
- * MPI_ERR_IN_STATUS, that some request failed, perhaps for this. */
+ * MPI_ERR_IN_STATUS says that some request failed, perhaps for this reason. */
 static int tells_of_death(int code)
 {
     enum { PROC_FAILED = 101, IN_STATUS = 17 };
     return code == PROC_FAILED || code == IN_STATUS;
 }
 
-/* Has a rank ended in a way of its own?  Several may notice a death and exit before the kernel
- * tells of the dead one. */
+/* Has a rank ended by itself?  Several may notice a death and exit before the kernel reports the
+ * dead one. */
 static int ended_by_itself(pid_t pid)
 {
     siginfo_t s = {0};
@@ -168,8 +168,8 @@ static int ended_by_itself(pid_t pid)
     return s.si_code != CLD_EXITED || !tells_of_death(s.si_status);
 }
 
-/* A rank gives up because another has died: its memory goes a moment before the kernel tells us,
- * and the report should name who died, not who noticed. */
+/* A rank gives up because another has died.  Its memory is freed a moment before the kernel reports
+ * the end.  The message should name the rank that died, not the one that noticed. */
 static void hear_of_death(struct job *j, int noticed_by)
 {
     enum { TURNS = 500 }; /* of 1 ms */
@@ -177,7 +177,7 @@ static void hear_of_death(struct job *j, int noticed_by)
     for (int turn = 0; turn < TURNS && j->ended == ended; turn++) {
         for (int r = 0; r < j->size && j->phase == JOB_RUNNING; r++) {
             int ws;
-            /* In the end any: one may have had such a status of its own. */
+            /* In the end any rank: one may have had such a status by itself. */
             if (r != noticed_by && j->rank[r].pid > 0 &&
                 (turn == TURNS - 1 || ended_by_itself(j->rank[r].pid)) &&
                 waitpid(j->rank[r].pid, &ws, WNOHANG) > 0)
@@ -193,7 +193,7 @@ static void on_abort(void *arg, int rank, int code, const char *why)
     struct job *j = arg;
     char text[64];
     if (j->phase == JOB_RUNNING && tells_of_death(code) && !j->ended && !j->hearing) {
-        /* others' aborts come from within */
+        /* the aborts of other ranks are consequences */
         j->hearing = 1;
         hear_of_death(j, rank);
         j->hearing = 0;
@@ -263,8 +263,8 @@ static void check_stuck(struct job *j)
     job_end(j, status ? status : 1, SIGTERM, JOB_GRACE_MS);
 }
 
-/* With -disable-auto-cleanup: who has ended before MPI_Init is missed by ranks that do call it, and
- * by no others (`mpiexec -n 4 hostname`). */
+/* With -disable-auto-cleanup: a rank that has ended before MPI_Init is missing only for ranks that
+ * call it (not in `mpiexec -n 4 hostname`). */
 static void tell_absent(struct job *j)
 {
     char text[64];
@@ -282,7 +282,7 @@ static void tell_absent(struct job *j)
     }
     j->absent = 0;
     if (!j->status)
-        j->status = 1; /* as an open end */
+        j->status = 1; /* as after an end without MPI_Finalize */
 }
 
 void job_pmi_readable(struct job *j, int rank)
@@ -315,7 +315,7 @@ static void mark_dead(struct job *j, int rank, enum job_death how)
     atomic_fetch_add_explicit(&j->page->dead_count, 1, memory_order_release);
 }
 
-/* A rank ended in a way it should not: `how` says which. */
+/* A rank ended in a way it should not; `how` names the way. */
 static void on_death(struct job *j, int rank, int status, const char *how)
 {
     char text[64];
@@ -332,7 +332,7 @@ static void on_death(struct job *j, int rank, int status, const char *how)
         job_end(j, status, SIGTERM, JOB_GRACE_MS);
 }
 
-/* The reader of its output went away, which ended it: nothing to report, as in a shell. */
+/* The reader of its output has closed, which ended the rank: report nothing, as in a shell. */
 static int broken_pipe(const struct rank *r, int sig)
 {
     return sig == SIGPIPE &&
@@ -363,7 +363,7 @@ static void on_exit_of(struct job *j, int rank, int ws)
         snprintf(how, sizeof how, "exited with status %d without calling MPI_Finalize", status);
     if (*how) {
         if (j->phase == JOB_RUNNING && !j->status)
-            j->status = 1; /* an open end is no success */
+            j->status = 1; /* an end without MPI_Finalize is no success */
         on_death(j, rank, j->status, how);
     } else if (j->args->no_cleanup && !pmi_finalized(j->pmi, rank)) {
         r->absent = 1;
@@ -425,7 +425,8 @@ void job_signal(struct job *j, int sig)
         break;
     case SIGUSR1:
         ask_all(j);
-        /* the library does not use it under mpiexec: who catches it has a use of its own */
+        /* the library does not use it under mpiexec: a program that catches it has its own use for
+         * it */
         ask_pass_on(j, sig);
         break;
     case SIGUSR2:
@@ -457,7 +458,7 @@ void job_tick(struct job *j, uint64_t now)
     if (j->timeout_at && now >= j->timeout_at && j->phase == JOB_RUNNING) {
         job_say(j, "time-out: the job has run for %g seconds; ending %d rank%s", j->args->timeout,
                 j->live, j->live == 1 ? "" : "s");
-        ask_all(j); /* what it hangs in is what the user wants to know */
+        ask_all(j); /* the user wants to know where it hangs */
         job_end(j, 255, SIGTERM, JOB_GRACE_MS);
     }
     if (j->kill_at && now >= j->kill_at)

@@ -1,9 +1,7 @@
-/* job.h - a running job: its ranks, who ended how, and what follows from it.
+/* job.h - a running job: its ranks, how each ended, and what follows from it.
  *
- *        RUNNING ---- a rank dies, aborts, time is up, a signal ----> ENDING ---- grace over ---->
- *        KILLED
- *           \________________ all ranks ended
- *           ______________________________________________________/
+ *   RUNNING --- a rank dies, aborts, time is up, a signal ---> ENDING --- grace over ---> KILLED
+ *      \__________________________ all ranks ended: job_run() returns _______________________/
  *
  *   J1  One cause is printed, the first; what the ranks do after ENDING began is its consequence.
  *   J2  status is the largest of the ranks' that ended while RUNNING, and of the cause.
@@ -23,12 +21,12 @@
 enum job_phase { JOB_RUNNING, JOB_ENDING, JOB_KILLED };
 
 struct rank {
-    pid_t pid;      /* 0: not started, or reaped: then the number may be somebody else's */
+    pid_t pid;      /* 0: not started, or reaped: then the number may belong to another process */
     pid_t shown;    /* for messages */
     int block;
     int exited;     /* reaped; how is in wait_status */
     int wait_status;
-    int absent;     /* ended before MPI_Init, and nobody was told */
+    int absent;     /* ended before MPI_Init, and not reported to the others yet */
     int pmi_fd;     /* -1: closed */
     char *pmi_out;  /* answers it has not taken yet */
     size_t pmi_have;
@@ -54,7 +52,8 @@ struct job {
     int live;                       /* ranks not reaped */
     int ended;                      /* ranks reaped */
     int absent;                     /* ranks of which `absent` is set */
-    int hearing;                    /* looking for who died, since a rank noticed it first */
+    /* looking for the rank that died, since another rank noticed it first */
+    int hearing;
     int status;
     int other_said, other_looked;   /* other.c: the line was printed; processes were searched */
     uint64_t timeout_at, kill_at, leave_at; /* ns; 0: never */
@@ -77,14 +76,14 @@ void job_reap(struct job *j);
 void job_signal(struct job *j, int sig);
 void job_tick(struct job *j, uint64_t now);
 
-/* The MPI process of a rank, which may be a child of what was started: as it says itself. */
+/* The MPI process of a rank, which may be a child of the started one, by its own report. */
 pid_t job_rank_pid(const struct job *j, int rank);
 /* Whether the process is this rank's, or carries the name of the job. */
 int job_owns(const struct job *j, int rank, pid_t pid);
 
 /* --- ways to the end --- */
 void job_say(struct job *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The first call counts: status of the cause, and the signal the ranks get first. */
+/* The first call counts: status of the cause, and the first signal to the ranks. */
 void job_end(struct job *j, int status, int sig, int grace_ms);
 void job_kill(struct job *j);
 void job_send(struct job *j, int sig); /* to the groups of all live ranks */

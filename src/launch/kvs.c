@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KVS_BYTES_MAX = 256 << 20 }; /* a bound on what runaway programs can make mpiexec hold */
+enum { KVS_BYTES_MAX = 256 << 20 }; /* a bound on what runaway programs can make mpiexec store */
 
 struct kvs_entry {
     struct kvs_entry *next; /* same hash */

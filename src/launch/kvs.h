@@ -13,8 +13,7 @@ struct kvs {
 
 void kvs_init(struct kvs *k);
 void kvs_free(struct kvs *k);
-/* Set or replace.  0; -ENOMEM; -ENOSPC when the job already keeps more than any sane program
- * would. */
+/* Set or replace. 0; -ENOMEM; -ENOSPC when the job stores more than a correct program would. */
 int kvs_put(struct kvs *k, const char *key, const char *value);
 const char *kvs_get(const struct kvs *k, const char *key); /* NULL if absent */
 

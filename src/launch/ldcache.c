@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The format of glibc since 2.1, which is the only one since 2.32: a head, entries, strings.
- * Offsets of strings count from the head. */
+/* The format of glibc since 2.1, and the only one since 2.32: a head, entries, strings.  Offsets of
+ * strings count from the head. */
 static const char magic[] = "glibc-ld.so.cache1.1";
 struct head {
     char magic[20];
@@ -36,7 +36,7 @@ void ldcache_open(struct ldcache *c)
                    ? 0
                    : (size_t)st.st_size;
     if (n && (text = malloc(n + 1)) && read(fd, text, n) == (ssize_t)n) {
-        text[n] = 0; /* so every string in it ends */
+        text[n] = 0; /* so that every string in it ends */
         memcpy(&h, text, sizeof h);
         if (!memcmp(h.magic, magic, sizeof h.magic) &&
             h.entries <= (n - sizeof h) / sizeof(struct entry))

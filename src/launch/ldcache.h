@@ -1,5 +1,4 @@
-/* ldcache.h - the loader's cache, /etc/ld.so.cache: names of libraries and the files they stand
- * for. */
+/* ldcache.h - the loader's cache, /etc/ld.so.cache: names of libraries and their files. */
 #ifndef LAUNCH_LDCACHE_H
 #define LAUNCH_LDCACHE_H
 
@@ -10,7 +9,7 @@ struct ldcache {
     size_t len;
 };
 
-/* A missing or strange file is an empty cache. */
+/* A missing or unreadable file is an empty cache. */
 void ldcache_open(struct ldcache *c);
 void ldcache_close(struct ldcache *c);
 /* The next file for a name after `last` (NULL: the first), for plain processors; NULL: no more. */

@@ -1,4 +1,4 @@
-/* loop.c - the one loop of mpiexec: wait for descriptors and times, hand events to job.c. */
+/* loop.c - the one loop of mpiexec: wait for descriptors and times, pass events to job.c. */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -14,7 +14,8 @@
 #define MS 1000000u /* ns */
 
 enum {
-    /* silence after which output kept open by a rank's left-over child is given up */
+    /* silence after which mpiexec no longer waits for output that a rank's left-over child keeps
+     * open */
     QUIET_MS = 1000,
     FLUSH_MS = 2000,     /* time for a slow reader to take the last output of a job that failed */
     TTY_LOOK_MS = 500,   /* how often to see whether we are in the foreground again */
@@ -98,12 +99,12 @@ static void dispatch(struct job *j, const struct slots *s, uint64_t now)
         case SLOT_SIGNAL: break;
         }
     }
-    /* Deaths last: what a rank wrote before is then already here. */
+    /* Deaths last: by then the rank's last output is here. */
     if (s->fd[0].revents)
         on_signals(j);
 }
 
-/* Output that cannot be written is a failure, unless its reader just left. */
+/* Output that cannot be written is a failure, unless its reader has closed. */
 static void tell_broken(struct job *j)
 {
     for (int i = 0; i < j->nsinks; i++) {
@@ -119,7 +120,7 @@ static void tell_broken(struct job *j)
     }
 }
 
-/* Pass on what may be passed on, and see when the next line is due.  1: output is still under
+/* Pass on what may be passed on, and find when the next line is due. 1: output is still under
  * way. */
 static int push_output(struct job *j, uint64_t now, uint64_t *due)
 {
@@ -146,7 +147,7 @@ static int push_output(struct job *j, uint64_t now, uint64_t *due)
     return under_way;
 }
 
-/* What is left when all ranks have ended: output that somebody still holds open. */
+/* What is left when all ranks have ended: output that another process holds open. */
 static void wind_up(struct job *j, uint64_t now, int active)
 {
     if (j->phase != JOB_RUNNING) {

@@ -1,4 +1,4 @@
-/* main.c - mpiexec: start the ranks of a job on this host, and stay with them. */
+/* main.c - mpiexec: start the ranks of a job on this host, and serve them to their end. */
 #include "config.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@ enum { STATUS_USAGE = 255 };
 
 extern char **environ;
 
-/* Standard descriptors that we were started without become /dev/null, so that no pipe gets their
- * numbers.  For reading only: what is written to one fails, as it would to a closed descriptor. */
+/* Standard descriptors that mpiexec was started without become /dev/null, so that no pipe gets
+ * their numbers.  For reading only: a write fails, as it would on a closed descriptor. */
 static int fill_standard(void)
 {
     int fd;
@@ -55,7 +55,7 @@ static int print_cvars(void)
     }
     printf("\nSet them in the environment, or for one job with -genv NAME VALUE.  The prefixes "
            "MPICH_ and MPIR_PARAM_ are\n"
-           "taken for MPIR_CVAR_; integers may end in K, M or G.\n");
+           "read as MPIR_CVAR_; integers may end in K, M or G.\n");
     return 0;
 }
 
@@ -76,8 +76,8 @@ static int timeout_from_environment(struct args *a)
     return 0;
 }
 
-/* A job on several hosts, by another launcher.  The program is looked at here: hosts of a job have
- * the same files. */
+/* A job on several hosts, by another launcher.  Check the program here: hosts of a job have the
+ * same files. */
 static int run_far(const struct args *a)
 {
     char line[2048];

@@ -18,10 +18,10 @@ enum { OBJECTS_MAX = 1024 };
 /* What is loaded, in the loader's order; the first is the program. */
 struct object {
     struct elf elf;
-    const char *name; /* as it was asked for; of its parent's elf */
+    const char *name; /* as it was requested; in its parent's elf */
     char *path;
     int parent;       /* index of the first that needs it; -1: the program */
-    int fixed;        /* found where LD_LIBRARY_PATH does not count */
+    int fixed;        /* found in a place that LD_LIBRARY_PATH does not change */
     dev_t dev;
     ino_t ino;
 };
@@ -49,7 +49,7 @@ int needs_is_mpi(const char *name)
         if (strncmp(name, stem[i], n))
             continue;
         const char *rest = name + n;
-        if (i > 3) /* Cray's names go on with the version of the compiler */
+        if (i > 3) /* Cray's names end with the version of the compiler */
             rest += strspn(rest, "_0123456789");
         if (!strncmp(rest, ".so", 3) && (!rest[3] || rest[3] == '.'))
             return 1;
@@ -59,8 +59,8 @@ int needs_is_mpi(const char *name)
 
 /* --- one file ------------------------------------------------------------------------------- */
 
-/* Take the file as the next object.  0; -ENOENT: it is not there or no library, the loader looks
- * further. */
+/* Take the file as the next object. 0; -ENOENT: it does not exist or is no library, and the loader
+ * looks further. */
 static int load(struct walk *w, const char *path, const char *name, int parent, int fixed)
 {
     struct stat st;
@@ -87,7 +87,7 @@ static int load(struct walk *w, const char *path, const char *name, int parent, 
         free(o);
         return err == -ENOEXEC ? -ENOENT : err;
     }
-    /* The loader does not hear LD_LIBRARY_PATH for such programs. */
+    /* The loader ignores LD_LIBRARY_PATH for such programs. */
     if (parent < 0 && st.st_mode & (S_ISUID | S_ISGID))
         w->unsure = 1;
     o->name = name;
@@ -125,8 +125,8 @@ static void origin_of(const struct walk *w, const struct object *o, char out[PAT
         snprintf(out, PATH_MAX, "%.*s", slash > real ? (int)(slash - real) : 1, real);
 }
 
-/* Fill in $ORIGIN.  0; -ENOENT: another word, or it does not fit; then the loader's place is not
- * known. */
+/* Fill in $ORIGIN. 0; -ENOENT: another word, or it does not fit; then the loader's place is
+ * unknown. */
 static int expand(struct walk *w, const struct object *o, const char *dir, size_t n,
                   char out[PATH_MAX])
 {
@@ -155,7 +155,7 @@ static int expand(struct walk *w, const struct object *o, const char *dir, size_
     return at < PATH_MAX - 1 ? 0 : -ENOENT;
 }
 
-/* Look in a list of folders, which end at any character of `ends`; an empty one is where the
+/* Look in a list of folders, separated by any character of `ends`.  An empty one is where the
  * program starts. */
 static int in_list(struct walk *w, int by, const struct object *owner, const char *list,
                    const char *ends, const char *name, int fixed)
@@ -177,7 +177,7 @@ static int in_list(struct walk *w, int by, const struct object *owner, const cha
 static int in_rpaths(struct walk *w, int by, const char *name)
 {
     int err = -ENOENT;
-    if (w->object[by]->elf.runpath) /* then RPATH does not count, and not those above it */
+    if (w->object[by]->elf.runpath) /* then RPATH does not count, and neither do those above it */
         return err;
     for (int i = by; i >= 0 && err == -ENOENT; i = w->object[i]->parent) {
         const struct object *o = w->object[i];
@@ -215,7 +215,7 @@ static int is_loaded(const struct walk *w, const char *name)
     return 0;
 }
 
-/* Find one library that an object needs.  What is not found is the loader's to report. */
+/* Find one library that an object needs.  The loader reports what it does not find. */
 static int find(struct walk *w, int by, const char *name)
 {
     struct object *o = w->object[by];
@@ -234,7 +234,7 @@ static int find(struct walk *w, int by, const char *name)
 
 /* --- judgement ------------------------------------------------------------------------------ */
 
-/* Does it need a library of which `is` holds? */
+/* Does it need a library for which `is` holds? */
 static const char *needs_one(const struct elf *e, int (*is)(const char *))
 {
     for (int i = 0; i < e->needs; i++)
@@ -261,7 +261,7 @@ static int judge(const struct walk *w, struct needs_mpi *n)
         if (!needs_is_mpi(o->elf.soname ? o->elf.soname : base_of(o->path)))
             continue;
         n->own |= o->elf.windrose;
-        /* A front, as our libmpich.so.12 is one: what it needs is judged. */
+        /* A front, as our libmpich.so.12 is one: judge what it needs. */
         if (o->elf.windrose || n->other || needs_one(&o->elf, needs_is_mpi))
             continue;
         n->open_mpi = needs_one(&o->elf, is_open_mpi) != NULL;
@@ -285,7 +285,8 @@ int needs_look(struct needs_mpi *n, const struct needs_where *where, const char 
         err = -ENOEXEC;
     if (!err)
         ldcache_open(&w.cache);
-    for (int i = 0; !err && i < w.n; i++) /* breadth first, as the loader goes; grows meanwhile */
+    /* breadth first, as the loader does; the list grows meanwhile */
+    for (int i = 0; !err && i < w.n; i++)
         for (int k = 0; !err && k < w.object[i]->elf.needs; k++) {
             err = find(&w, i, w.object[i]->elf.need[k]);
             if (err == -ENOENT)

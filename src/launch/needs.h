@@ -1,8 +1,7 @@
 /* needs.h - which MPI library the loader will give a program.
  *
- * The libraries that the program needs, and those that these need, are looked for as glibc's loader
- * looks for them: RPATH, LD_LIBRARY_PATH, RUNPATH, its cache, the folders of the system.  Nothing
- * is executed. */
+ * The search for the libraries of the program, and for theirs, is that of glibc's loader: RPATH,
+ * LD_LIBRARY_PATH, RUNPATH, its cache, the folders of the system.  Nothing is executed. */
 #ifndef LAUNCH_NEEDS_H
 #define LAUNCH_NEEDS_H
 
@@ -16,7 +15,7 @@ struct needs_mpi {
     char *other;    /* it loads this file, another MPI library; NULL: none is known */
     char *by;       /* name of the library that needs it; NULL: the program itself */
     int open_mpi;   /* the file belongs to Open MPI */
-    /* of MPICH's ABI and not named by RPATH: LD_LIBRARY_PATH can put this library in its place */
+    /* of MPICH's ABI and not named by RPATH: LD_LIBRARY_PATH can replace it by this library */
     int swappable;
     int unsure;     /* the loader may look elsewhere */
 };

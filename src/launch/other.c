@@ -18,8 +18,8 @@ extern char **environ;
 
 /* --- the line ------------------------------------------------------------------------------- */
 
-/* The installation may have been moved: BINDIR and LIBDIR lie under one prefix, which is another
- * root then.  In the build tree the libraries are in .libs. */
+/* The installation may have been moved: BINDIR and LIBDIR lie under one prefix, which then has
+ * another root.  In the build tree the libraries are in .libs. */
 static void own_folders(char bin[PATH_MAX], char lib[PATH_MAX])
 {
     static const char bindir[] = BINDIR, libdir[] = LIBDIR;
@@ -78,7 +78,7 @@ static int start_folder(const struct args *a, const struct block *b)
     return dir < 0 ? -1 : dir;
 }
 
-/* Commands that start the program that is named behind their own options. */
+/* Commands that start the program named behind their own options. */
 static int starts_another(const char *command)
 {
     static const char *const name[] = {"env",    "nice",    "numactl", "setarch", "stdbuf",
@@ -91,7 +91,7 @@ static int starts_another(const char *command)
 }
 
 /* The program behind such a command: the first word that is one.  NULL: none, or the command
- * changes where its libraries are looked for. */
+ * changes where its libraries are searched. */
 static char *behind(int dir, char *const *argv)
 {
     for (char *const *w = argv + 1; *w; w++) {
@@ -104,7 +104,8 @@ static char *behind(int dir, char *const *argv)
     return NULL;
 }
 
-/* `late`: nothing contradicts, so what the loader may do otherwise, and what env starts, counts. */
+/* `late`: nothing contradicts it, so guesses about the loader, and about what env starts, count,
+ * too. */
 static int look(char *line, size_t len, const struct args *a, const struct block *b,
                 char *const *env, int late)
 {

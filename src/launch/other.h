@@ -1,4 +1,4 @@
-/* other.h - says in one line that a program loads another MPI library than this one.
+/* other.h - reports in one line that a program loads another MPI library than this one.
  *
  *   at start     by what its file needs, where that is certain
  *   at MPI_Init  a rank joins, and not as this library does: by what it has mapped

@@ -50,15 +50,15 @@ int place_parse(struct place *p, const char *bind, const char *map, char *msg, s
     if (map && kind_of("map-by", map, strlen(map), &p->map, msg, len))
         return -EINVAL;
     if (map && !p->bound && !bind) {
-        /* dealing out means nothing without a binding: bind to what is dealt */
+        /* -map-by has no effect without a binding: bind to the objects of -map-by */
         p->bind = p->map;
         p->bound = 1;
     }
     return 0;
 }
 
-/* Add `count` of the n objects listed in index[] (NULL: all of the machine), the turn-th lot of
- * them. */
+/* Add `count` of the n objects listed in index[] (NULL: all of the machine): the lot number
+ * `turn`. */
 static int add_lot(const struct place *p, const struct topo *t, const int *index, int n, int turn,
                    struct topo_set *set)
 {

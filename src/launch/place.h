@@ -1,11 +1,11 @@
 /* place.h - which processors each rank may use (-bind-to, -map-by).
  *
- * -map-by deals the ranks out over its objects in turn; -bind-to says how much each gets there:
+ * -map-by deals the ranks out over its objects in turn; -bind-to sets how much each gets there:
  *
  *     2 sockets of 2 cores     -bind-to core                    ranks 0 1 | 2 3
  *                              -bind-to core -map-by socket     ranks 0 2 | 1 3
- *                              -bind-to socket                  ranks 0 2 .. | 1 3 ..   (both
- *                              cores)
+ *                              -bind-to socket                  ranks 0 2 .. | 1 3 ..
+ *                                                               (both cores)
  *
  * When the objects run out the next rank begins again at the first, sharing it. */
 #ifndef LAUNCH_PLACE_H

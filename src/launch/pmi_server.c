@@ -9,7 +9,7 @@
 
 #include "launch/kvs.h"
 
-/* The signatures are given from outside; not every function needs all of its own. */
+/* All commands have one signature; not every function needs all parameters. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 enum rank_state { NOT_YET, INITIALIZED, FINALIZED };
@@ -17,7 +17,7 @@ enum rank_state { NOT_YET, INITIALIZED, FINALIZED };
 struct pmi_rank {
     enum rank_state state;
     int in_barrier, gone;
-    /* asked for the next barrier without waiting for the end of this one; once more is dropped */
+    /* asked for the next barrier without waiting for the end of this one; a third one is dropped */
     int ahead;
     int multi; /* inside mcmd=.. endcmd */
     int deaf;  /* broke the rules: nothing more is read from it */
@@ -184,8 +184,8 @@ static void on_abort(struct pmi_server *s, int rank, const struct pmi_line *l)
     s->host.aborted(s->host.arg, rank, code, why);
 }
 
-/* Things this server does not do (starting more ranks, names): a plain refusal, so that the client
- * goes on. */
+/* Requests that this server does not serve (starting more ranks, names): a plain refusal, so that
+ * the client goes on. */
 static void refuse(struct pmi_server *s, int rank, const char *answer)
 {
     say(s, rank, "cmd=%s rc=-1 msg=not_supported info=not_supported\n", answer);

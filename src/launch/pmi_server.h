@@ -1,7 +1,7 @@
 /* pmi_server.h - the server side of the PMI-1 wire (doc/pmi-wire.md) for all ranks of a job.
  *
- * Knows lines, not descriptors: bytes of a rank go in by pmi_feed(), answers and events come out
- * through the functions of struct pmi_host.  Ranks are not trusted to send well-formed lines. */
+ * It handles lines, not descriptors: bytes of a rank go in by pmi_feed(), answers and events come
+ * out through the functions of struct pmi_host.  Ranks may send malformed lines. */
 #ifndef LAUNCH_PMI_SERVER_H
 #define LAUNCH_PMI_SERVER_H
 
@@ -15,10 +15,10 @@ struct pmi_host {
     void (*reply)(void *arg, int rank, const char *line, size_t len);
     /* why: "" when none was sent */
     void (*aborted)(void *arg, int rank, int code, const char *why);
-    /* it does not speak PMI: hang up */
+    /* it does not speak PMI: close the connection */
     void (*broken)(void *arg, int rank, const char *how);
     int (*appnum)(void *arg, int rank);
-    /* it joined without a pid, which this library sends; NULL: not asked */
+    /* it joined without a pid, which this library sends; NULL: not needed */
     void (*stranger)(void *arg, int rank);
     void *arg;
 };
@@ -35,11 +35,11 @@ void pmi_feed(struct pmi_server *s, int rank, const char *bytes, size_t len);
 int pmi_initialized(const struct pmi_server *s, int rank); /* and not finalized since */
 int pmi_finalized(const struct pmi_server *s, int rank);
 int pmi_met(const struct pmi_server *s);             /* some rank has called MPI_Init, ever */
-pid_t pmi_pid(const struct pmi_server *s, int rank); /* 0: it did not say */
-/* address of its struct where; 0: it did not say */
+pid_t pmi_pid(const struct pmi_server *s, int rank); /* 0: it did not send one */
+/* address of its struct where; 0: it did not send one */
 uint64_t pmi_where(const struct pmi_server *s, int rank);
 int pmi_waiting(const struct pmi_server *s);         /* ranks in the barrier */
-/* The rank has ended.  go_on = 1: the others' barriers count it as arrived from now on. */
+/* The rank has ended. go_on = 1: the others' barriers count it as arrived from now on. */
 void pmi_gone(struct pmi_server *s, int rank, int go_on);
 
 #endif

@@ -23,7 +23,8 @@ static int carries(const char *pid, const char *want, char *buf)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%.20s/environ", pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC); /* other users' are refused: they cannot be ours */
+    /* the system refuses those of other users: they cannot be ours */
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return 0;
     size_t n = 0;
@@ -88,7 +89,7 @@ static void watch(const struct reaper *w, int fd, const char *job)
             if (group > 0)
                 kill(-group, SIGKILL);
         }
-        /* Processes may be forking while we look; until nobody is found. */
+        /* Processes may fork during the search: repeat it until it finds none. */
         if (!strays_kill(job, 0) && i > 0)
             break;
         poll(NULL, 0, 10);
@@ -96,7 +97,7 @@ static void watch(const struct reaper *w, int fd, const char *job)
     _exit(0);
 }
 
-/* Kill by name or command line means mpiexec, not us. */
+/* A kill by name or command line is meant for mpiexec, not for the reaper. */
 static void rename_self(char **argv)
 {
     static const char name[] = "windrose-reaper";
@@ -111,13 +112,14 @@ static void rename_self(char **argv)
 
 static void become_reaper(const struct reaper *w, int fd, const char *job, char **argv)
 {
-    setsid(); /* kill(-group of mpiexec) and the terminal do not reach us */
+    setsid(); /* kill(-group of mpiexec) and the terminal do not reach the reaper */
     rename_self(argv);
     if (chdir("/")) /* keep no file system busy */
         _exit(1);
     for (int s = 1; s < NSIG; s++)
         signal(s, SIG_IGN);
-    /* Nothing of mpiexec's may be kept open by us: its readers wait for the end of its output. */
+    /* The reaper must keep no descriptor of mpiexec open: readers wait for the end of its
+     * output. */
     int null = open("/dev/null", O_RDWR);
     for (int i = 0; i < 3; i++)
         dup2(null, i);

@@ -16,13 +16,13 @@ static void give_up(const struct spawn *s, enum spawn_step step)
     struct spawn_failure f = {.rank = s->rank, .err = errno, .step = step};
     ssize_t ignored = write(s->report, &f, sizeof f);
     (void)ignored;
-    _exit(f.err == ENOENT ? 127 : 126); /* as a shell says it */
+    _exit(f.err == ENOENT ? 127 : 126); /* as a shell reports it */
 }
 
 static void default_signals(void)
 {
-    /* SIGINT and SIGQUIT: a shell that starts mpiexec in the background ignores them, but we pass
-     * them on. */
+    /* SIGINT and SIGQUIT: a shell that starts mpiexec in the background ignores them, but mpiexec
+     * passes them on. */
     static const int changed[] = {SIGPIPE, SIGCHLD, SIGINT, SIGQUIT};
     sigset_t none;
     sigemptyset(&none);
@@ -37,9 +37,9 @@ static void child(const struct spawn *s, pid_t parent)
 {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it died before the line above */
+    if (getppid() != parent) /* mpiexec died before the line above */
         _exit(1);
-    /* The three sources are above 2 (mpiexec keeps 0 to 2 open), so no dup2 treads on another. */
+    /* The three sources are above 2 (mpiexec keeps 0 to 2 open), so no dup2 overwrites another. */
     if (dup2(s->in, 0) < 0 || dup2(s->out, 1) < 0 || dup2(s->err, 2) < 0)
         give_up(s, SPAWN_EXEC);
     for (int i = 0; i < 2; i++)
@@ -55,7 +55,7 @@ static void child(const struct spawn *s, pid_t parent)
         give_up(s, SPAWN_BIND);
     default_signals();
     execvpe(s->argv[0], s->argv, s->env);
-    /* `mpiexec prog` is commonly written for ./prog. */
+    /* Users commonly write `mpiexec prog` for ./prog. */
     if (errno == ENOENT && !strchr(s->argv[0], '/')) {
         char here[4096];
         if (snprintf(here, sizeof here, "./%s", s->argv[0]) < (int)sizeof here)
@@ -71,6 +71,7 @@ pid_t spawn_rank(const struct spawn *s)
         return -errno;
     if (!pid)
         child(s, parent);
-    setpgid(pid, pid); /* both do it: whoever comes first; fails harmlessly after the exec */
+    /* both processes do it, since either may be first; it fails harmlessly after the exec */
+    setpgid(pid, pid);
     return pid;
 }

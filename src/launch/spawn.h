@@ -1,7 +1,7 @@
 /* spawn.h - start one rank: fork, put descriptors and processors in place, exec.
  *
- * Each rank leads a process group of its own, so that its children can be signalled with it and
- * a terminal's Ctrl-C reaches mpiexec only.  The kernel kills it when mpiexec dies. */
+ * Each rank leads a process group of its own, so that its children can be signalled with it and a
+ * terminal's Ctrl-C reaches mpiexec only.  The kernel kills it when mpiexec dies. */
 #ifndef LAUNCH_SPAWN_H
 #define LAUNCH_SPAWN_H
 
@@ -17,9 +17,9 @@ struct spawn {
     const struct topo_set *cpus; /* NULL: anywhere */
     int in, out, err;            /* become 0, 1, 2 */
     int keep[2];                 /* stay open under their own numbers */
-    /* a struct spawn_failure is written here when there will be no program */
+    /* a struct spawn_failure is written here if the program cannot start */
     int report;
-    struct rlimit files;         /* limit on descriptors to give back */
+    struct rlimit files;         /* limit on descriptors to restore */
 };
 
 enum spawn_step { SPAWN_DIR, SPAWN_BIND, SPAWN_EXEC, SPAWN_GWDIR };

@@ -22,13 +22,13 @@
 
 enum { STATUS_USAGE = 255, FILES_PER_RANK = 3, FILES_OWN = 32 };
 
-/* What is needed while ranks are started, and not after. */
+/* Needed only while ranks are started. */
 struct start {
     struct place place;
     struct topo *topo;
     struct rlimit files;
     struct env env;       /* of the block being started */
-    int in_first, in_rest; /* what ranks get as standard input */
+    int in_first, in_rest; /* the ranks' standard input */
     int report;
 };
 
@@ -51,7 +51,7 @@ static int take_signals(struct job *j)
     struct sigaction hup;
     if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler == SIG_IGN)
         sigdelset(&set, SIGHUP); /* nohup mpiexec */
-    signal(SIGCHLD, SIG_DFL); /* inherited as ignored, no death would ever be told */
+    signal(SIGCHLD, SIG_DFL); /* if inherited as ignored, no death would ever be reported */
     signal(SIGPIPE, SIG_IGN);
     sigprocmask(SIG_BLOCK, &set, NULL);
     j->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -78,7 +78,7 @@ static int raise_limit(struct job *j, struct start *s)
     return setrlimit(RLIMIT_NOFILE, &more) ? cannot(j, "raise the limit on open files", -errno) : 0;
 }
 
-/* The page that tells the ranks who died; they get it read-only. */
+/* The page that reports to the ranks which of them died; they get it read-only. */
 static int make_page(struct job *j)
 {
     size_t bytes = job_page_bytes(j->size);
@@ -107,7 +107,7 @@ static int make_page(struct job *j)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     j->page_fd = open(path, O_RDONLY | O_CLOEXEC);
     if (j->page_fd < 0)
-        j->page_fd = fd; /* no /proc: the ranks are trusted a little more */
+        j->page_fd = fd; /* no /proc: the ranks get it writable */
     else
         close(fd);
     return 0;
@@ -133,8 +133,7 @@ static int own_sinks(struct job *j)
     struct stat o, e;
     if (!(j->out = new_sink(j, 1)))
         return -ENOMEM;
-    /* One place for both (a terminal, 2>&1): one sink, so that lines of the two are not torn by
-     * each other. */
+    /* One place for both (a terminal, 2>&1): one sink, so that their lines are not mixed. */
     int same = !fstat(1, &o) && !fstat(2, &e) && o.st_dev == e.st_dev && o.st_ino == e.st_ino &&
                (fcntl(1, F_GETFL) & O_ACCMODE) ==
                    (fcntl(2, F_GETFL) & O_ACCMODE); /* one may have been closed (main.c) */
@@ -163,7 +162,7 @@ static void expand(const char *pattern, int rank, char path[PATH_MAX])
     path[n < PATH_MAX ? n : PATH_MAX - 1] = 0;
 }
 
-/* The file of a pattern for one rank; ranks of equal names share it. */
+/* The file of a pattern for one rank; ranks with equal names share it. */
 static struct sink *file_sink(struct job *j, const char *pattern, int rank)
 {
     char path[PATH_MAX];
@@ -222,7 +221,7 @@ static int rank_pipes(struct job *j, struct rank *r, int rank, struct spawn *sp)
     if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC) ||
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pmi))
         return -errno;
-    fcntl(out[0], F_SETFL, O_NONBLOCK); /* ours only: the rank's end is another open file */
+    fcntl(out[0], F_SETFL, O_NONBLOCK); /* of mpiexec only: the rank's end is another open file */
     fcntl(err[0], F_SETFL, O_NONBLOCK);
     stream_open(&r->out, out[0], to, label);
     stream_open(&r->err, err[0], eto, label);
@@ -280,8 +279,8 @@ static int start_rank(struct job *j, struct start *s, int rank)
 
 /* --- all -------------------------------------------------------------------------------------- */
 
-/* Rank 0 gets our standard input itself unless it is a terminal, which only the foreground group
- * may read: then we read it and pass it on. */
+/* Rank 0 gets our standard input itself unless it is a terminal.  Only the foreground group may
+ * read a terminal, so mpiexec reads it and passes it on. */
 static int share_input(struct job *j, struct start *s)
 {
     int fd[2];
@@ -373,7 +372,7 @@ int job_start(struct job *j, const struct args *a, char *const *env)
         close(s.in_first);
     if (s.in_rest >= 0) {
         if (j->pump.to < 0)
-            dup2(s.in_rest, 0); /* rank 0 alone decides how long our input stays open */
+            dup2(s.in_rest, 0); /* only rank 0 decides how long our input stays open */
         close(s.in_rest);
     }
     env_free(&s.env);

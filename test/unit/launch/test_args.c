@@ -263,7 +263,7 @@ START_TEST(hostile_host_files)
         const char *path = file_of(bad[i]);
         snprintf(line, sizeof line, "-f %s x", path);
         ck_assert_msg(parse(&a, line) == -22, "taken: \"%s\"", bad[i]);
-        ck_assert_msg(strstr(msg, "is no name of a host"), "%s", msg);
+        ck_assert_msg(strstr(msg, "is not a valid host name"), "%s", msg);
         unlink(path);
         args_free(&a);
     }
