@@ -1,29 +1,43 @@
 /* packets.h - what travels between the windows of two processes (private to rma/).
  *
- * Every packet begins with struct rma_hdr.  Host byte order, equal machines.  One ladder per protocol stands in
- * doc/design/rma-protocols.md; in short (=> request, -> reply; [X] is a piggybacked flag):
+ * Every packet begins with struct rma_hdr, in host byte order: all machines of a job are alike.
+ * doc/design/rma-protocols.md has one ladder per protocol.  In short (=> request, -> reply; [X] is
+ * a piggybacked flag):
  *
- *   put, accumulate     => PUT|ACC [LOCK] [DONE|UNLOCK|COMPLETE]        -> ACK if DONE, UNLOCK, or unordered
- *   many alike          => COALESCED [LOCK] [DONE|UNLOCK|COMPLETE] { displacement, data } ...   -> ACK if DONE or UNLOCK
- *   get, fetch, swap    => GET|GACC|CAS [LOCK] [DONE|UNLOCK|COMPLETE]   -> DATA, which is the ack of the flags too
- *   several small ones  => BATCH [LOCK] { each as above, flags on the last }   -> ANSWERS { DATA and ACK of each }
- *   lock                => LOCK (or the LOCK flag)    -> GRANTED, or granted as a flag of the first reply
- *                                                     -> GRANTED with DROPPED: granted, send the data again
- *                                                     -> REFUSED with a stamp: come again later with the stamp
- *   end of epoch        => UNLOCK | DONE              -> ACK (token)
- *   post, complete      => POST, COMPLETE             (no reply; COMPLETE with DONE: ACK, with bytes and unit of the window there, or struct rma_extent)
- *   MPI_Win_free after a death  => FREEING_ASK           -> FREEING: count is 1 where that process is in MPI_Win_free, too, or past it
- *   native access       => KEY_ASK                    -> KEY: struct rma_key_data, then what the transport packed
- *   a long operation    => PULL: struct rma_pull_data, then one or two keys as the transport packed them; a put or get: aop is 0
- *                                                     -> PULLED: disp is how many bytes are done; the rest comes by message (pull_target.c)
+ *   put, accumulate     => PUT|ACC [LOCK] [DONE|UNLOCK|COMPLETE]
+ *                       -> ACK if DONE, UNLOCK, or unordered
+ *   many alike          => COALESCED [LOCK] [DONE|UNLOCK|COMPLETE] { displacement, data } ...
+ *                       -> ACK if DONE or UNLOCK
+ *   get, fetch, swap    => GET|GACC|CAS [LOCK] [DONE|UNLOCK|COMPLETE]
+ *                       -> DATA, which also acknowledges the flags
+ *   several small ones  => BATCH [LOCK] { each as above, flags on the last }
+ *                       -> ANSWERS { DATA and ACK of each }
+ *   lock                => LOCK (or the LOCK flag)
+ *                       -> GRANTED, or the flag GRANTED of the first reply
+ *                       -> GRANTED with DROPPED: granted, send the data again
+ *                       -> REFUSED with a stamp: send it again later, with the stamp
+ *   end of epoch        => UNLOCK | DONE
+ *                       -> ACK (token)
+ *   post, complete      => POST, COMPLETE
+ *                       -> no reply; to COMPLETE with DONE: ACK, with bytes and unit of the window
+ *                          there, or struct rma_extent
+ *   MPI_Win_free after a failure
+ *                       => FREEING_ASK
+ *                       -> FREEING: count is 1 if that process is in MPI_Win_free, too, or past it
+ *   native access       => KEY_ASK
+ *                       -> KEY: struct rma_key_data, then what the transport packed
+ *   a long operation    => PULL: struct rma_pull_data, then one or two keys as the transport packed
+ *                          them; a put or get: aop is 0
+ *                       -> PULLED: disp is how many bytes are done; the rest comes by message
+ *                          (pull_target.c)
  *   one element, or a piece of a block, of a near process's own memory
  *                       => DELEGATE: struct rma_delegated, answered in shared memory
  *
- * A reply that tells an error (aop), but for GRANTED, has struct rma_fault as its payload, whatever it would have carried otherwise: what was
+ * A reply with an error (aop), except GRANTED, has struct rma_fault as its whole payload: what was
  * refused and why, which only the target knows.
  *
- * A request reserves its replies: one per GET/GACC/CAS/PULL, one for DONE/UNLOCK on anything else, one for LOCK when nothing
- * else of the packet is answered.  ANSWERS gives back what it saved of them.
+ * A request reserves its replies: one per GET/GACC/CAS/PULL, one for DONE/UNLOCK on anything else,
+ * one for LOCK if nothing else of the packet is answered.  ANSWERS gives back what it saved.
  *
  * To add a packet: a row below, a handler in handlers.c or replies.c, its ladder in the page. */
 #ifndef RMA_PACKETS_H
@@ -67,29 +81,37 @@ enum rma_packet {
 enum rma_flag {
     RMA_F_SHARED = 1,     /* LOCK: shared ...                                                    */
     RMA_F_EXCLUSIVE = 2,  /* ... or exclusive                                                    */
-    RMA_F_JOIN = 4,       /* LOCK beside others of the window: passes younger writers (rma.md 5.3) */
+    /* LOCK beside others of the window: passes younger writers (rma.md 5.3) */
+    RMA_F_JOIN = 4,
     RMA_F_UNLOCK = 8,     /* release what this origin holds, after the operation; answered       */
     RMA_F_DONE = 16,      /* answer when everything before and this is done                      */
     RMA_F_COMPLETE = 32,  /* end of this origin's PSCW access epoch                              */
     RMA_F_EXT = 64,       /* struct rma_ext follows                                              */
     RMA_F_ACK = 128,      /* unordered transport: answer this packet by itself (op names it)     */
     RMA_F_STAMP = 256,    /* LOCK: disp is the stamp of an earlier refusal                       */
-    RMA_F_GRANTED = 512,  /* replies: the lock asked for by the same packet was granted first    */
+    RMA_F_GRANTED = 512,  /* replies: the lock that the same packet asks for was granted first   */
     RMA_F_DROPPED = 1024, /* GRANTED: the packet's operations were not kept, send them again     */
     RMA_F_SIGNALED = 2048, /* ACK, DATA: answers DONE or UNLOCK with `token`                     */
-    RMA_F_AGE = 8192,     /* LOCK: at the end of the payload 8 bytes, the age of the requester's locks; else it is 0 */
+    /* LOCK: the payload ends in 8 bytes, the age of the requester's locks; 0 without the flag */
+    RMA_F_AGE = 8192,
     RMA_F_FAULT = 4096,   /* DATA, SIGNALED: at the end struct rma_fault of an earlier operation */
 };
 #define RMA_AGE_MAX (UINT64_MAX >> 8) /* no clock counts so far */
-enum { RMA_F_LOCK = RMA_F_SHARED | RMA_F_EXCLUSIVE, RMA_F_SYNC = RMA_F_UNLOCK | RMA_F_DONE | RMA_F_COMPLETE };
+enum {
+    RMA_F_LOCK = RMA_F_SHARED | RMA_F_EXCLUSIVE,
+    RMA_F_SYNC = RMA_F_UNLOCK | RMA_F_DONE | RMA_F_COMPLETE
+};
 
 struct rma_hdr {
     uint8_t type;   /* enum rma_packet                                                        */
-    uint8_t aop;    /* enum dt_op_index of accumulates, COALESCED: 0 of puts; replies: MPI error class, 0 = fine    */
+    /* enum dt_op_index of accumulates; COALESCED: 0 for puts; replies: MPI error class, 0 = none */
+    uint8_t aop;
     uint16_t flags; /* enum rma_flag                                                          */
-    uint32_t win;   /* number of the window's id: comes again, with another round             */
+    uint32_t win;   /* number of the window's id: used again, with another round              */
     uint32_t src;   /* sender's rank in the window, above it the round of the id (obj/comm.h) */
-    uint32_t dt;    /* handle of the predefined element type; SIGNALED: the clock of locks, if somebody waits (rma.md 5.3) */
+    /* handle of the predefined element type; SIGNALED: the clock of locks, if a process waits
+     * (rma.md 5.3) */
+    uint32_t dt;
     union {
         uint64_t disp;      /* target displacement, in the target's units                      */
         uint64_t from;      /* DATA: position in the stream of packed bytes                    */
@@ -104,7 +126,8 @@ struct rma_hdr {
         uint32_t packets;   /* BATCH, ANSWERS: packets within                                  */
         uint32_t ops;       /* COALESCED: operations                                           */
         uint32_t asked;     /* DATA: bytes that the origin asked for                           */
-        uint32_t unit;      /* ACK of COMPLETE: displacement unit (dynamic: 1, an extent follows); 0: none */
+        /* ACK of COMPLETE: displacement unit (dynamic: 1, an extent follows); 0: none */
+        uint32_t unit;
         uint32_t freeing;   /* FREEING: 1, the process is in MPI_Win_free, too, or past it     */
     };
     uint32_t len;   /* payload bytes after header and extension (BATCH, ANSWERS: all within)   */
@@ -113,7 +136,7 @@ struct rma_hdr {
 };
 _Static_assert(sizeof(struct rma_hdr) == 40, "rma_hdr is the common prefix of every RMA packet");
 
-/* Where count elements at disp do not say it all: a part of a long operation, or a derived type. */
+/* If count elements at disp are not enough: a part of a long operation, or a derived type. */
 struct rma_ext {
     uint64_t offset;   /* first packed byte of this part                                        */
     uint64_t want;     /* packed bytes of this part                                             */
@@ -149,8 +172,8 @@ struct rma_fault {
 #define RMA_FAULT_DYNAMIC UINT64_MAX
 _Static_assert(sizeof(struct rma_fault) == 32, "no padding on the wire");
 
-/* DELEGATE. Begins as every packet does; the operands lie where others have what this one has no use for, so that it shares a
- * cache line with the headers below it. */
+/* DELEGATE.  It begins as every packet does.  The operands lie in fields of rma_hdr that it does
+ * not use, so that it shares a cache line with the headers below it. */
 struct rma_delegated {
     uint8_t type, aop;  /* aop: enum dt_op_index, or RMA_SWAP */
     uint16_t elem;      /* low half of the handle of the element type */
@@ -161,12 +184,15 @@ struct rma_delegated {
                               * from disp to it, and its length; elem is its slot of the box */
 };
 enum { RMA_DELEGATE_TYPES = 0x4c000000 /* upper half of these handles */ };
-_Static_assert(sizeof(struct rma_delegated) == sizeof(struct rma_hdr) && offsetof(struct rma_delegated, src) == offsetof(struct rma_hdr, src) &&
-               offsetof(struct rma_delegated, disp) == offsetof(struct rma_hdr, disp), "begins as rma_hdr");
+_Static_assert(sizeof(struct rma_delegated) == sizeof(struct rma_hdr) &&
+                   offsetof(struct rma_delegated, src) == offsetof(struct rma_hdr, src) &&
+                   offsetof(struct rma_delegated, disp) == offsetof(struct rma_hdr, disp),
+               "begins as rma_hdr");
 
-/* How a window is reached by put, get and atomics of the network. */
+/* How put, get and atomics of the network reach a window. */
 enum rma_key_flag {
-    RMA_KEY_ATOMICS = 1 /* its elements go by the processor's atomics, and the transport there agrees with them */
+    /* its elements use the processor's atomics, and the transport there agrees with them */
+    RMA_KEY_ATOMICS = 1
 };
 enum { RMA_KEY_ALIGN = 64 };
 struct rma_key_data {
@@ -188,13 +214,14 @@ struct rma_pull_data {
 };
 _Static_assert(sizeof(struct rma_pull_data) == 24, "no padding on the wire");
 
-/* Does the target answer it with data, which confirm its flags too? */
+/* Does the target answer it with data, which confirm its flags, too? */
 static inline int rma_brings_data(int type)
 {
     return type == RMA_PKT_GET || type == RMA_PKT_GACC || type == RMA_PKT_CAS;
 }
 
-enum { RMA_PAD = 8 }; /* packets of a BATCH or of ANSWERS and parts of a payload begin at multiples of it */
+/* packets of a BATCH or of ANSWERS and parts of a payload begin at multiples of it */
+enum { RMA_PAD = 8 };
 static inline size_t rma_pad(size_t n)
 {
     return (n + RMA_PAD - 1) & ~(size_t)(RMA_PAD - 1);
