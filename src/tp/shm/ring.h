@@ -15,8 +15,8 @@
  *   R2 tail - head <= cells: no cell is written before its last reader moved head past it.
  *   R3 fairness: while other senders wait for room, a sender has at most
  *      cells / (waiting + 1), at least 1, unread cells here.
- *   R4 a sender says in `intent` which position it tries for before it tries, so that the hole
- *      that a killed sender leaves can be told from a cell still being written.
+ *   R4 a sender stores in `intent` which position it tries for before it tries.  So the hole that a
+ *      killed sender leaves can be distinguished from a cell that is still being written.
  *   R5 the receiver trusts no byte of a cell: length and source are checked by its caller.
  * Nothing here depends on processes: the unit test runs it between threads. */
 #ifndef TP_SHM_RING_H

@@ -4,28 +4,28 @@
  *                                                                env->recv
  *      put/get/atomic/flush --------------> ucp_*_nbx
  *
- * Messages.  One UCX active message each, always eager, with struct ucx_hdr in front: in a buffer
- * of ours; or if short, put together where UCX sends it from; or with a long last piece that lies
- * with the caller.
+ * Messages.  Each is one UCX active message, always eager, with struct ucx_hdr in front.  It lies
+ * in a buffer of ours.  A short one is assembled where UCX sends it from.  The long last piece of a
+ * message may stay in the caller's memory.
  *   U1 Every message carries the key that its receiver published through the launcher; one without
  *      it is dropped.  Only processes of the job can have read it.
  *   U2 Messages of one class from one peer are numbered and delivered in that order, whatever UCX
  *      does.
- *   U3 At most UCX_WINDOW requests of a peer are not yet taken: its sender answers TP_AGAIN beyond.
- *      `taken` in every header says how far the receiver has come, and a message of its own does
- *      where no other goes that way.  So what a receiver that refuses has to keep is bounded.
+ *   U3 At most UCX_WINDOW requests of a peer are not yet taken: beyond, its am() returns TP_AGAIN.
+ *      `taken` in every header reports how far the receiver has come.  Without a message that way,
+ *      one is sent for it alone.  So a receiver that refuses requests keeps a bounded number.
  *      Replies have no window: am/ bounds them.
- *   U4 The first message to a peer brings our address, so that it can answer without asking the
+ *   U4 The first message to a peer carries our address, so that it can answer without asking the
  *      launcher.
  *   U5 Nothing is delivered from inside a send (UCX's own loop to the same process would): it waits
  *      for progress().
- *   U6 What is delivered lies on 8 bytes.  UCX hands a message over where it has read it to, behind
- *      a header of its own whose length is its affair: so the sender leaves as many bytes free in
- *      front as the last message from that peer shows it should (ucx_peer.pad), and behind up to
- *      the next 8, where UCX reads the next one to.  What lies wrong nevertheless, such as the
- *      first, is copied.
- *   U7 What lies with the caller is not read any more once its receiver is held for dead: the
- *      caller does not wait then. */
+ *   U6 Messages are delivered at a multiple of 8 bytes.  UCX delivers a message where it has read
+ *      it, behind a header of its own of unknown length.  So the sender leaves bytes free in front,
+ *      as many as the last message from that peer shows to be right (ucx_peer.pad).  Behind, it
+ *      fills up to a multiple of 8, where UCX reads the next one.  A message that is misaligned
+ *      nevertheless, such as the first, is copied.
+ *   U7 A piece in the caller's memory is not read any more once its receiver has failed: then the
+ *      caller does not wait. */
 #ifndef TP_UCX_TYPES_H
 #define TP_UCX_TYPES_H
 
@@ -143,15 +143,15 @@ struct ucx_out { /* a send buffer, or the record of a one-sided operation */
     struct ucx *u;
     struct tp_done *d; /* NULL: no caller waits for it */
     size_t room;
-    const struct iovec *iov; /* of a message whose rest behind `head` still lies with the caller;
-                              * NULL: it does not, or see `piece` */
+    const struct iovec *iov; /* of a message whose rest behind `head` is still in the caller's
+                              * memory; NULL: it is not, or see `piece` */
     int n;
     size_t head, tail, total; /* bytes in front of the message, behind it, and of all; not of one
                                * with `piece` */
-    struct ucx_peer *keeps;   /* to whom the last piece goes that stays where it is; NULL: there is
-                               * none */
-    ucp_dt_iov_t piece[3];    /* of such a message: all before that piece; that; what is behind
-                               * it */
+    struct ucx_peer *keeps;   /* the receiver of a last piece that stays where it is; NULL: there
+                               * is none */
+    ucp_dt_iov_t piece[3];    /* of such a message: all before that piece; the piece; the bytes
+                               * behind it */
     _Alignas(16) char bytes[];
 };
 
@@ -164,8 +164,8 @@ struct ucx {
     /* of short messages: ucx_packer; 0: a card sends them from where they lie */
     ucp_datatype_t packed;
     int efd;
-    int one_sided;        /* put, get and atomics are there, for whoever speaks UCX's protocol
-                           * (ucx.md) */
+    int one_sided;        /* put, get and atomics are there, for any program that uses UCX's
+                           * protocol (ucx.md) */
     uint64_t key;         /* U1: ours */
     char *addr;           /* what address() returns: our key, UCX's address, padding */
     size_t addr_bytes;
@@ -180,8 +180,8 @@ struct ucx {
     unsigned ops;         /* one-sided operations under way */
     int inside;           /* a send is on the stack: U5 */
     int fresh;            /* a held message that the next progress() can deliver */
-    int closing;          /* the rooms above have gone: of completions only those of kept messages
-                           * are told (T5) */
+    int closing;          /* the rooms above have closed: only completions of zero-copy messages
+                           * are reported (T5) */
     int events;           /* our events, in the progress() under way */
     unsigned looks;       /* calls of ucp_worker_progress (count, wraps) */
     unsigned quiet;       /* calls of ucp_worker_progress in a row that found nothing, since
