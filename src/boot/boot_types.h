@@ -83,7 +83,7 @@ void boot_page_open(struct boot *b);
 void boot_page_close(struct boot *b);
 
 /* `rank`, or its whole host, has failed.  Any thread.  A second report about the same process is
- * ignored, unless it says that a host has failed not only for this process. */
+ * ignored, unless it shows that a host has failed not only for this process. */
 void boot_fail_take(struct boot *b, int rank, enum boot_scope scope, const char *why);
 void boot_burials_free(struct boot *b);
 

@@ -150,8 +150,8 @@ static void drain(struct stream *t)
 
 static void on_exit_of(struct job *j, int rank, int ws);
 
-/* Does a rank give up with this code because another has died?  MPIX_ERR_PROC_FAILED says so;
- * MPI_ERR_IN_STATUS says that some request failed, perhaps for this reason. */
+/* Does a rank give up with this code because another has died?  MPIX_ERR_PROC_FAILED means that;
+ * MPI_ERR_IN_STATUS means that some request failed, perhaps for this reason. */
 static int tells_of_death(int code)
 {
     enum { PROC_FAILED = 101, IN_STATUS = 17 };

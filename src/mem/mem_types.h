@@ -65,7 +65,7 @@ struct mem {
     size_t kept_bytes; /* at most MPIR_CVAR_MEM_KEEP */
     struct mem_arenas *arenas; /* NULL before the first block */
     struct map attached;       /* seg_id -> segment of a peer that may be attached several times */
-    unsigned unused;           /* of these that nobody uses now; at most MEM_UNUSED */
+    unsigned unused;           /* mappings of these without a user; at most MEM_UNUSED */
 };
 
 /* Bytes the system can still give to shared memory, as far as it reports them (limit.c). */

@@ -671,7 +671,7 @@ int ofi_msg_progress(struct ofi *o)
         next = l->next;
         events += queue_run(o, LIST_OBJ(l, struct ofi_peer, in_queue));
     }
-    /* One round: a peer that cannot be told now goes to the end of the list. */
+    /* One round: a peer that cannot be notified now goes to the end of the list. */
     for (struct list *l = o->owing.next, *last = o->owing.prev, *next, *at = NULL;
          l != &o->owing && at != last; l = next) {
         struct ofi_peer *p = LIST_OBJ(l, struct ofi_peer, in_owing);
