@@ -14,9 +14,9 @@ static const struct {
     sizeof "Windrose", sizeof note.text, 1, "Windrose", WINDROSE_VERSION};
 
 /* Only the addresses count.  Fortran's mpi_f08 passes on the values of the MPIR_C_ pointers. */
-static int unweighted, weights_empty;
-int *const MPI_UNWEIGHTED = &unweighted;
-int *const MPI_WEIGHTS_EMPTY = &weights_empty;
+static const int unweighted = -1, weights_empty = -2; /* never read, only compared by address */
+int *const MPI_UNWEIGHTED = (int *)&unweighted;
+int *const MPI_WEIGHTS_EMPTY = (int *)&weights_empty;
 extern int *MPIR_C_MPI_UNWEIGHTED, *MPIR_C_MPI_WEIGHTS_EMPTY;
 __attribute__((visibility("default"))) int *MPIR_C_MPI_UNWEIGHTED;
 __attribute__((visibility("default"))) int *MPIR_C_MPI_WEIGHTS_EMPTY;
