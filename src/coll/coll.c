@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "coll/coll_types.h"
 #include "coll/select.h"
-#include "coll/shm.h"
+#include "coll/shm/shm.h"
 #include "obj/err.h"
 #include "p2p/p2p.h"
 

@@ -6,7 +6,9 @@
  * Invariant: a slot is reused only when every member has left the operation that used it last. In
  * barrier and allreduce this needs no extra store: a process that has seen all enter operation n
  * can conclude that all have left n - 1. The segment is made after SHM_USES such calls on a
- * communicator, so short-lived communicators cost nothing. */
+ * communicator, so short-lived communicators cost nothing.
+ *
+ * run.c decides, slots.c has the segment and the waits, combine.c and move.c have the calls. */
 #ifndef COLL_SHM_H
 #define COLL_SHM_H
 

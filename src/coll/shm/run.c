@@ -1,0 +1,85 @@
+/* run.c - which calls go through shared memory. */
+#include "coll/coll_types.h"
+#include "coll/shm/slots.h"
+#include "obj/err.h"
+#include "var/var.h"
+
+/* Bytes of a member's part, and how many parts a slot must hold. */
+static int parts(const struct coll_args *a, int members, size_t *bytes)
+{
+    int sends = (a->call == COLL_GATHER && a->comm->rank != a->root) ||
+                (a->call == COLL_SCATTER && a->comm->rank == a->root);
+    const struct dt_type *t = sends ? a->stype : a->rtype;
+    MPI_Aint n = sends ? a->scount : a->rcount;
+    if (__builtin_mul_overflow((size_t)n, (size_t)t->size, bytes))
+        *bytes = SIZE_MAX;
+    return a->call == COLL_SCATTER || a->call == COLL_ALLTOALL ||
+                   a->call == COLL_REDUCE_SCATTER_BLOCK
+               ? members
+               : 1;
+}
+
+/* Every member must decide alike. So the decision uses the bytes, which are equal everywhere, not
+ * the layout, which may differ. Reductions by predefined operations have predefined types, the same
+ * on all. */
+static int suits(const struct shm *m, const struct coll_args *a, size_t *bytes)
+{
+    *bytes = 0;
+    if (a->call == COLL_BARRIER)
+        return 1;
+    size_t n = (size_t)parts(a, m->size, bytes);
+    if (*bytes == 0 || *bytes > m->max / n)
+        return 0;
+    return !a->op || (a->op->index && (a->rtype->flags & DT_CONTIG));
+}
+
+static int run(struct shm *m, const struct coll_args *a, size_t bytes)
+{
+    switch (a->call) {
+    case COLL_BARRIER:
+        return shm_barrier(m);
+    case COLL_BCAST:
+        return shm_bcast(m, a, bytes);
+    case COLL_REDUCE:
+        return shm_reduce(m, a, bytes);
+    case COLL_ALLREDUCE:
+        return shm_allreduce(m, a, bytes);
+    case COLL_GATHER:
+        return shm_gather(m, a);
+    case COLL_ALLGATHER:
+        return shm_allgather(m, a);
+    case COLL_SCATTER:
+        return shm_scatter(m, a, bytes);
+    case COLL_ALLTOALL:
+        return shm_alltoall(m, a);
+    case COLL_REDUCE_SCATTER_BLOCK:
+        return shm_reduce_scatter(m, a, bytes);
+    default:
+        return shm_scan(m, a, bytes);
+    }
+}
+
+static int is_ours(enum coll_call call)
+{
+    const unsigned ours = 1u << COLL_BARRIER | 1u << COLL_BCAST | 1u << COLL_REDUCE |
+                          1u << COLL_ALLREDUCE | 1u << COLL_GATHER | 1u << COLL_ALLGATHER |
+                          1u << COLL_SCATTER | 1u << COLL_ALLTOALL |
+                          1u << COLL_REDUCE_SCATTER_BLOCK | 1u << COLL_SCAN | 1u << COLL_EXSCAN;
+    return ours >> call & 1;
+}
+
+int shm_run(const struct coll_args *a, int *err)
+{
+    if (!is_ours(a->call) || a->comm->remote || cvar.coll_shm_bytes == 0)
+        return 0;
+    struct shm *m = shm_of(a->comm);
+    if (!m) { /* the others may already use shared memory */
+        *err = err_make(MPI_ERR_NO_MEM, "no memory for a communicator's collective operations");
+        return 1;
+    }
+    size_t bytes;
+    if (!shm_ready(m) || !suits(m, a, &bytes))
+        return 0;
+    *err = run(m, a, bytes);
+    return 1;
+}

@@ -1,0 +1,223 @@
+#include "coll/shm/slots.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "boot/boot.h"
+#include "coll/coll_types.h"
+#include "obj/err.h"
+#include "var/var.h"
+
+enum {
+    SHM_USES = 8,   /* calls by messages before the segment is made */
+    SHM_RANKS = 64, /* with more, a tree is faster */
+};
+
+/* --- making the segment ---------------------------------------------------------- */
+
+static void shm_free(void *arg)
+{
+    struct shm *m = arg;
+    if (m->seg)
+        mem_segment_drop(m->seg);
+    free(m->host);
+    free(m);
+}
+
+static int all_near(const struct comm *c)
+{
+    for (int i = 0; i < c->size; i++)
+        if (!boot_same_node(comm_world(c, i)))
+            return 0;
+    return 1;
+}
+
+static int no_work(void *arg)
+{
+    (void)arg;
+    return 0;
+}
+
+struct shm *shm_of(struct comm *c)
+{
+    if (c->coll)
+        return c->coll;
+    struct shm *m = calloc(1, sizeof *m);
+    if (!m)
+        return NULL;
+    m->hook.fn = no_work;
+    m->comm = c;
+    m->size = c->size;
+    m->rank = c->rank;
+    if (c->size < 2 || c->size > SHM_RANKS || !all_near(c))
+        m->state = SHM_NEVER;
+    c->coll = m;
+    c->coll_free = shm_free;
+    return m;
+}
+
+static int attach(struct shm *m, const struct mem_key *key)
+{
+    if (!(m->host = malloc((size_t)m->size * sizeof *m->host)))
+        return -1;
+    for (int i = 0; i < m->size; i++)
+        m->host[i] = boot_host_index(comm_world(m->comm, i));
+    if (m->seg)
+        return 0;
+    return key->size ? mem_segment_attach(key, &m->seg) : -1;
+}
+
+/* Collective: rank 0 makes the segment, the others attach it; used only if all could. */
+static void shm_make(struct shm *m)
+{
+    struct mem_key key = {.fd = -1};
+    m->state = SHM_MAKING;
+    m->max = (size_t)cvar.coll_shm_bytes;
+    m->slot_size = (sizeof(struct slot) + m->max + SHM_LINE - 1) / SHM_LINE * SHM_LINE;
+    size_t bytes = (size_t)m->size * (sizeof(struct left) + SHM_SLOTS * m->slot_size);
+    /* MEM_ONCE: MPI_Comm_free does not wait, so others may still read the slot of the last
+     * operation. */
+    if (m->rank == 0 && mem_segment_create(bytes, MEM_ONCE, &m->seg) == 0)
+        mem_segment_key(m->seg, &key);
+    int err = coll_bcast_bytes(&key, sizeof key, 0, m->comm);
+    int64_t fine = !err && attach(m, &key) == 0;
+    err = coll_allreduce_i64(&fine, 1, COLL_MIN, m->comm);
+    m->state = !err && fine ? SHM_READY : SHM_NEVER;
+    if (m->state == SHM_NEVER && m->seg) {
+        mem_segment_drop(m->seg);
+        m->seg = NULL;
+    }
+}
+
+int shm_ready(struct shm *m)
+{
+    if (m->state == SHM_COUNTING && ++m->uses > SHM_USES)
+        shm_make(m);
+    return m->state == SHM_READY;
+}
+
+/* --- waiting ------------------------------------------------------------------------ */
+
+struct wait {
+    struct shm *m;
+    int from, to; /* ranks waited for */
+    uint32_t n;
+    int dead;     /* job rank of a failed member, MISALIGNED, or -1 */
+};
+enum { MISALIGNED = INT_MAX }; /* a checker has found that the members' calls differ */
+
+static int look_for_dead(struct wait *w)
+{
+    w->dead = coll_failed_member(w->m->comm);
+    return w->dead >= 0;
+}
+
+/* What the wait is for has not come. 1: it never will. */
+static int not_yet(struct wait *w)
+{
+    if (__builtin_expect(w->m->comm->misaligned != NULL, 0))
+        w->dead = MISALIGNED;
+    return w->dead >= 0 || (__builtin_expect(boot_failed_count() != 0, 0) && look_for_dead(w));
+}
+
+static int entered(void *arg)
+{
+    struct wait *w = arg;
+    for (; w->from < w->to; w->from++)
+        if (atomic_load_explicit(&shm_slot(w->m, w->from, w->n)->n, memory_order_acquire) != w->n)
+            return not_yet(w);
+    return 1;
+}
+
+static int have_left(void *arg)
+{
+    struct wait *w = arg;
+    for (; w->from < w->to; w->from++) {
+        uint32_t n = atomic_load_explicit(&shm_left(w->m, w->from)->n, memory_order_acquire);
+        if ((int32_t)(n - w->n) < 0)
+            return not_yet(w);
+    }
+    return 1;
+}
+
+static int member_failed(struct wait *w)
+{
+    w->m->state = SHM_NEVER; /* slots will never be in step again */
+    if (w->dead == MISALIGNED)
+        return err_make(MPI_ERR_NOT_SAME, "%s", w->m->comm->misaligned);
+    return err_make(MPIX_ERR_PROC_FAILED, "process %d of the job has died: %s", w->dead,
+                    boot_failed_why(w->dead));
+}
+
+static int wait_for(int (*cond)(void *), struct wait *w)
+{
+    if (!cond(w))
+        progress_wait(cond, w, "a collective operation", comm_world(w->m->comm, w->from));
+    return w->dead < 0 ? MPI_SUCCESS : member_failed(w);
+}
+
+int shm_await(struct shm *m, int from, int to)
+{
+    struct wait w = {m, from, to, m->n, -1};
+    return wait_for(entered, &w);
+}
+
+void shm_wake_others(const struct shm *m)
+{
+    for (int i = 0; i < m->size; i++)
+        if (i != m->rank)
+            shm_wake(m, i);
+}
+
+/* --- the steps of an operation --------------------------------------------------------- */
+
+int shm_slot_open(struct shm *m, struct slot **out)
+{
+    m->n++;
+    *out = shm_slot(m, m->rank, m->n);
+    uint32_t before = m->n - SHM_SLOTS;
+    if ((int32_t)(m->all_left - before) >= 0)
+        return MPI_SUCCESS;
+    /* Readers of barrier and allreduce wake no process when they leave: an active hook keeps this
+     * sleep short. */
+    struct wait w = {m, 0, m->size, before, -1};
+    progress_hook_add(&m->hook);
+    int err = wait_for(have_left, &w);
+    progress_hook_del(&m->hook);
+    m->all_left = before;
+    for (uint32_t n, i = 0, least = m->n - 1; !err && i < (uint32_t)m->size; i++) {
+        n = atomic_load_explicit(&shm_left(m, (int)i)->n, memory_order_acquire);
+        least = (int32_t)(n - least) < 0 ? n : least;
+        if (i + 1 == (uint32_t)m->size)
+            m->all_left = least; /* saves the look for the operations it covers */
+    }
+    return err;
+}
+
+/* All meet. Only a process that sees all others needs to wake any. If two come at once, the fences
+ * make at least one see the other (each stores its number, fences, reads all). */
+int shm_meet(struct shm *m, struct slot *s, size_t bytes)
+{
+    struct wait w = {m, 0, m->size, m->n, -1};
+    shm_publish(m, s, bytes);
+    fence_full();
+    if (entered(&w) && w.dead < 0)
+        shm_wake_others(m);
+    int err = wait_for(entered, &w);
+    m->all_left = m->n - 1;
+    return err;
+}
+
+int shm_alike(struct shm *m, int from, int to, size_t bytes)
+{
+    for (; from < to; from++) {
+        uint32_t there = shm_slot(m, from, m->n)->bytes;
+        struct wait w = {.m = m, .dead = -1};
+        /* that member may have seen the failure, and be in another call */
+        if (there != (uint32_t)bytes && boot_failed_count() && look_for_dead(&w))
+            return member_failed(&w);
+        if (there != (uint32_t)bytes)
+            return sched_mismatch(there == BAD_BYTES ? 0 : there, bytes == BAD_BYTES ? 0 : bytes);
+    }
+    return bytes == BAD_BYTES ? sched_mismatch(0, 0) : MPI_SUCCESS;
+}

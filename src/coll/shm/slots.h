@@ -1,0 +1,114 @@
+/* slots.h - the segment of a communicator, its slots, and the waits on them; private to coll/shm/.
+ *
+ * An operation of a writer is shm_slot_open, data, shm_publish (or shm_meet), shm_leave. Every
+ * member calls shm_leave for every operation, also after an error. shm_await and shm_meet block by
+ * progress_wait(). A function with an error leaves the slots unusable (SHM_NEVER) where a member
+ * has failed. All return MPI error codes. */
+#ifndef COLL_SHM_SLOTS_H
+#define COLL_SHM_SLOTS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "coll/shm/shm.h"
+#include "mem/mem.h"
+#include "progress/progress.h"
+
+enum {
+    SHM_SLOTS = 4, /* operations under way at most between the fastest and the slowest */
+    SHM_LINE = 64
+};
+#define BAD_BYTES UINT32_MAX
+
+struct slot {
+    _Atomic uint32_t n; /* operation whose data lies here; stored last (release), read first
+                         * (acquire) */
+    uint32_t bytes;     /* of one part, according to the writer; BAD_BYTES: its own arguments do not
+                         * match */
+    char data[];        /* the first 56 bytes share the line of n: one transfer moves both */
+};
+
+struct left {
+    _Alignas(SHM_LINE) _Atomic uint32_t n;
+};
+
+enum shm_state { SHM_COUNTING, SHM_MAKING, SHM_READY, SHM_NEVER };
+
+struct shm {
+    enum shm_state state;
+    unsigned uses;
+    struct mem_segment *seg;
+    uint32_t n;        /* operations so far */
+    uint32_t all_left; /* every member has left all operations up to this one */
+    size_t slot_size;  /* bytes with header */
+    size_t max;        /* bytes of data */
+    int size, rank;
+    int *host;         /* host index of each member */
+    struct comm *comm; /* not referenced: it owns this */
+    struct progress_hook hook; /* active while a slot is waited for: see shm_slot_open() */
+};
+
+/* Of c, made at its first call; it goes with c. NULL: no memory. */
+struct shm *shm_of(struct comm *c);
+/* Counts a call. 1: the segment is there. Collective where it is made. */
+int shm_ready(struct shm *m);
+
+static inline struct slot *shm_slot(const struct shm *m, int rank, uint32_t n)
+{
+    return (struct slot *)((char *)m->seg->base + (size_t)m->size * sizeof(struct left) +
+                           ((size_t)rank * SHM_SLOTS + n % SHM_SLOTS) * m->slot_size);
+}
+
+static inline struct left *shm_left(const struct shm *m, int rank)
+{
+    return (struct left *)m->seg->base + rank;
+}
+
+/* What rank has published in the present operation. */
+static inline char *shm_data(const struct shm *m, int rank)
+{
+    return shm_slot(m, rank, m->n)->data;
+}
+
+/* Begins an operation that this process writes in: its slot, free to be written. */
+int shm_slot_open(struct shm *m, struct slot **out);
+
+static inline void shm_publish(struct shm *m, struct slot *s, size_t bytes)
+{
+    s->bytes = (uint32_t)bytes;
+    atomic_store_explicit(&s->n, m->n, memory_order_release);
+}
+
+static inline void shm_leave(struct shm *m)
+{
+    atomic_store_explicit(&shm_left(m, m->rank)->n, m->n, memory_order_release);
+}
+
+/* Waits until all of [from, to) have entered the present operation. */
+int shm_await(struct shm *m, int from, int to);
+/* Publishes and waits until all have entered. */
+int shm_meet(struct shm *m, struct slot *s, size_t bytes);
+/* Ranks [from, to) have entered, and their parts are as long as this process's. Else the calls do
+ * not match, and no memory is touched. */
+int shm_alike(struct shm *m, int from, int to, size_t bytes);
+
+static inline void shm_wake(const struct shm *m, int rank)
+{
+    mem_wake(m->host[rank]);
+}
+
+void shm_wake_others(const struct shm *m);
+
+/* The calls; bytes: of one member's part. */
+int shm_barrier(struct shm *m);
+int shm_allreduce(struct shm *m, const struct coll_args *a, size_t bytes);
+int shm_reduce(struct shm *m, const struct coll_args *a, size_t bytes);
+int shm_reduce_scatter(struct shm *m, const struct coll_args *a, size_t bytes);
+int shm_scan(struct shm *m, const struct coll_args *a, size_t bytes);
+int shm_bcast(struct shm *m, const struct coll_args *a, size_t bytes);
+int shm_gather(struct shm *m, const struct coll_args *a);
+int shm_allgather(struct shm *m, const struct coll_args *a);
+int shm_scatter(struct shm *m, const struct coll_args *a, size_t bytes);
+int shm_alltoall(struct shm *m, const struct coll_args *a);
+
+#endif
