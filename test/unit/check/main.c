@@ -2,9 +2,14 @@
 
 Suite *suite_digest(void);
 Suite *suite_text(void);
+Suite *suite_race_lane(void);
+Suite *suite_race_region(void);
+Suite *suite_race_rule(void);
+Suite *suite_race_view(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_digest, suite_text};
+    Suite *(*const suites[])(void) = {suite_digest,   suite_text,      suite_race_lane,
+                                       suite_race_view, suite_race_rule, suite_race_region};
     return unit_run(suites, sizeof suites / sizeof suites[0]);
 }

@@ -1,0 +1,570 @@
+/* The accesses to the memory of one process, by address.
+ *
+ *   record of up to 16 pages  -> these pages (4 KiB)
+ *   of up to 16 spans         -> these spans (2 MiB)
+ *   longer                    -> the root
+ *
+ * A new access is tested against the records of its nodes, of those above and of those below. What
+ * may go, and why only that, stands in doc/design/race.md 6. */
+#include "check/race_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE_BITS = 12, SPAN_BITS = 21, MOST_NODES = 16, PAGES_OF_SPAN = 512, LOOK_AHEAD = 64 };
+enum level { PAGE, SPAN, ROOT };
+
+struct race_node {
+    uint64_t index;          /* address >> bits of the level */
+    enum level level;
+    unsigned kinds;          /* open state: bits of the kinds of its records */
+    uint32_t n, room;
+    uint64_t longest;        /* bytes of its longest record, hull */
+    struct race_rec **rec;   /* by address */
+    uint64_t open[PAGES_OF_SPAN / 64]; /* span: its pages that exist */
+};
+
+static const int bits_of[] = {[PAGE] = PAGE_BITS, [SPAN] = SPAN_BITS, [ROOT] = 63};
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+static uint64_t issued(const struct race_rec *r)
+{
+    return r->batch->issued + r->tick;
+}
+
+/* What the thread of r knew of tid when it issued r. */
+static uint64_t knew(const struct race_rec *r, uint32_t tid)
+{
+    return r->batch->tid == tid ? issued(r) : race_view_of(r->batch->view, tid);
+}
+
+static enum race_order after(const struct race_rec *late, const struct race_rec *early)
+{
+    uint64_t k = knew(late, early->batch->tid);
+    if (early->batch->done != RACE_OPEN)
+        return k >= early->batch->done ? RACE_ORDERED : RACE_UNORDERED;
+    return k >= issued(early) ? RACE_UNDECIDED : RACE_UNORDERED;
+}
+
+enum race_order race_order_of(const struct race_rec *a, const struct race_rec *b)
+{
+    enum race_order x = after(a, b), y = after(b, a);
+    if (x == RACE_ORDERED || y == RACE_ORDERED)
+        return RACE_ORDERED;
+    return x == RACE_UNDECIDED || y == RACE_UNDECIDED ? RACE_UNDECIDED : RACE_UNORDERED;
+}
+
+/* --- batches ---------------------------------------------------------------------------------- */
+
+struct race_batch *race_batch_ref(struct race_batch *b)
+{
+    b->refs++;
+    return b;
+}
+
+void race_batch_drop(struct race_batch *b)
+{
+    if (--b->refs)
+        return;
+    race_view_drop(b->view);
+    free(b);
+}
+
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+static uint64_t key_of(enum level level, uint64_t index)
+{
+    return index << 2 | (uint64_t)level;
+}
+
+static struct race_node *node_find(const struct race_region *g, enum level level, uint64_t index)
+{
+    return map_get(&g->nodes, key_of(level, index));
+}
+
+static void account(struct race_region *g, int64_t bytes)
+{
+    g->n.bytes = (uint64_t)((int64_t)g->n.bytes + bytes);
+    if (g->n.bytes > g->n.peak)
+        g->n.peak = g->n.bytes;
+}
+
+static struct race_node *node_make(struct race_region *g, enum level level, uint64_t index)
+{
+    struct race_node *n = node_find(g, level, index);
+    if (n)
+        return n;
+    struct race_node *above = NULL;
+    if (level == PAGE && !(above = node_make(g, SPAN, index >> (SPAN_BITS - PAGE_BITS))))
+        return NULL;
+    n = calloc(1, sizeof *n);
+    if (!n || map_put(&g->nodes, key_of(level, index), n)) {
+        free(n);
+        return NULL;
+    }
+    n->index = index;
+    n->level = level;
+    if (above)
+        above->open[index / 64 % 8] |= 1ull << (index & 63);
+    account(g, sizeof *n);
+    return n;
+}
+
+static void node_free(struct race_region *g, struct race_node *n)
+{
+    struct race_node *above = NULL;
+    if (n->level == PAGE)
+        above = node_find(g, SPAN, n->index >> (SPAN_BITS - PAGE_BITS));
+    if (above)
+        above->open[n->index / 64 % 8] &= ~(1ull << (n->index & 63));
+    account(g, -(int64_t)(sizeof *n + n->room * sizeof *n->rec));
+    free(n->rec);
+    free(n);
+}
+
+/* Its nodes: level and the first and last index. */
+static enum level nodes_of(const struct race_lane *l, uint64_t *first, uint64_t *last)
+{
+    for (enum level level = PAGE; level < ROOT; level++) {
+        *first = l->at >> bits_of[level];
+        *last = (race_lane_end(l) - 1) >> bits_of[level];
+        if (*last - *first < MOST_NODES)
+            return level;
+    }
+    *first = *last = 0;
+    return ROOT;
+}
+
+/* Index of the first record that begins at `at` or behind it. */
+static uint32_t node_place(const struct race_node *n, uint64_t at)
+{
+    uint32_t low = 0, high = n->n;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (n->rec[mid]->lane.at < at)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static int node_put(struct race_region *g, struct race_node *n, struct race_rec *r)
+{
+    if (n->n == n->room) {
+        uint32_t room = n->room ? 2 * n->room : 4;
+        struct race_rec **rec = realloc(n->rec, room * sizeof *rec);
+        if (!rec)
+            return 0;
+        account(g, (int64_t)((room - n->room) * sizeof *rec));
+        n->rec = rec;
+        n->room = room;
+    }
+    uint32_t at = node_place(n, r->lane.at);
+    memmove(n->rec + at + 1, n->rec + at, (n->n - at) * sizeof *n->rec);
+    n->rec[at] = r;
+    n->n++;
+    uint64_t bytes = race_lane_end(&r->lane) - r->lane.at;
+    n->longest = bytes > n->longest ? bytes : n->longest;
+    n->kinds |= 1u << r->deed.kind;
+    return 1;
+}
+
+static void node_take(struct race_node *n, const struct race_rec *r)
+{
+    for (uint32_t i = node_place(n, r->lane.at); i < n->n && n->rec[i]->lane.at == r->lane.at; i++)
+        if (n->rec[i] == r) {
+            memmove(n->rec + i, n->rec + i + 1, (n->n - i - 1) * sizeof *n->rec);
+            n->n--;
+            break;
+        }
+    if (!n->n) {
+        n->kinds = 0;
+        n->longest = 0;
+    }
+}
+
+/* An open batch knows its records, for its end. */
+static void unlink_open(struct race_rec *r)
+{
+    for (struct race_rec **at = &r->batch->open; *at; at = &(*at)->next)
+        if (*at == r) {
+            *at = r->next;
+            return;
+        }
+}
+
+static void rec_drop(struct race_region *g, struct race_rec *r)
+{
+    uint64_t first, last;
+    unlink_open(r);
+    enum level level = nodes_of(&r->lane, &first, &last);
+    for (uint64_t i = first; i <= last; i++) {
+        struct race_node *n = node_find(g, level, i);
+        if (n)
+            node_take(n, r);
+    }
+    race_batch_drop(r->batch);
+    free(r);
+    g->n.records--;
+    account(g, -(int64_t)sizeof *r);
+}
+
+static int rec_keep(struct race_region *g, const struct race_rec *of)
+{
+    uint64_t first, last, i;
+    enum level level = nodes_of(&of->lane, &first, &last);
+    struct race_rec *r = malloc(sizeof *r);
+    if (!r)
+        return 0;
+    *r = *of;
+    race_batch_ref(r->batch);
+    r->next = NULL;
+    if (r->batch->done == RACE_OPEN) {
+        r->next = r->batch->open;
+        r->batch->open = r;
+    }
+    g->n.records++;
+    account(g, sizeof *r);
+    for (i = first; i <= last; i++) {
+        struct race_node *n = node_make(g, level, i);
+        if (!n || !node_put(g, n, r)) {
+            rec_drop(g, r);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* --- two records ------------------------------------------------------------------------------ */
+
+/* Rule D: the same thread knew the same, the older access was complete before the newer was issued,
+ * and each access that interferes with it does with the newer. */
+static int dominated(const struct race_rec *old, const struct race_rec *now)
+{
+    const struct race_batch *a = old->batch, *b = now->batch;
+    return a->tid == b->tid && a->view_no == b->view_no && a->done != RACE_OPEN &&
+           a->done <= issued(now) && race_deed_covers(now->deed, old->deed) &&
+           a->accumulate == b->accumulate && race_lane_covers(&now->lane, &old->lane);
+}
+
+static void test_pair(struct race_region *g, const struct race_rec *old, const struct race_rec *now)
+{
+    uint64_t apart = old->lane.at > now->lane.at ? old->lane.at - now->lane.at
+                                                 : now->lane.at - old->lane.at;
+    int one = old->batch->tid == now->batch->tid;
+    enum race_rule rule = race_rule_of(old->deed, now->deed, apart, one,
+                                    (enum race_accumulate)now->batch->accumulate);
+    if (rule == RACE_FINE)
+        return;
+    g->n.tests++;
+    enum race_touch touch = race_lanes_touch(&old->lane, &now->lane);
+    if (touch == RACE_APART || race_order_of(old, now) != RACE_UNORDERED)
+        return;
+    int hulls = (old->deed.flags | now->deed.flags) & RACE_HULL;
+    struct race_found f = {old, now, rule, touch == RACE_MAY_TOUCH || hulls};
+    g->found(g->arg, &f);
+}
+
+/* What to do with the records of a node that touch r's hull. */
+struct walk {
+    struct race_region *g;
+    const struct race_rec *r;
+    struct race_rec **drop; /* dominated */
+    uint32_t n, room;
+    int again;              /* r is kept: test what its open batch left undecided */
+    uint64_t most;          /* only with those complete by this clock */
+};
+
+static void note_drop(struct walk *w, struct race_rec *old)
+{
+    if (w->n == w->room) {
+        uint32_t room = w->room ? 2 * w->room : 16;
+        struct race_rec **d = realloc(w->drop, room * sizeof *d);
+        if (!d)
+            return;
+        w->drop = d;
+        w->room = room;
+    }
+    w->drop[w->n++] = old;
+}
+
+/* Records that share several nodes meet in the first of them only. */
+static int first_common(const struct race_node *n, const struct race_rec *a,
+                        const struct race_rec *b)
+{
+    uint64_t at = a->lane.at > b->lane.at ? a->lane.at : b->lane.at;
+    return n->level == ROOT || at >> bits_of[n->level] == n->index;
+}
+
+static void visit(struct walk *w, const struct race_node *n)
+{
+    const struct race_rec *r = w->r;
+    uint64_t end = race_lane_end(&r->lane);
+    /* nothing here can interfere: only an equal access, which this one replaces, is of interest */
+    int quiet = !(n->kinds & race_foes((enum race_kind)r->deed.kind));
+    for (uint32_t i = node_place(n, quiet ? r->lane.at + 1 : end); i > 0; i--) {
+        struct race_rec *old = n->rec[i - 1];
+        if (quiet ? old->lane.at != r->lane.at
+                  : n->longest < r->lane.at && old->lane.at < r->lane.at - n->longest)
+            break;
+        if (old == r || old->batch->done > w->most ||
+            race_lane_end(&old->lane) <= r->lane.at || !first_common(n, old, r))
+            continue;
+        if (!w->again && dominated(old, r))
+            note_drop(w, old);
+        else if (!quiet)
+            test_pair(w->g, old, r);
+    }
+}
+
+static void visit_below(struct walk *w, const struct race_node *span)
+{
+    uint64_t first = w->r->lane.at >> PAGE_BITS;
+    uint64_t last = (race_lane_end(&w->r->lane) - 1) >> PAGE_BITS;
+    for (uint64_t p = 0; p < PAGES_OF_SPAN; p++) {
+        uint64_t index = span->index << (SPAN_BITS - PAGE_BITS) | p;
+        if (index < first || index > last || !(span->open[p / 64] >> (p & 63) & 1))
+            continue;
+        const struct race_node *page = node_find(w->g, PAGE, index);
+        if (page)
+            visit(w, page);
+    }
+}
+
+/* Nodes on its way to the root, and those below its own. */
+static void walk_nodes(struct walk *w)
+{
+    uint64_t first, last;
+    struct race_region *g = w->g;
+    enum level level = nodes_of(&w->r->lane, &first, &last);
+    struct race_node *n;
+    if (level == PAGE)
+        for (uint64_t i = first; i <= last; i++)
+            if ((n = node_find(g, PAGE, i)) != NULL)
+                visit(w, n);
+    if (level == ROOT) {
+        size_t at = 0;
+        for (struct map_entry *e; (e = map_next(&g->nodes, &at)) != NULL;)
+            visit(w, e->value);
+        return;
+    }
+    first = w->r->lane.at >> SPAN_BITS;
+    last = (race_lane_end(&w->r->lane) - 1) >> SPAN_BITS;
+    for (uint64_t i = first; i <= last; i++)
+        if ((n = node_find(g, SPAN, i)) != NULL) {
+            visit(w, n);
+            if (level == SPAN)
+                visit_below(w, n);
+        }
+    if ((n = node_find(g, ROOT, 0)) != NULL)
+        visit(w, n);
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static struct race_node *heaviest(const struct race_region *g)
+{
+    struct race_node *most = NULL;
+    size_t at = 0;
+    for (struct map_entry *e; (e = map_next(&g->nodes, &at)) != NULL;) {
+        struct race_node *n = e->value;
+        if (!most || n->n > most->n)
+            most = n;
+    }
+    return most;
+}
+
+/* One batch for records of one thread: complete when all are, and it knew what none can deny. */
+static struct race_batch *batch_of_both(const struct race_batch *a, const struct race_batch *b)
+{
+    struct race_batch *x = malloc(sizeof *x);
+    if (!x)
+        return NULL;
+    *x = *a;
+    x->refs = 0;
+    x->view = NULL;
+    x->view_no = UINT64_MAX; /* no rule D */
+    x->number = 0;
+    x->issued = a->issued < b->issued ? a->issued : b->issued;
+    x->done = a->done > b->done ? a->done : b->done;
+    return x;
+}
+
+static int same_sort(const struct race_rec *a, const struct race_rec *b)
+{
+    return a->batch->tid == b->batch->tid && a->deed.kind == b->deed.kind &&
+           a->deed.op == b->deed.op && a->deed.elem == b->deed.elem;
+}
+
+/* Two records of one sort become their hull; both go. A batch that is open stays as it is: its end
+ * has to find its records. */
+static int hull(struct race_region *g, struct race_rec *a, struct race_rec *b)
+{
+    uint64_t at = a->lane.at < b->lane.at ? a->lane.at : b->lane.at;
+    uint64_t ea = race_lane_end(&a->lane), eb = race_lane_end(&b->lane);
+    uint64_t end = ea > eb ? ea : eb;
+    if (end - at > UINT32_MAX || a->batch->done == RACE_OPEN || b->batch->done == RACE_OPEN)
+        return 0;
+    struct race_rec r = *a;
+    r.batch = a->batch == b->batch ? a->batch : batch_of_both(a->batch, b->batch);
+    if (!r.batch)
+        return 0;
+    r.lane = (struct race_lane){at, (uint32_t)(end - at), 0, 1};
+    r.tick = a->batch != b->batch ? 0 : a->tick < b->tick ? a->tick : b->tick;
+    r.weight = a->weight + b->weight;
+    r.deed.flags |= RACE_HULL;
+    race_batch_ref(r.batch);
+    rec_drop(g, a);
+    rec_drop(g, b);
+    if (!rec_keep(g, &r))
+        g->n.lost++;
+    race_batch_drop(r.batch);
+    return 1;
+}
+
+/* Records of one sort that lie beside each other in a node become hulls. 0: nothing was gained. */
+static int node_close(struct race_region *g, struct race_node *n)
+{
+    uint32_t before = n->n;
+    for (uint32_t i = 0; i + 1 < n->n;) {
+        uint32_t j = i + 1, last = n->n - i > LOOK_AHEAD ? i + LOOK_AHEAD : n->n;
+        while (j < last && !same_sort(n->rec[i], n->rec[j]))
+            j++;
+        if (j == last || !hull(g, n->rec[i], n->rec[j]))
+            i++; /* else the hull stands near place i, and may grow on */
+    }
+    g->n.closed += n->n < before;
+    return n->n < before;
+}
+
+/* Room for one more? */
+static int make_room(struct race_region *g)
+{
+    while (g->n.bytes > g->budget) {
+        struct race_node *n = heaviest(g);
+        if (!n || !node_close(g, n))
+            return 0;
+    }
+    return 1;
+}
+
+/* --- what others call ------------------------------------------------------------------------- */
+
+void race_region_init(struct race_region *g, size_t budget,
+                      void (*found)(void *arg, const struct race_found *f), void *arg)
+{
+    *g = (struct race_region){.budget = budget, .found = found, .arg = arg};
+    map_init(&g->nodes);
+}
+
+void race_region_add(struct race_region *g, const struct race_rec *r)
+{
+    struct walk w = {.g = g, .r = r, .most = RACE_OPEN};
+    walk_nodes(&w);
+    for (uint32_t i = 0; i < w.n; i++) {
+        rec_drop(g, w.drop[i]);
+        g->n.dropped++;
+    }
+    free(w.drop);
+    if (!make_room(g) || !rec_keep(g, r))
+        g->n.lost++;
+}
+
+/* All records, each once, in an array that stays while they go. */
+static struct race_rec **all(const struct race_region *g, size_t *n)
+{
+    struct race_rec **list = malloc((g->n.records + 1) * sizeof *list);
+    size_t at = 0;
+    *n = 0;
+    for (struct map_entry *e; list && (e = map_next(&g->nodes, &at)) != NULL;) {
+        const struct race_node *node = e->value;
+        for (uint32_t i = 0; i < node->n; i++) {
+            uint64_t first, last;
+            nodes_of(&node->rec[i]->lane, &first, &last);
+            if (first == node->index)
+                list[(*n)++] = node->rec[i];
+        }
+    }
+    return list;
+}
+
+void race_region_close(struct race_region *g, struct race_batch *b, uint64_t done)
+{
+    b->done = done;
+    for (const struct race_rec *r = b->open; r; r = r->next) {
+        struct walk w = {.g = g, .r = r, .again = 1, .most = RACE_OPEN};
+        walk_nodes(&w);
+    }
+    b->open = NULL;
+}
+
+/* Nodes without records go, those of pages before those of spans. */
+static void purge(struct race_region *g)
+{
+    for (int level = PAGE; level <= ROOT; level++) {
+        size_t at = 0, n = 0;
+        uint64_t *keys = malloc((g->nodes.count + 1) * sizeof *keys);
+        for (struct map_entry *e; keys && (e = map_next(&g->nodes, &at)) != NULL;) {
+            struct race_node *node = e->value;
+            uint64_t below = 0;
+            for (int i = 0; i < PAGES_OF_SPAN / 64; i++)
+                below |= node->open[i];
+            if (!node->n && !below && node->level == (enum level)level)
+                keys[n++] = e->key;
+        }
+        while (n--)
+            node_free(g, map_del(&g->nodes, keys[n]));
+        free(keys);
+    }
+}
+
+/* What is open now is complete after the floor, and what goes knows nothing of that: this decides
+ * between the two. */
+static void last_test(struct race_region *g, const struct race_rec *r, uint64_t floor)
+{
+    struct walk w = {.g = g, .r = r, .again = 1, .most = floor};
+    r->batch->done = floor + 1;
+    walk_nodes(&w);
+    r->batch->done = RACE_OPEN;
+}
+
+void race_region_phase(struct race_region *g, uint64_t floor)
+{
+    size_t n;
+    struct race_rec **list = all(g, &n);
+    for (size_t i = 0; i < n; i++)
+        if (list[i]->batch->done == RACE_OPEN)
+            last_test(g, list[i], floor);
+    for (size_t i = 0; i < n; i++)
+        if (list[i]->batch->done <= floor)
+            rec_drop(g, list[i]);
+    free(list);
+    purge(g);
+}
+
+void race_region_forget(struct race_region *g, uint64_t at, uint64_t end)
+{
+    size_t n;
+    struct race_rec **list = all(g, &n);
+    for (size_t i = 0; i < n; i++)
+        if (list[i]->lane.at < end && race_lane_end(&list[i]->lane) > at)
+            rec_drop(g, list[i]);
+    free(list);
+}
+
+void race_region_free(struct race_region *g)
+{
+    size_t n, at = 0;
+    struct race_rec **list = all(g, &n);
+    for (size_t i = 0; i < n; i++)
+        rec_drop(g, list[i]);
+    free(list);
+    for (struct map_entry *e; (e = map_next(&g->nodes, &at)) != NULL;) {
+        struct race_node *node = e->value;
+        free(node->rec);
+        free(node);
+    }
+    map_destroy(&g->nodes);
+}
