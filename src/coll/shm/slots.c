@@ -38,10 +38,8 @@ static int no_work(void *arg)
     return 0;
 }
 
-struct shm *shm_of(struct comm *c)
+struct shm *shm_new(struct comm *c)
 {
-    if (c->coll)
-        return c->coll;
     struct shm *m = calloc(1, sizeof *m);
     if (!m)
         return NULL;
@@ -67,10 +65,11 @@ static int attach(struct shm *m, const struct mem_key *key)
     return key->size ? mem_segment_attach(key, &m->seg) : -1;
 }
 
-/* Collective: rank 0 makes the segment, the others attach it; used only if all could. */
-static void shm_make(struct shm *m)
+void shm_make(struct shm *m)
 {
     struct mem_key key = {.fd = -1};
+    if (++m->uses <= SHM_USES)
+        return;
     m->state = SHM_MAKING;
     m->max = (size_t)cvar.coll_shm_bytes;
     m->slot_size = (sizeof(struct slot) + m->max + SHM_LINE - 1) / SHM_LINE * SHM_LINE;
@@ -87,13 +86,6 @@ static void shm_make(struct shm *m)
         mem_segment_drop(m->seg);
         m->seg = NULL;
     }
-}
-
-int shm_ready(struct shm *m)
-{
-    if (m->state == SHM_COUNTING && ++m->uses > SHM_USES)
-        shm_make(m);
-    return m->state == SHM_READY;
 }
 
 /* --- waiting ------------------------------------------------------------------------ */

@@ -48,10 +48,24 @@ struct shm {
     struct progress_hook hook; /* active while a slot is waited for: see shm_slot_open() */
 };
 
-/* Of c, made at its first call; it goes with c. NULL: no memory. */
-struct shm *shm_of(struct comm *c);
-/* Counts a call. 1: the segment is there. Collective where it is made. */
-int shm_ready(struct shm *m);
+/* For the first call of c; it goes with c. NULL: no memory. */
+struct shm *shm_new(struct comm *c);
+/* Counts a call. After some, collective: rank 0 makes the segment, the others attach it. It is used
+ * only if all could. */
+void shm_make(struct shm *m);
+
+static inline struct shm *shm_of(struct comm *c)
+{
+    return c->coll ? c->coll : shm_new(c);
+}
+
+/* 1: the segment is there. */
+static inline int shm_ready(struct shm *m)
+{
+    if (m->state == SHM_COUNTING)
+        shm_make(m);
+    return m->state == SHM_READY;
+}
 
 static inline struct slot *shm_slot(const struct shm *m, int rank, uint32_t n)
 {

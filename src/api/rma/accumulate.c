@@ -1,0 +1,265 @@
+/* Accumulates, and calls on one element (MPI-3.1 11.3.4). */
+#include "api/rma/onesided.h"
+
+static int acc(const char *call, struct side o, int rank, MPI_Aint disp, MPI_Count n,
+               MPI_Datatype type, MPI_Op op, MPI_Win win, MPI_Request *req)
+{
+    struct rma_args a = {.kind = RMA_ACC, .rank = rank, .origin = o.buf,
+                         .ocount = (MPI_Aint)o.count, .disp = disp, .tcount = (MPI_Aint)n};
+    api_enter(call);
+    int err = MPI_SUCCESS;
+    if (rank != MPI_PROC_NULL) {
+        err = onesided_side(&o, &a.otype);
+        if (!err)
+            err = onesided_target(n, type, &a.ttype);
+        if (!err)
+            err = onesided_acc(&a, op);
+        if (!err && a.op->index == DT_NO_OP)
+            err = err_make(MPI_ERR_OP, "%s: MPI_NO_OP is for operations that fetch", call);
+    }
+    return onesided_run(win, &a, req, err);
+}
+
+static int gacc(const char *call, struct side o, struct side r, void *result, int rank,
+                MPI_Aint disp, MPI_Count n, MPI_Datatype type, MPI_Op op, MPI_Win win,
+                MPI_Request *req)
+{
+    struct rma_args a = {.kind = RMA_GACC, .rank = rank, .origin = o.buf,
+                         .ocount = (MPI_Aint)o.count, .result = result, .rcount = (MPI_Aint)r.count,
+                         .disp = disp, .tcount = (MPI_Aint)n};
+    api_enter(call);
+    int err = MPI_SUCCESS;
+    if (rank != MPI_PROC_NULL) {
+        /* MPI_NO_OP: the origin buffer is ignored. */
+        if (op != MPI_NO_OP)
+            err = onesided_side(&o, &a.otype);
+        if (!err)
+            err = onesided_side(&r, &a.rtype);
+        if (!err)
+            err = onesided_target(n, type, &a.ttype);
+        if (!err)
+            err = onesided_acc(&a, op);
+    }
+    return onesided_run(win, &a, req, err);
+}
+
+static SLOW int acc_slow(const void *origin, int ocount, MPI_Datatype otype, int rank,
+                         MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
+{
+    return acc("MPI_Accumulate", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win,
+               NULL);
+}
+
+static SAME int acc_same(const void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank,
+                         MPI_Aint disp, const MPI_Op *op)
+{
+    if (onesided_private(*win, rank, disp, *type, dt_op_handle_index(*op), DT_NO_OP, origin, NULL,
+                         NULL, PVAR_RMA_ACC))
+        return MPI_SUCCESS;
+    unsigned o = dt_op_handle_index(*op);
+    if (o && o < DT_NO_OP &&
+        onesided_far(*win, rank, disp, 1, *type, proc->obj->table[OBJ_OP].builtin[o], origin))
+        return MPI_SUCCESS;
+    return acc_slow(origin, 1, *type, rank, disp, 1, *type, *op, *win);
+}
+
+int PMPI_Accumulate(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
+                    int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
+{
+    struct rma_win_near *w;
+    struct rma_near *n;
+    const struct dt_type *t;
+    unsigned o;
+    uint64_t off;
+    if (SPLIT(otype != ttype) || SPLIT((ocount ^ 1) | (tcount ^ 1)) || SPLIT(!origin))
+        return acc_slow(origin, ocount, otype, rank, disp, tcount, ttype, op, win);
+    if (UNLIKELY(!fast_place_one(win, rank, disp, otype, &w, &n, &t, &off)) ||
+        UNLIKELY(!fast_op(o = dt_op_handle_index(op), DT_NO_OP, t)))
+        return acc_same(origin, &win, &ttype, rank, disp, &op);
+    rma_near_count(w, PVAR_RMA_ACC, rma_near_bytes(otype));
+    return acc_near(n, off, t, origin, NULL, o);
+}
+API_ALIAS(MPI_Accumulate);
+
+int PMPI_Accumulate_c(const void *origin, MPI_Count ocount, MPI_Datatype otype, int rank,
+                      MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
+{
+    return acc("MPI_Accumulate_c", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win,
+               NULL);
+}
+API_ALIAS(MPI_Accumulate_c);
+
+int PMPI_Raccumulate(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
+                     int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    if (!request)
+        return onesided_no_request("MPI_Raccumulate", win);
+    return acc("MPI_Raccumulate", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win,
+               request);
+}
+API_ALIAS(MPI_Raccumulate);
+
+int PMPI_Raccumulate_c(const void *origin, MPI_Count ocount, MPI_Datatype otype, int rank,
+                       MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win,
+                       MPI_Request *request)
+{
+    if (!request)
+        return onesided_no_request("MPI_Raccumulate_c", win);
+    return acc("MPI_Raccumulate_c", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win,
+               request);
+}
+API_ALIAS(MPI_Raccumulate_c);
+
+int PMPI_Get_accumulate(const void *origin, int ocount, MPI_Datatype otype, void *result,
+                        int rcount, MPI_Datatype rtype, int rank, MPI_Aint disp, int tcount,
+                        MPI_Datatype ttype, MPI_Op op, MPI_Win win)
+{
+    struct rma_win_near *w;
+    struct rma_near *n;
+    const struct dt_type *t;
+    unsigned o;
+    uint64_t off;
+    if (ocount == 1 && rcount == 1 && tcount == 1 && otype == ttype && rtype == ttype && result &&
+        origin && fast_place_one(win, rank, disp, ttype, &w, &n, &t, &off) &&
+        fast_op(o = dt_op_handle_index(op), DT_OPS, t)) {
+        rma_near_count(w, PVAR_RMA_GACC, rma_near_bytes(ttype));
+        return acc_near(n, off, t, origin, result, o);
+    }
+    if (ocount == 1 && rcount == 1 && tcount == 1 && otype == ttype && rtype == ttype && result &&
+        origin &&
+        onesided_private(win, rank, disp, ttype, dt_op_handle_index(op), DT_OPS, origin, NULL,
+                         result, PVAR_RMA_GACC))
+        return MPI_SUCCESS;
+    return gacc("MPI_Get_accumulate", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype),
+                result, rank, disp, tcount, ttype, op, win, NULL);
+}
+API_ALIAS(MPI_Get_accumulate);
+
+int PMPI_Get_accumulate_c(const void *origin, MPI_Count ocount, MPI_Datatype otype, void *result,
+                          MPI_Count rcount, MPI_Datatype rtype, int rank, MPI_Aint disp,
+                          MPI_Count tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
+{
+    return gacc("MPI_Get_accumulate_c", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype),
+                result, rank, disp, tcount, ttype, op, win, NULL);
+}
+API_ALIAS(MPI_Get_accumulate_c);
+
+int PMPI_Rget_accumulate(const void *origin, int ocount, MPI_Datatype otype, void *result,
+                         int rcount, MPI_Datatype rtype, int rank, MPI_Aint disp, int tcount,
+                         MPI_Datatype ttype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    if (!request)
+        return onesided_no_request("MPI_Rget_accumulate", win);
+    return gacc("MPI_Rget_accumulate", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype),
+                result, rank, disp, tcount, ttype, op, win, request);
+}
+API_ALIAS(MPI_Rget_accumulate);
+
+int PMPI_Rget_accumulate_c(const void *origin, MPI_Count ocount, MPI_Datatype otype, void *result,
+                           MPI_Count rcount, MPI_Datatype rtype, int rank, MPI_Aint disp,
+                           MPI_Count tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win,
+                           MPI_Request *request)
+{
+    if (!request)
+        return onesided_no_request("MPI_Rget_accumulate_c", win);
+    return gacc("MPI_Rget_accumulate_c", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype),
+                result, rank, disp, tcount, ttype, op, win, request);
+}
+API_ALIAS(MPI_Rget_accumulate_c);
+
+/* --- one element ------------------------------------------------------------------------------ */
+
+static int check_one(MPI_Datatype type, struct dt_type **t)
+{
+    int err = onesided_known(api_type(type, t), t);
+    if (!err && (!((*t)->flags & DT_PREDEFINED) || (*t)->basic != *t))
+        err = err_make(MPI_ERR_TYPE, "%s: datatype %#x is not predefined", proc->call,
+                       (unsigned)type);
+    return err;
+}
+
+static SLOW int fop_slow(const void *origin, void *result, MPI_Datatype type, int rank,
+                         MPI_Aint disp, MPI_Op op, MPI_Win win)
+{
+    struct rma_args a = {.kind = RMA_FOP, .rank = rank, .origin = origin, .ocount = 1,
+                         .result = result, .rcount = 1, .disp = disp, .tcount = 1};
+    if (origin && result &&
+        onesided_private(win, rank, disp, type, dt_op_handle_index(op), DT_OPS, origin, NULL,
+                         result, PVAR_RMA_FOP))
+        return MPI_SUCCESS;
+    api_enter("MPI_Fetch_and_op");
+    int err = MPI_SUCCESS;
+    if (rank != MPI_PROC_NULL) {
+        err = check_one(type, &a.ttype);
+        a.otype = a.rtype = a.ttype;
+        if (!err)
+            err = onesided_acc(&a, op);
+        if (!err && a.op->index == DT_NO_OP)
+            a.otype = NULL;
+        else if (!err)
+            err = api_pointer(origin, "origin_addr");
+        if (!err)
+            err = api_pointer(result, "result_addr");
+    }
+    return onesided_run(win, &a, NULL, err);
+}
+
+int PMPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp,
+                      MPI_Op op, MPI_Win win)
+{
+    struct rma_win_near *w;
+    struct rma_near *n;
+    const struct dt_type *t;
+    unsigned o;
+    uint64_t off;
+    if (UNLIKELY(!origin) || UNLIKELY(!result) ||
+        UNLIKELY(!fast_place_one(win, rank, disp, type, &w, &n, &t, &off)) ||
+        UNLIKELY(!fast_op(o = dt_op_handle_index(op), DT_OPS, t)))
+        return fop_slow(origin, result, type, rank, disp, op, win);
+    rma_near_count(w, PVAR_RMA_FOP, rma_near_bytes(type));
+    return acc_near(n, off, t, origin, result, o);
+}
+API_ALIAS(MPI_Fetch_and_op);
+
+static SLOW int cas_slow(const void *origin, const void *compare, void *result, MPI_Datatype type,
+                         int rank, MPI_Aint disp, MPI_Win win)
+{
+    struct rma_args a = {.kind = RMA_CAS, .rank = rank, .origin = origin, .ocount = 1,
+                         .result = result, .rcount = 1, .compare = compare, .disp = disp,
+                         .tcount = 1};
+    if (origin && compare && result &&
+        onesided_private(win, rank, disp, type, RMA_SWAP, 0, origin, compare, result, PVAR_RMA_CAS))
+        return MPI_SUCCESS;
+    api_enter("MPI_Compare_and_swap");
+    int err = MPI_SUCCESS;
+    if (rank != MPI_PROC_NULL) {
+        err = check_one(type, &a.ttype);
+        a.otype = a.rtype = a.ttype;
+        if (!err && !can_compare(a.ttype))
+            err = err_make(MPI_ERR_TYPE, "%s: datatype %#x is no integer, logical or byte",
+                           proc->call, (unsigned)type);
+        if (!err)
+            err = api_pointer(origin, "origin_addr");
+        if (!err)
+            err = api_pointer(compare, "compare_addr");
+        if (!err)
+            err = api_pointer(result, "result_addr");
+    }
+    return onesided_run(win, &a, NULL, err);
+}
+
+int PMPI_Compare_and_swap(const void *origin, const void *compare, void *result, MPI_Datatype type,
+                          int rank, MPI_Aint disp, MPI_Win win)
+{
+    struct rma_win_near *w;
+    struct rma_near *n;
+    const struct dt_type *t;
+    uint64_t off;
+    if (UNLIKELY(!origin) || UNLIKELY(!compare) || UNLIKELY(!result) ||
+        UNLIKELY(!fast_place_one(win, rank, disp, type, &w, &n, &t, &off)) ||
+        UNLIKELY(!can_compare(t)))
+        return cas_slow(origin, compare, result, type, rank, disp, win);
+    rma_near_count(w, PVAR_RMA_CAS, rma_near_bytes(type));
+    return acc_near_cas(n, off, t, origin, compare, result);
+}
+API_ALIAS(MPI_Compare_and_swap);

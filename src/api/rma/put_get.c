@@ -1,0 +1,154 @@
+/* Puts and gets (MPI-3.1 11.3.1, 11.3.2). */
+#include "api/rma/onesided.h"
+
+static int put(const char *call, struct side o, int rank, MPI_Aint disp, MPI_Count n,
+               MPI_Datatype type, MPI_Win win, MPI_Request *req)
+{
+    struct rma_args a = {.kind = RMA_PUT, .rank = rank, .origin = o.buf,
+                         .ocount = (MPI_Aint)o.count, .disp = disp, .tcount = (MPI_Aint)n};
+    api_enter(call);
+    int err = rank == MPI_PROC_NULL ? MPI_SUCCESS : onesided_side(&o, &a.otype);
+    if (!err && rank != MPI_PROC_NULL)
+        err = onesided_target(n, type, &a.ttype);
+    return onesided_run(win, &a, req, err);
+}
+
+static int get(const char *call, struct side r, void *result, int rank, MPI_Aint disp, MPI_Count n,
+               MPI_Datatype type, MPI_Win win, MPI_Request *req)
+{
+    struct rma_args a = {.kind = RMA_GET, .rank = rank, .result = result,
+                         .rcount = (MPI_Aint)r.count, .disp = disp, .tcount = (MPI_Aint)n};
+    api_enter(call);
+    int err = rank == MPI_PROC_NULL ? MPI_SUCCESS : onesided_side(&r, &a.rtype);
+    if (!err && rank != MPI_PROC_NULL)
+        err = onesided_target(n, type, &a.ttype);
+    return onesided_run(win, &a, req, err);
+}
+
+static SLOW int put_slow(const void *origin, int ocount, MPI_Datatype otype, int rank,
+                         MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win)
+{
+    return put("MPI_Put", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, win, NULL);
+}
+
+static SAME int put_same(const void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank,
+                         MPI_Aint disp, int count)
+{
+    if (onesided_far(*win, rank, disp, count, *type, NULL, origin))
+        return MPI_SUCCESS;
+    return put_slow(origin, count, *type, rank, disp, count, *type, *win);
+}
+
+int PMPI_Put(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
+             int tcount, MPI_Datatype ttype, MPI_Win win)
+{
+    struct rma_win_near *w;
+    uint64_t bytes;
+    char *at;
+    if (SPLIT(otype != ttype) || SPLIT(ocount != tcount))
+        return put_slow(origin, ocount, otype, rank, disp, tcount, ttype, win);
+    if (UNLIKELY(!origin) || UNLIKELY(!fast_place(win, rank, disp, ocount, otype, &w, &at, &bytes)))
+        return put_same(origin, &win, &ttype, rank, disp, tcount);
+    rma_near_count(w, PVAR_RMA_PUT, bytes);
+    return bytes == 8 && rma_near_copy8(at, origin) ? MPI_SUCCESS : rma_near_put(origin, at, bytes);
+}
+API_ALIAS(MPI_Put);
+
+int PMPI_Put_c(const void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
+               MPI_Count tcount, MPI_Datatype ttype, MPI_Win win)
+{
+    struct rma_win_near *w;
+    uint64_t bytes;
+    char *at;
+    if (origin && otype == ttype && ocount == tcount && tcount == (int)tcount &&
+        fast_place(win, rank, disp, (int)tcount, ttype, &w, &at, &bytes)) {
+        rma_near_count(w, PVAR_RMA_PUT, bytes);
+        return bytes == 8 && rma_near_copy8(at, origin) ? MPI_SUCCESS
+                                                        : rma_near_put(origin, at, bytes);
+    }
+    return put("MPI_Put_c", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, win, NULL);
+}
+API_ALIAS(MPI_Put_c);
+
+int PMPI_Rput(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
+              int tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
+{
+    if (!request)
+        return onesided_no_request("MPI_Rput", win);
+    return put("MPI_Rput", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, win, request);
+}
+API_ALIAS(MPI_Rput);
+
+int PMPI_Rput_c(const void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
+                MPI_Count tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
+{
+    if (!request)
+        return onesided_no_request("MPI_Rput_c", win);
+    return put("MPI_Rput_c", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, win, request);
+}
+API_ALIAS(MPI_Rput_c);
+
+static SLOW int get_slow(void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
+                         int tcount, MPI_Datatype ttype, MPI_Win win)
+{
+    return get("MPI_Get", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win,
+               NULL);
+}
+
+static SAME int get_same(void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank,
+                         MPI_Aint disp, int count)
+{
+    return get_slow(origin, count, *type, rank, disp, count, *type, *win);
+}
+
+int PMPI_Get(void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
+             MPI_Datatype ttype, MPI_Win win)
+{
+    struct rma_win_near *w;
+    uint64_t bytes;
+    char *at;
+    if (SPLIT(otype != ttype) || SPLIT(ocount != tcount))
+        return get_slow(origin, ocount, otype, rank, disp, tcount, ttype, win);
+    if (UNLIKELY(!origin) || UNLIKELY(!fast_place(win, rank, disp, ocount, otype, &w, &at, &bytes)))
+        return get_same(origin, &win, &ttype, rank, disp, tcount);
+    rma_near_count(w, PVAR_RMA_GET, bytes);
+    return bytes == 8 && rma_near_copy8(origin, at) ? MPI_SUCCESS : rma_near_get(origin, at, bytes);
+}
+API_ALIAS(MPI_Get);
+
+int PMPI_Get_c(void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
+               MPI_Count tcount, MPI_Datatype ttype, MPI_Win win)
+{
+    struct rma_win_near *w;
+    uint64_t bytes;
+    char *at;
+    if (origin && otype == ttype && ocount == tcount && tcount == (int)tcount &&
+        fast_place(win, rank, disp, (int)tcount, ttype, &w, &at, &bytes)) {
+        rma_near_count(w, PVAR_RMA_GET, bytes);
+        return bytes == 8 && rma_near_copy8(origin, at) ? MPI_SUCCESS
+                                                        : rma_near_get(origin, at, bytes);
+    }
+    return get("MPI_Get_c", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win,
+               NULL);
+}
+API_ALIAS(MPI_Get_c);
+
+int PMPI_Rget(void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
+              MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
+{
+    if (!request)
+        return onesided_no_request("MPI_Rget", win);
+    return get("MPI_Rget", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win,
+               request);
+}
+API_ALIAS(MPI_Rget);
+
+int PMPI_Rget_c(void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
+                MPI_Count tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
+{
+    if (!request)
+        return onesided_no_request("MPI_Rget_c", win);
+    return get("MPI_Rget_c", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win,
+               request);
+}
+API_ALIAS(MPI_Rget_c);
