@@ -90,7 +90,7 @@ void rma_resp_close(struct rma_resp *r);
 /* The answer to a token came from `rank` (cls: MPI error class or 0), or none is needed. */
 void rma_token_done(struct rma_win *w, int rank, uint32_t token, int err);
 /* What waits for this answer of this rank: nothing, a thread, or a request without element? */
-enum rma_asked { RMA_ASKED_NOBODY, RMA_ASKED, RMA_ASKED_ALONE };
+enum rma_asked { RMA_ASKED_NONE, RMA_ASKED, RMA_ASKED_ALONE };
 enum rma_asked rma_token_asked(const struct rma_win *w, int rank, uint32_t token);
 
 /* --- failure.c -------------------------------------------------------------------------------- */

@@ -57,5 +57,5 @@ enum rma_asked rma_token_asked(const struct rma_win *w, int rank, uint32_t token
         if (is_answered_by(r, rank, token))
             return r->alone ? RMA_ASKED_ALONE : RMA_ASKED;
     }
-    return RMA_ASKED_NOBODY;
+    return RMA_ASKED_NONE;
 }

@@ -35,10 +35,8 @@ size_t acc_ctl_bytes(unsigned stripes)
 void acc_ctl_init(struct acc_ctl *c, unsigned stripes, unsigned hints)
 {
     c->mask = stripes - 1;
-    /* Stripes are the default because atomics are slower on long operations (test/perf/layouts.sh,
-     * doc/results.md). One addition takes 4.6 ns under a stripe and 2.9 by an atomic; with two
-     * processes 33.3 and 16.2. For 64 KiB it is 5639.2 ns under stripes of 4 KiB, 24903.3 by
-     * atomics. So atomics need the user's hint that there are single elements only. */
+    /* Stripes are the default because atomics are slower on long operations (doc/results.md,
+     * "Layouts"). Atomics pay for single elements only, so they need the user's hint. */
     c->atomics = (hints & ACC_ALL_MAPPED) && (hints & ACC_SINGLE_ELEMENTS);
     for (unsigned i = 0; i < stripes; i++)
         atomic_init(&c->stripe[i].word, 0);

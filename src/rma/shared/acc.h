@@ -1,20 +1,20 @@
-/* acc.h - accumulates in memory: ONE mechanism per (window, element kind), for all processes.
- * Private to rma/.
+/* acc.h - accumulates in memory. Private to rma/. There is one mechanism for each window and kind
+ * of element, and all processes use it.
  *
- *     near origin --------\
- *     owner on itself ------>  acc_apply() / acc_cas()  -->  the target's window memory
- *     packet handler -----/        |
- *                                  +-- stripes in the node segment of the TARGET (struct acc_ctl)
+ *      near origin --------\
+ *      owner on itself ------>  acc_apply() / acc_cas()  -->  the target's window memory
+ *      packet handler -----/        |
+ *                                   +-- stripes in the node segment of the TARGET (struct acc_ctl)
  *
- * Two mechanisms, fixed per window and element kind when the control block is made (acc_ctl_init):
- *   ACC_STRIPEa stripe lock covers ACC_STRIPE_BYTES of the window (by byte offset from the window's
- *             start; by absolute address in dynamic windows). Its holder uses plain (vector) code.
- *             Every process takes it, the owner included. It is the only mechanism for memory that
- *             some peer reaches by CMA.
- *   ACC_ATOMICthe processor's atomics on naturally aligned elements of 1, 2, 4, 8 bytes. A
- *             misaligned element of such a kind takes the stripe and uses no atomics. That is right
- *             only because no process may legally reach the same bytes aligned (one element, one
- *             address).
+ * The mechanism is fixed when the control block is made (acc_ctl_init):
+ *   ACC_STRIPE  a stripe lock covers ACC_STRIPE_BYTES of the window (by byte offset from the
+ *               window's start; by absolute address in dynamic windows). Its holder uses plain
+ *               (vector) code. Every process takes it, the owner included. It is the only
+ *               mechanism for memory that some peer reaches by CMA.
+ *   ACC_ATOMIC  the processor's atomics on naturally aligned elements of 1, 2, 4, 8 bytes. A
+ *               misaligned element of such a kind takes the stripe and uses no atomics. That is
+ *               right only because no process may legally reach the same bytes aligned (one
+ *               element, one address).
  * An element that crosses a stripe boundary takes both stripes, in ascending order of their index
  * in the table. Stripes beyond the table wrap around: (offset / ACC_STRIPE_BYTES) & mask.
  *
@@ -25,8 +25,8 @@
  * excludes threads of one process. In the simulator, no fiber switches inside a critical section,
  * so a stripe is never found held.
  *
- * Ordering: acquire when taken, release when left. The full fence of flush or unlock is the
- * caller's. The caller has checked the bounds of the window; acc_ functions never look at sizes. */
+ * Ordering: acquire when taken, release when left. The caller adds the full fence of flush or
+ * unlock. The caller has checked the bounds of the window; acc_ functions never look at sizes. */
 #ifndef RMA_ACC_H
 #define RMA_ACC_H
 

@@ -40,14 +40,15 @@ void shmlock_clock_raise(struct shmlock *l, uint64_t age)
         ;
 }
 
-/* Q or F is set before: who has an age that is not below this one's has seen the bit, and holds
- * nothing by the fast way that this one waits for.  Release pairs with shmlock_clock(). */
+/* Needs Q or F set before. Then a process with an age of at least this one's has seen the bit,
+ * so it holds nothing by the fast way that this one waits for. Release pairs with
+ * shmlock_clock(). */
 static uint32_t writer_key(struct shmlock *l)
 {
     return (uint32_t)(2 * (atomic_fetch_add_explicit(clock_of(l), 1, memory_order_acq_rel) + 1));
 }
 
-/* What is much older than all that waits counts as a little less old, so that 32 bits tell. */
+/* An age far below all others in the queue is raised, so that keys of 32 bits can be compared. */
 uint32_t shmlock_reader_key(struct shmlock *l, uint64_t age)
 {
     uint64_t now = shmlock_clock(l);
@@ -94,15 +95,15 @@ void shmlock_guard_give(struct shmlock *l)
 
 /* --- letting in -------------------------------------------------------------------- */
 
-/* Try to add a holder, whatever waits; who: peer + 1, or 0 for a far one.  Acquire pairs with the
- * release of those that left. */
-static int admit(struct shmlock *l, int type, unsigned who)
+/* Try to add a holder, regardless of the queue. holder: peer + 1, or 0 for a far one. Acquire
+ * pairs with the release of those that left. */
+static int admit(struct shmlock *l, int type, unsigned holder)
 {
     unsigned w = atomic_load_explicit(&l->word, memory_order_relaxed);
     for (;;) {
         if ((w & (W | C)) || (type == SHMLOCK_EXCLUSIVE && (w & COUNT)))
             return 0;
-        unsigned next = type == SHMLOCK_EXCLUSIVE ? w | W | who : w + 1;
+        unsigned next = type == SHMLOCK_EXCLUSIVE ? w | W | holder : w + 1;
         if (atomic_compare_exchange_weak_explicit(&l->word, &w, next, memory_order_acq_rel,
                                                   memory_order_relaxed))
             return 1;
@@ -143,7 +144,7 @@ static int grant_head(struct shmlock *l, const struct shmnode *n, int *type_out)
     return 1;
 }
 
-/* Later ones close up. */
+/* Later ones move up. */
 void shmlock_unqueue(struct shmlock *l, unsigned gone)
 {
     uint64_t to = l->head;
@@ -158,7 +159,7 @@ void shmlock_unqueue(struct shmlock *l, unsigned gone)
 void shmlock_queue(struct shmlock *l, unsigned p)
 {
     uint64_t at = l->tail++;
-    sched_point(); /* who dies here leaves a place that says nothing */
+    sched_point(); /* a process that dies here leaves a meaningless place */
     for (; at != l->head; at--) {
         uint16_t before = l->seat[(at - 1) % l->peers].ring;
         if (!shmlock_before(l->seat[p].key, l->seat[before].key))
@@ -168,7 +169,7 @@ void shmlock_queue(struct shmlock *l, unsigned p)
     l->seat[at % l->peers].ring = (uint16_t)p;
 }
 
-/* Somebody who lives waits in the near queue. */
+/* Does a living process wait in the near queue? Removes failed ones from its head. */
 static int near_wait(struct shmlock *l, const struct shmnode *n)
 {
     while (!queue_empty(l)) {
@@ -181,8 +182,8 @@ static int near_wait(struct shmlock *l, const struct shmnode *n)
     return 0;
 }
 
-/* Under the guard: let in whoever's turn it is.  Far requests are only told: the target's handler
- * takes the lock. */
+/* Under the guard: grant the lock to the next in order. For a far request, only wake the target:
+ * its handler takes the lock. */
 void shmlock_pump(struct shmlock *l, const struct shmnode *n)
 {
     int type = 0;
@@ -202,7 +203,7 @@ void shmlock_pump(struct shmlock *l, const struct shmnode *n)
         atomic_fetch_and_explicit(&l->word, ~(unsigned)Q, memory_order_relaxed);
 }
 
-/* What this process waits for will not be: the target died, or a reader that cannot be named. */
+/* Stop waiting: the target failed, or a holder that cannot be named may have failed. */
 static void withdraw(struct shmlock *l, const struct shmnode *n)
 {
     shmlock_guard_take(l, n);
@@ -215,7 +216,7 @@ static void withdraw(struct shmlock *l, const struct shmnode *n)
     shmlock_guard_give(l);
 }
 
-/* Has one that holds or waits died? */
+/* Has a holder or a waiter failed? */
 static int seats_dead(const struct shmlock *l, const struct shmnode *n)
 {
     if (!boot_failed_count())
@@ -230,8 +231,8 @@ static int seats_dead(const struct shmlock *l, const struct shmnode *n)
     return 0;
 }
 
-/* Has this process, which waits, learnt of a death since it looked last?  A leaver that died before
- * it let anybody in has left no other trace. */
+/* Has this waiter learnt of a new failure since its last look? A process that left the lock and
+ * died before it granted the next one leaves no other trace. */
 static int death_new(struct shmlock *l, const struct shmnode *n)
 {
     int deaths = boot_failed_count();
@@ -242,9 +243,9 @@ static int death_new(struct shmlock *l, const struct shmnode *n)
 
 /* --- near side ------------------------------------------------------------------------ */
 
-/* Without the guard: only while nobody waits.  The first look is the exchange itself: a look before
- * it would fetch the line twice, once to read and once to write.  Acquire pairs with the release of
- * those who left. */
+/* Without the guard, only while the queue is empty. The first access is the exchange itself: a
+ * load before it would fetch the line twice, to read and to write. Acquire pairs with the
+ * release of those that left. */
 static inline int try_exclusive(struct shmlock *l, const struct shmnode *n)
 {
     unsigned w = 0;
@@ -275,14 +276,14 @@ int shmlock_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type ty
     return type == SHMLOCK_EXCLUSIVE ? try_exclusive(l, n) : try_shared(l, n);
 }
 
-/* Short of queueing: a place in the queue costs a grant by the leaver, four lines that travel,
- * where the word alone is one.  So for some microseconds, ever more rarely, look whether it is
- * free; whoever queued first keeps all others off. */
+/* Look at a held word for some microseconds, ever more rarely, before queueing. A place in the
+ * queue costs a grant, which moves four lines; the word alone is one. Once a process queues, all
+ * queue. */
 static int spin(struct shmlock *l, const struct shmnode *n, enum shmlock_type type)
 {
     enum { LOOKS = 12, LONGEST = 32 };
     unsigned busy = type == SHMLOCK_EXCLUSIVE ? W | COUNT : W;
-    if (sched) /* nobody moves while one spins */
+    if (sched) /* no fiber moves while one spins */
         return 0;
     for (unsigned look = 0, turns = 1; look < LOOKS;
          look++, turns = turns < LONGEST ? 2 * turns : LONGEST) {
@@ -297,7 +298,7 @@ static int spin(struct shmlock *l, const struct shmnode *n, enum shmlock_type ty
     return 0;
 }
 
-/* Has a waiter whose seat says that the lock? */
+/* seat: the state just read. Is the lock granted? */
 static int granted(struct shmlock *l, const struct shmnode *n, unsigned seat)
 {
     if (seat == SEAT_GRANTED_EXCLUSIVE)
@@ -315,19 +316,19 @@ int shmlock_enter_aged(struct shmlock *l, const struct shmnode *n, enum shmlock_
 {
     if (shmlock_try(l, n, type) || spin(l, n, type))
         return 1;
-    if (seats_dead(l, n)) /* before it waits: what is free is no longer the dead one's */
+    if (seats_dead(l, n)) /* before it waits: a failed holder's lock becomes free */
         shmlock_fail(l, n);
     shmlock_guard_take(l, n);
-    (void)death_new(l, n); /* what a known one has left is put right below */
-    /* acq_rel: from here on leavers see Q, and their earlier leave is seen by pump().  Before the
-     * key: writer_key(). */
+    (void)death_new(l, n); /* repaired below for all failures known so far */
+    /* acq_rel: from here on leavers see Q, and shmlock_pump() sees earlier leaves. Q comes
+     * before the key: see writer_key(). */
     atomic_fetch_or_explicit(&l->word, Q, memory_order_acq_rel);
     l->seat[n->me].key = key_of(l, type, age);
     shmlock_queue(l, n->me);
     atomic_store_explicit(&l->seat[n->me].state,
                           type == SHMLOCK_EXCLUSIVE ? SEAT_WAIT_EXCLUSIVE : SEAT_WAIT_SHARED,
                           memory_order_relaxed);
-    sched_point(); /* the holder may leave before pump() looks */
+    sched_point(); /* the holder may leave before shmlock_pump() looks */
     shmlock_pump(l, n);
     shmlock_guard_give(l);
     /* as in shmlock_poll() */
@@ -377,13 +378,13 @@ int shmlock_held(const struct shmlock *l, const struct shmnode *n)
                : 0;
 }
 
-/* The word is given back: the next in line is let in.  1: one waited; its key is drawn, as it was
- * under the guard. */
+/* The word is released: grant it to the next in order. 1: one waited, and its key has been
+ * drawn. */
 static int let_in(struct shmlock *l, const struct shmnode *n, unsigned old)
 {
     if (!(old & (Q | F)))
         return 0;
-    sched_point(); /* free, and nobody let in yet */
+    sched_point(); /* free, and not granted yet */
     shmlock_guard_take(l, n);
     shmlock_pump(l, n);
     shmlock_guard_give(l);
@@ -393,7 +394,7 @@ static int let_in(struct shmlock *l, const struct shmnode *n, unsigned old)
 int shmlock_leave(struct shmlock *l, const struct shmnode *n, enum shmlock_type type)
 {
     unsigned old;
-    /* Release pairs with whoever enters next. */
+    /* Release pairs with the acquire of the next holder. */
     if (type == SHMLOCK_EXCLUSIVE) {
         old = atomic_fetch_sub_explicit(&l->word, W + n->me + 1, memory_order_acq_rel);
     } else {
@@ -435,7 +436,7 @@ int shmlock_far_leave(struct shmlock *l, const struct shmnode *n, enum shmlock_t
     l->far_readers -= type == SHMLOCK_SHARED;
     unsigned old = atomic_fetch_sub_explicit(&l->word, type == SHMLOCK_EXCLUSIVE ? W : 1,
                                              memory_order_acq_rel);
-    sched_point(); /* near processes may enter before the handler is through */
+    sched_point(); /* near processes may enter before the handler returns */
     if (old & (Q | F))
         shmlock_pump(l, n);
     shmlock_guard_give(l);

@@ -1,9 +1,9 @@
-/* shmlock_repair.c - near locks after a death: what a process left, wherever it died.
+/* shmlock_repair.c - repairs a near lock after a failure, whatever step the process died in.
  *
  * Queue, count of readers and bits of the word all follow from the seats (D1 to D5 of
- * shmlock_types.h), so nothing need be known of the step in which the process died.  The one that
- * repairs may die, too: each step is right when it is done again, and waiters are told before what
- * says that they must be is taken away. */
+ * shmlock_types.h). The repairing process may die, too. So each step can be repeated, and
+ * waiters get the error before the record that they must is removed. Start with
+ * shmlock_repair(). */
 #include "rma/shared/shmlock_types.h"
 
 #include "base/sched.h"
@@ -23,7 +23,7 @@ static void tell(struct shmlock *l, const struct shmnode *n, unsigned p, enum se
         mem_wake(n->host_index[p]);
 }
 
-/* A holder died.  Nobody that waits gets the lock by that; each is told (rma.md 5.14). */
+/* A holder failed. No waiter gets the lock by that; each gets the error (rma.md 5.14). */
 static void break_queue(struct shmlock *l, const struct shmnode *n)
 {
     atomic_fetch_add_explicit(&l->broken, 1, memory_order_relaxed);
@@ -39,8 +39,8 @@ void shmlock_break(struct shmlock *l, const struct shmnode *n)
     shmlock_guard_give(l);
 }
 
-/* The giver of a grant may have died between the word and the seat (D1).  A reader's grant is taken
- * back instead (D2). */
+/* The granter may have died between the word and the seat (D1). A reader's grant is taken back
+ * instead (D2). */
 static void finish_grant(struct shmlock *l, const struct shmnode *n)
 {
     int p = shmlock_writer(atomic_load_explicit(&l->word, memory_order_relaxed));
@@ -56,7 +56,7 @@ static void queue_again(struct shmlock *l)
             shmlock_queue(l, p); /* in the order of keys, as before */
 }
 
-/* What failed processes hold is taken off, but the count of readers. */
+/* Remove what failed processes hold, except from the count of readers. */
 static void drop_failed(struct shmlock *l, const struct shmnode *n)
 {
     for (unsigned p = 0, told = 0; p < n->peers; p++) {
@@ -68,7 +68,7 @@ static void drop_failed(struct shmlock *l, const struct shmnode *n)
         if (waits(l, p))
             shmlock_unqueue(l, p);
         if (writes || s == SEAT_GRANTED_SHARED) {
-            if (peer_dead(n, l->owner)) /* the lock of a failed target is nobody's any more */
+            if (peer_dead(n, l->owner)) /* a failed target's lock stays closed */
                 atomic_fetch_or_explicit(&l->word, C, memory_order_relaxed);
             if (!told++)
                 break_queue(l, n);
@@ -84,8 +84,8 @@ static int readers_seated(struct shmlock *l, const struct shmnode *n, unsigned t
 {
     int readers = 0, moving = 0;
     for (unsigned p = 0; p < n->peers; p++) {
-        /* Acquire pairs with the releases in try_shared() and shmlock_leave(): the word has changed
-         * before a seat that is seen to have. */
+        /* Acquire pairs with the releases in try_shared() and shmlock_leave(): if a change of a
+         * seat is seen, so is the earlier change of the word. */
         unsigned s = atomic_load_explicit(&l->seat[p].state, memory_order_acquire);
         readers += s == SEAT_GRANTED_SHARED;
         if (s != SEAT_MOVING)
@@ -99,17 +99,17 @@ static int readers_seated(struct shmlock *l, const struct shmnode *n, unsigned t
     return moving ? -1 : readers;
 }
 
-/* With Q set readers only leave, so a word that is the same has not changed meanwhile. */
+/* With Q set readers only leave, so an equal word has not changed in between. */
 static void count_again(struct shmlock *l, const struct shmnode *n)
 {
     for (unsigned turn = 0;; turn++) {
-        /* Acquire pairs with the releases in try_shared() and shmlock_leave(): the seat of one that
-         * has changed this word is seen to be MOVING, or later. */
+        /* Acquire pairs with the releases in try_shared() and shmlock_leave(): if a process has
+         * changed this word, its seat is seen to be MOVING, or later. */
         unsigned w = atomic_load_explicit(&l->word, memory_order_acquire);
         int readers = readers_seated(l, n, turn);
         unsigned count = l->far_readers + (unsigned)readers;
         unsigned next = w & W ? w : (w & ~(unsigned)COUNT) | count;
-        /* acq_rel continues what those that left have released to those that enter. */
+        /* acq_rel: a process that enters also acquires what earlier holders released. */
         if (readers >= 0 && atomic_compare_exchange_strong_explicit(
                                 &l->word, &w, next, memory_order_acq_rel, memory_order_relaxed))
             return;
@@ -119,14 +119,14 @@ static void count_again(struct shmlock *l, const struct shmnode *n)
 
 void shmlock_repair(struct shmlock *l, const struct shmnode *n)
 {
-    /* From here on nobody enters without the guard.  Acquire pairs with the release in
-     * try_shared(): the seat of one that has entered is seen to be MOVING, or later. */
+    /* From here on no process enters without the guard. Acquire pairs with the release in
+     * try_shared(): if a process has entered, its seat is seen to be MOVING, or later. */
     atomic_fetch_or_explicit(&l->word, Q, memory_order_acq_rel);
     finish_grant(l, n);
     queue_again(l);
     drop_failed(l, n);
     count_again(l, n);
-    shmlock_pump(l, n); /* the dead one may not have come to it */
+    shmlock_pump(l, n); /* the failed one may have died before this */
 }
 
 void shmlock_fail(struct shmlock *l, const struct shmnode *n)
@@ -141,7 +141,7 @@ void shmlock_fail(struct shmlock *l, const struct shmnode *n)
 void shmlock_doubt(struct shmlock *l, const struct shmnode *n, int on)
 {
     shmlock_guard_take(l, n);
-    /* Those that wait look again, woken below. */
+    /* Waiters check it again when they are woken below. */
     atomic_store_explicit(&l->doubt, on != 0, memory_order_relaxed);
     if (on)
         for (uint64_t i = l->head; i != l->tail; i++)

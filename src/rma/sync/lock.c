@@ -1,13 +1,13 @@
 /* lock.c - LOCK and UNLOCK ([design] Algorithm for LOCK-UNLOCK; rma.md 5.2, 5.5).
  *
  * A far lock sends nothing by itself: the element is CALLED, and the LOCK leaves with the first
- * operation.  The next MPI_Win_lock of this process, on any window, first gets the earlier ones
- * granted, in the order of the calls.  A near lock is taken at the call from the word in the node
- * segment.
+ * operation. The next MPI_Win_lock of this process, on any window, first gets the earlier ones
+ * granted, in the order of the calls. A near lock is taken at the call from the word in the node
+ * segment. Start with rma_lock() and rma_unlock().
  *
- * Age (rma.md 5.3).  w->passive.age is the age of the locks of the window that are held now: what
- * the clock was known to be (w->passive.seen) when the first of them was asked for.  It goes with
- * each request. */
+ * Age (rma.md 5.3). w->passive.age is the age of all locks of the window that are held now. It
+ * is the known value of the clock (w->passive.seen) when the first of them was asked for. Each
+ * request carries it. */
 #include "rma/sync/sync_types.h"
 
 #include "base/atomic.h"
@@ -32,7 +32,7 @@ int rma_grant_wait(struct rma_target *t)
     return t->flags & TARGET_FAILED ? rma_failed_error(t->w, t->rank) : MPI_SUCCESS;
 }
 
-/* First of the locks called and not granted that this thread called. */
+/* The first lock that this thread called and that is not granted yet. */
 static struct rma_target *first_called(void)
 {
     struct rma *r = rma_self();
@@ -45,7 +45,7 @@ static struct rma_target *first_called(void)
     return NULL;
 }
 
-/* A window that this thread has locked whole, some of whose members know nothing of it yet. */
+/* A window that this thread has locked whole, with members that have not been asked yet. */
 static struct rma_win *lazy_all(void)
 {
     struct rma *r = rma_self();
@@ -59,9 +59,9 @@ static struct rma_win *lazy_all(void)
     return NULL;
 }
 
-/* Other threads' locks are no business of this one: waiting for them could close a circle that the
- * user's order of locks does not have.  In a process with one thread these are all locks (rma.md
- * 5.2).  At most one call is lazy at a time, since each begins here, so LOCK and LOCK_ALL come in
+/* Only locks of this thread: waiting for another thread's could close a circle that the user's
+ * order of locks does not have. In a process with one thread these are all locks (rma.md 5.2).
+ * Each lock call begins here, so at most one is lazy at a time, and LOCK and LOCK_ALL come in
  * the order of the calls. */
 int rma_called_grant(void)
 {
@@ -76,10 +76,10 @@ int rma_called_grant(void)
     }
     while ((w = lazy_all()) != NULL) {
         if ((e = rma_lockall_near(w)) != MPI_SUCCESS)
-            return err ? err : e; /* they are asked again next time */
+            return err ? err : e; /* asked again next time */
         if (!w->all_near && rma_in(w, SET_LAZY_ALL))
             e = rma_lockall_switch(w);
-        else /* another thread is at it */
+        else /* another thread is doing it */
             rma_switch_wait(w);
         err = err ? err : e;
     }
@@ -150,7 +150,7 @@ BARE int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type 
     return MPI_SUCCESS;
 }
 
-/* The word is given up; operations are admitted no more. */
+/* The word is released; no more operations are admitted. */
 static inline void near_left(struct rma_win *w, struct rma_near *n, int held)
 {
     /* MEM_SYNC before PROC_SYNC: pairs with the fence after the next holder's grant. */
@@ -163,7 +163,7 @@ static inline void near_left(struct rma_win *w, struct rma_near *n, int held)
             saw(w, shmlock_clock(n->lockword));
     }
     if (n->rank == w->rank && w->target.lockq.count)
-        /* far ones have the next turn, and nobody else of this process may look soon */
+        /* far ones are next, and no other code of this process may look soon */
         rma_poll(w, RMA_POLL_LOCKQ);
 }
 
@@ -274,13 +274,12 @@ static void lock_closed(struct rma_win *w)
 
 static inline void near_unchecked(struct rma_win *w, struct rma_near *n)
 {
-    n->lock = RMA_LOCKED_NOCHECK; /* ordered by what made the user sure that nobody holds a lock */
+    n->lock = RMA_LOCKED_NOCHECK; /* ordered by whatever assured the user that no lock is held */
     rma_near_opened(w, n);
 }
 
-/* Most locks: no epoch is open, nobody holds the word, and no other lock of this process is to be
- * taken first.  1: held.  0: nothing happened; everything else, errors included, is for the long
- * way. */
+/* The common lock: no epoch is open, the word is free, and this process must take no other lock
+ * first. 1: held. 0: nothing has happened, and the general path decides, errors included. */
 static int lock_free(struct rma_win *w, int type, int rank, int assert)
 {
     struct rma_near *n = rma_near_of(w, rank);
@@ -335,7 +334,7 @@ struct drop {
     int rank;
 };
 
-/* Of a dead target nothing comes any more, and whoever asked has been told. */
+/* A failed target sends nothing more, and each request to it has its error. */
 static int left_alone(void *arg)
 {
     const struct drop *d = arg;
@@ -343,13 +342,13 @@ static int left_alone(void *arg)
     return !t || (!t->pins && ((!t->sync && !t->tokens_out) || (t->flags & TARGET_FAILED)));
 }
 
-/* Another thread's MPI_Win_lock may wait for this very grant (rma_called_grant) and not have looked
- * yet (R5), or be evicting the element, which is then gone.  Or its MPI_Win_flush_all counts on an
- * answer that this element is to ask for, or has: with the element that would be forgotten, and an
- * answer that finds the next element of the rank be taken for nobody's.  From here on nobody asks
- * it anew: the answer to the end of the epoch was the last that there is to know, and who asks
- * without a pause would keep it for ever.  Nor is it evicted, which would take a NOCHECK lock
- * really, that nobody gives back. */
+/* Another thread's MPI_Win_lock may wait for this grant (rma_called_grant) without having looked
+ * yet (R5), or may be evicting the element. Or another thread's MPI_Win_flush_all counts on an
+ * answer that this element has or is to ask for. If the element were discarded, that answer
+ * would find the next element of the rank and count for none. So the element stays, but from
+ * here on no thread asks it anew. The answer to the end of the epoch was the last one needed,
+ * and a thread that asks without a pause would keep the element for ever. Nor is it evicted:
+ * that would take a NOCHECK lock for real, and no call would release it. */
 static void element_drop(struct rma_win *w, int rank)
 {
     struct drop d = {w, rank};
@@ -368,13 +367,13 @@ static int unlock_far(struct rma_win *w, int rank)
     int cut = rma_evicted_err(&w->passive.evicted, rank), err;
     if (t)
         err = rma_complete_target(w, t, RMA_F_UNLOCK);
-    else if (cut) /* nothing of its lock or of its end can have arrived there */
+    else if (cut) /* neither its lock nor its end can have arrived there */
         err = rma_cut_error(w, rank, cut);
     else if (boot_failed_count() && boot_failed(rma_world(w, rank)))
         err = rma_failed_error(w, rank);
     else
-        /* all that was done there has been answered for: it needs no element, nor memory to get
-         * one */
+        /* All that was done there has been answered, so this needs no element, nor memory for
+         * one. */
         err = rma_request_alone(w, rank, RMA_F_UNLOCK);
     element_drop(w, rank);
     rma_evicted_del(&w->passive.evicted, rank);
@@ -382,8 +381,8 @@ static int unlock_far(struct rma_win *w, int rank)
     return err ? err : e;
 }
 
-/* Most unlocks: no other lock is open, and everything was done by load and store.  1: done.  0:
- * nothing happened. */
+/* The common unlock: no other lock is open, and everything was done by load and store. 1: done.
+ * 0: nothing has happened. */
 static int unlock_only(struct rma_win *w, int rank)
 {
     struct rma_near *n = rma_near_of(w, rank);
@@ -423,7 +422,7 @@ int rma_unlock(struct rma_win *w, int rank)
             err = rma_complete_target(w, t, RMA_F_DONE);
             element_drop(w, rank);
         }
-        int e = rma_take_err(&w->err); /* of an element that was evicted */
+        int e = rma_take_err(&w->err); /* of an evicted element */
         err = err ? err : e;
         rma_near_unlock(w, n);
         rma_look_around(w);

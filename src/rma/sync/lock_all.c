@@ -1,12 +1,13 @@
-/* lock_all.c - LOCK_ALL and UNLOCK_ALL with both protocols, and the switch between them
- * ([design] Algorithm for LOCK_ALL-UNLOCK_ALL; rma.md 5.3).
+/* lock_all.c - LOCK_ALL and UNLOCK_ALL with both protocols, and the switch between them ([design]
+ * Algorithm for LOCK_ALL-UNLOCK_ALL; rma.md 5.3).
  *
- * A near lock is taken by the first operation (n->lazy), which waits for it.  Two kinds are taken
- * at the call, since they guard loads and stores that nobody sees: one's own, and all where peers'
- * memory is shown (MPI_Win_allocate_shared, MPI_Win_shared_query).  Far ones: by their elements
- * with the first operation (per-target protocol) until no target element is to be had; then the
- * switch locks everybody, with a constant number of messages under way, counted here on the stack
- * (window protocol). */
+ * The first operation takes a near lock (n->lazy) and waits for it. Two kinds are taken at the
+ * call, since they guard loads and stores that the library does not see: this process's own, and
+ * all where peers' memory is shown (MPI_Win_allocate_shared, MPI_Win_shared_query).
+ *
+ * Far locks belong to the elements, with the first operation (per-target protocol), until no
+ * target element can be had. Then the switch locks all members (window protocol). The number of
+ * messages under way is constant; the switch counts them on its stack. */
 #include "rma/sync/sync_types.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@
 
 /* --- near ------------------------------------------------------------------------------------- */
 
-/* rma_called_grant() looks for windows that have lazy ones. */
+/* rma_called_grant() looks for windows that have lazy locks. */
 static void lazy_set(struct rma_win *w, struct rma_near *n, int lazy)
 {
     if (n->lazy == lazy)
@@ -43,7 +44,7 @@ int rma_lockall_touch(struct rma_win *w, struct rma_near *n)
             continue;
         }
         int err = rma_near_lock(w, n, SHMLOCK_SHARED, w->passive.age);
-        /* a dead member's lock is nobody's, as with a far one */
+        /* a failed member has no lock, as with a far one */
         if (err && !boot_failed(rma_world(w, n->rank)))
             return err;
         lazy_set(w, n, 0);
@@ -61,7 +62,7 @@ int rma_lockall_near(struct rma_win *w)
 
 static void near_unlock_all(struct rma_win *w)
 {
-    w->passive.giving_back = 1; /* others may run between one and the next */
+    w->passive.giving_back = 1; /* other threads may run between one and the next */
     for (unsigned i = 0; w->passive.lazies; i++)
         lazy_set(w, &w->near.near[i], 0);
     for (unsigned i = 0; i < w->nears; i++)
@@ -91,7 +92,7 @@ int rma_lock_all(struct rma_win *w, int assert)
     w->passive.age = w->passive.seen;
     if (assert & MPI_MODE_NOCHECK) {
         w->passive
-            .nocheck_all = 1; /* ordered by what made the user sure that nobody holds a lock */
+            .nocheck_all = 1; /* ordered by whatever assured the user that no lock is held */
         rma_win_goto(w, WIN_LOCK_ALL_GRANTED);
         return MPI_SUCCESS;
     }
@@ -139,11 +140,11 @@ static void place_send(struct lockall_switch *s, struct place *p)
     if (err == AM_AGAIN)
         return;
     if (err) {
-        /* dead: nobody to lock; or it cannot be reached, which the epoch's next synchronization
-         * tells */
+        /* A failed member needs no lock. If it cannot be reached, the epoch's next
+         * synchronization returns the error. */
         if (err != -ENOTCONN && !boot_failed(rma_world(s->w, p->rank))) {
-            /* It is not locked: no operation goes there in this epoch, and no UNLOCK.  While there
-             * is no memory to remember that it is tried again, as if there were none for the
+            /* It is not locked: no operation goes there in this epoch, and no UNLOCK. If there
+             * is no memory to record that, it is tried again, as if there were none for the
              * message. */
             if (rma_evicted_put(&s->w->passive.evicted, p->rank, err))
                 return;
@@ -271,7 +272,7 @@ static int none_out(void *arg)
     return ((struct rma_resp *)arg)->pending == 0;
 }
 
-/* Window protocol: UNLOCK to all that have no element to piggyback it on. */
+/* Window protocol: UNLOCK to each member that has no element to piggyback it on. */
 static int unlock_others(struct rma_win *w)
 {
     struct rma_resp r;
@@ -305,8 +306,8 @@ BARE int rma_unlock_all(struct rma_win *w)
     if (!rma_in(w, SET_LOCK_ALL))
         return rma_sync_error(w, "no lock_all epoch is open on", "call MPI_Win_lock_all first");
     int err = MPI_SUCCESS, e;
-    w->passive.caller = NULL; /* nobody else begins a switch while we wait here */
-    /* another thread, which locks another window, gets this one granted first */
+    w->passive.caller = NULL; /* no other thread begins a switch while this one waits */
+    /* another thread that locks another window gets this one granted first */
     rma_switch_wait(w);
     if (rma_in(w, SET_ALL_LOCKED) && !w->passive.nocheck_all && !w->all_near)
         err = unlock_others(w);
@@ -317,8 +318,8 @@ BARE int rma_unlock_all(struct rma_win *w)
     if (w->table.ntargets)
         rma_targets_drop(w);
     if (w->passive.nocheck_all)
-        /* MEM_SYNC before PROC_SYNC: pairs with the fence after the grant of whoever locks next, as
-         * in rma_near_unlock() */
+        /* MEM_SYNC before PROC_SYNC: pairs with the fence after the next holder's grant, as in
+         * rma_near_unlock() */
         fence_full();
     else
         near_unlock_all(w); /* with a fence for each */

@@ -136,7 +136,7 @@ static void early_answered(struct rma_target *t, int err)
     uint32_t token = t->early_for;
     t->early = t->early_for = 0;
     t->unasked = !token && !t->tokens_out; /* else a flush came and asked by itself */
-    if (token && rma_token_asked(t->w, t->rank, token) != RMA_ASKED_NOBODY)
+    if (token && rma_token_asked(t->w, t->rank, token) != RMA_ASKED_NONE)
         rma_token_done(t->w, t->rank, token, err);
     else if (err && !t->err)
         t->err = err;
@@ -148,20 +148,20 @@ static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
     int early = t && h->token && h->token == t->early;
     enum rma_asked asked = early      ? RMA_ASKED
                            : h->token ? rma_token_asked(w, (int)h->src, h->token)
-                                      : RMA_ASKED_NOBODY;
+                                      : RMA_ASKED_NONE;
     if (h->token && !t && asked != RMA_ASKED_ALONE)
         /* elements stay until they are answered: this one asked nothing, and another target has yet
          * to answer its flush_all */
         return;
     if (t && h->token) {
         int older = (int32_t)(h->token - t->born) <= 0;
-        if (asked == RMA_ASKED_NOBODY && (older || !may_be_due(t, h->token)))
+        if (asked == RMA_ASKED_NONE && (older || !may_be_due(t, h->token)))
             /* the answer to an element before t, whose waiter a failure ended; or a forged one */
             return;
         if (asked == RMA_ASKED && !older && answered_before(t, h->token))
             /* forged: it would take the place of another rank's answer to the same flush_all */
             return;
-        t->doubt |= asked == RMA_ASKED_NOBODY;
+        t->doubt |= asked == RMA_ASKED_NONE;
         /* An answer to a request without element means nothing for t, though t may have been made
          * since. */
         if (asked != RMA_ASKED_ALONE && !t->tokens_out)
