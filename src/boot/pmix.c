@@ -46,7 +46,7 @@
 struct fetch {
     struct fetch *next;
     struct pmix_client *c;
-    pmix_proc_t who;
+    pmix_proc_t target;
     char key[PMIX_MAX_KEYLEN + 1];
     pmix_info_t info[2];
     uint64_t since; /* ns */
@@ -126,11 +126,11 @@ static int load(struct pmix_client *c)
 static int number(pmix_rank_t rank, const char *key, uint32_t *out)
 {
     struct pmix_client *c = client();
-    pmix_proc_t who = c->me;
+    pmix_proc_t target = c->me;
     pmix_value_t *v = NULL;
-    who.rank = rank;
+    target.rank = rank;
     size_t n = timeout(&c->get);
-    pmix_status_t s = c->PMIx_Get(&who, key, n ? &c->get : NULL, n, &v);
+    pmix_status_t s = c->PMIx_Get(&target, key, n ? &c->get : NULL, n, &v);
     if (s != PMIX_SUCCESS || !v)
         return -ENOENT;
     int known = v->type == PMIX_UINT32 || v->type == PMIX_PROC_RANK;
@@ -257,8 +257,8 @@ static struct fetch *fetch_begin(struct pmix_client *c, int rank, const char *ke
     if (!f)
         return NULL;
     f->c = c;
-    f->who = c->me;
-    f->who.rank = (pmix_rank_t)rank;
+    f->target = c->me;
+    f->target.rank = (pmix_rank_t)rank;
     f->since = time_now();
     f->refreshed = refresh;
     snprintf(f->key, sizeof f->key, "%s", key);
@@ -269,7 +269,7 @@ static struct fetch *fetch_begin(struct pmix_client *c, int rank, const char *ke
 #else
     (void)refresh;
 #endif
-    pmix_status_t s = c->PMIx_Get_nb(&f->who, f->key, n ? f->info : NULL, n, fetched, f);
+    pmix_status_t s = c->PMIx_Get_nb(&f->target, f->key, n ? f->info : NULL, n, fetched, f);
     if (s != PMIX_SUCCESS) { /* the function is not called */
         f->err = s == PMIX_ERR_TIMEOUT ? -ETIMEDOUT : -ENOENT;
         f->how = s;
@@ -292,7 +292,7 @@ static void fetch_wait(struct fetch *f, uint64_t until) /* ns */
 static struct fetch *late_take(struct pmix_client *c, int rank, const char *key)
 {
     for (struct fetch **l = &c->late; *l; l = &(*l)->next)
-        if ((*l)->who.rank == (pmix_rank_t)rank && !strcmp((*l)->key, key)) {
+        if ((*l)->target.rank == (pmix_rank_t)rank && !strcmp((*l)->key, key)) {
             struct fetch *f = *l;
             *l = f->next;
             return f;
@@ -416,16 +416,16 @@ static int pmix_node_numbers(int *node)
         node[i] = -1;
     for (char *name = strtok_r(names, ",", &save); name;
          name = strtok_r(NULL, ",", &save), host++) {
-        pmix_proc_t *who = NULL;
+        pmix_proc_t *peers = NULL;
         size_t n = 0;
-        if (c->PMIx_Resolve_peers(name, c->me.nspace, &who, &n) != PMIX_SUCCESS)
+        if (c->PMIx_Resolve_peers(name, c->me.nspace, &peers, &n) != PMIX_SUCCESS)
             break;
         for (size_t i = 0; i < n; i++)
-            if (who[i].rank < (unsigned)size && node[who[i].rank] < 0) {
-                node[who[i].rank] = host;
+            if (peers[i].rank < (unsigned)size && node[peers[i].rank] < 0) {
+                node[peers[i].rank] = host;
                 known++;
             }
-        free(who);
+        free(peers);
     }
     free(names);
     return known == size ? 0 : -ENOENT;

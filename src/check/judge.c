@@ -204,7 +204,7 @@ void judge_look(struct align *a, enum judge_when now)
     struct align_view *v = all_views(a, &n, &e);
     uint32_t differs = v ? first_difference(v, n) : 0;
     if (differs && now == LOOK_DUE && !all_said(a, v, n, differs) && !a->asked_again) {
-        a->asked_again = 1; /* who answered before it came to this call */
+        a->asked_again = 1; /* it answered before it came to this call */
         a->look = time_now() + GATHER_NS;
         to_all(a, ALIGN_ASK, NULL, 0);
     } else if (differs && (now != LOOK_EARLY || all_said(a, v, n, differs))) {

@@ -5,12 +5,11 @@
  *
  * Copies and reductions are executed when they are reached, so steps that need received data stand
  * after a fence. Between two processes, all messages of a schedule have one tag. So both sides must
- * list their sends and receives in the same order.
- * Builders return nothing: the first failure (memory) goes to s->error, and the schedule does not
- * run.
- * If amounts do not match (different counts on different processes), the process that notices it
- * fails its schedule. The schedule runs to its end, since others wait for its messages. These are
- * empty from then on, so that all who depend on the data get the error. */
+ * list their sends and receives in the same order. Builders return nothing: the first failure
+ * (memory) goes to s->error, and the schedule does not run. If amounts do not match (different
+ * counts on different processes), the process that notices it fails its schedule. The schedule runs
+ * to its end, since others wait for its messages. These are empty from then on, so that all
+ * processes that depend on the data get the error. */
 #ifndef COLL_SCHED_H
 #define COLL_SCHED_H
 

@@ -268,7 +268,7 @@ static void stats_print(const struct io_file *f)
 }
 
 /* The file stays open where a split collective waits on any process: closing is collective. A
- * failed process keeps nobody from closing it. */
+ * failed process keeps no other one from closing it. */
 static int close_check(struct io_file *f, int *err)
 {
     int64_t waits = f->split != NULL;
@@ -294,7 +294,7 @@ int io_close(struct io_file *f)
     f->fd = -1;
     if (close(fd) && errno != EINTR && !err) /* what a network file system could not write */
         err = io_errno(errno, f->name, "cannot close it");
-    /* Nobody has it open any more when it is deleted. */
+    /* No process has it open any more when it is deleted. */
     err = coll_agree_error(err, f->comm);
     if ((f->amode & MPI_MODE_DELETE_ON_CLOSE) && f->comm->rank == 0 && unlink(f->name) && !err)
         err = io_errno(errno, f->name, "cannot delete it");

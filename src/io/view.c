@@ -93,7 +93,7 @@ static int rep_check(const char *name, const struct rep **r)
                          name ? name : "(null)");
 }
 
-/* Where the shared pointer is, in bytes. Collective: nobody moves it meanwhile. */
+/* Where the shared pointer is, in bytes. Collective: no process moves it meanwhile. */
 static int current_disp(struct io_file *f, int64_t *disp)
 {
     int64_t at[2] = {0, MPI_SUCCESS}, offset;
@@ -128,7 +128,7 @@ int io_set_view(struct io_file *f, int64_t disp, struct dt_type *etype, struct d
     int same = !err; /* else all return */
     if (!err && (f->amode & MPI_MODE_SEQUENTIAL))
         err = current_disp(f, &v.disp);
-    /* The shared pointer begins again; nobody uses it before all are here. */
+    /* The shared pointer begins again; no process uses it before all are here. */
     if (!err && f->comm->rank == 0)
         err = shared_set(f, 0);
     if (same && f->comm->size > 1)
