@@ -289,7 +289,7 @@ START_TEST(refusal)
 }
 END_TEST
 
-/* Types that nobody handles are dropped, with one warning, and their credits come back. */
+/* Packets of types without a handler are dropped, with one warning, and their credits come back. */
 static void hostile(void)
 {
     start();

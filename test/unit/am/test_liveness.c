@@ -1,5 +1,5 @@
-/* Who is asked whether he lives: three processes that pretend to be on more than one host, so that
- * they watch each other. */
+/* test_liveness.c - which processes are asked whether they live: three processes that pretend to
+ * be on more than one host, so that they watch each other. */
 #include "job.h"
 #include "unit.h"
 
@@ -31,7 +31,7 @@ static void start(void)
 {
     job_check(mem_init() == 0 && progress_init() == 0 && am_init() == 0);
     am_handler(AM_TEST, on_any);
-    job_check(boot_detector_turn() == 0); /* one host: nobody watches */
+    job_check(boot_detector_turn() == 0); /* one host: no process watches */
     am_stalled(1, 1);
     watched = *proc->boot->ops;
     watched.watched = 1;
@@ -64,8 +64,8 @@ static void names_two(void (*ask)(int rank))
     asked = ask;
 }
 
-/* Rank 0 waits for nobody by name, but a room knows that it is for 2.  Rank 1 waits for 0, who
- * tells it of the death. */
+/* Rank 0 waits for no rank by name, but a room knows that the wait is for rank 2. Rank 1 waits
+ * for rank 0, which reports the failure to it. */
 static void hear(void)
 {
     start();
@@ -79,7 +79,7 @@ static void hear(void)
     job_check((boot_rank() == 0) == (asked != NULL));
     job_check(am_request(2, AM_TEST, NULL, 0, 0) == -ENOTCONN);
     job_check(!boot_failed(0) && !boot_failed(1));
-    job_words()[boot_rank()] = 1; /* who leaves first has ended, too */
+    job_words()[boot_rank()] = 1; /* the first to leave has ended, too */
     while (!((volatile uint64_t *)job_words())[!boot_rank()])
         usleep(1000);
     stop();
@@ -112,8 +112,8 @@ static void broken(void)
         job_check(am_request(0, AM_TEST, NULL, 0, 0) == 0 && !am_peer_known(1) &&
                   a->idle.count == 1);
         job_check(am_peer_card(1, again) > 0 && !memcmp(card, again, sizeof(int)));
-        /* Who is served all the time asks, which does not put off the question of a wait that
-         * lasts. */
+        /* A process that is served all the time asks; this does not put off the question of a
+         * lasting wait. */
         am_stalled(-1, 0);
         uint64_t calm = a->alive.next_calm;
         job_check(calm > time_now() && a->alive.next == 0);

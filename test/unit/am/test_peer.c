@@ -171,7 +171,7 @@ START_TEST(bad_addresses)
 }
 END_TEST
 
-/* Records of processes with whom nothing is outstanding shrink; the transport stays known. */
+/* Records of processes without outstanding packets shrink; the transport stays known. */
 static void idle(void)
 {
     start();
@@ -249,8 +249,8 @@ static int is_set(void *arg)
     return *(volatile int *)arg != 0;
 }
 
-/* Who cannot connect back holds the question until it can; then the answer leaves, and those that
- * came behind keep their order. */
+/* A process that cannot connect back holds the question until it can. Then the answer leaves,
+ * and the packets behind it keep their order. */
 static void cut_off(void)
 {
     start();

@@ -161,7 +161,7 @@ static void until_dead(int rank, double least, double most)
 
 static struct detector_card first_card; /* of rank 1 */
 
-/* W2: somebody of another host answers; he lives on, and says no more.  His port. */
+/* W2: a process of another host answers, lives on, and is silent. Returns its port. */
 static int prove(void)
 {
     struct detector_card c;
@@ -283,7 +283,7 @@ START_TEST(spoke)
         boot_detector_hear(2);
         usleep(100000);
     }
-    usleep(2500000); /* nobody has asked since it spoke */
+    usleep(2500000); /* no process has asked since it spoke */
     ck_assert_int_eq(boot_failed_count(), 0);
     boot_detector_ask(2, &h.silent, sizeof h.silent);
     until_dead(2, 0.9, 3);
@@ -291,7 +291,7 @@ START_TEST(spoke)
 }
 END_TEST
 
-/* Whoever is asked for a proof alone is not judged. */
+/* A process that is asked for a proof only is not judged. */
 START_TEST(only_tried)
 {
     struct hosts h;
@@ -312,8 +312,8 @@ START_TEST(only_tried)
 }
 END_TEST
 
-/* W7: nothing ever came from another host.  Rank 2 is waited for, 1 is not; rank 3 has heard of
- * somebody, so to it all this is a firewall. */
+/* W7: nothing ever came from another host. Rank 2 is waited for, 1 is not. Rank 3 has heard of a
+ * process, so it takes all this for a firewall. */
 START_TEST(deaf)
 {
     struct proc *first = proc, second = {0};
@@ -360,8 +360,8 @@ END_TEST
 static int ask_listener(const struct detector_card *c, const struct detector_hello *h, size_t len,
                         struct detector_answer *a);
 
-/* W2: a process of its host asks us, but nobody there has answered: what rejects our connections
- * may be a firewall. */
+/* W2: a process of its host asks this one, but none there has answered. A firewall may be what
+ * rejects the connections. */
 START_TEST(rejected)
 {
     struct detector_card c, mine;
@@ -400,7 +400,7 @@ START_TEST(silent)
     ck_assert_int_eq(boot_failed_count(), SIZE / 3); /* W5 */
     ck_assert_int_eq(boot_failed(5), 1);
     ck_assert_int_eq(boot_failed(4), 0);
-    boot_detector_ask(2, &h.silent, sizeof h.silent); /* whoever is dead is not asked */
+    boot_detector_ask(2, &h.silent, sizeof h.silent); /* a failed process is not asked */
     /* W4: the third host has said nothing meanwhile.  Perhaps it is this one that was cut off: its
      * processes are told, and those in question, but no others. */
     told(3, &a);
@@ -444,8 +444,7 @@ START_TEST(vouched)
 }
 END_TEST
 
-/* The witness is asked for the sake of the other alone: nobody waits for it, and it is not
- * judged. */
+/* The witness is asked for the sake of the other alone: it is not waited for and not judged. */
 START_TEST(no_witness)
 {
     struct hosts h;
@@ -589,7 +588,7 @@ START_TEST(stopped)
 }
 END_TEST
 
-/* Somebody else has the port: he takes the question and hangs up, or says something else. */
+/* A stranger has the port: it takes the question and closes, or answers something else. */
 START_TEST(strangers)
 {
     struct detector_card c;
@@ -640,12 +639,12 @@ START_TEST(listener)
     ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), head);
     ck_assert_uint_eq(a.secret, c.answer);
     ck_assert_uint_eq(a.deaths, 0);
-    /* Who does not know the secret, or says less, is told nothing. */
+    /* A caller without the secret, or with less of it, gets no answer. */
     ck_assert_int_le(ask_listener(&c, &wrong, sizeof wrong, &a), 0);
     ck_assert_int_le(ask_listener(&c, &h, 5, &a), 0);
     wrong = (struct detector_hello){.secret = c.hello, .rank = SIZE};
     ck_assert_int_le(ask_listener(&c, &wrong, sizeof wrong, &a), 0);
-    /* Many who say nothing do not keep it from answering. */
+    /* Many silent connections do not keep it from answering. */
     int idle[40];
     struct sockaddr_in to = card_address(&c);
     for (int i = 0; i < 40; i++) {
@@ -655,7 +654,7 @@ START_TEST(listener)
     ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), head);
     for (int i = 0; i < 40; i++)
         close(idle[i]);
-    /* W4: and it tells whom it holds for dead. */
+    /* W4: it reports which processes it regards as failed. */
     boot_fail_now(7, "the test says so");
     ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), head + (int)sizeof a.death[0]);
     ck_assert_uint_eq(a.deaths, 1);
@@ -672,7 +671,7 @@ START_TEST(listener)
     }
     for (int r = 7; r < 58; r++) /* in turn, all of them */
         ck_assert_int_eq(told[r], 1);
-    /* Whom it holds for dead himself it tells that and nothing else. */
+    /* If it regards the caller as failed, it reports that and nothing else. */
     h.rank = 20;
     ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), head + (int)sizeof a.death[0]);
     ck_assert_uint_eq(a.deaths, 1);
@@ -907,7 +906,7 @@ START_TEST(same_host)
 }
 END_TEST
 
-/* Nobody watches in a job of one host, or when it is not wished. */
+/* No process watches in a job of one host, or if watching is off. */
 START_TEST(off)
 {
     char msg[200], card[BOOT_CARD_MAX];

@@ -214,7 +214,7 @@ START_TEST(deaf)
     ck_assert_uint_lt(time_now() - before, 900000000u);
     while ((err = boot_get("b", v, &n)) == -EINPROGRESS && time_now() - start < 10000000000u)
         poll(NULL, 0, 20);
-    ck_assert_int_eq(err, -ETIMEDOUT); /* as long again, and nobody needs to wait for it */
+    ck_assert_int_eq(err, -ETIMEDOUT); /* as long again, and no one needs to wait for it */
     ck_assert_uint_ge(time_now() - start, took + 900000000u);
     before = time_now();
     ck_assert_int_eq(boot_finalize(), -ETIMEDOUT);
@@ -233,7 +233,7 @@ static void note(int sig)
     atomic_fetch_add(&signals, 1);
 }
 
-/* Looks at a barrier that nobody ends, for `ns`; none may wait, whatever signals come. */
+/* Looks at a barrier that does not end, for `ns`. No look may wait, whatever signals come. */
 static void looks(uint64_t ns)
 {
     uint64_t start = time_now(), before = start, worst = 0;

@@ -56,7 +56,7 @@ START_TEST(every_member_gets_the_roots_data)
 }
 END_TEST
 
-/* Nobody's schedule may end before everybody's has begun: run one member last. */
+/* No schedule may end before all have begun: run one member last. */
 static void body_barrier(void)
 {
     fake_init();

@@ -48,7 +48,7 @@ static void numbers(struct comm *c)
     job_check((v[0] & 7) == 6);
 }
 
-/* One fails: all learn of it, he keeps his own text. */
+/* One fails: all get the error, and the failing one keeps its own text. */
 static void errors(struct comm *c)
 {
     int mine = c->rank == 1 ? err_make(MPI_ERR_SIZE, "my own") : MPI_SUCCESS;

@@ -162,7 +162,7 @@ static void body_told(void)
     _exit(0); /* two of them would not meet again */
 }
 
-START_TEST(who_died_is_told)
+START_TEST(the_failed_one_is_named)
 {
     ck_assert_int_eq(job_run(4, NULL, body_told, 30), 0);
 }
@@ -176,7 +176,7 @@ Suite *suite_ctxid(void)
     tcase_add_test(t, ids_are_new_and_common);
     tcase_add_test(t, ids_are_used_again);
     tcase_add_test(t, groups_meet);
-    tcase_add_test(t, who_died_is_told);
+    tcase_add_test(t, the_failed_one_is_named);
     suite_add_tcase(s, t);
     return s;
 }

@@ -71,8 +71,8 @@ START_TEST(persistent_starts_again)
 }
 END_TEST
 
-/* Mismatched lengths: an error at the one who gets too much, no hang for the others; who sends too
- * little is not told. */
+/* Mismatched lengths: an error at the receiver of too much, no hang for the others. The sender
+ * of too little gets no error. */
 static void body_mismatch(void)
 {
     int buf[4] = {0};

@@ -141,7 +141,7 @@ START_TEST(random_calls_on_pretended_nodes)
 }
 END_TEST
 
-/* Nobody passes a barrier before everybody has come. */
+/* No process passes a barrier before all have come. */
 static void body_barrier(void)
 {
     live_start();

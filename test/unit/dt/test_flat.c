@@ -1,4 +1,4 @@
-/* Layouts as bytes: round trips, and bytes that somebody damaged. */
+/* test_flat.c - layouts as bytes: round trips, and damaged bytes. */
 #include "model.h"
 
 #include <string.h>

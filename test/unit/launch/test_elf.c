@@ -28,7 +28,11 @@ enum { BASE = 0x10000 };
 
 static ElfW(Phdr) segment(int type, size_t offset, size_t bytes)
 {
-    return (ElfW(Phdr)){.p_type = type, .p_offset = offset, .p_vaddr = BASE + offset, .p_filesz = bytes, .p_align = 4};
+    return (ElfW(Phdr)){.p_type = type,
+                        .p_offset = offset,
+                        .p_vaddr = BASE + offset,
+                        .p_filesz = bytes,
+                        .p_align = 4};
 }
 
 static void make(void)
@@ -36,18 +40,24 @@ static void make(void)
     static const char strings[] = "\0libm.so\0/a:/b\0libx.so.1\0liby.so";
     int self = open("/proc/self/exe", O_RDONLY);
     memset(&image, 0, sizeof image);
-    ck_assert_int_eq(read(self, &image.head, sizeof image.head), sizeof image.head); /* class, order, machine */
+    /* class, order, machine */
+    ck_assert_int_eq(read(self, &image.head, sizeof image.head), sizeof image.head);
     close(self);
     image.head.e_type = ET_DYN;
     image.head.e_phoff = (char *)image.seg - (char *)&image;
     image.head.e_phnum = 3;
     image.seg[0] = segment(PT_LOAD, 0, sizeof image);
-    image.seg[1] = segment(PT_DYNAMIC, (size_t)((char *)image.dynamic - (char *)&image), sizeof image.dynamic);
-    image.seg[2] = segment(PT_NOTE, (size_t)((char *)image.note - (char *)&image), sizeof image.note);
+    image.seg[1] = segment(PT_DYNAMIC, (size_t)((char *)image.dynamic - (char *)&image),
+                           sizeof image.dynamic);
+    image.seg[2] =
+        segment(PT_NOTE, (size_t)((char *)image.note - (char *)&image), sizeof image.note);
     memcpy(image.strings, strings, sizeof strings);
-    const ElfW(Dyn) d[] = {{.d_tag = DT_NEEDED, .d_un.d_val = 1}, {.d_tag = DT_RUNPATH, .d_un.d_val = 9},
-                           {.d_tag = DT_SONAME, .d_un.d_val = 15}, {.d_tag = DT_NEEDED, .d_un.d_val = 25},
-                           {.d_tag = DT_STRTAB, .d_un.d_ptr = BASE + (ElfW(Addr))(image.strings - (char *)&image)},
+    const ElfW(Addr) strtab = BASE + (ElfW(Addr))(image.strings - (char *)&image);
+    const ElfW(Dyn) d[] = {{.d_tag = DT_NEEDED, .d_un.d_val = 1},
+                           {.d_tag = DT_RUNPATH, .d_un.d_val = 9},
+                           {.d_tag = DT_SONAME, .d_un.d_val = 15},
+                           {.d_tag = DT_NEEDED, .d_un.d_val = 25},
+                           {.d_tag = DT_STRTAB, .d_un.d_ptr = strtab},
                            {.d_tag = DT_NULL}};
     memcpy(image.dynamic, d, sizeof d);
     for (int i = 0; i < 2; i++)
@@ -120,7 +130,8 @@ END_TEST
 START_TEST(other_files)
 {
     struct elf e;
-    int null = open("/dev/null", O_RDONLY), dir = open("/", O_RDONLY), self = open("/proc/self/exe", O_RDONLY);
+    int null = open("/dev/null", O_RDONLY), dir = open("/", O_RDONLY);
+    int self = open("/proc/self/exe", O_RDONLY);
     ck_assert_int_eq(elf_read(&e, null), -ENOEXEC);
     ck_assert_int_eq(elf_read(&e, dir), -EISDIR);
     ck_assert_int_eq(elf_read(&e, self), 0);

@@ -123,7 +123,8 @@ START_TEST(prompt)
 }
 END_TEST
 
-/* Who rests for too long in the middle of a line loses the sink; the line is broken, not joined. */
+/* A writer that pauses for too long in the middle of a line loses the sink. The line is broken,
+ * not joined. */
 START_TEST(resting_owner)
 {
     setup("", "");
@@ -186,7 +187,7 @@ START_TEST(long_line)
 }
 END_TEST
 
-/* Nobody reads the sink: memory stays bounded, the streams are not read, nothing is lost. */
+/* The sink is not read: memory stays bounded, the streams are not read, nothing is lost. */
 START_TEST(slow_reader)
 {
     static char line[1000], got[4096];

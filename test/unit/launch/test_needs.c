@@ -13,10 +13,13 @@ Suite *suite_needs(void);
 
 START_TEST(names)
 {
-    static const char *const mpi[] = {"libmpi.so", "libmpi.so.12", "libmpi.so.40.30.4", "libmpich.so.12", "libmpi_abi.so.0",
-                                      "libmpi_gnu_91.so.12", "libmpi_cray.so"};
-    static const char *const not[] = {"libmpi", "libmpi.a", "libmpi.so_", "libmpifort.so.12", "libmpi_cxx.so.40", "libm.so.6",
-                                      "libmpi_mpifh.so.40", "libmpichfort.so.12", "libmpi_cray_x.so", ""};
+    static const char *const mpi[] = {
+        "libmpi.so",       "libmpi.so.12",        "libmpi.so.40.30.4", "libmpich.so.12",
+        "libmpi_abi.so.0", "libmpi_gnu_91.so.12", "libmpi_cray.so"};
+    static const char *const not[] = {
+        "libmpi",           "libmpi.a",  "libmpi.so_",         "libmpifort.so.12",
+        "libmpi_cxx.so.40", "libm.so.6", "libmpi_mpifh.so.40", "libmpichfort.so.12",
+        "libmpi_cray_x.so", ""};
     for (size_t i = 0; i < sizeof mpi / sizeof *mpi; i++)
         ck_assert_msg(needs_is_mpi(mpi[i]), "%s", mpi[i]);
     for (size_t i = 0; i < sizeof not / sizeof *not; i++)
@@ -26,7 +29,8 @@ END_TEST
 
 START_TEST(programs)
 {
-    char dir[] = "/tmp/unit_launch_XXXXXX", *path = getenv("PATH"), *had = path ? strdup(path) : NULL, *file;
+    char dir[] = "/tmp/unit_launch_XXXXXX", *path = getenv("PATH");
+    char *had = path ? strdup(path) : NULL, *file;
     ck_assert_ptr_nonnull(mkdtemp(dir));
     int at = open(dir, O_PATH | O_DIRECTORY);
     ck_assert_int_eq(mkdirat(at, "sub", 0700), 0);

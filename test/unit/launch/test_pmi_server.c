@@ -139,7 +139,7 @@ START_TEST(barriers)
 }
 END_TEST
 
-/* Who does not wait for the end of a barrier is in the next one too, and no further. */
+/* A rank that does not wait for the end of a barrier is in the next one too, and no further. */
 START_TEST(barriers_ahead)
 {
     struct pmi_server *s = server();

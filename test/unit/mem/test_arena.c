@@ -130,7 +130,7 @@ START_TEST(failure)
 }
 END_TEST
 
-/* A process without a peer on its host has nobody to share with. */
+/* A process without a peer on its host shares with no one. */
 static void alone(void)
 {
     job_check(mem_init() == 0);

@@ -79,7 +79,7 @@ static int is_filled(const void *p, size_t n, int seed)
     return 1;
 }
 
-/* Memory between pages that nobody may touch, so that the system joins it with nothing. */
+/* Memory between inaccessible pages, so that the system joins it with no other mapping. */
 static char *alone(size_t len)
 {
     char *p = mmap(NULL, len + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -110,7 +110,7 @@ static void whole(char *p, size_t len)
     mem_move_back(s);
     job_check(is_private(p, len) && is_filled(p, len, 2));
     job_check(!mem_segment_of(p, 1) && !mem_move_hold(p, len));
-    fill(q, len, 3); /* who is late stores nowhere */
+    fill(q, len, 3); /* a late process stores nowhere */
     job_check(is_filled(p, len, 2));
     mem_segment_drop(far);
 }
@@ -364,7 +364,8 @@ static void death(void)
     struct mem_segment *s, *far;
     struct mem_key key;
     job_check(mem_init() == 0);
-    job_check(boot_barrier() == 0); /* who has ended cannot be asked for the page of the host */
+    job_check(boot_barrier() == 0); /* a process that has ended cannot be asked for the page of
+                                     * the host */
     char *p = alone(N);
     fill(p, N, 1);
     job_check(mem_move(p, N, &s) == 0);

@@ -1,4 +1,4 @@
-/* Who holds a word, by the process ids in the host's page. */
+/* test_page.c - the holder of a word, by the process ids in the host's page. */
 #include "job.h"
 #include "unit.h"
 

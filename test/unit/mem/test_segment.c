@@ -229,7 +229,7 @@ static void again(void)
     job_check(mem_segment_of((char *)b->base + SIZE - 1, 1) == b);
     memset(b->base, 8, SIZE);
     mem_segment_drop(b);
-    /* never an old one: who would zero it? */
+    /* never an old one: it would not be zero */
     job_check(mem_segment_create(SIZE, MEM_NO_RESERVE, &b) == 0);
     mem_segment_key(b, &l);
     job_check(l.seg_id != k.seg_id && ((char *)b->base)[0] == 0);
@@ -250,7 +250,7 @@ static void again(void)
     mem_segment_drop(a);
     job_check(proc->mem->kept_bytes == SIZE);
     job_check(mem_segment_create(SIZE + SIZE / 2, 0, &a) == 0);
-    job_check(((char *)b->base)[0] == 9); /* whoever is late still sees it */
+    job_check(((char *)b->base)[0] == 9); /* a late process still sees it */
     mem_segment_drop(b);
     mem_segment_drop(a);
     mem_finalize();

@@ -40,7 +40,7 @@ START_TEST(a_call_is_named_once)
     err_name(b, "MPI_Wait");
     ck_assert_str_eq(text(b), "MPI_Send: tag -5");
     err_name(a, NULL);
-    /* a bare class, success, a code of nobody: nothing to name */
+    /* a bare class, success, an unused code: nothing to name */
     err_name(MPI_ERR_TAG, "MPI_Wait");
     err_name(MPI_SUCCESS, "MPI_Wait");
     err_name(-1, "MPI_Wait");

@@ -177,7 +177,7 @@ START_TEST(waits)
     request_wait(&r[N - 100]);
     ck_assert_int_eq(l.n, N - 100);
     request_wait_all(p, N);
-    ck_assert_int_eq(l.n, 1); /* the first is a hole: nobody waits for it */
+    ck_assert_int_eq(l.n, 1); /* the first is a hole: it is not waited for */
     request_wait_all(p, N);
     request_wait_all(NULL, 0);
     progress_hook_del(&l.hook);

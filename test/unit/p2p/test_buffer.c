@@ -25,7 +25,7 @@ static void body_size(void)
         if (c->rank == 0) {
             for (int i = 0; i < 4; i++) {
                 live_fill(b, (size_t)sizes[i], (unsigned)i);
-                ok(p2p_send(b, sizes[i], t, 1, i, c, P2P_BUFFERED)); /* nobody receives yet */
+                ok(p2p_send(b, sizes[i], t, 1, i, c, P2P_BUFFERED)); /* no receive is posted yet */
             }
             live_meet();
         } else {
@@ -95,7 +95,7 @@ START_TEST(full_and_free_again)
 }
 END_TEST
 
-/* MPI_Cancel of every kind of send that nobody has matched, and of a receive. */
+/* MPI_Cancel of every kind of unmatched send, and of a receive. */
 static void body_cancel(void)
 {
     static const int modes[] = {P2P_STANDARD, P2P_SYNC, P2P_BUFFERED};

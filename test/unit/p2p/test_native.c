@@ -195,7 +195,7 @@ static void body_not(void)
         ok(p2p_send(b, 900, t, 1, 0, c, 0));                 /* too short to pay */
         ok(p2p_send(b, N / 16, gappy, 1, 0, c, 0));          /* a layout here, */
         ok(p2p_send(b, N / 16 * 12, t, 1, 0, c, 0));         /* there, */
-        /* and one that is cancelled while nobody takes it */
+        /* and one that is cancelled before a receive takes it */
         struct request *r;
         int flag;
         ok(p2p_isend(b, N, t, 1, 7, c, 0, &r));
@@ -251,8 +251,7 @@ START_TEST(not_fetched)
 }
 END_TEST
 
-/* Packets whose length is wrong, and keys that nobody packed: another transport's, one that does
- * not fit. */
+/* Packets of a wrong length, and forged keys: another transport's, one that does not fit. */
 static void body_forged(void)
 {
     net_start(NOW);

@@ -366,7 +366,7 @@ static void body_broken(void)
     fails(-EIO);
 }
 
-/* It cannot even be begun, or fails while there is more to be asked for, which nobody will: an
+/* The operation cannot begin, or fails before all is asked for. Nothing asks for the rest: an
  * error, too. */
 static void begun_in_vain(int refuses, int err)
 {

@@ -274,9 +274,8 @@ static int64_t cpu_ns(void)
     return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-/* P3 where nobody can sleep: a thread that waits holds no other up, and a second one that waits,
- *    neither. */
-START_TEST(nobody_starves_beside_the_restless)
+/* P3 where no thread can sleep: a thread that waits delays no other one, nor does a second. */
+START_TEST(none_starves_beside_the_restless)
 {
     static const int says[] = {1, -ENOTSUP};
     struct mailbox m = {.index = 0};
@@ -368,8 +367,8 @@ static void on_stall(int peer, int lasts)
     lasting += lasts;
 }
 
-/* Waits that last, asleep or busy, and a user's own loop of tests, ask who is alive; short ones
- * never. */
+/* Long waits, asleep or busy, and a user's own loop of tests, ask which processes live; short
+ * waits never do. */
 struct servant {
     struct progress_hook hook;
     struct progress_source source;
@@ -410,7 +409,7 @@ static int sleeps(struct servant *s, uint64_t look_ns, const char *what, unsigne
 }
 
 /* What a network does for peers shows in the time of a look alone. */
-START_TEST(who_serves_does_not_sleep)
+START_TEST(a_server_does_not_sleep)
 {
     struct progress *p = proc->progress;
     struct servant s = {.look_ns = 0};
@@ -427,7 +426,7 @@ START_TEST(who_serves_does_not_sleep)
     ck_assert_int_eq(sleeps(&s, 5000, "something", 5000), 1);
     p->crowded = 0;
     progress_source_del(&s.source);
-    s.source.network = 0; /* such a look is somebody else's doing */
+    s.source.network = 0; /* such a look works for another process */
     progress_source_add(&s.source);
     ck_assert_int_eq(sleeps(&s, 5000, "something", 5000), 1);
     progress_source_del(&s.source);
@@ -473,8 +472,8 @@ static int64_t spin_after(int network, int (*look)(void *), int skips)
     return p->spin;
 }
 
-/* Who looks at a network lets the one waited for run in time, should it be on this core. */
-START_TEST(who_looks_at_a_network_lets_others_run)
+/* A process that looks at a network lets the awaited one run in time, even on its own core. */
+START_TEST(a_look_at_a_network_lets_others_run)
 {
     ck_assert_int_eq(spin_after(0, look_300, 0), 1024);
     ck_assert_int_ne(spin_after(1, look_300, 0), 1024);
@@ -544,11 +543,11 @@ Suite *suite_engine(void)
     tcase_add_test(t, times_out_asleep);
     tcase_add_test(t, hooks_look_before_sleep);
     tcase_add_test(t, strangers_are_no_news);
-    tcase_add_test(t, who_serves_does_not_sleep);
-    tcase_add_test(t, who_looks_at_a_network_lets_others_run);
+    tcase_add_test(t, a_server_does_not_sleep);
+    tcase_add_test(t, a_look_at_a_network_lets_others_run);
     tcase_add_test(t, long_waits_ask);
     tcase_add_test(t, busy_ones_ask);
-    tcase_add_loop_test(t, nobody_starves_beside_the_restless, 0, 2);
+    tcase_add_loop_test(t, none_starves_beside_the_restless, 0, 2);
     tcase_add_test(t, progress_thread_dozes);
     tcase_add_test(t, all_of_several_are_slept_on);
     tcase_add_loop_test(t, completions_wake_other_threads, 0, 5);

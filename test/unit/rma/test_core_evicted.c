@@ -14,7 +14,7 @@ static size_t bytes(const struct rma_evicted_set *g)
            (g->cut.slots ? (g->cut.mask + 1) * sizeof *g->cut.slots : 0);
 }
 
-/* Each of a million ranks, and a rank is nobody but itself; what it costs; all are taken again in
+/* Every rank of a million is found, and no other; the set stays small; all are removed in
  * another order. */
 START_TEST(everybody)
 {
@@ -60,7 +60,8 @@ START_TEST(scattered)
 }
 END_TEST
 
-/* Who cannot be reached is not locked, and why is known; beside locked ranks of the same word. */
+/* A rank that cannot be reached is not locked, and its error is kept, beside locked ranks of the
+ * same word. */
 START_TEST(cut)
 {
     struct rma_evicted_set g;

@@ -285,8 +285,8 @@ static const struct truth {
     {"E5 post missing", "w->access.nwaiting == 0"},
     {"E6 near word not held", "near_locks(w) + w->passive.lazies == w->nears"},
     {"E6 element that does not join", "t->flags & TARGET_JOIN"},
-    {"E7 nobody switches", "w->passive.sw != NULL"},
-    {"E7 somebody switches", "w->passive.sw != NULL"},
+    {"E7 no switch", "w->passive.sw != NULL"},
+    {"E7 a switch too many", "w->passive.sw != NULL"},
     {"E8 near word not held", "near_locks(w) + w->passive.lazies == w->nears"},
     {"E8 element not granted", "t->state == TARGET_LOCK_GRANTED"},
     {"E9 no lock", "w->passive.locks > 0"},
@@ -377,10 +377,10 @@ static struct broken *broken(const char *what)
     } else if (!strcmp(what, "E6 element that does not join")) {
         b = sound_all(WIN_LOCK_ALL_CALLED);
         b->t.flags = 0;
-    } else if (!strcmp(what, "E7 nobody switches")) {
+    } else if (!strcmp(what, "E7 no switch")) {
         b = sound_all(WIN_LOCK_ALL_ISSUED);
         b->w->passive.sw = NULL;
-    } else if (!strcmp(what, "E7 somebody switches"))
+    } else if (!strcmp(what, "E7 a switch too many"))
         b->w->passive.sw = (struct lockall_switch *)(void *)b;
     else if (!strcmp(what, "E8 near word not held")) {
         b = sound_all(WIN_LOCK_ALL_GRANTED);
@@ -431,7 +431,7 @@ static void check_says(const char *what, char *text, size_t room)
     waitpid(pid, NULL, 0);
 }
 
-/* In a process of a job: E6 asks whether somebody has died. */
+/* In a process of a job: E6 depends on whether a process has failed. */
 static void each_is_seen(void)
 {
     static const int all[] = {WIN_LOCK_ALL_CALLED, WIN_LOCK_ALL_ISSUED, WIN_LOCK_ALL_GRANTED};

@@ -48,7 +48,7 @@ static void some(void)
     t->queued = 0;
     t->held = 0;
     a->flags |= OP_DONE;
-    a->err = 33; /* the first error stays with the target until somebody synchronizes */
+    a->err = 33; /* the first error stays with the target until a call synchronizes */
     rma_win_active(w);
     job_check(rma_cleanup_win(w) == 2 && t->nops == 0 && w->table.nops == 0 && t->err == 33);
     /* R2 */

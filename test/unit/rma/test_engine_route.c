@@ -34,7 +34,7 @@ static void choice(void)
     key.get_min = 21;
     job_check(rma_route(&t, &get) == RMA_ROUTE_AM); /* short */
     key.lone_get = 1;
-    job_check(rma_route(&t, &get) == RMA_ROUTE_AM); /* nobody waits for it alone */
+    job_check(rma_route(&t, &get) == RMA_ROUTE_AM); /* no call waits for it alone */
     t.queued = 1;
     t.sync = RMA_F_DONE;
     job_check(rma_route(&t, &get) == RMA_ROUTE_NATIVE);

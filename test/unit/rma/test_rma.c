@@ -73,7 +73,7 @@ static void types(void)
     job_check(r->type_next == 20);
 }
 
-/* What comes in after the end, from those whom a death has let go on, is dropped. */
+/* Packets that arrive after the end, from processes that go on after a failure, are dropped. */
 static void late(void)
 {
     struct rma_hdr h = {.win = 1};

@@ -276,7 +276,7 @@ START_TEST(nothing_is_lost)
 }
 END_TEST
 
-/* While another process holds the stripes nobody gets at the memory, in none of the ways. */
+/* While another process holds the stripes, no way reaches the memory. */
 static void set_stripes(uint32_t word)
 {
     size_t first = acc_ctl_bytes(0), each = acc_ctl_bytes(1) - first;
@@ -343,7 +343,7 @@ START_TEST(a_held_stripe_keeps_off)
 }
 END_TEST
 
-/* Nobody has told of the holder's death. */
+/* The holder's failure has not been reported. */
 static void held_by_the_dead(void)
 {
     up();

@@ -74,7 +74,7 @@ static void take(enum shmlock_type type)
     job_check(shmlock_held(lock(), &node) == (int)type);
 }
 
-/* Inside the lock: nobody else when writing, no writer when reading. */
+/* Inside the lock: a writer is alone, a reader meets no writer. */
 static void inside(int type)
 {
     if (type == SHMLOCK_EXCLUSIVE) {

@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 
 /* R2, R5, R7, E9: every kind of epoch with one operation element and one target element for three
- * far targets.  Each rank adds to a cell of every rank, over and over: every operation needs
- * somebody else's element. */
+ * far targets. Each rank adds to a cell of every rank, over and over: every operation needs an
+ * element that another one has. */
 enum { TURNS = 4 };
 
 static void add_all(struct rma_win *w)

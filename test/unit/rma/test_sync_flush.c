@@ -87,8 +87,8 @@ static void spinning(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
-/* An element that another thread is about to drop is asked nothing more: who asks without a pause
- * would keep it for ever. */
+/* An element that another thread is about to discard is asked nothing more: a thread that asks
+ * without a pause would keep it for ever. */
 static void of_the_leaving(void)
 {
     struct rma_win *w = world_window(2);

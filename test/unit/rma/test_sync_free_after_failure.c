@@ -39,7 +39,7 @@ static void answers(void)
     job_check(rma_on_freeing_late(0, &h, sizeof h) == 0);
     world_poll(2);
     job_check(caught.n == 1 && caught.got[0].h.count == YES);
-    /* An answer counts if it was asked for, of whom it was asked. */
+    /* An answer counts only from a process that was asked. */
     struct rma_hdr r = {.type = RMA_PKT_FREEING, .win = w->id, .count = 1};
     w->free.peer = 0;
     job_check(rma_on_freeing(0, &r, sizeof r) == 0 && !w->free.answered && !w->free.peer_freeing);
@@ -59,7 +59,7 @@ static void all_are_at(int place, uint64_t n)
         world_poll(1);
 }
 
-/* One is dead; nobody goes before all that live have come. */
+/* One has failed; no survivor leaves before all have come. */
 static void survivors(void)
 {
     struct rma_win *w = world_window(2);

@@ -45,7 +45,7 @@ static void per_target(void)
             job_check(shmlock_held(w->near.near[i].lockword, &w->node.n) == 0 &&
                       !w->near.near[i].lazy);
         job_check(!w->passive.lazies && !rma_self()->lazy_alls);
-        /* NOCHECK locks nobody, near or far */
+        /* NOCHECK locks no target, near or far */
         job_check(rma_lock_all(w, MPI_MODE_NOCHECK) == MPI_SUCCESS &&
                   w->state == WIN_LOCK_ALL_GRANTED);
         job_check(shmlock_held(w->near.near[0].lockword, &w->node.n) == 0);
@@ -73,7 +73,7 @@ static void switches(void)
     job_check(w->state == WIN_LOCK_ALL_GRANTED && world_pvar(w, PVAR_RMA_SWITCHES) == 1 &&
               !w->passive.sw);
     job_check(world_pvar(w, PVAR_RMA_EVICTIONS) > 0);
-    world_barrier(); /* all have switched, nobody has unlocked */
+    world_barrier(); /* all have switched, none has unlocked */
     job_check(far_holders(w) == (unsigned)size - 1);
     world_barrier();
     job_check(rma_unlock_all(w) == MPI_SUCCESS && w->state == WIN_UNSET && w->acks == 0); /* R7 */

@@ -3,7 +3,7 @@
 #include "unit_rma.h"
 #include "world.h"
 
-/* Answers that nobody asked for, that come twice or for something else. */
+/* Answers that were not asked for, that come twice or for another request. */
 
 static struct rma_win *w;
 static _Alignas(8) char packet[256];
@@ -155,7 +155,7 @@ static void data(void)
         h.win--;
         h.src = 2;
         job_check(rma_on_data(1, packet, build(h, evil, 16)) == 0);
-        h.src = 0; /* another member, who knows the id */
+        h.src = 0; /* another member, which knows the id */
         job_check(rma_on_data(0, packet, build(h, evil, 16)) == 0);
         h.src = 1;
         job_check(rma_on_data(0, packet, build(h, evil, 16)) == 0);
@@ -331,9 +331,9 @@ static void out_of_order(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
-/* One process answers a flush_all twice: not in the place of another.  And where answers come in
- * any order one for which nobody waits, given twice, may stand for one that somebody waits for:
- * then a death ends that wait, too. */
+/* If one process answers a flush_all twice, the second answer does not stand for another's. If
+ * answers may come in any order, an answer that no call waits for, given twice, may stand for
+ * one that a call waits for. Then a failure ends that wait, too. */
 static void doubled(void)
 {
     w = world_window(4);
@@ -363,7 +363,7 @@ static void doubled(void)
         for (int i = 0; i < 2; i++)
             job_check(rma_on_ack(1, packet, build(h, "", 0)) == 0);
         job_check(all.pending == (loose ? 2 : 1) && t->tokens_out == !loose);
-        h.src = 0; /* nobody asked this one: it has no element */
+        h.src = 0; /* this one was not asked: it has no element */
         h.token = all.token;
         job_check(!rma_target_find(w, 0) && rma_on_ack(0, packet, build(h, "", 0)) == 0 &&
                   all.pending == (loose ? 2 : 1));
@@ -377,7 +377,7 @@ static void doubled(void)
     world_quit();
 }
 
-/* A lock nobody asked for, and a refusal that comes three times. */
+/* A lock that was not asked for, and a refusal that comes three times. */
 static void locks(void)
 {
     long r[2] = {-1, -1};

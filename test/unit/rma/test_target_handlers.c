@@ -126,7 +126,8 @@ static void honest(void)
     job_check(*(long *)caught.got[0].data == 200);
     struct rma_hdr h = head(RMA_PKT_PUT, 5, 1); /* nothing asked for: no answer */
     job_check(deliver(build(h, v, 8)) == -1 && room.cell[5] == 100);
-    h.flags = RMA_F_COMPLETE; /* of nobody who is waited for, of one, and of the same once more */
+    h.flags = RMA_F_COMPLETE; /* from a process that is not waited for, from one that is, and
+                               * from the same again */
     job_check(deliver(build(h, v, 8)) == -1 && w->exposure.completes_due == 0);
     struct rma_starter far[] = {{.rank = 0}, {.rank = 7}};
     w->exposure.far = far;
@@ -137,7 +138,7 @@ static void honest(void)
     w->exposure.far = NULL;
     w->exposure.nfar = w->exposure.completes_due = 0;
     h = head(RMA_PKT_PUT, 6, 1);
-    h.flags = RMA_F_UNLOCK; /* of a lock that nobody holds */
+    h.flags = RMA_F_UNLOCK; /* of a lock that is not held */
     job_check(deliver(build(h, v, 8)) == MPI_ERR_RMA_SYNC);
     h.flags = RMA_F_UNLOCK | RMA_F_EXCLUSIVE; /* lock, put, unlock in one */
     job_check(deliver(build(h, v, 8)) == 0 && (caught.got[0].h.flags & RMA_F_GRANTED) &&
@@ -173,7 +174,7 @@ static void envelope(void)
     h.src = 0;
     len = build(h, v, 16);
     caught.n = 0;
-    job_check(rma_on_op(3, packet, len) == 0); /* a member's rank, from somebody else */
+    job_check(rma_on_op(3, packet, len) == 0); /* a member's rank, from another process */
     world_poll(2);
     job_check(caught.n == 0 && untouched());
     /* types that are none, or the wrong way round: nothing happens to memory */
@@ -233,7 +234,7 @@ static void ranges(void)
     job_check(send(head(RMA_PKT_CAS, 0, 1), v, 8) == MPI_ERR_COUNT);
     job_check(send(head(RMA_PKT_CAS, 0, 2), v, 32) == MPI_ERR_COUNT);
     job_check(untouched());
-    /* what nobody asked an answer for is kept, the first one, until an answer goes */
+    /* If no answer is asked for, the first error is kept until an answer leaves. */
     struct rma_hdr h = head(RMA_PKT_PUT, CELLS, 1);
     job_check(deliver(build(h, v, 8)) == -1);
     h = head(RMA_PKT_ACC, 0, 1);

@@ -75,7 +75,7 @@ static void order(void)
     ask(8, RMA_F_SHARED, 0); /* locked already */
     job_check(holds(8) && q->count == 0);
     job_check(release(8) == 0);
-    job_check(release(8) == MPI_ERR_RMA_SYNC); /* never somebody else's (rma.md 5.5) */
+    job_check(release(8) == MPI_ERR_RMA_SYNC); /* never another process's lock (rma.md 5.5) */
     /* stamps that were never given out buy nothing */
     ask(9, RMA_F_EXCLUSIVE | RMA_F_STAMP, 99);
     ask(10, RMA_F_EXCLUSIVE | RMA_F_STAMP, 0);
@@ -160,8 +160,9 @@ static void readers(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
-/* A writer that says JOIN, as no library does, is a writer: else it would come in as a reader and
- * take a writer's mark away when it goes, and nobody would get the lock any more. */
+/* A writer with JOIN, which the library never sends, is treated as a writer. As a reader it
+ * would enter, then remove a writer's mark when it leaves, and no process would get the lock
+ * again. */
 static void writer_joins(void)
 {
     w = world_window(4);

@@ -435,8 +435,8 @@ static void fetched_is(uint32_t op, int src, uint64_t done, int cls)
     job_check(rma_on_pulled(src, &h, sizeof h - 1) == 0);
 }
 
-/* What nobody asked for, from somebody else, more than all, half an element; and what stays the
- * network's (F1). */
+/* Answers that were not asked for, from another process, with too much, with half an element;
+ * and what stays with the network (F1). */
 static void answers(void)
 {
     w = world_window(N);

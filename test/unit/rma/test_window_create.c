@@ -156,7 +156,7 @@ static void regions(void)
         job_check(rma_win_attach(w, m + 1024 + 16 * i, 8) == MPI_SUCCESS);
     job_check(w->mem.nregions == 107 && rma_peer_of(w, 0)->nregions == RMA_REGIONS &&
               rma_peer_of(w, 0)->overflow);
-    /* those without bytes are in nobody's way, and nothing lies in them */
+    /* those without bytes overlap no other one, and nothing lies in them */
     unsigned had = w->mem.nregions;
     job_check(rma_win_attach(w, m, 0) == MPI_SUCCESS &&
               rma_win_attach(w, m + 8, 0) == MPI_SUCCESS && w->mem.nregions == had);

@@ -98,7 +98,7 @@ static void shared(void)
     }
 }
 
-/* One member's mistake is everybody's error, and nobody hangs. */
+/* One member's mistake is an error of all members, and none hangs. */
 static void one_fails(void)
 {
     struct rma_win *w;
@@ -180,7 +180,7 @@ START_TEST(all_or_none)
 }
 END_TEST
 
-START_TEST(nobody_near)
+START_TEST(no_near_peer)
 {
     ck_assert_int_eq(world_run(2, world_far, alone), 0);
 }
@@ -196,7 +196,7 @@ Suite *suite_node(void)
     tcase_add_test(t, by_message);
     tcase_add_test(t, one_segment);
     tcase_add_test(t, all_or_none);
-    tcase_add_test(t, nobody_near);
+    tcase_add_test(t, no_near_peer);
     suite_add_tcase(s, t);
     return s;
 }

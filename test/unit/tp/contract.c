@@ -22,8 +22,8 @@
 
 Suite *suite_contract(void);
 
-/* What each transport is designed to offer (doc/design/tp.md "Who offers what" has the reasons);
- * all keep the order of messages but `none`. */
+/* What each transport is designed to offer (the reasons: doc/design/tp.md, "What each offers"); all
+ * keep the order of messages but `none`. */
 enum {
     MESSAGES = TP_AM_ORDERED | TP_WAIT_FD | TP_AM_LEAVES, ACCESS = TP_PUT | TP_GET, ATOMICS =
     TP_ATOMIC | TP_CPU_COHERENT
@@ -233,9 +233,9 @@ static void entries(void)
     job_check(!(f & (TP_PUT | TP_ATOMIC)) || o->flush);
     job_check(!(f & (TP_PUT | TP_GET)) == !box.e.caps.rma_max);
     job_check(o->progress(box.e.tp) == 0);
-    job_check(boot_barrier() == 0); /* nobody connects before */
+    job_check(boot_barrier() == 0); /* no process connects before */
     if (f & TP_WAIT_FD || !has_am())
-        while (o->fd(box.e.tp, 1) != 0) /* somebody may be connecting */
+        while (o->fd(box.e.tp, 1) != 0) /* a process may be connecting */
             box_poll();
     else
         job_check(o->fd(box.e.tp, 0) == -1 && o->fd(box.e.tp, 1) < 0);
@@ -329,7 +329,7 @@ static void exhaust(void)
     box_close();
 }
 
-/* The same, but the refused sender sleeps until there is room: somebody must wake it. */
+/* The same, but the refused sender sleeps until there is room: the receiver must wake it. */
 static void refused_sleeper(void)
 {
     box_open();
@@ -554,7 +554,7 @@ static void asleep_behind(void)
     box_close();
 }
 
-/* Who is talked to first connects only when it answers. */
+/* A peer that is sent to first connects only when it answers. */
 static void late_answer(void)
 {
     box_open();

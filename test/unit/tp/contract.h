@@ -33,9 +33,9 @@ typedef int end_recv_fn(void *up, unsigned peer, enum tp_class cls, const void *
 void end_open(struct end *e, end_recv_fn *recv, void *up);
 void end_connect(struct end *e, int peer);
 void end_poll(struct end *e);
-/* All come here; who waits still serves the others, as in MPI_Finalize. */
+/* All processes come here; one that waits still serves the others, as in MPI_Finalize. */
 void end_barrier(struct end *e);
-/* The last barrier, behind which nobody turns a transport any more: a peer may have closed its own
+/* The last barrier. Behind it no process turns a transport: a peer may have closed its own
  * (tp.h). */
 void end_leave(struct end *e);
 void end_close(struct end *e);

@@ -1,6 +1,6 @@
-/* forged.c - one-sided operations of libfabric under a key that nobody gave, or outside of the
- * memory that a key is for: each process of a job tries one, an honest one goes on, the last owns
- * the memory.  (UCX looks at nothing: doc/design/ucx.md, "Protection".) */
+/* forged.c - one-sided operations of libfabric under a key that was not given out, or outside of
+ * the memory that a key is for. Each process of a job tries one, an honest one goes on, and the
+ * last one owns the memory. (UCX checks nothing: doc/design/ucx.md.) */
 #include "contract.h"
 #include "job.h"
 #include "unit.h"
@@ -16,7 +16,8 @@ Suite *suite_forged(void);
 
 enum { PUT8, PUT_LONG, GET8, GET_LONG, ADD, FETCH_ADD, SWAP, TRIES, HONEST = TRIES, OWNER, ALL };
 enum { WRONG_KEY, BEHIND, BEFORE, ACROSS, FORGERIES };
-enum { BYTES = 1 << 20, LONG = 65536, GUARD = LONG, FILL = 0x5a, HIS = 8, UNTOLD_NS = 300000000 };
+enum { BYTES = 1 << 20, LONG = 65536, GUARD = LONG, FILL = 0x5a, PLACE = 8 };
+enum { UNTOLD_NS = 300000000 };
 
 /* As ofi_pack() makes it. */
 struct key {
@@ -156,11 +157,11 @@ static void honest(void)
     struct tp_far *far = import(&k);
     int err;
     for (int i = 0; i < 100; i++) {
-        while ((err = e.ops->put(e.tp, far, HIS, &v, sizeof v, NULL, &t.d)) == TP_AGAIN)
+        while ((err = e.ops->put(e.tp, far, PLACE, &v, sizeof v, NULL, &t.d)) == TP_AGAIN)
             end_poll(&e);
         job_check(err == 0 && flush() == 0);
     }
-    while ((err = e.ops->get(e.tp, far, HIS, &w, sizeof w, NULL, &t.d)) == TP_AGAIN)
+    while ((err = e.ops->get(e.tp, far, PLACE, &w, sizeof w, NULL, &t.d)) == TP_AGAIN)
         end_poll(&e);
     job_check(outcome(err, &t) == 0 && w == v);
     e.ops->drop(e.tp, far);
@@ -195,7 +196,7 @@ static void body(void)
 /* Everything but what the honest one put. */
 static void nothing_written(const unsigned char *p)
 {
-    const size_t from = GUARD + HIS, to = from + sizeof(uint64_t);
+    const size_t from = GUARD + PLACE, to = from + sizeof(uint64_t);
     for (size_t i = 0; i < sizeof *memory; i++)
         ck_assert(p[i] == FILL || (i >= from && i < to));
 }

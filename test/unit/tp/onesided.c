@@ -437,7 +437,7 @@ static void mix_by_transport(int log2, int rounds)
         job_check(!(was & mine) == !(i % 2));
         was = mix(MIX_FLIPS, log2, MPI_NO_OP, 0, NULL, 1);
         job_check(!(was & mine) == !!(i % 2));
-        /* What is taken out was put in by somebody, once. */
+        /* What is taken out was put in by some process, once. */
         uint64_t token = (uint64_t)i * 8 + id;
         atomic_fetch_add(mix64(MIX_PUT + box.e.rank), token);
         was = mix(MIX_SWAPS, log2, MPI_REPLACE, token, NULL, 1);

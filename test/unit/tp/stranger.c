@@ -71,7 +71,7 @@ static void say(unsigned peer, enum tp_class cls, uint64_t v)
     job_check(err == 0);
 }
 
-/* Where this process listens, whoever made it. */
+/* Where this process listens, whichever library opened the port. */
 static struct ports ports_own(void)
 {
     struct ports p = {0};
@@ -161,7 +161,7 @@ static void victim(void)
         e.ops->dereg(e.tp, mem);
 }
 
-/* --- the one who talks to it ---------------------------------------------------------------- */
+/* --- the process that connects to it ---------------------------------------------------------- */
 
 static int settled, settled_err;
 
@@ -251,7 +251,7 @@ static uint64_t any(void)
 
 static void fill_garbage(unsigned char *b, size_t n, int kind)
 {
-    static const char http[] = "GET / HTTP/1.1\r\nHost: nobody\r\n\r\n";
+    static const char http[] = "GET / HTTP/1.1\r\nHost: absent\r\n\r\n";
     for (size_t i = 0; i < n; i++)
         /* small ones may be right in one place */
         b[i] = kind == 0   ? 0

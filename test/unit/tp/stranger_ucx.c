@@ -77,7 +77,7 @@ static void say_without_key(void)
     }
 }
 
-static void nobody(struct tp_done *d, int err)
+static void ignored(struct tp_done *d, int err)
 {
 }
 
@@ -86,7 +86,7 @@ static void nobody(struct tp_done *d, int err)
 static void strike(void)
 {
     static uint64_t own, one = 1;
-    static struct tp_done d = {nobody};
+    static struct tp_done d = {ignored};
     const uint64_t base = (uintptr_t)stranger_spoil();
     const struct tp_atomic add = {.op = MPI_SUM, .type = 3 | 16, .n = 1, .operand = &one};
     struct tp *tp = (struct tp *)u;
@@ -135,8 +135,8 @@ START_TEST(stranger)
 }
 END_TEST
 
-/* With UCX's one-sided access he writes where he likes.  When this fails SECURITY.md says too
- * little of UCX. */
+/* With UCX's one-sided access a stranger can write anywhere. If this fails, SECURITY.md is too
+ * pessimistic about UCX. */
 START_TEST(hole)
 {
     static const struct tongue ucx = {meet, speak, control, turn, part, NULL, 0, 0};

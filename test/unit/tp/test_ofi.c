@@ -123,7 +123,7 @@ static void liars(void)
     close_one(o);
 }
 
-/* Who sends without regard to the window does not fill our memory. */
+/* A sender that ignores the window does not fill the receiver's memory. */
 static void greedy(void)
 {
     int answer = TP_AGAIN;
@@ -319,8 +319,8 @@ static void lost_amid(void)
     }
 }
 
-/* Packets that were here already come again, of whatever kind and in whatever order: nothing of
- * them is taken, nobody is lost for it. */
+/* Packets arrive again, of any kind and in any order. Nothing of them is taken, and no peer is
+ * lost. */
 static void again(void)
 {
     static struct flight old[8];
@@ -364,7 +364,7 @@ static void lost_last(void)
     }
 }
 
-/* LOST is lost: whoever goes on asking or sending hears it again. */
+/* LOST is final: each later question and each later send gets it again. */
 static void lost_verdict(void)
 {
     pair_open(1);
@@ -388,7 +388,7 @@ static void lost_verdict(void)
     pair_close();
 }
 
-/* The very first packet is lost, which says who we are: the question says it again. */
+/* The very first packet, which names the sender, is lost: the question names it again. */
 static void lost_hello(void)
 {
     pair_open(0);
@@ -526,8 +526,7 @@ static void refused(void)
     pair_close();
 }
 
-/* A death that others have found: nothing waits for the dead any more, nobody is told of what he
- * knows. */
+/* A failure found by others: nothing waits for the failed process, and it is sent nothing more. */
 static void failed_elsewhere(void)
 {
     pair_open(1);
@@ -562,7 +561,7 @@ static void sleeper_of_receives(struct pollfd *fd, int woken)
 static void sleeper(void)
 {
     if (boot_rank() > 0) {
-        /* who ends sooner takes away what others still look for */
+        /* a process that ends sooner removes what the others still look for */
         job_check(mem_init() == 0 && boot_barrier() == 0);
         mem_finalize();
         return;
@@ -659,8 +658,8 @@ static void told(struct tp_done *d, int err)
     t->err = err;
 }
 
-/* What cannot be read or written is told to who asked for it, and to nobody else; a put of which
- * nobody is told loses the peer, since no flush may say that all is well. */
+/* If memory cannot be read or written, the process that asked gets the error, and no other one.
+ * If a put has no completion, the peer is lost, since no flush may report success. */
 static void failed_get(void)
 {
     static struct fi_ops_rma ops = {.size = sizeof ops, .readmsg = one_sided,
@@ -789,7 +788,7 @@ static void refusal(const char *variant, char *text, size_t room)
     job_check(err == -ENODEV);
 }
 
-/* Who mistyped a name reads which one was not found, where it came from, and those there are. */
+/* A wrong name of a provider is reported with its source and the names that there are. */
 static void no_such_provider(void)
 {
     static const struct {

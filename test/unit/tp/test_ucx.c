@@ -43,7 +43,7 @@ static void start(void)
     const struct tp_env env = {.recv = count, .up = NULL, .proc = proc};
     struct tp *tp;
     taken[0] = taken[1] = refuse = 0;
-    /* who ends takes his memory along: not before all have found it */
+    /* a process that ends removes its memory: not before all have found it */
     job_check(mem_init() == 0 && boot_barrier() == 0);
     job_check(tp_ucx_ops.open(&env, &tp, &caps) == 0);
     u = (struct ucx *)tp;
@@ -81,7 +81,7 @@ static void hostile(void)
     struct ucx_hdr x = good;
     x.key ^= 1;
     offer(x, h + 8, 0);
-    job_check(!map_get(&u->peers, 1)); /* nobody is remembered for it */
+    job_check(!map_get(&u->peers, 1)); /* no peer is kept for it */
     x = good, x.src = 2;
     offer(x, h + 8, 0);
     x = good, x.cls = UCX_CLASSES;
@@ -161,7 +161,7 @@ static void overtaken(void)
     x.taken = 10;
     offer(x, h + 8, 0);
     job_check(taken[TP_REPLY] == 3 && p->acked == 10);
-    u->closing = 1; /* nobody is above any more */
+    u->closing = 1; /* nothing uses it any more */
     x.seq = 3;
     offer(x, h + 8, 0);
     job_check(taken[TP_REPLY] == 3 && p->next[UCX_REPLY] == 3);
@@ -487,7 +487,7 @@ static int fill_up(struct piece *all)
     return n;
 }
 
-/* Those that wait are told, once, and nobody reads their data after that. */
+/* Each waiting piece is completed once, and its data are not read after that. */
 static void all_told(struct piece *all, int n, int err)
 {
     for (int i = 0; i < n; i++) {
@@ -663,7 +663,7 @@ static void death(void)
     job_words()[1] = 1;
 }
 
-/* One peer with whom UCX cannot tell of deaths: of the others it still does. */
+/* UCX cannot report failures of one peer; it still reports those of the others. */
 static ucs_status_t create_but_one(ucp_worker_h worker, const ucp_ep_params_t *params, ucp_ep_h *ep)
 {
     if (params->err_mode == UCP_ERR_HANDLING_MODE_PEER &&
