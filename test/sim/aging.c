@@ -211,7 +211,7 @@ static void aging_coalesced(struct sim_knobs *k)
     k->again_percent = k->refuse_percent = k->inbox = 0;
 }
 
-/* All wait for the synchronization: the user asked for that, or nobody may look before it. */
+/* All wait for the synchronization: the user asked for that, or no call may look before it. */
 static void never_aged(void *arg)
 {
     (void)arg;

@@ -201,7 +201,7 @@ static void check(struct play *p)
 
 /* --- epochs ----------------------------------------------------------------------------------- */
 
-static int somebody(struct play *p)
+static int any_target(struct play *p)
 {
     return (int)draw(&p->own, (unsigned)p->size);
 }
@@ -267,7 +267,7 @@ static void with_request(struct play *p, int t)
 static void passive(struct play *p, int n, const int *of)
 {
     for (int turns = 1 + (int)draw(&p->own, 6); turns--;) {
-        int t = of ? of[draw(&p->own, (unsigned)n)] : somebody(p);
+        int t = of ? of[draw(&p->own, (unsigned)n)] : any_target(p);
         switch (draw(&p->own, 7)) {
         case 0:
             OK(MPI_Win_flush_all(p->win));
@@ -306,12 +306,12 @@ static void round_of(struct play *p)
         OK(MPI_Win_fence(0, p->win));
         for (int e = 1 + (int)draw(&p->common, 3); e--;) {
             for (int n = (int)draw(&p->own, 5); n--;)
-                some_calls(p, somebody(p));
+            some_calls(p, any_target(p));
             OK(MPI_Win_fence(e ? 0 : MPI_MODE_NOSUCCEED, p->win));
             check(p);
         }
     } else if (kind == 1) {
-        int t[2] = {somebody(p), somebody(p)};
+        int t[2] = {any_target(p), any_target(p)};
         if (t[0] > t[1]) {
             int x = t[0];
             t[0] = t[1];

@@ -413,7 +413,7 @@ static void starve(struct sim_knobs *k)
         scenario_cvar("MPIR_CVAR_CH3_RMA_DELAY_ISSUING_FOR_PIGGYBACKING", "1");
 }
 
-/* Nobody near: every operation travels. */
+/* No rank is near: every operation travels. */
 static void starve_far(struct sim_knobs *k)
 {
     starve(k);

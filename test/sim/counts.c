@@ -921,8 +921,8 @@ static void lock_order_counts(void *arg)
     job_close(&j);
 }
 
-/* The switch keeps a constant number of LOCK messages under way, however many ranks there are:
- * everybody holds his own lock until no more come. */
+/* The switch keeps a constant number of LOCK messages under way, however many ranks there are.
+ * Each rank holds its own lock until no more come. */
 static void switch_outstanding(void *arg)
 {
     (void)arg;
@@ -1073,7 +1073,7 @@ static void early_counts(void *arg)
         if (stream)
             SIM_CHECK(since(&c, RMA_PKT_DONE) == 1 && since_all(&b) < 8);
 
-        c = mark(0); /* the end of the epoch, where nobody flushed */
+        c = mark(0); /* the end of the epoch, where no call flushed */
         int asks = inside(j.win)->asks_early;
         OK(MPI_Put(v, LONG, MPI_LONG, 1, LONG, LONG, MPI_LONG, j.win));
         OK(MPI_Win_unlock_all(j.win));

@@ -236,8 +236,8 @@ static void free_late(void *arg)
     OK(MPI_Win_free(&j.win));
 }
 
-/* Rank 3 died, and rank 1 gives up: those who wait for a post of it, or for a COMPLETE, are
- * told. */
+/* Rank 3 died, and rank 1 gives up. Ranks that wait for its post, or for its COMPLETE, get an
+ * error. */
 static void free_instead(void *arg)
 {
     struct job j = job_of_mortals(LONGS);

@@ -324,7 +324,7 @@ static void old_tokens(void *arg)
     job_close(&j);
 }
 
-/* One that follows when the one before has been answered, and nobody flushes: a stream, too. */
+/* One that follows when the one before has been answered, without a flush: a stream, too. */
 static void slow_stream(void *arg)
 {
     (void)arg;
@@ -345,8 +345,8 @@ static void slow_stream(void *arg)
     job_close(&j);
 }
 
-/* A thread waits for rank 2 alone, and rank 1 dies with an early question that nobody waits for: no
- * matter of that thread. */
+/* A thread waits for rank 2 alone, and rank 1 dies with an early question that no call waits
+ * for. The thread is not affected. */
 static void not_awaited(void *arg)
 {
     (void)arg;
@@ -396,8 +396,8 @@ static void puts_meanwhile(int thread, void *arg)
     m->done = 1;
 }
 
-/* The one answer for which there is room is due from a lock that another process has, who waits for
- * this put: it asks nothing. */
+/* The one answer that fits is due from a lock of another process, which waits for this put: it
+ * asks nothing. */
 static struct job other[SIM_RANKS];
 
 static void no_room(void *arg)

@@ -138,7 +138,7 @@ static void late_key(void *arg)
     OK(MPI_Win_free(&j.win));
 }
 
-/* --- who leaves after a death ------------------------------ */
+/* --- leaving after a failure ------------------------------ */
 
 /* Of what one rank says to another while both free a window, this is late. */
 enum { ASK = AM_RMA + RMA_PKT_FREEING_ASK, FREEING = AM_RMA + RMA_PKT_FREEING };
@@ -333,7 +333,7 @@ static void late_ack(void *arg)
     late_of_dead(AM_RMA + RMA_PKT_ACK);
 }
 
-/* --- the network's answer for an operation that nobody waits for any more -------------------- */
+/* --- the network's answer for an operation that is not awaited any more ---------------------- */
 
 /* A get of rank 0 from rank 1 stays under way until rank 1 is dead and it is given up; its id. */
 static uint32_t get_lost(const struct job *j, long *buf)
@@ -465,7 +465,8 @@ static void late_message(void *arg)
         MPI_Comm_free(&second);
 }
 
-/* A message that nobody received stays behind; the next communicator of its number is without. */
+/* A message that was not received stays behind; the next communicator of its number does not get
+ * it. */
 static void left_message(void *arg)
 {
     int rank, flag, v = 5, got = 0;

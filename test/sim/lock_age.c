@@ -56,10 +56,10 @@ static void put_flush(const struct job *j, int target, int at)
     OK(MPI_Win_flush(target, j->win));
 }
 
-static void hear_when(int rank, int target, int who)
+static void hear_when(int rank, int target, int listener)
 {
     await(rank, target);
-    tell(who);
+    tell(listener);
 }
 
 /* --- scripts --------------------------------------------------------------------------------- */

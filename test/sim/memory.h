@@ -1,9 +1,9 @@
-/* memory.h - the memory that simulated ranks hold: how much, and its end where they die.
+/* memory.h - the memory that simulated ranks hold: how much, and its end when they die.
  *
- * The program is linked with --wrap for malloc and its kin, so every allocation of the library and
- * of the scenario passes here and is counted, as asked for, to the rank that runs; the simulator's
- * own (sim_alloc) to nobody.  Those of strdup() and strndup() only where these are wrapped as
- * well. */
+ * The program is linked with --wrap for malloc and its kin, so every allocation of the library
+ * and of the scenario passes here. Its size counts for the running rank; the simulator's own
+ * allocations (sim_alloc) count for no rank. Those of strdup() and strndup() count only where
+ * these are wrapped too. */
 #ifndef SIM_MEMORY_H
 #define SIM_MEMORY_H
 

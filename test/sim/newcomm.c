@@ -53,8 +53,8 @@ static void scene_close(struct scene *s)
     MPI_Comm_free(&s->half);
 }
 
-/* No error but by the death.  Who knows of it may be in another call, whose messages others, who do
- * not yet know, take for theirs: then the class may be another. */
+/* The failure is the only error. A process that knows of it may be in another call. Others that
+ * do not yet know take its messages for theirs; then the class may be another. */
 static int judged(const struct scene *s, int err, int known)
 {
     if (!err || !sim_gone(s->dying))
@@ -95,7 +95,8 @@ static int idup_across(const struct scene *s)
 
 enum { KINDS = 9 };
 
-/* By all members of a communicator; who has been told of the death may go on to another kind. */
+/* By all members of a communicator. A member that knows of the failure may go on to another
+ * kind. */
 static int create(const struct scene *s, int kind)
 {
     MPI_Comm made = MPI_COMM_NULL;
@@ -149,13 +150,14 @@ static void creations(void *arg)
     for (int i = 0; i < 2 * KINDS; i++)
         (void)create(&s, first + i); /* ends, somehow */
     hear_of_death(s.dying);
-    /* whoever knows of it begins nothing over both groups, whatever lies there of others */
+    /* a process that knows of it begins nothing over both groups, whatever messages of others
+     * are there */
     for (int i = 0; i < 5; i++)
         SIM_CHECK(create(&s, i));
     scene_close(&s);
 }
 
-/* By groups of which neither knows who of the other has died. */
+/* By groups, neither of which knows the failed member of the other. */
 static void meetings(void *arg)
 {
     struct scene s;

@@ -168,7 +168,7 @@ static unsigned drawn(int src, int round)
     return (unsigned)(x >> 40);
 }
 
-/* All that is complete is the user's: nobody writes there any more. */
+/* All completed buffers are the user's: nothing writes there any more. */
 static void still_used(const unsigned char *b, int from)
 {
     for (int i = from; i < LONG; i++)
@@ -279,8 +279,8 @@ static void got_alone(void *arg)
     free(b);
 }
 
-/* The last rank dies while its data is fetched, and while it fetches.  Whoever waits is told; what
- * came before is right; and a buffer that was given back is the user's. */
+/* The last rank dies while its data is fetched, and while it fetches. Each waiting rank gets the
+ * error, earlier data is right, and a returned buffer is the user's. */
 static void get_from_the_dying(void *arg)
 {
     int rank, size, err;

@@ -61,7 +61,7 @@ static void look(struct turn *x, int turns)
     for (int k = 0; k < turns; k++) {
         for (int i = 0; i < x[k].n; i++)
             SIM_CHECK(x[k].got[i] == x[k].old[i]);
-        memset(&x[k], 0x55, sizeof x[k]); /* nobody may need it any more */
+        memset(&x[k], 0x55, sizeof x[k]); /* nothing may need it any more */
     }
 }
 
@@ -192,8 +192,8 @@ static void counted(void *arg)
 
 /* --- deaths ----------------------------------------------------------------------------------- */
 
-/* Rank 1 dies while it fetches, and rank 0 has heard of it or not: its calls end, and nobody writes
- * into its memory then. */
+/* Rank 1 dies while it fetches; rank 0 has heard of it or not. Its calls end, and then nothing
+ * writes into its memory. */
 static void target_dies(void *arg)
 {
     (void)arg;

@@ -457,9 +457,9 @@ static void coalesced_program(void *arg)
     play(1);
 }
 
-/* A block that is equal in all its cells whenever nobody has the exclusive lock: written and read
- * natively, with an accumulate by message behind it that the UNLOCK could be piggybacked on.  A
- * lock given up too early shows as a torn block. */
+/* A block that is equal in all its cells whenever no process holds the exclusive lock. It is
+ * written and read natively, with an accumulate by message behind it that the UNLOCK could be
+ * piggybacked on. A lock released too early shows as a torn block. */
 static void torn(void *arg)
 {
     enum { BLOCK = 200, TURNS = 12 };
@@ -508,7 +508,7 @@ static int get_block(const struct job *j, long *buf, int rank)
     return MPI_Get(buf, BLOCK, MPI_LONG, rank, 0, BLOCK, MPI_LONG, j->win);
 }
 
-/* The user's again: nobody writes there any more. */
+/* The user's again: nothing writes there any more. */
 static void left_alone(long *buf, int n, int steps)
 {
     memset(buf, 0x77, (size_t)n * sizeof *buf);

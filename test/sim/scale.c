@@ -67,7 +67,7 @@ static int acting(void)
 
 static struct figures at_begin;
 
-/* All begin at a time agreed: no message is under way then, and nobody's clock is behind. */
+/* All begin at a time agreed: then no message is under way, and no clock is behind. */
 static void line_up(void)
 {
     int flag;
@@ -503,7 +503,7 @@ static void check_window_protocol(void)
            fig[ALLOCATE].bytes, at_1000[ALLOCATE].bytes);
     /* What this process remembers of those that hold its lock is bounded. */
     at_most("bytes", LOCKED_BY_ALL, fig[LOCKED_BY_ALL].bytes, 64 * 1024);
-    /* Full records only of those with whom something is outstanding, else half a byte and its share
+    /* Full records exist only for ranks with outstanding packets, else half a byte and a share
      * of a hash. */
     at_most("bytes", AT_END, fig[AT_END].bytes, at_1000[INIT].bytes + 192 * 1024 + P);
 }

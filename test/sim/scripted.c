@@ -696,8 +696,8 @@ static void switch_refused(void *arg)
     job_close(&j);
 }
 
-/* 1 has the lock, 2 was refused and stays away for now, the queue is empty: 3, who comes anew, must
- * not enter before 2. */
+/* Rank 1 has the lock, rank 2 was refused and stays away for now, the queue is empty. Rank 3,
+ * which comes anew, must not enter before rank 2. */
 static void stamp_first(void *arg)
 {
     static int come_back[SIM_RANKS];
@@ -1128,7 +1128,7 @@ static void errors(void *arg)
     job_close(&j);
 }
 
-/* Fences that nobody waits for keep at most two barriers; free finishes them. */
+/* Fences that are not awaited keep at most two barriers; free finishes them. */
 static void fences_pending(void *arg)
 {
     (void)arg;
@@ -1183,8 +1183,8 @@ static void pscw_nested(void *arg)
     job_close(&j);
 }
 
-/* Rank 1 posts twice for two starts: the second post does not open the first start of somebody
- * else. */
+/* Rank 1 posts twice for two starts: the second post does not open the first start of another
+ * rank. */
 static void pscw_twice(void *arg)
 {
     (void)arg;
@@ -1213,7 +1213,7 @@ static void pscw_twice(void *arg)
     job_close(&j);
 }
 
-/* Rank 1 computes; everybody near reaches it meanwhile (4), nobody far gives up. */
+/* Rank 1 computes. Near ranks reach it meanwhile (4), and no far one gives up. */
 static void long_absence(void *arg)
 {
     (void)arg;
@@ -1298,8 +1298,8 @@ static void two_nodes(struct sim_knobs *k)
 }
 
 /* Loads behind START and an opening fence see what near peers stored before they exposed their
- * memory.  Where the program has not asked for a peer's memory before, MPI_Win_shared_query inside
- * the epoch waits.  Nobody waits for far posts: rank 2 of two nodes posts when rank 0 is in its
+ * memory. If the program has not asked for a peer's memory before, MPI_Win_shared_query inside
+ * the epoch waits. No call waits for far posts: rank 2 of two nodes posts when rank 0 is in its
  * epoch. */
 static void loads_in_starts(MPI_Win win, long *mine, int rank, int together)
 {
@@ -1466,8 +1466,8 @@ static void paper_slips(void *arg)
 
 /* --- 14: death -------------------------------------------------------------------------------- */
 
-/* Rank 1 dies; whoever waits for it gets an error, and the others go on. `how`: what is waited
- * for. */
+/* Rank 1 dies. Each rank that waits for it gets an error, and the others go on. `how`: what is
+ * waited for. */
 static void dies(int how)
 {
     struct job j = job_of_mortals(8);
@@ -1676,9 +1676,9 @@ static void dies_held(void *arg)
     tell(2);
 }
 
-/* Rank 3 dies as a reader of rank 0's lock beyond the bound of those it can name: nobody knows any
- * more whether a reader is left.  Writers, near or far, are told so each time; readers go on, and
- * nobody waits. */
+/* Rank 3 dies as a reader of rank 0's lock, beyond the bound of those that rank 0 can name. So
+ * it is unknown whether a reader is left. Each writer, near or far, gets the error each time;
+ * readers go on, and no rank waits. */
 static void dies_unnamed(void *arg)
 {
     (void)arg;
@@ -1730,7 +1730,8 @@ static void dies_unnamed(void *arg)
     tell(0);
 }
 
-/* Rank 1 dies with its own lock held: who has to wait for it is told each time, near or far. */
+/* Rank 1 dies with its own lock held: each rank that has to wait for it gets the error, near or
+ * far. */
 static void dies_with_its_lock(void *arg)
 {
     (void)arg;
@@ -1788,9 +1789,9 @@ static void far_reader(void *arg)
     job_close(&j);
 }
 
-/* Many at one lock word, most of them near: under exclusive locks a counter is read and written
- * back, under shared ones it and its copy are equal.  Nobody is let in twice, forgotten, or beside
- * a writer. */
+/* Many at one lock word, most of them near. Under exclusive locks a counter is read and written
+ * back; under shared ones it and its copy are equal. No rank is let in twice, forgotten, or
+ * beside a writer. */
 static void near_crowd(void *arg)
 {
     enum { ROUNDS = 8 };
@@ -1825,7 +1826,7 @@ static void crowded(struct sim_knobs *k)
     k->preempt_percent = 40;
 }
 
-/* Ranks 0 and 1 on one node, 2 and 3 on another; somebody is let in wherever it may be. */
+/* Ranks 0 and 1 on one node, 2 and 3 on another; any rank may run at any sched_point(). */
 static void two_nodes_preempted(struct sim_knobs *k)
 {
     k->nodes = 2;

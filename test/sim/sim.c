@@ -235,7 +235,7 @@ static void switch_to(struct sim *s, struct sim_fiber *to)
     s->now = to;
     proc = s->ranks[to->rank].proc;
     fiber_switch(&from->fiber, &to->fiber);
-    /* Back again: whoever switched to us has set now and proc. */
+    /* Back again: the fiber that switched here has set now and proc. */
 }
 
 /* The invariants of every window of the rank that yields. */
@@ -248,7 +248,7 @@ static void check_windows(void)
         rma_check_invariants(LIST_OBJ(l, struct rma_win, link));
 }
 
-static int somebody_computes(const struct sim *s)
+static int any_computes(const struct sim *s)
 {
     for (int i = 0; i < s->nfibers; i++)
         if (!s->fibers[i].fiber.done && s->fibers[i].started && s->fibers[i].asleep_until)
@@ -256,7 +256,7 @@ static int somebody_computes(const struct sim *s)
     return 0;
 }
 
-/* Does somebody wait for time alone: until the network cannot write for a dead process any more
+/* Does a fiber wait for time alone: until the network cannot write for a dead process any more
  * (rma/engine/native.c)? */
 static int waits_for_network(const struct sim *s)
 {
@@ -306,12 +306,12 @@ static void yield(const char *what, int peer, int idle)
     if (s->result.steps > s->k.max_steps)
         stop(3, "too many steps: livelock?");
     check_windows();
-    /* Enough rounds that everybody had his turns, also one that is seldom chosen. */
+    /* Enough rounds that every fiber had its turns, also one that is seldom chosen. */
     if (s->quiet >
             (long)QUIET_ROUNDS * s->live * (s->k.quiet_rank >= 0 ? 8 : 1) + 4L * s->k.max_delay &&
-        s->in_flight == s->held && !somebody_computes(s)) {
+        s->in_flight == s->held && !any_computes(s)) {
         if (!waits_for_network(s))
-            stop(2, "deadlock: nobody can move");
+            stop(2, "deadlock: no rank can move");
         s->step += A_SECOND;
         s->quiet = 0;
     }
@@ -355,7 +355,7 @@ static void point(void)
 
 static const struct sched_ops sim_sched = {yield, now_ns, sim_random, self, point};
 
-/* The last act of a fiber; somebody else must run from here on. */
+/* The last act of a fiber; another one must run from here on. */
 static void leave(struct sim *s, struct sim_fiber *f)
 {
     f->fiber.done = 1;
@@ -398,7 +398,7 @@ void sim_die(void)
     struct sim *s = the_sim;
     struct sim_fiber *f = s->now;
     struct sim_rank_state *r = &s->ranks[f->rank];
-    SIM_CHECK(s->k.mortal); /* else nobody clears up behind it */
+    SIM_CHECK(s->k.mortal); /* else its resources would leak */
     if (s->k.late_news) {
         sim_cut(f->rank);
         sim_compute((int)(sim_random() % (unsigned)s->k.late_news));

@@ -6,9 +6,9 @@
  *                                               |   seed
  *        ...                                    /
  *
- * The scheduler picks the next fiber by the seed each time one yields (base/sched.h).  Time is
- * virtual: it moves when nobody can.  The same knobs give the same run: sim_result.hash is over
- * every event.  When every fiber waits, no message is under way and time cannot help, that is a
+ * The scheduler picks the next fiber by the seed each time one yields (base/sched.h). Time is
+ * virtual: it moves when no fiber can. The same knobs give the same run: sim_result.hash is over
+ * every event. When every fiber waits, no message is under way and time cannot help, that is a
  * deadlock: each fiber's wait and call are printed, and the program ends with status 2. */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
@@ -23,7 +23,7 @@ struct sim_knobs {
     uint64_t seed;
     int ranks;          /* 1..SIM_RANKS */
     int threads;        /* per rank, >= 1; above 1: MPI_THREAD_MULTIPLE */
-    int nodes;          /* ranks are dealt in blocks to this many nodes; = ranks: nobody is near */
+    int nodes;          /* ranks are dealt in blocks to this many nodes; = ranks: none is near */
     int ordered;        /* transport keeps the order of one sender's messages of a class */
     int max_delay;      /* longest delivery delay, in scheduler steps */
     int again_percent;  /* chance that a send is refused for the moment */
@@ -38,7 +38,7 @@ struct sim_knobs {
     int late_news;      /* a death is told of up to so many steps after the connections have
                          * broken */
     int mortal;         /* ranks may die: what they leave behind at the others is no leak */
-    int quiet_rank;     /* this rank polls rarely (computes for long); -1: nobody */
+    int quiet_rank;     /* this rank polls rarely (computes for long); -1: none */
     int preempt_percent; /* chance that others run at a sched_point() */
     int native;         /* enum sim_native: what the transport does without the target's help */
     int native_ordered; /* ... in the order of the calls, and before messages sent later
@@ -84,7 +84,7 @@ uint64_t sim_seed(void);              /* the seed itself */
 void sim_die(void) __attribute__((noreturn));
 /* ... dies at its sched_point() number `points` from now on, in the middle of a step; 0: at none */
 void sim_die_at(int points);
-/* sends to it fail from now on, though nobody has said yet that it is dead */
+/* sends to it fail from now on, though its death has not been reported yet */
 void sim_cut(int rank);
 /* the caller's requests to it, which lives, fail with err, -errno, until that is 0 */
 void sim_unreachable(int rank, int err);

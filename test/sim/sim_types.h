@@ -96,7 +96,7 @@ struct sim {
     int barrier_here, barrier_round;
     char history[256][160];                /* the last events */
     unsigned events;
-    union { /* what mpiexec would tell all ranks: who died; last, for its length */
+    union { /* what mpiexec would send to all ranks: which have failed; last, for its length */
         struct job_page page;
         char bytes[sizeof(struct job_page) + SIM_RANKS];
     } job;
@@ -111,7 +111,7 @@ static inline int sim_chance(struct sim *s, int percent)
 {
     return percent > 0 && (int)(sim_draw_bits(s) % 100) < percent;
 }
-void sim_barrier_check(struct sim *s); /* somebody will never come to it */
+void sim_barrier_check(struct sim *s); /* some rank will never come to it */
 void sim_zcopy_read(struct sim_msg *m, int err); /* now at the latest; err: it will not arrive */
 /* Step at which what this rank sends arrives if it is not held, or that which never comes. */
 static inline long sim_due(struct sim *s, int type, int to, long due)
@@ -126,7 +126,7 @@ int sim_native_held(struct sim *s, int to,
 void sim_moved(struct sim *s); /* something happened: not a deadlock */
 void sim_count_sent(int rank, int type, size_t len);
 void sim_count_received(int rank, int type);
-/* Memory of the simulator itself, which is nobody's (memory.h); never NULL. */
+/* Memory of the simulator itself, which counts for no rank (memory.h); never NULL. */
 void *sim_alloc(size_t len);
 void sim_release(void *p);
 extern void (*sim_memory_off)(int off);

@@ -192,7 +192,7 @@ static void flush_each(struct rank_record *m, int thread)
             OK(MPI_Win_flush(t, m->j.win));
         }
         }
-        /* There, and not only before what comes next: whoever is told by another way may look
+        /* There, and not only before what comes next: a process notified by another way may look
          * now. */
         SIM_CHECK(of[t].j.mem[m->j.rank * 4 + thread] == v[0]);
         OK(MPI_Get(&m->r[thread], 1, MPI_LONG, t, m->j.rank * 4 + thread, 1, MPI_LONG, m->j.win));
@@ -491,7 +491,7 @@ static void beside_main(void *arg)
         OK(MPI_Win_unlock_all(j->win));
         while (m->left)
             sim_compute(1);
-        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j->win)); /* nobody holds it */
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j->win)); /* it is free */
         put1(j, &v, 2, 0);
         OK(MPI_Win_unlock(2, j->win));
     }
@@ -515,7 +515,7 @@ static void beside_thread(int thread, void *arg)
     m->left--;
 }
 
-/* By messages alone, and nobody is slow. */
+/* By messages alone, and no rank is slow. */
 static void far_by_messages(struct sim_knobs *k)
 {
     far_away(k);

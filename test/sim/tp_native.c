@@ -333,7 +333,7 @@ static void run(struct sim *s, struct nic_op *op)
         op->executed = 1;
         return;
     }
-    if (op->kind == GET && op->read) { /* it is on its way, whoever has died meanwhile */
+    if (op->kind == GET && op->read) { /* it is on its way, whichever process has died since */
         memcpy(op->dst, op->data, op->len);
         op->executed = 1;
         return;

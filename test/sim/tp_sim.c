@@ -114,7 +114,7 @@ static void enqueue(struct sim *s, struct sim_rank_state *to, struct sim_msg *m)
     to->queued[m->cls]++;
 }
 
-/* By chance, as a full card would.  Whoever is refused so can move at another try: no deadlock. */
+/* By chance, as a full card would. A refused sender can move at another try: no deadlock. */
 static int refused(struct sim *s)
 {
     if (!sim_chance(s, s->k.again_percent))
