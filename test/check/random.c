@@ -98,9 +98,9 @@ int main(int argc, char **argv)
         steps[i].op = dice(steps[i].comm == INTER ? INTER_OPS : OPS);
         steps[i].root = dice(size);
     }
-    int who = dice(size), at = dice(STEPS);
+        int wrong = dice(size), at = dice(STEPS);
     unsigned long kept = state;
-    if (how && rank == who)
+        if (how && rank == wrong)
         while (!spoil(how, at))
             at = dice(STEPS);
     state = kept;

@@ -67,7 +67,7 @@ static void fuzz_yield(const char *what, int peer, int idle)
     lone.turns++;
     lone.what = what;
     if (lone.turns > TURNS_MAX)
-        fuzz_fail("no end: %s waits for %s", lone.call ? lone.call : "nobody", what ? what : "?");
+        fuzz_fail("no end: %s waits for %s", lone.call ? lone.call : "no call", what ? what : "?");
     if (!lone.in_fiber)
         return;
     lone.idle = idle ? lone.idle + 1 : 0;
@@ -507,7 +507,7 @@ static int counted(int type, int src, const void *msg, size_t len)
         memcpy(&h, msg, sizeof h);
         good = rma_win_named(h.win, h.src) != NULL;
     }
-    if (type == AM_RMA + RMA_PKT_FREEING && good) /* who waits for it? */
+    if (type == AM_RMA + RMA_PKT_FREEING && good) /* is it waited for? */
         good = w->free.under_way && w->free.peer == src;
     int rc = lone.handler[type](src, msg, len);
     if (good && !rc && bad == proc->rma->malformed + proc->p2p->malformed && src != LONE_HONEST)

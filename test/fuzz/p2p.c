@@ -291,7 +291,7 @@ static void begin(const struct step *x)
     struct slot *s = free_slot();
     struct dt_type *t = world.type[x->type % TYPES];
     MPI_Aint n;
-    /* Who asks for a message of anybody when the others are dead waits for one of its own. */
+    /* A receive from any source, when the others are dead, waits for a message of its own. */
     if (!s || (x->what == C_RECV_ANY && boot_failed_count()))
         return;
     void *b = buffer_for(s, t, sizes[x->size % SIZES], &n);

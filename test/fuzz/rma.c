@@ -32,8 +32,8 @@ static struct world {
 
 /* --- set-up ---------------------------------------------------------------------------------- */
 
-/* A window of one becomes one of four: all that follows from who is near was decided for the
- * one. */
+/* A window of one becomes one of four: all that depends on which ranks are near was decided for
+ * the one. */
 static void widen(struct rma_win *w)
 {
     rma_slots_free(w);

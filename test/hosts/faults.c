@@ -2,14 +2,14 @@
  *
  *      faults KIND ACTION [SECONDS]
  *
- * The victim is the last rank.  KIND is what the others wait in; ACTION what becomes of the victim:
+ * The victim is the last rank. KIND is what the others wait in; ACTION what becomes of the victim:
  * kill (SIGKILL), spin or stop (computes, or is stopped, for SECONDS and then takes part: all must
  * end right), blip (as spin; its host is cut off for a moment), wait (all wait for a file
- * FAULTS_OUT.go, before which somebody cuts the victim's host off; but longacc and longget go on
- * until it happens).  FAULTS_OUT names files, one per rank, of what happened: "ready", "error after
- * SECONDS: TEXT", "right after SECONDS", "finalized after SECONDS" (since the call began).  With
- * FAULTS_FATAL=1 the default error handlers stay.  With FAULTS_FIRST=1 nobody has talked to anybody
- * before: no window, and only the kinds that need none. */
+ * FAULTS_OUT.go, bbefore which the script cuts the victim's host off;but longacc and longget go on
+ * until it happens). FAULTS_OUT names files, one per rank, of what happened: "ready", "error after
+ * SECONDS: TEXT", "right after SECONDS", "finalized after SECONDS" (since the call began). With
+ * FAULTS_FATAL=1 the default error handlers stay. With FAULTS_FIRST=1 no process has sent to
+ * another before: no window, and only the kinds that need none. */
 #include <execinfo.h>
 #include <mpi.h>
 #include <signal.h>
@@ -285,7 +285,7 @@ static int create(void)
     return MPI_Win_free(&w);
 }
 
-static int finalize(void) /* the dying is nobody's business before the end */
+static int finalize(void) /* a rank that dies later does not matter here */
 {
     return 0;
 }
@@ -320,7 +320,7 @@ static void become(const char *action)
     }
 }
 
-/* Somebody will soon say that this rank does not end: where it is, says itself. */
+/* The script is about to report that this rank does not end: print where it is. */
 static void lasts(int sig)
 {
     void *frames[32];

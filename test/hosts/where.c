@@ -1,5 +1,5 @@
-/* Who shares a host with whom is found right: memory is shared inside a host and not across, and a
- * window reaches all.  Arguments: hosts of the job; ranks are spread evenly. */
+/* where.c - the processes that share a host are found: memory is shared inside a host and not
+ * across, and a window reaches all. Arguments: hosts of the job; ranks are spread evenly. */
 #include "mt.h"
 
 static char names[64][MPI_MAX_PROCESSOR_NAME];

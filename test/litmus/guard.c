@@ -243,7 +243,7 @@ static int drain(void)
     for (;;) {
         int waiting = all_poll(), left = all_leave();
         if (waiting && !left) {
-            fail("%d wait for nobody", waiting);
+        fail("%d wait for no holder", waiting);
             return 0;
         }
         if (!waiting && !left)
@@ -254,7 +254,7 @@ static int drain(void)
 /* Those that come later: alone, in a row, readers together, a far one. */
 static void newcomers(void)
 {
-    int owner = lives(OWNER); /* the lock of a failed target may be closed, but nobody hangs */
+    int owner = lives(OWNER); /* the lock of a failed target may be closed, but none hangs */
     for (unsigned p = 0; p < PEERS; p++)
         if (lives(p)) {
             unsigned told = peer[p].told;
@@ -402,8 +402,8 @@ static void two_deaths(const struct die *d)
 
 static const char *const moves[] = {"4X", "4S", "4x", "4s", "4L"};
 
-/* It comes to that stop while nobody else moves, stands there while others repair, goes on when
- * they wait for it, and then to its end.  0: its call has fewer stops. */
+/* One process comes to that stop while no other moves, and stands there while others repair. It
+ * goes on when they wait for it, then to its end. 0: its call has fewer stops. */
 static int one_mover(const struct state *s, unsigned one, const char *move, int stops)
 {
     again(s, one);

@@ -26,7 +26,7 @@ struct shared {
     struct state state[STATES]; /* that a child went through */
     volatile int states;
     struct peer peer[PEERS + 1];
-    char grants[64];   /* who got the lock, in order */
+    char grants[64];   /* the peers that got the lock, in order */
     volatile int failures;
 };
 extern struct shared *shared;

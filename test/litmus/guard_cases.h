@@ -12,7 +12,7 @@ static const struct die {
     int innocent;            /* it holds the lock in no state */
     int deep;                /* of these kinds, too, where they are not asked for by name */
 } dies[] = {
-    /* nobody waits */
+    /* no peer waits */
     {"", "1X", "", 0, 0},
     {"", "1S", "", 0, 0},
     {"", "1x", "", 0, 0},

@@ -63,14 +63,14 @@ struct arena {
 static struct arena *a;
 static struct shmnode node;
 
-/* --- what shmlock.c wants from the rooms below: nobody dies, waiters spin --------------------- */
+/* --- what shmlock.c wants from the rooms below: no process dies, waiters spin ----------------- */
 
 const struct sched_ops *sched; /* none: the kernel's */
 
 int boot_host_rank(int index) { return index; }
 int boot_failed(int rank) { return rank < 0; }
 int boot_failed_count(void) { return 0; }
-int mem_holder_died(unsigned word) { (void)word; return 0; } /* nobody dies here */
+int mem_holder_died(unsigned word) { (void)word; return 0; } /* none dies here */
 void mem_wake(int host_index) { (void)host_index; }
 int mem_host_index(void) { return (int)node.me; }
 
@@ -186,8 +186,8 @@ static void barrier(unsigned long i)
 }
 
 /* Stripes of accumulates: every third element crosses into the next, past the end of the table too,
- * where the two are taken in the order of the table; nobody ends in a circle, and what a stripe
- * guards is whole. */
+ * where the two are taken in the order of the table. No circle forms, and what a stripe guards is
+ * whole. */
 static void stripes(unsigned long i)
 {
     unsigned first = (unsigned)(node.me ? i * 7 + 2 : i) % (STRIPES + 1),
@@ -244,13 +244,14 @@ static void ring(unsigned long i)
     for (unsigned long n = i * BURST; n < (i + 1) * BURST; n++) {
         for (unsigned long k = 0; k < WORDS; k++)
             w[k] = n + k;
-        for (unsigned whom = 0; whom < 2; whom++)
-            while (ring_send(&to[whom], &v, 1, sizeof w)) {
+        for (unsigned dest = 0; dest < 2; dest++)
+            while (ring_send(&to[dest], &v, 1, sizeof w)) {
                 ring_read();
                 thread_pause(turn++);
             }
     }
-    /* Both end a round with all of it read, so that who ends first leaves nobody without room. */
+    /* Both end a round with all of it read, so that the one that ends first leaves room for the
+     * other. */
     while (seen_from[0] < (i + 1) * BURST || seen_from[1] < (i + 1) * BURST) {
         ring_read();
         thread_pause(turn++);
@@ -328,7 +329,7 @@ static int run(const char *name, void (*round)(unsigned long), double seconds)
             exit(2);
         }
         if (pid[me] == 0) {
-            prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is left at the start line */
+            prctl(PR_SET_PDEATHSIG, SIGKILL); /* none is left at the start line */
             alarm((unsigned)seconds + 60);
             node = (struct shmnode){2, me, a->host_index};
             rounds(round, seconds);

@@ -81,8 +81,8 @@ static void sleep_until(uint64_t i)
         over = all_at(a->news, i);
         if (!over) {
             a->sleeps[mem.index]++;
-            /* Time passed with the news there: who brought it may stand before its wake-up, but not
-             * as long again. */
+            /* Time passed with the news there. The process that brought it may stand before its
+             * wake-up, but not as long again. */
             if (poll(&fd, 1, LONG_MS) == 0 && all_at(a->news, i) && poll(&fd, 1, LONG_MS) == 0)
                 a->lost[mem.index]++;
         }
@@ -148,7 +148,7 @@ static int run(int processes, double seconds)
             exit(2);
         }
         if (pid[p] == 0) {
-            prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is left at the start line */
+            prctl(PR_SET_PDEATHSIG, SIGKILL); /* none is left at the start line */
             alarm((unsigned)seconds + 60);
             _exit(rounds(p, seconds));
         }

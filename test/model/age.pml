@@ -151,7 +151,7 @@ inline pump(l)
     od
 }
 
-/* A request comes to its target: it enters where nobody is in its way, else it queues with a key.
+/* A request comes to its target: it enters if nothing is in its way, else it queues with a key.
  * by_age: it passes younger writers. */
 inline ask(l, type, by_age)
 {

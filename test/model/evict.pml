@@ -160,7 +160,7 @@ active proctype origin()
     over++
 }
 
-/* Somebody else, where NOCHECK does not promise that there is nobody. */
+/* Another process, if NOCHECK does not promise that there is none. */
 active proctype other()
 {
     byte t = 0;

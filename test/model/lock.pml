@@ -159,7 +159,7 @@ active proctype target()
         assert(count <= Q)
        }
     od;
-    assert(!held_x && readers == 0 && stamps == admitted) /* no lost unlock, nobody forgotten */
+    assert(!held_x && readers == 0 && stamps == admitted) /* no lost unlock, none forgotten */
 }
 
 proctype origin(byte me)

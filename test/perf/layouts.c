@@ -23,7 +23,7 @@
 #include "mem/mem.h"
 #include "rma/shared/shmlock.h"
 
-/* what shmlock.c asks of other rooms: nobody dies, nobody sleeps */
+/* what shmlock.c asks of other rooms: no process dies, none sleeps */
 const struct sched_ops *sched;
 static struct proc the_proc;
 struct proc *proc = &the_proc;

@@ -58,8 +58,8 @@ int main(int argc, char **argv)
     MPI_Error_string(err, text, &len);
     snprintf(name, sizeof name, "process %d", mt_size - 1);
     MUST(c == MPIX_ERR_PROC_FAILED && strstr(text, name), "%s: class %d: %s", call, c, text);
-    /* Words between survivors would keep one from going on while others are in the call: who fails
-     * leaves a file. */
+    /* Messages between survivors would keep one from going on while others are in the call. So a
+     * process that fails leaves a file. */
     snprintf(mark, sizeof mark, "/tmp/died.%d", (int)getppid());
     if (mt_errors)
         close(open(mark, O_CREAT | O_WRONLY, 0600));

@@ -8,7 +8,7 @@ static int val(int group, int r, int i) { return group * 1000000 + r * 1000 + i;
 
 static void rooted(int nonblocking)
 {
-    int root_group, root, b[20], i, bad, who,
+    int root_group, root, b[20], i, bad, at_root,
         *g = mt_alloc(sizeof(int) * 20 * (size_t)(lsize + rsize)), r;
     MPI_Request req;
 
@@ -16,14 +16,14 @@ static void rooted(int nonblocking)
         for (root = 0; root < 1; root++) {
             int mine = (root_group == 0) == low;
 
-            who = !mine ? root : lrank == root ? MPI_ROOT : MPI_PROC_NULL;
+            at_root = !mine ? root : lrank == root ? MPI_ROOT : MPI_PROC_NULL;
             for (i = 0; i < 20; i++)
-                b[i] = who == MPI_ROOT ? val(root_group, 0, i) : -1;
+                b[i] = at_root == MPI_ROOT ? val(root_group, 0, i) : -1;
             if (nonblocking) {
-                MPI_Ibcast(b, 20, MPI_INT, who, inter, &req);
+                MPI_Ibcast(b, 20, MPI_INT, at_root, inter, &req);
                 MPI_Wait(&req, MPI_STATUS_IGNORE);
             } else
-                MPI_Bcast(b, 20, MPI_INT, who, inter);
+                MPI_Bcast(b, 20, MPI_INT, at_root, inter);
             for (i = bad = 0; i < 20 && !mine; i++)
                 bad += b[i] != val(root_group, 0, i);
             MUST(bad == 0, "bcast: %d wrong", bad);
@@ -32,31 +32,31 @@ static void rooted(int nonblocking)
                 b[i] = val(low, lrank, i);
             memset(g, 0, sizeof(int) * 20 * (size_t)(lsize + rsize));
             if (nonblocking) {
-                MPI_Igather(b, 20, MPI_INT, g, 20, MPI_INT, who, inter, &req);
+                MPI_Igather(b, 20, MPI_INT, g, 20, MPI_INT, at_root, inter, &req);
                 MPI_Wait(&req, MPI_STATUS_IGNORE);
             } else
-                MPI_Gather(b, 20, MPI_INT, g, 20, MPI_INT, who, inter);
-            for (r = bad = 0; r < rsize && who == MPI_ROOT; r++)
+                MPI_Gather(b, 20, MPI_INT, g, 20, MPI_INT, at_root, inter);
+            for (r = bad = 0; r < rsize && at_root == MPI_ROOT; r++)
                 for (i = 0; i < 20; i++)
                     bad += g[20 * r + i] != val(!low, r, i);
             MUST(bad == 0, "gather: %d wrong", bad);
             memset(b, 0, sizeof b);
             if (nonblocking) {
-                MPI_Iscatter(g, 20, MPI_INT, b, 20, MPI_INT, who, inter, &req);
+                MPI_Iscatter(g, 20, MPI_INT, b, 20, MPI_INT, at_root, inter, &req);
                 MPI_Wait(&req, MPI_STATUS_IGNORE);
             } else
-                MPI_Scatter(g, 20, MPI_INT, b, 20, MPI_INT, who, inter);
+                MPI_Scatter(g, 20, MPI_INT, b, 20, MPI_INT, at_root, inter);
             for (i = bad = 0; i < 20 && !mine; i++)
                 bad += b[i] != val(low, lrank, i);
             MUST(bad == 0, "scatter: %d wrong", bad);
             for (i = 0; i < 20; i++)
                 b[i] = val(low, lrank, i);
             if (nonblocking) {
-                MPI_Ireduce(b, g, 20, MPI_INT, MPI_SUM, who, inter, &req);
+                MPI_Ireduce(b, g, 20, MPI_INT, MPI_SUM, at_root, inter, &req);
                 MPI_Wait(&req, MPI_STATUS_IGNORE);
             } else
-                MPI_Reduce(b, g, 20, MPI_INT, MPI_SUM, who, inter);
-            for (i = bad = 0; i < 20 && who == MPI_ROOT; i++) {
+                MPI_Reduce(b, g, 20, MPI_INT, MPI_SUM, at_root, inter);
+            for (i = bad = 0; i < 20 && at_root == MPI_ROOT; i++) {
                 int s = 0;
 
                 for (r = 0; r < rsize; r++)

@@ -1,7 +1,7 @@
-/* Counts that differ between the processes of one collective: whoever depends on data that did not
- * come, or came in the wrong amount, gets an error; nobody hangs, nothing outside the buffers is
- * touched, and the next collectives work.  Each pattern runs often enough to go by messages first,
- * then through shared memory; and nonblocking. */
+/* mismatch.c - counts that differ between the processes of one collective. A process that
+ * depends on data that did not come, or came in the wrong amount, gets an error. None hangs,
+ * nothing outside the buffers is touched, and the next collectives work. Each pattern runs often
+ * enough to go by messages first, then through shared memory; and nonblocking. */
 #include "../mt.h"
 
 enum { TIMES = 12, N = 10, GUARD = 0x5a5a5a5a };

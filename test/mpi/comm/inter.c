@@ -50,7 +50,7 @@ int main(int argc, char **argv)
         CHECK_EQ(n, 0);
         MPI_Group_free(&remote);
 
-        for (k = 0; k < 2; k++) {          /* who comes first is decided by `high` */
+        for (k = 0; k < 2; k++) {          /* `high` decides which comes first */
             MPI_Intercomm_merge(inter, low == (k == 0), &merged);
             MPI_Comm_size(merged, &n);
             CHECK_EQ(n, mt_size);

@@ -123,7 +123,7 @@ static void graph(void)
     free(edges);
 }
 
-/* Everybody sends to the next two; the same graph given by edges of somebody else. */
+/* Each rank sends to the next two; the same graph given by edges of another rank. */
 static void dist_graph(int adjacent)
 {
     int dst[2] = { (mt_rank + 1) % mt_size, (mt_rank + 2) % mt_size };

@@ -1,8 +1,8 @@
 /* Every control variable that may differ between processes differs, and programs run as ever.
  *
- * The variables are set through MPI_T before MPI_Init, each rank another column of the table.  A
- * variable whose scope is local and that has no row fails the test: who adds one says which values
- * matter. */
+ * The variables are set through MPI_T before MPI_Init, each rank another column of the table. A
+ * variable whose scope is local and that has no row fails the test: a new one needs a row with the
+ * values that matter. */
 #include "../mt.h"
 #include "../rma/random_rma.h"
 
@@ -144,7 +144,7 @@ static void messages(void)
     }
 }
 
-/* All ranks add to all cells at once, near and far: whoever does it, nothing is lost. */
+/* All ranks add to all cells at once, near and far: whichever process does it, nothing is lost. */
 static void counters(void)
 {
     enum { CELLS = 4, TIMES = 50 };

@@ -49,7 +49,7 @@ static void says(int err, const char *words, const char *what)
     MUST(strstr(s, words) != NULL, "%s: the text is \"%s\", without \"%s\"", what, s, words);
 }
 
-/* Errors that are found below the call, where nobody knows its name, have it all the same. */
+/* Errors found below the call, where its name is unknown, carry it all the same. */
 static void found_later(void)
 {
     int two[2] = { 1, 2 }, one = 0, i;

@@ -237,7 +237,7 @@ static void too_large(void)
     MPI_Comm_set_errhandler(node, MPI_ERRORS_RETURN);
     MPI_Info_create(&apart);
     MPI_Info_set(apart, "alloc_shared_noncontig", "true");
-    for (i = 0; i < 3; i++) /* of all, so that it does not depend on who is on the node */
+    for (i = 0; i < 3; i++) /* of all, so that it does not depend on which ranks are on the node */
         for (k = 0; k < KINDS; k++)
             BAD(k < 2 ? MPI_Win_allocate_shared(all[i], 1, k ? apart : MPI_INFO_NULL, node, &p, &w)
                       : MPI_Win_allocate(all[i], 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &w),
@@ -886,8 +886,8 @@ static void units(void)
     MPI_Win_free(&w);
 }
 
-/* A window over all ranks has shared memory only if they are on one node; who cannot says how many
- * are not. */
+/* A window over all ranks has shared memory only if they are on one node; else the error gives
+ * the number of those that are not. */
 static void shared(int on_node)
 {
     MPI_Win w = MPI_WIN_NULL, c;

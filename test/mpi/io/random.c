@@ -1,6 +1,6 @@
-/* Random views, memory layouts and kinds of access against a model of the file, byte for byte.
- * Each unit of the file belongs to one rank or to nobody; what belongs to nobody must stay as it
- * was.  --seed N --programs M repeats and prolongs it; a failure names its seed. */
+/* Random views, memory layouts and kinds of access against a model of the file, byte for byte. Each
+ * unit of the file belongs to one rank or to none; what belongs to none must stay as it was. --seed
+ * N --programs M repeats and prolongs it; a failure names its seed. */
 #include "../mt.h"
 
 #include <fcntl.h>
@@ -71,13 +71,13 @@ static void start(struct program *p)
     p->tiles = 1 + below(TILES);
     p->disp = below(3) ? below(5000) : 0;
     p->size = p->disp + p->units * p->bytes * p->tiles;
-    for (int i = 0, run = 0, who = -1; i < p->units; i++, run--) {
+    for (int i = 0, run = 0, owner = -1; i < p->units; i++, run--) {
         if (run <= 0) {
             run = 1 + below(4);
-            who = below(mt_size + (below(4) == 0)) - (below(5) == 0);
-            who = who >= mt_size ? -1 : who;
+            owner = below(mt_size + (below(4) == 0)) - (below(5) == 0);
+            owner = owner >= mt_size ? -1 : owner;
         }
-        p->owner[i] = who;
+        p->owner[i] = owner;
     }
     MPI_Info_create(&info);
     MPI_Info_set(info, "romio_cb_write", choices[below(3)]);

@@ -80,7 +80,7 @@ static int outlive(void)
     start();
     together();
     if (boot_rank() != arg[0])
-        boot_abort(arg[1], "somebody died");
+        boot_abort(arg[1], "a process died");
     nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     kill(getpid(), SIGKILL);
     return 0;

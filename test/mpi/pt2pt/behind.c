@@ -1,6 +1,6 @@
-/* Calls that begin when the death of a process is known already: who could wait for it gets an
- * error, once where others may send as well, and nobody waits for one that lives and could not go
- * on.  The last of four ranks dies. */
+/* behind.c - calls that begin when the death of a process is known already. A process that could
+ * wait for it gets an error, once if others may send as well. No process waits for one that
+ * lives and could not go on. The last of four ranks dies. */
 #include "../mt.h"
 #include <signal.h>
 #include <unistd.h>

@@ -67,7 +67,7 @@ static void flood(struct rw *w)
     MPI_Barrier(w->comm);
 }
 
-/* Who accesses whom in a round, drawn from a seed that all ranks share. */
+/* The accesses of a round: origins and targets, drawn from a seed that all ranks share. */
 static int accesses(int round, int from, int to)
 {
     uint64_t x = (uint64_t)round * 1000003 + (uint64_t)from * 131 + (uint64_t)to * 7919 + 12345;

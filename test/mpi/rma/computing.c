@@ -119,11 +119,11 @@ static void exposed(struct rw *w)
 
 /* --- how long one operation takes ------------------------------------------------------------ */
 
-/* Five times the millisecond that is promised: a loaded machine, where the target's progress thread
- * gets a core when somebody else's slice is over, which takes some ms.  What is judged is the least
- * of some medians, so neither a few operations that met a busy core nor a busy while matter; a
- * target that answers only when it enters MPI takes a minute, one that looks now and then longer
- * than that slice. */
+/* Five times the millisecond that is promised: on a loaded machine the target's progress thread
+ * gets a core only when another thread's slice is over, which takes some ms. The least of some
+ * medians is judged, so neither a few operations that met a busy core nor a busy while matter. A
+ * target that answers only when it enters MPI takes a minute; one that looks now and then takes
+ * longer than that slice. */
 #define MOST_SECONDS 0.005
 enum { TIMES = 41, ROUNDS = 20, TIMED = 3 };
 static const char *const timed_names[TIMED] = {"put, flush", "fetch_and_op, flush",

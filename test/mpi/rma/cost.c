@@ -117,7 +117,7 @@ static void counters(void)
                   pv_read(w.win, "rma_messages_saved_batching") > 0);
     }
     CHECK_EQ(pv_read(w.win, "rma_op_elements"), 0);
-    /* operations that fail, or are for nobody, are none */
+    /* operations that fail, or are for no rank, are none */
     MPI_Win_set_errhandler(w.win, MPI_ERRORS_RETURN);
     for (k = 0; k < 6; k++)
         before(w.win, kinds[k], &was[k]);

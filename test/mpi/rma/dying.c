@@ -207,7 +207,7 @@ static void requests(struct rw *w)
 static const struct kind kinds[] = {
     {"lock", holds, locks, 1},
     {"shared lock", holds, locks_shared, 1},
-    {"lock_all", holds, locks_all, 0}, /* the lock of a dead process is nobody's */
+        {"lock_all", holds, locks_all, 0}, /* a failed process holds no lock */
     {"fence", nothing, fences, 1},
     {"start", nothing, starts, 1},
     {"post", nothing, posts, 1},

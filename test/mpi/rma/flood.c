@@ -1,7 +1,7 @@
-/* Seven against one: floods of locks, of locks with data, of puts and of accumulates with big data,
- * while the target is busy with something else.  Its queues keep to their bounds, as its
- * performance variables tell; nothing is lost; whoever asked first is not forgotten.  `small`: the
- * run has a lock queue of a few places and says so.  (rma.md, section 5, number 4) */
+/* flood.c - seven against one: floods of locks, of locks with data, of puts and of accumulates
+ * with big data, while the target is busy with something else. Its performance variables show
+ * that its queues keep to their bounds; nothing is lost, and the first to ask is not forgotten.
+ * `small`: the run has a lock queue of a few places. (rma.md, section 5, number 4) */
 #include "pv.h"
 #include "rw.h"
 #include <time.h>

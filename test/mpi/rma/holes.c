@@ -109,7 +109,7 @@ static void tell(MPI_Win win)
     MPI_Win_flush(0, win);
 }
 
-/* | count of those who are done | pair |, and whatever the owner has behind it. */
+/*  count of ranks that are done | pair |, and whatever the owner has behind it. */
 static void behind(const struct kind *k)
 {
     char *mem = calloc(1, ROOM);

@@ -165,8 +165,8 @@ static void made_c(void)
     MPI_Comm_free(&node);
 }
 
-/* Nobody, and nothing: no operation touches anything, whatever its buffers are, and every request
- * completes. */
+/* No target, and no data: no operation touches anything, whatever its buffers are, and every
+ * request completes. */
 static void nothing(int flavour)
 {
     struct rw w;

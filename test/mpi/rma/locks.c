@@ -163,7 +163,7 @@ static void joins(struct rw *w)
 }
 
 /* LOCK_ALL of one window and then a lock of another against a lock of each, in the same order of
- * windows: nobody waits for long, although what they first touch is what they locked last.  (2) */
+ * windows: no rank waits for long, although what they first touch is what they locked last. (2) */
 static void all_then_one(struct rw *a, struct rw *b)
 {
     int64_t one = 1;
@@ -228,7 +228,7 @@ static void empty(struct rw *w)
     MPI_Barrier(w->comm);
 }
 
-/* NOCHECK where nobody else locks: everybody works on its right neighbour only.  (5) */
+/* NOCHECK where no other rank locks: each works on its right neighbour only. (5) */
 static void nocheck(struct rw *w)
 {
     int i, t, k;

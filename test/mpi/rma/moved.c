@@ -93,7 +93,7 @@ static void use(MPI_Win win, char *mem, int n, int moved)
         CHECK(pv_read(win, "rma_route_cma") + pv_read(win, "rma_route_am") > 100);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    mt_fill(mem, (size_t)n, (unsigned)mt_rank); /* as it was, for who comes next */
+    mt_fill(mem, (size_t)n, (unsigned)mt_rank); /* as it was, for the next rank */
     MPI_Barrier(MPI_COMM_WORLD);
     free(out);
     free(in);

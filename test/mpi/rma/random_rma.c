@@ -18,7 +18,8 @@ static const char *const kind_names[] = {
 /* Part of a target's memory in one phase. */
 struct zone {
     size_t lo, hi;
-    int origin;              /* who may touch it, or ALL (accumulates only), or READ_ONLY */
+    int origin;              /* the rank that may touch it, or ALL (accumulates only), or
+                              * READ_ONLY */
     int mode;                /* of its one origin, since that origin's last flush */
     size_t used;             /* PUTTING: bytes below are written already */
     int base, op;            /* ALL and ADDING: element type; ALL: operation */
@@ -48,16 +49,16 @@ struct win {
 enum { NO_COMB = -1, COMBS = 3 };
 static const char *const combs[COMBS] = { "aaaaaaaaaaaabbbb", "aabbaaaa", "aaaabbbb" };
 
-/* What half `who` of a cell is an element of, where it begins, and whether it is a value and an
+/* What half `part` of a cell is an element of, where it begins, and whether it is a value and an
  * index. */
-static MPI_Datatype comb_type(int comb, int who, int *at, int *pair)
+static MPI_Datatype comb_type(int comb, int part, int *at, int *pair)
 {
-    *at = who ? (int)(strchr(combs[comb], 'b') - combs[comb]) : 0;
-    *pair = !who && comb < 2;
+    *at = part ? (int)(strchr(combs[comb], 'b') - combs[comb]) : 0;
+    *pair = !part && comb < 2;
     if (comb == 0)
-        return who ? MPI_INT32_T : MPI_DOUBLE_INT;
+        return part ? MPI_INT32_T : MPI_DOUBLE_INT;
     if (comb == 1)
-        return who ? MPI_INT16_T : MPI_SHORT_INT;
+        return part ? MPI_INT16_T : MPI_SHORT_INT;
     return MPI_INT32_T;
 }
 
@@ -453,11 +454,11 @@ static int admit(struct ctx *c, struct zone *z, int origin, int *kind, int *base
 
 static int fetches(int kind) { return kind == GET || kind >= GACC; }
 
-/* Half `who` of n cells from `first` on. */
-static MPI_Datatype comb_cells(int comb, int who, size_t first, size_t n)
+/* Half `part` of n cells from `first` on. */
+static MPI_Datatype comb_cells(int comb, int part, size_t first, size_t n)
 {
     int at, pair, cell = (int)strlen(combs[comb]);
-    MPI_Datatype e = comb_type(comb, who, &at, &pair), t;
+    MPI_Datatype e = comb_type(comb, part, &at, &pair), t;
     MPI_Aint *from = get_memory(sizeof *from * n);
     size_t i;
 
@@ -475,12 +476,12 @@ static MPI_Datatype comb_cells(int comb, int who, size_t first, size_t n)
 }
 
 /* Bytes of one half of n cells. */
-static void comb_copy(int comb, int who, unsigned char *to, const unsigned char *from, size_t n)
+static void comb_copy(int comb, int part, unsigned char *to, const unsigned char *from, size_t n)
 {
     size_t i, cell = strlen(combs[comb]);
 
     for (i = 0; i < n * cell; i++)
-        if (combs[comb][i % cell] == 'a' + who)
+        if (combs[comb][i % cell] == 'a' + part)
             to[i] = from[i];
 }
 
@@ -500,21 +501,21 @@ static void comb_maxloc(unsigned char *mem, const unsigned char *in)
 static void comb_operation(struct ctx *c, struct win *w, struct zone *z, int origin, int target)
 {
     static const int kind_of[] = { [PUTTING] = PUT, [GETTING] = GET };
-    int who = origin != z->half[0].origin, unit = w->unit[target], comb = z->comb, at_cell, pair,
+    int part = origin != z->half[0].origin, unit = w->unit[target], comb = z->comb, at_cell, pair,
         kind, op = 8, maxloc = 0;
     size_t cell = strlen(combs[comb]),
            start = (z->lo + (size_t)unit - 1) / (size_t)unit * (size_t)unit, cells, first, n, i;
-    struct half *h = &z->half[who];
+    struct half *h = &z->half[part];
     unsigned char *mem, *out, *old;
     struct dtg_rng fill;
     struct op *q;
 
-    comb_type(comb, who, &at_cell, &pair);
+    comb_type(comb, part, &at_cell, &pair);
     cells = start < z->hi ? (z->hi - start) / cell : 0;
     if (origin != h->origin || !cells)
         return;
     if (h->mode == FREE) {
-        h->mode = below(c, 2) ? who || !allowed(c, RR_ACC) ? PUTTING : ADDING
+        h->mode = below(c, 2) ? part || !allowed(c, RR_ACC) ? PUTTING : ADDING
                               : PUTTING + below(c, allowed(c, RR_ACC) ? 3 : 2);
         h->used = 0;
     }
@@ -525,7 +526,7 @@ static void comb_operation(struct ctx *c, struct win *w, struct zone *z, int ori
     n = 1 + (size_t)below(c, (int)(cells - first < 200 ? cells - first : 200));
     h->used = first + n;
     if (kind >= ACC) { /* doubles at random may be no numbers: these are moved only */
-        op = kind == GACC && below(c, 4) == 0 ? 8 : comb == 0 && !who ? 7 : below(c, 2) ? 7 : 0;
+        op = kind == GACC && below(c, 4) == 0 ? 8 : comb == 0 && !part ? 7 : below(c, 2) ? 7 : 0;
         maxloc = pair && op == 0;
     }
     rng_seed(&fill, rng_next(&c->rng));
@@ -537,7 +538,7 @@ static void comb_operation(struct ctx *c, struct win *w, struct zone *z, int ori
         memcpy(out + i * cell, mem + i * cell, 2);
     memcpy(old, mem, n * cell);
     if (kind == PUT || op == 7)
-        comb_copy(comb, who, mem, out, n);
+        comb_copy(comb, part, mem, out, n);
     else
         for (i = 0; i < n && op == 0; i++) {
             if (maxloc)
@@ -547,7 +548,7 @@ static void comb_operation(struct ctx *c, struct win *w, struct zone *z, int ori
                       out + i * cell + at_cell);
         }
     if (origin == c->rank) {
-        MPI_Datatype t = comb_cells(comb, who, first, n), o = comb_cells(comb, who, 0, n);
+        MPI_Datatype t = comb_cells(comb, part, first, n), o = comb_cells(comb, part, 0, n);
         MPI_Aint disp = w->base ? MPI_Aint_add(w->base[target], (MPI_Aint)start)
                                 : (MPI_Aint)start / unit;
         MPI_Op mop = maxloc ? MPI_MAXLOC : mpi_op(op);
@@ -568,11 +569,11 @@ static void comb_operation(struct ctx *c, struct win *w, struct zone *z, int ori
         if (fetches(kind)) {
             q->want = get_memory(n * cell);
             memcpy(q->want, q->in_raw, n * cell);
-            comb_copy(comb, who, (unsigned char *)q->want, old, n);
+            comb_copy(comb, part, (unsigned char *)q->want, old, n);
         }
         snprintf(q->text, sizeof q->text,
                  "%s, %s, half %c of %zu cells %s, rank %d to %d at %zu + %zu cells",
-                 kind_names[kind], maxloc ? "MAXLOC" : op_names[op], 'a' + who, n, combs[comb],
+                 kind_names[kind], maxloc ? "MAXLOC" : op_names[op], 'a' + part, n, combs[comb],
                  origin, target, start, first);
         switch (kind) {
         case PUT: MPI_Put(q->out, 1, o, target, disp, 1, t, w->win); break;
@@ -790,7 +791,8 @@ static void check_ops(struct ctx *c, const struct win *w, int target)
                          c->phase, flavour_names[w->flavour], i, q->in_bytes,
                          (unsigned char)q->in_raw[i], (unsigned char)q->want[i], q->text);
         }
-        if (q->out_raw)           /* whoever still reads the origin buffer now reads this */
+        if (q->out_raw)           /* an operation that still reads the origin buffer now reads
+                                   * this */
             memset(q->out_raw, 0xEE, q->out_bytes);
         free_op(q);
     }

@@ -1,11 +1,11 @@
-/* A process dies while others have long puts and gets under way to it.  The network knows first, by
- * a connection that breaks; the errors say that the process failed, whoever knew.  Run with mpiexec
- * -disable-auto-cleanup; the last rank kills itself.
+/* A process dies while others have long puts and gets under way to it. The network knows first, by
+ * a connection that breaks; the errors name the failed process, whichever part noticed. Run with
+ * mpiexec -disable-auto-cleanup; the last rank kills itself.
  *
  *   severed          errors are returned
  *   severed late     and the others call nothing meanwhile: what was sent has not been read, which
  *                    breaks the connection otherwise
- *   severed WORD     errors are fatal, for mpiexec to tell who died (test/mpi/launch/manners) */
+ *   severed WORD errors are fatal, for mpiexec to name the failed rank (test/mpi/launch/manners) */
 #include "rw.h"
 #include <signal.h>
 #include <unistd.h>

@@ -95,8 +95,8 @@ static void mixed(void)
     MPI_Win_free(&w);
 }
 
-/* Message passing: data, flush, flag; whoever sees the flag sees the data.  Store buffering: put x,
- * flush, get y against put y, flush, get x: not both may read the old value. */
+/* Message passing: data, flush, flag; a process that sees the flag sees the data. Store
+ * buffering: put x, flush, get y against put y, flush, get x: not both may read the old value. */
 static void litmus(int rounds)
 {
     MPI_Win w;

@@ -174,7 +174,7 @@ static void shared_memory(int alloc)
         free(mem);
 }
 
-static void nobody(void)
+static void no_target(void)
 {
     MPI_Win w;
     int64_t *p, v = 1, r = 5;
@@ -249,7 +249,7 @@ int main(int argc, char **argv)
     overlapping();
     shared_memory(0);
     shared_memory(1);
-    nobody();
+    no_target();
     many(turns);
     return mt_finish();
 }

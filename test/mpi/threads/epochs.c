@@ -12,7 +12,7 @@ static MPI_Win win;
 static int64_t *mem;
 static MPI_Comm comm_of[T];
 
-/* Layout of the window: sums, 8 elements that nobody changes, then a row of BIG per (origin,
+/* Layout of the window: sums, 8 elements that are not changed, then a row of BIG per (origin,
  * thread). */
 enum { SUM, SUM_GET, SUM_VEC, KEPT = SUM_VEC + 8, NSUMS = KEPT + 8 };
 static MPI_Aint row(int origin, int t) { return NSUMS + ((MPI_Aint)origin * T + t) * BIG; }
