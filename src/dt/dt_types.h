@@ -176,6 +176,8 @@ struct dt_room {
 /* type.c */
 struct dt_type *type_alloc(void);
 void type_derive(struct dt_type *t); /* flags and bounds that follow from node, lb, extent */
+/* [*lo, *hi) repeated n > 0 times, `stride` apart: 0 or -EOVERFLOW. */
+int type_span(int64_t n, int64_t stride, int64_t *lo, int64_t *hi);
 int type_errno(int neg_errno); /* -ENOMEM, -EOVERFLOW to an MPI error code */
 void f90_finalize(void);
 /* predef.c */
