@@ -6,6 +6,8 @@
 
 /* bytes of a packet that ofi_rxm over tcp sends at once: 64 KiB of data and their headers */
 #define OFI_EAGER 69632
+/* a peer that has not heard us is looked at once in this time (ns) */
+#define OFI_LOOK_NS 1000000000u
 enum {
     OFI_EAGER_MIN = 16384,      /* its default, and that of other providers */
     OFI_AM_ROOM = 64,           /* of these bytes, for headers of ours and theirs */

@@ -2,11 +2,9 @@
 #include "tp/ofi/ofi.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -14,10 +12,6 @@
 #include "base/sched.h"
 #include "boot/boot.h"
 #include "mem/mem.h"
-
-/* How long to sleep while the provider refuses messages: nothing reports when it takes them again
- * (ns). */
-enum { RETRY_NS = 1000000 };
 
 int ofi_err(int err)
 {
@@ -125,7 +119,7 @@ static void lost_settle(struct ofi *o)
 
 /* --- life ------------------------------------------------------------------------- */
 
-static void close_fid(struct fid *f)
+void ofi_close_fid(struct fid *f)
 {
     if (f)
         (void)fi_close(f);
@@ -137,7 +131,7 @@ static void op_free(struct ofi_op *op)
     struct fid_mr *mr = op->kind == OFI_OP_SEND ? LIST_OBJ(op, struct ofi_send, op)->mr
                                                 : LIST_OBJ(op, struct ofi_rma, op)->mr;
     if (mr)
-        close_fid(&mr->fid);
+        ofi_close_fid(&mr->fid);
     free(op); /* the first in both */
 }
 
@@ -163,7 +157,7 @@ static void ofi_close(struct tp *tp)
     if (has_left(o) && boot_failed_count())
         return;
     if (o->ep) /* first: it stops using our memory */
-        close_fid(&o->ep->fid);
+        ofi_close_fid(&o->ep->fid);
     for (struct map_entry *e; (e = map_next(&o->peers, &cursor)) != NULL;) {
         struct ofi_peer *p = e->value;
         ofi_queue_drop(o, p);
@@ -186,19 +180,19 @@ static void ofi_close(struct tp *tp)
         free(LIST_OBJ(l, struct ofi_flush, link));
     for (int i = 0; i < o->nrecv; i++) {
         if (o->recv[i].mr)
-            close_fid(&o->recv[i].mr->fid);
+            ofi_close_fid(&o->recv[i].mr->fid);
         free(o->recv[i].bytes);
     }
     free(o->recv);
     free(o->scratch);
     if (o->cq)
-        close_fid(&o->cq->fid);
+        ofi_close_fid(&o->cq->fid);
     if (o->av)
-        close_fid(&o->av->fid);
+        ofi_close_fid(&o->av->fid);
     if (o->domain)
-        close_fid(&o->domain->fid);
+        ofi_close_fid(&o->domain->fid);
     if (o->fabric)
-        close_fid(&o->fabric->fid);
+        ofi_close_fid(&o->fabric->fid);
     if (o->info)
         o->lib.freeinfo(o->info);
     if (o->timer_fd >= 0)
@@ -222,74 +216,9 @@ int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr)
     }
     if (!err)
         return 0;
-    close_fid(&(*mr)->fid);
+    ofi_close_fid(&(*mr)->fid);
     *mr = NULL; /* the caller frees what it meant to register, and reads nothing else */
     return ofi_err(err);
-}
-
-/* A queue that can be slept on in the requested way, else in another, else one that cannot. */
-static int cq_open(struct ofi *o, enum fi_wait_obj way)
-{
-    struct fi_cq_attr attr = {.size = 4096, .format = FI_CQ_FORMAT_DATA, .wait_obj = way};
-    o->nfds = 0;
-    o->wait = way;
-    int err = fi_cq_open(o->domain, &attr, &o->cq, NULL);
-    if (!err && way == FI_WAIT_FD) {
-        err = fi_control(&o->cq->fid, FI_GETWAIT, &o->fd[0]);
-        o->nfds = !err;
-        if (err) {
-            close_fid(&o->cq->fid);
-            o->cq = NULL;
-        }
-    }
-    if (!err || way == FI_WAIT_NONE)
-        return err;
-    return cq_open(o, way == FI_WAIT_POLLFD ? FI_WAIT_FD : FI_WAIT_NONE);
-}
-
-enum { POLLFDS_OWN = 2 }; /* descriptors of libfabric itself on each such list */
-
-static int pollfds_of(struct ofi *o, struct pollfd *fds, uint64_t *as_of)
-{
-    struct fi_wait_pollfd w = {.nfds = OFI_FDS, .fd = fds};
-    int err = fi_control(&o->cq->fid, FI_GETWAIT, &w);
-    *as_of = w.change_index;
-    return err ? err : (int)w.nfds;
-}
-
-/* Whether n descriptors (or an error) are all: as_of counts those added after the first of
- * libfabric.  Two belong to libfabric. */
-static int pollfds_whole(int n, uint64_t as_of)
-{
-    return n >= POLLFDS_OWN && (uint64_t)n == as_of + 1;
-}
-
-/* The descriptors of FI_WAIT_POLLFD. libfabric lists those that were added since when a thread
- * waits by it.  So wait once, when no event can come yet.  Its time-out is in whole ms, so the
- * first may be over before it waits. */
-static int pollfds_learn(struct ofi *o)
-{
-    enum { TRIES = 4 };
-    struct fi_cq_data_entry e;
-    struct pollfd fds[OFI_FDS];
-    int n = 0;
-    for (int i = 0; i < TRIES && !pollfds_whole(n, o->fds_as_of); i++) {
-        ssize_t came = fi_cq_sread(o->cq, &e, 1, NULL, 1 + i);
-        if (came != -FI_EAGAIN && came != -FI_EINTR)
-            return -FI_ENOSYS;
-        n = pollfds_of(o, fds, &o->fds_as_of);
-    }
-    if (!pollfds_whole(n, o->fds_as_of))
-        return -FI_ENOSYS;
-    for (int i = 0; i < n; i++) {
-        if (fds[i].fd < 0 || fds[i].events != POLLIN)
-            return -FI_ENOSYS;
-        o->fd[i] = fds[i].fd;
-    }
-    /* Only its own, and none of the provider's (FI_OFI_RXM_DEF_TCP_WAIT_OBJ=pollfd): no message
-     * would wake a sleeper, by FI_WAIT_FD neither. */
-    o->nfds = n > POLLFDS_OWN ? n : 0;
-    return 0;
 }
 
 /* All objects of libfabric, in its order; the error is libfabric's. */
@@ -310,7 +239,7 @@ static int objects_open(struct ofi *o)
         return err;
     for (enum fi_wait_obj way = ofi_wait_obj(o);; way = FI_WAIT_FD) {
         o->reason = "completion queue";
-        if ((err = cq_open(o, way)))
+        if ((err = ofi_cq_open(o, way)))
             return err;
         o->reason = "endpoint";
         if ((err = fi_endpoint(o->domain, o->info, &o->ep, NULL)))
@@ -318,10 +247,10 @@ static int objects_open(struct ofi *o)
         if ((err = fi_ep_bind(o->ep, &o->av->fid, 0)) ||
             (err = fi_ep_bind(o->ep, &o->cq->fid, FI_TRANSMIT | FI_RECV)))
             return err;
-        if ((err = fi_enable(o->ep)) || o->wait != FI_WAIT_POLLFD || pollfds_learn(o) == 0)
+        if ((err = fi_enable(o->ep)) || o->wait != FI_WAIT_POLLFD || ofi_pollfds_learn(o) == 0)
             return err;
-        close_fid(&o->ep->fid);
-        close_fid(&o->cq->fid);
+        ofi_close_fid(&o->ep->fid);
+        ofi_close_fid(&o->cq->fid);
         o->ep = NULL;
         o->cq = NULL;
     }
@@ -496,11 +425,6 @@ static void complain(struct ofi *o)
     complete(o, &d, why_failed(&e));
 }
 
-static int waits_for_provider(const struct ofi *o)
-{
-    return !list_empty(&o->queuing) || !list_empty(&o->owing) || !list_empty(&o->unposted);
-}
-
 static int ofi_progress(struct tp *tp)
 {
     struct ofi *o = (struct ofi *)tp;
@@ -533,54 +457,6 @@ static int ofi_progress(struct tp *tp)
     if (!list_empty(&o->lost))
         lost_settle(o);
     return events;
-}
-
-/* --- sleep ------------------------------------------------------------------------ */
-
-/* Try again soon what the provider refused: nothing reports when it would take it. */
-static int timer_wind(struct ofi *o)
-{
-    const struct itimerspec soon = {.it_value.tv_nsec = RETRY_NS};
-    if (o->timer_fd < 0)
-        o->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    return o->timer_fd < 0 || timerfd_settime(o->timer_fd, 0, &soon, NULL) != 0 ? -errno : 0;
-}
-
-static int arm(struct ofi *o)
-{
-    struct fid *f = &o->cq->fid;
-    /* A sleeper makes few turns: the next one reads the clock. */
-    o->turns = OFI_TURNS - 1;
-    if (!o->nfds)
-        return -ENOTSUP;
-    int err = waits_for_provider(o) ? timer_wind(o) : 0;
-    if (err)
-        return err;
-    if (fi_trywait(o->fabric, &f, 1) != 0)
-        return TP_AGAIN;
-    struct pollfd fds[OFI_FDS];
-    uint64_t as_of = o->fds_as_of;
-    if (o->wait == FI_WAIT_POLLFD)
-        (void)pollfds_of(o, fds, &as_of);
-    return as_of == o->fds_as_of ? 0 : -ENOTSUP;
-}
-
-static int ofi_fd(struct tp *tp, int armed)
-{
-    struct ofi *o = (struct ofi *)tp;
-    if (armed)
-        return arm(o);
-    return o->nfds ? o->fd[0] : -1;
-}
-
-static int ofi_fds(struct tp *tp, int *fd)
-{
-    struct ofi *o = (struct ofi *)tp;
-    int n = o->nfds;
-    memcpy(fd, o->fd, (size_t)n * sizeof *fd);
-    if (waits_for_provider(o))
-        fd[n++] = o->timer_fd;
-    return n;
 }
 
 const struct tp_ops tp_ofi_ops = {

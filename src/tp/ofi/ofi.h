@@ -1,12 +1,12 @@
 /* ofi.h - private to tp/ofi: one libfabric endpoint, its peers, its buffers.
  *
- *   load.c   finds libfabric at run time and chooses a provider
- *   ofi.c    life, peers, progress, descriptor, the table
- *   msg.c    active messages: window, queue, receive buffers, held requests
- *   rma.c    memory, put, get, atomics, flush
- *
- * Wire: struct ofi_wire, then the message, filled up to a multiple of 8 bytes. So messages that a
- * provider puts one behind the other into a large receive buffer stay aligned.
+ *   load.c      finds libfabric at run time and chooses a provider
+ *   ofi.c       life, peers, progress, the table
+ *   sleep.c     the completion queue's descriptors
+ *   msg_out.c   active messages that leave: buffers, queues, window
+ *   msg_in.c    active messages that come: receive buffers, held requests, window
+ *   unheard.c   peers that do not answer
+ *   rma.c       memory, put, get, atomics, flush
  *
  * O1. Every packet carries the receiver's key, a random number that only the boot key-value space
  *     has. A packet without it is dropped before anything else of it is used.
@@ -42,6 +42,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "tp/ofi/limits.h"
+#include "tp/ofi/wire.h"
 #include "tp/tp_types.h"
 
 /* The few functions of libfabric that are not reached through its objects. */
@@ -54,47 +55,6 @@ struct ofi_lib {
     int (*fabric)(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context);
     const char *(*strerror)(int err);
     uint32_t (*version)(void);
-};
-
-/* ASK: answered by TAKEN.  It carries the sender's address, as HELLO does, which may be what got
- * lost.  LOST: the connection broke (O6).  Those before TAKEN are messages, and have numbers. */
-enum ofi_packet {
-    OFI_REQUEST = TP_REQUEST,
-    OFI_REPLY = TP_REPLY,
-    OFI_HELLO,
-    OFI_TAKEN,
-    OFI_ASK,
-    OFI_LOST,
-    OFI_PACKETS
-};
-
-struct ofi_wire {
-    uint64_t key;   /* of the receiver, O1 */
-    uint32_t src;   /* world rank of the sender */
-    /* request bytes of the receiver that the sender has taken so far, modulo 2^32 */
-    uint32_t taken;
-    uint16_t len;   /* bytes of the message, with len_high */
-    uint16_t seq;   /* number of this message; in other packets that of the next one */
-    uint16_t got;   /* the number that the sender expects next from the receiver */
-    uint8_t kind;   /* enum ofi_packet */
-    uint8_t len_high;
-};
-static inline size_t ofi_wire_len(const struct ofi_wire *w)
-{
-    return w->len | (size_t)w->len_high << 16;
-}
-_Static_assert(sizeof(struct ofi_wire) == 24, "messages stay aligned to 8 bytes");
-_Static_assert(OFI_EAGER < 1 << 24 && OFI_WINDOW > 3 * OFI_EAGER,
-               "ofi_wire.len; and a packet while less than half a window is not told");
-_Static_assert(OFI_WINDOW / sizeof(struct ofi_wire) + OFI_REPLIES < 1 << 15,
-               "fewer unheard messages than half the numbers");
-
-/* The parts of an address; also the contents of a HELLO. */
-struct ofi_address {
-    uint64_t key;
-    uint32_t provider; /* hash of the provider's name: both sides must use the same */
-    uint16_t len, unused;
-    char name[OFI_NAME_MAX];
 };
 
 enum ofi_kind { OFI_OP_RECV, OFI_OP_SEND, OFI_OP_RMA };
@@ -238,27 +198,47 @@ uint32_t ofi_hash(const char *text);
 struct ofi_peer *ofi_peer_make(struct ofi *o, unsigned rank); /* found or made; NULL: no memory */
 int ofi_peer_learn(struct ofi *o, struct ofi_peer *p, const void *addr, size_t len);
 void ofi_peer_lost(struct ofi *o, struct ofi_peer *p, int err);
+void ofi_close_fid(struct fid *f); /* NULL: nothing */
 /* O8: behind what the provider took, or what it has no room for until the peer looks */
 void ofi_wake(const struct ofi_peer *p);
-void ofi_look_now(struct ofi *o, struct ofi_peer *p); /* put it first among the unheard */
 int ofi_err(int err); /* error of libfabric (negative) -> ours */
 int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr);
 
-/* msg.c */
+/* sleep.c */
+int ofi_cq_open(struct ofi *o, enum fi_wait_obj way); /* to sleep on so, or in another way */
+int ofi_pollfds_learn(struct ofi *o);                 /* the descriptors of FI_WAIT_POLLFD */
+int ofi_fd(struct tp *tp, int armed);
+int ofi_fds(struct tp *tp, int *fd);
+
+/* msg_out.c */
 int ofi_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n,
            struct tp_done *d);
+/* Send a short packet without a buffer of ours. 0: sent; -FI_EAGAIN: not now, or not in this way;
+ * or another error, which shows again when the packet leaves the queue. */
+ssize_t ofi_inject(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind,
+                   const struct iovec *iov, int n, size_t len);
+int ofi_queue_run(struct ofi *o, struct ofi_peer *p); /* send what waits for it; returns events */
 int ofi_is_shortage(ssize_t err); /* descriptors, memory: what this process may have again soon */
+/* Our own address, for HELLO and ASK. */
+int ofi_own_address(struct ofi *o, struct ofi_address *a, struct iovec *v);
+int ofi_greet(struct ofi *o, struct ofi_peer *p);
+void ofi_send_done(struct ofi *o, struct ofi_send *m, int err);
+void ofi_queue_drop(struct ofi *o, struct ofi_peer *p); /* drop what was to be sent to it */
+/* Something waits for the provider now: another thread, asleep on its descriptors, tries again. */
+void ofi_wake_sleeper(void);
+
+/* msg_in.c */
 int ofi_recv_start(struct ofi *o);
 void ofi_recv_post(struct ofi *o, struct ofi_recv *r);
-int ofi_greet(struct ofi *o, struct ofi_peer *p);
 void ofi_deliver(struct ofi *o, const void *packet, size_t len);
-void ofi_send_done(struct ofi *o, struct ofi_send *m, int err);
+int ofi_tell(struct ofi *o, struct ofi_peer *p); /* how much was taken of it; 1: sent */
 /* what waits: queues, held requests, news about the window, receive buffers */
 int ofi_msg_progress(struct ofi *o);
-void ofi_queue_drop(struct ofi *o, struct ofi_peer *p); /* drop what was to be sent to it */
-void ofi_held_drop(struct ofi_peer *p);                 /* drop what came from it and was refused */
-/* look at those that have not heard us for long; returns events */
+void ofi_held_drop(struct ofi_peer *p); /* drop what came from it and was refused */
+
+/* unheard.c: look at peers that have not heard us for OFI_LOOK_NS; returns events. */
 int ofi_look(struct ofi *o);
+void ofi_look_now(struct ofi *o, struct ofi_peer *p); /* put it first among the unheard */
 
 /* rma.c */
 int ofi_reg(struct tp *tp, void *base, size_t len, int space, int access, struct tp_mem **mem);
