@@ -1,21 +1,23 @@
 /* p2p_types.h - private types of point-to-point. All under proc->lock.
  *
  * Invariants
- *  P1a posted receive stands in exactly one bin of p2p->posted: that of its key, wildcards included
- *  P2an unexpected message stands in four bins of p2p->unex, one per key that a receive could have
- *  P3no posted receive matches an unexpected message
- *  P4while peer->pending is not empty, the peer is on p2p->busy and the hook is active; new sends
- *    queue behind
- *  P5peer->eager_out <= cvar.p2p_eager_window: eager bytes sent and not yet acknowledged
- *  P6an open rendezvous send stands on p2p->open until FIN or CANCELLED, or until all that was
- *    pulled has left
- *  P11what a packet names or measures is checked before use: requests by wire_id_find(), bytes
- *     against what was asked for; a malformed packet is dropped with a warning
- *  P12unordered: seq_out - seq_told <= P2P_EARLY, so peer->early is bounded
- *  P13while the network may write into the buffer of a receive, that is not complete: it waits for
- *     the network's answer, for a failed process's data at most one second
- *  P14while the network reads the buffer of a send, that is not complete: it waits until the
- *     network has answered for each piece (P2P_CLOSING), or its peer is dead */
+ *  P1. A posted receive stands in exactly one bin of p2p->posted: that of its key, wildcards
+ *      included.
+ *  P2. An unexpected message stands in four bins of p2p->unex, one per key that a receive could
+ *      have.
+ *  P3. No posted receive matches an unexpected message.
+ *  P4. While peer->pending is not empty, the peer is on p2p->busy and the hook is active; new sends
+ *      queue behind.
+ *  P5. peer->eager_out <= cvar.p2p_eager_window: eager bytes sent and not yet acknowledged.
+ *  P6. An open rendezvous send stands on p2p->open until FIN or CANCELLED, or until all that was
+ *      pulled has left.
+ *  P11. What a packet names or measures is checked before use: requests by wire_id_find(), bytes
+ *      against what was asked for. A malformed packet is dropped with a warning.
+ *  P12. Unordered: seq_out - seq_told <= P2P_EARLY, so peer->early is bounded.
+ *  P13. While the network may write into the buffer of a receive, the receive is not complete: it
+ *      waits for the network's answer, for a failed process's data at most one second.
+ *  P14. While the network reads the buffer of a send, the send is not complete: it waits until the
+ *      network has answered for each piece (P2P_CLOSING), or its peer is dead. */
 #ifndef P2P_TYPES_H
 #define P2P_TYPES_H
 
@@ -28,6 +30,7 @@
 #include "dt/dt.h"
 #include "obj/comm.h"
 #include "obj/request.h"
+#include "p2p/message.h"
 #include "p2p/p2p.h"
 #include "p2p/packets.h"
 #include "progress/progress.h"
@@ -35,7 +38,6 @@
 enum {
     P2P_BINS = 512,       /* powers of two */
     P2P_UNEX_BINS = 256,
-    P2P_KEYS = 4,         /* exact, any tag, any source, any of both */
     P2P_CHARGE = 64,     /* bytes of window an empty message takes: its record at the receiver */
     P2P_BOUNCE = 131072, /* bytes of the buffer between a single copy and a scattered layout */
     P2P_PULL_SEGMENTS = 8, /* DATA messages of one window, at most */
@@ -44,26 +46,7 @@ enum {
                             * before their turn */
 };
 
-struct p2p_peer;
 struct p2p_path;
-struct p2p_native; /* native.c */
-
-/* Pieces of a send that the network reads in place (am_reply_zcopy). If the peer fails, the send
- * ends before them. */
-struct p2p_closing {
-    struct tp_done d; /* shared by all of them: each answer counts down */
-    struct p2p_req *q; /* NULL: it has ended */
-    unsigned out;     /* pieces under way */
-    int err;          /* -errno of the first that did not leave */
-};
-
-/* Something to send to a peer that had no room: tried again in order. 0, AM_AGAIN, or -errno. */
-struct p2p_op {
-    struct list link;
-    int (*try)(struct p2p_op *op, struct p2p_peer *p);
-    /* the peer is dead or the transport failed */
-    void (*fail)(struct p2p_op *op, int neg_errno);
-};
 
 enum p2p_cma { P2P_CMA_UNKNOWN, P2P_CMA_WORKS, P2P_CMA_REFUSED };
 
@@ -90,80 +73,6 @@ struct p2p_peer {
     struct list busy;    /* link in p2p->busy */
     struct list early;   /* struct p2p_early: came before their turn, on unordered transports
                           * only */
-};
-
-enum p2p_state {
-    P2P_IDLE,     /* not started, or complete */
-    P2P_QUEUED,   /* send: in peer->pending */
-    P2P_OPEN,     /* send: RTS or EAGER_SYNC is out, on p2p->open */
-    P2P_CLOSING,  /* send: all of it was asked for and given to the network, which still reads some
-                   * of it; on p2p->open */
-    P2P_CANCELLING, /* send: eager, complete before, waits for CANCELLED on p2p->open */
-    P2P_POSTED,   /* receive: in a bin */
-    P2P_PULLING,  /* receive: matched, data are coming (rendezvous or longer eager), on
-                   * p2p->pulls */
-    P2P_READING   /* receive: matched, the network gets the data (native.c), its record is on
-                   * p2p->reads */
-};
-
-struct p2p_req {
-    struct request r;
-    struct p2p_op op;    /* op.link: bin, pending, open or pulls, by state */
-    enum p2p_state state;
-    int flags;           /* enum p2p_flags */
-    int is_send;
-    int block;           /* the buffer is one block, at `start` */
-    int holds;           /* a reference on the type */
-    int waits;           /* send: its caller is blocked in it */
-    uint32_t ctx;
-    uint32_t src;        /* send: as it is sent; receive: as it is wanted, p2p_any() of it: any */
-    int32_t tag;
-    int world;           /* the peer, -1: any or none */
-    int target;          /* persistent: destination or source as the user gave it */
-    uint64_t serial;     /* receive: order of posting */
-    uint32_t seq;        /* send: of its (first) message */
-    int cancelled;       /* send: the receiver was asked to drop it */
-    int eager;           /* send: left as an eager message, may be cancelled until it is waited
-                          * for */
-    void *buf;
-    size_t count;
-    struct dt_type *type;
-    char *start;
-    size_t size;         /* bytes of the buffer */
-    /* rendezvous */
-    size_t want, next, got; /* bytes: to move; asked for; moved */
-    int waiting;         /* a PULL stands in peer->pending */
-    size_t full;         /* receive: bytes of the message; more than size: truncated */
-    uint64_t remote;     /* wire id of the send request */
-    uint64_t wire_id;     /* its own wire id; 0: none */
-    struct p2p_native *native; /* what the network knows of the buffer; NULL: nothing */
-    struct p2p_closing *leaving; /* NULL: no piece is read in place */
-    struct p2p_req *next_free;
-    struct p2p_req *twin; /* buffered send and the copy that is sent for it, while both live */
-    void *copy;          /* buffered send: its piece of the attached buffer */
-};
-
-struct p2p_unex {
-    struct list link[P2P_KEYS];
-    struct p2p_match m;
-    int world;
-    int type;            /* P2P_EAGER, P2P_EAGER_SYNC, P2P_RTS */
-    uint32_t nruns;      /* RTS */
-    uint16_t key, waits; /* RTS */
-    uint64_t serial;     /* order of arrival */
-    uint64_t sreq;
-    size_t size;         /* bytes of the message */
-    size_t arrived;      /* bytes that have arrived */
-    struct p2p_req *taker; /* receive that waits for the rest */
-    int dropped;         /* it will not be received: free it when it is complete */
-    char data[] __attribute__((aligned(8))); /* message, or what followed the RTS */
-};
-
-struct p2p_early {
-    struct list link;
-    int type;
-    size_t len;
-    char msg[] __attribute__((aligned(8)));
 };
 
 /* How messages reach a peer; matching is common to all. by_am.c is the only one; one-sided queues
