@@ -1,8 +1,6 @@
 #include "progress/progress.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -207,158 +205,6 @@ static int is_turn_to_look(struct progress *p)
     return __builtin_expect(++p->turns % STALL_TURNS == 0, 0);
 }
 
-/* Other threads have had the lock, and noted calls of their own.  The progress thread is in no
- * call: what it finds noted belongs to another thread, which may have left that call. */
-static void note_again(const char *call)
-{
-    const struct progress *p = proc->progress;
-    if (!p->serves || !pthread_equal(p->server, pthread_self()))
-        proc->call = call;
-}
-
-static void retake(unsigned depth, const char *call)
-{
-    if (!depth)
-        return;
-    lock_retake(&proc->lock, depth);
-    note_again(call);
-}
-
-/* Let other threads and processes run; returns with the lock as before.  Returns ns without the
- * core; the time in which it waits for the lock is not counted. */
-static uint64_t step_aside(int idle)
-{
-    const char *call = proc->call;
-    unsigned depth = proc->threaded ? lock_drop(&proc->lock) : 0;
-    uint64_t before = time_now();
-    if (sched) /* `proc` is this rank's again when it returns */
-        sched->yield(proc->wait_what, proc->wait_peer, idle);
-    else
-        sched_yield();
-    uint64_t away = time_now() - before;
-    retake(depth, call);
-    return away;
-}
-
-/* A turn that was to sleep and did not.  In fairness, a thread that waits for the lock gets it
- * before this one takes it again. */
-static void give_way(void)
-{
-    const char *call = proc->call;
-    if (proc->threaded) {
-        lock_yield(&proc->lock);
-        note_again(call);
-    }
-    if (proc->progress->blind) /* no news are waiting: give the core away, too */
-        step_aside(1);
-}
-
-/* What arming the descriptors has shown.  BLIND: a source that must be polled has no descriptor, or
- * none now. */
-enum armed { NEWS, MAY_SLEEP, BLIND };
-
-static enum armed arm_all(struct progress *p, int *nfds)
-{
-    enum armed is = MAY_SLEEP;
-    int room = p->nsources * PROGRESS_FDS + 1;
-    if (p->fds_room < room) {
-        struct pollfd *bigger = realloc(p->fds, (size_t)room * sizeof *bigger);
-        if (!bigger)
-            return NEWS;
-        p->fds = bigger;
-        p->fds_room = room;
-    }
-    int n = 0;
-    p->fds[n++] = (struct pollfd){.fd = mem_wake_fd(), .events = POLLIN};
-    for (struct list *l = p->sources.next; l != &p->sources; l = l->next) {
-        struct progress_source *s = LIST_OBJ(l, struct progress_source, link);
-        int err = s->fd(s->arg, 1);
-        if (err > 0)
-            return NEWS;
-        if (err < 0)
-            is = BLIND;
-        int fd[PROGRESS_FDS] = {-1}, many = 0;
-        if (!err)
-            many = s->fds ? s->fds(s->arg, fd) : (fd[0] = s->fd(s->arg, 0)) >= 0;
-        for (int i = 0; i < many; i++)
-            p->fds[n++] = (struct pollfd){.fd = fd[i], .events = POLLIN};
-    }
-    *nfds = n;
-    return is;
-}
-
-/* Whether only wake-ups by other users' processes ended a sleep.  They are no news.  But the caller
- * looks once: their datagrams may have filled the queue, so that a peer's did not fit. */
-static int only_strangers(const struct pollfd *fds, int nfds)
-{
-    for (int i = 0; i < nfds; i++) /* the first is the wake-up's, which tp/shm names again */
-        if (fds[i].revents && fds[i].fd != fds[0].fd)
-            return 0;
-    return !mem_wake_heard();
-}
-
-/* Sleep on the descriptors, without the lock.  Returns ns until a descriptor woke us. 0: none did,
- * or it was another thread, which has handled its news. */
-static uint64_t sleep_on(struct progress *p, int nfds, int max_ms)
-{
-    struct pollfd *fds = p->fds; /* only the poller touches it */
-    uint64_t slept = 0;
-    pvar_set_add(pvar_proc(), PVAR_SLEEPS, 1);
-    p->asleep = 1;
-    const char *call = proc->call;
-    unsigned depth = proc->threaded ? lock_drop(&proc->lock) : 0;
-    uint64_t before = time_now();
-    int ready = poll(fds, (nfds_t)nfds, max_ms);
-    if (ready > 0)
-        slept = time_now() - before + 1;
-    retake(depth, call);
-    if (!p->asleep || (ready > 0 && only_strangers(fds, nfds)))
-        slept = 0;
-    p->asleep = 0;
-    return slept;
-}
-
-/* Sleep until a descriptor wakes us, at most max_ms.  One thread polls; the others wait for the
- * condition variable.  If a source has no descriptor, a thread that dozes looks again after
- * backoff_ms.  Otherwise (0) a turn is an ordinary one, and no thread follows one that dozes. 1:
- * the condition was seen to hold. *slept: ns until a descriptor woke us; 0: none did. */
-static __attribute__((cold)) int doze(struct progress *p, int (*cond)(void *), void *arg,
-                                      int max_ms, int backoff_ms, uint64_t *slept)
-{
-    int met = 0, nfds = 0;
-    *slept = 0;
-    p->polls += PROGRESS_SLEEP;
-    if (p->poller && !(p->blind && !backoff_ms)) {
-        p->followers++;
-        lock_cond_wait(&p->cond, atomic_load_explicit(&p->cond.seq, memory_order_acquire),
-                       &proc->lock, (uint64_t)max_ms * 1000000u);
-        p->followers--;
-        return 0;
-    }
-    if (p->poller) {
-        give_way();
-        return 0;
-    }
-    p->poller = 1;
-    /* Raise the flag before the last look: pairs with the fence in mem_wake() of the process that
-     * brings news. */
-    mem_wake_arm();
-    /* The look is for the hooks, too: some wait for words in shared memory whose writer wakes
-     * us. */
-    enum armed is = progress_poll() == 0 ? arm_all(p, &nfds) : NEWS;
-    p->blind = is == BLIND;
-    int ms = !p->blind || max_ms < backoff_ms ? max_ms : backoff_ms, sleeps = is != NEWS && ms > 0;
-    if (sleeps && !(met = cond(arg)))
-        *slept = sleep_on(p, nfds, ms);
-    mem_wake_disarm();
-    p->poller = 0;
-    if (p->followers) /* news may be for them, and one of them must poll next */
-        lock_cond_signal(&p->cond);
-    if (!sleeps)
-        give_way();
-    return met;
-}
-
 /* How long the next sleep may be.  While a hook is active its work may wait for room at a peer,
  * which no descriptor reports: look again soon, then at growing intervals. */
 static int sleep_ms(const struct progress *p, int fruitless)
@@ -419,7 +265,7 @@ static int poll_timed(struct progress *p, int *served)
 /* 1: others ran. */
 static int yield_measured(struct progress *p)
 {
-    uint64_t ns = step_aside(1);
+    uint64_t ns = progress_step_aside(1);
     if (ns < YIELD_EMPTY) {
         spin_longer(p);
         p->skip = 0;
@@ -445,82 +291,132 @@ static enum mem_attention attend(enum mem_attention was, enum mem_attention is)
     return is;
 }
 
+/* A wait whose condition did not hold at once. */
+struct wait_loop {
+    int (*cond)(void *arg);
+    void *arg;
+    const char *what;
+    int peer;
+    uint64_t end;   /* time limit (ns); 0: none */
+    uint64_t since; /* look_after() */
+    int64_t idle;   /* polls without an event */
+    int yields;     /* in this idle time */
+    int served;     /* polls of this idle time in which the networks had something to do */
+    int fruitless;  /* sleeps without news */
+};
+
+static inline void loop_look_after(struct progress *p, struct wait_loop *l)
+{
+    uint64_t since = l->since; /* a copy: the loop stays in registers */
+    look_after(p, &since, l->what, l->peer);
+    l->since = since;
+}
+
+static inline void loop_poll(struct progress *p, struct wait_loop *l)
+{
+    int timed = l->what && !sched && p->networks && l->idle > p->spin / 2 && l->idle <= p->spin;
+    /* Without a call: each function that returns after a system call under it costs 10 ns
+     * (ucx.md). */
+    if ((timed ? poll_timed(p, &l->served) : poll_once(p)) > 0) {
+        l->idle = 0;
+        l->yields = l->fruitless = l->served = 0;
+    } else if (l->served >= SERVED_LOOKS) {
+        l->idle = 0;
+        l->served = 0;
+    } else {
+        l->idle++;
+    }
+}
+
+static inline void loop_spin(struct progress *p, struct wait_loop *l)
+{
+    if (proc->threaded)
+        lock_yield(&proc->lock);
+    int glimpse = p->networks && l->idle && l->idle % SPIN_GLIMPSE == 0 && !p->skips_left;
+    if (glimpse && cvar.progress_yield)
+        l->yields += yield_measured(p);
+    if (l->idle > RELAX_FROM) /* it costs about 30 ns, a quarter of a message's latency */
+        cpu_relax();
+}
+
+static inline void loop_yield(struct progress *p, struct wait_loop *l)
+{
+    l->yields++;
+    yield_measured(p);
+}
+
+/* 1: the condition holds. */
+static int loop_sleep(struct progress *p, struct wait_loop *l)
+{
+    if (!l->yields && p->skips_left)
+        p->skips_left--;
+    loop_look_after(p, l);
+    l->yields = (int)cvar.progress_yield; /* look at everything once, then sleep again */
+    uint64_t slept;
+    int backoff = backoff_ms(p, l->what, l->fruitless);
+    int ms = l->end ? 1 : sleep_ms(p, l->fruitless++);
+    int met = progress_doze(p, l->cond, l->arg, ms, backoff, &slept);
+    /* News, perhaps none for this process: a network that executes a peer's put or get here may
+     * report nothing, and the next may follow at once. */
+    if (slept) {
+        l->idle = 0;
+        l->yields = l->fruitless = l->served = 0;
+    }
+    if (slept && slept < SLEEP_SHORT_NS)
+        spin_longer(p);
+    return met;
+}
+
+/* Until the condition holds: 0; or the time is over: -ETIMEDOUT. A condition that held is never
+ * tested again: the test may have acted, such as sent a message. */
+static int loop_run(struct progress *p, struct wait_loop *l)
+{
+    enum mem_attention attends = MEM_BUSY;
+    int met = 0, err = 0;
+    while (!met) {
+        if (l->what) {
+            proc->wait_what = l->what;
+            proc->wait_peer = l->peer;
+        }
+        if (l->end && time_now() >= l->end) {
+            err = -ETIMEDOUT;
+            break;
+        }
+        loop_poll(p, l);
+        if (l->cond(l->arg))
+            break;
+        if (is_turn_to_look(p))
+            loop_look_after(p, l);
+        attends = attend(attends, sched || l->idle <= p->spin ? MEM_SPINS : MEM_WAITS);
+        if (sched) /* with a time limit it can go on when no other process moves */
+            progress_step_aside(l->idle > 0 && !l->end);
+        else if (l->idle <= p->spin)
+            loop_spin(p, l);
+        else if (l->yields < cvar.progress_yield && !p->skips_left)
+            loop_yield(p, l);
+        else
+            met = loop_sleep(p, l);
+    }
+    attend(attends, MEM_BUSY);
+    if (l->idle > 0 && l->idle <= p->spin && p->spin < p->spin_max && !l->yields)
+        spin_longer(p);
+    return err;
+}
+
 int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int peer,
                       uint64_t timeout_ns)
 {
     struct progress *p = proc->progress;
     WR_ASSERT_DEBUG(!p->polling);
-    uint64_t end = timeout_ns ? time_now() + timeout_ns : 0, since = 0;
-    int64_t idle = 0;
-    int fruitless = 0, err = 0, yields = 0, served = 0;
-    const char *outer_what = proc->wait_what;
-    int outer_peer = proc->wait_peer;
+    uint64_t end = timeout_ns ? time_now() + timeout_ns : 0;
     /* first: nothing in this function may come between the condition and its caller */
     progress_glance();
-    /* Never test again a condition that held: the test may have acted, such as sent a message. */
-    int met = cond(arg);
-    enum mem_attention attends = MEM_BUSY;
-    while (!met) {
-        if (what) {
-            proc->wait_what = what;
-            proc->wait_peer = peer;
-        }
-        if (end && time_now() >= end) {
-            err = -ETIMEDOUT;
-            break;
-        }
-        int timed = what && !sched && p->networks && idle > p->spin / 2 && idle <= p->spin;
-        /* Without a call: each function that returns after a system call under it costs 10 ns
-         * (ucx.md). */
-        if ((timed ? poll_timed(p, &served) : poll_once(p)) > 0) {
-            idle = 0;
-            yields = 0;
-            fruitless = 0;
-            served = 0;
-        } else if (served >= SERVED_LOOKS) {
-            idle = 0;
-            served = 0;
-        } else {
-            idle++;
-        }
-        if ((met = cond(arg)) != 0)
-            break;
-        if (is_turn_to_look(p))
-            look_after(p, &since, what, peer);
-        attends = attend(attends, sched || idle <= p->spin ? MEM_SPINS : MEM_WAITS);
-        if (sched) {
-            /* with a time limit it can go on when no other process moves */
-            step_aside(idle > 0 && !end);
-        } else if (idle <= p->spin) {
-            if (proc->threaded)
-                lock_yield(&proc->lock);
-            if (p->networks && idle && idle % SPIN_GLIMPSE == 0 && !p->skips_left &&
-                cvar.progress_yield)
-                yields += yield_measured(p);
-            if (idle > RELAX_FROM) /* it costs about 30 ns, a quarter of a message's latency */
-                cpu_relax();
-        } else if (yields < cvar.progress_yield && !p->skips_left) {
-            yields++;
-            yield_measured(p);
-        } else {
-            if (!yields && p->skips_left)
-                p->skips_left--;
-            look_after(p, &since, what, peer);
-            yields = (int)cvar.progress_yield; /* look at everything once, then sleep again */
-            uint64_t slept;
-            int backoff = backoff_ms(p, what, fruitless);
-            met = doze(p, cond, arg, end ? 1 : sleep_ms(p, fruitless++), backoff, &slept);
-            /* News, perhaps none for this process: a network that executes a peer's put or get here
-             * may report nothing, and the next may follow at once. */
-            if (slept)
-                idle = yields = fruitless = served = 0;
-            if (slept && slept < SLEEP_SHORT_NS)
-                spin_longer(p);
-        }
-    }
-    attend(attends, MEM_BUSY);
-    if (idle > 0 && idle <= p->spin && p->spin < p->spin_max && !yields)
-        spin_longer(p);
+    if (cond(arg))
+        return 0;
+    const char *outer_what = proc->wait_what;
+    int outer_peer = proc->wait_peer;
+    struct wait_loop l = {cond, arg, what, peer, .end = end};
+    int err = loop_run(p, &l);
     proc->wait_what = outer_what;
     proc->wait_peer = outer_peer;
     return err;
@@ -553,7 +449,7 @@ void progress_test(void)
     if (sched || ++p->test_idle >= (p->crowded ? TEST_TURNS_CROWDED : TEST_TURNS)) {
         p->test_idle = 0;
         look_after(p, &p->test_since, "MPI_Test", -1);
-        step_aside(0);
+        progress_step_aside(0);
     } else if (proc->threaded) {
         lock_yield(&proc->lock);
     }

@@ -44,4 +44,15 @@ struct progress {
     int serves;
 };
 
+/* doze.c */
+/* Let other threads and processes run; returns with the lock as before.  Returns ns without the
+ * core; the time in which it waits for the lock is not counted. */
+uint64_t progress_step_aside(int idle);
+/* Sleep until a descriptor wakes us, at most max_ms.  One thread polls; the others wait for the
+ * condition variable.  If a source has no descriptor, a thread that dozes looks again after
+ * backoff_ms.  Otherwise (0) a turn is an ordinary one, and no thread follows one that dozes. 1:
+ * the condition was seen to hold. *slept: ns until a descriptor woke us; 0: none did. */
+__attribute__((cold)) int progress_doze(struct progress *p, int (*cond)(void *), void *arg,
+                                        int max_ms, int backoff_ms, uint64_t *slept);
+
 #endif
