@@ -78,29 +78,26 @@ static void across(MPI_Comm inter)
     MPI_Group_free(&world);
 }
 
-int main(int argc, char **argv)
-{
-    MPI_Comm half, inter, first, recv, probe, iprobe, mprobe, held, kept;
-    MPI_Request before, after, any, again;
-    MPI_Message m;
-    int buf[4] = {0}, n = 0, there = 0, err;
+enum { FIRST, KEPT, RECV, PROBE, IPROBE, MPROBE, HELD, COMMS };
+static MPI_Comm comm[COMMS], inter;
+static MPI_Request again; /* a receive from any on KEPT, started again and again */
 
-    mt_init(&argc, &argv);
+static void begin(void)
+{
+    MPI_Comm half;
+    static int n;
+    int i;
+
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_split(MPI_COMM_WORLD, mt_rank > 1, 0, &half);
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, mt_rank > 1 ? 0 : 2, 1, &inter);
     MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
-    MPI_Comm_dup(MPI_COMM_WORLD, &first);
-    MPI_Comm_dup(MPI_COMM_WORLD, &kept);
-    MPI_Comm_dup(MPI_COMM_WORLD, &recv);
-    MPI_Comm_dup(MPI_COMM_WORLD, &probe);
-    MPI_Comm_dup(MPI_COMM_WORLD, &iprobe);
-    MPI_Comm_dup(MPI_COMM_WORLD, &mprobe);
-    MPI_Comm_dup(MPI_COMM_WORLD, &held);
-    MPI_Recv_init(&n, 1, MPI_INT, MPI_ANY_SOURCE, 7, kept, &again);
+    for (i = 0; i < COMMS; i++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
+    MPI_Recv_init(&n, 1, MPI_INT, MPI_ANY_SOURCE, 7, comm[KEPT], &again);
     if (mt_rank == DEAD) {
-        for (n = 0; n < DEAD; n++)
-            MPI_Send(&n, 1, MPI_INT, n, 7, kept);
+        for (i = 0; i < DEAD; i++)
+            MPI_Send(&i, 1, MPI_INT, i, 7, comm[KEPT]);
     } else {
         MPI_Start(&again);
         CHECK_EQ(MPI_Wait(&again, MPI_STATUS_IGNORE), MPI_SUCCESS);
@@ -109,37 +106,55 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     if (mt_rank == DEAD)
         raise(SIGKILL);
+}
 
-    /* The launcher knows, this process has not looked since: it is told once. */
+/* The launcher knows, this process has not looked since: one call reports it. */
+static void first_call(void)
+{
+    int n = 0;
+
     usleep(300000);
     if (mt_rank == 1)
-        MPI_Send(&mt_rank, 1, MPI_INT, 0, 8, first);
-    failed(MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 7, first, MPI_STATUS_IGNORE),
+        MPI_Send(&mt_rank, 1, MPI_INT, 0, 8, comm[FIRST]);
+    failed(MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 7, comm[FIRST], MPI_STATUS_IGNORE),
            "the first call after it, a receive from any");
     if (mt_rank == 0) {
-        CHECK_EQ(MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 8, first, MPI_STATUS_IGNORE),
+        CHECK_EQ(MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 8, comm[FIRST], MPI_STATUS_IGNORE),
                  MPI_SUCCESS);
         CHECK_EQ(n, 1);
     }
+}
 
-    MPI_Precv_init(buf, 2, 2, MPI_INT, DEAD, 1, recv, MPI_INFO_NULL, &before);
-    MPI_Irecv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 7, held, &any);
+/* Each form of a receive from any, and of one from the dead rank. */
+static void later_calls(void)
+{
+    MPI_Request any;
+    MPI_Message m;
+    int n = 0, there = 0;
+
+    MPI_Irecv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 7, comm[HELD], &any);
     failed(MPI_Recv(&n, 1, MPI_INT, DEAD, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
            "a receive from it");
-
-    failed(MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 7, recv, MPI_STATUS_IGNORE),
+    failed(MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 7, comm[RECV], MPI_STATUS_IGNORE),
            "a receive from any, later");
-    failed(MPI_Probe(MPI_ANY_SOURCE, 7, probe, MPI_STATUS_IGNORE), "a probe of any, later");
-    failed(MPI_Iprobe(MPI_ANY_SOURCE, 7, iprobe, &there, MPI_STATUS_IGNORE),
+    failed(MPI_Probe(MPI_ANY_SOURCE, 7, comm[PROBE], MPI_STATUS_IGNORE), "a probe of any, later");
+    failed(MPI_Iprobe(MPI_ANY_SOURCE, 7, comm[IPROBE], &there, MPI_STATUS_IGNORE),
            "a look for any, later");
-    failed(MPI_Mprobe(MPI_ANY_SOURCE, 7, mprobe, &m, MPI_STATUS_IGNORE),
+    failed(MPI_Mprobe(MPI_ANY_SOURCE, 7, comm[MPROBE], &m, MPI_STATUS_IGNORE),
            "a matched probe of any, later");
     failed(MPI_Wait(&any, MPI_STATUS_IGNORE), "a receive from any, earlier");
     MPI_Start(&again);
     failed(MPI_Wait(&again, MPI_STATUS_IGNORE),
            "a persistent receive from any, whose last message was its");
-    failed(MPI_Iprobe(DEAD, 7, iprobe, &there, MPI_STATUS_IGNORE), "a look for its message");
-    failed(MPI_Probe(DEAD, 7, iprobe, MPI_STATUS_IGNORE), "a probe of its message");
+    failed(MPI_Iprobe(DEAD, 7, comm[IPROBE], &there, MPI_STATUS_IGNORE), "a look for its message");
+    failed(MPI_Probe(DEAD, 7, comm[IPROBE], MPI_STATUS_IGNORE), "a probe of its message");
+}
+
+/* The living go on, on each communicator. */
+static void go_on(void)
+{
+    int n;
+
     for (n = 1; n < DEAD; n++) { /* what the living send would be taken first */
         if (mt_rank == 0)
             MPI_Send(NULL, 0, MPI_INT, n, 9, MPI_COMM_WORLD);
@@ -147,20 +162,31 @@ int main(int argc, char **argv)
             MPI_Recv(NULL, 0, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     if (mt_rank == 0) {
+        MPI_Status st;
         MPI_Start(&again);
-        CHECK_EQ(MPI_Wait(&again, MPI_STATUS_IGNORE), MPI_SUCCESS);
-        CHECK_EQ(n, 1);
+        CHECK_EQ(MPI_Wait(&again, &st), MPI_SUCCESS);
+        CHECK_EQ(st.MPI_SOURCE, 1);
     } else if (mt_rank == 1) {
-        MPI_Send(&mt_rank, 1, MPI_INT, 0, 7, kept);
+        MPI_Send(&mt_rank, 1, MPI_INT, 0, 7, comm[KEPT]);
     }
     MPI_Request_free(&again);
-    living(recv);
-    living(probe);
-    living(iprobe);
-    living(mprobe);
-    living(held);
+    for (n = RECV; n < COMMS; n++)
+        living(comm[n]);
+}
 
-    MPI_Precv_init(buf, 2, 2, MPI_INT, DEAD, 1, recv, MPI_INFO_NULL, &after);
+int main(int argc, char **argv)
+{
+    MPI_Request before, after;
+    int buf[4] = {0}, n, err;
+
+    mt_init(&argc, &argv);
+    begin();
+    first_call();
+    MPI_Precv_init(buf, 2, 2, MPI_INT, DEAD, 1, comm[RECV], MPI_INFO_NULL, &before);
+    later_calls();
+    go_on();
+
+    MPI_Precv_init(buf, 2, 2, MPI_INT, DEAD, 1, comm[RECV], MPI_INFO_NULL, &after);
     for (n = 0; n < 2; n++) {
         MPI_Start(&before);
         MPI_Start(&after);
