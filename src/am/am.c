@@ -432,7 +432,7 @@ int am_ordered(int dst)
     return p && (p->t->caps.flags & TP_AM_ORDERED) != 0;
 }
 
-struct tp *am_tp(int dst, const struct tp_ops **ops, struct tp_caps *caps)
+struct tp *am_tp_to(int dst, const struct tp_ops **ops, struct tp_caps *caps)
 {
     int err;
     const struct am_peer *p = am_peer_try(dst, &err);

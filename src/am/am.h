@@ -94,7 +94,7 @@ void am_credit_return(int dst, unsigned replies);
 
 /* For native one-sided access and its limits: the transport of dst, NULL if dst has none. ops may
  * be NULL. */
-struct tp *am_tp(int dst, const struct tp_ops **ops, struct tp_caps *caps);
+struct tp *am_tp_to(int dst, const struct tp_ops **ops, struct tp_caps *caps);
 /* The transports of this process, i from 0 on; NULL beyond the last. */
 struct tp *am_tp_open(int i, const struct tp_ops **ops, struct tp_caps *caps);
 

@@ -16,7 +16,7 @@ static int word(struct io_file *f, MPI_Op op, int64_t v, int64_t *old)
         f->pointer = op == MPI_SUM ? *old + v : v;
         return MPI_SUCCESS;
     }
-    int err = rma_op(f->pointer_win, &a, NULL);
+    int err = rma_op_begin(f->pointer_win, &a, NULL);
     return err ? err : rma_flush(f->pointer_win, 0);
 }
 

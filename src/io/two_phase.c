@@ -213,7 +213,7 @@ static int far_piece(struct meeting *m, struct io_file *f, int node, int64_t dis
         a.result = p;
     else
         a.origin = p;
-    return rma_op(m->p->win, &a, NULL);
+    return rma_op_begin(m->p->win, &a, NULL);
 }
 
 /* Data bytes from pos on, which belong `within` the buffer of an aggregator. */

@@ -280,7 +280,7 @@ static int set_x(struct parse *p, struct env_spec *e, const char *word)
     return value ? env_set(p, e, "x", word, value) : 0;
 }
 
-static int env_mode(struct env_spec *e, enum env_mode mode, const char *list)
+static int set_env_mode(struct env_spec *e, enum env_mode mode, const char *list)
 {
     if (!e)
         return -ENOMEM;
@@ -300,14 +300,14 @@ static int apply(struct parse *p, struct block *b, const struct opt_row *o, cons
     switch (o->opt) {
     case O_N: return count_of(p, o->name, v[0], ARGS_RANKS_MAX, &b->n);
     case O_ENV: return env_set(p, block_env(b), o->name, v[0], v[1]);
-    case O_ENVALL: return env_mode(block_env(b), ENV_ALL, NULL);
-    case O_ENVNONE: return env_mode(block_env(b), ENV_NONE, NULL);
-    case O_ENVLIST: return env_mode(block_env(b), ENV_LIST, v[0]);
+    case O_ENVALL: return set_env_mode(block_env(b), ENV_ALL, NULL);
+    case O_ENVNONE: return set_env_mode(block_env(b), ENV_NONE, NULL);
+    case O_ENVLIST: return set_env_mode(block_env(b), ENV_LIST, v[0]);
     case O_WDIR: b->wdir = v[0]; break;
     case O_GENV: return env_set(p, &a->genv, o->name, v[0], v[1]);
-    case O_GENVALL: return env_mode(&a->genv, ENV_ALL, NULL);
-    case O_GENVNONE: return env_mode(&a->genv, ENV_NONE, NULL);
-    case O_GENVLIST: return env_mode(&a->genv, ENV_LIST, v[0]);
+    case O_GENVALL: return set_env_mode(&a->genv, ENV_ALL, NULL);
+    case O_GENVNONE: return set_env_mode(&a->genv, ENV_NONE, NULL);
+    case O_GENVLIST: return set_env_mode(&a->genv, ENV_LIST, v[0]);
     case O_GWDIR: a->gwdir = v[0]; break;
     case O_LABEL: a->label = 1; break;
     case O_OUTFILE: a->outfile = v[0]; break;

@@ -127,7 +127,7 @@ enum mem_attention {
     MEM_SPINS
 };
 int mem_attend(enum mem_attention now); /* has a peer asked since the last call? */
-enum mem_attention mem_attention(int host_index);
+enum mem_attention mem_attention_of(int host_index);
 enum mem_attention mem_ask(int host_index); /* the same, and announce a message */
 
 /* --- CMA ----------------------------------------------------------------------

@@ -148,7 +148,7 @@ int mem_attend(enum mem_attention now)
     return atomic_exchange_explicit(a, MEM_BUSY, memory_order_acq_rel) & ASKED;
 }
 
-enum mem_attention mem_attention(int host_index)
+enum mem_attention mem_attention_of(int host_index)
 {
     return (enum mem_attention)(
         atomic_load_explicit(&proc->mem->record[host_index].attends, memory_order_relaxed) &

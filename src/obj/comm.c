@@ -79,7 +79,7 @@ static void comm_fill(struct comm *c, struct rankmap *map, int rank, struct rank
     c->remote = rankmap_ref(remote);
     c->rank = rank;
     c->size = map->size;
-    c->errhandler = errhandler_builtin(ERRHANDLER_FATAL);
+    c->errhandler = errhandler_of(ERRHANDLER_FATAL);
     attr_list_init(&c->attrs);
 }
 

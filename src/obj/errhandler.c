@@ -58,7 +58,7 @@ struct errhandler *errhandler_make(int holder, void (*fn)(void *, int *, ...))
     return e;
 }
 
-struct errhandler *errhandler_builtin(enum errhandler_builtin which)
+struct errhandler *errhandler_of(enum errhandler_builtin which)
 {
     return errhandler_ref(proc->obj->errhandler[which]);
 }

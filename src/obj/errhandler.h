@@ -26,7 +26,7 @@ enum errhandler_builtin { ERRHANDLER_FATAL, ERRHANDLER_RETURN, ERRHANDLER_THROW,
 /* A user handler with its handle; NULL: out of memory. */
 struct errhandler *errhandler_make(int holder, void (*fn)(void *, int *, ...));
 /* The predefined one, with a reference for the caller. */
-struct errhandler *errhandler_builtin(enum errhandler_builtin which);
+struct errhandler *errhandler_of(enum errhandler_builtin which);
 /* By handle, NULL if there is none. */
 struct errhandler *errhandler_find(int handle);
 struct errhandler *errhandler_ref(struct errhandler *e);

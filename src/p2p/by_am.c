@@ -234,7 +234,7 @@ static int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts
 static size_t window_segments(int world)
 {
     struct tp_caps caps = {0};
-    am_tp(world, NULL, &caps);
+    am_tp_to(world, NULL, &caps);
     return caps.replies && caps.replies < P2P_PULL_SEGMENTS ? caps.replies : P2P_PULL_SEGMENTS;
 }
 

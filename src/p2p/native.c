@@ -43,7 +43,7 @@ struct p2p_native { /* what the network knows of one request */
 static struct tp *network(const struct p2p_peer *p, size_t len, const struct tp_ops **ops,
                           struct tp_caps *caps)
 {
-    struct tp *tp = p->near || !cvar.rma_native ? NULL : am_tp(p->world, ops, caps);
+    struct tp *tp = p->near || !cvar.rma_native ? NULL : am_tp_to(p->world, ops, caps);
     if (!tp || !(caps->flags & TP_GET))
         return NULL;
     size_t min = cvar.p2p_native_min < 0 ? caps->pull_min : (size_t)cvar.p2p_native_min;

@@ -40,7 +40,7 @@ static int pull_fits(const struct p2p_req *s, int src, const struct p2p_pull *m)
 static int stays(int src, size_t bytes)
 {
     struct tp_caps caps;
-    return am_tp(src, NULL, &caps) && caps.am_zcopy_min && bytes >= caps.am_zcopy_min;
+    return am_tp_to(src, NULL, &caps) && caps.am_zcopy_min && bytes >= caps.am_zcopy_min;
 }
 
 static int on_pull(int src, const void *msg, size_t len)

@@ -9,7 +9,7 @@ struct p2p_message {
     struct p2p_unex *u;
 };
 
-struct look {
+struct search {
     uint32_t ctx;
     uint32_t src;
     int tag;
@@ -20,14 +20,14 @@ struct look {
     int dead; /* process whose failure ends it; -1: none */
 };
 
-static int look(struct look *l)
+static int look(struct search *l)
 {
     l->seen = proc->p2p->arrivals;
     l->found = match_find(l->ctx, l->src, l->tag);
     return l->found != NULL;
 }
 
-static int look_for_death(struct look *l)
+static int look_for_death(struct search *l)
 {
     if (__builtin_expect(boot_failed_count() != 0, 0))
         l->dead = l->world < 0 ? peer_untold(l->comm) : boot_failed(l->world) ? l->world : -1;
@@ -36,7 +36,7 @@ static int look_for_death(struct look *l)
 
 static int look_again(void *arg)
 {
-    struct look *l = arg;
+    struct search *l = arg;
     if (l->seen != proc->p2p->arrivals && look(l))
         return 1;
     /* Another thread may have taken what was found. */
@@ -83,7 +83,7 @@ int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **m
             *message = NULL;
         return MPI_SUCCESS;
     }
-    struct look l = {.ctx = c->ctx_recv, .src = p2p_from(c, source), .tag = tag, .comm = c,
+    struct search l = {.ctx = c->ctx_recv, .src = p2p_from(c, source), .tag = tag, .comm = c,
                      .dead = -1,
                      .world = source < 0 ? -1 : comm_peer_world(c, source)};
     if (!look(&l)) {

@@ -179,7 +179,7 @@ static int op_check(const struct rma_win *w, const struct rma_args *a, int reque
     return err ? err : check_sizes(a, bytes);
 }
 
-int rma_op(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
+int rma_op_begin(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
 {
     static const uint8_t counter[] = {[RMA_PUT] = PVAR_RMA_PUT,   [RMA_GET] = PVAR_RMA_GET,
                                       [RMA_ACC] = PVAR_RMA_ACC,   [RMA_GACC] = PVAR_RMA_GACC,

@@ -9,7 +9,7 @@
  *
  * All are called under proc->lock (proc->threaded); those marked "waits" release it meanwhile. If a
  * process that a call waits for fails, the call returns class MPIX_ERR_PROC_FAILED (rma_dead()).
- * Start with rma_op() and doc/design/rma-walk.md. */
+ * Start with rma_op_begin() and doc/design/rma-walk.md. */
 #ifndef RMA_RMA_H
 #define RMA_RMA_H
 
@@ -90,7 +90,7 @@ struct rma_args {
     struct dt_op *op; /* acc, gacc, fop */
 };
 /* req NULL: plain; else the request-based form (in passive epochs only: RMA_SYNC). */
-int rma_op(struct rma_win *w, const struct rma_args *a, MPI_Request *req);
+int rma_op_begin(struct rma_win *w, const struct rma_args *a, MPI_Request *req);
 
 /* --- synchronization --------------------------------------------------------------
  * RMA_SYNC, ASSERT, RANK, LOCKTYPE; RMA_RANGE and the like for operations that failed at a far

@@ -133,7 +133,7 @@ static int check_darray(const struct darray *d, const int64_t *gsizes)
     return err ? err : check_order(d->order);
 }
 
-static int darray(const struct darray *d, const int64_t *gsizes, MPI_Datatype oldtype,
+static int make_darray(const struct darray *d, const int64_t *gsizes, MPI_Datatype oldtype,
                   MPI_Datatype *newtype, int large)
 {
     struct typecall a = {.combiner = MPI_COMBINER_DARRAY, .large = large};
@@ -164,7 +164,7 @@ int PMPI_Type_create_darray(int size, int rank, int ndims, const int gsizes[], c
     const struct darray d = {size, rank, ndims, distribs, dargs, psizes, order};
     int err = check_ndims(ndims);
     int64_t *g = typecall_widen(gsizes, ndims, "array_of_gsizes", &err);
-    err = err ? typecall_fail(err) : darray(&d, g, oldtype, newtype, 0);
+    err = err ? typecall_fail(err) : make_darray(&d, g, oldtype, newtype, 0);
     free(g);
     return err;
 }
@@ -177,7 +177,7 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count gsi
     api_enter("MPI_Type_create_darray_c");
     const struct darray d = {size, rank, ndims, distribs, dargs, psizes, order};
     int err = check_ndims(ndims);
-    return err ? typecall_fail(err) : darray(&d, gsizes, oldtype, newtype, 1);
+    return err ? typecall_fail(err) : make_darray(&d, gsizes, oldtype, newtype, 1);
 }
 API_ALIAS(MPI_Type_create_darray_c);
 

@@ -163,7 +163,7 @@ int api_start(int required, int *provided, const struct boot_ops *forced)
     if (boot_rank() == 0)
         names_remark();
     api_attrs_init(&proc->api->attrs);
-    proc->api->file_errhandler = errhandler_builtin(ERRHANDLER_RETURN);
+    proc->api->file_errhandler = errhandler_of(ERRHANDLER_RETURN);
     if (cvar.async_progress && !sched && (err = progress_async_start()) != 0)
         start_fails("the progress thread", err);
     atomic_store_explicit(&proc->phase, proc->check ? PROC_CHECKED : PROC_INIT,

@@ -17,7 +17,7 @@ struct blame {
     char *win_name; /* NULL: it has none */
 };
 
-static struct blame blame(struct request *r)
+static struct blame blame_of(struct request *r)
 {
     struct blame b = {0};
     if (r->error && r->ops->blame) {
@@ -118,7 +118,7 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
         return api_exit(MPI_COMM_NULL, MPI_SUCCESS);
     }
     request_wait(r);
-    struct blame b = blame(r);
+    struct blame b = blame_of(r);
     return leave_blame(b, finish(r, request, status));
 }
 API_ALIAS(MPI_Wait);
@@ -154,7 +154,7 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     *flag = poll_one(r);
     if (!*flag)
         return api_exit(MPI_COMM_NULL, MPI_SUCCESS);
-    struct blame b = blame(r);
+    struct blame b = blame_of(r);
     return leave_blame(b, finish(r, request, status));
 }
 API_ALIAS(MPI_Test);
@@ -184,7 +184,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
             status->MPI_ERROR = error;
         }
     }
-    struct blame b = blame(r);
+    struct blame b = blame_of(r);
     return leave_blame(b, err);
 }
 API_ALIAS(MPI_Request_get_status);
@@ -246,7 +246,7 @@ int PMPI_Start(MPI_Request *request)
         err = start_arg(*request, &r);
     if (err)
         return api_exit(MPI_COMM_NULL, err);
-    struct blame b = blame(r);
+    struct blame b = blame_of(r);
     return leave_blame(b, request_start(r));
 }
 API_ALIAS(MPI_Start);
@@ -266,7 +266,7 @@ int PMPI_Startall(int count, MPI_Request requests[])
     for (int i = 0; i < count && !err; i++) {
         blame_drop(&b);
         err = start_arg(requests[i], &r); /* again: the same request may be in the list twice */
-        b = blame(r);
+        b = blame_of(r);
         if (!err)
             err = request_start(r);
     }
@@ -374,7 +374,7 @@ static void take(struct set *s, int i, MPI_Request *requests, MPI_Status *status
         set_empty(st);
     } else {
         if (r->error && !is_blamed(&o->blamed))
-            o->blamed = blame(r);
+            o->blamed = blame_of(r);
         err = finish(r, &requests[i], st);
     }
     err_name(err, proc->call);
@@ -450,7 +450,7 @@ static int first_done(const struct set *s)
 static int finish_any(struct set *s, MPI_Request *requests, int i, MPI_Status *status,
                       struct blame *c)
 {
-    *c = blame(s->r[i]);
+    *c = blame_of(s->r[i]);
     return finish(s->r[i], &requests[i], status);
 }
 

@@ -95,6 +95,6 @@ int onesided_run(MPI_Win win, struct rma_args *a, MPI_Request *req, int err)
     if (!err)
         err = api_win(win, &w);
     if (!err)
-        err = rma_op(w, a, req);
+        err = rma_op_begin(w, a, req);
     return api_exit_win(win, err);
 }

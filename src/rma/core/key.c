@@ -112,7 +112,7 @@ static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
 {
     const struct tp_ops *ops;
     struct tp_caps caps;
-    struct tp *tp = am_tp(t->world, &ops, &caps);
+    struct tp *tp = am_tp_to(t->world, &ops, &caps);
     if (!tp) /* no way to it now */
         return NULL;
     const struct rma_atomics *atomics = w->native.acc ? rma_atomics_of(tp, ops, &caps) : NULL;

@@ -57,7 +57,7 @@ static void transport_of(struct rma_target *t)
     t->most_replies = 1;
     t->gather = t->small = 0;
     t->zcopy_min = UINT32_MAX;
-    if (am_tp(t->world, &ops, &caps)) {
+    if (am_tp_to(t->world, &ops, &caps)) {
         if (caps.am_zcopy_min)
             t->zcopy_min = (uint32_t)caps.am_zcopy_min;
         t->most_replies = caps.replies ? caps.replies / 2 : UINT32_MAX;

@@ -197,7 +197,7 @@ void rma_coalesce_open(struct rma_target *t, struct rma_op *op)
         t->flags & (TARGET_DRAIN | TARGET_REFUSED | TARGET_FAILED | TARGET_NEAR))
         return;
     if (!(e->flags & DT_PREDEFINED) || !rma_coalesce_type(e) ||
-        rma_route(t, op) == RMA_ROUTE_NATIVE)
+        rma_route_of(t, op) == RMA_ROUTE_NATIVE)
         return;
     size_t room = room_for(t, before, op->bytes);
     if (room < COALESCE_FEW * step || (op->coalesced = buffer_take(rma_self())) == NULL)

@@ -32,7 +32,7 @@ uint32_t rma_token_next(const struct rma_win *w); /* the one that is given out n
 
 /* --- route.c ---- */
 enum rma_route { RMA_ROUTE_AM, RMA_ROUTE_NATIVE };
-enum rma_route rma_route(const struct rma_target *t, const struct rma_op *op);
+enum rma_route rma_route_of(const struct rma_target *t, const struct rma_op *op);
 /* Is it certain here that the target will accept it? (R11) */
 int rma_route_certain(struct rma_target *t, const struct rma_op *op);
 /* Would op be faster natively if the key were known? min: bytes of one put or get. */

@@ -219,7 +219,7 @@ static enum step send_by_network(struct rma_target *t)
 {
     const struct rma_op *op = op_at(t->next);
     /* an existing offer is sent as soon as there is room */
-    if (!t->offer && rma_route(t, op) == RMA_ROUTE_NATIVE)
+    if (!t->offer && rma_route_of(t, op) == RMA_ROUTE_NATIVE)
         return send_native(t);
     return op->bytes >= t->w->native.pull_min ? send_pull(t) : STEP_NOTHING;
 }
@@ -361,7 +361,7 @@ int rma_target_due(const struct rma_target *t)
     return v == ADMIT_LOCK_FIRST && (t->flags & TARGET_DRAIN);
 }
 
-static enum step step(struct rma_target *t)
+static enum step one_step(struct rma_target *t)
 {
     /* native pieces that the network has not given back */
     if ((t->flags & TARGET_FAILED) && t->nops) {
@@ -404,7 +404,7 @@ int rma_issue_target(struct rma_target *t)
 {
     int n = 0;
     enum step s;
-    while ((s = step(t)) == STEP_SENT)
+    while ((s = one_step(t)) == STEP_SENT)
         n++;
     if (s == STEP_AGAIN)
         rma_ready(t);
@@ -420,7 +420,7 @@ int rma_issue_win(struct rma_win *w)
     unsigned idle = 0;
     while (!list_empty(&w->table.ready) && idle <= w->table.ntargets) {
         struct rma_target *t = LIST_OBJ(list_pop(&w->table.ready), struct rma_target, ready);
-        enum step s = step(t);
+        enum step s = one_step(t);
         if (s == STEP_SENT) {
             n++;
             idle = 0;

@@ -115,7 +115,7 @@ int rma_on_key_ask(int src, const void *msg, size_t len)
         return 0;
     }
     struct tp_caps caps;
-    struct tp *tp = am_tp(src, &ops, &caps);
+    struct tp *tp = am_tp_to(src, &ops, &caps);
     out.d.size = (uint64_t)w->bytes;
     out.d.unit = (uint64_t)w->disp_unit;
     out.d.align = (uint16_t)((uintptr_t)w->base % RMA_KEY_ALIGN);

@@ -31,7 +31,7 @@ size_t rma_pull_least(void)
 struct tp *rma_pull_network(int world, int data, int results, size_t bytes,
                             const struct tp_ops **ops, struct tp_caps *caps)
 {
-    struct tp *tp = am_tp(world, ops, caps);
+    struct tp *tp = am_tp_to(world, ops, caps);
     if (!tp || !(*ops)->import || (results && !(caps->flags & TP_PUT)))
         return NULL;
     /* Results are a second transfer, which a message's answer would have included: they are faster

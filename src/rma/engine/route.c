@@ -108,7 +108,7 @@ int rma_route_certain(struct rma_target *t, const struct rma_op *op)
     return 1;
 }
 
-enum rma_route rma_route(const struct rma_target *t, const struct rma_op *op)
+enum rma_route rma_route_of(const struct rma_target *t, const struct rma_op *op)
 {
     const struct rma_key *k = t->key;
     if (!k || k->state != KEY_READY || op->coalesced)

@@ -84,7 +84,7 @@ int rma_by_message(const struct rma_near *n, const struct rma_args *a, size_t by
 {
     enum { PIECES_WAKE = 64, ACC_WAKE = 32 << 10, BLOCK_LONG = 4096 };
     enum mem_attention there, least = MEM_SPINS;
-    if (n->kind != RMA_NEAR_CMA || (there = mem_attention(n->host_index)) == MEM_BUSY)
+    if (n->kind != RMA_NEAR_CMA || (there = mem_attention_of(n->host_index)) == MEM_BUSY)
         return 0;
     if (a->kind == RMA_PUT || a->kind == RMA_GET) {
         size_t blocks = dt_blocks(a->ttype, (size_t)a->tcount);

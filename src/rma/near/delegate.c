@@ -66,7 +66,7 @@ static int unread(const struct rma_win *w, struct rma_near *n)
 /* Is the owner likely to answer soon? */
 static int listens(const struct rma_win *w, struct rma_near *n)
 {
-    enum mem_attention there = mem_attention(n->host_index);
+    enum mem_attention there = mem_attention_of(n->host_index);
     if (unread(w, n))
         return 0;
     if (there == MEM_WAITS) {

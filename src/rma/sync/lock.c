@@ -126,7 +126,7 @@ static inline void near_locked(struct rma_win *w, struct rma_near *n, enum shmlo
     rma_near_opened(w, n);
 }
 
-BARE int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type, uint64_t age)
+BARE int rma_lock_near(struct rma_win *w, struct rma_near *n, enum shmlock_type type, uint64_t age)
 {
     if (!shmlock_enter_aged(n->lockword, &w->node.n, type, age)) {
         struct near_wait x = {w, n, 0};
@@ -319,7 +319,7 @@ int rma_lock(struct rma_win *w, int type, int rank, int assert)
     if (!err && !n)
         err = lock_far(w, rank, kind, assert & MPI_MODE_NOCHECK);
     else if (!err && !(assert & MPI_MODE_NOCHECK))
-        err = rma_near_lock(w, n, kind, w->passive.locks > 1 ? w->passive.age : SHMLOCK_NOW);
+        err = rma_lock_near(w, n, kind, w->passive.locks > 1 ? w->passive.age : SHMLOCK_NOW);
     if (err) {
         lock_closed(w);
         return err;

@@ -43,7 +43,7 @@ int rma_lockall_touch(struct rma_win *w, struct rma_near *n)
             progress_wait(not_asked, n, "a window lock", rma_world(w, n->rank));
             continue;
         }
-        int err = rma_near_lock(w, n, SHMLOCK_SHARED, w->passive.age);
+        int err = rma_lock_near(w, n, SHMLOCK_SHARED, w->passive.age);
         /* a failed member has no lock, as with a far one */
         if (err && !boot_failed(rma_world(w, n->rank)))
             return err;

@@ -28,7 +28,7 @@ int rma_called_grant(void);           /* decision 2: waits */
 /* May this lock be: MPI error code where the window has the info key no_locks. */
 int rma_no_locks(const struct rma_win *w, int assert);
 int rma_lockall_switch(struct rma_win *w); /* waits */
-int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type, uint64_t age);
+int rma_lock_near(struct rma_win *w, struct rma_near *n, enum shmlock_type type, uint64_t age);
 /* Where a lock was released, a process waited; the clock there had this value (low bits). */
 void rma_clock_heard(struct rma_win *w, uint32_t clock);
 void rma_near_unlock(struct rma_win *w, struct rma_near *n);

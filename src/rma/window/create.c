@@ -71,7 +71,7 @@ static struct rma_win *win_blank(const struct plan *p)
     rma_evicted_init(&w->passive.evicted);
     rma_lockq_init(&w->target.lockq);
     attr_list_init(&w->attrs);
-    w->errhandler = errhandler_builtin(ERRHANDLER_FATAL);
+    w->errhandler = errhandler_of(ERRHANDLER_FATAL);
     return w;
 }
 

@@ -299,7 +299,7 @@ int ofi_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *
 }
 
 /* Our own address, for HELLO and ASK. */
-int ofi_own_address(struct ofi *o, struct ofi_address *a, struct iovec *v)
+int ofi_own_address(struct ofi *o, struct ofi_contact *a, struct iovec *v)
 {
     *v = (struct iovec){a, sizeof *a};
     return tp_ofi_ops.address((struct tp *)o, a, &v->iov_len);
@@ -308,7 +308,7 @@ int ofi_own_address(struct ofi *o, struct ofi_address *a, struct iovec *v)
 /* The first packet to a peer: our address, so that it can answer without asking the launcher. */
 int ofi_greet(struct ofi *o, struct ofi_peer *p)
 {
-    struct ofi_address a;
+    struct ofi_contact a;
     struct iovec v;
     int err = ofi_own_address(o, &a, &v);
     return err ? err : enqueue(o, p, OFI_HELLO, &v, 1, v.iov_len);

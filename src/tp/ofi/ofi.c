@@ -56,13 +56,13 @@ void ofi_wake(const struct ofi_peer *p)
 /* Take its address from a boot value or a HELLO. */
 int ofi_peer_learn(struct ofi *o, struct ofi_peer *p, const void *addr, size_t len)
 {
-    struct ofi_address a = {0};
+    struct ofi_contact a = {0};
     if (p->known)
         return 0;
-    if (len < offsetof(struct ofi_address, name) || len > sizeof a)
+    if (len < offsetof(struct ofi_contact, name) || len > sizeof a)
         return -EPROTO;
     memcpy(&a, addr, len);
-    if (len != offsetof(struct ofi_address, name) + a.len)
+    if (len != offsetof(struct ofi_contact, name) + a.len)
         return -EPROTO;
     if (a.provider != ofi_hash(o->info->fabric_attr->prov_name)) {
         log_warn("rank %u does not use provider %s as this process does: MPIR_CVAR_OFI_PROVIDER "
@@ -163,7 +163,7 @@ static void ofi_close(struct tp *tp)
         ofi_queue_drop(o, p);
         ofi_held_drop(p);
         for (struct list *l; (l = list_pop(&p->flushes)) != NULL;)
-            free(LIST_OBJ(l, struct ofi_flush, link));
+            free(LIST_OBJ(l, struct ofi_flush_wait, link));
         for (struct list *l; (l = list_pop(&p->puts)) != NULL;)
             op_free(LIST_OBJ(l, struct ofi_op, link));
         free(p);
@@ -177,7 +177,7 @@ static void ofi_close(struct tp *tp)
     for (struct list *l; (l = list_pop(&o->rma_pool)) != NULL;)
         op_free(LIST_OBJ(l, struct ofi_op, link));
     for (struct list *l; (l = list_pop(&o->flush_pool)) != NULL;)
-        free(LIST_OBJ(l, struct ofi_flush, link));
+        free(LIST_OBJ(l, struct ofi_flush_wait, link));
     for (int i = 0; i < o->nrecv; i++) {
         if (o->recv[i].mr)
             ofi_close_fid(&o->recv[i].mr->fid);
@@ -330,13 +330,13 @@ static int ofi_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
 static int ofi_address(struct tp *tp, void *buf, size_t *len)
 {
     struct ofi *o = (struct ofi *)tp;
-    struct ofi_address a = {.key = o->key, .provider = ofi_hash(o->info->fabric_attr->prov_name)};
+    struct ofi_contact a = {.key = o->key, .provider = ofi_hash(o->info->fabric_attr->prov_name)};
     size_t n = sizeof a.name;
     int err = fi_getname(&o->ep->fid, a.name, &n);
     if (err)
         return ofi_err(err);
     a.len = (uint16_t)n;
-    n += offsetof(struct ofi_address, name);
+    n += offsetof(struct ofi_contact, name);
     if (n > *len)
         return -EMSGSIZE;
     memcpy(buf, &a, n);

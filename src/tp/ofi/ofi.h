@@ -80,7 +80,7 @@ struct ofi_rma {
     } bytes;
 };
 
-struct ofi_flush {
+struct ofi_flush_wait {
     struct list link; /* on the peer's flushes */
     struct tp_done *done;
     uint64_t seq; /* waits for puts up to this */
@@ -141,7 +141,7 @@ struct ofi_peer {
     struct list held;      /* struct ofi_held, oldest first */
     uint64_t put_seq;      /* number of the last put */
     struct list puts;      /* struct ofi_rma under way that change its memory, oldest first */
-    struct list flushes;   /* struct ofi_flush, oldest first */
+    struct list flushes;   /* struct ofi_flush_wait, oldest first */
     /* on the lists of struct ofi */
     struct list in_queue, in_holders, in_owing, in_lost, in_unheard;
 };
@@ -220,7 +220,7 @@ ssize_t ofi_inject(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind,
 int ofi_queue_run(struct ofi *o, struct ofi_peer *p); /* send what waits for it; returns events */
 int ofi_is_shortage(ssize_t err); /* descriptors, memory: what this process may have again soon */
 /* Our own address, for HELLO and ASK. */
-int ofi_own_address(struct ofi *o, struct ofi_address *a, struct iovec *v);
+int ofi_own_address(struct ofi *o, struct ofi_contact *a, struct iovec *v);
 int ofi_greet(struct ofi *o, struct ofi_peer *p);
 void ofi_send_done(struct ofi *o, struct ofi_send *m, int err);
 void ofi_queue_drop(struct ofi *o, struct ofi_peer *p); /* drop what was to be sent to it */

@@ -355,7 +355,7 @@ int ofi_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_
 static void flushes_run(struct ofi *o, struct ofi_peer *p)
 {
     while (!list_empty(&p->flushes)) {
-        struct ofi_flush *f = LIST_OBJ(p->flushes.next, struct ofi_flush, link);
+        struct ofi_flush_wait *f = LIST_OBJ(p->flushes.next, struct ofi_flush_wait, link);
         if (!list_empty(&p->puts) && LIST_OBJ(p->puts.next, struct ofi_rma, op.link)->seq <= f->seq)
             return;
         struct tp_done *d = f->done;
@@ -394,10 +394,10 @@ int ofi_flush(struct tp *tp, unsigned peer, struct tp_done *d)
     if (list_empty(&p->puts))
         return 0;
     struct list *l = list_pop(&o->flush_pool);
-    struct ofi_flush *f = l ? LIST_OBJ(l, struct ofi_flush, link) : malloc(sizeof *f);
+    struct ofi_flush_wait *f = l ? LIST_OBJ(l, struct ofi_flush_wait, link) : malloc(sizeof *f);
     if (!f)
         return TP_AGAIN;
-    *f = (struct ofi_flush){.done = d, .seq = p->put_seq};
+    *f = (struct ofi_flush_wait){.done = d, .seq = p->put_seq};
     list_init(&f->link);
     list_push(&p->flushes, &f->link);
     return TP_PENDING;
@@ -409,7 +409,7 @@ void ofi_rma_lost(struct ofi *o, struct ofi_peer *p)
 {
     (void)o;
     for (struct list *l; (l = list_pop(&p->flushes)) != NULL;) {
-        struct ofi_flush *f = LIST_OBJ(l, struct ofi_flush, link);
+        struct ofi_flush_wait *f = LIST_OBJ(l, struct ofi_flush_wait, link);
         struct tp_done *d = f->done;
         free(f);
         d->fn(d, -ENOTCONN);

@@ -21,7 +21,7 @@ void ofi_look_now(struct ofi *o, struct ofi_peer *p)
  * computes or is stopped finds few questions. 1: asked. */
 static int ask(struct ofi *o, struct ofi_peer *p)
 {
-    struct ofi_address a;
+    struct ofi_contact a;
     struct iovec v;
     p->looks++;
     if ((p->looks & (p->looks - 1)) && p->looks % 16)

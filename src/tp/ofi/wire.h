@@ -45,7 +45,7 @@ _Static_assert(OFI_WINDOW / sizeof(struct ofi_wire) + OFI_REPLIES < 1 << 15,
                "fewer unheard messages than half the numbers");
 
 /* The parts of an address; also the contents of a HELLO. */
-struct ofi_address {
+struct ofi_contact {
     uint64_t key;
     uint32_t provider; /* hash of the provider's name: both sides must use the same */
     uint16_t len, unused;

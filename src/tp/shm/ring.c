@@ -23,7 +23,7 @@ size_t ring_bytes(uint32_t senders, uint32_t count, size_t bytes)
     return (all + 127) / 128 * 128; /* the next ring is aligned as struct ring requires */
 }
 
-struct ring_view ring_view(void *at, uint32_t senders, uint32_t count, size_t bytes)
+struct ring_view ring_view_of(void *at, uint32_t senders, uint32_t count, size_t bytes)
 {
     return (struct ring_view){.ring = at,
                               .cells = (char *)at + header_bytes(senders),

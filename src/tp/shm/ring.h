@@ -73,7 +73,7 @@ struct ring_out { /* the sending end in one process */
 /* Bytes of a ring with `count` cells of `bytes` for `senders`. */
 size_t ring_bytes(uint32_t senders, uint32_t count, size_t bytes);
 /* View of the ring at `at` (zeroed by its owner: that is an empty ring). */
-struct ring_view ring_view(void *at, uint32_t senders, uint32_t count, size_t bytes);
+struct ring_view ring_view_of(void *at, uint32_t senders, uint32_t count, size_t bytes);
 
 /* 0, or 1 if there is no room now: then `want` is set. bytes is the sum over iov and at most
  * v.room. */

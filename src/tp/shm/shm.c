@@ -76,7 +76,7 @@ static size_t ring_at(uint32_t senders, enum tp_class cls)
 
 static struct ring_view view_of(struct inbox *b, uint32_t senders, enum tp_class cls)
 {
-    return ring_view((char *)b + ring_at(senders, cls), senders, (uint32_t)cvar.shm_cells,
+    return ring_view_of((char *)b + ring_at(senders, cls), senders, (uint32_t)cvar.shm_cells,
                      (size_t)cvar.shm_cell_bytes);
 }
 

@@ -355,7 +355,7 @@ ucs_status_t ucx_on_message(void *arg, const void *header, size_t header_bytes, 
         warn_once(u, WARN_KEY, "a message from outside the job came in (its key is not ours)");
         return UCS_OK;
     }
-    struct ucx_peer *p = (wrong = wrong_shape(u, &h, len)) ? NULL : ucx_peer(u, h.src);
+    struct ucx_peer *p = (wrong = wrong_shape(u, &h, len)) ? NULL : ucx_peer_of(u, h.src);
     if (p && h.cls < UCX_TAKEN &&
         h.seq - p->next[h.cls] >= (h.cls == UCX_REQUEST ? UCX_WINDOW : UCX_REPLIES))
         wrong = "a message has a number far from the one expected";

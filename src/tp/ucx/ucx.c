@@ -143,7 +143,7 @@ static int ucx_connect(struct tp *tp, unsigned peer, const void *addr, size_t le
     struct ucx *u = (struct ucx *)tp;
     if (peer >= u->size)
         return -EINVAL;
-    struct ucx_peer *p = ucx_peer(u, peer);
+    struct ucx_peer *p = ucx_peer_of(u, peer);
     int err = p ? ucx_peer_address(p, addr, len) : -ENOMEM;
     return err ? err : ucx_peer_open(p);
 }

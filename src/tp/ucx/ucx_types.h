@@ -207,7 +207,7 @@ int ucx_errno(ucs_status_t s); /* -errno */
 ucs_status_t ucx_open_context(struct ucx *u);
 /* The record of a rank, made if needed; NULL: no memory. */
 struct ucx_peer *ucx_peer_find(struct ucx *u, unsigned rank);
-static inline struct ucx_peer *ucx_peer(struct ucx *u, unsigned rank)
+static inline struct ucx_peer *ucx_peer_of(struct ucx *u, unsigned rank)
 {
     return __builtin_expect(u->last && u->last->rank == rank, 1) ? u->last : ucx_peer_find(u, rank);
 }
