@@ -20,7 +20,7 @@ struct layout {
     MPI_Aint next, tally, picture, bytes;
 };
 
-static struct layout layout(int ranks)
+static struct layout layout_of(int ranks)
 {
     struct layout l = { 0, 64, 0, 0 };
 
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    l = layout(ranks);
+    l = layout_of(ranks);
     MPI_Win_allocate(rank ? 0 : l.bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
     if (rank == 0) {
         memset(memory, 0, (size_t)l.bytes);

@@ -461,7 +461,7 @@ void lone_refuse(int on)
     lone.refuse = on;
 }
 
-struct lone_sent *lone_sent(unsigned back)
+struct lone_sent *lone_sent_back(unsigned back)
 {
     return back < lone.nsent && back < LONE_SENT ? &lone.sent[(lone.nsent - 1 - back) % LONE_SENT]
                                                  : NULL;
@@ -475,7 +475,7 @@ void lone_discard(void)
 struct lone_sent *lone_last(int dst, enum tp_class cls, int type)
 {
     struct lone_sent *s;
-    for (unsigned i = 0; (s = lone_sent(i)) != NULL; i++)
+    for (unsigned i = 0; (s = lone_sent_back(i)) != NULL; i++)
         if (s->dst == dst && s->cls == cls && s->type == type)
             return s;
     return NULL;

@@ -3,7 +3,7 @@
  *     home (the target's loop)  ---- lone_deliver ---->  am_recv -> handlers of rank 0
  *       |                                                     |
  *       |  lone_call: queued, run by                          v am_request, am_reply
- *       '--> fiber: calls of rank 0; where they wait     recorded: lone_sent(), for fitting answers
+ *       '--> fiber: calls of rank 0; where they wait     recorded: lone_sent_back()
  *            they give way to home
  *
  * Ranks 1 and 2 are hostile, rank 3 is honest: at the end of each input it sees whether everything
@@ -53,7 +53,7 @@ void lone_refuse(int on);
 void lone_fail(int rank);
 
 /* Messages of rank 0, newest first; NULL: there are not so many. */
-struct lone_sent *lone_sent(unsigned back);
+struct lone_sent *lone_sent_back(unsigned back);
 /* Forget them. */
 void lone_discard(void);
 /* The last message of a type and class to dst, NULL if none since lone_discard(). */

@@ -217,7 +217,7 @@ static void run_answer(const struct record *r)
 {
     struct lone_sent *s;
     unsigned left = r->a % 16;
-    for (unsigned i = 0; (s = lone_sent(i)) != NULL; i++)
+    for (unsigned i = 0; (s = lone_sent_back(i)) != NULL; i++)
         if (is_request(s) && !left--)
             break;
     struct lone_sent copy; /* the answer may bring out more */
@@ -231,7 +231,7 @@ static void serve(void)
 {
     struct lone_sent *s, copy;
     for (unsigned i = LONE_SENT; i-- > 0;) {
-        if (!(s = lone_sent(i)) || !is_request(s) || s->served || !s->dst)
+        if (!(s = lone_sent_back(i)) || !is_request(s) || s->served || !s->dst)
             continue;
         s->served = 1;
         copy = *s;

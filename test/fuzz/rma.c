@@ -452,7 +452,7 @@ static void run_answer(const struct record *r)
     struct reply reply[REPLIES];
     struct lone_sent *s;
     unsigned left = r->a % 16;
-    for (unsigned i = 0; (s = lone_sent(i)) != NULL; i++)
+    for (unsigned i = 0; (s = lone_sent_back(i)) != NULL; i++)
         if (is_request(s) && !left--)
             break;
     unsigned n = s ? replies_to(s, reply) : 0;
@@ -469,7 +469,7 @@ static void serve(void)
     struct reply reply[REPLIES];
     struct lone_sent *s;
     for (unsigned i = LONE_SENT; i-- > 0;) {
-        if (!(s = lone_sent(i)) || !is_request(s) || s->served)
+        if (!(s = lone_sent_back(i)) || !is_request(s) || s->served)
             continue;
         s->served = 1;
         int dst = s->dst;
@@ -570,7 +570,7 @@ static void operate(const struct step *s)
     if (s->what >= C_RPUT && world.reqs == REQUESTS)
         return;
     MPI_Request q = MPI_REQUEST_NULL;
-    rma_op(s->w, &a, s->what >= C_RPUT ? &q : NULL);
+    rma_op_begin(s->w, &a, s->what >= C_RPUT ? &q : NULL);
     if (q != MPI_REQUEST_NULL)
         world.req[world.reqs++] = q;
 }

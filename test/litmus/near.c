@@ -213,7 +213,7 @@ static unsigned long seen_from[2];
 static void ring_start(void)
 {
     for (unsigned i = 0; i < 2; i++)
-        to[i] = (struct ring_out){.v = ring_view(a->ring[i], 2, CELLS, CELL_BYTES),
+        to[i] = (struct ring_out){.v = ring_view_of(a->ring[i], 2, CELLS, CELL_BYTES),
                                   .self = node.me};
     position = 0;
     seen_from[0] = seen_from[1] = 0;
@@ -233,7 +233,7 @@ static void ring_read(void)
     }
 }
 
-static void ring(unsigned long i)
+static void rings(unsigned long i)
 {
     enum { BURST = 12 }; /* more than there are cells */
     unsigned long w[WORDS];
@@ -359,7 +359,7 @@ int main(int argc, char **argv)
         const char *name;
         void (*round)(unsigned long);
     } all[] = {{"lock near", lock_near}, {"lock far", lock_far}, {"pairs", pairs},
-               {"barrier", barrier},     {"stripes", stripes},   {"ring", ring},
+               {"barrier", barrier},     {"stripes", stripes},   {"ring", rings},
                {"sb fenced", sb_fenced}, {"sb bare", sb_bare}};
     enum { N = sizeof all / sizeof all[0] };
     double seconds = argc > 1 ? atof(argv[1]) : 2;

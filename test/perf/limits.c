@@ -64,7 +64,7 @@ static void add(void *arg, long n)
         atomic_fetch_add(p, 1);
 }
 
-struct copy {
+struct copying {
     char *to, *from;
     size_t bytes;
     pid_t pid;
@@ -72,7 +72,7 @@ struct copy {
 
 static void copy(void *arg, long n)
 {
-    struct copy *c = arg;
+    struct copying *c = arg;
 
     while (n--) {
         memcpy(c->to, c->from, c->bytes);
@@ -83,7 +83,7 @@ static void copy(void *arg, long n)
 /* Loops as one would write them for just this shape: every second block. */
 static void blocks_128(void *arg, long n)
 {
-    struct copy *c = arg;
+    struct copying *c = arg;
 
     for (; n--; )
         for (size_t i = 0; i < 512; i++)
@@ -92,7 +92,7 @@ static void blocks_128(void *arg, long n)
 
 static void blocks_8(void *arg, long n)
 {
-    struct copy *c = arg;
+    struct copying *c = arg;
 
     for (; n--; )
         for (size_t i = 0; i < 1024; i++) {
@@ -103,7 +103,7 @@ static void blocks_8(void *arg, long n)
 
 static void add_doubles(void *arg, long n)
 {
-    struct copy *c = arg;
+    struct copying *c = arg;
     double *restrict to = (double *)(void *)c->to;
     const double *restrict from = (const double *)(const void *)c->from;
 
@@ -117,7 +117,7 @@ static void add_doubles(void *arg, long n)
 /* An element is read, changed and written back. */
 static void change_far(void *arg, long n)
 {
-    struct copy *c = arg;
+    struct copying *c = arg;
     struct iovec here = { c->from, c->bytes }, there = { c->to, c->bytes };
 
     while (n--)
@@ -130,7 +130,7 @@ static void change_far(void *arg, long n)
 
 static void write_far(void *arg, long n)
 {
-    struct copy *c = arg;
+    struct copying *c = arg;
     struct iovec here = { c->from, c->bytes }, there = { c->to, c->bytes };
 
     while (n--)
@@ -177,7 +177,7 @@ static void cache_line(atomic_long *p)
 static void single_copy(void (*fn)(void *, long), char *shared, size_t bytes, const char *name,
                         int latency)
 {
-    struct copy c = { shared, malloc(bytes), bytes, 0 };
+    struct copying c = { shared, malloc(bytes), bytes, 0 };
     double t;
 
     memset(c.from, 1, bytes);
@@ -200,7 +200,7 @@ int main(void)
 {
     size_t m = 1 << 20;
     char *shared = mmap(NULL, 4 * m, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    struct copy c = { shared, shared + 2 * m, 65536, 0 };
+    struct copying c = { shared, shared + 2 * m, 65536, 0 };
 
     if (shared == MAP_FAILED)
         return 1;

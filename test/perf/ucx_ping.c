@@ -165,7 +165,7 @@ static struct tp_caps caps;
 static struct tp_far *far;
 static unsigned tp_pending;
 
-static void tp_done(struct tp_done *d, int err)
+static void on_done(struct tp_done *d, int err)
 {
     job_check(err == 0);
     tp_pending--;
@@ -220,7 +220,7 @@ static void tp_put(size_t len)
 {
     struct tp_done *d = malloc(sizeof *d);
     int answer;
-    d->fn = tp_done;
+    d->fn = on_done;
     while ((answer = ops->put(tp, far, 0, buf, len, NULL, d)) == TP_AGAIN)
         tp_poll();
     tp_count(answer, d);
@@ -229,7 +229,7 @@ static void tp_put(size_t len)
 static void tp_flush(void)
 {
     struct tp_done *d = malloc(sizeof *d);
-    d->fn = tp_done;
+    d->fn = on_done;
     tp_count(ops->flush(tp, (unsigned)(1 - me), d), d);
     while (tp_pending)
         tp_poll();
@@ -242,7 +242,7 @@ static void tp_open(void)
     size_t len = sizeof key;
     job_check(mem_init() == 0 && progress_init() == 0 && am_init() == 0);
     am_handler(PING, on_ping);
-    tp = am_tp(1 - me, &ops, &caps);
+    tp = am_tp_to(1 - me, &ops, &caps);
     job_check(tp && !strcmp(ops->name, "ucx"));
     job_check(ops->reg(tp, window, MEMORY, 0, TP_MAY_READ | TP_MAY_WRITE, &mem) == 0 &&
               ops->pack(tp, mem, key, &len) == 0);

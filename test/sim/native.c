@@ -66,7 +66,7 @@ static void setup(struct nat *n)
     memset(n, 0, sizeof *n);
     MPI_Comm_rank(MPI_COMM_WORLD, &n->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &n->size);
-    n->tp = am_tp((n->rank + 1) % n->size, &n->ops, &n->caps);
+    n->tp = am_tp_to((n->rank + 1) % n->size, &n->ops, &n->caps);
     n->base = calloc(1, BYTES);
     SIM_CHECK(n->ops->reg(n->tp, n->base, BYTES, 0, TP_MAY_READ | TP_MAY_WRITE, &n->mem) == 0);
     SIM_CHECK(n->ops->pack(n->tp, n->mem, key[n->rank], &len) == 0);
@@ -235,7 +235,7 @@ static void off(void *arg)
 {
     (void)arg;
     struct nat n;
-    n.tp = am_tp(1 - sim_rank(), &n.ops, &n.caps);
+    n.tp = am_tp_to(1 - sim_rank(), &n.ops, &n.caps);
     SIM_CHECK(!(n.caps.flags & (TP_PUT | TP_GET | TP_ATOMIC)) && !n.ops->put && !n.ops->get &&
               !n.ops->atomic && !n.ops->flush);
 }

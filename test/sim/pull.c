@@ -17,7 +17,7 @@ static int below(int n)
 
 /* --- random programs with an exact oracle ----------------------------------------------------- */
 
-struct turn { /* one operation and its memory, until the next flush */
+struct pull_turn { /* one operation and its memory, until the next flush */
     long data[SLICE], got[SLICE], old[SLICE];
     int n;        /* of got */
 };
@@ -35,7 +35,7 @@ static long changed(MPI_Op op, long a, long b)
 
 /* One operation on this rank's own slice at `to`, of which `model` says what it holds when all
  * before are done. */
-static void one(struct job *j, int to, struct turn *x, long *model)
+static void one(struct job *j, int to, struct pull_turn *x, long *model)
 {
     int n = below(3) ? 1 + below(SLICE) : 1, at = below(SLICE - n + 1), fetches = below(3) == 0;
     MPI_Aint disp = j->rank * SLICE + at;
@@ -56,7 +56,7 @@ static void one(struct job *j, int to, struct turn *x, long *model)
                               j->win));
 }
 
-static void look(struct turn *x, int turns)
+static void look(struct pull_turn *x, int turns)
 {
     for (int k = 0; k < turns; k++) {
         for (int i = 0; i < x[k].n; i++)
@@ -69,7 +69,7 @@ static void in_order(void *arg)
 {
     (void)arg;
     long model[RANKS][SLICE] = {{0}}, ones[SHARED], mine = 0, all;
-    struct turn *x = malloc(TURNS * sizeof *x);
+    struct pull_turn *x = malloc(TURNS * sizeof *x);
     struct job j = job_open(CELLS);
     for (int i = 0; i < SHARED; i++)
         ones[i] = 1;

@@ -403,7 +403,7 @@ static void final_check(struct play *p)
     free(want);
 }
 
-static void play(int alike)
+static void play_all(int alike)
 {
     struct play *p = calloc(1, sizeof *p);
     p->alike = alike;
@@ -448,13 +448,13 @@ static void play(int alike)
 static void random_program(void *arg)
 {
     (void)arg;
-    play(0);
+    play_all(0);
 }
 
 static void coalesced_program(void *arg)
 {
     (void)arg;
-    play(1);
+    play_all(1);
 }
 
 /* A block that is equal in all its cells whenever no process holds the exclusive lock. It is

@@ -725,10 +725,10 @@ static void requests(MPI_Win w)
     MPI_Errhandler_free(&eh);
 }
 
-enum ask { BY_WAIT, BY_TEST, BY_WAITANY, BY_STATUS, ASKS };
+enum asking { BY_WAIT, BY_TEST, BY_WAITANY, BY_STATUS, ASKS };
 
 /* The error of req by one call or another. */
-static int ask(enum ask how, MPI_Request *req)
+static int ask(enum asking how, MPI_Request *req)
 {
     int err = MPI_SUCCESS, flag = 0, at;
 
@@ -762,7 +762,7 @@ static void requests_by_name(MPI_Win w)
                      "%s: %d elements at displacement %d do not lie in the %d bytes of rank %d",
                      made, 2 - fetch, N, N * (int)sizeof v, next);
             else
-                SAYS(ask((enum ask)how, &req), MPI_ERR_RMA_RANGE,
+                SAYS(ask((enum asking)how, &req), MPI_ERR_RMA_RANGE,
                      "%s: %s of %d MPI_INT at displacement %d was refused by rank %d of "
                      "window \"halo\": it does not lie in the window there (%d bytes)",
                      by[how], made, 2 - fetch, N, next, N * (int)sizeof v);

@@ -5,7 +5,7 @@
 #include "pv.h"
 #include "rw.h"
 
-enum look {
+enum looking {
     IPROBE,
     IPROBE_FOUND,
     IPROBE_NULL,
@@ -39,7 +39,7 @@ struct ends {
     int last;
 };
 
-static void null_requests(enum look how)
+static void null_requests(enum looking how)
 {
     MPI_Request none[2] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL };
     MPI_Message m;
@@ -57,7 +57,7 @@ static void null_requests(enum look how)
     }
 }
 
-static void look(struct ends *e, enum look how)
+static void look(struct ends *e, enum looking how)
 {
     MPI_Message m;
     int flag, at[2], n;
@@ -107,7 +107,7 @@ static void put(const struct ends *e, int place, const int64_t *v)
 }
 
 /* Before the epoch, and after it: what a way of looking needs. */
-static void ready(struct ends *e, enum look how, int begins)
+static void ready(struct ends *e, enum looking how, int begins)
 {
     int none = 0;
 
@@ -125,7 +125,7 @@ static void ready(struct ends *e, enum look how, int begins)
 }
 
 /* Rank 0 puts n values, then looks until its own memory has the answer, or receives it. */
-static void origin(struct ends *e, enum look how, enum epoch kind, int n, int64_t value)
+static void origin(struct ends *e, enum looking how, enum epoch kind, int n, int64_t value)
 {
     int64_t v[PLACES];
     double until;
@@ -150,7 +150,7 @@ static void origin(struct ends *e, enum look how, enum epoch kind, int n, int64_
     ready(e, how, 0);
 }
 
-static void target(struct ends *e, enum look how, int n, int64_t value)
+static void target(struct ends *e, enum looking how, int n, int64_t value)
 {
     double until = MPI_Wtime() + 10;
     int flag, i;
@@ -169,7 +169,7 @@ static void target(struct ends *e, enum look how, int n, int64_t value)
     }
 }
 
-static void once(struct ends *e, enum look how, enum epoch kind, int n)
+static void once(struct ends *e, enum looking how, enum epoch kind, int n)
 {
     static int64_t value;
 
@@ -215,7 +215,7 @@ static void all_ways(struct ends *e)
     if (e->w.rank == 0)
         MPI_Irecv(NULL, 0, MPI_BYTE, e->last, TAG_NEVER, MPI_COMM_WORLD, &e->never[0]);
     for (h = 0; h < LOOKS; h++)
-        once(e, (enum look)h, ALL, 1);
+        once(e, (enum looking)h, ALL, 1);
     for (k = 0; k < EPOCHS; k++) {
         once(e, IPROBE, (enum epoch)k, 1);
         once(e, TEST, (enum epoch)k, 3);

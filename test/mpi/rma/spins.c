@@ -34,14 +34,14 @@ enum how {
     HOWS
 };
 
-struct look {
+struct scene {
     struct rw *w;
     MPI_Win self;      /* of this process alone */
     MPI_Group alone;
     int64_t *own, spare;
 };
 
-static void requests(struct look *l, enum how how)
+static void requests(struct scene *l, enum how how)
 {
     MPI_Request q[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     int flag = 0, at;
@@ -85,7 +85,7 @@ static void of_nothing(enum how how)
     }
 }
 
-static void others(struct look *l, enum how how)
+static void others(struct scene *l, enum how how)
 {
     MPI_Request q[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     int flag = 0, none = 0;
@@ -123,7 +123,7 @@ static void others(struct look *l, enum how how)
     }
 }
 
-static void look(struct look *l, enum how how)
+static void look(struct scene *l, enum how how)
 {
     if (how <= RPUT_WAITANY)
         requests(l, how);
@@ -138,7 +138,7 @@ static void look(struct look *l, enum how how)
 }
 
 /* Rank 0 looks, the last one tells it. */
-static void spin(struct look *l, enum how how)
+static void spin(struct scene *l, enum how how)
 {
     int64_t told = how + 1;
     int last = l->w->size - 1;
@@ -164,7 +164,7 @@ static void spin(struct look *l, enum how how)
 int main(int argc, char **argv)
 {
     struct rw w;
-    struct look l = {&w, MPI_WIN_NULL, MPI_GROUP_NULL, NULL, 0};
+    struct scene l = {&w, MPI_WIN_NULL, MPI_GROUP_NULL, NULL, 0};
     int64_t mine[2] = {0, 0};
     MPI_Request found;
     int h;

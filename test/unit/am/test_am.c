@@ -84,7 +84,7 @@ static int on_hint(int src, const void *msg, size_t len)
     return 0;
 }
 
-static int ask(int dst, uint64_t seq, uint32_t answers, uint32_t bytes)
+static int send_ask(int dst, uint64_t seq, uint32_t answers, uint32_t bytes)
 {
     struct ask a = {seq, answers, bytes};
     struct iovec v = {&a, sizeof a};
@@ -119,7 +119,7 @@ static void storm(void)
             if (sent[p] == N)
                 continue;
             uint32_t k = sent[p] % 4;
-            int err = ask(p, sent[p], k, (uint32_t)(sent[p] * 37 % 2000));
+            int err = send_ask(p, sent[p], k, (uint32_t)(sent[p] * 37 % 2000));
             job_check(err == 0 || err == AM_AGAIN);
             if (err) {
                 progress_test();
@@ -188,8 +188,8 @@ static void arguments(void)
     job_check(am_request(other, HINT, v, 1, (unsigned)cvar.shm_cells + 1) == -EINVAL);
     const struct tp_ops *ops;
     struct tp_caps caps;
-    job_check(am_tp(other, &ops, &caps) != NULL && !strcmp(ops->name, "shm"));
-    job_check(am_tp(boot_rank(), &ops, &caps) != NULL && !strcmp(ops->name, "self"));
+    job_check(am_tp_to(other, &ops, &caps) != NULL && !strcmp(ops->name, "shm"));
+    job_check(am_tp_to(boot_rank(), &ops, &caps) != NULL && !strcmp(ops->name, "self"));
     await(&seen.hints, 3);
     free(big);
     stop();
@@ -213,16 +213,16 @@ static void credits(void)
         unsigned all = (unsigned)cvar.shm_cells;
         struct iovec v = {NULL, 0};
         job_check(am_request(1, HINT, &v, 1, all) == 0);
-        job_check(ask(1, 0, 1, 8) == AM_AGAIN);
+        job_check(send_ask(1, 0, 1, 8) == AM_AGAIN);
         job_check(am_request(1, HINT, &v, 1, 0) == 0);
         am_credit_return(1, all - 3);
-        job_check(ask(1, 0, 3, 8) == 0);
-        while (ask(1, 1, all - 3, 8) == AM_AGAIN)
+        job_check(send_ask(1, 0, 3, 8) == 0);
+        while (send_ask(1, 1, all - 3, 8) == AM_AGAIN)
             progress_test();
         await(&seen.answered[1], all);
-        job_check(ask(1, 2, all - 2, 8) == AM_AGAIN); /* three were never answered */
+        job_check(send_ask(1, 2, all - 2, 8) == AM_AGAIN); /* three were never answered */
         am_credit_return(1, 3);
-        job_check(ask(1, 2, all, 8) == 0);
+        job_check(send_ask(1, 2, all, 8) == 0);
         await(&seen.answered[1], 2 * all);
         job_words()[0] = 1;
     } else {
@@ -261,7 +261,7 @@ static void refusing(void)
     job_check(boot_barrier() == 0);
     if (boot_rank() == 0) {
         for (uint64_t i = 0; i < N; i++)
-            while (ask(1, i, 1, 100) == AM_AGAIN)
+            while (send_ask(1, i, 1, 100) == AM_AGAIN)
                 progress_test();
         await(&seen.answered[1], N);
         await(&seen.asked[2], N);
@@ -272,7 +272,8 @@ static void refusing(void)
         for (uint64_t i = 0; i < N; i++) {
             struct iovec v = {&i, sizeof i};
             int err;
-            while ((err = boot_rank() == 1 ? am_request(0, STUBBORN, &v, 1, 0) : ask(0, i, 0, 0)) ==
+            while ((err = boot_rank() == 1 ? am_request(0, STUBBORN, &v, 1, 0)
+                                           : send_ask(0, i, 0, 0)) ==
                    AM_AGAIN)
                 progress_test();
             job_check(err == 0);
@@ -299,7 +300,7 @@ static void hostile(void)
     const struct tp_ops *ops;
     struct tp_caps caps;
     int other = 1 - boot_rank();
-    struct tp *tp = am_tp(other, &ops, &caps);
+    struct tp *tp = am_tp_to(other, &ops, &caps);
     uint64_t bad[3] = {0xffff, AM_TYPES, AM_TEST + 5};
     struct iovec v = {bad, 8};
     for (int i = 0; i < 3; i++) {
@@ -340,7 +341,7 @@ static void late_reader(void)
         int size = boot_size();
         uint64_t sent[64] = {0};
         for (int p = 1;; p = p + 1 < size ? p + 1 : 1) {
-            if (ask(p, sent[p], 4, 500) == AM_AGAIN)
+            if (send_ask(p, sent[p], 4, 500) == AM_AGAIN)
                 break;
             sent[p]++;
             n += 4;
@@ -372,7 +373,7 @@ static void drain(void)
     job_check(boot_barrier() == 0);
     if (boot_rank() == 0)
         for (uint64_t i = 0; i < 10; i++)
-            job_check(ask(1, i, 4, 100) == 0);
+            job_check(send_ask(1, i, 4, 100) == 0);
     job_check(boot_barrier() == 0);
     if (boot_rank() == 1)
         await(&seen.asked[0], 10);

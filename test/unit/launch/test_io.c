@@ -244,7 +244,7 @@ START_TEST(slow_reader)
 }
 END_TEST
 
-START_TEST(pump)
+START_TEST(pump_copies)
 {
     struct pump p;
     int from[2], into[2], fd;
@@ -292,7 +292,7 @@ Suite *suite_io(void)
     tcase_add_test(t, own_messages);
     tcase_add_test(t, long_line);
     tcase_add_test(t, slow_reader);
-    tcase_add_test(t, pump);
+    tcase_add_test(t, pump_copies);
     suite_add_tcase(s, t);
     return s;
 }

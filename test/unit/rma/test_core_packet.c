@@ -114,7 +114,7 @@ static void request_of_old(void)
     w = world_window(LONGS);
     uint64_t first = w->id;
     job_check(rma_request_make(w, &q, &handle) == MPI_SUCCESS && q->win == first);
-    q->errhandler = errhandler_builtin(ERRHANDLER_RETURN);
+    q->errhandler = errhandler_of(ERRHANDLER_RETURN);
     q->win_handle = w->near.obj.handle;
     do {
         job_check(rma_win_free(w) == MPI_SUCCESS);
@@ -124,7 +124,7 @@ static void request_of_old(void)
     char *name = NULL;
     struct errhandler *e = q->r.ops->blame(&q->r, &named, &name);
     free(name);
-    job_check(e == errhandler_builtin(ERRHANDLER_RETURN) && e != w->errhandler);
+    job_check(e == errhandler_of(ERRHANDLER_RETURN) && e != w->errhandler);
     errhandler_drop(e);
     request_complete(&q->r, MPI_SUCCESS);
     job_check(request_finish(&q->r, MPI_STATUS_IGNORE) == MPI_SUCCESS);

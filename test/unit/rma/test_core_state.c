@@ -308,7 +308,7 @@ static struct broken *sound_all(int state)
     return b;
 }
 
-static struct broken *broken(const char *what)
+static struct broken *broken_by(const char *what)
 {
     static struct rma_target other;
     static struct list head;
@@ -420,7 +420,7 @@ static void check_says(const char *what, char *text, size_t room)
         struct rlimit none = {0, 0};
         setrlimit(RLIMIT_CORE, &none);
         dup2(ends[1], 2);
-        rma_check_invariants(broken(what)->w);
+        rma_check_invariants(broken_by(what)->w);
         _exit(0);
     }
     close(ends[1]);

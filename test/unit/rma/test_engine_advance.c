@@ -50,7 +50,7 @@ static void failed_target(void)
         job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) == MPI_SUCCESS);
         struct rma_args a = world_args(RMA_GET, 1, NULL, &r, 1, 0);
         MPI_Request req;
-        job_check(rma_op(w, &a, &req) == MPI_SUCCESS);
+        job_check(rma_op_begin(w, &a, &req) == MPI_SUCCESS);
         struct rma_target *t = rma_target_find(w, 1);
         struct request *q = obj_find(OBJ_REQUEST, req);
         rma_resp_open(w, &x, 1);

@@ -91,7 +91,7 @@ static void batch(void)
         struct rma_args a = world_args(RMA_PUT, 1, &v, NULL, 1, 2);
         a.origin = &c; /* one byte: padded */
         a.otype = a.ttype = dt_find(MPI_CHAR);
-        job_check(rma_op(w, &a, NULL) == MPI_SUCCESS);
+        job_check(rma_op_begin(w, &a, NULL) == MPI_SUCCESS);
         job_check(world_op(w, RMA_ACC, 1, &v, NULL, 1, 1) == MPI_SUCCESS &&
                   rma_unlock(w, 1) == MPI_SUCCESS);
         job_check(world_pvar(w, PVAR_RMA_MSGS) == 1 && world_pvar(w, PVAR_RMA_BATCH) == 3);
@@ -151,7 +151,7 @@ static void parts(void)
             struct rma_args a = world_args(RMA_PUT, 1, v, NULL, n, 3);
             a.ttype = target[k];
             a.tcount = k ? 1 : n;
-            job_check(rma_op(w, &a, NULL) == MPI_SUCCESS && rma_unlock(w, 1) == MPI_SUCCESS);
+            job_check(rma_op_begin(w, &a, NULL) == MPI_SUCCESS && rma_unlock(w, 1) == MPI_SUCCESS);
         }
         world_barrier();
         if (boot_rank() != 1)

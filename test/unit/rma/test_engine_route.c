@@ -20,39 +20,39 @@ static void choice(void)
     struct rma_key key = {.state = KEY_ASKED, .size = 100, .unit = 2, .put_min = 10, .get_min = 20};
     struct rma_target t = {.key = NULL};
     struct rma_op put = an_op(RMA_PUT, 10, 0), get = an_op(RMA_GET, 20, 40);
-    job_check(rma_route(&t, &put) == RMA_ROUTE_AM); /* no place for a key */
+    job_check(rma_route_of(&t, &put) == RMA_ROUTE_AM); /* no place for a key */
     t.key = &key;
-    job_check(rma_route(&t, &put) == RMA_ROUTE_AM); /* it has not come */
+    job_check(rma_route_of(&t, &put) == RMA_ROUTE_AM); /* it has not come */
     key.state = KEY_NONE;
-    job_check(rma_route(&t, &put) == RMA_ROUTE_AM); /* there is none */
+    job_check(rma_route_of(&t, &put) == RMA_ROUTE_AM); /* there is none */
     key.state = KEY_READY;
-    job_check(rma_route(&t, &put) == RMA_ROUTE_NATIVE);
-    job_check(rma_route(&t, &get) == RMA_ROUTE_NATIVE); /* its last byte is the window's */
+    job_check(rma_route_of(&t, &put) == RMA_ROUTE_NATIVE);
+    job_check(rma_route_of(&t, &get) == RMA_ROUTE_NATIVE); /* its last byte is the window's */
     get.a.disp = 41;
-    job_check(rma_route(&t, &get) == RMA_ROUTE_AM); /* beyond: the target says so */
+    job_check(rma_route_of(&t, &get) == RMA_ROUTE_AM); /* beyond: the target says so */
     get.a.disp = 40;
     key.get_min = 21;
-    job_check(rma_route(&t, &get) == RMA_ROUTE_AM); /* short */
+    job_check(rma_route_of(&t, &get) == RMA_ROUTE_AM); /* short */
     key.lone_get = 1;
-    job_check(rma_route(&t, &get) == RMA_ROUTE_AM); /* no call waits for it alone */
+    job_check(rma_route_of(&t, &get) == RMA_ROUTE_AM); /* no call waits for it alone */
     t.queued = 1;
     t.sync = RMA_F_DONE;
-    job_check(rma_route(&t, &get) == RMA_ROUTE_NATIVE);
+    job_check(rma_route_of(&t, &get) == RMA_ROUTE_NATIVE);
     t.sync = RMA_F_UNLOCK; /* which needs a message */
-    job_check(rma_route(&t, &get) == RMA_ROUTE_AM);
+    job_check(rma_route_of(&t, &get) == RMA_ROUTE_AM);
     t.sync = RMA_F_DONE;
     t.flags = TARGET_DIRTY; /* as does what went before */
-    job_check(rma_route(&t, &get) == RMA_ROUTE_AM);
+    job_check(rma_route_of(&t, &get) == RMA_ROUTE_AM);
     t.flags = 0;
     t.queued = 2;
-    job_check(rma_route(&t, &get) == RMA_ROUTE_AM);
+    job_check(rma_route_of(&t, &get) == RMA_ROUTE_AM);
     t.queued = 0;
     t.sync = 0;
     put.flags = OP_BY_AM;
-    job_check(rma_route(&t, &put) == RMA_ROUTE_AM); /* refused before */
+    job_check(rma_route_of(&t, &put) == RMA_ROUTE_AM); /* refused before */
     put.flags = 0;
     put.elem = bytes; /* an accumulate */
-    job_check(rma_route(&t, &put) == RMA_ROUTE_AM);
+    job_check(rma_route_of(&t, &put) == RMA_ROUTE_AM);
 }
 
 static struct rma_op an_acc(enum rma_kind kind, struct dt_type *t, long n, MPI_Aint disp, int aop)
@@ -66,7 +66,7 @@ static struct rma_op an_acc(enum rma_kind kind, struct dt_type *t, long n, MPI_A
 
 static int native(const struct rma_target *t, struct rma_op op)
 {
-    return rma_route(t, &op) == RMA_ROUTE_NATIVE;
+    return rma_route_of(t, &op) == RMA_ROUTE_NATIVE;
 }
 
 /* What is native of accumulates: a window in which they have no order. */
@@ -119,27 +119,27 @@ static void accumulates_in_order(void)
     list_init(&t.ops);
     list_push(&t.ops, &op.link);
     t.next = &op.link;
-    job_check(rma_route(&t, &op) == RMA_ROUTE_NATIVE);
+    job_check(rma_route_of(&t, &op) == RMA_ROUTE_NATIVE);
     t.queued = 2; /* the other would have to wait for it */
-    job_check(rma_route(&t, &op) == RMA_ROUTE_AM);
+    job_check(rma_route_of(&t, &op) == RMA_ROUTE_AM);
     t.queued = 1;
     t.flags = TARGET_DIRTY; /* a message of which nothing is known */
-    job_check(rma_route(&t, &op) == RMA_ROUTE_AM);
+    job_check(rma_route_of(&t, &op) == RMA_ROUTE_AM);
     op.flags = OP_BEGUN;
     op.sent = 8;
-    job_check(rma_route(&t, &op) == RMA_ROUTE_NATIVE);
+    job_check(rma_route_of(&t, &op) == RMA_ROUTE_NATIVE);
     op.flags = 0; /* it began by message */
     t.flags = 0;
-    job_check(rma_route(&t, &op) == RMA_ROUTE_AM);
+    job_check(rma_route_of(&t, &op) == RMA_ROUTE_AM);
     op.sent = 0;
     w.acks = 1; /* an evicted element's */
-    job_check(rma_route(&t, &op) == RMA_ROUTE_AM);
+    job_check(rma_route_of(&t, &op) == RMA_ROUTE_AM);
     w.acks = 0;
     list_init(&before.link);
     list_push_front(&t.ops, &before.link); /* one that is not answered yet */
-    job_check(rma_route(&t, &op) == RMA_ROUTE_AM);
+    job_check(rma_route_of(&t, &op) == RMA_ROUTE_AM);
     before.flags = OP_DONE;
-    job_check(rma_route(&t, &op) == RMA_ROUTE_NATIVE);
+    job_check(rma_route_of(&t, &op) == RMA_ROUTE_NATIVE);
 }
 
 static void pieces(void)

@@ -395,8 +395,8 @@ static void fought_for(void)
             struct rma_args a = world_args(RMA_CAS, last, &one, &told, 1, AT + 1 + boot_rank());
             long zero = i ? 1 : 0;
             a.compare = &zero;
-            job_check(rma_op(w, &a, NULL) == MPI_SUCCESS && rma_flush(w, last) == MPI_SUCCESS &&
-                      told == zero);
+            job_check(rma_op_begin(w, &a, NULL) == MPI_SUCCESS);
+            job_check(rma_flush(w, last) == MPI_SUCCESS && told == zero);
             job_check(world_op(w, RMA_ACC, last, &one, NULL, 1, LONGS + boot_rank()) ==
                       MPI_SUCCESS);
         }

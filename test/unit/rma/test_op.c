@@ -83,29 +83,29 @@ static void arguments(void)
     for (int kind = RMA_PUT; kind <= RMA_CAS; kind++) {
         struct rma_args a = world_args(kind, 0, v, r, 1, 7);
         a.compare = v;
-        job_check(rma_op(w, &a, NULL) == MPI_SUCCESS);
+        job_check(rma_op_begin(w, &a, NULL) == MPI_SUCCESS);
         /* request-based: passive epochs only (rma.md 5.7) */
-        job_check(cls(rma_op(w, &a, &req)) == MPI_ERR_RMA_SYNC);
+        job_check(cls(rma_op_begin(w, &a, &req)) == MPI_ERR_RMA_SYNC);
         a.rank = 1;
-        job_check(cls(rma_op(w, &a, NULL)) == MPI_ERR_RANK);
+        job_check(cls(rma_op_begin(w, &a, NULL)) == MPI_ERR_RANK);
         a.rank = -5;
-        job_check(cls(rma_op(w, &a, NULL)) == MPI_ERR_RANK);
+        job_check(cls(rma_op_begin(w, &a, NULL)) == MPI_ERR_RANK);
         a.rank = 0;
         a.disp = -1;
-        job_check(cls(rma_op(w, &a, NULL)) == MPI_ERR_DISP);
+        job_check(cls(rma_op_begin(w, &a, NULL)) == MPI_ERR_DISP);
         a.disp = 8;
-        job_check(cls(rma_op(w, &a, NULL)) == MPI_ERR_RMA_RANGE);
+        job_check(cls(rma_op_begin(w, &a, NULL)) == MPI_ERR_RMA_RANGE);
         a.disp = INT64_MAX;
-        job_check(cls(rma_op(w, &a, NULL)) == MPI_ERR_RMA_RANGE);
+        job_check(cls(rma_op_begin(w, &a, NULL)) == MPI_ERR_RMA_RANGE);
         a.disp = 1l << 61;
-        job_check(cls(rma_op(w, &a, NULL)) == MPI_ERR_RMA_RANGE);
+        job_check(cls(rma_op_begin(w, &a, NULL)) == MPI_ERR_RMA_RANGE);
         a.disp = 0;
         a.tcount = 2; /* more than the result has room for, or less than the origin has */
         if (kind == RMA_PUT || kind == RMA_ACC)
             a.ocount = 3;
-        job_check(cls(rma_op(w, &a, NULL)) == MPI_ERR_TYPE);
+        job_check(cls(rma_op_begin(w, &a, NULL)) == MPI_ERR_TYPE);
         a.tcount = INT64_MAX;
-        job_check(rma_op(w, &a, NULL) != MPI_SUCCESS);
+        job_check(rma_op_begin(w, &a, NULL) != MPI_SUCCESS);
     }
     job_check(world_memory(w)[0] == 0 && world_memory(w)[6] == 0);
     job_check(world_pvar(w, PVAR_RMA_PUT) == 1 && world_pvar(w, PVAR_RMA_CAS) == 1);
@@ -114,12 +114,12 @@ static void arguments(void)
     job_check(rma_lock(w, MPI_LOCK_SHARED, 0, 0) == MPI_SUCCESS);
     for (int rank = 0; rank > -3; rank--) {
         struct rma_args a = world_args(RMA_PUT, rank == 0 ? 0 : MPI_PROC_NULL, v, r, 4, 2);
-        job_check(rma_op(w, &a, &req) == MPI_SUCCESS && req != MPI_REQUEST_NULL);
+        job_check(rma_op_begin(w, &a, &req) == MPI_SUCCESS && req != MPI_REQUEST_NULL);
         struct request *q = obj_find(OBJ_REQUEST, req);
         job_check(q && q->done && request_finish(q, MPI_STATUS_IGNORE) == MPI_SUCCESS);
     }
     struct rma_args a = world_args(RMA_PUT, 0, v, r, 4, 6); /* fails: no request is left over */
-    job_check(cls(rma_op(w, &a, &req)) == MPI_ERR_RMA_RANGE && req == MPI_REQUEST_NULL);
+    job_check(cls(rma_op_begin(w, &a, &req)) == MPI_ERR_RMA_RANGE && req == MPI_REQUEST_NULL);
     job_check(world_memory(w)[2] == 1 && world_memory(w)[5] == 4 && world_memory(w)[6] == 0);
     job_check(rma_unlock(w, 0) == MPI_SUCCESS && rma_win_free(w) == MPI_SUCCESS);
 }
@@ -135,7 +135,7 @@ static void queued(void)
         job_check(world_op(w, RMA_PUT, 1, v, NULL, 2, 0) == MPI_SUCCESS);
         struct rma_args a = world_args(RMA_GET, 1, NULL, r, 2, 0);
         MPI_Request req;
-        job_check(rma_op(w, &a, &req) == MPI_SUCCESS);
+        job_check(rma_op_begin(w, &a, &req) == MPI_SUCCESS);
         struct rma_target *t = rma_target_find(w, 1);
         rma_check_invariants(w);
         job_check(t && t->nops == 2 && t->queued == 2 && w->table.nops == 2 &&

@@ -31,7 +31,7 @@ struct arena {
 static struct arena *a;
 static struct shmnode node;
 
-static struct shmlock *lock(void)
+static struct shmlock *the_lock(void)
 {
     return (struct shmlock *)(void *)a->lock;
 }
@@ -57,21 +57,21 @@ static void run(int size, void (*body)(void))
     for (int i = 0; i < PEERS; i++)
         a->host_index[i] = i;
     ck_assert_uint_le(shmlock_bytes(PEERS), sizeof a->lock);
-    shmlock_init(lock(), (unsigned)size, 0);
+    shmlock_init(the_lock(), (unsigned)size, 0);
     ck_assert_int_eq(job_run(size, NULL, body, 60), 0);
     munmap(a, sizeof *a);
 }
 
 static int granted(void *arg)
 {
-    return shmlock_poll(lock(), &node) != 0;
+    return shmlock_poll(the_lock(), &node) != 0;
 }
 
 static void take(enum shmlock_type type)
 {
-    if (!shmlock_enter(lock(), &node, type))
+    if (!shmlock_enter(the_lock(), &node, type))
         progress_wait(granted, NULL, "the lock", -1);
-    job_check(shmlock_held(lock(), &node) == (int)type);
+    job_check(shmlock_held(the_lock(), &node) == (int)type);
 }
 
 /* Inside the lock: a writer is alone, a reader meets no writer. */
@@ -102,8 +102,8 @@ static void readers_and_writers(void)
         take(type);
         inside(type);
         mine += type == SHMLOCK_EXCLUSIVE;
-        shmlock_leave(lock(), &node, (enum shmlock_type)type);
-        job_check(shmlock_held(lock(), &node) == 0);
+        shmlock_leave(the_lock(), &node, (enum shmlock_type)type);
+        job_check(shmlock_held(the_lock(), &node) == 0);
     }
     __atomic_fetch_add(&job_words()[0], (uint64_t)mine, __ATOMIC_SEQ_CST);
     boot_barrier();
@@ -121,12 +121,12 @@ END_TEST
  * must get on: everybody has a quota, and the run ends only when all have it. */
 static int far_or_stop(void *arg)
 {
-    int *type = arg;
-    if (shmlock_far_try(lock(), &node, (enum shmlock_type)*type, 1, 0))
+    enum shmlock_type type = (enum shmlock_type)*(int *)arg;
+    if (shmlock_far_try(the_lock(), &node, type, 1, 0))
         return 1;
-    shmlock_far_waiting(lock(), &node, *type,
-                        shmlock_far_key(lock(), &node, (enum shmlock_type) * type, SHMLOCK_NOW));
-    return shmlock_far_try(lock(), &node, (enum shmlock_type)*type, 1, 0);
+    shmlock_far_waiting(the_lock(), &node, (int)type,
+                        shmlock_far_key(the_lock(), &node, type, SHMLOCK_NOW));
+    return shmlock_far_try(the_lock(), &node, type, 1, 0);
 }
 
 static void near_and_far(void)
@@ -136,16 +136,16 @@ static void near_and_far(void)
         for (int i = 0; i < TURNS; i++) {
             int type = i % 4 ? SHMLOCK_SHARED : SHMLOCK_EXCLUSIVE;
             progress_wait(far_or_stop, &type, "the lock for a far request", -1);
-            shmlock_far_waiting(lock(), &node, 0, 0);
+            shmlock_far_waiting(the_lock(), &node, 0, 0);
             inside(type);
-            shmlock_far_leave(lock(), &node, (enum shmlock_type)type);
+            shmlock_far_leave(the_lock(), &node, (enum shmlock_type)type);
         }
     } else {
         for (int i = 0; i < TURNS; i++) {
             int type = (i + boot_rank()) % 3 ? SHMLOCK_SHARED : SHMLOCK_EXCLUSIVE;
             take(type);
             inside(type);
-            shmlock_leave(lock(), &node, (enum shmlock_type)type);
+            shmlock_leave(the_lock(), &node, (enum shmlock_type)type);
         }
     }
     down();
@@ -162,7 +162,7 @@ static void order(void)
 {
     struct shmnode n0 = {3, 0, a->host_index}, n1 = {3, 1, a->host_index},
                    n2 = {3, 2, a->host_index};
-    struct shmlock *l = lock();
+    struct shmlock *l = the_lock();
     up();
     if (boot_rank() != 0) { /* only their wake-up addresses are needed */
         down();

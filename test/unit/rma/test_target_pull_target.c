@@ -477,7 +477,7 @@ static void answers(void)
     _exit(0);
 }
 
-START_TEST(late)
+START_TEST(answers_late)
 {
     ck_assert_int_eq(run(2, far, NEVER, answers), 0);
 }
@@ -492,7 +492,7 @@ Suite *suite_fetch(void)
     tcase_add_test(t, failing);
     tcase_add_test(t, puts_and_gets);
     tcase_add_test(t, packets);
-    tcase_add_test(t, late);
+    tcase_add_test(t, answers_late);
     suite_add_tcase(s, t);
     return s;
 }

@@ -146,7 +146,7 @@ int world_op(struct rma_win *w, enum rma_kind kind, int rank, const long *origin
              long n, MPI_Aint disp)
 {
     struct rma_args a = world_args(kind, rank, origin, result, n, disp);
-    return rma_op(w, &a, NULL);
+    return rma_op_begin(w, &a, NULL);
 }
 
 uint64_t world_pvar(const struct rma_win *w, enum pvar_id id)

@@ -13,7 +13,7 @@ Suite *suite_stranger(void);
 
 static struct ofi *o; /* the stranger's own */
 static fi_addr_t prey;
-static struct ofi_address card; /* the victim's; its key is for the control alone */
+static struct ofi_contact card; /* the victim's; its key is for the control alone */
 
 static int take_nothing(void *up, unsigned peer, enum tp_class cls, const void *msg, size_t len)
 {

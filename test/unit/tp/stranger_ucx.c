@@ -55,7 +55,7 @@ static void meet(const void *addr, size_t len)
     cvar.rma_native_put = 0;
     job_check(tp_ucx_ops.open(&env, &tp, &caps) == 0);
     u = (struct ucx *)tp;
-    prey = ucx_peer(u, 0);
+    prey = ucx_peer_of(u, 0);
     job_check(ucx_peer_address(prey, addr, len) == 0 && ucx_peer_open(prey) == 0);
 }
 

@@ -160,9 +160,9 @@ static void window(void)
     job_check(tp_ofi_ops.address(tp, addr, &len) == 0);
     job_check(tp_ofi_ops.connect(tp, 1, addr, len - 1) == -EPROTO);
     job_check(tp_ofi_ops.connect(tp, 2, addr, len) == -EHOSTUNREACH);
-    addr[offsetof(struct ofi_address, provider)] ^= 1;
+    addr[offsetof(struct ofi_contact, provider)] ^= 1;
     job_check(tp_ofi_ops.connect(tp, 1, addr, len) == -EPROTO);
-    addr[offsetof(struct ofi_address, provider)] ^= 1;
+    addr[offsetof(struct ofi_contact, provider)] ^= 1;
     /* rank 1 is ourselves under another name, and never polls */
     job_check(tp_ofi_ops.connect(tp, 1, addr, len) == 0);
     while ((err = tp_ofi_ops.am(tp, 1, TP_REQUEST, &v, 1, NULL)) == 0)
@@ -646,14 +646,14 @@ static ssize_t one_sided(struct fid_ep *ep, const struct fi_msg_rma *m, uint64_t
     return says;
 }
 
-struct told {
+struct told_done {
     struct tp_done d;
     int n, err;
 };
 
 static void told(struct tp_done *d, int err)
 {
-    struct told *t = (struct told *)d;
+    struct told_done *t = (struct told_done *)d;
     t->n++;
     t->err = err;
 }
@@ -676,7 +676,7 @@ static void failed_get(void)
     const uint64_t key[3] = {0, 7, 4096}; /* address, key, bytes */
     struct tp_far *far;
     char b[4096];
-    struct told get = {{told}, 0, 0}, put = get, flush = get;
+    struct told_done get = {{told}, 0, 0}, put = get, flush = get;
     job_check(ofi_import(tp, 1, key, sizeof key, &far) == 0);
     job_check(ofi_put(tp, far, 0, b, sizeof b, NULL, &put.d) == TP_PENDING);
     struct ofi_op *its = given;
@@ -713,7 +713,7 @@ static void failed_get(void)
     for (struct list *l; (l = list_pop(&o.rma_pool)) != NULL;)
         free(LIST_OBJ(l, struct ofi_rma, op.link));
     for (struct list *l; (l = list_pop(&o.flush_pool)) != NULL;)
-        free(LIST_OBJ(l, struct ofi_flush, link));
+        free(LIST_OBJ(l, struct ofi_flush_wait, link));
 }
 
 /* --- descriptors ------------------------------------------------------------------------------ */

@@ -15,7 +15,7 @@ static struct ring_view make(uint32_t senders)
     void *at = aligned_alloc(128, ring_bytes(senders, CELLS, BYTES));
     ck_assert_ptr_nonnull(at);
     memset(at, 0, ring_bytes(senders, CELLS, BYTES));
-    return ring_view(at, senders, CELLS, BYTES);
+    return ring_view_of(at, senders, CELLS, BYTES);
 }
 
 static struct ring_out out_of(struct ring_view v, uint32_t self)

@@ -48,7 +48,7 @@ static struct tp *open_all(struct tp_caps *caps, struct mem_key *other)
 static struct ring_view view_of(struct mem_segment *seg, uint32_t processes)
 {
     size_t first = 256; /* the fixed part and up to 128 stop flags */
-    return ring_view((char *)seg->base + first, processes, (uint32_t)cvar.shm_cells,
+    return ring_view_of((char *)seg->base + first, processes, (uint32_t)cvar.shm_cells,
                      (size_t)cvar.shm_cell_bytes);
 }
 

@@ -147,7 +147,7 @@ static void overtaken(void)
     start();
     const size_t h = sizeof(struct ucx_hdr);
     struct ucx_hdr x = {.key = u->key, .src = 1, .cls = UCX_REPLY};
-    struct ucx_peer *p = ucx_peer(u, 1);
+    struct ucx_peer *p = ucx_peer_of(u, 1);
     p->seq[UCX_REQUEST] = 10;
     x.seq = 1, x.taken = 4;
     offer(x, h + 8, 0);
@@ -387,7 +387,7 @@ static void read_at_once(unsigned n, unsigned wrong, unsigned pad)
 static void measured(void)
 {
     start();
-    const struct ucx_peer *p = ucx_peer(u, 1);
+    const struct ucx_peer *p = ucx_peer_of(u, 1);
     for (unsigned wrong = 0; wrong < 8; wrong++)
         for (unsigned pad = 0; pad < 8; pad++)
             for (unsigned n = 1; n < 4; n++) {
@@ -680,7 +680,7 @@ static void one_without(void)
     __typeof__(u->lib.ucp_ep_create) create = u->lib.ucp_ep_create;
     u->lib.ucp_ep_create = create_but_one;
     for (unsigned i = 0; i < 3; i++) {
-        struct ucx_peer *p = ucx_peer(u, i);
+        struct ucx_peer *p = ucx_peer_of(u, i);
         job_check(ucx_peer_address(p, none, sizeof none) == 0 && ucx_peer_open(p) == 0);
         job_check((uintptr_t)p->ep == (i == 1 ? 16 : 8) && p->no_failures == (i == 1));
         p->ep = NULL;
