@@ -50,13 +50,13 @@ static void tell(const struct tp_ops *ops, struct tp *tp, const struct tp_caps *
     }
     if (ops->describe)
         ops->describe(tp, text, sizeof text);
+    const char *sleeps = caps->flags & TP_WAIT_FD
+                             ? ""
+                             : "; it has nothing to sleep on, so waiting keeps a core busy";
     log_warn("transport %s: open (%s)%s%s; messages to %zu bytes%s%s%s%s%s", ops->name, why,
              *text ? ": " : "", text, caps->am_max, caps->flags & TP_PUT ? ", put" : "",
              caps->flags & TP_GET ? ", get" : "", caps->flags & TP_ATOMIC ? ", atomics" : "",
-             caps->flags & TP_PUT_THEN_AM ? ", messages after puts" : "",
-             caps->flags & TP_WAIT_FD
-                 ? ""
-                 : "; it has nothing to sleep on, so waiting keeps a core busy");
+             caps->flags & TP_PUT_THEN_AM ? ", messages after puts" : "", sleeps);
 }
 
 static void ready_close(struct am *a)

@@ -97,8 +97,9 @@ static int expect(const char **p, const char *word)
 
 static int parse_block(const char **p, struct node_block *b)
 {
-    if (expect(p, "(") || number(p, 0, &b->first) || expect(p, ",") || number(p, 1, &b->nodes) ||
-        expect(p, ",") || number(p, 1, &b->per) || expect(p, ")"))
+    if (expect(p, "(") || number(p, 0, &b->first) || expect(p, ",") || number(p, 1, &b->nodes))
+        return -EINVAL;
+    if (expect(p, ",") || number(p, 1, &b->per) || expect(p, ")"))
         return -EINVAL;
     return b->first > INT_MAX - b->nodes ? -EINVAL : 0;
 }

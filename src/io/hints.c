@@ -48,7 +48,8 @@ static int64_t number(const struct info *i, const char *key, int64_t lo, int64_t
     char *end;
     errno = 0;
     long long n = v ? strtoll(v, &end, 10) : 0;
-    return v && end != v && !*end && !errno && n >= lo && n <= hi ? n : was;
+    int is_number = v && end != v && !*end && !errno;
+    return is_number && n >= lo && n <= hi ? n : was;
 }
 
 /* A key that is missing, or whose value is impossible, changes nothing. */

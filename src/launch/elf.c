@@ -35,19 +35,24 @@ static int machine_of(void)
 #endif
 }
 
-static int read_segments(struct image *m)
+static int for_this_machine(const ElfW(Ehdr) *h)
 {
     static const int class = sizeof(ElfW(Addr)) == 8 ? ELFCLASS64 : ELFCLASS32;
     static const uint16_t one = 1;
+    int order = *(const char *)&one ? ELFDATA2LSB : ELFDATA2MSB, machine = machine_of();
+    return h->e_ident[EI_CLASS] == class && h->e_ident[EI_DATA] == order &&
+           (machine == EM_NONE || h->e_machine == machine);
+}
+
+static int read_segments(struct image *m)
+{
     int err = read_all(m->fd, &m->head, sizeof m->head, 0);
     if (err)
         return err;
-    const unsigned char *id = m->head.e_ident;
-    if (memcmp(id, ELFMAG, SELFMAG) || id[EI_CLASS] != class ||
-        id[EI_DATA] != (*(const char *)&one ? ELFDATA2LSB : ELFDATA2MSB) ||
-        (m->head.e_type != ET_EXEC && m->head.e_type != ET_DYN) ||
-        (machine_of() != EM_NONE && m->head.e_machine != machine_of()) ||
-        m->head.e_phentsize != sizeof *m->seg || m->head.e_phnum > SEGMENTS_MAX)
+    int runs = m->head.e_type == ET_EXEC || m->head.e_type == ET_DYN;
+    if (memcmp(m->head.e_ident, ELFMAG, SELFMAG) || !for_this_machine(&m->head) || !runs)
+        return -ENOEXEC;
+    if (m->head.e_phentsize != sizeof *m->seg || m->head.e_phnum > SEGMENTS_MAX)
         return -ENOEXEC;
     return read_all(m->fd, m->seg, m->head.e_phnum * sizeof *m->seg, m->head.e_phoff);
 }

@@ -244,9 +244,10 @@ void mem_cached_free(struct mem *m)
  * epochs.  Their late stores must not reach the memory of the next owner. */
 static int may_keep(const struct mem *m, const struct mem_seg *s)
 {
-    return m && s->pub.owner && !boot_failed_count() &&
-           !(s->flags & (MEM_NO_RESERVE | MEM_ONCE | MEM_LARGE)) && s->pub.size >= KEEP_FROM &&
-           s->pub.size <= (size_t)cvar.mem_keep && m->nsegs + (size_t)m->nkept < KEEP_FDS;
+    int reusable = s->pub.owner && !(s->flags & (MEM_NO_RESERVE | MEM_ONCE | MEM_LARGE));
+    int pays = s->pub.size >= KEEP_FROM && s->pub.size <= (size_t)cvar.mem_keep;
+    return m && !boot_failed_count() && reusable && pays &&
+           m->nsegs + (size_t)m->nkept < KEEP_FDS;
 }
 
 static void cached_add(struct mem *m, struct mem_seg *s)

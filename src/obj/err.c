@@ -251,9 +251,8 @@ static struct err_user *user_find(int code)
 {
     struct err_ring *e = proc->obj ? proc->obj->err : NULL;
     int i = (code & ~USER_BIT) - 1;
-    return e && code > 0 && (code & USER_BIT) && i >= 0 && i < e->users && e->user[i].class
-               ? &e->user[i]
-               : NULL;
+    int is_user = code > 0 && (code & USER_BIT);
+    return e && is_user && i >= 0 && i < e->users && e->user[i].class ? &e->user[i] : NULL;
 }
 
 int err_valid(int code)

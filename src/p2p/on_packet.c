@@ -31,9 +31,10 @@ static int pull_fits(const struct p2p_req *s, int src, const struct p2p_pull *m)
     size_t most = am_max(src) - sizeof(struct p2p_data);
     if (most > proc->p2p->scratch_size)
         most = proc->p2p->scratch_size;
-    return s->state == P2P_OPEN && m->want <= s->size && m->off <= s->size &&
-           m->len <= s->size - m->off && m->segment && m->segment <= most &&
-           m->len <= (uint64_t)m->segment * P2P_PULL_SEGMENTS;
+    int inside = m->want <= s->size && m->off <= s->size && m->len <= s->size - m->off;
+    int sendable = m->segment && m->segment <= most &&
+                   m->len <= (uint64_t)m->segment * P2P_PULL_SEGMENTS;
+    return s->state == P2P_OPEN && inside && sendable;
 }
 
 /* Would the network to src send pieces of so many bytes zero-copy? */
@@ -244,9 +245,12 @@ static int well_formed(int type, const void *msg, size_t len)
     if (len < head[type - P2P_EAGER])
         return 0;
     const struct p2p_rts *r = msg;
-    return type != P2P_RTS ||
-           (r->nruns <= P2P_RTS_RUNS && r->key <= P2P_RTS_TAIL && !(r->nruns && r->key) &&
-            r->size <= INT64_MAX && len == sizeof *r + r->nruns * sizeof(struct p2p_run) + r->key);
+    if (type != P2P_RTS)
+        return 1;
+    if (r->nruns > P2P_RTS_RUNS || r->key > P2P_RTS_TAIL || (r->nruns && r->key))
+        return 0;
+    return r->size <= INT64_MAX &&
+           len == sizeof *r + r->nruns * sizeof(struct p2p_run) + r->key;
 }
 
 /* A message of an unordered transport before its turn is stored; one in turn delivers those after

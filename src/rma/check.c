@@ -110,9 +110,9 @@ void rma_check_invariants(const struct rma_win *w)
         WR_ASSERT(w->access.nwaiting > 0); /* E4 */
     if (w->state == WIN_PSCW_GRANTED)
         WR_ASSERT(w->access.nwaiting == 0); /* E5 */
-    if (w->state == WIN_LOCK_ALL_CALLED || w->state == WIN_LOCK_ALL_ISSUED ||
-        (w->state == WIN_LOCK_ALL_GRANTED && !w->passive.nocheck_all))
-        /* E6, E8 */
+    int all_asked = w->state == WIN_LOCK_ALL_CALLED || w->state == WIN_LOCK_ALL_ISSUED;
+    int all_granted = w->state == WIN_LOCK_ALL_GRANTED && !w->passive.nocheck_all;
+    if (all_asked || all_granted) /* E6, E8 */
         WR_ASSERT(near_locks(w) + w->passive.lazies == w->nears || w->passive.giving_back ||
                   w->dead || boot_failed_count());
     WR_ASSERT((w->state == WIN_LOCK_ALL_ISSUED) == (w->passive.sw != NULL)); /* E7 */

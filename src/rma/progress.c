@@ -9,9 +9,10 @@
 
 static int win_has_work(const struct rma_win *w)
 {
-    return !list_empty(&w->table.ready) || w->table.nops || w->acks || w->target.lockq.count ||
-           w->target.lockq.stamps != w->target.lockq.admitted || !list_empty(&w->resps) ||
-           w->fence.barriers || rma_in(w, SET_POSTS_OUT) || w->passive.sw;
+    int sends = !list_empty(&w->table.ready) || w->table.nops || w->fence.barriers;
+    int awaits = w->acks || !list_empty(&w->resps) || rma_in(w, SET_POSTS_OUT) || w->passive.sw;
+    int grants = w->target.lockq.count || w->target.lockq.stamps != w->target.lockq.admitted;
+    return sends || awaits || grants;
 }
 
 int rma_advance_global(void *arg)

@@ -22,8 +22,8 @@ static inline __attribute__((always_inline)) int plain(struct ends *e, const voi
 {
     e->c = obj_find(OBJ_COMM, comm);
     e->t = dt_find(type);
-    return e->c && e->t && e->t->holders && (e->t->flags & DT_COMMITTED) && buf && count >= 0 &&
-           tag >= 0 && peer >= 0 && peer < comm_peer_size(e->c);
+    int alive = e->c && e->t && e->t->holders && (e->t->flags & DT_COMMITTED);
+    return alive && buf && count >= 0 && tag >= 0 && peer >= 0 && peer < comm_peer_size(e->c);
 }
 
 static int send_checks(struct ends *e, const void *buf, MPI_Count count, MPI_Datatype type,

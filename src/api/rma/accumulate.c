@@ -117,19 +117,18 @@ int PMPI_Get_accumulate(const void *origin, int ocount, MPI_Datatype otype, void
     struct rma_win_near *w;
     struct rma_near *n;
     const struct dt_type *t;
-    unsigned o;
     uint64_t off;
-    if (ocount == 1 && rcount == 1 && tcount == 1 && otype == ttype && rtype == ttype && result &&
-        origin && fast_place_one(win, rank, disp, ttype, &w, &n, &t, &off) &&
-        fast_op(o = dt_op_handle_index(op), DT_OPS, t)) {
-        rma_near_count(w, PVAR_RMA_GACC, rma_near_bytes(ttype));
-        return acc_near(n, off, t, origin, result, o);
+    int one = ocount == 1 && rcount == 1 && tcount == 1, alike = otype == ttype && rtype == ttype;
+    if (one && alike && result && origin) {
+        unsigned o = dt_op_handle_index(op);
+        if (fast_place_one(win, rank, disp, ttype, &w, &n, &t, &off) && fast_op(o, DT_OPS, t)) {
+            rma_near_count(w, PVAR_RMA_GACC, rma_near_bytes(ttype));
+            return acc_near(n, off, t, origin, result, o);
+        }
+        if (onesided_private(win, rank, disp, ttype, o, DT_OPS, origin, NULL, result,
+                             PVAR_RMA_GACC))
+            return MPI_SUCCESS;
     }
-    if (ocount == 1 && rcount == 1 && tcount == 1 && otype == ttype && rtype == ttype && result &&
-        origin &&
-        onesided_private(win, rank, disp, ttype, dt_op_handle_index(op), DT_OPS, origin, NULL,
-                         result, PVAR_RMA_GACC))
-        return MPI_SUCCESS;
     return gacc("MPI_Get_accumulate", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype),
                 result, rank, disp, tcount, ttype, op, win, NULL);
 }

@@ -73,8 +73,9 @@ static inline int append(struct rma_win *w, const struct rma_args *a, size_t *by
     struct rma_op *op = t->coalesced;
     if (t->lone == RMA_LONE_SOON && !op)
         return (*bytes = rma_native_soon(t, a)) != 0;
-    if (!op || !alike(op, a) || !plain(a) || rma_coalesce_full(op) || w->starved ||
-        (a->disp < 0 && w->flavor != MPI_WIN_FLAVOR_DYNAMIC))
+    if (!op || !alike(op, a) || !plain(a) || rma_coalesce_full(op) || w->starved)
+        return 0;
+    if (a->disp < 0 && w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
         return 0;
     *bytes = op->each_bytes;
     entry_make(op, a, op->each_bytes);
@@ -136,8 +137,8 @@ static int dry(const struct rma_target *t)
 int rma_coalesce_behind(const struct rma_target *t, const struct rma_args *a)
 {
     const struct rma_op *last = LIST_OBJ(t->ops.prev, struct rma_op, link);
-    return dry(t) && last->coalesced && alike(last, a) && plain(a) && !t->w->starved && !t->sync &&
-           !(t->flags & TARGET_DRAIN);
+    int held = !t->w->starved && !t->sync && !(t->flags & TARGET_DRAIN);
+    return held && dry(t) && last->coalesced && alike(last, a) && plain(a);
 }
 
 static int over(void *arg)
@@ -189,8 +190,10 @@ void rma_coalesce_open(struct rma_target *t, struct rma_op *op)
     const struct rma_op *before = LIST_OBJ(op->link.prev, struct rma_op, link);
     const struct dt_type *e = op->a.ttype;
     size_t step = sizeof(uint64_t) + rma_pad(op->bytes);
-    if (!t->gather || !t->ordered || t->queued < 2 || op->req || op->flags ||
-        (op->kind != RMA_PUT && op->kind != RMA_ACC) || !alike(before, &op->a) || !plain(&op->a))
+    int no_result = (op->kind == RMA_PUT || op->kind == RMA_ACC) && !op->req;
+    if (!t->gather || !t->ordered || t->queued < 2 || !no_result || op->flags)
+        return;
+    if (!alike(before, &op->a) || !plain(&op->a))
         return;
     if ((!before->coalesced && t->queued <= (unsigned)cvar.rma_hold) || !cvar.rma_hold ||
         t->w->starved || t->sync ||

@@ -403,24 +403,36 @@ int rma_native_send(struct rma_target *t, struct rma_op *op)
     return 0;
 }
 
+/* A put of elements that lie end to end on both sides. */
+static int is_plain_put(const struct rma_args *a)
+{
+    if (a->kind != RMA_PUT || a->otype != a->ttype || a->ocount != a->tcount || a->tcount <= 0)
+        return 0;
+    return (a->ttype->flags & DT_PREDEFINED) && dt_is_block(a->ttype, (size_t)a->tcount);
+}
+
+/* Is a put now the first since a flush, with nothing to leave before it? All that needs the usual
+ * path takes it. */
+static int comes_first(const struct rma_target *t)
+{
+    int before = t->nops || t->native_out || t->natives;
+    int asked = t->sync || t->tokens_out || t->acks || t->closing;
+    int unusual = t->flags & (TARGET_FAILED | TARGET_DIRTY | TARGET_REFUSED | TARGET_DRAIN);
+    if (before || asked || unusual || rma_may_issue(t) != ADMIT_ISSUE)
+        return 0;
+    return !t->w->starved && cvar.rma_hold && !cvar.rma_delay;
+}
+
 size_t rma_native_soon(struct rma_target *t, const struct rma_args *a)
 {
     const struct rma_key *k = t->key;
     size_t bytes;
     uint64_t off;
-    if (a->kind != RMA_PUT || !k || k->state != KEY_READY || !k->lone_put || k->then_am ||
-        a->otype != a->ttype || a->ocount != a->tcount || !(a->ttype->flags & DT_PREDEFINED) ||
-        !dt_is_block(a->ttype, (size_t)a->tcount))
+    if (!k || k->state != KEY_READY || !k->lone_put || k->then_am)
         return 0;
-    /* It is the first since a flush and nothing is to leave before it. All that needs the usual
-     * path takes it. */
-    if (t->nops || t->native_out || t->natives || t->sync || t->tokens_out || t->acks ||
-        t->closing || rma_may_issue(t) != ADMIT_ISSUE ||
-        t->flags & (TARGET_FAILED | TARGET_DIRTY | TARGET_REFUSED | TARGET_DRAIN) ||
-        t->w->starved || !cvar.rma_hold || cvar.rma_delay)
+    if (!is_plain_put(a) || !comes_first(t))
         return 0;
-    if (a->tcount <= 0 || dt_total(a->ttype, (size_t)a->tcount, &bytes) || !bytes ||
-        bytes > k->put_inline ||
+    if (dt_total(a->ttype, (size_t)a->tcount, &bytes) || !bytes || bytes > k->put_inline ||
         rma_offset((uint64_t)a->disp, k->unit, 0, (int64_t)bytes, k->size, &off) ||
         k->ops->put(k->tp, k->far, off, dt_start(a->otype, a->origin), bytes, NULL, NULL) != 0)
         return 0;

@@ -66,13 +66,12 @@ static int has_result(const struct rma_op *op)
 static int fits(const struct rma_target *t, const struct rma_op *op)
 {
     const struct rma_args *a = &op->a;
-    /* the network has pieces of it and refused another: the rest goes by message */
-    if (op->kind > RMA_GACC || op->coalesced || op->natives ||
-         op->flags & (OP_BY_AM | OP_BEGUN) || (op->elem && op->flags & OP_NO_DATA) || op->sent ||
-        !t->ordered || (uint64_t)a->tcount * (uint64_t)a->ttype->size != op->bytes || /* the target
-                                                                                       * needs room
-                                                                                       * for all */
-        (op->elem && op->elem->elem.bytes != op->elem->elem.stride))
+    /* BY_AM: the network has pieces of it and refused another; the rest goes by message */
+    int begun = op->coalesced || op->natives || op->sent || op->flags & (OP_BY_AM | OP_BEGUN);
+    int whole = (uint64_t)a->tcount * (uint64_t)a->ttype->size == op->bytes;
+    if (op->kind > RMA_GACC || begun || !t->ordered || !whole) /* the target needs room for all */
+        return 0;
+    if (op->elem && (op->flags & OP_NO_DATA || op->elem->elem.bytes != op->elem->elem.stride))
         return 0;
     return dt_is_block(a->ttype, (size_t)a->tcount) && a->ttype->true_lb == 0 &&
            (!has_data(op) || dt_is_block(a->otype, (size_t)a->ocount)) &&

@@ -32,8 +32,9 @@ int rma_route_pays(const struct rma_op *op, size_t min)
  * too. */
 static int lone(const struct rma_target *t, const struct rma_op *op)
 {
-    return (op->kind == RMA_PUT ? t->key->lone_put : t->key->lone_get) && t->sync == RMA_F_DONE &&
-           t->queued == 1 && !(t->flags & TARGET_DIRTY) && !t->tokens_out && !t->acks &&
+    int able = op->kind == RMA_PUT ? t->key->lone_put : t->key->lone_get;
+    int awaited = t->flags & TARGET_DIRTY || t->tokens_out || t->acks;
+    return able && t->sync == RMA_F_DONE && t->queued == 1 && !awaited &&
            rma_route_pays(op, op->bytes);
 }
 

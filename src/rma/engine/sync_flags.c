@@ -71,8 +71,9 @@ int rma_may_piggyback(const struct rma_target *t)
  * flushes came like that before and no answer is under way, the last packet asks at once (R12). */
 int rma_asks_early(const struct rma_target *t, const struct packet *p)
 {
-    if (!t->w->asks_early || t->w->starved || t->sync || t->tokens_out || !t->ordered ||
-        !p->dirty || p->h.flags & RMA_F_ACK || !rma_may_piggyback(t))
+    if (!t->w->asks_early || t->w->starved || !t->ordered || t->sync || t->tokens_out)
+        return 0;
+    if (!p->dirty || p->h.flags & RMA_F_ACK || !rma_may_piggyback(t))
         return 0;
     /* It never waits for room for an early answer: the holder of that room may need this packet. */
     return rma_in(t->w, SET_PASSIVE) && am_replies_free(t->world) > p->replies;

@@ -97,14 +97,25 @@ static int accumulate(const struct rma_near *n, const struct rma_args *a, size_t
     return acc_apply(&at, &x);
 }
 
+static int is_acc(const struct rma_args *a)
+{
+    return a->kind != RMA_PUT && a->kind != RMA_GET;
+}
+
+/* A side has one element of the target's type, or no data. */
+static int one_or_none(const struct dt_type *t, MPI_Aint count, const struct rma_args *a)
+{
+    return !t || (t == a->ttype && count == 1);
+}
+
 /* Is it one element of memory that only its owner maps? Then *q is what to delegate. */
 static int is_one(const struct rma_near *n, const struct rma_args *a, uint64_t off,
                   struct rma_delegate_op *q)
 {
-    if (n->kind != RMA_NEAR_CMA || a->kind == RMA_PUT || a->kind == RMA_GET || a->tcount != 1 ||
-        a->ttype->basic != a->ttype || !acc_delegable(n->acc, off, a->ttype) ||
-        (a->otype && (a->otype != a->ttype || a->ocount != 1)) ||
-        (a->rtype && (a->rtype != a->ttype || a->rcount != 1)))
+    if (n->kind != RMA_NEAR_CMA || !is_acc(a) || a->tcount != 1 || a->ttype->basic != a->ttype)
+        return 0;
+    if (!one_or_none(a->otype, a->ocount, a) || !one_or_none(a->rtype, a->rcount, a) ||
+        !acc_delegable(n->acc, off, a->ttype))
         return 0;
     *q = (struct rma_delegate_op){.elem = a->ttype,
                                .aop = a->kind == RMA_CAS ? (unsigned)RMA_SWAP

@@ -278,17 +278,31 @@ static inline void near_unchecked(struct rma_win *w, struct rma_near *n)
     rma_near_opened(w, n);
 }
 
+static inline int is_idle(const struct rma_win *w)
+{
+    return rma_in(w, SET_UNSET) && w->expo == EXPO_NONE && !w->no_locks;
+}
+
+/* Must this process take other locks before? */
+static inline int others_first(const struct rma *r)
+{
+    return !list_empty(&r->called) || r->lazy_alls;
+}
+
+static inline int is_plain(int type, int assert)
+{
+    return (type == MPI_LOCK_SHARED || type == MPI_LOCK_EXCLUSIVE) && !(assert & ~MPI_MODE_NOCHECK);
+}
+
 /* The common lock: no epoch is open, the word is free, and this process must take no other lock
  * first. 1: held. 0: nothing has happened, and the general path decides, errors included. */
 static int lock_free(struct rma_win *w, int type, int rank, int assert)
 {
     struct rma_near *n = rma_near_of(w, rank);
     int kind = type == MPI_LOCK_EXCLUSIVE ? SHMLOCK_EXCLUSIVE : SHMLOCK_SHARED;
-    const struct rma *r = rma_self();
-    if (!n || n->asked || !rma_in(w, SET_UNSET) || (assert & ~MPI_MODE_NOCHECK) || w->no_locks ||
-        w->expo != EXPO_NONE || (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) ||
-        !list_empty(&r->called) || r->lazy_alls ||
-        (!assert && !shmlock_try(n->lockword, &w->node.n, kind)))
+    if (!n || n->asked || !is_idle(w) || !is_plain(type, assert) || others_first(rma_self()))
+        return 0;
+    if (!assert && !shmlock_try(n->lockword, &w->node.n, kind))
         return 0;
     if (assert) { /* ordered as near_unchecked() says */
         rma_lock_first(w, n, RMA_LOCKED_NOCHECK);

@@ -236,6 +236,15 @@ static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const cha
     }
 }
 
+/* Never more than was asked for by message: the data go into the user's memory. */
+static int is_asked_for(const struct rma_op *op, const struct rma_hdr *h, size_t len)
+{
+    if (!(op->flags & OP_ANSWERS) || op->flags & OP_DONE)
+        return 0;
+    return h->asked <= op->sent - op->answered - op->native_bytes && h->from <= op->bytes &&
+           len <= op->bytes - h->from;
+}
+
 static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const char *data)
 {
     if (h->flags & RMA_F_GRANTED)
@@ -252,10 +261,7 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
         told.aop = f.cls;
         earlier = rma_far_error(w, &told, (const char *)&f, NULL);
     }
-    /* Never more than was asked for by message: the data go into the user's memory. */
-    if (op && op->t->w == w && op->t->world == src && (op->flags & OP_ANSWERS) &&
-        !(op->flags & OP_DONE) && h->asked <= op->sent - op->answered - op->native_bytes &&
-        h->from <= op->bytes && len <= op->bytes - h->from) {
+    if (op && op->t->w == w && op->t->world == src && is_asked_for(op, h, len)) {
         struct rma_target *t = op->t;
         int err = rma_op_refused(op, h, data);
         /* Refused before its length was known: nothing more will come of what has left. */
