@@ -171,10 +171,8 @@ static int op_check(const struct rma_win *w, const struct rma_args *a, int reque
         return err_make(MPI_ERR_DISP, "%s: target displacement %lld is negative", rma_call(),
                         (long long)a->disp);
     if (request && !rma_in(w, SET_PASSIVE))
-        return err_make(MPI_ERR_RMA_SYNC,
-                        "%s: request-based operations need a passive-target epoch on %s: call "
-                        "MPI_Win_lock or MPI_Win_lock_all first",
-                        rma_call(), rma_win_text(w));
+        return rma_sync_error(w, "request-based operations need a passive-target epoch on",
+                              "call MPI_Win_lock or MPI_Win_lock_all first");
     int err = dt_total(a->ttype, (size_t)a->tcount, bytes);
     return err ? err : check_sizes(a, bytes);
 }

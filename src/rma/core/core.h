@@ -76,6 +76,8 @@ int rma_far_error(const struct rma_win *w, const struct rma_hdr *h, const char *
                   const char *call);
 /* The same, for op. */
 int rma_op_refused(const struct rma_op *op, const struct rma_hdr *h, const char *what);
+/* MPI_ERR_RMA_SYNC: "<what> <window>: <todo>", as in "an epoch is open on". */
+int rma_sync_error(const struct rma_win *w, const char *what, const char *todo);
 
 /* --- range.c: places in a window, near records ------------------------------------------------ */
 /* Near record of a rank, NULL when it is far. */

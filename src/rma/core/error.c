@@ -108,3 +108,8 @@ int rma_op_refused(const struct rma_op *op, const struct rma_hdr *h, const char 
     int had = op->err || op->req ? op->err : op->t->err;
     return h->aop && had ? had : rma_far_error(op->t->w, h, what, op->req ? op->req->call : NULL);
 }
+
+int rma_sync_error(const struct rma_win *w, const char *what, const char *todo)
+{
+    return err_make(MPI_ERR_RMA_SYNC, "%s: %s %s: %s", rma_call(), what, rma_win_text(w), todo);
+}

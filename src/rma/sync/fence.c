@@ -111,10 +111,10 @@ int rma_fence(struct rma_win *w, int assert)
         return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for a fence", rma_call(),
                         (unsigned)assert);
     if (!rma_in(w, SET_FENCE_MAY) || w->expo != EXPO_NONE)
-        return err_make(
-            MPI_ERR_RMA_SYNC, "%s: another epoch is open on %s: %s", rma_call(), rma_win_text(w),
-            w->expo != EXPO_NONE && rma_in(w, SET_FENCE_MAY) ? "call MPI_Win_wait first"
-                                                              : rma_end_first(w));
+        return rma_sync_error(w, "another epoch is open on",
+                              w->expo != EXPO_NONE && rma_in(w, SET_FENCE_MAY)
+                                  ? "call MPI_Win_wait first"
+                                  : rma_end_first(w));
     /* MEM_SYNC before PROC_SYNC: each member that sees this arrival also sees the local and near
      * stores so far. Pairs with the fence in rma_fence_poll() after all have arrived. */
     fence_full();

@@ -169,10 +169,8 @@ void rma_look_around(struct rma_win *w)
 static int no_epoch(const struct rma_win *w, int rank /* -1: all */)
 {
     if (rank < 0)
-        return err_make(MPI_ERR_RMA_SYNC,
-                        "%s: no passive-target epoch is open on %s: call MPI_Win_lock or "
-                        "MPI_Win_lock_all first",
-                        rma_call(), rma_win_text(w));
+        return rma_sync_error(w, "no passive-target epoch is open on",
+                              "call MPI_Win_lock or MPI_Win_lock_all first");
     return err_make(MPI_ERR_RMA_SYNC,
                     "%s: no passive-target epoch is open for rank %d of %s: call MPI_Win_lock or "
                     "MPI_Win_lock_all first",

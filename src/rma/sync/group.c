@@ -63,11 +63,6 @@ int rma_assert_error(int assert)
                     (unsigned)assert);
 }
 
-int rma_sync_error(const struct rma_win *w, const char *what, const char *todo)
-{
-    return err_make(MPI_ERR_RMA_SYNC, "%s: %s %s: %s", rma_call(), what, rma_win_text(w), todo);
-}
-
 unsigned rma_near_index(const struct rma_win *w, const struct rma_near *n)
 {
     return (unsigned)(n - w->near.near);

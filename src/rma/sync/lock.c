@@ -178,7 +178,7 @@ void rma_near_unlock(struct rma_win *w, struct rma_near *n)
 
 /* --- the calls -------------------------------------------------------------------------------- */
 
-static int sync_error(const struct rma_win *w, int rank, const char *how, const char *todo)
+static int rank_error(const struct rma_win *w, int rank, const char *how, const char *todo)
 {
     return err_make(MPI_ERR_RMA_SYNC, "%s: rank %d of %s is %s: %s", rma_call(), rank,
                     rma_win_text(w), how, todo);
@@ -228,15 +228,14 @@ static int lock_check(const struct rma_win *w, int type, int rank, int assert)
     if (err)
         return err;
     if (!rma_in(w, SET_LOCK_MAY))
-        return err_make(MPI_ERR_RMA_SYNC, "%s: another kind of epoch is open on %s: %s", rma_call(),
-                        rma_win_text(w), rma_end_first(w));
+        return rma_sync_error(w, "another kind of epoch is open on", rma_end_first(w));
     if (rank == w->rank && w->expo != EXPO_NONE)
         return err_make(
             MPI_ERR_RMA_CONFLICT,
             "%s: rank %d locks %s, which it exposes by MPI_Win_post: call MPI_Win_wait first",
             rma_call(), rank, rma_win_text(w));
     if (rank != MPI_PROC_NULL && locked_already(w, rank))
-        return sync_error(w, rank, "locked already", "call MPI_Win_unlock first");
+        return rank_error(w, rank, "locked already", "call MPI_Win_unlock first");
     return MPI_SUCCESS;
 }
 
@@ -329,7 +328,7 @@ int rma_lock(struct rma_win *w, int type, int rank, int assert)
     w->passive.locks++; /* before anything waits: the epoch is open */
     err = rma_called_grant();
     if (!err && proc->threaded && locked_already(w, rank)) /* by another thread, meanwhile */
-        err = sync_error(w, rank, "locked already", "call MPI_Win_unlock first");
+        err = rank_error(w, rank, "locked already", "call MPI_Win_unlock first");
     if (!err && !n)
         err = lock_far(w, rank, kind, assert & MPI_MODE_NOCHECK);
     else if (!err && !(assert & MPI_MODE_NOCHECK))
@@ -421,16 +420,16 @@ int rma_unlock(struct rma_win *w, int rank)
         return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(),
                         rank, w->size - 1);
     if (!rma_in(w, SET_PER_TARGET))
-        return sync_error(w, rank, "not locked", "call MPI_Win_lock first");
+        return rank_error(w, rank, "not locked", "call MPI_Win_lock first");
     struct rma_near *n = rma_near_of(w, rank);
     int err = MPI_SUCCESS;
     if (!n) {
         if (!rma_target_find(w, rank) && !rma_evicted(&w->passive.evicted, rank))
-            return sync_error(w, rank, "not locked", "call MPI_Win_lock first");
+            return rank_error(w, rank, "not locked", "call MPI_Win_lock first");
         err = unlock_far(w, rank);
     } else {
         if (n->lock == RMA_UNLOCKED)
-            return sync_error(w, rank, "not locked", "call MPI_Win_lock first");
+            return rank_error(w, rank, "not locked", "call MPI_Win_lock first");
         struct rma_target *t = w->table.ntargets ? rma_target_find(w, rank) : NULL;
         if (t) {
             err = rma_complete_target(w, t, RMA_F_DONE);

@@ -58,6 +58,5 @@ int rma_has_gone(const struct rma_win *w, int rank);
 void rma_gone_error(struct rma_win *w, int rank); /* into w->err, if that is free */
 int rma_no_memory(unsigned n);
 int rma_assert_error(int assert);
-int rma_sync_error(const struct rma_win *w, const char *what, const char *todo);
 
 #endif

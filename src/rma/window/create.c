@@ -260,9 +260,9 @@ static void last_barrier(struct rma_win *w)
 int rma_win_free(struct rma_win *w)
 {
     if (!rma_in(w, SET_FREE_MAY) || w->expo != EXPO_NONE)
-        return err_make(MPI_ERR_RMA_SYNC, "%s: an epoch is open on %s: %s", rma_call(),
-                        rma_win_text(w),
-                        w->expo != EXPO_NONE ? "call MPI_Win_wait first" : rma_end_first(w));
+        return rma_sync_error(w, "an epoch is open on", w->expo != EXPO_NONE
+                                                            ? "call MPI_Win_wait first"
+                                                            : rma_end_first(w));
     int err = attr_delete_all(OBJ_WIN, w->near.obj.handle, &w->attrs);
     if (err)
         return err;
