@@ -84,6 +84,11 @@ int rma_sync_error(const struct rma_win *w, const char *what, const char *todo);
 /* order of near records, for qsort and bsearch */
 int rma_near_by_rank(const void *a, const void *b);
 struct rma_near *rma_near_search(const struct rma_win *w, int rank);
+/* That of this process. */
+static inline struct rma_near *rma_near_own(const struct rma_win *w)
+{
+    return &w->near.near[w->node.n.me];
+}
 static inline struct rma_near *rma_near_of(const struct rma_win *w, int rank)
 {
     unsigned i = (unsigned)rank - w->near.first;
@@ -108,6 +113,11 @@ int rma_win_holds(struct rma_win *w, uint64_t addr, const struct dt_type *t, siz
 const struct rma_attached *rma_win_region(const struct rma_win *w, uint64_t addr);
 /* index of the first region that begins above addr */
 unsigned rma_region_above(const struct rma_win *w, uint64_t addr);
+/* The one address function: where displacement disp of a near rank's window is. *off: an offset, in
+ * dynamic windows an address. 1: bytes [lo, hi) there lie in the window; 0: they do not; NOT_HERE:
+ * only the peer can check. */
+int rma_near_place(struct rma_win *w, const struct rma_near *n, uint64_t disp, int64_t lo,
+                   int64_t hi, uint64_t *off);
 /* Is [addr, addr+len) inside a region that the peer of a dynamic window has published? 1: yes, 0:
  * no, NOT_HERE: only the peer can check. */
 int rma_region_shown(const struct rma_peer *p, uint64_t addr, uint64_t len);

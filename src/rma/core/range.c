@@ -45,6 +45,18 @@ int rma_region_shown(const struct rma_peer *p, uint64_t addr, uint64_t len)
     return found;
 }
 
+int rma_near_place(struct rma_win *w, const struct rma_near *n, uint64_t disp, int64_t lo,
+                   int64_t hi, uint64_t *off)
+{
+    if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
+        return !rma_offset(disp, n->disp_unit, lo, hi, n->size, off);
+    *off = disp;
+    uint64_t first = disp + (uint64_t)lo, len = (uint64_t)(hi - lo);
+    if (n->rank == w->rank)
+        return len && rma_win_local(w, first, len) != NULL;
+    return rma_region_shown(n->peer, first, len);
+}
+
 /* Index of the first region that begins above addr. */
 unsigned rma_region_above(const struct rma_win *w, uint64_t addr)
 {

@@ -330,8 +330,8 @@ static void run_direct(struct rma_target *t)
     rma_ready(t);
     int err = n && !rma_overtakes(t->w, n) && rma_nothing_under_way(t)
                   ? rma_direct(t->w, n, &op->a, op->bytes, 0)
-                  : -1;
-    if (err == -1) { /* not reachable: by message */
+                  : NOT_HERE;
+    if (err == NOT_HERE) {
         op->flags &= (uint8_t)~OP_DIRECT;
         return;
     }

@@ -120,7 +120,7 @@ int rma_on_key_ask(int src, const void *msg, size_t len)
     out.d.unit = (uint64_t)w->disp_unit;
     out.d.align = (uint16_t)((uintptr_t)w->base % RMA_KEY_ALIGN);
     /* Only this process's control block decides: all near processes use it. */
-    if (tp && caps.flags & TP_CPU_COHERENT && acc_ctl_atomic(w->near.near[w->node.n.me].acc))
+    if (tp && caps.flags & TP_CPU_COHERENT && acc_ctl_atomic(rma_near_own(w)->acc))
         out.d.flags |= RMA_KEY_ATOMICS;
     for (unsigned i = 0; tp && i < w->native.nregs; i++) {
         size_t n = sizeof out.key;

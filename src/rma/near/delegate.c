@@ -180,16 +180,6 @@ int rma_delegate(struct rma_win *w, struct rma_near *n, const struct rma_delegat
     return 1;
 }
 
-/* As locate() in direct.c, but without errors. */
-static int lies_in(const struct rma_win *w, const struct rma_near *n, struct rma_delegate_op *q)
-{
-    size_t e = q->elem->elem.bytes;
-    if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
-        return !rma_offset(q->disp, n->disp_unit, 0, (int64_t)e, n->size, &q->off);
-    q->off = q->disp;
-    return rma_region_shown(n->peer, q->off, e) == 1;
-}
-
 /* Does what the call does, if nothing queued or under way would be passed (in_order() in op.c) and
  * the element lies in the window. */
 int rma_near_delegate(struct rma_win_near *near, struct rma_near *n, int64_t disp,
@@ -199,8 +189,10 @@ int rma_near_delegate(struct rma_win_near *near, struct rma_near *n, int64_t dis
     struct rma_win *w = (struct rma_win *)near;
     struct rma_delegate_op q = {.elem = elem, .aop = op, .disp = (uint64_t)disp, .compare = compare,
                              .result = result, .origin = op == DT_NO_OP ? NULL : origin};
-    if (w->table.ntargets || rma_unsure(w) || n->lazy || !lies_in(w, n, &q) ||
-        !acc_delegable(n->acc, q.off, elem) || (!result && rma_burst(w, n)))
+    int may_pass = w->table.ntargets || rma_unsure(w) || n->lazy;
+    if (may_pass || rma_near_place(w, n, q.disp, 0, (int64_t)elem->elem.bytes, &q.off) != 1)
+        return 0;
+    if (!acc_delegable(n->acc, q.off, elem) || (!result && rma_burst(w, n)))
         return 0;
     if (rma_delegate(w, n, &q))
         return 1;

@@ -22,26 +22,22 @@ static int locate(struct rma_win *w, const struct rma_near *n, const struct rma_
     int err = dt_bounds(a->ttype, (size_t)a->tcount, &lo, &hi);
     if (err)
         return err;
+    int lies = rma_near_place(w, n, (uint64_t)a->disp, lo, hi, off);
+    if (lies == 1)
+        return MPI_SUCCESS;
     if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
-        return rma_offset((uint64_t)a->disp, n->disp_unit, lo, hi, n->size, off)
-                   ? range_error(a, n->size)
-                   : MPI_SUCCESS;
-    *off = (uint64_t)a->disp;
-    uint64_t first = *off + (uint64_t)lo, len = (uint64_t)(hi - lo);
-    int one_block = dt_is_block(a->ttype, (size_t)a->tcount), shown;
-    size_t bytes;
-    if (n->rank == w->rank)
-        shown = rma_win_local(w, first, len) ||
-                (!one_block && !dt_total(a->ttype, (size_t)a->tcount, &bytes) &&
-                 rma_win_holds(w, *off, a->ttype, (size_t)a->tcount, 0, bytes));
-    else
-        shown = rma_region_shown(n->peer, first, len);
-    if (shown == 0 && (one_block || n->rank == w->rank))
-        return err_make(MPI_ERR_RMA_RANGE,
-                        "%s: displacement %lld (address 0x%llx) is not attached at rank %d",
-                        rma_call(), (long long)a->disp, (unsigned long long)a->disp, a->rank);
+        return range_error(a, n->size);
     /* Several blocks may lie in several regions: only the owner can check. */
-    return shown == 1 ? MPI_SUCCESS : NOT_HERE;
+    int one_block = dt_is_block(a->ttype, (size_t)a->tcount), own = n->rank == w->rank;
+    size_t bytes;
+    if (own && !one_block && !dt_total(a->ttype, (size_t)a->tcount, &bytes) &&
+        rma_win_holds(w, *off, a->ttype, (size_t)a->tcount, 0, bytes))
+        return MPI_SUCCESS;
+    if (lies == NOT_HERE || (!one_block && !own))
+        return NOT_HERE;
+    return err_make(MPI_ERR_RMA_RANGE,
+                    "%s: displacement %lld (address 0x%llx) is not attached at rank %d", rma_call(),
+                    (long long)a->disp, (unsigned long long)a->disp, a->rank);
 }
 
 /* done: bytes of a block that the owner has copied. */

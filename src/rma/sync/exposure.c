@@ -35,7 +35,7 @@ int rma_post(struct rma_win *w, struct group *g, int assert)
         return rma_sync_error(w, "an exposure epoch is open on", "call MPI_Win_wait first");
     if (rma_in(w, SET_FENCE) && rma_fence_pending(w))
         return rma_sync_error(w, "a fence epoch with operations is open on", rma_end_first(w));
-    if (w->near.near[w->node.n.me].lock != RMA_UNLOCKED || rma_in(w, SET_LOCK_ALL))
+    if (rma_near_own(w)->lock != RMA_UNLOCKED || rma_in(w, SET_LOCK_ALL))
         return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d exposes %s, which it has locked: %s",
                         rma_call(), w->rank, rma_win_text(w), rma_end_first(w));
     unsigned n = rma_group_size(g);

@@ -100,7 +100,7 @@ void rma_clock_heard(struct rma_win *w, uint32_t clock)
     uint32_t more = clock - (uint32_t)w->passive.seen;
     if (!clock || (int32_t)more <= 0)
         return;
-    shmlock_clock_raise(w->near.near[w->node.n.me].lockword, w->passive.seen + more);
+    shmlock_clock_raise(rma_near_own(w)->lockword, w->passive.seen + more);
     saw(w, w->passive.seen + more);
 }
 

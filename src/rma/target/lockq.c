@@ -53,7 +53,7 @@ static enum shmlock_type type_of(const struct rma_hdr *h)
 
 static struct shmlock *word_of(const struct rma_win *w)
 {
-    return w->near.near[w->node.n.me].lockword;
+    return rma_near_own(w)->lockword;
 }
 
 /* --- holders ---------------------------------------------------------------------------- */

@@ -119,7 +119,7 @@ static int shared_in_area(struct rma_win *w, int noncontig)
 {
     for (unsigned i = 0; i < w->nears; i++)
         w->near.near[i].mapping = w->node.area + part_offset(w, i, noncontig);
-    w->base = w->bytes ? w->near.near[w->node.n.me].mapping : NULL;
+    w->base = w->bytes ? rma_near_own(w)->mapping : NULL;
     return MPI_SUCCESS;
 }
 

@@ -129,7 +129,9 @@ static void near_attach(struct rma_win *w, struct rma_near *n)
     n->size = p->size;
     n->remote = p->base;
     n->kind = RMA_NEAR_MAPPED;
-    if (n->rank == w->rank) {
+    if (n->rank == w->rank) { /* not by the record, which peers can write */
+        n->disp_unit = (uint64_t)w->disp_unit;
+        n->size = (uint64_t)w->bytes;
         n->base = w->base;
         return;
     }
