@@ -181,10 +181,9 @@ struct rma_win {
     uint8_t flavor;
     uint8_t freed;
     uint8_t all_near;           /* every member is on this node */
-    uint8_t loads;              /* the program loads and stores near peers' memory:
-                                 * rma_loads_begin() */
-    uint8_t shown;              /* the program may access peers' memory directly: LOCK_ALL takes
-                                 * near locks at the call */
+    uint8_t loads;              /* the program may load and store near peers' memory
+                                 * (rma_loads_begin()): LOCK_ALL takes near locks at the call,
+                                 * fence and START wait */
     uint8_t starved;            /* a pool was exhausted in this epoch: send at once */
     uint8_t asks_early;         /* flushes found that everything had left: operations may ask early
                                  * (R12) */

@@ -139,14 +139,17 @@ int rma_fence(struct rma_win *w, int assert)
     return err;
 }
 
-/* The first load in a fence or PSCW epoch that did not wait for its peers waits now. Other epochs
- * already hold near locks. */
-void rma_loads_begin(struct rma_win *w)
+int rma_loads_begin(struct rma_win *w)
 {
-    if (w->loads)
-        return;
-    w->loads = 1;
+    int before = w->loads;
+    w->loads = 1; /* before anything waits: another thread may begin an epoch */
+    int err = rma_lockall_near(w);
+    if (err)
+        w->loads = (uint8_t)before;
+    if (err || before)
+        return err;
     if (rma_in(w, SET_BARRIER_OUT))
         rma_barriers_wait(w, 0);
     rma_near_posts_wait(w);
+    return MPI_SUCCESS;
 }

@@ -98,7 +98,7 @@ int rma_lock_all(struct rma_win *w, int assert)
     }
     for (unsigned i = 0; i < w->nears; i++)
         lazy_set(w, &w->near.near[i], 1);
-    err = w->shown ? rma_lockall_near(w) : rma_lockall_touch(w, rma_near_own(w));
+    err = w->loads ? rma_lockall_near(w) : rma_lockall_touch(w, rma_near_own(w));
     if (err)
         near_unlock_all(w);
     else

@@ -40,8 +40,8 @@ void rma_free_sync(struct rma_win *w);
 void rma_pscw_free(struct rma_win *w);
 
 /* The program may load and store near peers' memory from now on. Waits until the open access epoch
- * permits it. */
-void rma_loads_begin(struct rma_win *w);
+ * permits it, and until all near locks of a LOCK_ALL are held. MPI error code. */
+int rma_loads_begin(struct rma_win *w);
 
 /* --- PSCW: called by the target's handlers ---- */
 void rma_on_complete(struct rma_win *w, int rank); /* a far starter has completed */

@@ -49,7 +49,6 @@ static struct rma_win *win_blank(const struct plan *p)
                    "what follows is cleared, the handle stays 0");
     memset((char *)w + sizeof w->near.obj, 0, sizeof *w - sizeof w->near.obj);
     w->flavor = (uint8_t)p->flavor;
-    w->shown = p->flavor == MPI_WIN_FLAVOR_SHARED;
     w->create_flavor = p->flavor;
     w->model = MPI_WIN_UNIFIED;
     w->loads = p->flavor == MPI_WIN_FLAVOR_SHARED; /* known without a query: parts are contiguous */

@@ -15,17 +15,12 @@ int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *
         if (w->near.near[i].kind == RMA_NEAR_MAPPED && w->near.near[i].size > 0)
             n = &w->near.near[i];
     int reach = n && n->kind == RMA_NEAR_MAPPED;
-    if (reach && n->rank != w->rank) { /* from now on the program loads and stores it */
-        w->shown = 1;
-        int err = rma_lockall_near(w);
-        if (err)
-            return err;
-    }
+    int err = reach && n->size && n->rank != w->rank ? rma_loads_begin(w) : MPI_SUCCESS;
+    if (err)
+        return err;
     *size = reach ? (MPI_Aint)n->size : 0;
     *disp_unit = reach ? (MPI_Aint)n->disp_unit : 0;
     *(void **)base_out = reach && n->size ? n->base : NULL;
-    if (reach && n->size && n->rank != w->rank)
-        rma_loads_begin(w);
     return MPI_SUCCESS;
 }
 
