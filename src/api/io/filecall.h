@@ -5,7 +5,21 @@
 #include "api/api.h"
 #include "io/io.h"
 
-/* A whole MPI call. a: what differs between them; file and type are filled in here. */
+/* What differs between the calls: the place, the offset of IO_AT, and the memory; ..._ALL:
+ * collective. */
+#define READ(where_, offset_, buf_, count_)                                                        \
+    ((struct io_args){.where = where_, .offset = offset_, .buf = buf_, .count = count_})
+#define READ_ALL(where_, offset_, buf_, count_)                                                    \
+    ((struct io_args){                                                                             \
+        .where = where_, .collective = 1, .offset = offset_, .buf = buf_, .count = count_})
+#define WRITE(where_, offset_, buf_, count_)                                                       \
+    ((struct io_args){.where = where_, .write = 1, .offset = offset_,                              \
+                      .buf = (void *)(uintptr_t)(buf_), .count = count_})
+#define WRITE_ALL(where_, offset_, buf_, count_)                                                   \
+    ((struct io_args){.where = where_, .write = 1, .collective = 1, .offset = offset_,             \
+                      .buf = (void *)(uintptr_t)(buf_), .count = count_})
+
+/* A whole MPI call; file and type are filled in here. */
 int file_access(const char *call, MPI_File fh, struct io_args a, MPI_Datatype t, MPI_Status *st);
 int file_begin(const char *call, MPI_File fh, struct io_args a, MPI_Datatype t, MPI_Request *req);
 int file_split_begin(const char *call, MPI_File fh, struct io_args a, MPI_Datatype t);
