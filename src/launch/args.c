@@ -353,19 +353,30 @@ static int unknown(struct parse *p, const char *word, const char *name, size_t n
                 : complain(p, "unknown option %s (mpiexec -help lists them)", word, NULL);
 }
 
-/* An option of another launcher; given: its value behind =, or NULL. */
+/* The values v[] of the option `word`: given, behind its =, or NULL; then the next words. */
+static int take_values(struct parse *p, const char *word, const char *given, int values,
+                       const char **v)
+{
+    if (given && values != 1)
+        return complain(p, "option %s takes no =value", word, NULL);
+    v[0] = given;
+    for (int got = given != NULL; got < values; got++) {
+        if (!*p->word)
+            return complain(p, "option %s needs %s", word,
+                            values == 2 ? "a name and a value" : "a value");
+        v[got] = *p->word++;
+    }
+    return 0;
+}
+
+/* An option of another launcher. */
 static int parse_dialect(struct parse *p, struct block *b, const struct dialect_row *d,
                          const char *word, const char *given)
 {
-    const char *v[2] = {given, NULL};
-    if (given && d->values != 1)
-        return complain(p, "option %s takes no =value", word, NULL);
-    for (int got = given != NULL; got < d->values; got++) {
-        if (!*p->word)
-            return complain(p, "option %s needs %s", word,
-                            d->values == 2 ? "a name and a value" : "a value");
-        v[got] = *p->word++;
-    }
+    const char *v[2] = {NULL, NULL};
+    int err = take_values(p, word, given, d->values, v);
+    if (err)
+        return err;
     if (d->value)
         v[0] = d->value;
     if (d->own)
@@ -382,27 +393,17 @@ static int parse_option(struct parse *p, struct block *b)
     const char *word = *p->word++, *v[2] = {NULL, NULL};
     const char *name = word + (word[1] == '-' ? 2 : 1);
     size_t n = strcspn(name, "=");
+    const char *given = name[n] ? name + n + 1 : NULL;
     const struct opt_row *o = find_option(name, n);
     const struct dialect_row *d = o ? NULL : dialect_find(name, n);
     if (!o && d)
-        return parse_dialect(p, b, d, word, name[n] ? name + n + 1 : NULL);
+        return parse_dialect(p, b, d, word, given);
     if (!o)
         return unknown(p, word, name, n);
-    int got = 0;
-    if (name[n] == '=') {
-        if (o->values != 1)
-            return complain(p, "option %s takes no =value", word, NULL);
-        v[got++] = name + n + 1;
-    }
-    for (; got < o->values; got++) {
-        if (!*p->word)
-            return complain(p, "option %s needs %s", word,
-                            o->values == 2 ? "a name and a value" : "a value");
-        v[got] = *p->word++;
-        if (o->values == 2 && got == 0 && strchr(v[0], '=')) /* Hydra's second form */
-            return env_word(p, o->opt == O_ENV ? block_env(b) : &p->a->genv, o->name, v[0]);
-    }
-    return apply(p, b, o, v);
+    if (o->values == 2 && !given && *p->word && strchr(*p->word, '=')) /* Hydra's second form */
+        return env_word(p, o->opt == O_ENV ? block_env(b) : &p->a->genv, o->name, *p->word++);
+    int err = take_values(p, word, given, o->values, v);
+    return err ? err : apply(p, b, o, v);
 }
 
 /* One block: options, then a program and its arguments up to a colon. */

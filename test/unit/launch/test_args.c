@@ -4,24 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "launch/args.h"
+#include "words.h"
 
 Suite *suite_args(void);
 
-static char words_text[2048], *words[128];
-static char msg[512];
-
-/* Parse a line of words separated by blanks; ' stands for an empty word. */
 static int parse(struct args *a, const char *line)
 {
-    int n = 0;
-    static char empty[] = "";
-    snprintf(words_text, sizeof words_text, "mpiexec %s", line);
-    for (char *w = strtok(words_text, " "); w; w = strtok(NULL, " "))
-        words[n++] = strcmp(w, "'") ? w : empty;
-    words[n] = NULL;
-    *msg = 0;
-    return args_parse(a, n, words, msg, sizeof msg);
+    return parse_line(a, line, "");
 }
 
 START_TEST(one_block)

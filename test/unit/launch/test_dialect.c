@@ -4,24 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launch/args.h"
 #include "launch/dialect.h"
 #include "launch/place.h"
+#include "words.h"
 
 Suite *suite_dialect(void);
 
-static char words_text[512], *words[64];
-static char msg[512];
-
 static int parse(struct args *a, const char *line)
 {
-    int n = 0;
-    snprintf(words_text, sizeof words_text, "mpiexec %s prog", line);
-    for (char *w = strtok(words_text, " "); w; w = strtok(NULL, " "))
-        words[n++] = w;
-    words[n] = NULL;
-    *msg = 0;
-    return args_parse(a, n, words, msg, sizeof msg);
+    return parse_line(a, line, "prog");
 }
 
 /* What users of other launchers type by habit: accepted, and this many ranks come of it. */
@@ -137,7 +128,6 @@ START_TEST(refused)
     args_free(&a);
     ck_assert_int_eq(parse(&a, "--mca=1"), -22);
     args_free(&a);
-    words_text[0] = 0;
     char *one[] = {(char[]){"mpiexec"}, (char[]){"--mca"}, (char[]){"x"}, NULL};
     ck_assert_int_eq(args_parse(&a, 3, one, msg, sizeof msg), -22);
     args_free(&a);
