@@ -182,13 +182,13 @@ static void look_long(struct progress *p, uint64_t lasted, uint64_t now)
 static __attribute__((cold)) void look_after(struct progress *p, uint64_t *since, const char *what,
                                              int peer)
 {
-    if ((!p->on_stall && !p->on_long) || sched || !what)
+    if ((!p->on_stall && !p->on_long) || !what)
         return;
     uint64_t now = time_now();
     if (!*since)
         *since = now;
     look_long(p, now - *since, now);
-    if (!p->on_stall)
+    if (!p->on_stall || sched) /* simulated ranks are asked by no failure detector */
         return;
     if (!p->looked)
         p->looked = now;

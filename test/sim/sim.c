@@ -105,6 +105,7 @@ void sim_release(void *p)
 void sim_moved(struct sim *s)
 {
     s->quiet = 0;
+    s->patience = 0;
 }
 
 void sim_event(const char *fmt, ...)
@@ -273,6 +274,17 @@ static int waits_for_network(const struct sim *s)
     return 0;
 }
 
+/* Does somebody compare collective calls (check/)?  It acts when a wait has lasted, and waits for
+ * the answers of others, so some seconds in which nothing moves are no deadlock yet. */
+static int waits_for_checker(struct sim *s)
+{
+    enum { SECONDS = 4 };
+    int checked = 0;
+    for (int i = 0; i < s->k.ranks; i++)
+        checked |= s->ranks[i].proc && !s->ranks[i].dead && s->ranks[i].proc->check;
+    return checked && s->patience++ < SECONDS;
+}
+
 /* Before MPI_Finalize everything a program made is gone: windows, elements, handles. */
 static void check_leaks(const unsigned *before)
 {
@@ -310,7 +322,7 @@ static void yield(const char *what, int peer, int idle)
     if (s->quiet >
             (long)QUIET_ROUNDS * s->live * (s->k.quiet_rank >= 0 ? 8 : 1) + 4L * s->k.max_delay &&
         s->in_flight == s->held && !any_computes(s)) {
-        if (!waits_for_network(s))
+        if (!waits_for_network(s) && !waits_for_checker(s))
             stop(2, "deadlock: no rank can move");
         s->step += A_SECOND;
         s->quiet = 0;
