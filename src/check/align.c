@@ -109,6 +109,13 @@ static struct align *record(struct comm *c)
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
+/* From level 2 on a call meets no other than the same one, after the same calls. */
+static void guard(struct comm *c, const struct align_history *h)
+{
+    if (cvar.coll_check >= CHECK_GUARD)
+        coll_note(c, (uint32_t)h->hist);
+}
+
 static int enter(struct comm *c, const struct align_call *call, const void *site,
                  struct check_turn *turn)
 {
@@ -124,6 +131,7 @@ static int enter(struct comm *c, const struct align_call *call, const void *site
     turn->before = (struct check_before){a->h.hist, a->h.types, a->h.calls, a->h.blocking,
                                          a->h.soft};
     history_add(&a->h, call, site, (uint32_t)cvar.coll_check_ring);
+    guard(c, &a->h);
     return MPI_SUCCESS;
 }
 
@@ -177,6 +185,7 @@ static void undo(struct align *a, const struct check_turn *turn)
     a->h.calls = b->calls;
     a->h.blocking = b->blocking;
     a->h.soft = b->soft;
+    guard(turn->comm, &a->h);
 }
 
 /* May the error come from calls that differ? */

@@ -17,6 +17,8 @@
 
 enum { ALIGN_RING = AM_CHECK, ALIGN_ACK, ALIGN_ASK, ALIGN_VERDICT };
 
+enum check_level { CHECK_WATCH = 1, CHECK_GUARD, CHECK_STRICT }; /* MPIR_CVAR_COLL_CHECK */
+
 /* --- a call, a history (digest.c) ------------------------------------------------------- */
 
 /* `what`: the fields of a call that its text needs. */

@@ -86,6 +86,12 @@ int coll_prepare(const struct coll_args *a, struct request **out)
     return MPI_SUCCESS;
 }
 
+void coll_note(struct comm *c, uint32_t note)
+{
+    c->coll_note = note;
+    shm_note(c, note);
+}
+
 /* --- by name -------------------------------------------------------------------- */
 
 int coll_barrier(struct comm *c)

@@ -77,6 +77,10 @@ int coll_begin(const struct coll_args *a, struct request **out);
 /* Inactive; out->ops->start begins it. */
 int coll_prepare(const struct coll_args *a, struct request **out);
 
+/* The next collectives on c, and what they do inside, match only those of members that have given
+ * the same note, the same for the same sequence of calls. The others have not come yet. */
+void coll_note(struct comm *c, uint32_t note);
+
 /* --- the same by name, for rooms that call collectives ------------------------- */
 int coll_barrier(struct comm *c);
 /* The barrier of MPI_Finalize. Its messages match no other collective's, because a process with an

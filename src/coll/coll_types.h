@@ -84,9 +84,15 @@ int coll_failed_member(struct comm *c);
 void ctx_start(struct coll_room *room);
 void ctx_stop(struct coll_room *room);
 
+/* With a note, messages of calls that differ do not match. Persistent calls keep that of their
+ * init. */
 static inline int coll_tag(struct comm *c)
 {
-    return (int)(c->coll_seq++ & 0x7fffffff);
+    enum { NOTE = 20, NOTE_BITS = 0x7ff };
+    uint32_t seq = c->coll_seq++;
+    if (__builtin_expect(c->coll_note != 0, 0))
+        seq = (seq & ((1u << NOTE) - 1)) | (c->coll_note & NOTE_BITS) << NOTE;
+    return (int)(seq & 0x7fffffff);
 }
 
 #endif

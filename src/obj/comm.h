@@ -90,6 +90,7 @@ struct comm {
     void *coll;             /* coll/'s per-communicator state, freed by its upcall below */
     void (*coll_free)(void *coll);
     uint32_t coll_seq;      /* coll/: numbers nonblocking collectives; equal on all members */
+    uint32_t coll_note;     /* coll/: of the call that a checker let in last; 0: none */
     struct align *check; /* check/'s record of its collective calls, or NULL; it gives it up in */
     void (*check_free)(struct comm *c); /* ... this upcall */
     const char *misaligned; /* check/: the calls of its members differ, as this text says; NULL: not

@@ -19,6 +19,7 @@
 #include "progress/progress.h"
 #include "scenarios.h"
 #include "sim_types.h"
+#include "var/var.h"
 
 enum { STEPS = 14, ALL = 0, HALF, LOW, HIGH, QUARTER, INTER, WINDOW, HALF_WINDOW, COMMS };
 enum { BARRIER, BCAST, ALLREDUCE, REDUCE, GATHER, ALLGATHER, ALLTOALL, SCAN, IBARRIER, IALLREDUCE,
@@ -302,6 +303,57 @@ static int split(MPI_Comm c, int color)
     return err;
 }
 
+/* What all ranks send in call k of its communicator. */
+static int value(const struct step *s, int k, int size)
+{
+    int rooted = s->op == BCAST || s->op == REDUCE || s->op == GATHER;
+    return 10000 * k + 500 * s->op + (rooted ? 10 * (s->root % size) : 0) + s->count;
+}
+
+static void fill(int *at, int n, int v)
+{
+    for (int i = 0; i < n; i++)
+        at[i] = v;
+}
+
+/* Nothing of another call has come, however that one differs. */
+static void judge_data(const struct place *x, const struct step *s, int k, int size, int rank)
+{
+    int v = value(s, k, size), n = s->count, root = s->root % size;
+    const int *got = x->out;
+    switch (s->op) {
+    case BCAST:
+        got = x->in;
+        break;
+    case ALLREDUCE:
+    case IALLREDUCE:
+        v *= size;
+        break;
+    case SCAN:
+        v *= rank + 1;
+        break;
+    case REDUCE:
+    case GATHER:
+        if (rank != root)
+            return;
+        n *= s->op == GATHER ? size : 1;
+        break;
+    case ALLGATHER:
+        n *= size;
+        break;
+    case ALLTOALL:
+        got += CELLS / 2;
+        n *= size;
+        break;
+    default:
+        return;
+    }
+    for (int i = 0; i < n; i++)
+        if (got[i] != v)
+            sim_fail("operation %d, call %d on %s: %d came, not %d", s->op, k, names[s->comm],
+                     got[i], v);
+}
+
 static int call(struct place *x, const struct step *s)
 {
     static const int modes[] = {0, MPI_MODE_NOPRECEDE, MPI_MODE_NOSUCCEED,
@@ -339,18 +391,33 @@ static int call(struct place *x, const struct step *s)
     }
 }
 
+static int guarded(void)
+{
+    return cvar.coll_check >= CHECK_GUARD;
+}
+
 /* Errors: none, or those that calls which differ may give, then MPI_ERR_NOT_SAME for ever. */
 static void run_plan(struct place *x, const struct plan *p, int dying)
 {
     const struct step *steps = x->rank == p->who ? p->other : p->steps;
+    int k[COMMS] = {0}, size, rank;
     for (int i = 0; i < p->n; i++) {
         int c = steps[i].comm, cls = MPI_SUCCESS;
         if (c < 0 || (is_window(c) ? x->win[c] == MPI_WIN_NULL : x->comm[c] == MPI_COMM_NULL))
             continue;
         if (sim_random() % 4 == 0)
             sim_compute((int)(sim_random() % 300));
+        k[c]++;
+        if (!is_window(c)) {
+            MPI_Comm_size(x->comm[c], &size);
+            MPI_Comm_rank(x->comm[c], &rank);
+            fill(x->in, MAX_COUNT, value(&steps[i], k[c], size));
+            fill(x->out, CELLS / 2, value(&steps[i], k[c], size));
+        }
         int err = call(x, &steps[i]);
         MPI_Error_class(err, &cls);
+        if (!err && !is_window(c) && c != INTER && (!p->differs || guarded()))
+            judge_data(x, &steps[i], k[c], size, rank);
         if (err && dying < 0 && !p->differs)
             OK(err);
         if (dying >= 0 && (cls == MPI_ERR_NOT_SAME || (err && !sim_gone(dying))))
@@ -506,7 +573,7 @@ static void second_thread(int thread, void *arg)
 static void checked(struct sim_knobs *k)
 {
     memset(&said, 0, sizeof said);
-    scenario_cvar("MPIR_CVAR_COLL_CHECK", "1");
+    scenario_cvar("MPIR_CVAR_COLL_CHECK", k->seed / HOWS % 2 ? "2" : "1");
     scenario_cvar("MPIR_CVAR_COLL_CHECK_STALL", "100");
     if (how_of(k->seed) != SAME)
         k->mortal = 1; /* nobody dies, but windows whose calls differ stay */

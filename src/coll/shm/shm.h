@@ -16,5 +16,7 @@
 
 /* 1: done, *err is the result; 0: not for shared memory, use messages. */
 int shm_run(const struct coll_args *a, int *err);
+/* coll_note(). */
+void shm_note(struct comm *c, uint32_t note);
 
 #endif

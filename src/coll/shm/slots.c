@@ -45,6 +45,7 @@ struct shm *shm_new(struct comm *c)
         return NULL;
     m->hook.fn = no_work;
     m->comm = c;
+    m->n = (uint64_t)c->coll_note << 32;
     m->size = c->size;
     m->rank = c->rank;
     if (c->size < 2 || c->size > SHM_RANKS || !all_near(c))
@@ -88,12 +89,19 @@ void shm_make(struct shm *m)
     }
 }
 
+void shm_note(struct comm *c, uint32_t note)
+{
+    struct shm *m = c->coll;
+    if (m)
+        m->n = (uint32_t)m->n | (uint64_t)note << 32;
+}
+
 /* --- waiting ------------------------------------------------------------------------ */
 
 struct wait {
     struct shm *m;
     int from, to; /* ranks waited for */
-    uint32_t n;
+    uint64_t n;
     int dead;     /* job rank of a failed member, MISALIGNED, or -1 */
 };
 enum { MISALIGNED = INT_MAX }; /* a checker has found that the members' calls differ */
@@ -126,7 +134,7 @@ static int have_left(void *arg)
     struct wait *w = arg;
     for (; w->from < w->to; w->from++) {
         uint32_t n = atomic_load_explicit(&shm_left(w->m, w->from)->n, memory_order_acquire);
-        if ((int32_t)(n - w->n) < 0)
+        if ((int32_t)(n - (uint32_t)w->n) < 0)
             return not_yet(w);
     }
     return 1;
@@ -167,7 +175,7 @@ int shm_slot_open(struct shm *m, struct slot **out)
 {
     m->n++;
     *out = shm_slot(m, m->rank, m->n);
-    uint32_t before = m->n - SHM_SLOTS;
+    uint32_t before = (uint32_t)m->n - SHM_SLOTS;
     if ((int32_t)(m->all_left - before) >= 0)
         return MPI_SUCCESS;
     /* Readers of barrier and allreduce wake no process when they leave: an active hook keeps this
@@ -177,7 +185,7 @@ int shm_slot_open(struct shm *m, struct slot **out)
     int err = wait_for(have_left, &w);
     progress_hook_del(&m->hook);
     m->all_left = before;
-    for (uint32_t n, i = 0, least = m->n - 1; !err && i < (uint32_t)m->size; i++) {
+    for (uint32_t n, i = 0, least = (uint32_t)m->n - 1; !err && i < (uint32_t)m->size; i++) {
         n = atomic_load_explicit(&shm_left(m, (int)i)->n, memory_order_acquire);
         least = (int32_t)(n - least) < 0 ? n : least;
         if (i + 1 == (uint32_t)m->size)
@@ -196,7 +204,7 @@ int shm_meet(struct shm *m, struct slot *s, size_t bytes)
     if (entered(&w) && w.dead < 0)
         shm_wake_others(m);
     int err = wait_for(entered, &w);
-    m->all_left = m->n - 1;
+    m->all_left = (uint32_t)m->n - 1;
     return err;
 }
 

@@ -21,11 +21,12 @@ enum {
 #define BAD_BYTES UINT32_MAX
 
 struct slot {
-    _Atomic uint32_t n; /* operation whose data lies here; stored last (release), read first
-                         * (acquire) */
+    _Atomic uint64_t n; /* operation whose data lies here, as shm.n has it; stored last (release),
+                         * read first (acquire) */
     uint32_t bytes;     /* of one part, according to the writer; BAD_BYTES: its own arguments do not
                          * match */
-    char data[];        /* the first 56 bytes share the line of n: one transfer moves both */
+    uint32_t unused;
+    char data[];        /* the first 48 bytes share the line of n: one transfer moves both */
 };
 
 struct left {
@@ -38,7 +39,8 @@ struct shm {
     enum shm_state state;
     unsigned uses;
     struct mem_segment *seg;
-    uint32_t n;        /* operations so far */
+    uint64_t n;        /* operations so far, and above 32 bits the note of the call (coll_note): a
+                        * slot with another note has not come yet */
     uint32_t all_left; /* every member has left all operations up to this one */
     size_t slot_size;  /* bytes with header */
     size_t max;        /* bytes of data */
@@ -67,7 +69,7 @@ static inline int shm_ready(struct shm *m)
     return m->state == SHM_READY;
 }
 
-static inline struct slot *shm_slot(const struct shm *m, int rank, uint32_t n)
+static inline struct slot *shm_slot(const struct shm *m, int rank, uint64_t n)
 {
     return (struct slot *)((char *)m->seg->base + (size_t)m->size * sizeof(struct left) +
                            ((size_t)rank * SHM_SLOTS + n % SHM_SLOTS) * m->slot_size);
@@ -95,7 +97,7 @@ static inline void shm_publish(struct shm *m, struct slot *s, size_t bytes)
 
 static inline void shm_leave(struct shm *m)
 {
-    atomic_store_explicit(&shm_left(m, m->rank)->n, m->n, memory_order_release);
+    atomic_store_explicit(&shm_left(m, m->rank)->n, (uint32_t)m->n, memory_order_release);
 }
 
 /* Waits until all of [from, to) have entered the present operation. */
