@@ -2,6 +2,7 @@
 #include "api/api.h"
 
 #include "api/api_types.h"
+#include "check/check.h"
 #include "dt/dt.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
@@ -33,6 +34,8 @@ int api_exit_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out)
     if (!out) /* the communicator is not at fault */
         return api_exit(MPI_COMM_NULL, err);
     *out = !err && n ? n->obj.handle : MPI_COMM_NULL;
+    if (*out != MPI_COMM_NULL && proc->check)
+        check_made(obj_find(OBJ_COMM, comm), n, CHECK_CALLS, NULL);
     return api_exit(comm, err);
 }
 

@@ -9,6 +9,7 @@
 #include "check/check_types.h"
 #include "obj/err.h"
 #include "obj/errhandler.h"
+#include "io/io.h"
 #include "rma/rma.h"
 #include "var/var.h"
 
@@ -33,6 +34,15 @@ struct align *align_find(uint64_t key, int make)
     return a;
 }
 
+static void pos_drop(struct align_pos *p)
+{
+    while (p && --p->refs == 0) {
+        struct align_pos *over = p->over;
+        free(p);
+        p = over;
+    }
+}
+
 void align_drop(struct align *a)
 {
     struct check *k = proc->check;
@@ -47,6 +57,7 @@ void align_drop(struct align *a)
         k->pending--;
     while ((l = list_pop(&a->others)) != NULL)
         free(LIST_OBJ(l, struct align_others, link));
+    pos_drop(a->pos);
     free(a->h.ring);
     free(a->verdict);
     free(a);
@@ -85,6 +96,13 @@ static void name_of(const struct comm *c, const struct align *a, char *buf, size
                  (unsigned long long)a->key);
 }
 
+/* It may have got a name meanwhile. */
+void align_rename(struct align *a)
+{
+    if (a->comm && a->comm->name[0])
+        name_of(a->comm, a, a->name, sizeof a->name);
+}
+
 /* The record of c; NULL: one process alone, or no memory. */
 static struct align *record(struct comm *c)
 {
@@ -110,13 +128,29 @@ static struct align *record(struct comm *c)
 /* --- calls ------------------------------------------------------------------------------------ */
 
 /* From level 2 on a call meets no other than the same one, after the same calls. */
-static void guard(struct comm *c, const struct align_history *h)
+static void guard(struct comm *c, const struct align *a)
 {
-    if (cvar.coll_check >= CHECK_GUARD)
-        coll_note(c, (uint32_t)h->hist);
+    if (cvar.coll_check >= CHECK_GUARD && !a->unguarded)
+        coll_note(c, (uint32_t)a->h.hist);
 }
 
-static int enter(struct comm *c, const struct align_call *call, const void *site,
+/* Level 3. Freeing may be at any time, and threads may do anything. */
+static void strict(struct align *a, struct align_call *call, const void *site)
+{
+    uint32_t what = call->what & ((1u << WHAT_FORM) - 1);
+    int blocks = (call->what >> WHAT_FORM & 3) == CHECK_BLOCKING && what != CHECK_COMM_FREE &&
+                 what != CHECK_COMM_DISCONNECT;
+    if (!a->pos && (a->pos = calloc(1, sizeof *a->pos)) != NULL)
+        a->pos->refs = 1;
+    call->place = site_stack(site, (int)cvar.check_depth);
+    if (!a->pos || !blocks || proc->thread_level == MPI_THREAD_MULTIPLE)
+        return;
+    for (const struct align_pos *p = a->pos->over; p && !a->between; p = p->over)
+        call->pos += p->blocking;
+    a->pos->blocking++;
+}
+
+static int enter(struct comm *c, struct align_call *call, const void *site,
                  struct check_turn *turn)
 {
     struct check *k = proc->check;
@@ -130,8 +164,10 @@ static int enter(struct comm *c, const struct align_call *call, const void *site
         return err_make(MPI_ERR_NOT_SAME, "%s", c->misaligned);
     turn->before = (struct check_before){a->h.hist, a->h.types, a->h.calls, a->h.blocking,
                                          a->h.soft};
+    if (cvar.coll_check >= CHECK_STRICT)
+        strict(a, call, site);
     history_add(&a->h, call, site, (uint32_t)cvar.coll_check_ring);
-    guard(c, &a->h);
+    guard(c, a);
     return MPI_SUCCESS;
 }
 
@@ -166,12 +202,49 @@ int check_win(struct rma_win *w, enum check_call call, int modes, const void *si
     const char *name = rma_win_name(w);
     if (modes)
         what.what |= (uint32_t)(OP_MODES + modes) << WHAT_OP;
-    int first = !c->check, err = enter(c, &what, site, turn);
+    int first = !c->check || !c->check->h.calls, err = enter(c, &what, site, turn);
     if (c->errhandler != *rma_win_errhandler(w)) /* it says whether a verdict ends the job */
         comm_set_errhandler(c, *rma_win_errhandler(w));
     if (turn->of && first)
         snprintf(turn->of->name, sizeof turn->of->name, *name ? "window %.50s" : "a window", name);
     return err;
+}
+
+int check_file(struct io_file *f, enum check_call call, enum check_form form, enum check_part part,
+               const void *site, struct check_turn *turn)
+{
+    struct comm *c = io_comm(f);
+    struct align_call what = plain(c, call);
+    struct align *a = record(c);
+    what.what |= (uint32_t)form << WHAT_FORM | (part ? (uint32_t)(OP_PARTS + part) << WHAT_OP : 0);
+    if (a && !a->h.calls)
+        snprintf(a->name, sizeof a->name, "a file");
+    if (a)
+        a->unguarded = 1;
+    if (c->errhandler != *io_errhandler(f)) /* it says whether a verdict ends the job */
+        comm_set_errhandler(c, *io_errhandler(f));
+    return enter(c, &what, site, turn);
+}
+
+void check_made(struct comm *c, struct comm *n, enum check_call call, const void *site)
+{
+    if (call == CHECK_CALLS && cvar.coll_check < CHECK_STRICT)
+        return;
+    struct align *over = record(c), *a = record(n);
+    struct align_call what = plain(n, call);
+    if (!a)
+        return;
+    if (cvar.coll_check >= CHECK_STRICT && !a->pos && (a->pos = calloc(1, sizeof *a->pos))) {
+        a->pos->refs = 1;
+        if (over && over->pos && !over->between) {
+            a->pos->over = over->pos;
+            over->pos->refs++;
+        }
+    }
+    if (call == CHECK_CALLS)
+        return;
+    history_add(&a->h, &what, site, (uint32_t)cvar.coll_check_ring);
+    guard(n, a);
 }
 
 /* A call that was refused here, before others heard of it. */
@@ -185,7 +258,7 @@ static void undo(struct align *a, const struct check_turn *turn)
     a->h.calls = b->calls;
     a->h.blocking = b->blocking;
     a->h.soft = b->soft;
-    guard(turn->comm, &a->h);
+    guard(turn->comm, a);
 }
 
 /* May the error come from calls that differ? */
@@ -256,11 +329,9 @@ static void close_record(struct align *a, enum align_end how)
     if (a->final)
         return;
     a->final = (int)how;
-    if (a->comm) {
+    align_rename(a);
+    if (a->comm)
         a->fatal = check_is_fatal(a->comm);
-        if (a->comm->name[0])
-            name_of(a->comm, a, a->name, sizeof a->name);
-    }
 }
 
 static void freed(struct comm *c, const struct align_call *call, const void *site)

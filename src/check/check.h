@@ -22,7 +22,11 @@ enum check_call {
     CHECK_DIST_GRAPH_CREATE, CHECK_DIST_GRAPH_CREATE_ADJACENT, CHECK_COMM_SET_INFO, CHECK_COMM_FREE,
     CHECK_COMM_DISCONNECT, CHECK_WIN_CREATE, CHECK_WIN_ALLOCATE, CHECK_WIN_ALLOCATE_SHARED,
     CHECK_WIN_CREATE_DYNAMIC, CHECK_WIN_FENCE, CHECK_WIN_FREE, CHECK_WIN_SET_INFO,
-    CHECK_INTERCOMM_CREATE, CHECK_CALLS
+    CHECK_INTERCOMM_CREATE, CHECK_COMM_CREATE_GROUP, CHECK_FILE_OPEN, CHECK_FILE_CLOSE,
+    CHECK_FILE_SET_SIZE, CHECK_FILE_PREALLOCATE, CHECK_FILE_SET_ATOMICITY, CHECK_FILE_SYNC,
+    CHECK_FILE_SET_INFO, CHECK_FILE_SET_VIEW, CHECK_FILE_SEEK_SHARED, CHECK_FILE_READ_AT_ALL,
+    CHECK_FILE_WRITE_AT_ALL, CHECK_FILE_READ_ALL, CHECK_FILE_WRITE_ALL, CHECK_FILE_READ_ORDERED,
+    CHECK_FILE_WRITE_ORDERED, CHECK_CALLS
 };
 enum check_form { CHECK_BLOCKING, CHECK_NONBLOCKING, CHECK_PERSISTENT };
 
@@ -56,10 +60,19 @@ int check_explain(struct comm *c, int err);
 struct rma_win;
 int check_win(struct rma_win *w, enum check_call call, int modes, const void *site,
               struct check_turn *turn);
+/* Calls on a file, and the parts of a split one. What they do inside may come later than the next
+ * call, so they carry no note (level 2). */
+struct io_file;
+enum check_part { CHECK_WHOLE, CHECK_BEGIN, CHECK_END };
+int check_file(struct io_file *f, enum check_call call, enum check_form form, enum check_part part,
+               const void *site, struct check_turn *turn);
+/* n has been made over c. With a call: the one that made it, which only members of n take part
+ * in; else CHECK_CALLS. */
+void check_made(struct comm *c, struct comm *n, enum check_call call, const void *site);
 /* The communicator has been freed (the caller still has a reference): this process makes no more
  * calls on it. With a call: that one was not noted before. */
 void check_freed(struct comm *c, const void *site, enum check_call call);
-void check_win_freed(struct comm *c);
+void check_win_freed(struct comm *c); /* that of a window or a file */
 
 /* MPI_Finalize: before any wait in it, and behind the barrier of all. */
 void check_ending(void);

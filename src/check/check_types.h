@@ -15,7 +15,7 @@
 #include "check/check.h"
 #include "progress/progress.h"
 
-enum { ALIGN_RING = AM_CHECK, ALIGN_ACK, ALIGN_ASK, ALIGN_VERDICT };
+enum { ALIGN_RING = AM_CHECK, ALIGN_ACK, ALIGN_ASK, ALIGN_VERDICT, ALIGN_ALIKE };
 
 enum check_level { CHECK_WATCH = 1, CHECK_GUARD, CHECK_STRICT }; /* MPIR_CVAR_COLL_CHECK */
 
@@ -23,21 +23,26 @@ enum check_level { CHECK_WATCH = 1, CHECK_GUARD, CHECK_STRICT }; /* MPIR_CVAR_CO
 
 /* `what`: the fields of a call that its text needs. */
 enum {
-    WHAT_FORM = 6, WHAT_OP = 8, WHAT_ROOT = 13, /* first bits; the call is below */
-    ROOT_NONE = 1 << 18, /* root + 3: MPI_ROOT and MPI_PROC_NULL are negative */
+    WHAT_FORM = 7, WHAT_OP = 9, WHAT_ROOT = 14, /* first bits; the call is below */
+    ROOT_NONE = 1 << 17, /* root + 3: MPI_ROOT and MPI_PROC_NULL are negative */
     OP_USER = 15,        /* operations of users: OP_USER + whether it commutes */
-    OP_MODES = 17        /* of a fence: + 1 NOPRECEDE, + 2 NOSUCCEED */
+    OP_MODES = 17,       /* of a fence: + 1 NOPRECEDE, + 2 NOSUCCEED */
+    OP_PARTS = 20        /* of a file: + enum check_part */
 };
+_Static_assert((int)CHECK_CALLS <= 1 << WHAT_FORM, "the call has its bits");
 
-#define BYTES_NONE UINT64_MAX /* the call names none that are equal at all processes */
+/* The call names no bytes that are equal at all processes. */
+#define BYTES_NONE ((1ull << 40) - 1)
 
 struct align_entry { /* 32 bytes */
     uint64_t site;  /* return address; in messages site_portable() of it */
-    uint64_t bytes; /* of the part that the call names */
+    uint64_t bytes : 40; /* of the part that the call names, as far as they fit */
+    uint64_t place : 24; /* level 3: hash of the calls that lead there; 0: not known */
     uint32_t what;
     uint32_t hist;  /* of all calls up to this one, without types */
     uint32_t types; /* ... with types */
-    uint32_t pos;   /* blocking calls among them */
+    uint32_t pos;   /* level 3: of a blocking call, the blocking calls made on the communicators
+                     * that this one was made over */
 };
 
 struct align_call { /* what an entry is made of */
@@ -45,6 +50,7 @@ struct align_call { /* what an entry is made of */
     int between;    /* on an intercommunicator: root and bytes may differ */
     uint64_t bytes, signature;
     int soft;       /* packed data: bytes are compared, types not */
+    uint32_t pos, place;
 };
 
 struct align_history {
@@ -62,6 +68,8 @@ struct align_view {
     uint32_t calls, first;
     int final;        /* enum align_end: it makes no more calls */
     int soft;
+    int order;        /* compare that across communicators as well */
+    int places;       /* compare them as well, where the calls are in the same program */
     const struct align_entry *e;
 };
 enum align_end { ALIGN_GOES_ON, ALIGN_FREED, ALIGN_FINALIZED };
@@ -96,6 +104,8 @@ int has_its_say(const struct align_view *v, uint32_t k);
 void text_verdict(const struct align_view *v, int n, uint32_t k, const char *name,
                   void (*site)(uint64_t id, char *buf, size_t len), struct align_text *out);
 
+enum { SITE_OFFSET = 48 }; /* bits of a place in messages below its module */
+
 /* --- places in the program (site.c) ------------------------------------------------------- */
 
 /* A number for a return address that means the same in other processes of the program. */
@@ -107,6 +117,11 @@ void site_module(uint64_t address, uint64_t *id, char *path, size_t len);
 /* Such a module of another process. */
 void site_learn(uint64_t id, const char *path);
 
+/* Modules may have come and gone since the last places were asked for. */
+void site_renew(void);
+/* Hash of the last `depth` calls that lead to `site`; 0: the stack does not show it. */
+uint32_t site_stack(const void *site, int depth);
+
 /* --- records and messages ------------------------------------------------------------------- */
 
 struct align_others { /* of another member, at the judge */
@@ -116,8 +131,16 @@ struct align_others { /* of another member, at the judge */
     struct align_entry e[];
 };
 
+/* How far a communicator's blocking calls have come. Those made over it keep it. */
+struct align_pos {
+    struct align_pos *over; /* NULL: none */
+    int refs;
+    uint32_t blocking;
+};
+
 struct align {
     uint64_t key;
+    struct align_pos *pos; /* level 3, else NULL */
     struct comm *comm;     /* NULL: not made here yet, or freed */
     struct align_history h;
     int rank, size;        /* of this process (between groups: its world rank); of all members */
@@ -130,6 +153,10 @@ struct align {
     struct list others;
     uint64_t look;         /* judge: when to give the verdict (ns); 0: no difference is known */
     int asked_again;       /* ... and whether all were asked for their rings a second time */
+    uint32_t alike;        /* all members' calls up to this one are known to be the same */
+    int doubted;           /* judge: a process has an error, and waits for a word */
+    int warned;            /* judge: places that differ have been named */
+    int unguarded;         /* its calls carry no note */
     char name[64];
     char *verdict;         /* the brief text; NULL: none */
 };
@@ -155,15 +182,22 @@ struct check {
     int ending;          /* MPI_Finalize has begun */
     unsigned acks;       /* answers that MPI_Finalize waits for */
     int pending;         /* records whose verdict is due */
+    int told;            /* a verdict is known here */
     uint64_t abort_at;   /* ns; 0: never */
     char abort_why[TEXT_SHORT + 128];
     struct check_module module[CHECK_MODULES];
     int modules;
+    struct check_range {
+        uint64_t from, to, base, id; /* addresses of a module here */
+    } range[CHECK_MODULES];
+    unsigned ranges;       /* how many were found; the last CHECK_MODULES are kept */
+    unsigned long long loaded; /* modules loaded and unloaded so far, when they were found */
 };
 
 /* align.c */
 struct align *align_find(uint64_t key, int make);
 void align_drop(struct align *a);
+void align_rename(struct align *a);
 int check_is_fatal(const struct comm *c); /* its error handler ends the job */
 void align_windows(void); /* their error handlers, for check_is_fatal() */
 /* judge.c */

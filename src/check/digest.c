@@ -64,6 +64,7 @@ void digest_coll(const struct coll_args *a, enum check_form form, struct align_c
     if (!t || out->between)
         return;
     out->bytes = (uint64_t)n * (uint64_t)t->size;
+    out->bytes = out->bytes < BYTES_NONE ? out->bytes : BYTES_NONE - 1;
     out->soft = is_packed(t);
     out->signature = out->soft ? 0 : dt_sig_hash(t, (size_t)n);
 }
@@ -109,7 +110,8 @@ int history_add(struct align_history *h, const struct align_call *c, const void 
     h->ring[h->calls % h->room] = (struct align_entry){
         .site = (uint64_t)(uintptr_t)site, .bytes = c->bytes, .what = c->what,
         .hist = (uint32_t)(h->hist >> 32) ^ (uint32_t)h->hist,
-        .types = (uint32_t)(h->types >> 32) ^ (uint32_t)h->types, .pos = h->blocking};
+        .types = (uint32_t)(h->types >> 32) ^ (uint32_t)h->types, .pos = c->pos,
+        .place = c->place};
     h->calls++;
     return 0;
 }
@@ -130,10 +132,20 @@ const struct align_entry *view_at(const struct align_view *v, uint32_t k)
     return k >= v->first && k <= v->calls ? &v->e[k - v->first] : NULL;
 }
 
+/* Other programs, or places that are not known. */
+static int site_differs(const struct align_entry *x, const struct align_entry *y)
+{
+    return x->site >> SITE_OFFSET != y->site >> SITE_OFFSET || !x->place || !y->place;
+}
+
 int entries_alike(const struct align_view *a, const struct align_view *b, uint32_t k)
 {
     const struct align_entry *x = view_at(a, k), *y = view_at(b, k);
-    return x->hist == y->hist && (a->soft || b->soft || x->types == y->types);
+    if (x->hist != y->hist || !(a->soft || b->soft || x->types == y->types))
+        return 0;
+    if (a->order && b->order && x->pos != y->pos)
+        return 0;
+    return !a->places || !b->places || site_differs(x, y) || x->place == y->place;
 }
 
 uint32_t views_differ(const struct align_view *a, const struct align_view *b)

@@ -3,7 +3,8 @@
  *   member                       judge
  *      ALIGN_RING  ------------>   compares with its own and with those that came before
  *      <------------- ALIGN_ACK    (to MPI_Finalize) the ring is here
- *      <------------- ALIGN_ASK    there is a difference: send yours
+ *      <------------- ALIGN_ASK    there is a difference, or an error: send yours
+ *      <----------- ALIGN_ALIKE    (to those with an error) all have come as far, and agree
  *      <--------- ALIGN_VERDICT    the text; the communicator's calls end with MPI_ERR_NOT_SAME
  *
  * Histories only grow, so a difference that two rings show is a proof. */
@@ -41,6 +42,7 @@ struct word_msg {
 
 void judge_send_ring(struct align *a, enum ring_wish wish)
 {
+    align_rename(a);
     struct ring_msg m = {.key = a->key, .rank = a->rank, .between = a->between, .size = a->size,
                          .world = boot_rank(), .calls = a->h.calls, .final = (uint8_t)a->final,
                          .soft = (uint8_t)a->h.soft, .wish = (uint8_t)wish};
@@ -48,6 +50,7 @@ void judge_send_ring(struct align *a, enum ring_wish wish)
     uint32_t n = room < a->h.room ? (uint32_t)room : a->h.room;
     struct align_entry *e = n ? malloc(n * sizeof *e) : NULL;
     m.n = (uint16_t)(e ? history_copy(&a->h, e, n < UINT16_MAX ? n : UINT16_MAX) : 0);
+    site_renew();
     if (m.n)
         site_module(e[m.n - 1].site, &m.module, m.path, sizeof m.path);
     for (uint32_t i = 0; i < m.n; i++)
@@ -88,6 +91,7 @@ void judge_verdict(struct align *a, const char *brief)
 {
     if (a->verdict)
         return;
+    proc->check->told = 1;
     a->verdict = strdup(brief);
     if (a->comm)
         a->comm->misaligned = a->verdict ? a->verdict : "collective calls differ";
@@ -111,6 +115,7 @@ static void end_job_soon(const struct align *a)
 static struct align_view own_view(const struct align *a, struct align_entry *e)
 {
     uint32_t n = history_copy(&a->h, e, a->h.room);
+    site_renew();
     for (uint32_t i = 0; i < n; i++)
         e[i].site = site_portable(e[i].site);
     int final = a->final ? a->final : proc->check->ending ? ALIGN_FINALIZED : ALIGN_GOES_ON;
@@ -173,6 +178,7 @@ static void pronounce(struct align *a, const struct align_view *v, int n, uint32
     pvar_set_add(pvar_proc(), PVAR_CHECK_VERDICTS, 1);
     if (!t)
         return;
+    align_rename(a);
     text_verdict(v, n, k, a->name, site_text, t);
     for (int i = 0; i < t->n; i++)
         log_warn("%s", t->line[i]);
@@ -180,6 +186,50 @@ static void pronounce(struct align *a, const struct align_view *v, int n, uint32
     to_all(a, ALIGN_VERDICT, t->brief, strlen(t->brief) + 1);
     end_job_soon(a);
     free(t);
+}
+
+/* Level 3: equal calls that are made from different places are named once. */
+static void look_at_places(struct align *a, struct align_view *v, int n)
+{
+    struct align_text *t;
+    uint32_t k;
+    for (int i = 0; i < n; i++)
+        v[i].places = 1;
+    if (a->warned || !(k = first_difference(v, n)) || !(t = malloc(sizeof *t)))
+        return;
+    a->warned = 1;
+    text_verdict(v, n, k, a->name, site_text, t);
+    for (int i = 0; i < t->n; i++)
+        log_warn("%s%s", i ? "" : "warning: ", t->line[i]);
+    free(t);
+}
+
+/* A process has met an error. It waits until all members have come as far, and there is no
+ * difference. */
+static void look_at_doubts(struct align *a, const struct align_view *v, int n)
+{
+    uint32_t least = UINT32_MAX;
+    for (int i = 0; i < n; i++)
+        least = v[i].calls < least && !v[i].final ? v[i].calls : least;
+    if (!a->doubted || n < a->size || least <= a->alike)
+        return;
+    a->alike = least;
+    to_all(a, ALIGN_ALIKE, &least, sizeof least);
+}
+
+/* Level 3: the order across communicators. Behind a verdict about another one, processes differ
+ * lawfully, and that one may come a little later: this is never said early. */
+static uint32_t look_at_order(struct align_view *v, int n, enum judge_when now, int *wait)
+{
+    if (cvar.coll_check < CHECK_STRICT || proc->check->told)
+        return 0;
+    for (int i = 0; i < n; i++)
+        v[i].order = 1;
+    uint32_t k = first_difference(v, n);
+    *wait = now == LOOK_EARLY;
+    for (int i = 0; !k && i < n; i++)
+        v[i].order = 0;
+    return k;
 }
 
 static int all_said(const struct align *a, const struct align_view *v, int n, uint32_t k)
@@ -202,12 +252,15 @@ void judge_look(struct align *a, enum judge_when now)
     if (a->verdict || boot_failed_count() || list_empty(&a->others))
         return;
     struct align_view *v = all_views(a, &n, &e);
+    int wait = 0;
     uint32_t differs = v ? first_difference(v, n) : 0;
+    if (v && !differs)
+        differs = look_at_order(v, n, now, &wait);
     if (differs && now == LOOK_DUE && !all_said(a, v, n, differs) && !a->asked_again) {
         a->asked_again = 1; /* it answered before it came to this call */
         a->look = time_now() + GATHER_NS;
         to_all(a, ALIGN_ASK, NULL, 0);
-    } else if (differs && (now != LOOK_EARLY || all_said(a, v, n, differs))) {
+    } else if (differs && !wait && (now != LOOK_EARLY || all_said(a, v, n, differs))) {
         k->pending -= a->look != 0;
         a->look = 0;
         pronounce(a, v, n, differs);
@@ -220,6 +273,10 @@ void judge_look(struct align *a, enum judge_when now)
         a->look = 0;
         k->pending--;
     }
+    if (v && !differs)
+        look_at_doubts(a, v, n);
+    if (v && !differs && cvar.coll_check >= CHECK_STRICT)
+        look_at_places(a, v, n);
     free(v);
     free(e);
 }
@@ -279,8 +336,11 @@ static int on_ring(int src, const void *msg, size_t len)
     if (a->verdict)
         post_send(src, ALIGN_VERDICT, &(struct word_msg){m.key}, sizeof(struct word_msg),
                   a->verdict, strlen(a->verdict) + 1);
-    if (m.wish == RING_EXPLAIN && !a->verdict) /* this process may not have come so far */
+    if (m.wish == RING_EXPLAIN && !a->verdict) { /* this process may not have come so far */
+        a->doubted = 1;
+        a->alike = 0;
         to_all(a, ALIGN_ASK, NULL, 0);
+    }
     judge_look(a, LOOK_EARLY);
     if (a->final && !a->comm && a->rank >= 0 && a->finals == a->size - 1 && !a->look)
         align_drop(a);
@@ -324,6 +384,20 @@ static int on_verdict(int src, const void *msg, size_t len)
     return 0;
 }
 
+static int on_alike(int src, const void *msg, size_t len)
+{
+    struct word_msg m;
+    uint32_t calls;
+    if (!proc->check || len < sizeof m + sizeof calls)
+        return 0;
+    memcpy(&m, msg, sizeof m);
+    memcpy(&calls, (const char *)msg + sizeof m, sizeof calls);
+    struct align *a = align_find(m.key, 0);
+    if (a && a->judge == src && calls > a->alike)
+        a->alike = calls;
+    return 0;
+}
+
 /* --- time ------------------------------------------------------------------------------------- */
 
 void judge_stall(void)
@@ -343,17 +417,21 @@ void judge_stall(void)
 
 static int has_verdict(void *arg)
 {
-    return ((struct align *)arg)->verdict != NULL || boot_failed_count();
+    const struct align *a = arg;
+    return a->verdict || a->alike >= a->h.calls || boot_failed_count();
 }
 
 void judge_explain(struct align *a)
 {
     if (a->verdict)
         return;
-    if (a->judge == boot_rank())
+    if (a->judge == boot_rank()) {
+        a->doubted = 1;
+        a->alike = 0;
         to_all(a, ALIGN_ASK, NULL, 0);
-    else
+    } else {
         judge_send_ring(a, RING_EXPLAIN);
+    }
     progress_wait_for(has_verdict, a, "the comparison of collective calls", -1, EXPLAIN_NS);
 }
 
@@ -391,6 +469,7 @@ int judge_init(void)
     am_handler(ALIGN_ACK, on_ack);
     am_handler(ALIGN_ASK, on_ask);
     am_handler(ALIGN_VERDICT, on_verdict);
+    am_handler(ALIGN_ALIKE, on_alike);
     progress_on_long_wait(judge_stall, (uint64_t)cvar.coll_check_stall * 1000000u);
     return 0;
 }

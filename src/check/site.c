@@ -5,6 +5,7 @@
  * Programs of one job lie at different addresses in each process. The text is asked of addr2line,
  * once for each place of a verdict. */
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
 #include <spawn.h>
@@ -19,12 +20,13 @@
 
 extern char **environ;
 
-enum { OFFSET_BITS = 48, PATH_LEN = 160 };
-static const uint64_t OFFSET_MASK = (1ull << OFFSET_BITS) - 1;
+enum { PATH_LEN = 160 };
+static const uint64_t OFFSET_MASK = (1ull << SITE_OFFSET) - 1;
 
 struct module {
     uint64_t address, id;  /* what is looked for: one of them */
     uint64_t base;
+    uint64_t from, to;     /* the part that holds the address */
     int found;
     char path[PATH_LEN];
 };
@@ -48,13 +50,16 @@ static void path_of(const struct dl_phdr_info *info, char *path)
         *path = 0;
 }
 
-static int holds(const struct dl_phdr_info *info, uint64_t address)
+static int holds(const struct dl_phdr_info *info, struct module *m)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {
         uint64_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-        if (info->dlpi_phdr[i].p_type == PT_LOAD && address >= start &&
-            address < start + info->dlpi_phdr[i].p_memsz)
-            return 1;
+        uint64_t end = start + info->dlpi_phdr[i].p_memsz;
+        if (info->dlpi_phdr[i].p_type != PT_LOAD || m->address < start || m->address >= end)
+            continue;
+        m->from = start;
+        m->to = end;
+        return 1;
     }
     return 0;
 }
@@ -63,7 +68,7 @@ static int look(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct module *m = arg;
     (void)size;
-    if (m->address && !holds(info, m->address))
+    if (m->address && !holds(info, m))
         return 0;
     path_of(info, m->path);
     if (!m->address && hash_of(m->path) != m->id)
@@ -84,12 +89,51 @@ void site_module(uint64_t address, uint64_t *id, char *path, size_t len)
     snprintf(path, len, "%s", m.path);
 }
 
+static int count_loaded(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size;
+    *(unsigned long long *)arg = info->dlpi_adds + info->dlpi_subs;
+    return 1;
+}
+
+void site_renew(void)
+{
+    struct check *k = proc->check;
+    unsigned long long now = 0;
+    dl_iterate_phdr(count_loaded, &now);
+    if (now != k->loaded)
+        k->ranges = 0;
+    k->loaded = now;
+}
+
 uint64_t site_portable(uint64_t address)
 {
+    struct check *k = proc->check;
     struct module m = {.address = address};
+    const struct check_range *r = k->range;
+    const struct check_range *end = r + (k->ranges < CHECK_MODULES ? k->ranges : CHECK_MODULES);
+    while (r < end && (address < r->from || address >= r->to))
+        r++;
+    if (r < end)
+        return r->id << SITE_OFFSET | ((address - r->base) & OFFSET_MASK);
     if (!address || !dl_iterate_phdr(look, &m) || !m.found)
         return 0;
-    return m.id << OFFSET_BITS | ((address - m.base) & OFFSET_MASK);
+    k->range[k->ranges++ % CHECK_MODULES] = (struct check_range){m.from, m.to, m.base, m.id};
+    return m.id << SITE_OFFSET | ((address - m.base) & OFFSET_MASK);
+}
+
+uint32_t site_stack(const void *site, int depth)
+{
+    enum { INNER = 12, MOST = 64 }; /* calls of the library below `site` */
+    void *at[INNER + MOST];
+    depth = depth < MOST ? depth : MOST;
+    int n = sched ? 0 : backtrace(at, INNER + depth), i = 0; /* fibers have no whole stack */
+    while (i < n && at[i] != site)
+        i++;
+    uint64_t h = i < n;
+    for (int end = i + depth; i < n && i < end; i++)
+        h = (h ^ site_portable((uint64_t)(uintptr_t)at[i])) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)(h >> 40);
 }
 
 void site_learn(uint64_t id, const char *path)
@@ -171,7 +215,7 @@ void site_text(uint64_t portable, char *buf, size_t len)
 {
     char path[PATH_LEN], line[512] = "";
     uint64_t offset = portable & OFFSET_MASK;
-    if (!portable || !known_module(portable >> OFFSET_BITS, path)) {
+    if (!portable || !known_module(portable >> SITE_OFFSET, path)) {
         snprintf(buf, len, "%s", portable ? "(in another program)" : "");
         return;
     }

@@ -31,6 +31,15 @@ static const char *const names[CHECK_CALLS] = {
     [CHECK_WIN_CREATE_DYNAMIC] = "Win_create_dynamic", [CHECK_WIN_FENCE] = "Win_fence",
     [CHECK_WIN_FREE] = "Win_free", [CHECK_WIN_SET_INFO] = "Win_set_info",
     [CHECK_INTERCOMM_CREATE] = "Intercomm_create",
+    [CHECK_COMM_CREATE_GROUP] = "Comm_create_group", [CHECK_FILE_OPEN] = "File_open",
+    [CHECK_FILE_CLOSE] = "File_close", [CHECK_FILE_SET_SIZE] = "File_set_size",
+    [CHECK_FILE_PREALLOCATE] = "File_preallocate",
+    [CHECK_FILE_SET_ATOMICITY] = "File_set_atomicity", [CHECK_FILE_SYNC] = "File_sync",
+    [CHECK_FILE_SET_INFO] = "File_set_info", [CHECK_FILE_SET_VIEW] = "File_set_view",
+    [CHECK_FILE_SEEK_SHARED] = "File_seek_shared", [CHECK_FILE_READ_AT_ALL] = "File_read_at_all",
+    [CHECK_FILE_WRITE_AT_ALL] = "File_write_at_all", [CHECK_FILE_READ_ALL] = "File_read_all",
+    [CHECK_FILE_WRITE_ALL] = "File_write_all", [CHECK_FILE_READ_ORDERED] = "File_read_ordered",
+    [CHECK_FILE_WRITE_ORDERED] = "File_write_ordered",
 };
 
 static const char *op_name(uint32_t op)
@@ -90,27 +99,40 @@ static void root_text(uint32_t root, char *buf, size_t len)
         snprintf(buf, len, "root %d", r);
 }
 
-void text_call(const struct align_entry *e, char *buf, size_t len)
+/* MPI_Ibcast, MPI_Bcast_init, MPI_File_iread_all, MPI_File_read_all_begin. */
+static size_t name_text(const struct align_entry *e, char *buf, size_t len)
 {
-    uint32_t call = call_of(e), form = form_of(e);
+    uint32_t call = call_of(e), form = form_of(e), part = op_of(e);
     const char *name = call < CHECK_CALLS && names[call] ? names[call] : "?";
-    char args[3][64];
-    int n = 0;
-    if (root_of(e) != ROOT_NONE && call < COLL_CALLS)
-        root_text(root_of(e), args[n++], sizeof *args);
-    if (op_of(e))
-        snprintf(args[n++], sizeof *args, "%s", op_name(op_of(e)));
-    if (names_data(call) && e->bytes != BYTES_NONE)
-        snprintf(args[n++], sizeof *args, "%llu bytes", (unsigned long long)e->bytes);
     size_t at = add(buf, len, 0, "MPI_");
     if (form == CHECK_NONBLOCKING && call < COLL_CALLS) {
         char low[2] = {(char)(name[0] | 0x20), 0};
         at = add(buf, len, add(buf, len, at, "I"), low);
         name++;
+    } else if (form == CHECK_NONBLOCKING && call >= CHECK_FILE_OPEN) {
+        at = add(buf, len, at, "File_i");
+        name += sizeof "File_" - 1;
     }
     at = add(buf, len, at, name);
     if (form == CHECK_PERSISTENT)
         at = add(buf, len, at, "_init");
+    if (part > OP_PARTS)
+        at = add(buf, len, at, part == OP_PARTS + CHECK_BEGIN ? "_begin" : "_end");
+    return at;
+}
+
+void text_call(const struct align_entry *e, char *buf, size_t len)
+{
+    uint32_t call = call_of(e);
+    char args[3][64];
+    int n = 0;
+    if (root_of(e) != ROOT_NONE && call < COLL_CALLS)
+        root_text(root_of(e), args[n++], sizeof *args);
+    if (op_of(e) && op_of(e) <= OP_PARTS)
+        snprintf(args[n++], sizeof *args, "%s", op_name(op_of(e)));
+    if (names_data(call) && e->bytes != BYTES_NONE)
+        snprintf(args[n++], sizeof *args, "%llu bytes", (unsigned long long)e->bytes);
+    size_t at = name_text(e, buf, len);
     for (int i = 0; i < n; i++)
         at = add(buf, len, add(buf, len, at, i ? ", " : "("), args[i]);
     if (n)
@@ -191,7 +213,7 @@ static int make_groups(const struct align_view *v, int n, uint32_t k, struct ali
 static void title(const struct alike *g, int groups, uint32_t k, char *buf, size_t len)
 {
     const struct align_entry *first = NULL;
-    int call = 0, root = 0, op = 0, bytes = 0;
+    int call = 0, root = 0, op = 0, bytes = 0, pos = 0, place = 0;
     for (int i = 0; i < groups; i++) {
         const struct align_entry *e = view_at(g[i].v, k);
         if (!e)
@@ -201,6 +223,8 @@ static void title(const struct alike *g, int groups, uint32_t k, char *buf, size
         root |= !g[i].v->between && root_of(e) != root_of(first);
         op |= op_of(e) != op_of(first);
         bytes |= e->bytes != first->bytes;
+        pos |= g[i].v->order && e->pos != first->pos;
+        place |= g[i].v->places && e->place != first->place;
     }
     int fence = first && call_of(first) == CHECK_WIN_FENCE;
     for (int i = 0; i < groups; i++)
@@ -213,7 +237,10 @@ static void title(const struct alike *g, int groups, uint32_t k, char *buf, size
             return;
         }
     int same = first && !call && !root && !op && !bytes;
-    if (same && k > 1 && first == view_at(g[0].v, g[0].v->first))
+    if (same && (pos || place))
+        snprintf(buf, len, pos ? "order across communicators differs"
+                               : "equal calls come from different places");
+    else if (same && k > 1 && first == view_at(g[0].v, g[0].v->first))
         snprintf(buf, len, "collective calls differ before the last that are kept");
     else if (same)
         snprintf(buf, len, "types differ (same %llu bytes)", (unsigned long long)first->bytes);

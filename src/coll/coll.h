@@ -161,7 +161,8 @@ int coll_intercomm_exchange(struct comm *local, int local_leader, struct comm *p
  * class of err. */
 void coll_intercomm_refuse(struct comm *peer, int remote_leader, int tag, int err);
 
-/* Duplicate of an intracommunicator for internal use: same map, new id, no attributes, no name. */
+/* Duplicate of an intracommunicator for internal use: same map, new id, no attributes, no name. The
+ * caller sets maker to NULL when what it is for has been made. */
 int coll_comm_dup(struct comm *c, struct comm **out);
 
 #endif

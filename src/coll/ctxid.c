@@ -430,5 +430,8 @@ int coll_comm_dup(struct comm *c, struct comm **out)
     if (err)
         return err;
     *out = comm_make(c->map, c->rank, NULL, recv, send);
-    return *out ? MPI_SUCCESS : no_memory();
+    if (!*out)
+        return no_memory();
+    (*out)->maker = c;
+    return MPI_SUCCESS;
 }

@@ -72,9 +72,11 @@ static int dup_local(struct comm *local, struct comm *n)
 {
     struct comm *copy;
     int err = coll_comm_dup(local, &copy);
-    if (!err)
-        comm_set_local(n, copy);
-    return err;
+    if (err)
+        return err;
+    copy->maker = NULL;
+    comm_set_local(n, copy);
+    return MPI_SUCCESS;
 }
 
 int newcomm_dup(struct comm *c, const struct info *info, struct comm **out)

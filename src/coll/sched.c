@@ -403,7 +403,7 @@ static void end_by_death(struct sched *s)
  * news. */
 static void end_by_verdict(struct sched *s)
 {
-    s->error = err_make(MPI_ERR_NOT_SAME, "%s", s->args.comm->misaligned);
+    s->error = err_make(MPI_ERR_NOT_SAME, "%s", comm_misaligned(s->args.comm));
     s->doomed = 1;
 }
 
@@ -490,7 +490,7 @@ static int advance(struct sched *s)
              * process. */
             if (!p->req->done && member_dead(s))
                 end_by_death(s);
-            else if (!p->req->done && s->args.comm->misaligned && !s->all_or_none)
+            else if (!p->req->done && comm_misaligned(s->args.comm) && !s->all_or_none)
                 end_by_verdict(s);
             else if (!p->req->done)
                 return 0;

@@ -242,6 +242,8 @@ int io_open(struct comm *c, const char *name, int amode, struct info *info, stru
         err = coll_comm_dup(c, &f->comm);
     if (!err)
         err = finish_open(f, info);
+    if (!err)
+        f->comm->maker = NULL;
     if (err && f)
         file_free(f);
     else

@@ -95,6 +95,8 @@ struct comm {
     void (*check_free)(struct comm *c); /* ... this upcall */
     const char *misaligned; /* check/: the calls of its members differ, as this text says; NULL: not
                              * known to. Collectives on it then end with MPI_ERR_NOT_SAME. */
+    struct comm *maker;     /* coll_comm_dup(): over which it is being made; that one's differences
+                             * end what is done inside. NULL: it is ready */
     int deaths_seen;        /* coll/: boot_failed_count() when failed members were last searched; */
     int member_dead;        /* ... and one that failed: its job rank + 1 */
     int failures_reported;        /* p2p/: boot_failed_count() when any-source calls last reported
@@ -103,6 +105,12 @@ struct comm {
     char name[128];         /* MPI_MAX_OBJECT_NAME */
     int revoked;
 };
+
+/* `misaligned`, also while c is being made. */
+static inline const char *comm_misaligned(const struct comm *c)
+{
+    return c->misaligned || !c->maker ? c->misaligned : c->maker->misaligned;
+}
 
 /* Peer group of point-to-point: the remote one for intercommunicators. */
 static inline int comm_peer_size(const struct comm *c)

@@ -33,8 +33,8 @@ struct step {
 
 struct plan { /* the same at all ranks and threads that use it */
     struct step steps[STEPS];
-    struct step other[STEPS]; /* of rank `who`; comm -1: none */
-    int n, who, used;         /* mask of communicators */
+    struct step other[STEPS]; /* of rank `odd`; comm -1: none */
+    int n, odd, used;         /* mask of communicators */
     enum how how;
     uint64_t state;
     int differs;              /* the sequences differ, on communicator `where`, in call `call` of */
@@ -166,9 +166,9 @@ static void judge_plan(struct plan *p, int size)
     p->differs = 0;
     for (int c = 0; c < COMMS; c++) {
         const struct step *a[STEPS], *b[STEPS];
-        int n = members(c, p->who, size), na = sequence(p->steps, p->n, c, a),
+        int n = members(c, p->odd, size), na = sequence(p->steps, p->n, c, a),
             nb = sequence(p->other, p->n, c, b), k = 0;
-        if (n < 2 || !member(c, p->who, size))
+        if (n < 2 || !member(c, p->odd, size))
             continue;
         while (k < na && k < nb && alike(a[k], b[k], n))
             k++;
@@ -180,13 +180,13 @@ static void judge_plan(struct plan *p, int size)
     }
 }
 
-/* One call of rank `who`.  A missing one is on the only communicator: else the rank may wait on
+/* One call of rank `odd`.  A missing one is on the only communicator: else the rank may wait on
  * another, which is no difference of two sequences. */
 static void spoil(struct plan *p, int size)
 {
     int at = dice(p, p->n), later = at + 1;
     struct step *s = &p->other[at], was = *s;
-    p->who = dice(p, size);
+    p->odd = dice(p, size);
     if (p->how == CHANGED) {
         draw_step(p, s, size);
     } else if (p->how == MISSING) {
@@ -248,7 +248,7 @@ static void make_window(struct place *x, int which, int over)
     x->before[over]++;
 }
 
-/* Whoever has no part in one may have a part in the next. */
+/* A rank without a part in one may have a part in the next. */
 static void open_place(struct place *x, const struct plan *p, MPI_Comm from)
 {
     memset(x, 0, sizeof *x);
@@ -399,7 +399,7 @@ static int guarded(void)
 /* Errors: none, or those that calls which differ may give, then MPI_ERR_NOT_SAME for ever. */
 static void run_plan(struct place *x, const struct plan *p, int dying)
 {
-    const struct step *steps = x->rank == p->who ? p->other : p->steps;
+    const struct step *steps = x->rank == p->odd ? p->other : p->steps;
     int k[COMMS] = {0}, size, rank;
     for (int i = 0; i < p->n; i++) {
         int c = steps[i].comm, cls = MPI_SUCCESS;
@@ -441,7 +441,7 @@ static void close_place(struct place *x, int freed)
     }
 }
 
-/* Nobody says anything any more: what has been said is right. */
+/* No rank says anything more: what has been said is right. */
 static void settle(const struct place *x, const struct plan *p)
 {
     char group[40];
@@ -460,12 +460,12 @@ static void settle(const struct place *x, const struct plan *p)
     int c = p->where, k = p->call;
     if (said.where != c)
         sim_fail("the verdict is not on %s", names[c]);
-    if (x->rank == p->who && said.call != k + x->before[c])
+    if (x->rank == p->odd && said.call != k + x->before[c])
         sim_fail("the verdict names call %d, not %d", said.call, k + x->before[c]);
-    int rank = p->who;
+    int rank = p->odd;
     if (c == HALF || c == QUARTER || c == HALF_WINDOW || c == HIGH || c == LOW)
-        for (int i = rank = 0; i < p->who; i++)
-            rank += together(c, i, p->who, x->size);
+        for (int i = rank = 0; i < p->odd; i++)
+            rank += together(c, i, p->odd, x->size);
     for (int i = 0; i < said.ranks; i++) { /* a group of its own */
         const char *at = strstr(said.lines[i], "rank");
         at = at ? at + 4 + strspn(at + 4, "s ") : "";
@@ -573,10 +573,11 @@ static void second_thread(int thread, void *arg)
 static void checked(struct sim_knobs *k)
 {
     memset(&said, 0, sizeof said);
-    scenario_cvar("MPIR_CVAR_COLL_CHECK", k->seed / HOWS % 2 ? "2" : "1");
+    static const char *const levels[] = {"1", "2", "3"};
+    scenario_cvar("MPIR_CVAR_COLL_CHECK", levels[k->seed / HOWS % 3]);
     scenario_cvar("MPIR_CVAR_COLL_CHECK_STALL", "100");
     if (how_of(k->seed) != SAME)
-        k->mortal = 1; /* nobody dies, but windows whose calls differ stay */
+        k->mortal = 1; /* no rank dies, but windows whose calls differ stay */
 }
 
 static void checked_mortals(struct sim_knobs *k)

@@ -105,7 +105,7 @@ void sim_release(void *p)
 void sim_moved(struct sim *s)
 {
     s->quiet = 0;
-    s->patience = 0;
+    s->seconds_idle = 0;
 }
 
 void sim_event(const char *fmt, ...)
@@ -274,7 +274,7 @@ static int waits_for_network(const struct sim *s)
     return 0;
 }
 
-/* Does somebody compare collective calls (check/)?  It acts when a wait has lasted, and waits for
+/* Does a rank compare collective calls (check/)?  It acts when a wait has lasted, and waits for
  * the answers of others, so some seconds in which nothing moves are no deadlock yet. */
 static int waits_for_checker(struct sim *s)
 {
@@ -282,7 +282,7 @@ static int waits_for_checker(struct sim *s)
     int checked = 0;
     for (int i = 0; i < s->k.ranks; i++)
         checked |= s->ranks[i].proc && !s->ranks[i].dead && s->ranks[i].proc->check;
-    return checked && s->patience++ < SECONDS;
+    return checked && s->seconds_idle++ < SECONDS;
 }
 
 /* Before MPI_Finalize everything a program made is gone: windows, elements, handles. */

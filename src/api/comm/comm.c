@@ -285,6 +285,8 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
         err = newcomm_check_subset(c, g->map);
     if (!err)
         err = newcomm_subset(c, g->map, tag, &n);
+    if (!err && n && proc->check)
+        check_made(c, n, CHECK_COMM_CREATE_GROUP, __builtin_return_address(0));
     return api_exit_new(comm, err, n, newcomm);
 }
 API_ALIAS(MPI_Comm_create_group);

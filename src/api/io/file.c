@@ -50,14 +50,28 @@ int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info
     int wrong = err ? err : api_pointer(fh, "fh");
     if (!wrong)
         wrong = api_info(info, &i);
-    if (!err)
-        err = wrong ? io_refuse_open(c, amode, wrong)
-                    : io_open(c, filename, amode, i, proc->api->file_errhandler, &f);
+    API_CHECKED(err, c, CHECK_FILE_OPEN, __builtin_return_address(0),
+                wrong ? io_refuse_open(c, amode, wrong)
+                      : io_open(c, filename, amode, i, proc->api->file_errhandler, &f));
+    if (!err && proc->check)
+        check_made(c, io_comm(f), CHECK_CALLS, NULL);
     if (!err)
         *fh = handle_of(f);
     return api_exit_file(MPI_FILE_NULL, err);
 }
 API_ALIAS(MPI_File_open);
+
+static __attribute__((noinline, cold)) int close_checked(struct io_file *f, MPI_File h,
+                                                         const void *site)
+{
+    struct comm *c = comm_ref(io_comm(f));
+    int err = MPI_SUCCESS;
+    FILE_CHECKED_AS(err, 1, f, CHECK_FILE_CLOSE, CHECK_BLOCKING, CHECK_WHOLE, site, io_close(f));
+    if (!api_file_find(h))
+        check_win_freed(c);
+    comm_drop(c);
+    return err;
+}
 
 int PMPI_File_close(MPI_File *fh)
 {
@@ -68,7 +82,7 @@ int PMPI_File_close(MPI_File *fh)
     if (!err)
         err = api_file(h, &f);
     if (!err) {
-        err = io_close(f);
+        err = proc->check ? close_checked(f, h, __builtin_return_address(0)) : io_close(f);
         if (!api_file_find(h))
             *fh = MPI_FILE_NULL;
     }
@@ -87,26 +101,27 @@ int PMPI_File_delete(const char *filename, MPI_Info info)
 }
 API_ALIAS(MPI_File_delete);
 
-static int sized(const char *call, MPI_File fh, MPI_Offset size,
-                 int (*fn)(struct io_file *f, int64_t size))
+static int sized(const char *call, enum check_call what, const void *site, MPI_File fh,
+                 MPI_Offset size, int (*fn)(struct io_file *f, int64_t size))
 {
     api_enter(call);
     struct io_file *f;
     int err = api_file(fh, &f);
-    if (!err)
-        err = fn(f, size);
+    FILE_CHECKED_AS(err, 1, f, what, CHECK_BLOCKING, CHECK_WHOLE, site, fn(f, size));
     return api_exit_file(fh, err);
 }
 
 int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
 {
-    return sized("MPI_File_set_size", fh, size, io_set_size);
+    return sized("MPI_File_set_size", CHECK_FILE_SET_SIZE, __builtin_return_address(0), fh, size,
+                 io_set_size);
 }
 API_ALIAS(MPI_File_set_size);
 
 int PMPI_File_preallocate(MPI_File fh, MPI_Offset size)
 {
-    return sized("MPI_File_preallocate", fh, size, io_preallocate);
+    return sized("MPI_File_preallocate", CHECK_FILE_PREALLOCATE, __builtin_return_address(0), fh,
+                 size, io_preallocate);
 }
 API_ALIAS(MPI_File_preallocate);
 
@@ -170,8 +185,7 @@ int PMPI_File_set_atomicity(MPI_File fh, int flag)
     api_enter("MPI_File_set_atomicity");
     struct io_file *f;
     int err = api_file(fh, &f);
-    if (!err)
-        err = io_set_atomicity(f, flag);
+    FILE_CHECKED(err, f, CHECK_FILE_SET_ATOMICITY, io_set_atomicity(f, flag));
     return api_exit_file(fh, err);
 }
 API_ALIAS(MPI_File_set_atomicity);
@@ -181,8 +195,7 @@ int PMPI_File_sync(MPI_File fh)
     api_enter("MPI_File_sync");
     struct io_file *f;
     int err = api_file(fh, &f);
-    if (!err)
-        err = io_sync(f);
+    FILE_CHECKED(err, f, CHECK_FILE_SYNC, io_sync(f));
     return api_exit_file(fh, err);
 }
 API_ALIAS(MPI_File_sync);
@@ -195,7 +208,8 @@ int PMPI_File_set_info(MPI_File fh, MPI_Info info)
     int err = api_file(fh, &f);
     if (!err) {
         int wrong = api_info(info, &i);
-        err = wrong ? io_refuse(f, wrong) : io_set_info(f, i);
+        FILE_CHECKED(err, f, CHECK_FILE_SET_INFO,
+                     wrong ? io_refuse(f, wrong) : io_set_info(f, i));
     }
     return api_exit_file(fh, err);
 }
@@ -233,16 +247,26 @@ static int resolve(MPI_File fh, struct io_args *a, MPI_Datatype t)
     return MPI_SUCCESS;
 }
 
-int file_access(const char *call, MPI_File fh, struct io_args a, MPI_Datatype t, MPI_Status *st)
+static enum check_call check_call_of(const struct io_args *a)
+{
+    enum check_call reads = a->where == IO_AT        ? CHECK_FILE_READ_AT_ALL
+                            : a->where == IO_ORDERED ? CHECK_FILE_READ_ORDERED
+                                                     : CHECK_FILE_READ_ALL;
+    return (enum check_call)((int)reads + (a->write != 0));
+}
+
+int file_access_at(const void *site, const char *call, MPI_File fh, struct io_args a,
+                   MPI_Datatype t, MPI_Status *st)
 {
     api_enter(call);
     int err = resolve(fh, &a, t);
-    if (!err)
-        err = io_access(&a, st);
+    FILE_CHECKED_AS(err, a.collective, a.f, check_call_of(&a), CHECK_BLOCKING, CHECK_WHOLE, site,
+                    io_access(&a, st));
     return api_exit_file(fh, err);
 }
 
-int file_begin(const char *call, MPI_File fh, struct io_args a, MPI_Datatype t, MPI_Request *req)
+int file_begin_at(const void *site, const char *call, MPI_File fh, struct io_args a,
+                  MPI_Datatype t, MPI_Request *req)
 {
     api_enter(call);
     int err = api_pointer(req, "request");
@@ -250,25 +274,27 @@ int file_begin(const char *call, MPI_File fh, struct io_args a, MPI_Datatype t, 
         *req = MPI_REQUEST_NULL;
         err = resolve(fh, &a, t);
     }
-    if (!err)
-        err = io_begin(&a, req);
+    FILE_CHECKED_AS(err, a.collective, a.f, check_call_of(&a), CHECK_NONBLOCKING, CHECK_WHOLE, site,
+                    io_begin(&a, req));
     return api_exit_file(fh, err);
 }
 
-int file_split_begin(const char *call, MPI_File fh, struct io_args a, MPI_Datatype t)
+int file_split_begin_at(const void *site, const char *call, MPI_File fh, struct io_args a,
+                        MPI_Datatype t)
 {
     api_enter(call);
     int err = resolve(fh, &a, t);
-    if (!err)
-        err = io_split_begin(&a);
+    FILE_CHECKED_AS(err, 1, a.f, check_call_of(&a), CHECK_BLOCKING, CHECK_BEGIN, site,
+                    io_split_begin(&a));
     return api_exit_file(fh, err);
 }
 
-int file_split_end(const char *call, MPI_File fh, struct io_args a, MPI_Status *st)
+int file_split_end_at(const void *site, const char *call, MPI_File fh, struct io_args a,
+                      MPI_Status *st)
 {
     api_enter(call);
     int err = api_file(fh, &a.f);
-    if (!err)
-        err = io_split_end(&a, st);
+    FILE_CHECKED_AS(err, 1, a.f, check_call_of(&a), CHECK_BLOCKING, CHECK_END, site,
+                    io_split_end(&a, st));
     return api_exit_file(fh, err);
 }

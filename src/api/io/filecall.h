@@ -3,6 +3,7 @@
 #define API_IO_FILECALL_H
 
 #include "api/api.h"
+#include "check/check.h"
 #include "io/io.h"
 
 /* What differs between the calls: the place, the offset of IO_AT, and the memory; ..._ALL:
@@ -20,9 +21,33 @@
                       .buf = (void *)(uintptr_t)(buf_), .count = count_})
 
 /* A whole MPI call; file and type are filled in here. */
-int file_access(const char *call, MPI_File fh, struct io_args a, MPI_Datatype t, MPI_Status *st);
-int file_begin(const char *call, MPI_File fh, struct io_args a, MPI_Datatype t, MPI_Request *req);
-int file_split_begin(const char *call, MPI_File fh, struct io_args a, MPI_Datatype t);
-int file_split_end(const char *call, MPI_File fh, struct io_args a, MPI_Status *st);
+#define file_access(...) file_access_at(__builtin_return_address(0), __VA_ARGS__)
+#define file_begin(...) file_begin_at(__builtin_return_address(0), __VA_ARGS__)
+#define file_split_begin(...) file_split_begin_at(__builtin_return_address(0), __VA_ARGS__)
+#define file_split_end(...) file_split_end_at(__builtin_return_address(0), __VA_ARGS__)
+int file_access_at(const void *site, const char *call, MPI_File fh, struct io_args a,
+                   MPI_Datatype t, MPI_Status *st);
+int file_begin_at(const void *site, const char *call, MPI_File fh, struct io_args a,
+                  MPI_Datatype t, MPI_Request *req);
+int file_split_begin_at(const void *site, const char *call, MPI_File fh, struct io_args a,
+                        MPI_Datatype t);
+int file_split_end_at(const void *site, const char *call, MPI_File fh, struct io_args a,
+                      MPI_Status *st);
+
+/* err = run, where err is MPI_SUCCESS so far: a collective call on f, for the checker. `watched` is
+ * 0: no collective call. */
+#define FILE_CHECKED_AS(err, watched, f, call, form, part, site, run)                              \
+    do {                                                                                           \
+        struct check_turn turn;                                                                    \
+        int looks = !(err) && proc->check && (watched);                                            \
+        if (looks)                                                                                 \
+            (err) = check_file((f), (call), (form), (part), (site), &turn);                        \
+        if (!(err))                                                                                \
+            (err) = (run);                                                                         \
+        if (looks)                                                                                 \
+            (err) = check_leave(&turn, (err));                                                     \
+    } while (0)
+#define FILE_CHECKED(err, f, call, run)                                                            \
+    FILE_CHECKED_AS(err, 1, f, call, CHECK_BLOCKING, CHECK_WHOLE, __builtin_return_address(0), run)
 
 #endif

@@ -20,7 +20,8 @@ int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Dat
             wrong = api_type_named(filetype, "filetype", &t);
         if (!wrong)
             wrong = api_info(info, &i);
-        err = wrong ? io_refuse(f, wrong) : io_set_view(f, disp, e, t, datarep, i);
+        FILE_CHECKED(err, f, CHECK_FILE_SET_VIEW,
+                     wrong ? io_refuse(f, wrong) : io_set_view(f, disp, e, t, datarep, i));
     }
     return api_exit_file(fh, err);
 }
@@ -95,26 +96,24 @@ int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *e
 }
 API_ALIAS(MPI_File_get_type_extent_c);
 
-static int seek(const char *call, MPI_File fh, MPI_Offset offset, int whence,
-                int (*fn)(struct io_file *f, int64_t offset, int whence))
-{
-    struct io_file *f;
-    api_enter(call);
-    int err = api_file(fh, &f);
-    if (!err)
-        err = fn(f, offset, whence);
-    return api_exit_file(fh, err);
-}
-
 int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
 {
-    return seek("MPI_File_seek", fh, offset, whence, io_seek);
+    api_enter("MPI_File_seek");
+    struct io_file *f;
+    int err = api_file(fh, &f);
+    if (!err)
+        err = io_seek(f, offset, whence);
+    return api_exit_file(fh, err);
 }
 API_ALIAS(MPI_File_seek);
 
 int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
 {
-    return seek("MPI_File_seek_shared", fh, offset, whence, io_seek_shared);
+    api_enter("MPI_File_seek_shared");
+    struct io_file *f;
+    int err = api_file(fh, &f);
+    FILE_CHECKED(err, f, CHECK_FILE_SEEK_SHARED, io_seek_shared(f, offset, whence));
+    return api_exit_file(fh, err);
 }
 API_ALIAS(MPI_File_seek_shared);
 

@@ -84,6 +84,8 @@ static int make(const char *call, enum check_call what, const void *site, maker 
     if (!err && (what == CHECK_WIN_ALLOCATE || what == CHECK_WIN_ALLOCATE_SHARED))
         err = api_pointer(base, "baseptr");
     API_CHECKED(err, c, what, site, fn(size, unit, i, c, base, &w));
+    if (!err && proc->check)
+        check_made(c, rma_win_comm(w), CHECK_CALLS, NULL);
     return made(comm, win, w, err);
 }
 

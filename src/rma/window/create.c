@@ -204,6 +204,7 @@ static int make(const struct plan *p, struct comm *c, struct rma_win **out)
         rma_win_drop(w);
         return err;
     }
+    w->comm->maker = NULL;
     /* Last: from here on the fast path may find it. */
     atomic_store_explicit(&rma_self()->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)], &w->near,
                           memory_order_release);

@@ -1,0 +1,205 @@
+/* Programs with one error in their collective calls, for guard.test: what level 2 keeps from the
+ * program's memory, the order and the places of level 3, and calls on groups and files. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, size, sum[64], buf[4096];
+#define W MPI_COMM_WORLD
+
+static void tell(int err)
+{
+    int cls = 0;
+    MPI_Error_class(err, &cls);
+    printf("%s\n", !err ? "no error" : cls == MPI_ERR_NOT_SAME ? "not same" : "another class");
+}
+
+/* Nothing goes from rank 1, which names another root, to the others, nor from them to it. */
+static void no_data(void)
+{
+    int dirty = 0;
+    MPI_Comm_set_errhandler(W, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 20; i++) /* the calls of shared memory */
+        MPI_Barrier(W);
+    memset(buf, 'a' + rank, sizeof buf);
+    int err = MPI_Bcast(buf, 4, MPI_INT, rank == 1 ? 1 : 0, W);
+    err = err ? err : MPI_Alltoall(buf, 1, MPI_INT, sum, 1, MPI_INT, W);
+    for (size_t i = 0; i < sizeof buf; i++)
+        dirty += ((char *)buf)[i] != 'a' + rank && rank == 1;
+    for (int i = 0; i < size; i++)
+        dirty += (i == 1) != (rank == 1) && sum[i];
+    tell(err);
+    printf("%s\n", dirty ? "dirty" : "clean");
+}
+
+static void group(void)
+{
+    MPI_Group all;
+    MPI_Comm c;
+    MPI_Comm_group(W, &all);
+    MPI_Comm_create_group(W, all, 3, &c);
+    MPI_Group_free(&all);
+    if (rank == 1)
+        MPI_Allreduce(buf, sum, 1, MPI_INT, MPI_SUM, c);
+    else
+        MPI_Barrier(c);
+    MPI_Comm_free(&c);
+}
+
+static MPI_File open_file(void)
+{
+    MPI_File f;
+    MPI_File_open(W, "guard.data", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                  MPI_INFO_NULL, &f);
+    return f;
+}
+
+static void file(void)
+{
+    MPI_File f = open_file();
+    MPI_File_set_errhandler(f, MPI_ERRORS_ARE_FATAL);
+    MPI_File_write_at_all(f, 4 * rank, &rank, 1, MPI_INT, MPI_STATUS_IGNORE);
+    if (rank == 1)
+        MPI_File_sync(f);
+    else
+        MPI_File_set_size(f, 100);
+    MPI_File_close(&f);
+}
+
+static void file_open(void)
+{
+    if (rank == 1) {
+        MPI_Barrier(W);
+        return;
+    }
+    MPI_File f = open_file();
+    MPI_File_close(&f);
+}
+
+/* All wait inside the creation of a window; the first has made its communicator. */
+static void creation(void)
+{
+    MPI_Win w;
+    MPI_Comm_set_errhandler(W, MPI_ERRORS_RETURN);
+    int err = rank == 1 ? MPI_Barrier(W)
+                        : MPI_Win_create(buf, sizeof buf, 1, MPI_INFO_NULL, W, &w);
+    tell(err);
+}
+
+static void creation_of_file(void)
+{
+    MPI_File f;
+    MPI_Comm_set_errhandler(W, MPI_ERRORS_RETURN);
+    int err = rank == 1 ? MPI_Barrier(W)
+                        : MPI_File_open(W, "guard.data", MPI_MODE_RDONLY, MPI_INFO_NULL, &f);
+    tell(err);
+}
+
+/* The root waits for no process, so this works. */
+static void order(void)
+{
+    MPI_Comm c;
+    MPI_Comm_dup(W, &c);
+    if (rank) {
+        MPI_Bcast(buf, 1, MPI_INT, 0, W);
+        MPI_Bcast(buf, 1, MPI_INT, 0, c);
+    } else {
+        MPI_Bcast(buf, 1, MPI_INT, 0, c);
+        MPI_Bcast(buf, 1, MPI_INT, 0, W);
+    }
+    MPI_Comm_free(&c);
+}
+
+static void places(void)
+{
+    if (rank == 1)
+        MPI_Barrier(W);
+    else
+        MPI_Barrier(W);
+    MPI_Allreduce(buf, sum, 1, MPI_INT, MPI_SUM, W);
+}
+
+/* An error without a difference is returned at once. */
+static void truncates(void)
+{
+    int counts[64], at[64];
+    MPI_Comm_set_errhandler(W, MPI_ERRORS_RETURN);
+    for (int i = 0; i < size; i++) {
+        counts[i] = 1;
+        at[i] = i;
+    }
+    double start = MPI_Wtime();
+    int err = MPI_Allgatherv(buf, rank == 1 ? 9 : 1, MPI_INT, sum, counts, at, MPI_INT, W);
+    double took = MPI_Wtime() - start;
+    if (err)
+        tell(err);
+    if (took > 5)
+        printf("late\n");
+}
+
+static void legal(void)
+{
+    MPI_Comm half, dup;
+    MPI_Request r[2];
+    MPI_File f;
+    MPI_Comm_split(W, rank % 2, 0, &half);
+    MPI_Comm_dup(half, &dup);
+    for (int i = 0; i < 30; i++) {
+        MPI_Barrier(i % 2 ? half : dup);
+        if (rank % 2) { /* in either order */
+            MPI_Ibarrier(W, &r[0]);
+            MPI_Iallreduce(buf, sum, 1, MPI_INT, MPI_SUM, dup, &r[1]);
+        } else {
+            MPI_Iallreduce(buf, sum, 1, MPI_INT, MPI_SUM, dup, &r[1]);
+            MPI_Ibarrier(W, &r[0]);
+        }
+        MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+    }
+    MPI_Barrier_init(W, MPI_INFO_NULL, &r[0]);
+    MPI_Allreduce_init(buf, sum + 1, 1, MPI_INT, MPI_SUM, W, MPI_INFO_NULL, &r[1]);
+    for (int i = 0; i < 10; i++) {
+        MPI_Startall(2, r);
+        MPI_Allreduce(buf, sum, 1, MPI_INT, MPI_SUM, W);
+        MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+    }
+    MPI_Request_free(&r[0]);
+    MPI_Request_free(&r[1]);
+    if (rank == 1) /* at any time */
+        MPI_Comm_free(&dup);
+    MPI_Barrier(half);
+    if (rank != 1)
+        MPI_Comm_free(&dup);
+    MPI_Comm_free(&half);
+    f = open_file();
+    MPI_File_iwrite_at_all(f, 4 * rank, &rank, 1, MPI_INT, &r[0]);
+    MPI_File_sync(f);
+    MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+    MPI_File_write_at_all_begin(f, 4 * rank, &rank, 1, MPI_INT);
+    MPI_File_write_at_all_end(f, &rank, MPI_STATUS_IGNORE);
+    if (rank == 1)
+        MPI_File_write_at(f, 0, &rank, 1, MPI_INT, MPI_STATUS_IGNORE);
+    MPI_File_close(&f);
+}
+
+static const struct {
+    const char *name;
+    void (*fn)(void);
+} cases[] = {{"no_data", no_data}, {"group", group}, {"file", file}, {"file_open", file_open},
+             {"creation", creation}, {"creation_of_file", creation_of_file}, {"order", order},
+             {"places", places}, {"truncates", truncates}, {"legal", legal}};
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(W, &rank);
+    MPI_Comm_size(W, &size);
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (argc > 1 && !strcmp(argv[1], cases[i].name)) {
+            cases[i].fn();
+            MPI_Finalize();
+            return 0;
+        }
+    MPI_Abort(W, 99);
+    return 99;
+}
