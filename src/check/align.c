@@ -366,6 +366,18 @@ static void make_record(void *c)
     record(c);
 }
 
+static void make_win_record(void *win)
+{
+    record(rma_win_comm(win));
+    adopt(win); /* its name */
+}
+
+void align_all(void)
+{
+    obj_sweep(OBJ_COMM, make_record);
+    obj_sweep(OBJ_WIN, make_win_record);
+}
+
 static int answered(void *arg)
 {
     struct check *k = arg;
@@ -448,7 +460,7 @@ void check_finalize(void)
     struct list *l;
     if (!k)
         return;
-    progress_on_long_wait(NULL, 0);
+    stall_finalize();
     progress_hook_del(&k->hook);
     struct align **list = all(k, &n);
     for (size_t i = 0; i < n; i++)

@@ -108,6 +108,8 @@ enum { SITE_OFFSET = 48 }; /* bits of a place in messages below its module */
 
 /* --- places in the program (site.c) ------------------------------------------------------- */
 
+/* Where the program has called the library; 0: not known. */
+uint64_t site_here(void);
 /* A number for a return address that means the same in other processes of the program. */
 uint64_t site_portable(uint64_t address);
 /* "heat.c:212", or "program+0x1234" without lines. */
@@ -164,6 +166,7 @@ struct align {
 struct check_post { /* a message that waits for room */
     struct list link;
     int dst, type;
+    unsigned replies;
     size_t len;
     char bytes[];
 };
@@ -192,6 +195,7 @@ struct check {
     } range[CHECK_MODULES];
     unsigned ranges;       /* how many were found; the last CHECK_MODULES are kept */
     unsigned long long loaded; /* modules loaded and unloaded so far, when they were found */
+    struct stall *stall; /* stall.c */
 };
 
 /* align.c */
@@ -200,6 +204,7 @@ void align_drop(struct align *a);
 void align_rename(struct align *a);
 int check_is_fatal(const struct comm *c); /* its error handler ends the job */
 void align_windows(void); /* their error handlers, for check_is_fatal() */
+void align_all(void);     /* a record of each communicator that this process has */
 /* judge.c */
 int judge_init(void);
 /* What the judge is to do with a ring, besides. */
@@ -213,8 +218,14 @@ void judge_look(struct align *a, enum judge_when now);
 void judge_explain(struct align *a);       /* behind an error: ask all, wait a moment */
 void judge_later(struct check *k);         /* the hook has work */
 void judge_verdict(struct align *a, const char *brief); /* it is known here */
+void judge_end_job(const struct align *a); /* soon, if its error handler says so */
+/* stall.c */
+int stall_init(void);
+void stall_finalize(void);
 /* post.c */
 void post_send(int dst, int type, const void *a, size_t alen, const void *b, size_t blen);
+/* ... of a message that is answered by as many replies. */
+void post_ask(int dst, int type, const void *a, size_t alen, unsigned replies);
 int post_drain(struct check *k); /* messages sent */
 
 #endif

@@ -99,7 +99,7 @@ void judge_verdict(struct align *a, const char *brief)
 }
 
 /* Calls that wait for another reason than the communicator's own messages do not hear of it. */
-static void end_job_soon(const struct align *a)
+void judge_end_job(const struct align *a)
 {
     struct check *k = proc->check;
     align_windows();
@@ -184,7 +184,7 @@ static void pronounce(struct align *a, const struct align_view *v, int n, uint32
         log_warn("%s", t->line[i]);
     judge_verdict(a, t->brief);
     to_all(a, ALIGN_VERDICT, t->brief, strlen(t->brief) + 1);
-    end_job_soon(a);
+    judge_end_job(a);
     free(t);
 }
 
@@ -380,7 +380,7 @@ static int on_verdict(int src, const void *msg, size_t len)
     if (!a || a->judge != src)
         return 0;
     judge_verdict(a, text);
-    end_job_soon(a);
+    judge_end_job(a);
     return 0;
 }
 
@@ -470,6 +470,5 @@ int judge_init(void)
     am_handler(ALIGN_ASK, on_ask);
     am_handler(ALIGN_VERDICT, on_verdict);
     am_handler(ALIGN_ALIKE, on_alike);
-    progress_on_long_wait(judge_stall, (uint64_t)cvar.coll_check_stall * 1000000u);
-    return 0;
+    return stall_init();
 }

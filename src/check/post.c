@@ -4,13 +4,14 @@
 
 #include "check/check_types.h"
 
-static int try(int dst, int type, const void *bytes, size_t len)
+static int try(const struct check_post *p)
 {
-    struct iovec iov = {(void *)(uintptr_t)bytes, len};
-    return am_request(dst, type, &iov, 1, 0);
+    struct iovec iov = {(void *)(uintptr_t)p->bytes, p->len};
+    return am_request(p->dst, p->type, &iov, 1, p->replies);
 }
 
-void post_send(int dst, int type, const void *a, size_t alen, const void *b, size_t blen)
+static void post(int dst, int type, const void *a, size_t alen, const void *b, size_t blen,
+                 unsigned replies)
 {
     struct check *k = proc->check;
     struct check_post *p = malloc(sizeof *p + alen + blen);
@@ -18,16 +19,27 @@ void post_send(int dst, int type, const void *a, size_t alen, const void *b, siz
         return;
     p->dst = dst;
     p->type = type;
+    p->replies = replies;
     p->len = alen + blen;
     memcpy(p->bytes, a, alen);
     if (blen)
         memcpy(p->bytes + alen, b, blen);
-    if (list_empty(&k->posts) && try(dst, type, p->bytes, p->len) != AM_AGAIN) {
+    if (list_empty(&k->posts) && try(p) != AM_AGAIN) {
         free(p);
         return;
     }
     list_push(&k->posts, &p->link);
     judge_later(k);
+}
+
+void post_send(int dst, int type, const void *a, size_t alen, const void *b, size_t blen)
+{
+    post(dst, type, a, alen, b, blen, 0);
+}
+
+void post_ask(int dst, int type, const void *a, size_t alen, unsigned replies)
+{
+    post(dst, type, a, alen, NULL, 0, replies);
 }
 
 int post_drain(struct check *k)
@@ -36,7 +48,7 @@ int post_drain(struct check *k)
     struct list *l;
     while ((l = list_first(&k->posts)) != NULL) {
         struct check_post *p = LIST_OBJ(l, struct check_post, link);
-        if (try(p->dst, p->type, p->bytes, p->len) == AM_AGAIN)
+        if (try(p) == AM_AGAIN)
             break;
         list_del(l);
         free(p);

@@ -136,6 +136,27 @@ uint32_t site_stack(const void *site, int depth)
     return (uint32_t)(h >> 40);
 }
 
+static int is_ours(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return !strncmp(slash ? slash + 1 : path, "libmpi", 6); /* Fortran's, too */
+}
+
+uint64_t site_here(void)
+{
+    enum { DEEP = 64 };
+    void *frame[DEEP];
+    if (sched) /* one program, and stacks of its own */
+        return 0;
+    int n = backtrace(frame, DEEP);
+    for (int i = 0; i < n; i++) {
+        struct module m = {.address = (uint64_t)(uintptr_t)frame[i]};
+        if (dl_iterate_phdr(look, &m) && m.found && !is_ours(m.path))
+            return m.address;
+    }
+    return 0;
+}
+
 void site_learn(uint64_t id, const char *path)
 {
     struct check *k = proc->check;

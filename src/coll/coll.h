@@ -68,6 +68,7 @@ struct coll_args {
     const MPI_Datatype *stypes, *rtypes;                /* w forms */
     struct dt_op *op;
     int root;
+    uint32_t number; /* check/: which call on the communicator it is, from 1 on; 0: not known */
 };
 
 int coll_run(const struct coll_args *a);
@@ -80,6 +81,12 @@ int coll_prepare(const struct coll_args *a, struct request **out);
 /* The next collectives on c, and what they do inside, match only those of members that have given
  * the same note, the same for the same sequence of calls. The others have not come yet. */
 void coll_note(struct comm *c, uint32_t note);
+/* What a wait (progress_waiting) of coll/ is for: calls each() with each process whose message or
+ * arrival it needs now. 0: none of coll/'s. */
+int coll_awaits(int (*cond)(void *), void *arg, void (*each)(int world, void *to), void *to);
+/* The same of a request that coll_begin() or coll_prepare() made: its coll_args.number. each may be
+ * NULL. */
+uint32_t coll_request_awaits(const struct request *r, void (*each)(int world, void *to), void *to);
 
 /* --- the same by name, for rooms that call collectives ------------------------- */
 int coll_barrier(struct comm *c);

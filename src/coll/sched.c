@@ -6,6 +6,7 @@
 #include "base/proc.h"
 #include "boot/boot.h"
 #include "coll/coll_types.h"
+#include "coll/shm/shm.h"
 #include "obj/err.h"
 #include "p2p/p2p.h"
 
@@ -557,6 +558,28 @@ void sched_begin(struct sched *s)
 static int run_on(void *arg)
 {
     return advance(arg);
+}
+
+static void awaits(const struct sched *s, void (*each)(int world, void *to), void *to)
+{
+    for (unsigned i = s->done; i < s->at; i++)
+        if (s->steps[i].req && !s->steps[i].req->done)
+            each(s->steps[i].req->peer, to);
+}
+
+int coll_awaits(int (*cond)(void *), void *arg, void (*each)(int world, void *to), void *to)
+{
+    if (cond == run_on)
+        awaits(arg, each, to);
+    return cond == run_on || shm_awaits(cond, arg, each, to);
+}
+
+uint32_t coll_request_awaits(const struct request *r, void (*each)(int world, void *to), void *to)
+{
+    const struct sched *s = r->ops == &sched_ops ? (const struct sched *)r : NULL;
+    if (s && each)
+        awaits(s, each, to);
+    return s ? s->args.number : 0;
 }
 
 void sched_persist(struct sched *s)

@@ -157,6 +157,22 @@ void request_wait_any(struct request **r, int n)
     progress_wait(any_done, &s, "any of several requests", -1);
 }
 
+enum request_await request_awaits(int (*cond)(void *), void *arg,
+                                  void (*each)(struct request *r, void *to), void *to)
+{
+    if (cond == one_done) {
+        each(arg, to);
+        return REQUEST_AWAITS_ALL;
+    }
+    if (cond != all_done && cond != any_done)
+        return REQUEST_AWAITS_NONE;
+    struct wait_set *s = arg;
+    for (int i = 0; i < s->n; i++)
+        if (s->r[i] && !s->r[i]->done)
+            each(s->r[i], to);
+    return cond == all_done ? REQUEST_AWAITS_ALL : REQUEST_AWAITS_ANY;
+}
+
 int request_finish(struct request *r, MPI_Status *status)
 {
     int keep = status && status != MPI_STATUS_IGNORE, err = MPI_SUCCESS;

@@ -74,6 +74,11 @@ void request_wait(struct request *r);
 /* Wait for all of n (NULL entries are skipped), or until at least one is done; O(n) in all. */
 void request_wait_all(struct request **r, int n);
 void request_wait_any(struct request **r, int n);
+/* What a wait (progress_waiting) is for, if it is one of those above: calls each() for each request
+ * that is not done. */
+enum request_await { REQUEST_AWAITS_NONE, REQUEST_AWAITS_ALL, REQUEST_AWAITS_ANY };
+enum request_await request_awaits(int (*cond)(void *), void *arg,
+                                  void (*each)(struct request *r, void *to), void *to);
 /* After done: status for the user (NULL or MPI_STATUS_IGNORE: none; its MPI_ERROR field is not
  * written). Then it is freed; a persistent one becomes inactive. An inactive one has the empty
  * status. Returns the request's error code. For requests with a handle and for internal ones on the

@@ -105,6 +105,16 @@ static int drained(void *arg)
     return list_empty(&proc->p2p->busy) && !left_behind();
 }
 
+int p2p_is_drained(void)
+{
+    return drained(NULL);
+}
+
+int p2p_has_queued(void)
+{
+    return !list_empty(&proc->p2p->busy);
+}
+
 void p2p_drain_wait(void)
 {
     progress_wait(drained, NULL, "messages to be taken before MPI_Finalize", -1);
@@ -251,6 +261,24 @@ static int recv_fill(struct p2p_req *q, enum request_kind kind, void *buf, MPI_A
 static int is_done(void *arg)
 {
     return ((struct p2p_req *)arg)->r.done;
+}
+
+int p2p_request_awaits(const struct request *r, struct p2p_awaited *out)
+{
+    const struct p2p_req *q = (const struct p2p_req *)r;
+    if (r->ops != &req_ops || r->done || q->copy || q->twin || !r->comm)
+        return 0;
+    /* a send that waits for room, and what data have reached, go on by themselves */
+    if (q->is_send ? q->state != P2P_OPEN || q->next || q->got : q->state != P2P_POSTED)
+        return 0;
+    *out = (struct p2p_awaited){.world = q->world, .is_send = q->is_send, .rank = q->target,
+                                .tag = q->tag, .comm = r->comm};
+    return 1;
+}
+
+int p2p_awaits(int (*cond)(void *), void *arg, struct p2p_awaited *out)
+{
+    return cond == is_done ? p2p_request_awaits(arg, out) : probe_awaits(cond, arg, out);
 }
 
 static int wait_here(struct p2p_req *q, MPI_Status *status)

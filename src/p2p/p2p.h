@@ -71,6 +71,22 @@ int p2p_mrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *mess
 int p2p_imrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *message,
                struct request **out);
 
+/* What a message that has not come, or has not been taken, needs: a call of another process. */
+struct p2p_awaited {
+    int world;   /* that process; -1: any member of the communicator */
+    int is_send, is_probe;
+    int rank, tag; /* as the program gave them */
+    struct comm *comm;
+};
+/* Of a request; 0: none of p2p/, or under way by itself. */
+int p2p_request_awaits(const struct request *r, struct p2p_awaited *out);
+/* Of a wait (progress_waiting); -1: not one of p2p/, 0: as above. */
+int p2p_awaits(int (*cond)(void *), void *arg, struct p2p_awaited *out);
+/* Nothing that p2p_drain_wait() waits for is left. */
+int p2p_is_drained(void);
+/* Messages wait for room at their receivers. */
+int p2p_has_queued(void);
+
 /* MPI_Buffer_attach and detach (which waits until all buffered messages have left). */
 int p2p_buffer_attach(void *buf, size_t size);
 int p2p_buffer_detach(void *buf_out, size_t *size);

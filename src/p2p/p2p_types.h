@@ -239,6 +239,9 @@ void req_recycle(struct p2p_req *q);
 /* A receive on the heap, filled in, from no process. */
 int recv_make(void *buf, MPI_Aint count, struct dt_type *t, struct comm *c, struct p2p_req **out);
 
+/* probe.c */
+int probe_awaits(int (*cond)(void *), void *arg, struct p2p_awaited *out);
+
 /* buffer.c */
 int buffer_send(struct p2p_req *q);
 void buffer_sent(struct p2p_req *q);

@@ -43,6 +43,17 @@ static int look_again(void *arg)
     return look_for_death(l);
 }
 
+int probe_awaits(int (*cond)(void *), void *arg, struct p2p_awaited *out)
+{
+    const struct search *l = arg;
+    if (cond != look_again)
+        return -1;
+    int any = (l->src & proc->p2p->ranks) == ((uint32_t)MPI_ANY_SOURCE & proc->p2p->ranks);
+    *out = (struct p2p_awaited){.world = l->world, .is_probe = 1, .tag = l->tag, .comm = l->comm,
+                                .rank = any ? MPI_ANY_SOURCE : p2p_rank(l->src)};
+    return 1;
+}
+
 static void message_free(struct request *r)
 {
     struct p2p_message *m = (struct p2p_message *)r;

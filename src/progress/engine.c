@@ -160,18 +160,26 @@ void progress_on_stall(void (*fn)(int peer, int lasts))
     proc->progress->on_stall = fn;
 }
 
-void progress_on_long_wait(void (*fn)(void), uint64_t ns)
+void progress_on_long_wait(void (*fn)(const struct progress_waiting *w), uint64_t ns)
 {
     proc->progress->on_long = fn;
     proc->progress->long_ns = ns;
 }
 
-static void look_long(struct progress *p, uint64_t lasted, uint64_t now)
+void progress_long_wait_soon(void)
 {
-    if (!p->on_long || lasted < p->long_ns || now - p->long_looked < p->long_ns / 4)
+    proc->progress->long_soon = 1;
+    progress_signal();
+}
+
+static void look_long(struct progress *p, const struct progress_waiting *w, uint64_t now)
+{
+    if (!p->on_long || now - w->since < p->long_ns ||
+        (now - p->long_looked < p->long_ns / 4 && !p->long_soon))
         return;
     p->long_looked = now;
-    p->on_long();
+    p->long_soon = 0;
+    p->on_long(w);
 }
 
 /* The wait began at *since, or before; 0: a first look.  A wait for nothing (what: NULL) depends on
@@ -180,14 +188,14 @@ static void look_long(struct progress *p, uint64_t lasted, uint64_t now)
  * awaited one.  An example is a manager that gets work from all workers but the failed one.  So
  * there is a question once a second even then. */
 static __attribute__((cold)) void look_after(struct progress *p, uint64_t *since, const char *what,
-                                             int peer)
+                                             int peer, int (*cond)(void *), void *arg)
 {
     if ((!p->on_stall && !p->on_long) || !what)
         return;
     uint64_t now = time_now();
     if (!*since)
         *since = now;
-    look_long(p, now - *since, now);
+    look_long(p, &(struct progress_waiting){cond, arg, peer, *since}, now);
     if (!p->on_stall || sched) /* simulated ranks are asked by no failure detector */
         return;
     if (!p->looked)
@@ -308,7 +316,7 @@ struct wait_loop {
 static inline void loop_look_after(struct progress *p, struct wait_loop *l)
 {
     uint64_t since = l->since; /* a copy: the loop stays in registers */
-    look_after(p, &since, l->what, l->peer);
+    look_after(p, &since, l->what, l->peer, l->end ? NULL : l->cond, l->arg);
     l->since = since;
 }
 
@@ -443,12 +451,12 @@ void progress_test(void)
         p->test_since = 0;
     }
     if (is_turn_to_look(p))
-        look_after(p, &p->test_since, "MPI_Test", -1);
+        look_after(p, &p->test_since, "MPI_Test", -1, NULL, NULL);
     if (events > 0)
         return;
     if (sched || ++p->test_idle >= (p->crowded ? TEST_TURNS_CROWDED : TEST_TURNS)) {
         p->test_idle = 0;
-        look_after(p, &p->test_since, "MPI_Test", -1);
+        look_after(p, &p->test_since, "MPI_Test", -1, NULL, NULL);
         progress_step_aside(0);
     } else if (proc->threaded) {
         lock_yield(&proc->lock);

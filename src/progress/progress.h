@@ -83,10 +83,21 @@ static inline void progress_signal(void)
  * peers.  NULL: none. */
 void progress_on_stall(void (*fn)(int peer, int lasts));
 
+/* A wait as progress_wait() got it. The room whose condition it is knows what it is for. */
+struct progress_waiting {
+    int (*cond)(void *arg); /* NULL: of MPI_Test, or with a time limit: it ends by itself */
+    void *arg;
+    int peer;
+    uint64_t since; /* ns; no other wait of this process has the same */
+};
+
 /* Call fn() under proc->lock in waits that have lasted ns, and in MPI_Tests that have been
  * fruitless for so long.  At most once in ns / 4, and not before the next sleep or some hundred
- * turns.  It may send, and may not wait.  NULL: none.  There is one such fn. */
-void progress_on_long_wait(void (*fn)(void), uint64_t ns);
+ * turns.  It runs in the thread that waits.  It may send, and may not wait.  NULL: none.  There is
+ * one such fn. */
+void progress_on_long_wait(void (*fn)(const struct progress_waiting *w), uint64_t ns);
+/* From a handler: call it as soon as the wait turns. */
+void progress_long_wait_soon(void);
 
 /* For MPI_Test and its kin: one poll.  After many fruitless ones in a row it yields the core, since
  * users write `while (!flag) MPI_Test()` with more processes than cores. */

@@ -7,6 +7,7 @@
 
 #include "base/list.h"
 #include "base/lock.h"
+#include "progress/progress.h"
 
 struct pollfd;
 
@@ -29,7 +30,8 @@ struct progress {
     int followers;         /* threads asleep on cond */
     struct lock_cond cond;
     void (*on_stall)(int peer, int lasts); /* NULL: none */
-    void (*on_long)(void); /* progress_on_long_wait(); NULL: none */
+    void (*on_long)(const struct progress_waiting *w); /* progress_on_long_wait(); NULL: none */
+    int long_soon;         /* progress_long_wait_soon() */
     uint64_t long_ns, long_looked; /* its interval; when it was last called (ns) */
     unsigned turns;        /* turns of all waits and tests: every so many look at the clock */
     uint64_t looked;       /* when on_stall was last called, or the first look (ns); 0: never */

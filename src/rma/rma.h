@@ -71,6 +71,10 @@ struct comm *rma_win_comm(struct rma_win *w);
 /* Adds the sums over all windows to pvar_proc(); called before the user reads a variable. */
 void rma_pvars_collect(void);
 
+/* Does a wait (progress_waiting) end only by a call of another member: an unlock, a post, a
+ * complete? Its window, or NULL. */
+struct rma_win *rma_awaits(int (*cond)(void *), void *arg);
+
 /* --- operations -----------------------------------------------------------------
  * RMA_SYNC (no epoch), RANK, DISP, RMA_RANGE (near), NO_MEM.  Wait only when pools are exhausted.
  * MPI_PROC_NULL: nothing happens. */

@@ -285,6 +285,7 @@ static __attribute__((noinline, cold)) int checked(struct collcall *x, struct re
                                             [COLLCALL_PREPARE] = CHECK_PERSISTENT};
     struct check_turn turn;
     int err = check_coll(&x->a, forms[form_of(x)], x->site, &turn);
+    x->a.number = turn.of ? turn.before.calls + 1 : 0;
     if (!err)
         err = form_of(x) == COLLCALL_RUN ? coll_run(&x->a) : start(x, r);
     return check_leave(&turn, err);

@@ -18,5 +18,7 @@
 int shm_run(const struct coll_args *a, int *err);
 /* coll_note(). */
 void shm_note(struct comm *c, uint32_t note);
+/* As coll_awaits(), of the waits of shm_run(). */
+int shm_awaits(int (*cond)(void *), void *arg, void (*each)(int world, void *to), void *to);
 
 #endif

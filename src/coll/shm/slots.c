@@ -5,6 +5,7 @@
 
 #include "boot/boot.h"
 #include "coll/coll_types.h"
+#include "coll/shm/shm.h"
 #include "obj/err.h"
 #include "var/var.h"
 
@@ -154,6 +155,15 @@ static int wait_for(int (*cond)(void *), struct wait *w)
     if (!cond(w))
         progress_wait(cond, w, "a collective operation", comm_world(w->m->comm, w->from));
     return w->dead < 0 ? MPI_SUCCESS : member_failed(w);
+}
+
+int shm_awaits(int (*cond)(void *), void *arg, void (*each)(int world, void *to), void *to)
+{
+    const struct wait *w = arg;
+    if (cond != entered && cond != have_left)
+        return 0;
+    each(comm_world(w->m->comm, w->from), to);
+    return 1;
 }
 
 int shm_await(struct shm *m, int from, int to)

@@ -147,6 +147,15 @@ static int complete_far(struct rma_win *w)
     return err;
 }
 
+struct rma_win *rma_awaits(int (*cond)(void *), void *arg)
+{
+    if (cond == near_posts_seen || cond == posts_seen)
+        return arg;
+    struct rma_win *w = rma_exposure_awaits(cond, arg);
+    w = w ? w : rma_flush_awaits(cond, arg);
+    return w ? w : rma_lock_awaits(cond, arg);
+}
+
 int rma_complete(struct rma_win *w)
 {
     if (!rma_in(w, SET_PSCW))

@@ -129,6 +129,11 @@ static int exposure_over(struct rma_win *w)
     return rma_take_err(&w->err);
 }
 
+struct rma_win *rma_exposure_awaits(int (*cond)(void *), void *arg)
+{
+    return cond == completes_seen ? arg : NULL;
+}
+
 int rma_wait(struct rma_win *w)
 {
     if (w->expo == EXPO_NONE)

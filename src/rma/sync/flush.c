@@ -54,6 +54,14 @@ static int wait_over(void *arg)
     return 1;
 }
 
+struct rma_win *rma_flush_awaits(int (*cond)(void *), void *arg)
+{
+    const struct wait *x = arg;
+    if (cond != wait_over || !x->t || x->t->flags & TARGET_FAILED)
+        return NULL;
+    return x->t->state == TARGET_LOCK_ISSUED ? x->w : NULL;
+}
+
 static void wait_for(struct wait *x)
 {
     if (wait_over(x))

@@ -118,6 +118,13 @@ static int near_got(void *arg)
     return x->result != 0;
 }
 
+struct rma_win *rma_lock_awaits(int (*cond)(void *), void *arg)
+{
+    return cond == near_got    ? ((struct near_wait *)arg)->w
+           : cond == is_granted ? ((struct rma_target *)arg)->w
+                                : NULL;
+}
+
 static inline void near_locked(struct rma_win *w, struct rma_near *n, enum shmlock_type type)
 {
     n->lock = type == SHMLOCK_EXCLUSIVE ? RMA_LOCKED_EXCLUSIVE : RMA_LOCKED_SHARED;

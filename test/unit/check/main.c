@@ -1,6 +1,7 @@
 #include "unit.h"
 
 Suite *suite_digest(void);
+Suite *suite_graph(void);
 Suite *suite_text(void);
 Suite *suite_race_lane(void);
 Suite *suite_race_region(void);
@@ -9,7 +10,8 @@ Suite *suite_race_view(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_digest,   suite_text,      suite_race_lane,
-                                       suite_race_view, suite_race_rule, suite_race_region};
+    Suite *(*const suites[])(void) = {suite_digest,    suite_graph,     suite_text,
+                                       suite_race_lane, suite_race_view, suite_race_rule,
+                                       suite_race_region};
     return unit_run(suites, sizeof suites / sizeof suites[0]);
 }

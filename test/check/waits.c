@@ -1,0 +1,305 @@
+/* waits CASE: processes that wait for each other for ever, and legal ones that look alike.
+ * waits.test knows what is to be said of each. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define W MPI_COMM_WORLD
+enum { BIG = 1 << 20 };
+static int rank, size, buf[64], sum[64];
+static char big[2][BIG];
+
+static MPI_Comm dup_named(const char *name)
+{
+    MPI_Comm c;
+    MPI_Comm_dup(W, &c);
+    MPI_Comm_set_name(c, name);
+    return c;
+}
+
+/* --- deadlocks ------------------------------------------------------------------------------- */
+
+static void recv_barrier(void)
+{
+    if (rank == 0) {
+        MPI_Barrier(W);
+        MPI_Send(buf, 1, MPI_INT, 1, 3, W);
+    } else {
+        if (rank == 1)
+            MPI_Recv(buf, 1, MPI_INT, 0, 3, W, MPI_STATUS_IGNORE);
+        MPI_Barrier(W);
+    }
+}
+
+static void irecv_allreduce(void)
+{
+    MPI_Request r[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    if (rank == 1) {
+        MPI_Irecv(buf, 1, MPI_INT, 0, 3, W, &r[0]);
+        MPI_Irecv(sum, 1, MPI_INT, 1, 3, W, &r[1]);
+        MPI_Send(buf, 1, MPI_INT, 1, 3, W);
+        MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+    }
+    MPI_Allreduce(buf, sum, 1, MPI_INT, MPI_SUM, W);
+    if (rank == 0)
+        MPI_Send(buf, 1, MPI_INT, 1, 3, W);
+}
+
+static void ibarrier_recv(void)
+{
+    MPI_Request r;
+    if (rank == 1)
+        MPI_Recv(buf, 1, MPI_INT, 0, 3, W, MPI_STATUS_IGNORE);
+    MPI_Ibarrier(W, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    if (rank == 0)
+        MPI_Send(buf, 1, MPI_INT, 1, 3, W);
+}
+
+static void ring(void)
+{
+    MPI_Recv(buf, 1, MPI_INT, (rank + 1) % size, 3, W, MPI_STATUS_IGNORE);
+    MPI_Send(buf, 1, MPI_INT, (rank + size - 1) % size, 3, W);
+}
+
+static void sends(void) /* too long to leave before they are received */
+{
+    if (rank < 2)
+        MPI_Send(big[0], BIG, MPI_CHAR, !rank, 3, W);
+    if (rank < 2)
+        MPI_Recv(big[1], BIG, MPI_CHAR, !rank, 3, W, MPI_STATUS_IGNORE);
+}
+
+static void any_source(void)
+{
+    MPI_Recv(buf, 1, MPI_INT, MPI_ANY_SOURCE, 3, W, MPI_STATUS_IGNORE);
+}
+
+static void waitany(void)
+{
+    MPI_Request r[2];
+    int at;
+    if (rank == 1) {
+        MPI_Irecv(buf, 1, MPI_INT, 0, 3, W, &r[0]);
+        MPI_Irecv(sum, 1, MPI_INT, 2, 3, W, &r[1]);
+        MPI_Waitany(2, r, &at, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(W);
+}
+
+static void probe(void)
+{
+    MPI_Status s;
+    if (rank == 1)
+        MPI_Probe(0, 4, W, &s);
+    else if (rank == 0)
+        MPI_Ssend(buf, 1, MPI_INT, 1, 3, W); /* another tag */
+}
+
+static void two_comms(void)
+{
+    MPI_Comm a = dup_named("rows"), b = dup_named("columns");
+    MPI_Barrier(rank == 1 ? a : b);
+    MPI_Barrier(rank == 1 ? b : a);
+    MPI_Comm_free(&a);
+    MPI_Comm_free(&b);
+}
+
+static void two_comms_return(void)
+{
+    MPI_Comm a = dup_named("rows"), b = dup_named("columns");
+    int err, cls = 0;
+    MPI_Comm_set_errhandler(a, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(b, MPI_ERRORS_RETURN);
+    err = MPI_Barrier(rank == 1 ? a : b);
+    MPI_Error_class(err, &cls);
+    printf("%s\n", cls == MPI_ERR_NOT_SAME ? "not same" : "another class");
+}
+
+static void finalized(void)
+{
+    if (rank == 0)
+        MPI_Recv(buf, 1, MPI_INT, 1, 3, W, MPI_STATUS_IGNORE);
+}
+
+static void lock(void)
+{
+    MPI_Win w;
+    int *mine;
+    MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, W, &mine, &w);
+    MPI_Win_set_name(w, "table");
+    if (rank == 1)
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, w);
+    MPI_Barrier(W);
+    if (rank == 0) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, w);
+        MPI_Put(buf, 1, MPI_INT, 1, 0, 1, MPI_INT, w);
+        MPI_Win_unlock(1, w);
+    }
+    MPI_Barrier(W);
+    if (rank == 1)
+        MPI_Win_unlock(1, w);
+    MPI_Win_free(&w);
+}
+
+static void fence_recv(void)
+{
+    MPI_Win w;
+    MPI_Win_create(buf, sizeof buf, 1, MPI_INFO_NULL, W, &w);
+    MPI_Win_fence(0, w);
+    if (rank == 1)
+        MPI_Recv(sum, 1, MPI_INT, 0, 3, W, MPI_STATUS_IGNORE);
+    MPI_Win_fence(0, w);
+    if (rank == 0)
+        MPI_Send(sum, 1, MPI_INT, 1, 3, W);
+    MPI_Win_free(&w);
+}
+
+static void itself(void)
+{
+    if (rank == 1)
+        MPI_Recv(buf, 1, MPI_INT, 1, 3, W, MPI_STATUS_IGNORE);
+    MPI_Barrier(W);
+}
+
+/* --- legal ------------------------------------------------------------------------------------ */
+
+static void computes(void) /* the last one of a chain */
+{
+    if (rank == size - 1)
+        sleep(1);
+    if (rank < size - 1)
+        MPI_Recv(buf, 1, MPI_INT, rank + 1, 3, W, MPI_STATUS_IGNORE);
+    if (rank > 0)
+        MPI_Send(buf, 1, MPI_INT, rank - 1, 3, W);
+    MPI_Barrier(W);
+}
+
+static void one_of(void) /* all wait for any, and one computes */
+{
+    MPI_Request r[2];
+    int at;
+    if (rank == 0) {
+        sleep(1);
+        for (int i = 1; i < size; i++)
+            MPI_Send(buf, 1, MPI_INT, i, 3, W);
+    } else if (rank == 1) {
+        MPI_Irecv(buf, 1, MPI_INT, 2, 4, W, &r[0]);
+        MPI_Irecv(buf, 1, MPI_INT, 0, 3, W, &r[1]);
+        MPI_Waitany(2, r, &at, MPI_STATUS_IGNORE);
+        MPI_Cancel(&r[0]);
+        MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+    } else {
+        MPI_Recv(buf, 1, MPI_INT, MPI_ANY_SOURCE, 3, W, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(W);
+}
+
+static void polls(void) /* a process that tests can send at any time */
+{
+    MPI_Request r;
+    int flag = 0;
+    if (rank == 0) {
+        double end = MPI_Wtime() + 1;
+        MPI_Irecv(buf, 1, MPI_INT, 1, 9, W, &r);
+        while (!flag && MPI_Wtime() < end)
+            MPI_Test(&r, &flag, MPI_STATUS_IGNORE);
+        for (int i = 1; i < size; i++)
+            MPI_Send(buf, 1, MPI_INT, i, 3, W);
+        if (!flag)
+            MPI_Wait(&r, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Recv(buf, 1, MPI_INT, 0, 3, W, MPI_STATUS_IGNORE);
+        if (rank == 1)
+            MPI_Send(buf, 1, MPI_INT, 0, 9, W);
+    }
+    MPI_Barrier(W);
+}
+
+static void held_lock(void) /* its holder computes */
+{
+    MPI_Win w;
+    int *mine;
+    MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, W, &mine, &w);
+    if (rank == 1)
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, w);
+    MPI_Barrier(W);
+    if (rank == 1)
+        sleep(1);
+    if (rank != 1)
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, w);
+    MPI_Win_unlock(1, w);
+    MPI_Win_free(&w);
+}
+
+static void started(void) /* a nonblocking call that its owner does not wait for yet */
+{
+    MPI_Request r;
+    MPI_Ibarrier(W, &r);
+    if (rank == 0) {
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+        MPI_Send(buf, 1, MPI_INT, 1, 3, W);
+    } else {
+        if (rank == 1)
+            MPI_Recv(buf, 1, MPI_INT, 0, 3, W, MPI_STATUS_IGNORE);
+        if (rank == 2)
+            sleep(1);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+}
+
+static void slow_chain(void) /* each wait is long, and each ends */
+{
+    for (int i = 0; i < size; i++) {
+        if (rank == i)
+            usleep(400000);
+        MPI_Bcast(buf, 1, MPI_INT, i, W);
+        if (rank == i)
+            MPI_Ssend(buf, 1, MPI_INT, (i + 1) % size, 3, W);
+        if (rank == (i + 1) % size)
+            MPI_Recv(buf, 1, MPI_INT, i, 3, W, MPI_STATUS_IGNORE);
+    }
+}
+
+static void legal(void)
+{
+    computes();
+    one_of();
+    polls();
+    held_lock();
+    started();
+    slow_chain();
+}
+
+static const struct {
+    const char *name;
+    void (*fn)(void);
+} cases[] = {{"recv_barrier", recv_barrier}, {"irecv_allreduce", irecv_allreduce},
+             {"ibarrier_recv", ibarrier_recv}, {"ring", ring}, {"sends", sends},
+             {"any_source", any_source}, {"waitany", waitany}, {"probe", probe},
+             {"two_comms", two_comms}, {"two_comms_return", two_comms_return},
+             {"finalized", finalized}, {"lock", lock}, {"fence_recv", fence_recv},
+             {"itself", itself}, {"computes", computes}, {"one_of", one_of}, {"polls", polls},
+             {"held_lock", held_lock}, {"started", started}, {"slow_chain", slow_chain},
+             {"legal", legal}};
+
+int main(int argc, char **argv)
+{
+    int given;
+    if (argc > 2)
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given);
+    else
+        MPI_Init(&argc, &argv);
+    MPI_Comm_rank(W, &rank);
+    MPI_Comm_size(W, &size);
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (argc > 1 && !strcmp(argv[1], cases[i].name)) {
+            cases[i].fn();
+            MPI_Finalize();
+            return 0;
+        }
+    MPI_Abort(W, 99);
+    return 99;
+}
