@@ -1,5 +1,5 @@
-! Attributes, generalized requests and reductions from Fortran: the library calls functions of Fortran through the
-! hooks of MPICH's binding library.
+! Attributes, generalized requests and reductions from Fortran: the library calls functions of
+! Fortran through the hooks of MPICH's binding library.
 module callbacks
     use mpi
     implicit none

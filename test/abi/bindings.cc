@@ -50,7 +50,8 @@ static void check(bool good, const char *what)
 int main(int argc, char **argv)
 {
     MPI::Init(argc, argv);
-    int rank = MPI::COMM_WORLD.Get_rank(), size = MPI::COMM_WORLD.Get_size(), one = rank + 1, most = 0, extra = 3;
+    int rank = MPI::COMM_WORLD.Get_rank(), size = MPI::COMM_WORLD.Get_size();
+    int one = rank + 1, most = 0, extra = 3;
 
     MPI::Op op;
     op.Init(longest, true);
@@ -64,7 +65,8 @@ int main(int argc, char **argv)
     check(handled == 11, "the handler of a communicator");
     handler.Free();
     int memory[2];
-    MPI::Win win = MPI::Win::Create(memory, sizeof memory, sizeof(int), MPI::INFO_NULL, MPI::COMM_SELF);
+    MPI::Win win =
+        MPI::Win::Create(memory, sizeof memory, sizeof(int), MPI::INFO_NULL, MPI::COMM_SELF);
     handler = MPI::Win::Create_errhandler(win_handler);
     win.Set_errhandler(handler);
     MPI_Put(&one, 1, MPI_INT, 99, 0, 1, MPI_INT, win);

@@ -1,6 +1,7 @@
-/* One origin, K targets, one target element: eviction in a passive epoch, NOCHECK locks really taken first, DONE answered with
- * its token (rma.md 5.5, 5.6); or LOCK_ALL, whose second target makes it switch to the window protocol (5.3).
- * A second origin takes each target's lock for itself now and then.
+/* One origin, K targets, one target element: eviction in a passive epoch, NOCHECK locks really
+ * taken first, DONE answered with its token (rma.md 5.5, 5.6). Or LOCK_ALL, whose second target
+ * makes it switch to the window protocol (5.3). A second origin takes each target's lock for itself
+ * now and then.
  * Transitions of src/rma/core/state.c are marked  T: FROM -> TO. */
 #ifndef K
 #define K 2
@@ -31,13 +32,15 @@ proctype target(byte me)
         :: p == DONE -> ans[me]!ACK(token)
         :: p == UNLOCK -> assert(shared[me]); shared[me] = false; ans[me]!ACK(token)
         fi }
-    :: atomic { want_shared[me] && !excl[me] -> want_shared[me] = false; shared[me] = true; ans[me]!GRANT(0) }
+    :: atomic { want_shared[me] && !excl[me] ->
+        want_shared[me] = false; shared[me] = true; ans[me]!GRANT(0) }
     :: atomic { xreq[me]?p ->
         if
         :: p == LOCK -> want_x[me] = true
         :: p == UNLOCK -> assert(excl[me]); excl[me] = false; xans[me]!ACK
         fi }
-    :: atomic { want_x[me] && !excl[me] && !shared[me] -> want_x[me] = false; excl[me] = true; xans[me]!GRANT }
+    :: atomic { want_x[me] && !excl[me] && !shared[me] ->
+        want_x[me] = false; excl[me] = true; xans[me]!GRANT }
     od;
     assert(!shared[me] && !excl[me])        /* no lost unlock */
 }
@@ -49,7 +52,7 @@ inline evict(t)
     req[t]!DONE(token);
     ans[t]?p, got;
 #ifdef BREAK_TOKEN
-    skip;                                   /* whatever answer came: not compared, not known to be ours */
+    skip;                                   /* the answer is not compared: it may not be ours */
 #else
     assert(p == ACK && got == token);
 #endif
@@ -133,7 +136,8 @@ active proctype origin()
         req[0]!OP(0);
         sent_ops[0]++;
         if
-        :: win = ALL_ISSUED;                /* T: LOCK_ALL_CALLED -> LOCK_ALL_ISSUED   no second element */
+        /* no second element */
+        :: win = ALL_ISSUED;                /* T: LOCK_ALL_CALLED -> LOCK_ALL_ISSUED */
             t = 1;
             do
             :: t < K -> req[t]!LOCK(0); ans[t]?p, got; t++

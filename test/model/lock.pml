@@ -1,11 +1,13 @@
-/* Far locks: queue at the target, refusal with a stamp, resend; LOCK_ALL's requests join readers (rma.md 5.3, 5.4).
+/* Far locks: queue at the target, refusal with a stamp, resend; LOCK_ALL's requests join readers
+ * (rma.md 5.3, 5.4).
  *
- * N origins, one target, channels that keep the order of one sender.  Origin 0 takes the lock for itself, the others share it;
- * with JOIN the last one asks as LOCK_ALL does.  The queue holds Q requests.
- * Transitions of src/rma/core/state.c that occur here are marked  T: FROM -> TO  (test/model/compare reads them).
+ * N origins, one target, channels that keep the order of one sender. Origin 0 takes the lock for
+ * itself, the others share it; with JOIN the last one asks as LOCK_ALL does. The queue holds Q
+ * requests. Transitions of src/rma/core/state.c that occur here are marked  T: FROM -> TO
+ * (test/model/compare reads them).
  *
- * Checked: no operation before its lock, exclusion, bounded queue, an UNLOCK always finds its lock, no deadlock (invalid end
- * states), first come first served among the refused. */
+ * Checked: no operation before its lock, exclusion, bounded queue, an UNLOCK always finds its lock,
+ * no deadlock (invalid end states), first come first served among the refused. */
 #ifndef N
 #define N 3
 #endif
@@ -24,7 +26,8 @@
 mtype = { UNSET, PER_TARGET, CALLED, ISSUED, GRANTED };  /* states */
 mtype = { LOCK, OP, UNLOCK, GRANT, REFUSE, ACK };        /* packets */
 
-chan to_target[N] = [3] of { mtype, bool, bool, byte };  /* packet, exclusive, join, stamp (0: none) */
+/* packet, exclusive, join, stamp (0: none) */
+chan to_target[N] = [3] of { mtype, bool, bool, byte };
 chan to_origin[N] = [2] of { mtype, byte };
 
 /* the target */
@@ -87,7 +90,9 @@ inline ask(o, x, join, stamp)
     :: stamp > 0 ->
         admitted++;
         if
-        :: Q == 1 && !join -> assert(stamp > last_stamp || JOINS); last_stamp = stamp /* first come, first served */
+        :: Q == 1 && !join ->
+            assert(stamp > last_stamp || JOINS); /* first come, first served */
+            last_stamp = stamp
         :: else
         fi
     :: else
@@ -118,7 +123,11 @@ inline poll()
         :: ok ->
             k = i;
             do
-            :: k + 1 < count -> queue[k] = queue[k + 1]; queue_x[k] = queue_x[k + 1]; queue_join[k] = queue_join[k + 1]; k++
+            :: k + 1 < count ->
+                queue[k] = queue[k + 1];
+                queue_x[k] = queue_x[k + 1];
+                queue_join[k] = queue_join[k + 1];
+                k++
             :: else -> break
             od;
             count--;
@@ -189,7 +198,7 @@ again:
         fi;
         to_target[me]!OP(x, false, 0);
 #ifdef WITH_JOIN
-        /* Origin 1 keeps its shared lock until the last one has got its own: only joining lets it. */
+        /* Origin 1 keeps its shared lock until the last one has its own: only joining lets it. */
         if
         :: me == N - 1 -> joined = true
         :: me == 1 && N > 2 -> joined

@@ -1,5 +1,6 @@
 # shellcheck shell=bash disable=SC2034
-# What the tests of mpiexec's manners share: start a job, look at it, judge it; sourced in the build directory.
+# What the tests of mpiexec's manners share: start a job, look at it, judge it; sourced in the build
+# directory.
 #
 # Bounds on time are five times what doc/man/mpiexec.1 states.
 top=$PWD
@@ -16,7 +17,11 @@ unset MPIEXEC_TIMEOUT
 passed=0 failed=0 job=0 started=$SECONDS
 
 ok()   { passed=$((passed + 1)); }
-bad()  { failed=$((failed + 1)); echo "FAILED: $test: $*"; sed 's/^/    | /' out err 2>/dev/null | cut -c 1-200 | head -n 20; }
+bad()  {
+    failed=$((failed + 1))
+    echo "FAILED: $test: $*"
+    sed 's/^/    | /' out err 2>/dev/null | cut -c 1-200 | head -n 20
+}
 same() { if [ "$2" = "$3" ]; then ok; else bad "$1: got '$2', expected '$3'"; fi; }
 has()  { if grep -qE -- "$2" "$1"; then ok; else bad "$1 has no line like: $2"; fi; }
 not()  { if grep -qE -- "$2" "$1"; then bad "$1 has a line like: $2"; else ok; fi; }
@@ -39,12 +44,13 @@ run() {
     status=$?
     took=$((($(now) - t) / 1000000))
 }
-# begin N [options] : mpiexec in the background, until N lines say "ready"
+# begin N [options] : mpiexec in the background, until N lines read "ready"
 begin() {
     local n=$1; shift
     job=$((job + 1)) tag=$$-$job
     : >out; : >err # the last job's lines must not count
-    # Under nohup, or in the background of a script, signals are ignored, and mpiexec leaves them so.
+    # Under nohup, or in the background of a script, signals are ignored, and mpiexec leaves them
+    # so.
     MANNERS=$tag env --default-signal "$mpiexec" "$@" >out 2>err </dev/null &
     pid=$!
     for _ in $(seq 400); do [ "$(grep -c ready out)" -ge "$n" ] && return; sleep 0.05; done

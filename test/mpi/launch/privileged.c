@@ -1,4 +1,5 @@
-/* Run with more rights than its user: what the environment asks for must not happen.  Prints what happened; privileged.test judges. */
+/* privileged.c - run with more rights than its user: what the environment asks for must not
+ * happen. Prints what happened; privileged.test judges. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,7 +31,8 @@ int main(int argc, char **argv)
     MPI_Win_fence(0, win);
     MPI_Put(&size, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
     MPI_Win_fence(0, win);
-    printf("secure %lu size %d libfabric %d ucx %d pmix %d\n", getauxval(AT_SECURE), size, is_loaded("libfabric"),
+    printf("secure %lu size %d libfabric %d ucx %d pmix %d\n", getauxval(AT_SECURE), size,
+           is_loaded("libfabric"),
            is_loaded("libucp"), is_loaded("libpmix"));
     fflush(stdout);
     if (argc > 1)

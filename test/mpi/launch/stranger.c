@@ -1,5 +1,6 @@
-/* Stand-ins for other MPI libraries, and programs for them (other.test):
- *   LIBRARY   an MPI library; with JOINS its MPI_Init joins the job by PMI as MPICH does, without a pid
+/* stranger.c - stand-ins for other MPI libraries, and programs for them (other.test):
+ *   LIBRARY   an MPI library; with JOINS its MPI_Init joins the job by PMI as MPICH does, without
+ *             a pid
  *   MIDDLE    a library that needs MPI
  *   else      a program: MPI_Init, MPI_Finalize */
 #ifdef LIBRARY
@@ -13,7 +14,8 @@ static int say(const char *line)
 {
     const char *fd = getenv("PMI_FD");
     char answer[1024];
-    return !fd || write(atoi(fd), line, strlen(line)) != (ssize_t)strlen(line) || read(atoi(fd), answer, sizeof answer) <= 0;
+    return !fd || write(atoi(fd), line, strlen(line)) != (ssize_t)strlen(line) ||
+           read(atoi(fd), answer, sizeof answer) <= 0;
 }
 #endif
 
