@@ -1,7 +1,7 @@
 /* atomic.h - the few memory-order idioms of the library.
  *
- * Everything else uses <stdatomic.h> directly with an explicit order.  Each use says in a comment
- * what it pairs with.
+ * Everything else uses <stdatomic.h> directly with an explicit order. Each use has a comment that
+ * names its pair.
  *
  * ThreadSanitizer does not model fences: under it fence_full() is a locked instruction on one word,
  * which orders all callers among themselves. */
@@ -30,7 +30,7 @@ static inline void fence_full(void)
 #ifdef BASE_TSAN
     atomic_fetch_add_explicit(&base_tsan_fence, 1, memory_order_seq_cst);
 #elif defined(__x86_64__)
-    /* A locked add to the stack is a full fence for write-back memory and takes half the time of
+    /* A locked add to the stack is a full fence for write-back memory. It takes half the time of
      * mfence, which also waits for write-combining buffers. */
     __asm__ __volatile__("lock; addl $0, -64(%%rsp)" ::: "memory", "cc");
 #else
@@ -39,7 +39,7 @@ static inline void fence_full(void)
 }
 
 /* A full fence where an atomic read-modify-write of this thread stands directly beside it, before
- * or after: where that is a full fence by itself only the compiler is told. */
+ * or after: where that is a full fence by itself, only the compiler needs one. */
 static inline void fence_beside_rmw(void)
 {
 #if defined(__x86_64__) && !defined(BASE_TSAN)

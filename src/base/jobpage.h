@@ -1,9 +1,9 @@
 /* jobpage.h - what our mpiexec reports to all its ranks without a message: which ranks have died.
  *
  * A memfd that mpiexec makes and the ranks inherit (environment WINDROSE_JOB_FD). mpiexec is the
- * only writer; ranks map it read-only. dead[rank] is set before dead_count grows (release, pairs
- * with the acquire load of dead_count in boot_failed_count), so that a reader of the count sees the
- * flags. */
+ * only writer; ranks map it read-only. dead[rank] is set before dead_count grows, so that a reader
+ * of the count sees the flags. The release pairs with the acquire load of dead_count in
+ * boot_failed_count(). */
 #ifndef BASE_JOBPAGE_H
 #define BASE_JOBPAGE_H
 

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Linear probing, load at most 3/4, deletion by moving later entries back, so there are no
- * tombstones and a look-up ends at the first empty slot. */
+/* Linear probing, load at most 3/4. Deletion moves later entries back, so there are no tombstones,
+ * and a look-up ends at the first empty slot. */
 
 static size_t home(const struct map *m, uint64_t key)
 {

@@ -1,9 +1,9 @@
 /* topo.h - the machine: its processors, cores, NUMA nodes and sockets, through hwloc.
  *
- * Loading the topology takes milliseconds.  So the library asks the kernel only (topo_cpus), and
- * mpiexec loads it once, for a binding.  Objects without processors (memory-only NUMA nodes) and
- * processors this process may not use (cgroups, taskset) are left out, so "core 0" is the first
- * core that we have, in hwloc's logical order. */
+ * Loading the topology takes milliseconds. So the library asks the kernel only (topo_cpus), and
+ * mpiexec loads it once, for a binding. Objects without processors (memory-only NUMA nodes) are
+ * left out, and processors that this process may not use (cgroups, taskset). So "core 0" is the
+ * first usable core, in hwloc's logical order. */
 #ifndef BASE_TOPO_H
 #define BASE_TOPO_H
 

@@ -1,4 +1,4 @@
-/* where.h - the words of struct proc that say what a process does, as mpiexec reads them from
+/* where.h - the words of struct proc that show what a process does, as mpiexec reads them from
  * outside.
  *
  * A rank sends their address with its first line to mpiexec (doc/pmi-wire.md).  It stores them as

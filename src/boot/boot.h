@@ -153,8 +153,8 @@ int boot_detector_deaf(void);
 /* A process of this host that another host reports as failed, which should be asked; reported once;
  * -1: none. */
 int boot_detector_doubt(void);
-/* 0: no process of another host has answered yet.  Until one has, a failure there cannot be told
- * from a network that does not work. */
+/* 0: no process of another host has answered yet. Until one has, a failure there looks the same as
+ * a network that does not work. */
 int boot_detector_proven(void);
 
 /* What the program does with each signal.  Note it before loading a library that may take some

@@ -26,8 +26,8 @@ struct pmi_client {
     int barrier;
 };
 
-/* Of a failure; also on the wire of the watch.  APART: it looks so from this host, which may itself
- * be cut off.  So it is not reported to others. */
+/* The kind of a failure; also on the wire of the watch. APART: it looks so from this host, which
+ * may itself be cut off. So it is not reported to others. */
 enum boot_scope {
     BOOT_ONE = 0,  /* this process alone */
     BOOT_HOST = 1, /* its host failed with it */

@@ -3,10 +3,10 @@
  *
  *   SIGSEGV ..  -> handler, on its own stack -> header, frames -> default action: core, status 139
  *
- * A program may crash anywhere, with any lock held.  So the handler only calls write, open, read,
- * poll, clone and the unwinder of libgcc, which allocates nothing and takes no lock (glibc 2.35 and
- * later).  The handler is set only where the program has none of its own.  It runs in a crash only,
- * and so interrupts no system call.  Names and lines come from addr2line of binutils, where it is
+ * A program may crash anywhere, with any lock held. So the handler only calls write, open, read,
+ * poll, clone and the unwinder of libgcc. That allocates nothing and takes no lock (glibc 2.35 and
+ * later). The handler is set only where the program has none of its own. It runs in a crash only,
+ * and so interrupts no system call. Names and lines come from addr2line of binutils, where it is
  * installed. */
 #include <elf.h>
 #include <errno.h>

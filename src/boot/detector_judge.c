@@ -75,8 +75,8 @@ static void probe_judge_deaf(struct watch *w, struct probe *p, int silent, uint6
         }
 }
 
-/* W2: the result of this line says something about the peer. `left`: some line of the probe found a
- * way out.  Then a line that found none says nothing, such as one to an IPv6 address from a host
+/* W2: the result of this line is evidence about the peer. `left`: some line of the probe found a
+ * way out. Then a line that found none is no evidence, such as one to an IPv6 address from a host
  * without IPv6. */
 static int line_counts(const struct watch *w, const struct probe *p, const struct line *l, int left)
 {

@@ -1,7 +1,7 @@
 /* pmix.c - job services by PMIx: Open MPI's mpirun, PRRTE's prterun, srun --mpi=pmix.
  *
- * libpmix is opened by name, and only where the environment says that the launcher speaks PMIx.  A
- * program under any other launcher never loads it.  The library has a thread of its own, which gets
+ * libpmix is opened by name, and only if the environment shows that the launcher speaks PMIx. A
+ * program under any other launcher never loads it. The library has a thread of its own, which gets
  * no signals of the program.
  *
  * Values are put for all processes and fetched on demand.  A fence carries no values (no

@@ -1,17 +1,18 @@
-/* Context ids.
+/* ctxid.c - context ids. Start with coll_ctx_agree().
  *
  *      | round of the counter | 0, bits of a rank |  | world rank of the leader | its counter | 0 |
  *                    32 bits                                 the number: 32 bits, 2 for the stream
  *
- * The leader of the new group makes the id from its own rank, counter and round, so no two
- * communicators anywhere have equal ids, and the others need only be told.  No masks, no agreement,
- * nothing shared between threads that create communicators at once.  The counter goes round;
- * numbers whose communicator still lives at the leader are passed over.
+ * The leader of the new group makes the id from its own rank, counter and round. So no two
+ * communicators anywhere have equal ids, and the others only receive it: no masks, no agreement,
+ * nothing shared between threads that create communicators at once. The counter wraps around and
+ * skips numbers whose communicator still lives at the leader.
  *
- * A member may yet have a communicator, or packets of it, whose number the leader uses again:
- * another thread is in its MPI_Comm_free, a collective of it goes on after that, a member died and
- * what it left is under way.  Those have another round.  With P bits for a rank, an id comes again
- * after 2^(62 - 2 P) others of the same leader: more than 2^40 in a job of a thousand processes. */
+ * A member may still have a communicator, or packets of it, whose number the leader uses again:
+ * another thread is in its MPI_Comm_free, a collective of it goes on after that, or what a
+ * failed member left is under way. Those have another round. With P bits for a rank, an id comes
+ * again after 2^(62 - 2 P) others of the same leader: more than 2^40 in a job of a thousand
+ * processes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,8 +65,8 @@ static uint64_t id_make(void)
     }
 }
 
-/* A process that could not go on sends, in place of an id, the job rank of the failed process, with
- * a low bit that no id has. */
+/* A process that could not go on sends the job rank of the failed process in place of an id,
+ * with a low bit that no id has. */
 enum { TOLD_DEATH = 1 };
 
 /* An id made here (0: none) that nothing will have. */

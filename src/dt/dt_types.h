@@ -10,8 +10,8 @@
  *   NODE_BLOCKS   n blocks of len[] bytes at off[]; cum[] = prefix sums    (n >= 2)
  *   NODE_LIST     kids[] at off[]; cum[] = prefix sums of their sizes      (n >= 2)
  *
- * Depth: a list absorbs a list below it when that one is NODE_DEEP deep, and every other container
- * at least doubles the size, which fits 63 bits; so no tree is deeper than NODE_DEPTH_MAX, whatever
+ * Depth: a list absorbs a list below it when that one is NODE_DEEP deep. Every other container at
+ * least doubles the size, which fits 63 bits. So no tree is deeper than NODE_DEPTH_MAX, whatever
  * users nest. */
 #ifndef DT_DT_TYPES_H
 #define DT_DT_TYPES_H

@@ -8,9 +8,8 @@
  *     LIST     kind, n, off[n], kid[n]
  *   The last node is the root. Kids are numbers of earlier nodes, so shared parts are sent once.
  *
- * The reader trusts nothing: numbers are bounded by the bytes that are there, kids come before
- * parents (no cycles), and node_finish recomputes every size, bound and depth with overflow
- * checks. */
+ * The reader trusts nothing: numbers are bounded by the bytes that are there, and kids come before
+ * parents (no cycles). node_finish recomputes every size, bound and depth with overflow checks. */
 #include "dt/dt_types.h"
 
 #include <errno.h>

@@ -37,7 +37,7 @@ int io_register_datarep(const char *name, const struct io_datarep *d)
     return MPI_SUCCESS;
 }
 
-/* Bytes of a basic element in the file, as the program's function says. */
+/* Bytes of a basic element in the file, as the program's function returns them. */
 static int user_bytes(const struct rep *r, const struct dt_type *basic, int64_t *bytes)
 {
     MPI_Aint extent = 0;

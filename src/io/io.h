@@ -31,7 +31,7 @@ void io_ending(void);
  * open: collective over c; AMODE, NOT_SAME, BAD_FILE and the classes of io_errno(). */
 int io_open(struct comm *c, const char *name, int amode, struct info *info, struct errhandler *eh,
             struct io_file **out);
-/* An argument of a collective call is wrong, err says how. The other processes, which are in
+/* An argument of a collective call is wrong; err is the error. The other processes, which are in
  * io_open, io_set_view or io_set_info, get the error too. Returns err. */
 int io_refuse_open(struct comm *c, int amode, int err);
 int io_refuse(struct io_file *f, int err);

@@ -156,7 +156,7 @@ int shared_ordered(struct io_file *f, int64_t n, int64_t *mine);
 /* pool.c */
 void pool_free(void);
 /* two_phase.c */
-/* Moves the data if that is better than independent access; *done says so. Collective. */
+/* Moves the data if that is better than independent access; *done is set. Collective. */
 int two_phase_access(struct access *c, int err, int *done);
 void two_phase_free(struct io_file *f);
 

@@ -440,7 +440,7 @@ static int meet(struct access *c, const int64_t *all)
     return err;
 }
 
-/* An aggregator's error is everybody's. Its own is told by access_finish(). */
+/* An aggregator's error is everybody's. access_finish() reports its own. */
 static int outcome(struct access *c)
 {
     struct io_file *f = c->a.f;

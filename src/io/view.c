@@ -16,7 +16,7 @@ void view_drop(struct view *v)
     v->etype = v->filetype = NULL;
 }
 
-/* Every instance of a filetype begins where MPI says; do they keep the order, too? */
+/* Every instance of a filetype begins where MPI requires; do they keep the order, too? */
 static int tiles_ascend(const struct dt_type *t, int64_t first)
 {
     return t->extent >= t->true_ub - first;

@@ -5,8 +5,8 @@
  *   record   struct block, outside the arena: a store past a block's end cannot damage it
  *
  * Free blocks are in bins by size: 16 bins for each power of two, with a bit for each bin that is
- * not empty, so that a block is found, split and joined again in constant time.  Neighbours that
- * are free are joined at once: two free blocks never touch.
+ * not empty. So a block is found, split and joined again in constant time. Neighbours that are free
+ * are joined at once: two free blocks never touch.
  *
  * Invariants:
  *   A1. The blocks of an arena cover it, in order of address, without gaps.

@@ -384,9 +384,9 @@ static void close_again(int fd)
     mem_spare_fill(proc->mem);
 }
 
-/* The owner's memfd, opened through /proc; close_again() closes it.  Check it before (opening
- * another user's pipe or device may have side effects) and after (the number may have been reused
- * for another file in between). */
+/* The owner's memfd, opened through /proc; close_again() closes it. Check it before: opening
+ * another user's pipe or device may have side effects. Check it after: the number may have been
+ * reused for another file in between. */
 static int key_open(const struct mem_key *key)
 {
     char path[64], own[64];

@@ -50,7 +50,7 @@ struct request {
     struct comm *comm; /* for the error handler; may be NULL */
     int peer;        /* world rank waited for, or -1: for traces */
     const char *what; /* "a message" ... : for traces */
-    /* Of internal requests: runs at the end of request_complete() instead of waking waiters; may
+    /* For internal requests: runs at the end of request_complete() instead of waking waiters; may
      * finish r. */
     void (*then)(struct request *r, void *arg);
     void *then_arg;

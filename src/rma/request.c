@@ -40,7 +40,7 @@ static const char *where(const struct rma_request *q, char *text, size_t len)
     return text;
 }
 
-/* Many may have been refused since, each with its own text: the user is told at least where. */
+/* Many may have been refused since, each with its own text: the error names at least the place. */
 static int request_tell(struct request *r, MPI_Status *st)
 {
     (void)st;

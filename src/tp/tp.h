@@ -104,7 +104,7 @@ struct tp_ops {
      * -> close
      * connect: -EHOSTUNREACH if this transport does not reach the peer; am/ then tries the next.
      * close: after a barrier in which no process calls progress, so that none meets a peer that is
-     * half closed (libfabric's shm provider crashes when it accepts a connection of one) */
+     * half closed: libfabric's shm provider crashes when it accepts its connection */
     int (*open)(const struct tp_env *env, struct tp **tp, struct tp_caps *caps);
     int (*address)(struct tp *tp, void *buf, size_t *len);
     int (*connect)(struct tp *tp, unsigned peer, const void *addr, size_t len);

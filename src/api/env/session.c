@@ -122,7 +122,7 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *ses
     int err = api_pointer(session, "session");
     if (!err)
         err = session_make(info, errhandler, session);
-    /* From now on there may be more threads than MPI_Init was told of. */
+    /* From now on there may be more threads than MPI_Init was asked for. */
     proc->threaded = 1;
     proc->thread_level = MPI_THREAD_MULTIPLE;
     proc->call = NULL;

@@ -65,7 +65,7 @@ int rma_send_plain(struct rma_win *w, int rank, const struct rma_hdr *h, unsigne
 const char *rma_call(void); /* name of the MPI call under way, for texts */
 /* The window as messages name it: window "NAME", or its handle. Valid until the next call. */
 const char *rma_win_text(const struct rma_win *w);
-/* Of *slot, which is empty then; the call under way returns it. */
+/* Removes *slot, which is empty then; the call under way returns it. */
 int rma_take_err(int *slot);
 int rma_failed_error(struct rma_win *w, int rank);
 /* Error: rank cannot be reached; cut, -errno, is the reason. */

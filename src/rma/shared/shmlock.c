@@ -134,7 +134,7 @@ static int grant_head(struct shmlock *l, const struct shmnode *n, int *type_out)
     if (!admit(l, shared ? SHMLOCK_SHARED : SHMLOCK_EXCLUSIVE, p + 1))
         return 0;
     counted(l);
-    sched_point(); /* readers may leave, and far ones join, before the seat says so */
+    sched_point(); /* readers may leave, and far ones join, before the seat shows the grant */
     l->head++;
     atomic_store_explicit(&l->seat[p].state, shared ? SEAT_GRANTED_SHARED : SEAT_GRANTED_EXCLUSIVE,
                           memory_order_release);

@@ -310,7 +310,7 @@ static int lock_free(struct rma_win *w, int type, int rank, int assert)
         return 0;
     if (!assert && !shmlock_try(n->lockword, &w->node.n, kind))
         return 0;
-    if (assert) { /* ordered as near_unchecked() says */
+    if (assert) { /* ordered as in near_unchecked() */
         rma_lock_first(w, n, RMA_LOCKED_NOCHECK);
     } else {
         fence_beside_rmw(); /* with the pair that near_locked() names */

@@ -9,7 +9,7 @@
  *           -> full                    -> REFUSED with stamp n; comes again with it
  *
  * First come, first served, refusals included. While stamps are outstanding (admitted < stamps), no
- * newcomer passes. Of the stamped requests, those below admitted + size of the queue may enter.
+ * newcomer passes. A stamped request may enter if its stamp is below admitted + size of the queue.
  * That takes two counters and no memory per refused request. A JOIN request stands where its age
  * puts it (rma.md 5.3): it passes younger writers, and refused requests. */
 #include "rma/target/target_types.h"

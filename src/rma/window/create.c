@@ -1,7 +1,7 @@
 /* create.c - windows: creation, memory, attached regions, information, end.
  *
  * Creation: duplicate the communicator (its context id with its round is the window's id), find the
- * node peers, share the node segment, reach everybody's memory, agree on errors.  After the last
+ * node peers, share the node segment, reach all members' memory, agree on errors. After the last
  * agreement every member knows the id, so packets may come. */
 #include "rma/window/window_types.h"
 
@@ -118,14 +118,14 @@ void rma_win_drop(struct rma_win *w)
 
 /* --- creation --------------------------------------------------------------------------------- */
 
-/* What everybody learns from everybody, in one exchange. */
+/* What all members exchange, once. */
 struct agreed {
     uint64_t most; /* bytes of the largest window */
     uint64_t kept; /* the node segment that all can use again, or 0 */
 };
 
-/* This process's part that may fail alone; then everybody learns of it.  c: the user's
- * communicator, whose collectives are likely to run through shared memory already. */
+/* This process's part, which may fail alone; then all learn of it. c: the user's communicator,
+ * whose collectives are likely to run through shared memory already. */
 static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, struct agreed *out)
 {
     int err = plan_check(p);

@@ -7,8 +7,8 @@
  * A freed window leaves its segment to the next one of the same processes. Making and mapping one
  * takes some 25 system calls; reusing one takes none. A member keeps it only after the last barrier
  * of MPI_Win_free. So when all members name the same segment, no member uses it any more; it is
- * taken out while they compare. The barrier at its beginning goes on counting. Of the rest, each
- * member clears its own part before the others may look. How memory is reached: peers.c. */
+ * taken out while they compare. The barrier at its beginning goes on counting. Each member clears
+ * its own part of the rest before the others may look. How memory is reached: peers.c. */
 #include "rma/window/window_types.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* lib.c - loads UCX, only in a job that chooses it.
  *
- * Linking to it would cost every program some 3 ms at its start and change the program.  The
- * constructors of libucs (1.13) put handlers on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGHUP and
- * overwrite the first bytes of mmap, munmap and their kin (doc/design/ucx.md has the measurement).
- * Its own variables switch that off.  The constructors read them, so they must be in the
- * environment while UCX is loaded.  Values that the user set stay. */
+ * Linking to it would cost every program some 3 ms at its start and change the program. The
+ * constructors of libucs (1.13) put handlers on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGHUP. They
+ * overwrite the first bytes of mmap, munmap and their kin (doc/design/ucx.md). Its own variables
+ * switch that off. The constructors read them, so they must be in the environment while UCX is
+ * loaded. Values that the user set stay. */
 #include <dlfcn.h>
 #include <errno.h>
 
