@@ -1,9 +1,9 @@
 /* counter: a distributed work queue with MPI_Fetch_and_op.
  *
  * The queue is one number in the window of rank 0: the next line of a picture of the Mandelbrot
- * set. Every rank takes a number by adding one to it, computes that line (some take a hundred times
- * as long as others), puts it into rank 0's picture and asks again. No rank hands out the work:
- * rank 0 computes like the others and need not answer.
+ * set. Every rank takes a number by adding one to it, computes that line, puts it into rank 0's
+ * picture and asks again. Some lines take a hundred times as long as others. No rank hands out the
+ * work: rank 0 computes like the others and need not answer.
  *
  * At the end rank 0 shows the picture and how much each rank did, and recomputes some lines as a
  * check. */

@@ -418,7 +418,7 @@ static void restart(struct plate *p, const char *name)
 
 /* ------------------------------------------------------------------ reporting */
 
-/* Whether people watch: mpiexec tells its children, since they themselves write into a pipe. */
+/* Whether people watch: mpiexec passes it to its children, since they write into a pipe. */
 static int on_terminal(void)
 {
     const char *told = getenv("WINDROSE_TTY");

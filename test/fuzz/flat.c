@@ -149,7 +149,7 @@ static void use(struct dt_type *t, size_t count, size_t part)
         total > SPAN_MAX)
         return;
     fuzz_reached("flat", "used");
-    /* Exactly the memory it says it touches. */
+    /* Exactly the memory that it claims to touch. */
     char *all = malloc((size_t)(hi - lo) + 1), *mem = (char *)((uintptr_t)all - (uintptr_t)lo);
     char *whole = malloc(total + 1);
     FUZZ_CHECK(all && whole);

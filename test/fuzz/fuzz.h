@@ -26,7 +26,7 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t alen, const uint8_t *b
                                  uint8_t *out, size_t max_out, unsigned int seed);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-/* A rule was broken: say which, stop. */
+/* A rule was broken: print which, stop. */
 void fuzz_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 #define FUZZ_CHECK(cond) ((cond) ? (void)0 : fuzz_fail("%s:%d: %s", __FILE__, __LINE__, #cond))
 

@@ -247,7 +247,7 @@ static int fuzz_connect(struct tp *t, unsigned peer, const void *addr, size_t le
 }
 
 /* Put and get: what comes is of no interest, that memory is written and read while it may be is the
- * sanitizer's to say.  The key says how it ends: bit 0 with an error, bit 1 after the others are
+ * sanitizer's to say. The key decides how it ends: bit 0 with an error, bit 1 after the others are
  * dead only; bit 2: it is no key. */
 enum { NET_CALLS = 64, KEY = 8, FAILS = 1, NEVER = 2, NO_KEY = 4 };
 

@@ -26,7 +26,7 @@ int fuzz_verbose(void)
     return verbose;
 }
 
-/* What the library has to say (base/log.c) is of no interest a million times: shown with
+/* The library's messages (base/log.c) are of no interest a million times: shown with
  * FUZZ_VERBOSE. */
 ssize_t fuzz_write(int fd, const void *bytes, size_t len)
 {

@@ -446,7 +446,7 @@ static int is_request(const struct lone_sent *s)
            s->len >= sizeof(struct rma_hdr);
 }
 
-/* An answer to the a-th last request, changed as the data say. */
+/* An answer to the a-th last request, changed by the data. */
 static void run_answer(const struct record *r)
 {
     struct reply reply[REPLIES];
@@ -836,7 +836,7 @@ static size_t some_op(struct rng *r, unsigned type, char *out, unsigned flags)
         }
         memcpy(out + at, &f, sizeof f);
         at += sizeof f;
-        for (unsigned i = 0; i < f.key + f.result; i++) /* their first bytes say how it ends */
+        for (unsigned i = 0; i < f.key + f.result; i++) /* their first bytes decide how it ends */
             out[at++] = (char)(i % 8 || rng_below(r, 2) ? 0 : rng_below(r, 8));
     }
     if (type == RMA_PKT_GET || type > RMA_PKT_CAS || (type == RMA_PKT_GACC && h.aop == DT_NO_OP))
@@ -852,8 +852,7 @@ static size_t some_op(struct rng *r, unsigned type, char *out, unsigned flags)
     return at;
 }
 
-/* Operations that are alike, some of them out of range; now and then a header that says
- * otherwise. */
+/* Operations that are alike, some of them out of range; now and then a header that disagrees. */
 static size_t some_coalesced(struct rng *r, char *out, unsigned flags)
 {
     struct rma_hdr h = {.type = RMA_PKT_COALESCED, .win = rng_below(r, WINDOWS), .dt = some_type(r),

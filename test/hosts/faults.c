@@ -5,7 +5,7 @@
  * The victim is the last rank. KIND is what the others wait in; ACTION what becomes of the victim:
  * kill (SIGKILL), spin or stop (computes, or is stopped, for SECONDS and then takes part: all must
  * end right), blip (as spin; its host is cut off for a moment), wait (all wait for a file
- * FAULTS_OUT.go, bbefore which the script cuts the victim's host off;but longacc and longget go on
+ * FAULTS_OUT.go, before which the script cuts the victim's host off; longacc and longget go on
  * until it happens). FAULTS_OUT names files, one per rank, of what happened: "ready", "error after
  * SECONDS: TEXT", "right after SECONDS", "finalized after SECONDS" (since the call began). With
  * FAULTS_FATAL=1 the default error handlers stay. With FAULTS_FIRST=1 no process has sent to

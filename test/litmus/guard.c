@@ -5,10 +5,10 @@
  *
  * What a process leaves when it is killed are the bytes of the lock, and only stores change these.
  * So a child makes one call with the page of the lock write-protected: each store faults, is let
- * through alone, by single step, and the bytes behind it are kept.  This process then plays the
+ * through alone, by single step, and the bytes behind it are kept. This process then plays the
  * survivors on a copy of each: those that hold the lock, that wait for it, and that come later.
- * Each must get the lock or the error within a few polls, no two may hold what excludes each other,
- * and at the end the lock must be free and keep its order.
+ * Each must get the lock or the error within a few polls. No two may hold what excludes each other.
+ * At the end the lock must be free and keep its order.
  *
  * Three kinds: one death; a second process dies while it repairs what the first left; a living
  * process stands before or behind a store of its own while others repair.  Nothing is random. */

@@ -8,7 +8,7 @@ enum { TWO = 1 << 1, LIVING = 1 << 2 };
 
 static const struct die {
     const char *setup, *act; /* the first peer of act is the one that dies */
-    const char *order;       /* of the survivors' grants, where none is told */
+    const char *order;       /* of the survivors' grants, where none gets the error */
     int innocent;            /* it holds the lock in no state */
     int deep;                /* of these kinds, too, where they are not asked for by name */
 } dies[] = {

@@ -6,7 +6,7 @@
  *                      builds it for arm64
  *
  * Data that a protocol guards are plain memory, so what the protocol does not order shows as a
- * wrong value.  Each line says how many rounds were run and how many outcomes were wrong; one wrong
+ * wrong value. Each line gives the number of rounds and of wrong outcomes; one wrong
  * outcome fails.  `sb bare` is the control: the same rounds without the fence, where the weak
  * outcome is allowed.  That it was seen shows that the rounds of the two processes met. */
 #include <sched.h>
@@ -156,7 +156,7 @@ static void lock_far(unsigned long i)
     shmlock_far_leave(lock(), &node, type);
 }
 
-/* Process 0 posts and waits, 1 starts and completes; each says something in plain memory first. */
+/* Process 0 posts and waits, 1 starts and completes; each writes to plain memory first. */
 static void pairs(unsigned long i)
 {
     unsigned turn = 0;

@@ -4,8 +4,8 @@
  *   wake [SECONDS]     2 in `make check`; minutes by hand, on an idle machine; maint/litmus-arm64
  *                      builds it for arm64
  *
- * In each round all but one store their news and wake the other, which at the same time arms,
- * looks, and sleeps until it has seen all.  A sleep that goes on with the news there is a lost
+ * In each round all but one store their news and wake the other. At the same time that one arms,
+ * looks, and sleeps until it has seen all. A sleep that goes on with the news there is a lost
  * wake-up: one fails. */
 #include <poll.h>
 #include <sched.h>

@@ -36,7 +36,7 @@ static void lock_all(void)
     MPI_Win_unlock_all(win);
 }
 
-/* Of one process: the call without its communication. */
+/* For one process: the call without its communication. */
 static void barrier(void)
 {
     MPI_Barrier(MPI_COMM_SELF);

@@ -302,7 +302,7 @@ static double stream(const struct way *w, size_t len, int n)
     return (double)(time_now() - t) / (1e3 * n);
 }
 
-/* One side puts; the other serves, as UCX over tcp needs its help, until a shared word says that
+/* One side puts; the other serves, as UCX over tcp needs its help, until a shared word shows that
  * all is done. */
 static double puts_of(const struct way *w, size_t len, int n, int flush_each)
 {

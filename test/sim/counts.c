@@ -193,9 +193,9 @@ static void pscw_counts(void *arg)
     job_close(&j);
 }
 
-/* Epochs of a pair again and again.  The first answer tells the size of the window there; from then
- * on what is known to lie in it needs none, and what does not, or may be refused for another
- * reason, is answered and told (R11). */
+/* Epochs of a pair again and again. The first answer carries the size of the window there; from
+ * then on what is known to lie in it needs none, and what does not, or may be refused for another
+ * reason, is answered and reported (R11). */
 static void pscw_again(int coalesced)
 {
     enum { LONGS = 64, FEW = 3, MANY = 40, ROUNDS = 9 };
@@ -292,9 +292,9 @@ static void pscw_counts_coalesced(void *arg)
     pscw_again(1);
 }
 
-/* The same of dynamic windows: the answer tells the attached region, which is known until its rank
- * has detached one.  Rank 1 has two regions; what is put at `at` goes to the first below LONGS, to
- * the second from there on; apart: each element by itself. */
+/* The same of dynamic windows: the answer carries the attached region, which is known until its
+ * rank has detached one. Rank 1 has two regions; what is put at `at` goes to the first below LONGS,
+ * to the second from there on; apart: each element by itself. */
 static void pscw_counts_dynamic(void *arg)
 {
     (void)arg;
@@ -309,12 +309,13 @@ static void pscw_counts_dynamic(void *arg)
         {0, LONGS, 1, 0, 0, 0, STAYS},
         {LONGS, 1, 0, 0, 1, 0, STAYS},             /* the other one, which is known from now on */
         {2 * LONGS - 1, 1, 0, 0, 0, 0, STAYS},
-        {LONGS - 1, 2, 0, 0, 1, 0, STAYS},         /* in both; the one where it begins is told */
-        {1, 1, 0, 1, 1, 0, STAYS}, /* NOCHECK: no post says that it is still there */
+        /* in both; the one where it begins is returned */
+        {LONGS - 1, 2, 0, 0, 1, 0, STAYS},
+        {1, 1, 0, 1, 1, 0, STAYS}, /* NOCHECK: no post shows that it is still there */
         {1, 1, 0, 0, 0, 0, STAYS},
         {2 * LONGS - 1, 2, 0, 0, 1, MPI_ERR_RMA_RANGE, STAYS},
-        {1, 1, 0, 0, 0, 0, STAYS}, /* an error tells nothing, and what was known holds */
-        {LONGS - 20, 40, 1, 0, 1, 0, STAYS},       /* the last one's is told */
+        {1, 1, 0, 0, 0, 0, STAYS}, /* an error carries nothing, and what was known holds */
+        {LONGS - 20, 40, 1, 0, 1, 0, STAYS},       /* the last one's is returned */
         {LONGS, LONGS, 1, 0, 0, 0, STAYS},
         {LONGS, 1, 0, 0, 1, MPI_ERR_RMA_RANGE, DETACH}, /* no longer there */
         {1, 1, 0, 0, 1, 0, STAYS},
@@ -546,7 +547,7 @@ static void alone_until_soon(const struct job *j, const struct rma_target *t)
 }
 
 /* Puts that would leave soon, but for their sides: less than the target buffer has, other types,
- * blocks, out of the window.  All is done, or told. */
+ * blocks, out of the window. All is done, or reported. */
 static void uneven_puts(const struct job *j, const struct rma_target *t, const long *there)
 {
     static const long v[] = {1, 2, 3, 4};
@@ -1052,7 +1053,7 @@ static void early_counts(void *arg)
         OK(MPI_Win_flush(1, j.win));
         SENT(&c, 1, PUT);
 
-        c = mark(0), b = mark(1); /* out of range, and told then */
+        c = mark(0), b = mark(1); /* out of range, and reported then */
         OK(MPI_Put(v, LONG, MPI_LONG, 1, LONG + 1, LONG, MPI_LONG, j.win));
         while (since(&b, RMA_PKT_ACK) == 0 || inside(j.win)->table.recent->tokens_out)
             turn();

@@ -1,11 +1,11 @@
 /* Windows of which a member died: what the living do among themselves goes on, whole; what was lost
- * is told.  (Scripts of single protocols that meet a death: s14-* in scripted.c; native operations:
- * rma.c.) */
+ * is reported. (Scripts of single protocols that meet a death: s14-* in scripted.c; native
+ * operations: rma.c.) */
 #include "scripted.h"
 
 enum { LONGS = 64 }; /* in a window */
 
-/* It may die now, and sends to it fail before anybody says that it has. */
+/* It may die now, and sends to it fail before its death is reported. */
 static void cut_off(int rank)
 {
     tell(rank);
@@ -40,7 +40,7 @@ static void epoch_open(const struct job *j, const long *v)
     OK(MPI_Win_flush_all(j->win));
 }
 
-/* Of a synchronization between rank 0 and ranks 1 to `last`: the other side. */
+/* The case of a synchronization between rank 0 and ranks 1 to `last`: the other side. */
 static MPI_Group opposite(const struct job *j, int last)
 {
     int range[1][3] = {{j->rank ? 0 : 1, j->rank ? 0 : last, 1}};
@@ -62,8 +62,8 @@ static void lock_works(const struct job *j, int rank)
     SIM_CHECK(got == v);
 }
 
-/* A connection breaks before anybody says that rank 2 is dead, while UNLOCK for rank 1 finds no
- * room: it leaves later. */
+/* A connection breaks before rank 2 is reported as dead, while UNLOCK for rank 1 finds no room: it
+ * leaves later. */
 static void cut_in_unlock(void *arg)
 {
     struct job j = job_of_mortals(LONGS);
@@ -128,7 +128,7 @@ static void cut_in_complete(void *arg)
     MPI_Group_free(&g);
 }
 
-/* Long after a death, elements evicted: flush_all without an error means what it says. */
+/* Long after a death, elements evicted: flush_all without an error has completed all. */
 static void flush_after(void *arg)
 {
     long *all[4];
@@ -156,7 +156,7 @@ static void flush_after(void *arg)
 }
 
 /* A put to rank 3 has left when that dies, and its element is needed for another, before or after:
- * a flush tells. */
+ * a flush returns the error. */
 static void unconfirmed(void *arg)
 {
     long v = 5, *all[4];
@@ -188,7 +188,7 @@ static void unconfirmed(void *arg)
 }
 
 /* What was put to a living rank, and its element evicted, before a death: a flush of that rank
- * alone says the truth, too. */
+ * alone returns the right error, too. */
 static void flush_living(void *arg)
 {
     long v = 5, *all[4];
@@ -338,7 +338,7 @@ static void free_alone(void *arg)
     OK(MPI_Win_free(&j.win));
 }
 
-/* Of two starters one dies, as does one that has nothing to do with it: the other is waited for,
+/* One of two starters dies, as does a rank that has nothing to do with it: the other is waited for,
  * and so is its COMPLETE, which is none of the next exposure's. */
 static void one_starter(void *arg)
 {

@@ -1,9 +1,9 @@
 /* early.c - random programs of passive epochs that flush often, behind long operations that have
  * left (R12), or behind short puts that the network does as soon as they are called (R14).
  *
- * Each thread has a slice of its own in every window.  When a flush returns, the target's memory
- * must hold what the thread has done there, and an operation out of range must have been told by
- * then: by that flush, or by none. */
+ * Each thread has a slice of its own in every window. When a flush returns, the target's memory
+ * must hold what the thread has done there, and an operation out of range must have been reported
+ * by then: by that flush, or by none. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ static void must_tell(struct side *s, int t, int err)
 static int put_some(struct side *s, int t, const long *b, int n, MPI_Aint disp, int bad)
 {
     if (MPI_Put(b, n, MPI_LONG, t, disp, n, MPI_LONG, s->m->j.win) != MPI_SUCCESS)
-        SIM_CHECK(bad); /* to itself: told at once */
+        SIM_CHECK(bad); /* to itself: reported at once */
     else
         s->bad[t] |= bad;
     return !bad;
@@ -186,7 +186,7 @@ static void run(int lone)
     if (!each)
         OK(MPI_Win_lock_all(below(2) ? MPI_MODE_NOCHECK : 0, m->j.win));
     m->open = 1;
-    /* of elements that were given up the end tells */
+    /* for evicted elements the end returns it */
     steps(s, threads == 1 && inside(m->j.win)->table.target_quota.size >= (unsigned)size);
     m->done++;
     while (m->done < threads)
@@ -296,7 +296,7 @@ static void taught(const struct job *j, int rank)
 }
 
 /* More than 2^31 flushes found nothing to do since the last that was answered: what came first
- * after that is still told apart from what is forged. */
+ * after that still differs from what is forged. */
 static void old_tokens(void *arg)
 {
     (void)arg;
@@ -461,7 +461,7 @@ static void plain_mortal(struct sim_knobs *k)
     k->mortal = 1;
     k->quiet_rank = -1;
     k->inbox = k->refuse_percent = k->again_percent = 0;
-    /* else the put is not over, and fails: any thread's next flush_all may tell that */
+    /* else the put is not over, and fails: any thread's next flush_all may return that */
     k->am_zcopy_min = 0;
 }
 

@@ -140,7 +140,7 @@ static void late_key(void *arg)
 
 /* --- leaving after a failure ------------------------------ */
 
-/* Of what one rank says to another while both free a window, this is late. */
+/* While both free a window, this message between two ranks is late. */
 enum { ASK = AM_RMA + RMA_PKT_FREEING_ASK, FREEING = AM_RMA + RMA_PKT_FREEING };
 
 /* The processes of the world but `rank`. */
@@ -543,8 +543,8 @@ static int make(int kind, int rank, int size, MPI_Comm inter, MPI_Comm half, MPI
     }
 }
 
-/* Every way to make a communicator or window ends with an error on all members that says why, and
- * works again when one is freed. */
+/* Every way to make a communicator or window ends with an error on all members that names the
+ * reason. It works again when one is freed. */
 static void exhausted(void *arg)
 {
     enum { MOST = 8 };

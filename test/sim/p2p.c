@@ -348,7 +348,8 @@ static void native(struct sim_knobs *k)
     k->native_min = k->seed / 2 % 2 ? 1 : 2000;
     k->native_ordered = k->seed / 4 % 2;
     k->native_reg = k->seed / 8 % 2;
-    k->native_fails = k->seed / 5 % 5 == 1 ? 20 : 0; /* not what says when the last rank dies */
+    /* by other digits than those that decide when the last rank dies */
+    k->native_fails = k->seed / 5 % 5 == 1 ? 20 : 0;
 }
 
 static void native_only(struct sim_knobs *k)

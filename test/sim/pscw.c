@@ -91,7 +91,7 @@ static void types_free(struct types *t)
     OK(MPI_Type_free(&t->pairs));
 }
 
-/* Calls it; how many errors the calls themselves told (near targets). */
+/* Calls it; how many errors the calls themselves returned (near targets). */
 static int act(MPI_Win win, const struct types *y, const struct what *p, int t, long at, long end,
                const long *b, long *back)
 {

@@ -313,7 +313,7 @@ static void wrong_calls(MPI_Win w)
     SIM_CHECK(sim_sent(0, -1) == sent);
 }
 
-/* Each of many origins is to be told of its own error. */
+/* Each of many origins must get its own error. */
 static void many_refused(MPI_Win w)
 {
     enum { MANY = 200 };

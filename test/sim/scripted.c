@@ -1040,7 +1040,7 @@ static void attached(void *arg)
         tell(1);
         hear(1); /* detached now */
         struct rma_near *n = rma_near_of(inside(win), 1);
-        int near = n && n->kind != RMA_NEAR_AM; /* told at the call, or where it completes */
+        int near = n && n->kind != RMA_NEAR_AM; /* reported at the call, or where it completes */
         ERR(near ? MPI_ERR_RMA_RANGE : MPI_SUCCESS,
             MPI_Put(&v, 1, MPI_LONG, 1, at[1], 1, MPI_LONG, win));
         ERR(near ? MPI_SUCCESS : MPI_ERR_RMA_RANGE, MPI_Win_flush(1, win));
@@ -1077,7 +1077,7 @@ static void ranges(void *arg)
         OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j.win));
         OK(MPI_Put(v, 3, MPI_LONG, 1, 2, 3, MPI_LONG, j.win)); /* one beyond the end */
         ERR(MPI_ERR_RMA_RANGE, MPI_Win_flush(1, j.win));
-        OK(MPI_Win_flush(1, j.win)); /* told once */
+        OK(MPI_Win_flush(1, j.win)); /* reported once */
         OK(MPI_Accumulate(v, 1, MPI_LONG, 1, (MPI_Aint)1 << 60, 1, MPI_LONG, MPI_SUM, j.win));
         ERR(MPI_ERR_RMA_RANGE, MPI_Win_flush(1, j.win));
         OK(MPI_Get(r, 8, MPI_LONG, 1, 0, 8, MPI_LONG, j.win));
@@ -1612,9 +1612,9 @@ static void dies_holding_own(void *arg)
     dies(7);
 }
 
-/* Rank 1 dies while it holds rank 2's lock and ranks 0 and 3 wait for it, near or far: each is told
- * so once, by the call that waits, and then gets the lock like anybody. */
-/* of a near one that waits: near.asked says when it does */
+/* Rank 1 dies while it holds rank 2's lock and ranks 0 and 3 wait for it, near or far: each gets
+ * the error once, by the call that waits, and then the lock like any other. */
+/* of a near one that waits: near.asked shows when it does */
 static struct rma_near *asks_at[SIM_RANKS];
 
 static int all_wait(struct rma_win *w)

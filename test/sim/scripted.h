@@ -149,7 +149,7 @@ static inline void hear_of_death(int rank)
         turn();
 }
 
-/* Ranks above 0 are in MPI until rank 0 tells them to go on, where `dying` ends. */
+/* Ranks above 0 are in MPI until rank 0 lets them go on, where `dying` ends. */
 static inline int stand_by(const struct job *j, int dying)
 {
     if (!j->rank)

@@ -33,10 +33,9 @@ struct sim_knobs {
     int replies;        /* replies a rank may have outstanding; 0: 64 */
     int am_max;         /* bytes of one message; 0: 4096 */
     int am_zcopy_min;   /* bytes from which the last piece of a message is read late; 0: never */
-    int gather;         /* bytes of small operations that are said to be worth waiting for; 0:
-                         * none */
-    int late_news;      /* a death is told of up to so many steps after the connections have
-                         * broken */
+    int gather;         /* bytes of small operations that are declared worth waiting for; 0: none */
+    /* a death is reported up to so many steps after the connections have broken */
+    int late_news;
     int mortal;         /* ranks may die: what they leave behind at the others is no leak */
     int quiet_rank;     /* this rank polls rarely (computes for long); -1: none */
     int preempt_percent; /* chance that others run at a sched_point() */
@@ -46,9 +45,9 @@ struct sim_knobs {
     int native_reg;     /* ... from and to registered memory only (TP_REG_LOCAL) */
     int native_coherent; /* ... atomics agree with the processor's (TP_CPU_COHERENT); else with each
                           * other only */
-    int native_atomic_pays; /* ... and are said to be faster than messages */
+    int native_atomic_pays; /* ... and are declared faster than messages */
     int native_lone;    /* ... and that one alone pays always */
-    int native_min;     /* bytes from which native put and get are said to pay; 0: never */
+    int native_min;     /* bytes from which native put and get are declared to pay; 0: never */
     int native_fails;   /* chance that a get fails, though its target lives */
     int latency;        /* each message takes exactly so many steps; 0: max_delay holds */
     int world, me;      /* one real rank, number `me` of so many: the others are virtual

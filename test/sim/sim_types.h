@@ -36,7 +36,7 @@ struct sim_msg { /* an active message under way */
 
 struct sim_zcopy { /* what the transport reads when it pleases (caps.am_zcopy_min) */
     struct list link; /* ranks[source].kept */
-    struct sim_msg *m; /* NULL: read, and to be told */
+    struct sim_msg *m; /* NULL: read, and to be completed */
     const char *from;
     size_t at, len;   /* of m->data (bytes) */
     int err;
@@ -152,7 +152,8 @@ int sim_native_atomic_ok(struct tp *t, int op, int type, size_t n, int fetch);
 int sim_native_flush(struct tp *t, unsigned peer, struct tp_done *d);
 void sim_native_caps(const struct sim *s, struct tp_caps *caps);
 void sim_native_step(struct sim *s);                  /* what is due happens */
-int sim_native_progress(struct sim *s, int rank);     /* tell one completion; 1 if there was one */
+/* report one completion; 1 if there was one */
+int sim_native_progress(struct sim *s, int rank);
 int sim_native_before(const struct sim *s, int src, int dst, uint64_t serial);
 /* blocks of memory that it has registered (count) */
 unsigned sim_native_left(const struct sim *s, int rank);

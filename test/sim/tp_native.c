@@ -7,8 +7,8 @@
  *
  * The card works by itself, whatever the target does: at each step of the scheduler what is due
  * happens.  When, in which order (unless knobs.native_ordered) and in how many parts is drawn from
- * the seed.  Atomics have no order in any case.  They are atomic with each other; with the
- * processor's where knobs.native_coherent says so, else each reads now and writes later. */
+ * the seed. Atomics have no order in any case. They are atomic with each other; with the
+ * processor's if knobs.native_coherent is set, else each reads now and writes later. */
 #include <errno.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -162,8 +162,8 @@ static struct nic_op *start(struct sim *s, enum kind kind, int peer, size_t len,
     return op;
 }
 
-/* Local memory that the card was told of, where it asks for that; the registration is looked for
- * again when it is used. */
+/* Local memory that was registered with the card, where it asks for that; the registration is
+ * looked for again when it is used. */
 static void must_be_registered(const struct sim *s, const void *at, size_t len,
                                const struct tp_mem *m)
 {
@@ -361,7 +361,7 @@ static void run(struct sim *s, struct nic_op *op)
     op->executed = op->kind == PUT && op->moved == op->len;
 }
 
-/* Must it wait for an earlier one? A flush for all it is about, the rest where the knob says so. */
+/* Must it wait for an earlier one? A flush for all it is about, the rest by the knob. */
 static int held_back(const struct sim *s, const struct sim_rank_state *r, const struct nic_op *op)
 {
     for (const struct list *l = r->nic.next; l != &op->link; l = l->next) {

@@ -51,7 +51,7 @@ void sim_zcopy_read(struct sim_msg *m, int err)
     sim_moved(the_sim);
 }
 
-/* Some are read before they arrive; those that have been are told. */
+/* Some are read before they arrive; those that have been are completed. */
 static int kept_progress(struct sim *s, struct sim_rank_state *r)
 {
     int events = 0;

@@ -1,7 +1,6 @@
-/* One process is killed amid collectives: the survivors' errors are of the class that says so, and
- * name the dead, also where one of them met the death earlier and has gone on to MPI_Finalize,
- * whose messages are not the others' data.
- *   died CALL: dup, sum, sums (short and long ones), create */
+/* One process is killed amid collectives: the survivors' errors have that class and name the failed
+ *   process. This holds too if one survivor met the failure earlier and is in MPI_Finalize, whose
+ *   messages are not the others' data. died CALL: dup, sum, sums (short and long ones), create */
 #include "../mt.h"
 #include <fcntl.h>
 #include <signal.h>

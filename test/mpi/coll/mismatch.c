@@ -26,7 +26,7 @@ static int finish(int err, int nb)
 
 #define CALL(nb, b, i) finish(nb ? (i) : (b), nb)
 
-/* want: 1 an error of a class that says so, 0 none, -1 either (this process cannot know) */
+/* want: 1 an error of that class, 0 none, -1 either (this process cannot know) */
 static void judge(int err, int want, const char *what, int round)
 {
     int c = mt_class(err);

@@ -86,7 +86,7 @@ static void set(int index, MPI_Datatype type, long long value)
     MPI_T_cvar_handle_free(&h);
 }
 
-/* Before MPI_Init: which process this is only the launcher's environment tells. */
+/* Before MPI_Init: only the launcher's environment shows which process this is. */
 static void differ(void)
 {
     const char *text = getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("PMIX_RANK");

@@ -1,5 +1,5 @@
 /* Wrong arguments: each call returns an error of the right class through the right error handler,
- * with a text that is not empty, and the library goes on working. */
+ * with a text that is not empty. The library goes on working. */
 #include "../mt.h"
 
 static int handled;
@@ -32,7 +32,7 @@ static void text(int err, const char *what)
     MUST(n > 0 && n == (int)strlen(s), "no text for the error of %s", what);
 }
 
-/* A call that must fail with this class and say this. */
+/* A call that must fail with this class and this text. */
 #define SAYS(call, cls, words) \
     do { \
         int e_ = (call); \

@@ -330,8 +330,8 @@ static void arguments_by_name(MPI_Win w)
 }
 
 /* Legal operations beside others that the target refuses, the first of a long one's parts answered
- * for itself: they are done whole, their requests end without an error, and the refusal is told by
- * its own request or by the flush. */
+ * for itself: they are done whole, and their requests end without an error. The refusal is the
+ * error of its own request or of the flush. */
 static void beside_refused(void)
 {
     enum { WINDOW = 20 << 20, LONG = 17 << 20, TOO_LONG = WINDOW + 4096 };
@@ -367,7 +367,7 @@ static void beside_refused(void)
         if (err == MPI_SUCCESS)
             BAD(MPI_Win_flush(t, w), MPI_ERR_RMA_RANGE);
         else
-            MPI_Win_flush(t, w); /* parts that were under way may be told, too */
+            MPI_Win_flush(t, w); /* parts that were under way may be errors, too */
         /* and once more, the flush piggybacked on a get */
         err = MPI_Put(&v, 8, MPI_BYTE, t, WINDOW, 8, MPI_BYTE, w);
         memset(back, 0, LONG);
@@ -393,8 +393,8 @@ static void beside_refused(void)
         CHECK(memcmp(&got, back, 8) == 0);
     }
     if (mt_rank == 0) {
-        /* both are refused, and the flush is piggybacked on the one with a request: each is told
-         * where it belongs */
+        /* both are refused, and the flush is piggybacked on the one with a request: each is
+         * reported where it belongs */
         GOOD(MPI_Win_lock(MPI_LOCK_SHARED, t, 0, w));
         err = MPI_Put(&v, 8, MPI_BYTE, t, WINDOW, 8, MPI_BYTE, w);
         if (err == MPI_SUCCESS) {
@@ -447,8 +447,7 @@ static void longer_target(void)
     free(one);
 }
 
-/* A displacement in a dynamic window is an address; one that is negative is told as it was
- * given. */
+/* A displacement in a dynamic window is an address; a negative one is reported as it was given. */
 static void negative_address(void)
 {
     int mem[4], v = 1, next = (mt_rank + 1) % mt_size, put, unlock;
@@ -476,7 +475,7 @@ static void negative_address(void)
     MPI_Win_free(&d);
 }
 
-/* What a call that fails says. */
+/* The text of a call that fails. */
 static void texts(MPI_Win w)
 {
     int v[4] = { 7, 7, 7, 7 }, r, next = (mt_rank + 1) % mt_size, last = mt_size - 1;
@@ -566,8 +565,8 @@ static void texts(MPI_Win w)
     GOOD(MPI_Win_unlock(next, w));
 }
 
-/* Past the end: an origin that reaches the memory says it at once, with all numbers; the owner of
- * memory that messages go to, at the synchronization, with its rank. */
+/* Past the end: an origin that reaches the memory reports it at once, with all numbers; the owner
+ * of memory that messages go to, at the synchronization, with its rank. */
 static void texts_of_ranges(MPI_Win w)
 {
     int v[4] = { 7, 7, 7, 7 }, r[4], next = (mt_rank + 1) % mt_size, put, get, unlock;
@@ -588,7 +587,7 @@ static void texts_of_ranges(MPI_Win w)
              N - 1, next, (unsigned)w, N * (int)sizeof *v);
     }
 
-    /* Of several one is told, also of those in one packet. */
+    /* One of several is reported, even if they came in one packet. */
     GOOD(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, w));
     put = MPI_Put(v, 1, MPI_INT, next, 0, 1, MPI_INT, w);
     CHECK_EQ(put, MPI_SUCCESS);
@@ -766,14 +765,14 @@ static void requests_by_name(MPI_Win w)
                      "%s: %s of %d MPI_INT at displacement %d was refused by rank %d of "
                      "window \"halo\": it does not lie in the window there (%d bytes)",
                      by[how], made, 2 - fetch, N, next, N * (int)sizeof v);
-            (void)MPI_Win_unlock(next, w); /* of an accumulate it may say so once more */
+            (void)MPI_Win_unlock(next, w); /* an accumulate may report it once more */
         }
     MPI_Win_set_name(w, "");
 }
 
 enum { MANY = 300 }; /* more than there are texts of errors */
 
-/* One that is out of range; the class of what the call says. */
+/* One that is out of range; the class of the call's error. */
 static int refused_one(MPI_Win w, int i, int next, int *v, int *r, MPI_Request *req)
 {
     *req = MPI_REQUEST_NULL;
@@ -788,13 +787,13 @@ static int refused_one(MPI_Win w, int i, int next, int *v, int *r, MPI_Request *
     }
 }
 
-/* One of them has ended with `err`: the class, and a text that says at least where. */
+/* One of them has ended with `err`: the class, and a text that gives at least the place. */
 static void told(int err, int i, int next)
 {
     char s[MPI_MAX_ERROR_STRING] = "", rank[40];
     int n;
     if (i % 4 > 1 && err == MPI_SUCCESS)
-        return; /* of what brings nothing the end of the epoch tells */
+        return; /* an operation without an answer is reported at the end of the epoch */
     snprintf(rank, sizeof rank, " rank %d of ", next);
     MPI_Error_string(err, s, &n);
     MUST(mt_class(err) == MPI_ERR_RMA_RANGE, "request %d: class %d, \"%s\"", i, mt_class(err), s);
@@ -859,7 +858,7 @@ static void request_of_the_past(void)
     CHECK_EQ(handled_cls, MPI_ERR_RMA_RANGE);
 }
 
-/* Displacement units: what an int does not hold is told where an int is asked for. */
+/* Displacement units: a value above an int is an error where an int is asked for. */
 static void units(void)
 {
     const MPI_Aint large = (MPI_Aint)INT_MAX + 1;

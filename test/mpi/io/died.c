@@ -1,6 +1,5 @@
-/* A rank is killed amid collective accesses: the others end with an error of the class that says
- * so, can close the file, and leave no lock on it.
- *   died HOW: write (by way of aggregators), read, ordered */
+/* A rank is killed amid collective accesses: the others end with an error of that class, can close
+ *   the file, and leave no lock on it. died HOW: write (by way of aggregators), read, ordered */
 #define _GNU_SOURCE
 #include "../mt.h"
 

@@ -1,4 +1,5 @@
-/* crash.c - rank 1 crashes as told: crash segv|abort|fpe|jump|inside|before|after|thread. */
+/* crash.c - rank 1 crashes as its argument asks: crash
+ * segv|abort|fpe|jump|inside|before|after|thread. */
 #include <mpi.h>
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* probe.c - a rank that behaves or misbehaves as told; it speaks to the launcher through boot/
- * only.
+/* probe.c - a rank that behaves or misbehaves as its arguments ask; it speaks to the launcher
+ * through boot/ only.
  *
  *   probe MODE [numbers]      modes stand in the table at the end */
 #include <signal.h>
@@ -74,7 +74,7 @@ static int die(void) /* RANK SIGNAL */
     return 0;
 }
 
-/* RANK CODE: the others give up, with CODE, before the kernel tells of its death */
+/* RANK CODE: the others give up, with CODE, before the kernel reports its death */
 static int outlive(void)
 {
     start();
@@ -199,7 +199,7 @@ static void on_signal(int sig)
     got = sig;
 }
 
-static int catch_signal(void) /* SIGNAL: says that it came, and finishes */
+static int catch_signal(void) /* SIGNAL: prints that it came, and finishes */
 {
     signal(arg[0], on_signal);
     start();

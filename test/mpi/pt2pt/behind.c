@@ -72,7 +72,7 @@ static void across(MPI_Comm inter)
     err = MPI_Intercomm_create_from_groups(sides[side], 0, sides[!side], 0, "behind", MPI_INFO_NULL,
                                            MPI_ERRORS_RETURN, &made);
     MPI_Error_class(err, &err);
-    CHECK_EQ(err, MPIX_ERR_PROC_FAILED); /* 0 and 1 are told by 2, in whose group it was */
+    CHECK_EQ(err, MPIX_ERR_PROC_FAILED); /* 0 and 1 learn of it from 2, in whose group it was */
     MPI_Group_free(&sides[0]);
     MPI_Group_free(&sides[1]);
     MPI_Group_free(&world);
@@ -198,7 +198,7 @@ int main(int argc, char **argv)
 
     failed(create(DEAD, 1, 2, 0), "a communicator of which it is the first");
     err = create(0, 1, DEAD, -1 /* not 2 */);
-    if (mt_rank == 0) /* 1 may have been told of the communicator before, and succeed */
+    if (mt_rank == 0) /* 1 may have received the communicator before, and succeed */
         failed(err, "a communicator of which it is the last");
     across(inter);
     MPI_Finalize();

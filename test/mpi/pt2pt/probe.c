@@ -40,7 +40,7 @@ static void status_fields(void)
     CHECK_EQ(i, 1);
 }
 
-/* Probe tells size and source before the receive; iprobe finds nothing where nothing is. */
+/* Probe returns size and source before the receive; iprobe finds nothing where nothing is. */
 static void probes(int bytes)
 {
     int left = (mt_rank + mt_size - 1) % mt_size, right = (mt_rank + 1) % mt_size, flag, n;

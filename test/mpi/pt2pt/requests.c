@@ -94,7 +94,7 @@ static void nulls(void)
     MPI_Request_free(&r[0]);
 }
 
-/* One failing request among good ones: MPI_ERR_IN_STATUS, and each status tells its own. */
+/* One failing request among good ones: MPI_ERR_IN_STATUS, and each status has its own. */
 static void in_status(void)
 {
     MPI_Request r[3];
@@ -110,7 +110,7 @@ static void in_status(void)
     CHECK_EQ(mt_class(err), MPI_ERR_IN_STATUS);
     if (mt_class(err) == MPI_ERR_IN_STATUS) {
         CHECK_EQ(mt_class(st[1].MPI_ERROR), MPI_ERR_TRUNCATE);
-        for (i = 0; i < 3; i += 2) {    /* done, or told to be still under way */
+        for (i = 0; i < 3; i += 2) {    /* done, or reported as still under way */
             CHECK(st[i].MPI_ERROR == MPI_SUCCESS || mt_class(st[i].MPI_ERROR) == MPI_ERR_PENDING);
             MPI_Wait(&r[i], MPI_STATUS_IGNORE);
         }

@@ -1,8 +1,8 @@
 /* The target computes and never enters MPI: near peers still lock, put, get, accumulate, fetch,
- * compare and flush, on every flavour that they can reach.  (rma.md, section 4) Far ones do where
- * the target has a progress thread (MPIR_CVAR_ASYNC_PROGRESS=1).
- * The target spins on its own memory until the origins have told it by a put that they are done.
- * Then the time of one operation is measured; `computing figures` prints it. */
+ * compare and flush, on every flavour that they can reach. (rma.md, section 4) Far ones do where
+ * the target has a progress thread (MPIR_CVAR_ASYNC_PROGRESS=1). The target spins on its own memory
+ * until the puts of the origins show that they are done. Then the time of one operation is
+ * measured; `computing figures` prints it. */
 #define _GNU_SOURCE /* process_vm_readv */
 #include "rw.h"
 #include <sched.h>
@@ -207,8 +207,8 @@ static void timed_origin(struct rw *w)
     MPI_Win_unlock(0, w->win);
 }
 
-/* The target never leaves its core by itself, and enters MPI only when rank 1 says that it has
- * measured; the others wait. */
+/* The target never leaves its core by itself, and enters MPI only when rank 1 has measured; the
+ * others wait. */
 static void measure(struct rw *w)
 {
     volatile int64_t *over = (int64_t *)(void *)w->mem;

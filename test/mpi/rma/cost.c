@@ -1,8 +1,8 @@
-/* What a window costs and what it tells about itself.
+/* What a window costs and what its variables show.
  *
  *   memory    the same for every number of ranks (rma.md, sections 1 and 3): the slots are bounded,
  *             the near table and the words of the node grow with the members on the node only
- *   counters  always on, each counts what it says (rma.md, section 7) */
+ *   counters are always on, and each counts what its name promises (rma.md, section 7) */
 #include "pv.h"
 #include "rw.h"
 
@@ -68,7 +68,7 @@ static long long before(MPI_Win w, const char *name, long long *v)
     return v[0] = pv_read(w, name);
 }
 
-/* One of each kind towards the neighbour, then what every counter says. */
+/* One of each kind towards the neighbour, then the value of every counter. */
 static void counters(void)
 {
     static const char *const kinds[] = {"rma_put",          "rma_get",

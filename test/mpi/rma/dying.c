@@ -18,7 +18,7 @@ struct kind {
 };
 
 static const char *now;   /* name of the case and flavour, for messages */
-static int failed;        /* calls of the case that said so */
+static int failed;        /* calls of the case that returned the error */
 static int64_t val[LONGS], res[LONGS], cmp;
 
 static void ask(const char *call, int err)
@@ -120,7 +120,7 @@ static void posts(struct rw *w)
     MPI_Group_free(&g);
 }
 
-/* Operations one by one, each completed, until one says that the victim died. */
+/* Operations one by one, each completed, until one returns that the victim died. */
 static void each_op(struct rw *w, int op)
 {
     switch (op) {

@@ -58,7 +58,7 @@ static int pair_index(const struct kind *k, const void *at)
 }
 
 /* The owner's word behind the window, or a byte of the gap: stored and looked at until all others
- * have told that they are done, first without a call, so that they must come by themselves. */
+ * are done, first without a call, so that they must come by themselves. */
 static long watch(volatile unsigned char *byte, volatile int *done, int others)
 {
     double t = MPI_Wtime();

@@ -1,8 +1,8 @@
-/* Info keys of windows (MPI-3.1 11.2.1 to 11.2.4 and MPI-4.1 12.2.7): what MPI_Win_get_info tells
- * is what is in effect, and what is in effect is kept to. */
+/* Info keys of windows (MPI-3.1 11.2.1 to 11.2.4 and MPI-4.1 12.2.7): MPI_Win_get_info returns what
+ * is in effect, and that is kept to. */
 #include "rw.h"
 
-/* The value in effect, "" when the key is not told. */
+/* The value in effect, "" when the key is not returned. */
 static const char *value(MPI_Win w, const char *key)
 {
     static char v[MPI_MAX_INFO_VAL + 1];
@@ -87,7 +87,7 @@ static void in_effect(int flavour)
     }
 }
 
-/* Large pages are had or not, and told so; the memory works in either case. */
+/* Large pages are had or not, and the key shows it; the memory works in either case. */
 static void large_pages(void)
 {
     MPI_Info i = with("large_pages", "true");
@@ -278,7 +278,7 @@ static void no_locks(int flavour)
     rw_free(&w);
 }
 
-/* Accumulates stay right whatever is said about them, as long as it is true. */
+/* Accumulates stay right with every hint about them that is true. */
 static void accumulates(int flavour)
 {
     static const char *const how[][2] = {{"accumulate_ordering", "none"},

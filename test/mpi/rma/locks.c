@@ -122,8 +122,7 @@ static void crossed(struct rw *a, struct rw *b, int type)
 }
 
 /* P0 holds shared(1); P2 asks for exclusive(1); P3, inside an older lock_all, now first touches 1
- *    and
- * only then tells P0 to let go.  A lock_all that queued behind P2 would deadlock.  (3) */
+ *    and only then lets P0 release it. A lock_all that queued behind P2 would deadlock. (3) */
 static void joins(struct rw *w)
 {
     int64_t v = 5;

@@ -5,7 +5,8 @@
  *   severed          errors are returned
  *   severed late     and the others call nothing meanwhile: what was sent has not been read, which
  *                    breaks the connection otherwise
- *   severed WORD errors are fatal, for mpiexec to name the failed rank (test/mpi/launch/manners) */
+ *   severed WORD     errors are fatal, for mpiexec to name the failed rank
+ *                    (test/mpi/launch/manners) */
 #include "rw.h"
 #include <signal.h>
 #include <unistd.h>

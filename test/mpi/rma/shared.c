@@ -158,9 +158,9 @@ static void litmus(int rounds)
     MPI_Win_free(&w);
 }
 
-/* Windows of the other flavours tell what this process can load and store (MPI-4.1 12.2.3): its own
- * memory always, a peer's where it is mapped, as that of MPI_Alloc_mem and MPI_Win_allocate is on a
- * node; else size 0 and NULL. */
+/* Windows of the other flavours return what this process can load and store (MPI-4.1 12.2.3): its
+ * own memory always, a peer's where it is mapped, as that of MPI_Alloc_mem and MPI_Win_allocate is
+ * on a node; else size 0 and NULL. */
 static void other_flavours(int bytes)
 {
     int how, r, unit, prev = (rank + size - 1) % size;

@@ -81,7 +81,7 @@ static void at(const char *what, MPI_Win win, int t, MPI_Aint disp, int in, int6
 }
 enum { DONE = KINDS - 2 }; /* what at() adds */
 
-/* Of the calls that have an int for it. */
+/* For the calls that have an int for it. */
 static void told(MPI_Win win, MPI_Aint unit)
 {
     int *p = NULL, *again = NULL, flag = 0, as_int = 0,

@@ -1,4 +1,4 @@
-/* What a window tells about itself: attributes, group, name, info in effect, error handler,
+/* What a window returns about itself: attributes, group, name, info in effect, error handler,
  * flavour; the info keys of MPI-3.1 accepted and unknown ones ignored. */
 #include "rw.h"
 

@@ -6,8 +6,7 @@
  *                                         maint/sanitize)
  *
  * Data that a protocol guards are moved and looked at as plain memory, several words at a time:
- * ThreadSanitizer tells when the protocol does not order them, the checks tell when they are
- * wrong. */
+ * ThreadSanitizer reports what the protocol does not order; the checks report wrong values. */
 #include <mpi.h>
 
 #include <pthread.h>

@@ -312,7 +312,7 @@ static void hostile(void)
     job_check(ops->am(tp, (unsigned)other, TP_REPLY, &v, 1, NULL) == 0);
     job_check(am_request(other, HINT, NULL, 0, 0) == 0);
     await(&seen.hints, 1);
-    /* All are counted, few are told, of many processes too. */
+    /* All are counted, few are reported, of many processes too. */
     struct am *a = proc->am;
     job_check(a->malformed >= 4 && a->told == AM_MALFORMED_PEER);
     for (int i = 0; i < 1000; i++)

@@ -67,7 +67,7 @@ START_TEST(yield_lets_waiters_in)
     lock_acquire(&s.lock);
     ck_assert_int_eq(pthread_create(&t, NULL, guest, &s), 0);
     while (s.guest_turns < 50)
-        /* never ends if it does not hand over: the runner's time limit tells */
+        /* never ends if it does not hand over: the runner's time limit ends it */
         lock_yield(&s.lock);
     lock_release(&s.lock);
     pthread_join(t, NULL);

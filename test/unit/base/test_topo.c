@@ -63,7 +63,7 @@ START_TEST(kind_names)
 }
 END_TEST
 
-/* This machine: what hwloc says fits what the kernel says, also under a narrower affinity. */
+/* This machine: hwloc's answer fits the kernel's, also under a narrower affinity. */
 START_TEST(here)
 {
     cpu_set_t all, one;

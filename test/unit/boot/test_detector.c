@@ -216,8 +216,8 @@ static void told(uint32_t rank, struct detector_answer *a);
 
 enum { FILL = 4 };
 
-/* Of the two other hosts rank 1's has spoken, and rank 2's is silent: a queue that is full answers
- * nothing, as a host that is cut off. */
+/* Rank 1's host has spoken, and rank 2's is silent: a queue that is full answers nothing, as a host
+ * that is cut off. */
 struct hosts {
     struct detector_card silent;
     int first_fd, silent_fd, fill[FILL];
@@ -401,8 +401,8 @@ START_TEST(silent)
     ck_assert_int_eq(boot_failed(5), 1);
     ck_assert_int_eq(boot_failed(4), 0);
     boot_detector_ask(2, &h.silent, sizeof h.silent); /* a failed process is not asked */
-    /* W4: the third host has said nothing meanwhile.  Perhaps it is this one that was cut off: its
-     * processes are told, and those in question, but no others. */
+    /* W4: the third host has been silent meanwhile. Perhaps it is this one that was cut off: its
+     * processes learn of it, and those in question, but no others. */
     told(3, &a);
     ck_assert_uint_eq(a.deaths, DETECTOR_FAILURES);
     ck_assert_uint_eq(a.death[0].scope, BOOT_APART);
@@ -413,7 +413,7 @@ START_TEST(silent)
         told(1, &a);
         ck_assert_uint_eq(a.deaths, 0);
     }
-    /* Until another says so. */
+    /* Until another one reports it. */
     boot_fail_take(proc->boot, 5, BOOT_APART, "again");
     told(1, &a);
     ck_assert_uint_eq(a.deaths, 0);
@@ -465,7 +465,7 @@ START_TEST(no_witness)
 }
 END_TEST
 
-/* What a third host says at the beginning is no proof for the time after. */
+/* A word from a third host at the beginning is no proof for the time after. */
 START_TEST(vouched_too_soon)
 {
     struct hosts h;
@@ -680,9 +680,9 @@ START_TEST(listener)
 }
 END_TEST
 
-/* Many ask at once, and say so late, as with busy cores: each is answered, since for an asker three
- * ends without an answer are a death.  Twice: their first words come after a moment, and after the
- * watch has begun to drop those that say nothing. */
+/* Many ask at once, with late first words, as with busy cores: each is answered, since for an asker
+ * three ends without an answer are a death. Twice: their first words come after a moment, when the
+ * watch has begun to drop silent ones. */
 START_TEST(crowd)
 {
     enum { ASKERS = 200 };
@@ -726,8 +726,8 @@ static void until_open(int wanted, int limit)
     ck_abort_msg("the watch has not taken its reserve back");
 }
 
-/* Without a descriptor for a guest the watch has one in reserve, again and again; while that is
- * taken, by one that says nothing, it pauses. */
+/* Without a descriptor for a guest the watch has one in reserve, again and again; while a silent
+ * one has it, it pauses. */
 START_TEST(no_descriptors)
 {
     enum { LIMIT = 256 };
@@ -781,7 +781,7 @@ START_TEST(news)
     ck_assert_str_eq(boot_failed_why(5), "it told a lie");
     ck_assert_str_eq(boot_failed_why(1), "cut"); /* its host, too */
     ck_assert_int_eq(boot_failed(8), 0);
-    /* Of a process of this host it cannot know better: that is to be asked. */
+    /* For a process of this host it has no better source: that is to be asked. */
     ck_assert_int_eq(boot_detector_doubt(), -1);
     o[0] = (struct detector_obituary){.rank = 6, .why = "gone"};
     boot_detector_ask(8, &c, sizeof c);
@@ -874,7 +874,7 @@ START_TEST(grandchild)
 }
 END_TEST
 
-/* Of one host: no proof is needed for a refusal; a child of the dead does not hold its port. */
+/* For one host: no proof is needed for a refusal; a child of the dead does not hold its port. */
 START_TEST(same_host)
 {
     struct proc *first = proc, second = {0};

@@ -136,8 +136,8 @@ START_TEST(groups_meet)
 }
 END_TEST
 
-/* Process 2 holds the leader for dead and 3 knows nothing: it is told whose death it was.  What is
- * no id of the leader's is none. */
+/* Process 2 holds the leader for dead and 3 knows nothing: it learns whose death it was. What is no
+ * id of the leader's is none. */
 static void body_told(void)
 {
     enum { LATER = 7 };

@@ -1,8 +1,8 @@
 /* model.h - the naive datatype: a list of (displacement, basic element), after MPI-3.1 4.1, beside
  * the real one.
  *
- * model_random() builds both by the same random constructors; the tests compare what they say and
- * move. */
+ * model_random() builds both by the same random constructors; the tests compare their answers and
+ * the bytes that they move. */
 #ifndef MODEL_H
 #define MODEL_H
 

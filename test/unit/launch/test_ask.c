@@ -47,7 +47,7 @@ START_TEST(texts)
 }
 END_TEST
 
-/* A rank may be any program: what it says is an address may be none. */
+/* A rank may be any program: what it calls an address may be none. */
 START_TEST(hostile)
 {
     char text[512],

@@ -71,7 +71,7 @@ START_TEST(accepted)
 }
 END_TEST
 
-/* They do what they say, or are named. */
+/* They do what their users expect, or are named. */
 START_TEST(meant)
 {
     struct args a;

@@ -9,7 +9,7 @@ Suite *suite_pmi_server(void);
 
 enum { RANKS = 3 };
 
-/* What the server said and did, per rank. */
+/* What the server answered and did, per rank. */
 static char heard[RANKS][8192];
 static int aborted_by, abort_code, broken_ranks, strangers;
 static char abort_why[1100];

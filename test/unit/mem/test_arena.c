@@ -145,7 +145,7 @@ START_TEST(limits)
 }
 END_TEST
 
-/* Free blocks keep no more pages than MPIR_CVAR_MEM_KEEP says, whatever lives between them. */
+/* Free blocks keep no more pages than MPIR_CVAR_MEM_KEEP permits, whatever lives between them. */
 static void bounded(void)
 {
     enum { BLOCKS = 64, SIZE = 512 << 10, KEEP = 1 << 20 };

@@ -22,7 +22,7 @@ static int exchange(unsigned char *mine, const struct iovec *near, size_t nnear,
 {
     int to = boot_host_index(0), err = mem_cma_read(to, near, nnear, far, PIECES);
     if (err == -EPERM) {
-        /* the system refuses, or (an emulator) does not know the call: told again, nothing is
+        /* the system refuses, or (an emulator) does not know the call: returned again, nothing is
          * touched */
         job_check(mem_cma_write(to, near, nnear, far, PIECES) == -EPERM);
         return 1;

@@ -13,7 +13,7 @@
 
 Suite *suite_page(void);
 
-/* The second process is said to be one that has ended. */
+/* The second process is marked as one that has ended. */
 static void holders(void)
 {
     job_check(mem_init() == 0);

@@ -335,8 +335,8 @@ START_TEST(without_descriptors)
 }
 END_TEST
 
-/* A limit of file sizes below a page: each process says so, and none waits for a key that does not
- * come. */
+/* A limit of file sizes below a page: each process returns that, and none waits for a key that does
+ * not come. */
 static void small_files(void)
 {
     signal(SIGXFSZ, SIG_DFL);

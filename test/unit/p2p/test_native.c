@@ -292,8 +292,8 @@ END_TEST
 
 /* --- death ------------------------------------------------------------------------------------ */
 
-/* P13: the network has the data of a dead process and says nothing.  The receive waits for a while,
- * ends with an error, and the late answer finds what it needs. */
+/* P13: the network has the data of a dead process and reports nothing. The receive waits for a
+ * while, ends with an error, and the late answer finds what it needs. */
 static int is_done(void *r)
 {
     return ((struct request *)r)->done;

@@ -335,7 +335,7 @@ static struct p2p_req *doomed(void)
     return all_asked(b);
 }
 
-/* Its peer dies, and what the network says after that is about nothing. */
+/* Its peer dies, and later reports of the network concern nothing. */
 static void body_orphaned(void)
 {
     struct p2p_req *q = doomed();
@@ -395,7 +395,7 @@ static void body_half(void)
     begun_in_vain(0, -EIO);
 }
 
-/* P14 against a receiver that asks for data and then says that it has it all. */
+/* P14 against a receiver that asks for data and then claims to have it all. */
 static void body_hasty(void)
 {
     static char b[40 * LONG];

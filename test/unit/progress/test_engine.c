@@ -260,8 +260,8 @@ START_TEST(completions_wake_other_threads)
 }
 END_TEST
 
-/* A transport that never lets its process sleep: it says that news are waiting, or that nothing
- * tells of them. */
+/* A transport that never lets its process sleep: it reports that news are waiting, or that nothing
+ * announces them. */
 static int restless(void *arg, int arm)
 {
     return arm ? *(int *)arg : -1;

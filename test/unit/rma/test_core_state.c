@@ -406,7 +406,7 @@ static struct broken *broken_by(const char *what)
     return b;
 }
 
-/* What the check says before it ends a process of its own; nothing if it is content. */
+/* What the check prints before it ends a process of its own; nothing if it is content. */
 static void check_says(const char *what, char *text, size_t room)
 {
     int ends[2];

@@ -272,7 +272,7 @@ static void cut_off(void)
                   strstr(why, "cannot be reached: Too many open files"));
         err = rma_unlock(w, r);
         job_check(!err || err_class(err) == MPI_ERR_OTHER);
-        /* It says nothing of others, and no process counts as failed. */
+        /* It is no news of others, and no process counts as failed. */
         job_check(!w->dead &&
                   err_class(rma_failed_error(w, r == 1 ? 2 : 1)) == MPIX_ERR_PROC_FAILED);
         job_check(err_class(p2p_send(text, 1, c, r, 5, proc->obj->world, 0)) == MPI_ERR_OTHER);

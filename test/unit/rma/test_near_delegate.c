@@ -46,7 +46,7 @@ static int ask(int type, unsigned op, const void *origin, const void *compare, v
         job_check(ask(TYPE, DT_REPLACE, &v, NULL, &was) && was == 17 && *at == 5);                 \
     } while (0)
 
-/* What is asked is done, and once; what came before is told; nothing beside it is touched. */
+/* What is asked is done, and once; what came before is reported; nothing beside it is touched. */
 static void asked(void)
 {
     open_window();
@@ -322,7 +322,7 @@ static void of_the_dead(void)
     _exit(0);
 }
 
-/* Of an owner that computes all is done by CMA; one that looks is asked. */
+/* If the owner computes, all is done by CMA; one that looks is asked. */
 static void either_way(void)
 {
     enum { OPS = 40, ANSWERS = 10 };

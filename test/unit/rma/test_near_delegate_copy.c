@@ -100,8 +100,8 @@ static void lengths(void)
     close_window();
 }
 
-/* Of an owner that does not look nothing is done, now or later; it gets no other one until it has
- * read the pieces; CMA does what the call wants. */
+/* If the owner does not look, it does nothing, now or later; it gets no other one until it has read
+ * the pieces; CMA does what the call wants. */
 static void taken_back(void)
 {
     enum { N = 3 * SLOT_LONGS };

@@ -36,7 +36,7 @@ START_TEST(offset)
                {8, 1, 0, INT64_MAX, 32},
                {(uint64_t)INT64_MAX, UINT32_MAX, 0, 0, 32},
                {1ull << 31, 1ull << 33, 0, 8, 32}, /* wraps to 0 */
-               {2, 1ull << 63, 0, 8, 32},          /* what a packet may say */
+               {2, 1ull << 63, 0, 8, 32},          /* what a packet may claim */
                {1, UINT64_MAX, 0, 8, 32},
                {1, INT64_MAX, 0, 8, UINT64_MAX},
                {1, (1ull << 33) + 8, 0, 9, (1ull << 33) + 16},
@@ -147,7 +147,7 @@ static void queued(void)
         job_check(request_finish(q, MPI_STATUS_IGNORE) == MPI_SUCCESS && r[0] == 40 && r[1] == 41);
         rma_check_invariants(w);
         job_check(t->state == TARGET_LOCK_GRANTED);
-        /* out of range far away: told where the operation is completed */
+        /* out of range far away: returned where the operation is completed */
         job_check(world_op(w, RMA_PUT, 1, v, NULL, 2, 7) == MPI_SUCCESS);
         job_check(cls(rma_flush(w, 1)) == MPI_ERR_RMA_RANGE && rma_flush(w, 1) == MPI_SUCCESS);
         job_check(world_op(w, RMA_GET, 1, NULL, r, 2, 1l << 60) == MPI_SUCCESS);

@@ -303,7 +303,7 @@ static int ways(int way)
     case 2:
     case 3: return acc_apply(&t, &a);
     case 4: return acc_cas(&t, 0, l, &one, &zero, &got);
-    default: /* may say no, and then it is the caller's to go another way */
+    default: /* may refuse; then the caller goes another way */
         return acc_near(&near, 0, l, &one, &got, DT_SUM) == 0
                    ? 0
                    : acc_element(&t, 0, l, sum, &one, NULL);

@@ -42,7 +42,7 @@ static struct rma_op *under_way(long *r)
     return op;
 }
 
-/* What the target says of its refusal is text, not data, and is believed no further. */
+/* The target's reason for a refusal is text, not data, and is trusted no further. */
 static void explained(void)
 {
     static const struct {
@@ -89,7 +89,7 @@ static void explained(void)
     }
 }
 
-/* The target could not even tell how much was asked of it: all that has left is over, with its
+/* The target could not even find how much was asked of it: all that has left is over, with its
  * error. */
 static void refused(void)
 {
@@ -109,7 +109,7 @@ static void refused(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
-/* Of a get whose first half is on its way by the network, which is not the answer's to count. */
+/* A get whose first half is on its way by the network: the answer does not count that half. */
 static void refused_beside_native(void)
 {
     long r[2] = {-1, -1};
@@ -292,9 +292,9 @@ static void done_leaves(struct rma_target *t, const struct rma_resp *r)
     }
 }
 
-/* A flush_all waits for each target's turn, so its token may leave for one behind a younger one,
- * and the flush may have been ended by a death meanwhile: the answer counts all the same.  One that
- * no token asked for does not. */
+/* A flush_all waits for each target's turn, so its token may leave for one behind a younger one. A
+ * failure may have ended the flush meanwhile: the answer counts all the same. One that no token
+ * asked for does not. */
 static void out_of_order(void)
 {
     w = world_window(4);

@@ -71,7 +71,7 @@ static int deliver(size_t len)
     return caught.n ? caught.got[0].h.aop : -1;
 }
 
-/* The answer tells nothing but what was refused. */
+/* The answer carries only what was refused. */
 static int tells(enum rma_packet type, uint64_t disp, uint64_t count, uint32_t dt)
 {
     struct rma_fault f;
@@ -92,7 +92,7 @@ static int send(struct rma_hdr h, const void *payload, size_t len)
     return cls;
 }
 
-/* An error kept for the origin by an earlier packet is told with the answer to this one. */
+/* An error kept for the origin by an earlier packet leaves with the answer to this one. */
 static int told(void)
 {
     return send(head(RMA_PKT_DONE, 0, 0), "", 0);
@@ -157,7 +157,7 @@ static void envelope(void)
     size_t len = build(h, v, 16);
     for (size_t cut = 0; cut < len; cut++)
         job_check(deliver(cut) == -1 && untouched());
-    for (uint32_t more = 1; more < 3; more++) { /* says more than it is */
+    for (uint32_t more = 1; more < 3; more++) { /* claims more than it has */
         build(h, v, 16);
         ((struct rma_hdr *)packet)->len += more;
         job_check(deliver(len) == -1 && untouched());
@@ -354,7 +354,7 @@ static void extensions(void)
         job_check(send_ext(RMA_PKT_ACC, 1, e, run, sizeof run, v, 16) == MPI_ERR_RMA_RANGE &&
                   untouched());
     }
-    run[1] = (struct rma_run){24, 4}; /* sum is not what is said */
+    run[1] = (struct rma_run){24, 4}; /* sum is not what is claimed */
     job_check(send_ext(RMA_PKT_PUT, 1, e, run, sizeof run, v, 16) == MPI_ERR_COUNT && untouched());
     e.nruns = UINT32_MAX;
     job_check(send_ext(RMA_PKT_PUT, 1, e, run, sizeof run, v, 16) == MPI_ERR_OTHER && untouched());
@@ -514,7 +514,7 @@ static void coalesced(void)
     two.aop = DT_REPLACE;
     job_check(deliver(build(two, e, 24)) == 0 && room.cell[4] == 90 && room.cell[5] == 6 &&
               room.cell[6] == 6);
-    /* one out of range: the others are done, and it is told */
+    /* one out of range: the others are done, and it is reported */
     static const uint64_t bad[] = {CELLS,      UINT64_MAX,          INT64_MAX,     1ull << 61,
                                    1ull << 60, (uint64_t)INT64_MIN, UINT64_MAX / 8};
     for (int op = 0; op < 2; op++)

@@ -131,7 +131,7 @@ static void readers(void)
     job_check(release(4) == 0 && release(1) == 0);
     settle();
     job_check(holds(2) && !holds(3));
-    /* no readers are in: it waits, or is told to come again */
+    /* no readers are in: it waits, or is refused and comes again */
     ask(5, RMA_F_SHARED | RMA_F_JOIN, 0);
     settle();
     job_check(!holds(5));
@@ -141,8 +141,8 @@ static void readers(void)
     /* beyond the bound readers are counted only, and still no release is worth two */
     ask(6, RMA_F_SHARED, 0);
     job_check(!holds(6) && q->anonymous == 1);
-    /* one dies that may be it: a writer is let in as a reader, and told; until the count is 0
-     * again */
+    /* one dies that may be it: a writer is let in as a reader, and gets the answer; until the count
+     * is 0 again */
     rma_lockq_fail(w, 20);
     job_check(q->doubt && shmlock_doubtful(w->near.near[0].lockword));
     ask(7, RMA_F_EXCLUSIVE, 0);

@@ -306,7 +306,7 @@ static int deliver(int src, size_t len)
     return caught.n ? caught.got[0].h.aop : -1;
 }
 
-/* Of a wrong length, or in the name of another. */
+/* A wrong length, or in the name of another. */
 static void forged(void)
 {
     w = world_window(N);

@@ -47,8 +47,8 @@ static int no_message(void *up, unsigned peer, enum tp_class cls, const void *ms
     return 0;
 }
 
-/* Within one host libfabric reads by the kernel, which asks for the user and not for a key; and
- * whose put is refused is not told. */
+/* Within one host libfabric reads by the kernel, which asks for the user and not for a key; and a
+ * refused put is not reported. */
 static int only_writes_refused(const struct row *r)
 {
     return !strcmp(r->set, "MPIR_CVAR_OFI_PROVIDER=shm");
@@ -66,7 +66,7 @@ static int outcome(int answer, const struct told *t)
 
 static int flush(void)
 {
-    static struct told t = {{tell}, 0, 0}; /* one that is not told outlives the call */
+    static struct told t = {{tell}, 0, 0}; /* one that is not reported outlives the call */
     t.n = 0;
     return outcome(e.ops->flush(e.tp, OWNER, &t.d), &t);
 }
@@ -117,7 +117,7 @@ static int issue(int what, struct tp_far *far, uint64_t off, unsigned char *buf,
                : e.ops->put(e.tp, far, off, buf, bytes_of(what), NULL, &t->d);
 }
 
-/* Refused, and told so: at the operation's end, or where it has none by the flush. */
+/* Refused, and reported: at the operation's end, or where it has none by the flush. */
 static void forger(int what)
 {
     static unsigned char buf[LONG];

@@ -243,7 +243,7 @@ static void put_get(void)
     box_close();
 }
 
-/* Many at once: bounded resources say TP_AGAIN, every done comes once, and flush means all of
+/* Many at once: bounded resources return TP_AGAIN, every done comes once, and flush means all of
  * them. */
 static void many(void)
 {
@@ -380,8 +380,8 @@ static void counters(void)
 
 /* --- atomics beside the processor's --------------------------------------------------- */
 
-/* What TP_CPU_COHERENT says: while two processes use the transport's atomics, a third uses the
- * processor's on the same words without a pause, and a fourth, the owner, makes progress.  Each has
+/* What TP_CPU_COHERENT promises: while two processes use the transport's atomics, a third uses the
+ * processor's on the same words without a pause, and a fourth, the owner, makes progress. Each has
  * bits of its own that it sets and clears and must find as it left them; nothing is lost of what is
  * added; a lock taken by compare-and-swap excludes. */
 enum {
@@ -420,8 +420,8 @@ static uint64_t mix(int word, int log2, int op, uint64_t v, const uint64_t *comp
     return old;
 }
 
-/* One of two with the transport: so many rounds, or for two seconds. The second to end says that
- * all is over. */
+/* One of two with the transport: so many rounds, or for two seconds. The second to end marks the
+ * end. */
 static void mix_by_transport(int log2, int rounds)
 {
     const uint64_t mine = (uint64_t)1 << box.e.rank, zero = 0, id = (uint64_t)box.e.rank + 1,

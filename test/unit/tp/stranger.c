@@ -280,7 +280,7 @@ static void hang_up(int s, int rudely)
     close(s);
 }
 
-/* Some stay to the end and say nothing, or only a few bytes. */
+/* Some stay to the end and send nothing, or only a few bytes. */
 static void stand_there(const struct ports *p, int *silent, int *n)
 {
     for (int i = 0; i < p->n; i++)

@@ -12,7 +12,7 @@ enum { CONTROL_BYTES = 40 };
 struct tongue {
     void (*meet)(const void *addr, size_t len); /* connect to the process that published these
                                                  * bytes */
-    void (*speak)(void);                        /* say everything that shall have no effect */
+    void (*speak)(void);                        /* send everything that shall have no effect */
     void (*control)(void);                      /* and what has one: a message that has the key */
     void (*turn)(void);
     void (*part)(void);

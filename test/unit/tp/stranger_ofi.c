@@ -80,8 +80,8 @@ static void part(void)
     o = NULL;
 }
 
-/* Garbage in connections of libfabric's own breaks those and no others.  (Zeros make it tell once
- * more of packets that it has taken: dropped, too.) */
+/* Garbage in connections of libfabric's own breaks those and no others. (Zeros make it acknowledge
+ * once more packets that it has taken: dropped, too.) */
 START_TEST(stranger)
 {
     static const struct tongue libfabric = {meet, speak, control, turn, part, NULL, 0, 8};

@@ -81,7 +81,7 @@ static void ignored(struct tp_done *d, int err)
 {
 }
 
-/* UCX's key of memory says nothing over tcp: one of our own will do, and the address is what we
+/* UCX's key of memory is empty over tcp: one of our own will do, and the address is what we
  * like. */
 static void strike(void)
 {
@@ -106,7 +106,7 @@ static void speak(void)
     strike();
 }
 
-/* On the same connection, so what was said before has come. */
+/* On the same connection, so what was sent before has come. */
 static void control(void)
 {
     packet(&(const struct ucx_hdr){.key = prey->key, .src = 2, .cls = UCX_REQUEST}, WHOLE);

@@ -93,7 +93,7 @@ static void strangers(void)
     close_one(o);
 }
 
-/* With the key, but wrong in what it says: no window is opened beyond what was sent, no address
+/* With the key, but with wrong contents: no window is opened beyond what was sent, no address
  * replaced. */
 static void liars(void)
 {
@@ -289,7 +289,7 @@ static void second(struct side *s)
         tp_ofi_ops.progress((struct tp *)s->o);
 }
 
-/* Both know that the other cannot be trusted any more, and have told the room above. */
+/* Both know that the other cannot be trusted any more, and have reported it to the room above. */
 static void both_lost(void)
 {
     second(&left);
@@ -372,7 +372,7 @@ static void lost_verdict(void)
     flying = 0;
     job_check(say(&left, TP_REQUEST, 2) == 0);
     arrive();
-    boot_fail_now(2, "test"); /* the right side has given up, and says nothing unasked */
+    boot_fail_now(2, "test"); /* the right side has given up, and sends nothing unasked */
     second(&right);
     flying = 0;
     second(&right);
@@ -803,7 +803,7 @@ static void no_such_provider(void)
     }
 }
 
-/* What rank 0 has overrules the variable, and is told again as it was. */
+/* What rank 0 has overrules the variable, and is published again as it was. */
 static void variants(void)
 {
     struct tp *tp;

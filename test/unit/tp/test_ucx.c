@@ -141,7 +141,7 @@ static void disorder(void)
     stop(); /* nothing is held */
 }
 
-/* A message that another one has overtaken says less of what was taken, and is as good. */
+/* A message that another one has overtaken acknowledges less, and is as good. */
 static void overtaken(void)
 {
     start();
@@ -298,7 +298,7 @@ static void nothing_more(struct tp_done *d, int err)
     job_check(err == 0);
 }
 
-/* Of length n, to the other and from it; several at once, which UCX reads together. */
+/* With length n, to the other and from it; several at once, which UCX reads together. */
 static void exchange(size_t n, int times)
 {
     static char buf[UCX_AM_MAX];

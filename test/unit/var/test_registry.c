@@ -71,7 +71,7 @@ START_TEST(bad_values_name_everything)
 }
 END_TEST
 
-/* What must be the same on all processes, as rank 0 tells it to the others. */
+/* What must be the same on all processes, as rank 0 sends it to the others. */
 START_TEST(common_values)
 {
     char text[4096];
