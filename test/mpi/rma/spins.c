@@ -137,7 +137,7 @@ static void look(struct scene *l, enum how how)
         others(l, how);
 }
 
-/* Rank 0 looks, the last one tells it. */
+/* Rank 0 looks, the last one puts. */
 static void spin(struct scene *l, enum how how)
 {
     int64_t told = how + 1;
