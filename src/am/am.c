@@ -1,3 +1,5 @@
+/* am.c - active messages: credits, handlers, replies that wait for room (am.h;
+ * doc/design/am.md). Start with am_request() and receive(). */
 #include "am/am_types.h"
 
 #include <errno.h>

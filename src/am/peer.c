@@ -1,3 +1,5 @@
+/* peer.c - what is known of each process: its published addresses, its transport, its credits.
+ * Start with am_peer_get(). */
 #include "am/am_types.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* lock.c - the recursive lock of a process, on a futex. In the simulator a waiting fiber yields
+ * instead (sched.h). */
 #include "base/lock.h"
 
 #include <errno.h>

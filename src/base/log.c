@@ -1,3 +1,4 @@
+/* log.c - messages of the library: one line each on standard error, with the rank in front. */
 #include "base/log.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* map.c - a hash map from 64-bit keys to pointers. */
 #include "base/map.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* pmiline.c - lines of PMI-1: "key=value" words, and bytes as hexadecimal text. */
 #include "base/pmiline.h"
 
 #include <errno.h>

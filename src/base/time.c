@@ -1,3 +1,4 @@
+/* time.c - the clock, pauses and random bits (sched.h); the simulator has its own. */
 #include "base/sched.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* topo.c - the machine by hwloc (topo.h). Start with topo_load(). */
 #include "base/topo.h"
 
 #include <errno.h>

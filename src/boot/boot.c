@@ -1,3 +1,5 @@
+/* boot.c - the calls of boot.h over the launcher's operations, and the operations of a process
+ * without a launcher. Start with boot_init(). */
 #include "boot/boot.h"
 
 #include <errno.h>

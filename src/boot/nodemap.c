@@ -1,3 +1,5 @@
+/* nodemap.c - the node map: parsed from the launcher's text, kept as blocks, queried by
+ * arithmetic (nodemap.h; doc/design/boot.md B1). */
 #include "boot/nodemap.h"
 
 #include <ctype.h>

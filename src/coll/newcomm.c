@@ -1,3 +1,5 @@
+/* newcomm.c - communicators made from communicators: duplicate, split, create,
+ * intercommunicators. Start with newcomm_dup(). */
 #include "coll/newcomm.h"
 
 #include <mpi.h>

@@ -1,3 +1,5 @@
+/* select.c - which algorithm a collective uses: a table by bytes and processes, and
+ * MPIR_CVAR_COLL_ALGORITHMS. */
 #include "coll/select.h"
 
 #include <errno.h>

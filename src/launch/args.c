@@ -1,3 +1,5 @@
+/* args.c - the command line of mpiexec: blocks of programs, hosts, options. Start with
+ * args_parse(). */
 #include "launch/args.h"
 #include "launch/dialect.h"
 

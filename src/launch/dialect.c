@@ -1,3 +1,5 @@
+/* dialect.c - options and values that users of other launchers type: what they mean here, or
+ * which name is nearest. */
 #include "launch/dialect.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* elf.c - what an ELF file needs: interpreter, libraries, search paths. The file is not trusted. */
 #include "launch/elf.h"
 
 #include <elf.h>

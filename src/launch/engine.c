@@ -1,3 +1,5 @@
+/* engine.c - the command line of another launcher (Hydra, srun, prterun) made from mpiexec's
+ * own. Start with engine_words(). */
 #include "launch/engine.h"
 
 #include <ctype.h>

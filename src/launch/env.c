@@ -1,3 +1,4 @@
+/* env.c - the environment of ranks: which variables pass, which are set. */
 #include "launch/env.h"
 
 #include <errno.h>

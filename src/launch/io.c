@@ -1,3 +1,4 @@
+/* io.c - output of ranks: whole lines from pipes to mpiexec's own streams. */
 #include "launch/io.h"
 
 #include <errno.h>

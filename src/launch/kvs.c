@@ -1,3 +1,4 @@
+/* kvs.c - the key-value store of the PMI server. */
 #include "launch/kvs.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* ldcache.c - look-ups in the loader's cache, /etc/ld.so.cache. The file is not trusted. */
 #include "launch/ldcache.h"
 
 #include <fcntl.h>

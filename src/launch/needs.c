@@ -1,3 +1,5 @@
+/* needs.c - which MPI library a program loads, found in the loader's order (needs.h). Start with
+ * needs_look(). */
 #include "launch/needs.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* other.c - the message about a program that loads another MPI library. Start with
+ * other_at_start(). */
 #include "launch/other.h"
 
 #include <dirent.h>

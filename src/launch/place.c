@@ -1,3 +1,4 @@
+/* place.c - binding and mapping: the processors of each rank. */
 #include "launch/place.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* pmi_server.c - the PMI-1 server: one state machine for each rank, a barrier, the store
+ * (doc/pmi-wire.md). Start with pmi_feed(). */
 #include "launch/pmi_server.h"
 
 #include <errno.h>

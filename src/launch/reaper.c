@@ -1,3 +1,5 @@
+/* reaper.c - a process that ends what is left of a job when mpiexec itself is killed. Start with
+ * reaper_start(). */
 #include "launch/reaper.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* spawn.c - fork and exec of one rank. */
 #include "launch/spawn.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* cma.c - single copies between processes by process_vm_readv and process_vm_writev. */
 #include "mem/mem_types.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* limit.c - how much memory can be taken: the limits of control groups and of the machine. */
 #include "mem/mem_types.h"
 
 #include <stdio.h>

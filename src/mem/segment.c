@@ -1,3 +1,5 @@
+/* segment.c - shared segments: memfds that peers map by /proc/PID/fd (mem.h; doc/design/mem.md
+ * M1 to M6). Start with mem_segment_create(). */
 #include "mem/mem_types.h"
 
 #include <errno.h>

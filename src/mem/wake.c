@@ -1,3 +1,5 @@
+/* wake.c - sleep and wake-up: one datagram socket for each process (doc/design/mem.md M7, M8).
+ * Start with mem_wake_arm() and mem_wake(). */
 #include "mem/mem_types.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* attr.c - attributes and keyvals of communicators, datatypes and windows. */
 #include "obj/attr.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* comm.c - the life of communicators and of their tables of ranks. Start with comm_make(). */
 #include "obj/comm.h"
 
 #include <errno.h>

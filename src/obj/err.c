@@ -1,3 +1,5 @@
+/* err.c - error classes, codes and texts. Texts of recent errors are in a ring, and the code
+ * names the place. */
 #include "obj/err.h"
 
 #include <errno.h>

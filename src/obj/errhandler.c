@@ -1,3 +1,4 @@
+/* errhandler.c - error handlers: the built-in ones, the user's, and the call of one. */
 #include "obj/errhandler.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* info.c - info objects, MPI_INFO_ENV included. */
 #include "obj/attr.h"
 
 #include <errno.h>

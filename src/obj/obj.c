@@ -1,3 +1,5 @@
+/* obj.c - tables from handles to objects, one for each kind. The near path reads them without
+ * the lock. */
 #include "obj/obj.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* request.c - requests: completion, waits for one, any or all of them, statuses. Start with
+ * request_complete(). */
 #include "obj/request.h"
 
 #include <string.h>

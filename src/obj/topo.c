@@ -1,3 +1,4 @@
+/* topo.c - virtual topologies: Cartesian, graph and distributed graph; neighbours of a rank. */
 #include "obj/topo.h"
 
 #include <mpi.h>

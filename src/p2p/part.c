@@ -1,3 +1,5 @@
+/* part.c - partitioned messages: a set-up message, then one message for all partitions. Start
+ * with part_make(). */
 #include "p2p/part.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* async.c - the asynchronous progress thread (doc/design/progress.md). */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

@@ -1,3 +1,5 @@
+/* engine.c - the wait of the library: poll, spin, yield, sleep (progress.h;
+ * doc/design/progress.md P1 to P9). Start with progress_wait(). */
 #include "progress/progress.h"
 
 #include <errno.h>

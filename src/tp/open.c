@@ -1,3 +1,4 @@
+/* open.c - the list of transports, and which networks to open. Start with tp_wanted(). */
 #include "config.h"
 
 #include "tp/tp.h"

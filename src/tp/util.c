@@ -1,3 +1,4 @@
+/* util.c - helpers for transports. */
 #include "tp/tp_types.h"
 
 #include <string.h>

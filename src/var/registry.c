@@ -1,3 +1,5 @@
+/* registry.c - control variables: defaults, parsing, ranges, and the values that all processes
+ * share. Start with var_init(). */
 #include "var/var.h"
 
 #include <ctype.h>

@@ -1,3 +1,5 @@
+/* lone.c - the job around one real process (lone.h): its peers, its calls as fibers, its memory
+ * and network. */
 #include "lone.h"
 
 #include <errno.h>

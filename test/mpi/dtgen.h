@@ -1,11 +1,12 @@
-/* Random datatypes with an oracle.
+/* dtgen.h - random datatypes with an oracle. Start with dtg_random().
  *
- * dtg_random() builds an MPI datatype of a given number of elements by nesting constructors, and
- * computes its type map (offset and basic type of every element, in order) by arithmetic of its
- * own, never by asking the library.  Elements never overlap.  Packing by the map is the oracle.
+ * It builds an MPI datatype of a given number of elements by nesting constructors. It computes the
+ * type map (offset and basic type of every element, in order) by its own arithmetic and never asks
+ * the library. Elements never overlap. Packing by the map is the oracle.
  *
- * Types whose extent the standard leaves to rounding (structures, misaligned elements) are always
- * resized, so that their extent is known.  No state but the arguments: callable from anywhere. */
+ * Types whose extent the standard leaves to rounding (structures, misaligned elements) are
+ * always resized, so that their extent is known. No state but the arguments: callable from
+ * anywhere. */
 #ifndef DTGEN_H
 #define DTGEN_H
 

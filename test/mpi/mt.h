@@ -1,4 +1,4 @@
-/* What the MPI test programs share.
+/* mt.h - what the MPI test programs share.
  *
  * A program calls mt_init(), checks with CHECK() and CHECK_EQ(), and returns mt_finish().  Rank 0
  * prints " No Errors" only if no rank counted an error; else each failure stands on a line with

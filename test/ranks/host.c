@@ -1,3 +1,4 @@
+/* host.c - the launcher of ranks that are threads of one process. */
 #include "host.h"
 
 #include <mpi.h>

@@ -1,3 +1,4 @@
+/* fiber.c - fibers (fiber.h): stacks and the switch, in assembler for x86-64 and arm64. */
 #include "fiber.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* memory.c - the book of the heap (memory.h). */
 #include "memory.h"
 
 #include <dirent.h>

@@ -1,3 +1,5 @@
+/* sim.c - the scheduler: fibers, time, deadlock, deaths, and the checks after each step. Start
+ * with sim_run(). */
 #include "sim.h"
 
 #include <errno.h>

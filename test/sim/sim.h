@@ -1,14 +1,14 @@
-/* sim.h - many ranks of this library inside one thread of one process, deterministically.
+/* sim.h - many ranks of this library inside one thread of one process, deterministically. Start
+ * with sim_run() and a scenario of scripted.c.
  *
  *      sim_run(knobs, program)                     one fiber per (rank, thread)
  *        rank 0: struct proc, rooms, MPI calls  \
- *        rank 1: struct proc, rooms, MPI calls   >-- tp_sim: every delivery, delay, refusal by the
- *                                               |   seed
+ *        rank 1: struct proc, rooms, MPI calls   >-- tp_sim: every delivery, delay, refusal by seed
  *        ...                                    /
  *
  * The scheduler picks the next fiber by the seed each time one yields (base/sched.h). Time is
  * virtual: it moves when no fiber can. The same knobs give the same run: sim_result.hash is over
- * every event. When every fiber waits, no message is under way and time cannot help, that is a
+ * every event. If every fiber waits, no message is under way and time cannot help, that is a
  * deadlock: each fiber's wait and call are printed, and the program ends with status 2. */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H

@@ -1,3 +1,4 @@
+/* virtual.c - the responder of virtual ranks (virtual.h), one function for each protocol. */
 #include "virtual.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* job.c - job.h: the forked processes and the launcher that they talk to. */
 #include "job.h"
 
 #include <errno.h>

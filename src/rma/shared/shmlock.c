@@ -1,3 +1,6 @@
+/* shmlock.c - near locks: enter, wait, leave, and the target's side of far locks.
+ * shmlock_types.h has the word and its invariants. Start with shmlock_enter_aged() and
+ * shmlock_leave(). */
 #include "rma/shared/shmlock_types.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* ring.c - the ring of an inbox (ring.h, rules R1 to R5). Start with ring_send(). */
 #include "tp/shm/ring.h"
 
 #include "base/atomic.h"

@@ -1,4 +1,4 @@
-/* Performance variables of a window, and control variables, by name. */
+/* pv.h - performance variables of a window, and control variables, by name. */
 #ifndef PV_H
 #define PV_H
 

@@ -1,10 +1,10 @@
-/* Random one-sided programs with an exact oracle.
+/* random_rma.h - random one-sided programs with an exact oracle.
  *
  * From a seed every rank derives the same program: windows (flavour, size, displacement unit per
- * rank), phases (fence, PSCW, locks, lock_all with flushes), and for each origin a list of
+ * rank) and phases (fence, PSCW, locks, lock_all with flushes). Each origin has a list of
  * operations with random datatypes on both sides, which need not be equally long, by int and by
- * large counts.  Every rank also keeps a model of every window and applies every operation to it in
- * the order of the text; what a rank fetches, and at the end of a phase its own memory, must equal
+ * large counts. Every rank also keeps a model of every window and applies every operation to it in
+ * the order of the text. What a rank fetches, and at the end of a phase its own memory, must equal
  * the model bit for bit.
  *
  * Programs are free of races by construction: in each phase the memory of a target is cut into

@@ -1,4 +1,4 @@
-/* Windows of every flavour and epochs of every kind, for the one-sided test programs.
+/* rw.h - windows of every flavour and epochs of every kind, for the one-sided test programs.
  *
  * Displacement units are 1: rw_disp(w, rank, bytes) is the target displacement of a byte, also in
  * dynamic windows.  rw_make() returns 0 where a flavour is impossible (a shared window over

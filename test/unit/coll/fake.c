@@ -1,3 +1,4 @@
+/* fake.c - fake.h: members of a communicator whose schedules run over lists. */
 #include "fake.h"
 
 #include <stdlib.h>

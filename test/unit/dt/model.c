@@ -1,3 +1,4 @@
+/* model.c - the naive datatype of model.h. */
 #include "model.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* world.c - world.h: windows in forked processes, and what their handlers answer. */
 #include "world.h"
 
 #include <stdlib.h>
