@@ -1,4 +1,4 @@
-/* Argument checks and the error half of leaving a call. */
+/* check.c - argument checks and the error half of leaving a call. */
 #include "api/api.h"
 
 #include "api/api_types.h"

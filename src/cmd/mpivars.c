@@ -1,4 +1,4 @@
-/* mpivars - print what this library is: version, how it was built, and with what.  Under the name
+/* mpivars.c - print what this library is: version, how it was built, and with what. Under the name
  * mpichversion it prints the same in the form of MPICH's command, by which build scripts find the
  * ABI. */
 #include "config.h"

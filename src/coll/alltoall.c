@@ -1,4 +1,4 @@
-/* All-to-all in its forms, and neighbourhood collectives. */
+/* alltoall.c - all-to-all in its forms, and neighbourhood collectives. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Barrier and broadcast. */
+/* bcast.c - barrier and broadcast. */
 #include "coll/coll_types.h"
 #include "coll/select.h"
 

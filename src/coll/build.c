@@ -1,4 +1,4 @@
-/* From a call to its steps. */
+/* build.c - from a call to its steps. */
 #include "coll/coll_types.h"
 
 static void build_vector_call(struct sched *s)

@@ -1,4 +1,4 @@
-/* The calls of coll.h. */
+/* coll.c - the calls of coll.h. */
 #include "coll/coll.h"
 
 #include <errno.h>

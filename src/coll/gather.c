@@ -1,4 +1,4 @@
-/* Gather, scatter, allgather and their vector forms. */
+/* gather.c - gather, scatter, allgather and their vector forms. */
 #include <string.h>
 
 #include "coll/coll_types.h"

@@ -1,5 +1,5 @@
-/* Collectives on intercommunicators: phases in the local group (sched_local) and between the
- * groups. */
+/* inter.c - collectives on intercommunicators: phases in the local group (sched_local) and between
+ * the groups. */
 #include <string.h>
 
 #include "coll/coll_types.h"

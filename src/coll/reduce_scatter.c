@@ -1,4 +1,4 @@
-/* Reduce-scatter: each process ends with its block of the reduction. */
+/* reduce_scatter.c - reduce-scatter: each process ends with its block of the reduction. */
 #include "coll/coll_types.h"
 #include "coll/select.h"
 

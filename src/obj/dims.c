@@ -1,5 +1,5 @@
-/* The search of MPI_Dims_create: all ordered factorizations, from the balanced end, pruned by the
- * best range so far. */
+/* dims.c - the search of MPI_Dims_create: all ordered factorizations, from the balanced end, pruned
+ * by the best range so far. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Buffered sends: the message is packed into the attached buffer and sent from there.
+/* buffer.c - buffered sends: the message is packed into the attached buffer and sent from there.
  *
  *   | piece | data ... | free | piece | data ... |      pieces in order of address, first fit
  *

@@ -1,5 +1,5 @@
-/* Path 1: active messages. How a send leaves, and two of the ways to get the data of a matched
- * rendezvous (the third: native.c). */
+/* by_am.c - path 1: active messages. How a send leaves, and two of the ways to get the data of a
+ * matched rendezvous (the third: native.c). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Matching in constant time, wildcards included.
+/* match.c - matching in constant time, wildcards included.
  *
  * A receive is posted under its key (ctx, rank or any, tag or any). A message may match four keys:
  * of the first receives of each, the one posted first takes it. An unexpected message waits under

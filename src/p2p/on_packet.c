@@ -1,4 +1,5 @@
-/* Handlers of the packets: what arrives is matched, delivered, answered. Start with on_match(). */
+/* on_packet.c - handlers of the packets: what arrives is matched, delivered, answered. Start with
+ * on_match(). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* The calls of p2p.h and the life of their requests. */
+/* p2p.c - the calls of p2p.h and the life of their requests. */
 #include "p2p/p2p.h"
 
 #include <errno.h>

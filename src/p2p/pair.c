@@ -1,4 +1,4 @@
-/* MPI_Isendrecv: a receive and a send under one request.
+/* pair.c - MPI_Isendrecv: a receive and a send under one request.
  *
  * A hook completes the request of the user when both parts are done. */
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What is known of each process talked to, what waits to be sent to it, credits, and its
+/* peer.c - what is known of each process talked to, what waits to be sent to it, credits, and its
  * failure. */
 #include <errno.h>
 #include <stdlib.h>

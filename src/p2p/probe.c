@@ -1,4 +1,4 @@
-/* Probes: looking at unexpected messages, and taking one out of matching. */
+/* probe.c - probes: looking at unexpected messages, and taking one out of matching. */
 #include <stdlib.h>
 
 #include "obj/err.h"

@@ -1,4 +1,4 @@
-/* Receiving: search the unexpected messages, else post; take what arrives. */
+/* recv.c - receiving: search the unexpected messages, else post; take what arrives. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* The life of a send: begun, perhaps queued, done. */
+/* send.c - the life of a send: begun, perhaps queued, done. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Wire ids of requests.
+/* wire_id.c - wire ids of requests.
  *
  * What a peer sends back names a request of this process. It is a place in a table and a count of
  * the place's uses, never an address. An old, foreign or forged id finds nothing, and reveals

@@ -1,6 +1,6 @@
-/* A program that needs this library, and a library that needs libmpich.so.12 (a.so, built with
- * Debian's MPICH): both have to reach one MPI.  With an argument the library is opened by dlopen,
- * privately. */
+/* one.c - a program that needs this library, and a library that needs libmpich.so.12 (a.so, built
+ * with Debian's MPICH): both have to reach one MPI. With an argument the library is opened by
+ * dlopen, privately. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>

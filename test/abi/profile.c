@@ -1,5 +1,5 @@
-/* A profiler's view: this program defines MPI_Send itself and calls the library's PMPI_Send.
- * Its other functions carry names that the library uses inside: they must not meet. */
+/* profile.c - a profiler's view: this program defines MPI_Send itself and calls the library's
+ * PMPI_Send. Its other functions carry names that the library uses inside: they must not meet. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* Sum over the ranks, an attribute, and a message whose status is looked at: what an ABI must
- * keep. */
+/* swap.c - sum over the ranks, an attribute, and a message whose status is looked at: what an ABI
+ * must keep. */
 #include <mpi.h>
 #include <stdio.h>
 

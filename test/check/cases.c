@@ -1,5 +1,6 @@
-/* Programs with one error in their collective calls, by the name of the case; align.test runs them
- * and reads what the library prints. Lines that the messages must name carry "// at NAME". */
+/* cases.c - programs with one error in their collective calls, by the name of the case; align.test
+ * runs them and reads what the library prints. Lines that the messages must name carry "// at
+ * NAME". */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

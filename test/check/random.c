@@ -1,7 +1,7 @@
-/* random SEED HOW: a random sequence of collective calls over four communicators.  HOW 0: the same
- * on all ranks.  Else one call of one rank is 1 changed, 2 left out, 3 swapped with the next one of
- * its communicator that is another call.  Left out: all calls are on MPI_COMM_WORLD, since a rank
- * that waits on another communicator is no difference of sequences. */
+/* random.c - random SEED HOW: a random sequence of collective calls over four communicators. HOW 0:
+ * the same on all ranks. Else one call of one rank is 1 changed, 2 left out, 3 swapped with the
+ * next one of its communicator that is another call. Left out: all calls are on MPI_COMM_WORLD,
+ * since a rank that waits on another communicator is no difference of sequences. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

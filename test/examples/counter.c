@@ -1,4 +1,4 @@
-/* counter: a distributed work queue with MPI_Fetch_and_op.
+/* counter.c - a distributed work queue with MPI_Fetch_and_op.
  *
  * The queue is one number in the window of rank 0: the next line of a picture of the Mandelbrot
  * set. Every rank takes a number by adding one to it, computes that line, puts it into rank 0's

@@ -1,4 +1,4 @@
-/* heat2d: the heat equation on a plate, solved by a grid of processes that exchange their edges
+/* heat2d.c - the heat equation on a plate, solved by a grid of processes that exchange their edges
  * with MPI_Put.
  *
  *       +--------+--------+     Each process owns a block of the plate and keeps a border of one

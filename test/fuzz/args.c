@@ -1,4 +1,4 @@
-/* Target "args": files that mpiexec reads. The first byte selects which:
+/* args.c - target "args": files that mpiexec reads. The first byte selects which:
  *
  *   hosts    a host file (-f)
  *   config   a configuration file (-configfile)

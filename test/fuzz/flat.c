@@ -1,5 +1,6 @@
-/* Target "flat": layouts from the wire.  What dt_unflat() takes must be usable by everything that
- * works on layouts: within its bounds, in bounded time, the same in one go and in parts.
+/* flat.c - target "flat": layouts from the wire. What dt_unflat() takes must be usable by
+ * everything that works on layouts: within its bounds, in bounded time, the same in one go and in
+ * parts.
  *
  * An input is settings and one record per node: op is its kind, a counts back to its child, b & 1:
  * words of 8 bytes. */

@@ -1,6 +1,6 @@
-/* Target "p2p": messages of a hostile peer while this process receives, sends, probes and cancels.
- * After each input: buffers are untouched around, an honest message arrives, and every call and
- * request ends when the others die. */
+/* p2p.c - target "p2p": messages of a hostile peer while this process receives, sends, probes and
+ * cancels. After each input: buffers are untouched around, an honest message arrives, and every
+ * call and request ends when the others die. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Target "wire": texts from outside. The first byte selects the parser that gets the records:
+/* wire.c - target "wire": texts from outside. The first byte selects the parser that gets the
+ * records:
  *
  *   server   mpiexec's side of the PMI-1 wire: lines of ranks that may be any program
  *   client   a rank's side: answers of any launcher, while it starts, exchanges values and ends

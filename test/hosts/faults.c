@@ -1,4 +1,4 @@
-/* One process of the job fails in an epoch of some kind, and what the others then see.
+/* faults.c - one process of the job fails in an epoch of some kind, and what the others then see.
  *
  *      faults KIND ACTION [SECONDS]
  *

@@ -1,4 +1,4 @@
-/* guard: a process dies between any two instructions of a call on a near lock (shmlock.c).
+/* guard.c - a process dies between any two instructions of a call on a near lock (shmlock.c).
  *
  *   guard                    one death in all cases, the other kinds in those marked `deep`
  *   guard one|two|living     all cases of one kind; minutes

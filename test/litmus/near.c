@@ -1,6 +1,6 @@
-/* Litmus programs of the near protocols (rma/shared/shmlock.c, rma/shared/acc.c, tp/shm/ring.c,
- * base/atomic.h): two processes, nothing of the library between them but the words in shared
- * memory.
+/* near.c - litmus programs of the near protocols (rma/shared/shmlock.c, rma/shared/acc.c,
+ * tp/shm/ring.c, base/atomic.h): two processes, nothing of the library between them but the words
+ * in shared memory.
  *
  *   near [SECONDS]     2 in `make check`; minutes by hand, on an idle machine; maint/litmus-arm64
  *                      builds it for arm64

@@ -1,5 +1,5 @@
-/* Nothing of acc.c but its locks is used; the linker leaves the rest out (--gc-sections), with all
- * it would need. */
+/* stripe.c - nothing of acc.c but its locks is used; the linker leaves the rest out
+ * (--gc-sections), with all it would need. */
 #include "rma/shared/acc.c"
 
 #include "stripe.h"

@@ -1,5 +1,5 @@
-/* Litmus program of sleep and wake-up (mem/wake.c): two or three processes, nothing of the library
- * between them but the host page.
+/* wake.c - litmus program of sleep and wake-up (mem/wake.c): two or three processes, nothing of the
+ * library between them but the host page.
  *
  *   wake [SECONDS]     2 in `make check`; minutes by hand, on an idle machine; maint/litmus-arm64
  *                      builds it for arm64

@@ -1,5 +1,5 @@
-/* Active messages between two forked processes: half round trip, message rate, bandwidth; the
- * machine's own cache line time beside it, measured in the same run.
+/* am_pingpong.c - active messages between two forked processes: half round trip, message rate,
+ * bandwidth; the machine's own cache line time beside it, measured in the same run.
  *
  *   am_pingpong [repetitions]      median [lowest, tenth part - highest] of the repetitions */
 #include <sched.h>

@@ -1,6 +1,6 @@
-/* calls: the library's calls that must stay short, each CALLS times, under callgrind
- * (test/perf/calls.test counts the instructions).  One rank: the window is this process's own,
- * which is a near target like any other. */
+/* calls.c - the library's calls that must stay short, each CALLS times, under callgrind
+ * (test/perf/calls.test counts the instructions). One rank: the window is this process's own, which
+ * is a near target like any other. */
 #include <mpi.h>
 #include <stdint.h>
 #include <valgrind/callgrind.h>

@@ -1,4 +1,4 @@
-/* layouts: how the words that node peers share should lie, and what should guard accumulates.
+/* layouts.c - how the words that node peers share should lie, and what should guard accumulates.
  * Compiled with src/rma/shared/shmlock.c, several times with other values of its SHM*_ALIGN
  * (test/perf/layouts.sh), so that lock word and PSCW counters are the real protocol; the
  * alternatives to it and to the stripes are here.

@@ -1,5 +1,5 @@
-/* limits: what this machine can do at best between two processes, without any MPI.
- * Prints "value NUMBER NAME (UNIT)" lines for test/perf/run. */
+/* limits.c - what this machine can do at best between two processes, without any MPI. Prints "value
+ * NUMBER NAME (UNIT)" lines for test/perf/run. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <signal.h>

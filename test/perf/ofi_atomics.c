@@ -1,5 +1,5 @@
-/* A bare libfabric program: atomics of one process on the memory of another, each waited for or
- * not.
+/* ofi_atomics.c - a bare libfabric program: atomics of one process on the memory of another, each
+ * waited for or not.
  *
  *   cc -o ofi_atomics ofi_atomics.c -lfabric
  *   ofi_atomics PROVIDER [wait [local]]    "wait": each add is waited for; "local": without

@@ -1,6 +1,6 @@
-/* Bare libfabric, for raw.c.  The provider is the one that the transport chooses, asked for in its
- * words (tp/ofi/load.c); its objects are opened here, as it opens them.  Puts are asked for with
- * FI_DELIVERY_COMPLETE: what a flush has to know. */
+/* raw_ofi.c - bare libfabric, for raw.c. The provider is the one that the transport chooses, asked
+ * for in its words (tp/ofi/load.c); its objects are opened here, as it opens them. Puts are asked
+ * for with FI_DELIVERY_COMPLETE: what a flush has to know. */
 #include <rdma/fi_tagged.h>
 #include <stdlib.h>
 #include <string.h>

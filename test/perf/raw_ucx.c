@@ -1,4 +1,4 @@
-/* Bare UCX, for raw.c.  Loaded as the transport does, under the variables that it sets
+/* raw_ucx.c - bare UCX, for raw.c. Loaded as the transport does, under the variables that it sets
  * (tp/ucx/lib.c), with its features and its handling of failures, which both decide what UCX
  * uses. */
 #include <dlfcn.h>

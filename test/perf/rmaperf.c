@@ -1,4 +1,4 @@
-/* rmaperf: what one-sided operations and messages cost between two ranks.
+/* rmaperf.c - what one-sided operations and messages cost between two ranks.
  *
  *   rmaperf --list                       names and units of the rows
  *   rmaperf [--ms N] [--after ROW] [--rows ROW,ROW...]

@@ -1,5 +1,5 @@
-/* The UCX transport beside bare UCX, between two processes, in one run and interleaved: what UCX
- * itself needs is the limit that ours is judged by.
+/* ucx_ping.c - the UCX transport beside bare UCX, between two processes, in one run and
+ * interleaved: what UCX itself needs is the limit that ours is judged by.
  *
  *   make test/perf/ucx_ping && UCX_TLS=tcp test/perf/ucx_ping [repetitions]
  *

@@ -1,5 +1,5 @@
-/* Random programs of accumulates with an exact oracle, natively where that is right, beside near,
- * own and message ones.
+/* atomics.c - random programs of accumulates with an exact oracle, natively where that is right,
+ * beside near, own and message ones.
  *
  * Memory of each target:  | words that all change | cells of origin 0 | cells of origin 1 | ...
  * The words take sums, bits and tickets, whose totals are known at the end.  Only origin o changes

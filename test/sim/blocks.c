@@ -1,4 +1,4 @@
-/* Random one-sided programs in the simulator, with an exact oracle.
+/* blocks.c - random one-sided programs in the simulator, with an exact oracle.
  *
  * A window holds, at every target, one block of CELLS longs per origin, which only that origin
  * changes, and COUNTERS longs that all change by sums.  So each origin knows at any time what its

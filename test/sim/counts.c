@@ -1,4 +1,5 @@
-/* Exact numbers of messages, protocol by protocol: what the paper promises, and no packet more. */
+/* counts.c - exact numbers of messages, protocol by protocol: what the paper promises, and no
+ * packet more. */
 #include "scripted.h"
 
 /* Credits decide how much travels in one packet. */

@@ -1,6 +1,6 @@
-/* Windows of which a member died: what the living do among themselves goes on, whole; what was lost
- * is reported. (Scripts of single protocols that meet a death: s14-* in scripted.c; native
- * operations: rma.c.) */
+/* deaths.c - windows of which a member died: what the living do among themselves goes on, whole;
+ * what was lost is reported. (Scripts of single protocols that meet a death: s14-* in scripted.c;
+ * native operations: rma.c.) */
 #include "scripted.h"
 
 enum { LONGS = 64 }; /* in a window */

@@ -1,4 +1,4 @@
-/* First light in the simulator: two ranks with two threads each, a put and a fence. */
+/* first.c - first light in the simulator: two ranks with two threads each, a put and a fence. */
 #include <mpi.h>
 
 #include "scenarios.h"

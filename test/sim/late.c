@@ -1,6 +1,6 @@
-/* Ids that come again: what is late from a freed window or communicator meets another one with its
- * number.  The counters of ids have few bits here (few_ids), so a number is soon used again, in the
- * next round. */
+/* late.c - ids that come again: what is late from a freed window or communicator meets another one
+ * with its number. The counters of ids have few bits here (few_ids), so a number is soon used
+ * again, in the next round. */
 #include "coll/coll_types.h"
 #include "p2p/p2p_types.h"
 #include "scripted.h"

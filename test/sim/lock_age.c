@@ -1,5 +1,5 @@
-/* The order of locks (rma.md 5.3).  Scripts with exact numbers of messages, and random programs of
- * several rounds.  Each runs far, near and mixed. */
+/* lock_age.c - the order of locks (rma.md 5.3). Scripts with exact numbers of messages, and random
+ * programs of several rounds. Each runs far, near and mixed. */
 #include "scripted.h"
 
 enum { ROUNDS = 6, TURNS = 8 };

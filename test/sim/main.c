@@ -1,4 +1,4 @@
-/* The simulator's driver:
+/* main.c - the simulator's driver:
  *
  *   sim [--seeds N] [--first S] [--only NAME|BEGINNING*] [--jobs N] [--seed S --verbose] [--list]
  *

@@ -1,6 +1,6 @@
-/* Communicators in whose creation a process dies, at any step of it: every other one returns from
- * the call, with the communicator or with that error. This holds too if the one it waits for lives
- * and has left with an error. */
+/* newcomm.c - communicators in whose creation a process dies, at any step of it: every other one
+ * returns from the call, with the communicator or with that error. This holds too if the one it
+ * waits for lives and has left with an error. */
 #include "progress/progress.h"
 #include "scripted.h"
 

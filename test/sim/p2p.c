@@ -1,4 +1,4 @@
-/* Messages and collectives in the simulator. */
+/* p2p.c - messages and collectives in the simulator. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Long accumulates whose data the target fetches (src/rma/target/pull_target.c): order from each
- * origin, old values, elements that all change, shortage of records, memory and room at the
- * network, gets that fail in the middle, and deaths of either side. */
+/* pull.c - long accumulates whose data the target fetches (src/rma/target/pull_target.c): order
+ * from each origin, old values, elements that all change, shortage of records, memory and room at
+ * the network, gets that fail in the middle, and deaths of either side. */
 #include <stdlib.h>
 
 #include "scripted.h"

@@ -1,4 +1,4 @@
-/* Random one-sided programs with an exact oracle.
+/* rma.c - random one-sided programs with an exact oracle.
  *
  * Memory of each target:  | cells of origin 0 | cells of origin 1 | ... | shared cells | Only
  * origin o writes the cells of origin o, so o knows what must stand there (its model) and can check

@@ -1,5 +1,5 @@
-/* One-sided operations by several threads of a process: the interleavings that MPI allows (rma.md
- * 5.8).
+/* rma_threads.c - one-sided operations by several threads of a process: the interleavings that MPI
+ * allows (rma.md 5.8).
  *
  *   share    threads put, get, fetch and flush in one lock_all epoch
  *   locks    each thread locks targets of its own

@@ -1,5 +1,5 @@
-/* One rank of this library in jobs of ten to a million processes (virtual.h): messages, steps and
- * bytes of each protocol.
+/* scale.c - one rank of this library in jobs of ten to a million processes (virtual.h): messages,
+ * steps and bytes of each protocol.
  *
  *   scale            the figures of 10 virtual ranks equal those of 10 real ones, for each of the
  *                    ten; then they grow with P and K as they may, and no faster (asserted)

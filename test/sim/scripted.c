@@ -1,6 +1,6 @@
-/* One script per numbered decision of doc/design/rma.md and per shortage in each state.  Each
- * checks its results and, by the window's counters, that the shortage it is about really came
- * about. */
+/* scripted.c - one script per numbered decision of doc/design/rma.md and per shortage in each
+ * state. Each checks its results and, by the window's counters, that the shortage it is about
+ * really came about. */
 #include "scripted.h"
 
 #include <errno.h>

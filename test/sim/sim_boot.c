@@ -1,5 +1,5 @@
-/* Job services of a simulated job: a key-value list, a barrier that yields, a node map in
- * blocks. */
+/* sim_boot.c - job services of a simulated job: a key-value list, a barrier that yields, a node map
+ * in blocks. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Several threads of a rank inside MPI at once (rma.md 5.8): the main thread opens the window, the
- * others join in. */
+/* threads.c - several threads of a rank inside MPI at once (rma.md 5.8): the main thread opens the
+ * window, the others join in. */
 #include "scripted.h"
 
 enum { ROUNDS = 4, CELLS = 64 };

@@ -1,4 +1,4 @@
-/* Native put, get, atomics and flush of tp_sim (tp.h).
+/* tp_native.c - native put, get, atomics and flush of tp_sim (tp.h).
  *
  *      put --> [read the source] --> [write, perhaps in two parts] --> visible --> told
  *              (local completion may be earlier)

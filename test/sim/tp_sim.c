@@ -1,4 +1,4 @@
-/* tp_sim - the transport of simulated ranks: each delivery, delay and refusal is drawn from the
+/* tp_sim.c - the transport of simulated ranks: each delivery, delay and refusal is drawn from the
  * seed. */
 #include <errno.h>
 #include <stdlib.h>

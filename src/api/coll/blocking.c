@@ -1,4 +1,4 @@
-/* Blocking collectives (MPI-3.1 chapter 5 and 7.6). */
+/* blocking.c - blocking collectives (MPI-3.1 chapter 5 and 7.6). */
 #include "api/api.h"
 #include "api/coll/collcall.h"
 #include "dt/dt.h"

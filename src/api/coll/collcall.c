@@ -1,4 +1,5 @@
-/* Checks of collective calls: which arguments count depends on the root and on in-place. */
+/* collcall.c - checks of collective calls: which arguments count depends on the root and on
+ * in-place. */
 #include "api/coll/collcall.h"
 
 #include "api/api.h"

@@ -1,4 +1,4 @@
-/* Nonblocking collectives (MPI-3.1 5.12, 7.7). */
+/* nonblocking.c - nonblocking collectives (MPI-3.1 5.12, 7.7). */
 #include "api/api.h"
 #include "api/coll/collcall.h"
 

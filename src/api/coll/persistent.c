@@ -1,4 +1,4 @@
-/* Persistent collectives (MPI-4.0 6.13, 8.8).  Info is a hint and not used. */
+/* persistent.c - persistent collectives (MPI-4.0 6.13, 8.8). Info is a hint and not used. */
 #include "api/api.h"
 #include "api/coll/collcall.h"
 

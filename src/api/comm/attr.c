@@ -1,5 +1,5 @@
-/* Attributes of communicators, windows and datatypes (MPI-3.1 6.7), the MPI-1 names included.
- * Those of windows are in win.c. */
+/* attr.c - attributes of communicators, windows and datatypes (MPI-3.1 6.7), the MPI-1 names
+ * included. Those of windows are in win.c. */
 #include "api/api.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* Communicators (MPI-3.1 6.4, 6.6, 6.8). */
+/* comm.c - communicators (MPI-3.1 6.4, 6.6, 6.8). */
 #include "api/api.h"
 
 #include <stdio.h>

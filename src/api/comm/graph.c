@@ -1,4 +1,4 @@
-/* Graphs (MPI-3.1 7.5.3, 7.5.5, 7.5.8). */
+/* graph.c - graphs (MPI-3.1 7.5.3, 7.5.5, 7.5.8). */
 #include "api/api.h"
 
 #include <stdlib.h>

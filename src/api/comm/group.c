@@ -1,4 +1,4 @@
-/* Groups (MPI-3.1 6.3). */
+/* group.c - groups (MPI-3.1 6.3). */
 #include "api/api.h"
 
 #include <stdlib.h>

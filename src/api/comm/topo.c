@@ -1,4 +1,4 @@
-/* Virtual topologies (MPI-3.1 chapter 7): what their calls share, and those of no kind. */
+/* topo.c - virtual topologies (MPI-3.1 chapter 7): what their calls share, and those of no kind. */
 #include "api/api.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Constructors of datatypes (MPI-3.1 4.1.2, 4.1.7, and the removed ones of MPI-1). */
+/* construct.c - constructors of datatypes (MPI-3.1 4.1.2, 4.1.7, and the removed ones of MPI-1). */
 #include "api/api.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Subarrays, distributed arrays and parameterized types (MPI-3.1 4.1.3, 4.1.4, 17.1.9). */
+/* construct_array.c - subarrays, distributed arrays and parameterized types (MPI-3.1 4.1.3, 4.1.4,
+ * 17.1.9). */
 #include "api/api.h"
 
 #include <limits.h>

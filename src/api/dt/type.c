@@ -1,5 +1,5 @@
-/* Datatypes: duplicates, life, queries, names (MPI-3.1 4.1); construct.c and construct_array.c make
- * them. */
+/* type.c - datatypes: duplicates, life, queries, names (MPI-3.1 4.1); construct.c and
+ * construct_array.c make them. */
 #include "api/api.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* Reduction operations (MPI-3.1 5.9). */
+/* user_op.c - reduction operations (MPI-3.1 5.9). */
 #include "api/api.h"
 
 #include "dt/dt.h"

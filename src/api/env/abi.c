@@ -1,4 +1,5 @@
-/* The data and special functions of MPICH's ABI: objects whose addresses are constants of mpi.h.
+/* abi.c - the data and special functions of MPICH's ABI: objects whose addresses are constants of
+ * mpi.h.
  *
  * The library never writes them (the Fortran bindings set the F_ pointers once). So they are not
  * state of a process, and not part of struct proc. */

@@ -1,4 +1,4 @@
-/* Hooks of MPICH's binding libraries that belong to no other file, and the texts of
+/* bindings.c - hooks of MPICH's binding libraries that belong to no other file, and the texts of
  * mpichversion. */
 #include "api/bindings.h"
 

@@ -1,4 +1,4 @@
-/* Info objects (MPI-3.1 chapter 9, MPI-4 10). */
+/* info.c - info objects (MPI-3.1 chapter 9, MPI-4 10). */
 #include "api/api.h"
 
 #include <stdio.h>

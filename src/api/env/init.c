@@ -1,4 +1,4 @@
-/* Start and end of MPI (MPI-3.1 8.7, 12.4). */
+/* init.c - start and end of MPI (MPI-3.1 8.7, 12.4). */
 #include "api/api.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Version, clock, names, memory (MPI-3.1 8.1, 8.2, 8.6, 14.2). */
+/* misc.c - version, clock, names, memory (MPI-3.1 8.1, 8.2, 8.6, 14.2). */
 #include "api/api.h"
 
 #include <stdio.h>

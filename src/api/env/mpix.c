@@ -1,4 +1,5 @@
-/* MPICH's extensions, MPIX_. Those that need a missing feature return an error that names it. */
+/* mpix.c - MPICH's extensions, MPIX_. Those that need a missing feature return an error that names
+ * it. */
 #include "api/api.h"
 
 /* The signatures are given from outside; not every function needs all of its own. */

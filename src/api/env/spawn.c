@@ -1,4 +1,4 @@
-/* Dynamic processes (MPI-3.1 chapter 10): not supported; the calls return an error. */
+/* spawn.c - dynamic processes (MPI-3.1 chapter 10): not supported; the calls return an error. */
 #include "api/api.h"
 
 /* The signatures are given from outside; not every function needs all of its own. */

@@ -1,4 +1,4 @@
-/* Files: open, close, sizes, hints, consistency (MPI-3.1 13.2, 13.6). */
+/* file.c - files: open, close, sizes, hints, consistency (MPI-3.1 13.2, 13.6). */
 #include "api/io/filecall.h"
 
 #include "api/api_types.h"

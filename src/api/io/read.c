@@ -1,4 +1,4 @@
-/* Files: reading data (MPI-3.1 13.4). */
+/* read.c - files: reading data (MPI-3.1 13.4). */
 #include "api/io/filecall.h"
 
 int PMPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)

@@ -1,4 +1,4 @@
-/* Views, positions and data representations (MPI-3.1 13.3, 13.4, 13.5). */
+/* view.c - views, positions and data representations (MPI-3.1 13.3, 13.4, 13.5). */
 #include "api/io/filecall.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* Files: writing data (MPI-3.1 13.4). */
+/* write.c - files: writing data (MPI-3.1 13.4). */
 #include "api/io/filecall.h"
 
 int PMPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,

@@ -1,4 +1,4 @@
-/* The buffer of buffered sends (MPI-3.1 3.6). */
+/* bsend_buffer.c - the buffer of buffered sends (MPI-3.1 3.6). */
 #include "api/api.h"
 
 #include <limits.h>

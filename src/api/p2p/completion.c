@@ -1,4 +1,4 @@
-/* Completion of requests (MPI-3.1 3.7): one, several; start and cancel. */
+/* completion.c - completion of requests (MPI-3.1 3.7): one, several; start and cancel. */
 #include "api/api.h"
 #include "check/check.h"
 

@@ -1,5 +1,5 @@
-/* Completion without freeing (MPI-4.1 3.7.6), and the fields of a status by name (3.2.5). A request
- * stays as it is: MPI_Test and its like end it. */
+/* get_status.c - completion without freeing (MPI-4.1 3.7.6), and the fields of a status by name
+ * (3.2.5). A request stays as it is: MPI_Test and its like end it. */
 #include "api/api.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Generalized requests (MPI-3.1 12.2). */
+/* grequest.c - generalized requests (MPI-3.1 12.2). */
 #include "api/api.h"
 
 #include <stdlib.h>

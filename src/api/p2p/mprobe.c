@@ -1,4 +1,4 @@
-/* Probes and matched messages (MPI-3.1 3.8). */
+/* mprobe.c - probes and matched messages (MPI-3.1 3.8). */
 #include "api/api.h"
 
 #include "dt/dt.h"

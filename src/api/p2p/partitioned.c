@@ -1,4 +1,5 @@
-/* Partitioned communication (MPI-4 chapter 4): arguments; the implementation is p2p/part.c. */
+/* partitioned.c - partitioned communication (MPI-4 chapter 4): arguments; the implementation is
+ * p2p/part.c. */
 #include "api/api.h"
 
 #include "dt/dt.h"

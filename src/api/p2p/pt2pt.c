@@ -1,5 +1,5 @@
-/* Point-to-point calls (MPI-3.1 chapter 3).  Counts arrive as MPI_Count; the _c forms share
- * everything. */
+/* pt2pt.c - point-to-point calls (MPI-3.1 chapter 3). Counts arrive as MPI_Count; the _c forms
+ * share everything. */
 #include "api/api.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
-/* Windows and their synchronization (MPI-3.1 11.2, 11.5). MPI_Win_flush is the only inline one. */
+/* win.c - windows and their synchronization (MPI-3.1 11.2, 11.5). MPI_Win_flush is the only inline
+ * one. */
 #include "api/api.h"
 
 #include <limits.h>

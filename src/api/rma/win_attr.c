@@ -1,4 +1,5 @@
-/* Names, groups, attributes, hints and error handlers of windows (MPI-3.1 6.7, 6.8, 8.3, 11.2). */
+/* win_attr.c - names, groups, attributes, hints and error handlers of windows (MPI-3.1 6.7, 6.8,
+ * 8.3, 11.2). */
 #include "api/api.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* MPI_T, the tool information interface (MPI-3.1 14.3).
+/* tool.c - MPI_T, the tool information interface (MPI-3.1 14.3).
  *
  * Control and performance variables are the rows of var/; a category is a room. Handles and
  * sessions are pointers, which are looked up in lists before use. Everything works before MPI_Init

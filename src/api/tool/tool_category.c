@@ -1,4 +1,4 @@
-/* MPI_T: categories (the rooms) and events (none). */
+/* tool_category.c - MPI_T: categories (the rooms) and events (none). */
 #include "api/api.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* MPI_T: control variables. */
+/* tool_cvar.c - MPI_T: control variables. */
 #include "api/api.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* MPI_T: performance variables. */
+/* tool_pvar.c - MPI_T: performance variables. */
 #include "api/api.h"
 
 #include <limits.h>

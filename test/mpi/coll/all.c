@@ -1,6 +1,6 @@
-/* Every collective, blocking and nonblocking, on sizes from nothing to large, with every root, with
- * MPI_IN_PLACE and without. It runs on the world, on a dup and on a communicator in reverse order.
- * Contents are exact: element i of what rank r contributes is val(r, i). */
+/* all.c - every collective, blocking and nonblocking, on sizes from nothing to large, with every
+ * root, with MPI_IN_PLACE and without. It runs on the world, on a dup and on a communicator in
+ * reverse order. Contents are exact: element i of what rank r contributes is val(r, i). */
 #include "../mt.h"
 
 static MPI_Comm comm;

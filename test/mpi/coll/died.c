@@ -1,4 +1,5 @@
-/* One process is killed amid collectives: the survivors' errors have that class and name the failed
+/* died.c - one process is killed amid collectives: the survivors' errors have that class and name
+ * the failed
  *   process. This holds too if one survivor met the failure earlier and is in MPI_Finalize, whose
  *   messages are not the others' data. died CALL: dup, sum, sums (short and long ones), create */
 #include "../mt.h"

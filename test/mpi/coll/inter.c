@@ -1,4 +1,5 @@
-/* Collectives on an intercommunicator: data go from one group to the other.  MPI-3.1 5.2.2. */
+/* inter.c - collectives on an intercommunicator: data go from one group to the other. MPI-3.1
+ * 5.2.2. */
 #include "../mt.h"
 
 static int lrank, lsize, rsize, low; /* on the intercommunicator; low: in the group of even ranks */

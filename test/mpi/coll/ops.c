@@ -1,5 +1,5 @@
-/* Reductions: every predefined operation on the types it is defined for, the pair types, user
- * operations (commutative or not), derived types, and MPI_Reduce_local.  MPI-3.1 5.9. */
+/* ops.c - reductions: every predefined operation on the types it is defined for, the pair types,
+ * user operations (commutative or not), derived types, and MPI_Reduce_local. MPI-3.1 5.9. */
 #include "../mt.h"
 #include <complex.h>
 

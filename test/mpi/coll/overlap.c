@@ -1,5 +1,6 @@
-/* Many nonblocking collectives under way at once, on one communicator and on several, finished in
- * another order than started, beside point-to-point traffic; derived types in collectives. */
+/* overlap.c - many nonblocking collectives under way at once, on one communicator and on several,
+ * finished in another order than started, beside point-to-point traffic; derived types in
+ * collectives. */
 #include "../mt.h"
 
 enum { M = 40 };

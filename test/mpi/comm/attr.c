@@ -1,5 +1,5 @@
-/* Attributes of communicators, datatypes and windows: copy and delete functions, their order and
- * their errors, the predefined ones.  MPI-3.1 6.7. */
+/* attr.c - attributes of communicators, datatypes and windows: copy and delete functions, their
+ * order and their errors, the predefined ones. MPI-3.1 6.7. */
 #include "../mt.h"
 
 static int copies, deletes, refuse;

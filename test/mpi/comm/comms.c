@@ -1,5 +1,5 @@
-/* Communicators and groups: split, dup, create, create_group, split_type, idup, compare, names;
- * traffic on one never shows on another; thousands of dup and free. */
+/* comms.c - communicators and groups: split, dup, create, create_group, split_type, idup, compare,
+ * names; traffic on one never shows on another; thousands of dup and free. */
 #include "../mt.h"
 
 /* A message on each of two communicators with the same tag: each arrives on its own. */

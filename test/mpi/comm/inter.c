@@ -1,4 +1,4 @@
-/* Intercommunicators: creation, sends across, merge, dup, split, remote group. */
+/* inter.c - intercommunicators: creation, sends across, merge, dup, split, remote group. */
 #include "../mt.h"
 
 static void across(MPI_Comm inter, int expect_remote)

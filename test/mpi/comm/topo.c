@@ -1,4 +1,4 @@
-/* Cartesian, graph and distributed graph topologies, dims_create, and the neighbourhood
+/* topo.c - Cartesian, graph and distributed graph topologies, dims_create, and the neighbourhood
  * collectives on them. */
 #include "../mt.h"
 

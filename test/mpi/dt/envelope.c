@@ -1,4 +1,4 @@
-/* What the library remembers of each constructor (envelope, contents), darray, names,
+/* envelope.c - what the library remembers of each constructor (envelope, contents), darray, names,
  * match_size, the removed MPI-1 forms, zero counts, types beyond 2 GiB. */
 #include "../mt.h"
 

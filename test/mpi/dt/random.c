@@ -1,5 +1,6 @@
-/* Random datatypes against the oracle of dtgen.h: size, extents, pack, unpack in pieces, external32
- * round trip, transfer to a differently shaped type of the same signature, contents rebuilt.
+/* random.c - random datatypes against the oracle of dtgen.h: size, extents, pack, unpack in pieces,
+ * external32 round trip, transfer to a differently shaped type of the same signature, contents
+ * rebuilt.
  *
  *   random [--seed S] [--types N] [--external 0]     (0: leave external32 out) */
 #include "../mt.h"

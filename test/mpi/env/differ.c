@@ -1,4 +1,5 @@
-/* Every control variable that may differ between processes differs, and programs run as ever.
+/* differ.c - every control variable that may differ between processes differs, and programs run as
+ * ever.
  *
  * The variables are set through MPI_T before MPI_Init, each rank another column of the table. A
  * variable whose scope is local and that has no row fails the test: a new one needs a row with the

@@ -1,4 +1,4 @@
-/* Start and end, versions, clocks, memory, info objects, names. */
+/* env.c - start and end, versions, clocks, memory, info objects, names. */
 #include "../mt.h"
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-/* What the library keeps open has no name: whatever kills a process, nothing is left behind in a
- * folder.  A file of a network's in /dev/shm that is removed when it has been opened would stay if
- * its process were killed in between. */
+/* files.c - what the library keeps open has no name: whatever kills a process, nothing is left
+ * behind in a folder. A file of a network's in /dev/shm that is removed when it has been opened
+ * would stay if its process were killed in between. */
 #include "../mt.h"
 #include <dirent.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
-/* What a program does with signals is its own: the library, and what it loads, leave it as it is.
- * One exception: between MPI_Init and MPI_Finalize a signal of a crash whose action is the default
- * has the handler of the crash report, unless MPIR_CVAR_CRASH_REPORT=0. */
+/* signals.c - what a program does with signals is its own: the library, and what it loads, leave it
+ * as it is. One exception: between MPI_Init and MPI_Finalize a signal of a crash whose action is
+ * the default has the handler of the crash report, unless MPIR_CVAR_CRASH_REPORT=0. */
 #include "../mt.h"
 #include <signal.h>
 #include <string.h>

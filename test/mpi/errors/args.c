@@ -1,5 +1,5 @@
-/* Wrong arguments: each call returns an error of the right class through the right error handler,
- * with a text that is not empty. The library goes on working. */
+/* args.c - wrong arguments: each call returns an error of the right class through the right error
+ * handler, with a text that is not empty. The library goes on working. */
 #include "../mt.h"
 
 static int handled;

@@ -1,7 +1,7 @@
-/* A program that has used up its file descriptors talks to processes for the first time, and they
- * to it: one-sided and by messages.  Between processes of a host nothing of that needs a descriptor
- * for good, so all of it works; over a network it works when the shortage ends soon: "soon" is
- * after a second.  With "all" all ranks are short of them, else rank 0 alone. */
+/* files.c - a program that has used up its file descriptors talks to processes for the first time,
+ * and they to it: one-sided and by messages. Between processes of a host nothing of that needs a
+ * descriptor for good, so all of it works; over a network it works when the shortage ends soon:
+ * "soon" is after a second. With "all" all ranks are short of them, else rank 0 alone. */
 #include "../mt.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* Errors of one-sided calls: arguments, synchronization state, ranges, flavours.  The window keeps
- * working, and nothing outside it is written.  MPI-3.1 11.6.  The texts name the call, what is
+/* rma.c - errors of one-sided calls: arguments, synchronization state, ranges, flavours. The window
+ * keeps working, and nothing outside it is written. MPI-3.1 11.6. The texts name the call, what is
  * wrong and its value. */
 #include "../mt.h"
 

@@ -1,5 +1,5 @@
-/* What this library does not have returns an error that names the call: extensions of MPICH. What
- * there is no file for goes to the error handler of MPI_FILE_NULL (MPI-3.1 13.7). */
+/* unsupported.c - what this library does not have returns an error that names the call: extensions
+ * of MPICH. What there is no file for goes to the error handler of MPI_FILE_NULL (MPI-3.1 13.7). */
 #include "../mt.h"
 
 static int handled;

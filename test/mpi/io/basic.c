@@ -1,4 +1,5 @@
-/* Files: open and close, every access with every pointer, views, hints, errors, requests. */
+/* basic.c - files: open and close, every access with every pointer, views, hints, errors,
+ * requests. */
 #include "../mt.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* What accesses cost, by the counters of the library: system calls, rounds, locks.  And what is
- * returned where the file may not grow: class, text, bytes that are there. */
+/* cost.c - what accesses cost, by the counters of the library: system calls, rounds, locks. And
+ * what is returned where the file may not grow: class, text, bytes that are there. */
 #include "../mt.h"
 
 #include <signal.h>

@@ -1,4 +1,5 @@
-/* A rank is killed amid collective accesses: the others end with an error of that class, can close
+/* died.c - a rank is killed amid collective accesses: the others end with an error of that class,
+ * can close
  *   the file, and leave no lock on it. died HOW: write (by way of aggregators), read, ordered */
 #define _GNU_SOURCE
 #include "../mt.h"

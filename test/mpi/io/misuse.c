@@ -1,5 +1,5 @@
-/* Files: what one process does wrong in a collective call is an error of all, and none waits for
- * ever; an access that fails leaves the pointer; offsets near 2^63. */
+/* misuse.c - files: what one process does wrong in a collective call is an error of all, and none
+ * waits for ever; an access that fails leaves the pointer; offsets near 2^63. */
 #include "../mt.h"
 
 #include <unistd.h>

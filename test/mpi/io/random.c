@@ -1,6 +1,6 @@
-/* Random views, memory layouts and kinds of access against a model of the file, byte for byte. Each
- * unit of the file belongs to one rank or to none; what belongs to none must stay as it was. --seed
- * N --programs M repeats and prolongs it; a failure names its seed. */
+/* random.c - random views, memory layouts and kinds of access against a model of the file, byte for
+ * byte. Each unit of the file belongs to one rank or to none; what belongs to none must stay as it
+ * was. --seed N --programs M repeats and prolongs it; a failure names its seed. */
 #include "../mt.h"
 
 #include <fcntl.h>

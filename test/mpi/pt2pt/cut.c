@@ -1,7 +1,7 @@
-/* The connection between two living processes breaks, over a network: no message takes the place of
- * a lost one. Both sides end with errors in bounded time, whatever the length of the lost one. Run
- * with mpiexec -disable-auto-cleanup on two ranks. Each then holds the other for dead, so both end
- * by a signal, when all was right. */
+/* cut.c - the connection between two living processes breaks, over a network: no message takes the
+ * place of a lost one. Both sides end with errors in bounded time, whatever the length of the lost
+ * one. Run with mpiexec -disable-auto-cleanup on two ranks. Each then holds the other for dead, so
+ * both end by a signal, when all was right. */
 #include "../mt.h"
 #include <netinet/in.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
-/* Every size around the protocol thresholds, up to some MiB, in both directions at once, to
- * oneself as well; sendrecv_replace; unaligned buffers. */
+/* large.c - every size around the protocol thresholds, up to some MiB, in both directions at once,
+ * to oneself as well; sendrecv_replace; unaligned buffers. */
 #include "../mt.h"
 
 static void exchange(size_t n, int shift)

@@ -1,4 +1,4 @@
-/* Thousands of messages under way; the four families of completion calls. */
+/* many.c - thousands of messages under way; the four families of completion calls. */
 #include "../mt.h"
 
 /* N sends and N receives in opposite order of tags; all, some, any, and test forms. */

@@ -1,4 +1,4 @@
-/* Synchronous, buffered and ready sends, persistent requests, cancel, request_free,
+/* modes.c - synchronous, buffered and ready sends, persistent requests, cancel, request_free,
  * request_get_status. */
 #include "../mt.h"
 

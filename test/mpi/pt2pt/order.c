@@ -1,6 +1,6 @@
-/* Messages between two ranks on one tag arrive in the order sent, whatever their sizes (eager and
- * rendezvous mixed). The receive may be named or a wildcard, and posted before or after the
- * message. Different tags may be received in any order. MPI-3.1 3.5. */
+/* order.c - messages between two ranks on one tag arrive in the order sent, whatever their sizes
+ * (eager and rendezvous mixed). The receive may be named or a wildcard, and posted before or after
+ * the message. Different tags may be received in any order. MPI-3.1 3.5. */
 #include "../mt.h"
 
 enum { N = 60 };

@@ -1,5 +1,5 @@
-/* Partitioned messages: the two sides cut the data differently, the partitions get ready in any
- * order, and the requests are started again. */
+/* partitioned.c - partitioned messages: the two sides cut the data differently, the partitions get
+ * ready in any order, and the requests are started again. */
 #include "../mt.h"
 
 enum { N = 24, ROUNDS = 3 };

@@ -1,4 +1,4 @@
-/* Wildcards, status fields, probe, iprobe and the matched probes. */
+/* probe.c - wildcards, status fields, probe, iprobe and the matched probes. */
 #include "../mt.h"
 
 static void status_fields(void)

@@ -1,5 +1,5 @@
-/* Completion calls with null and inactive requests, errors in statuses, generalized requests,
- * and status setters. */
+/* requests.c - completion calls with null and inactive requests, errors in statuses, generalized
+ * requests, and status setters. */
 #include "../mt.h"
 
 static int freed, queried, cancelled;

@@ -1,5 +1,6 @@
-/* A message longer than the receive buffer: MPI_ERR_TRUNCATE, nothing written past the buffer,
- * and the next message comes through.  Eager and rendezvous, posted and unexpected, mrecv. */
+/* truncate.c - a message longer than the receive buffer: MPI_ERR_TRUNCATE, nothing written past the
+ * buffer, and the next message comes through. Eager and rendezvous, posted and unexpected,
+ * mrecv. */
 #include "../mt.h"
 
 static void one(int sent, int room, int how)

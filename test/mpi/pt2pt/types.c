@@ -1,5 +1,5 @@
-/* Messages of derived datatypes: the bytes in the type map arrive, the gaps stay as they were;
- * sender and receiver may describe the same signature differently. */
+/* types.c - messages of derived datatypes: the bytes in the type map arrive, the gaps stay as they
+ * were; sender and receiver may describe the same signature differently. */
 #include "../mt.h"
 
 enum { KINDS = 9 };

@@ -1,6 +1,6 @@
-/* Many put half a megabyte each into the window of a process that is outside of MPI for a second.
- * Each has sent a message to it before: more comes there than it has receive buffers for. Nothing
- * may be lost or misplaced, and it ends. */
+/* absent.c - many put half a megabyte each into the window of a process that is outside of MPI for
+ * a second. Each has sent a message to it before: more comes there than it has receive buffers for.
+ * Nothing may be lost or misplaced, and it ends. */
 #include "rw.h"
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
-/* Active target: fences with every assertion, open fences repeated, PSCW with changing groups, test
- * instead of wait, posts long before starts, two windows interleaved, groups that differ. */
+/* active.c - active target: fences with every assertion, open fences repeated, PSCW with changing
+ * groups, test instead of wait, posts long before starts, two windows interleaved, groups that
+ * differ. */
 #include "rw.h"
 
 static int64_t *cell(struct rw *w, int i) { return (int64_t *)(void *)(w->mem + 8 * i); }

@@ -1,7 +1,7 @@
-/* An operation of a passive epoch that nothing synchronizes reaches its target while its origin
- * only looks: held back for piggybacking, or coalesced with others, it leaves after a bounded
- * number of polls, whichever call polls.  Each way of looking must bring it there within ten
- * seconds.  Where the user asked to delay, it leaves with the synchronization call. */
+/* aging.c - an operation of a passive epoch that nothing synchronizes reaches its target while its
+ * origin only looks: held back for piggybacking, or coalesced with others, it leaves after a
+ * bounded number of polls, whichever call polls. Each way of looking must bring it there within ten
+ * seconds. Where the user asked to delay, it leaves with the synchronization call. */
 #include "pv.h"
 #include "rw.h"
 

@@ -1,5 +1,5 @@
-/* Atomicity under contention: all ranks, the owner included, update the same elements at once.
- * Nothing is lost, tickets are unique, a lock made of compare_and_swap excludes. */
+/* atomic.c - atomicity under contention: all ranks, the owner included, update the same elements at
+ * once. Nothing is lost, tickets are unique, a lock made of compare_and_swap excludes. */
 #include "rw.h"
 
 enum { ROUNDS = 60, BIG = 3000 };

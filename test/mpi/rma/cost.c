@@ -1,4 +1,4 @@
-/* What a window costs and what its variables show.
+/* cost.c - what a window costs and what its variables show.
  *
  *   memory    the same for every number of ranks (rma.md, sections 1 and 3): the slots are bounded,
  *             the near table and the words of the node grow with the members on the node only

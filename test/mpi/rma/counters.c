@@ -1,4 +1,4 @@
-/* Counters in a window whose elements go by the processor's atomics (info
+/* counters.c - counters in a window whose elements go by the processor's atomics (info
  * mpi_accumulate_granularity): every rank uses every rank's, its own included, so that near, own,
  * message and native accumulates meet on the same words. What is fetched and added agrees in any
  * order, nothing is lost, a lock made of compare_and_swap excludes. With the argument "native" some

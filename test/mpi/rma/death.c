@@ -1,4 +1,4 @@
-/* A process dies while others use its windows (rma.md, section 5, number 14).  Run with
+/* death.c - a process dies while others use its windows (rma.md, section 5, number 14). Run with
  * mpiexec -disable-auto-cleanup on at least three ranks: the last one kills itself, holding an
  * exclusive lock of its own window; calls that need it return an error in bounded time, the others
  * go on working with each other. */

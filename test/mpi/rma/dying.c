@@ -1,7 +1,7 @@
-/* Which class each one-sided call returns when its target dies: MPIX_ERR_PROC_FAILED, or none.  Run
- * with mpiexec -disable-auto-cleanup on CASES + 1 ranks.  Rank 0 has windows of three flavours with
- * each other rank; rank k kills itself while rank 0 is in case k - 1 on the first of them, and rank
- * 0 goes through the case on the others after the death.
+/* dying.c - which class each one-sided call returns when its target dies: MPIX_ERR_PROC_FAILED, or
+ * none. Run with mpiexec -disable-auto-cleanup on CASES + 1 ranks. Rank 0 has windows of three
+ * flavours with each other rank; rank k kills itself while rank 0 is in case k - 1 on the first of
+ * them, and rank 0 goes through the case on the others after the death.
  *
  *   dying            near: an operation on the memory of a dead process may succeed
  *   dying far        no operation that is completed at the target may succeed */

@@ -1,5 +1,6 @@
-/* Dynamic windows: many regions, attach and detach during an epoch, memory that is detached and
- * attached again elsewhere, MPI_BOTTOM and absolute addresses.  (rma.md, section 5, number 9) */
+/* dynamic.c - dynamic windows: many regions, attach and detach during an epoch, memory that is
+ * detached and attached again elsewhere, MPI_BOTTOM and absolute addresses. (rma.md, section 5,
+ * number 9) */
 #include "rw.h"
 
 static int left, right;

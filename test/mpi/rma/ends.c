@@ -1,5 +1,5 @@
-/* The end of windows (rma.md, section 5, number 12): freed with open fences of several kinds, the
- * window still whole in its attributes' delete functions, ids used again at once. */
+/* ends.c - the end of windows (rma.md, section 5, number 12): freed with open fences of several
+ * kinds, the window still whole in its attributes' delete functions, ids used again at once. */
 #include "rw.h"
 
 static int calls;

@@ -1,6 +1,6 @@
-/* A little of everything, for runs under valgrind and sanitizers: messages of all protocols,
- * collectives, windows of each flavour, all operations in each kind of epoch, derived types,
- * errors, attributes; all of it freed again. */
+/* everything.c - a little of everything, for runs under valgrind and sanitizers: messages of all
+ * protocols, collectives, windows of each flavour, all operations in each kind of epoch, derived
+ * types, errors, attributes; all of it freed again. */
 #include "../mt.h"
 
 enum { N = 24, LONG = 20000 };

@@ -1,7 +1,7 @@
-/* Bytes that are not an operation's are neither written nor read: the gap inside an element of
- * MPI_SHORT_INT, what lies behind the last element of a window whose type is padded, and the page
- * behind that.  They are others' to store at the same time (MPI-3.1 11.7: only accesses to one
- * location conflict), the owner's own data among them. */
+/* holes.c - bytes that are not an operation's are neither written nor read: the gap inside an
+ * element of MPI_SHORT_INT, what lies behind the last element of a window whose type is padded, and
+ * the page behind that. They are others' to store at the same time (MPI-3.1 11.7: only accesses to
+ * one location conflict), the owner's own data among them. */
 #include "rw.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Info keys of windows (MPI-3.1 11.2.1 to 11.2.4 and MPI-4.1 12.2.7): MPI_Win_get_info returns what
- * is in effect, and that is kept to. */
+/* info.c - info keys of windows (MPI-3.1 11.2.1 to 11.2.4 and MPI-4.1 12.2.7): MPI_Win_get_info
+ * returns what is in effect, and that is kept to. */
 #include "rw.h"
 
 /* The value in effect, "" when the key is not returned. */

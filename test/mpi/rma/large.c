@@ -1,6 +1,6 @@
-/* Windows and displacements beyond 2 and 4 GiB, the large-count forms of every call, MPI_PROC_NULL
- * and counts of zero for every operation in every kind of epoch.  With --huge also one transfer of
- * more than 2 GiB into allocated memory, which takes that much of it. */
+/* large.c - windows and displacements beyond 2 and 4 GiB, the large-count forms of every call,
+ * MPI_PROC_NULL and counts of zero for every operation in every kind of epoch. With --huge also one
+ * transfer of more than 2 GiB into allocated memory, which takes that much of it. */
 #include "rw.h"
 #include <sys/mman.h>
 

@@ -1,7 +1,7 @@
-/* What may wait and what may not (rma.md, section 5, number 1): opening an epoch and queueing a few
- * operations return although the target has not done its part yet; the target does it only when it
- * has got a message that is sent after those calls.  MPI lets a library wait there; this one must
- * not:
+/* lazy.c - what may wait and what may not (rma.md, section 5, number 1): opening an epoch and
+ * queueing a few operations return although the target has not done its part yet; the target does
+ * it only when it has got a message that is sent after those calls. MPI lets a library wait there;
+ * this one must not:
  *   fence(NOPRECEDE), put       before the target is in its fence
  *   start, put                  before the target has posted
  *   lock, put                   while another process holds the lock (far targets only)

@@ -1,6 +1,6 @@
-/* Passive target locks: exclusion, several locks at once in crossed orders, lock_all beside
- * exclusive locks, many waiting requests, NOCHECK, nothing inside an epoch.
- * (rma.md, section 5: numbers 2, 3, 4, 5, 7 and 15) */
+/* locks.c - passive target locks: exclusion, several locks at once in crossed orders, lock_all
+ * beside exclusive locks, many waiting requests, NOCHECK, nothing inside an epoch. (rma.md, section
+ * 5: numbers 2, 3, 4, 5, 7 and 15) */
 #include "rw.h"
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-/* Each operation x synchronization x window flavour, contiguous and strided, one element and many:
- * every rank works on its own strip in the memory of every rank. */
+/* matrix.c - each operation x synchronization x window flavour, contiguous and strided, one element
+ * and many: every rank works on its own strip in the memory of every rank. */
 #include "rw.h"
 
 enum op { PUT, GET, ACC, REPLACE, GACC, NOOP, FOP, CAS, RPUT, RGET, RACC, RGACC, OPS };

@@ -1,7 +1,8 @@
-/* Created windows on buffers that move into shared memory in place (MPIR_CVAR_RMA_MOVE_MIN): mmap
- * and malloc, at their addresses with their contents before, meanwhile and afterwards; several
- * windows on one buffer; what may not move; and that node peers did their operations by load and
- * store.  With the variable at 0 nothing moves and all works as well. */
+/* moved.c - created windows on buffers that move into shared memory in place
+ * (MPIR_CVAR_RMA_MOVE_MIN): mmap and malloc, at their addresses with their contents before,
+ * meanwhile and afterwards; several windows on one buffer; what may not move; and that node peers
+ * did their operations by load and store. With the variable at 0 nothing moves and all works as
+ * well. */
 #define _GNU_SOURCE
 #include "rw.h"
 

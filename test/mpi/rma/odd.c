@@ -1,5 +1,5 @@
-/* Odd but legal ways to name memory and types: a result at MPI_BOTTOM, the types of
- * MPI_Type_create_f90_*, elements with a gap inside in layouts that do not fit a packet.  Each rank
+/* odd.c - odd but legal ways to name memory and types: a result at MPI_BOTTOM, the types of
+ * MPI_Type_create_f90_*, elements with a gap inside in layouts that do not fit a packet. Each rank
  * acts on the next one, and looks at what was done to it. */
 #include "../mt.h"
 

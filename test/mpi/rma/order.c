@@ -1,5 +1,5 @@
-/* Ordering of accumulates from one origin to one location (MPI-3.1 11.7.2: rar, raw, war, waw by
- * default), and of everything around a flush: put, flush, get sees the put. */
+/* order.c - ordering of accumulates from one origin to one location (MPI-3.1 11.7.2: rar, raw, war,
+ * waw by default), and of everything around a flush: put, flush, get sees the put. */
 #include "rw.h"
 
 enum { N = 64, STEPS = 120 };

@@ -1,4 +1,4 @@
-/* Runs random one-sided programs (random_rma.h) and compares them with their oracle.
+/* random.c - runs random one-sided programs (random_rma.h) and compares them with their oracle.
  *
  *   random [--seed S] [--programs N] [--max-seconds T] [--threads K] [--without NAME,...]
  *   [--verbose 1]

@@ -1,4 +1,4 @@
-/* See random_rma.h. */
+/* random_rma.c - the programs of random_rma.h, drawn and run. */
 #include "random_rma.h"
 
 #include "../dtgen.h"

@@ -1,6 +1,6 @@
-/* Request-based operations: hundreds outstanding, completion in any order, by wait and test alone,
- * mixed with messages; many operations in one epoch.
- * (outstanding Rputs: a peer aborted at the 255th; 260,000 gets exhausted another's requests) */
+/* requests.c - request-based operations: hundreds outstanding, completion in any order, by wait and
+ * test alone, mixed with messages; many operations in one epoch. (outstanding Rputs: a peer aborted
+ * at the 255th; 260,000 gets exhausted another's requests) */
 #include "rw.h"
 
 enum { N = 600 };

@@ -1,7 +1,7 @@
-/* An origin buffer is the program's again after a call that completes it (MPI-3.1 11.3.5, 11.5.4):
- * flush_local, flush_local_all, flush, the end of a request, unlock. It is written over at once;
- * what arrives must be what was there before. Meanwhile the target computes now and then, or does
- * the same itself.
+/* reuse.c - an origin buffer is the program's again after a call that completes it (MPI-3.1 11.3.5,
+ * 11.5.4): flush_local, flush_local_all, flush, the end of a request, unlock. It is written over at
+ * once; what arrives must be what was there before. Meanwhile the target computes now and then, or
+ * does the same itself.
  *
  *   reuse [ROUNDS] */
 #include "rw.h"

@@ -1,6 +1,6 @@
-/* A process dies while others have long puts and gets under way to it. The network knows first, by
- * a connection that breaks; the errors name the failed process, whichever part noticed. Run with
- * mpiexec -disable-auto-cleanup; the last rank kills itself.
+/* severed.c - a process dies while others have long puts and gets under way to it. The network
+ * knows first, by a connection that breaks; the errors name the failed process, whichever part
+ * noticed. Run with mpiexec -disable-auto-cleanup; the last rank kills itself.
  *
  *   severed          errors are returned
  *   severed late     and the others call nothing meanwhile: what was sent has not been read, which

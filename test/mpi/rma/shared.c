@@ -1,6 +1,6 @@
-/* MPI_Win_allocate_shared: layout, queries, loads and stores with MPI_Win_sync, beside one-sided
- * calls; the two litmus tests of a flush (message passing, store buffering).
- * (rma.md, section 4; section 5, number 13) */
+/* shared.c - MPI_Win_allocate_shared: layout, queries, loads and stores with MPI_Win_sync, beside
+ * one-sided calls; the two litmus tests of a flush (message passing, store buffering). (rma.md,
+ * section 4; section 5, number 13) */
 #include "rw.h"
 #include <sched.h>
 #include <stdatomic.h>

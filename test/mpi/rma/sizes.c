@@ -1,5 +1,6 @@
-/* Windows of odd sizes and bases, size zero, displacement units per rank, MPI_COMM_SELF, several
- * windows on one buffer, MPI_PROC_NULL, many windows, windows made and freed by the thousand. */
+/* sizes.c - windows of odd sizes and bases, size zero, displacement units per rank, MPI_COMM_SELF,
+ * several windows on one buffer, MPI_PROC_NULL, many windows, windows made and freed by the
+ * thousand. */
 #include "rw.h"
 
 /* Every byte of a window of `bytes` bytes is written by the left neighbour and read back. */

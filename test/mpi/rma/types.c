@@ -1,5 +1,5 @@
-/* Accumulates of every predefined type with every operation it may take, by accumulate,
- * get_accumulate, fetch_and_op and compare_and_swap.  The expected value comes from
+/* types.c - accumulates of every predefined type with every operation it may take, by accumulate,
+ * get_accumulate, fetch_and_op and compare_and_swap. The expected value comes from
  * MPI_Reduce_local, which coll/ops checks against C. */
 #include "rw.h"
 #include <complex.h>

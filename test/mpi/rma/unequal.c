@@ -1,8 +1,8 @@
-/* Operations whose two sides are not equally long: what moves is as long as the side that the data
- * come from, and must fit into the other one (MPI-3.1 11.3.1: a put is a send that a receive at the
- * target matches). What is longer stays as it was behind it. Layouts with and without gaps, by
- * every route: short ones, parts, runs, requests, large counts, nothing on one side. Each rank
- * works on the memory of the next one and reads it all back.
+/* unequal.c - operations whose two sides are not equally long: what moves is as long as the side
+ * that the data come from, and must fit into the other one (MPI-3.1 11.3.1: a put is a send that a
+ * receive at the target matches). What is longer stays as it was behind it. Layouts with and
+ * without gaps, by every route: short ones, parts, runs, requests, large counts, nothing on one
+ * side. Each rank works on the memory of the next one and reads it all back.
  *
  *   unequal [--small]    without the long ones: each of their pieces is a packet where all goes
  *                        natively */

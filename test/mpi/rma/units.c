@@ -1,5 +1,5 @@
-/* Displacement units that an int does not hold, and others beside them: each rank has its own.
- * Operations of every kind at displacements that lie in the window, and at those that do not:
+/* units.c - displacement units that an int does not hold, and others beside them: each rank has its
+ * own. Operations of every kind at displacements that lie in the window, and at those that do not:
  * errors, and nothing is written. */
 #include "../mt.h"
 

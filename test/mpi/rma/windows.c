@@ -1,5 +1,5 @@
-/* What a window returns about itself: attributes, group, name, info in effect, error handler,
- * flavour; the info keys of MPI-3.1 accepted and unknown ones ignored. */
+/* windows.c - what a window returns about itself: attributes, group, name, info in effect, error
+ * handler, flavour; the info keys of MPI-3.1 accepted and unknown ones ignored. */
 #include "rw.h"
 
 static void info_keys(int flavour)

@@ -1,8 +1,8 @@
-/* One-sided calls of four threads inside epochs that one of them, or all of them, open and close:
- * put, get and accumulate together; beside a thread that calls fence; beside flushes of every kind,
- * by size and by type of request; under lock, fence and start of another thread; windows of their
- * own, made, used and freed at the same time.  (The interleavings of the design paper and rma.md
- * 5.8; rma.c has the passive and the dynamic ones.)
+/* epochs.c - one-sided calls of four threads inside epochs that one of them, or all of them, open
+ * and close: put, get and accumulate together; beside a thread that calls fence; beside flushes of
+ * every kind, by size and by type of request; under lock, fence and start of another thread;
+ * windows of their own, made, used and freed at the same time. (The interleavings of the design
+ * paper and rma.md 5.8; rma.c has the passive and the dynamic ones.)
  *   epochs [ROUNDS]          30 in `make check` */
 #include "team.h"
 

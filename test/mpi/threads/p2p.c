@@ -1,4 +1,4 @@
-/* MPI_THREAD_MULTIPLE: several threads of each rank send, receive, probe and take part in
+/* p2p.c - MPI_THREAD_MULTIPLE: several threads of each rank send, receive, probe and take part in
  * collectives at once; a thread blocked in a receive does not stop the others. */
 #include "../mt.h"
 #include <pthread.h>

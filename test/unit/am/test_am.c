@@ -1,3 +1,5 @@
+/* test_am.c - am/am.c: bad arguments, credit, refusal, unknown types, late, finalize drains,
+ * request reply, pretended nodes. */
 #include "job.h"
 #include "unit.h"
 

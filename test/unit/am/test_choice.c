@@ -1,3 +1,4 @@
+/* test_choice.c - am/choice.c: no such transport, networks, one for all, not for all. */
 #include "job.h"
 #include "unit.h"
 

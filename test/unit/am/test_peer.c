@@ -1,3 +1,5 @@
+/* test_peer.c - am/peer.c: on first talk, dead peer, bad addresses, late addresses, idle peers,
+ * no descriptor. */
 #include "job.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* test_list.c - order and removal. */
 #include "unit.h"
 
 #include "base/list.h"

@@ -1,3 +1,5 @@
+/* test_lock.c - base/lock.c: excludes and recurses, yield lets waiters in, condition wakes and
+ * times out. */
 #include "unit.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* test_log.c - base/log.c: one line with rank. */
 #include "unit.h"
 
 #include <string.h>

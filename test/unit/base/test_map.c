@@ -1,3 +1,4 @@
+/* test_map.c - base/map.c: against array. */
 #include "unit.h"
 
 #include "base/map.h"

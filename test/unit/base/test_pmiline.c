@@ -1,3 +1,4 @@
+/* test_pmiline.c - base/pmiline.c: words, numbers, hexadecimal. */
 #include "unit.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* test_time.c - base/time.c: identities and clock, hook takes over. */
 #include "unit.h"
 
 #include <pthread.h>

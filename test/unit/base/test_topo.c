@@ -1,3 +1,4 @@
+/* test_topo.c - base/topo.c: counts, sets, kind names, here. */
 #include "unit.h"
 
 #include <errno.h>

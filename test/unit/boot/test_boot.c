@@ -1,4 +1,5 @@
-/* The room over operations of one's own, as the simulator installs them; and the singleton. */
+/* test_boot.c - the room over operations of one's own, as the simulator installs them; and the
+ * singleton. */
 #include "unit.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* test_death.c - boot/death.c: dead ranks, other pages, where are you, signal of the program. */
 #include "unit.h"
 
 #include <signal.h>

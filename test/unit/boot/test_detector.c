@@ -1,5 +1,6 @@
-/* The watch against peers played by the test, over the loop back: three hosts in the map, one in
- * truth.  Addresses of other hosts are 127.0.0.2 and on, which are none of this host's own (W3). */
+/* test_detector.c - the watch against peers played by the test, over the loop back: three hosts in
+ * the map, one in truth. Addresses of other hosts are 127.0.0.2 and on, which are none of this
+ * host's own (W3). */
 #include "unit.h"
 
 #include <arpa/inet.h>

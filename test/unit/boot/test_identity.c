@@ -1,3 +1,4 @@
+/* test_identity.c - boot/identity.c: differs, text. */
 #include "unit.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* test_nodemap.c - boot/nodemap.c: layouts, cliques, nolocal, large, malformed, far apart. */
 #include "unit.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* The client against a server that is a table of lines: what it asks, and what it does with odd
- * answers. */
+/* test_pmi1.c - the client against a server that is a table of lines: what it asks, and what it
+ * does with odd answers. */
 #include "unit.h"
 
 #include <errno.h>

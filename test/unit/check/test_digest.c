@@ -1,3 +1,5 @@
+/* test_digest.c - check/digest.c: equal histories agree, the ring grows and keeps order, each
+ * field counts, roots between groups do not count. */
 #include "unit.h"
 
 #include <string.h>

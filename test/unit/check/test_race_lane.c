@@ -1,3 +1,5 @@
+/* test_race_lane.c - check/race_lane.c: lanes touch as their bytes do, long lists are not
+ * expanded, neighbours grow together. */
 #include "unit.h"
 
 #include <stdint.h>

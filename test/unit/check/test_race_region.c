@@ -1,3 +1,5 @@
+/* test_race_region.c - check/race_region.c: all pairs, what is dropped has a witness, starved, a
+ * loop of put and flush is one record, open ones outlive a phase. */
 #include "unit.h"
 
 #include <stdint.h>

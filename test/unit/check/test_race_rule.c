@@ -1,3 +1,5 @@
+/* test_race_rule.c - check/race_rule.c: each cell of the matrix, the matrix is whole,
+ * accumulates, buffers in use, only an equal deed covers. */
 #include "unit.h"
 
 #include <string.h>

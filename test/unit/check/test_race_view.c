@@ -1,3 +1,5 @@
+/* test_race_view.c - check/race_view.c: views are as dense clocks, entries below the floor are
+ * not kept. */
 #include "unit.h"
 
 #include <stdint.h>

@@ -1,3 +1,5 @@
+/* test_text.c - check/text.c: ranks are grouped, calls are written as programs write them, a
+ * verdict names both. */
 #include "unit.h"
 
 #include <mpi.h>

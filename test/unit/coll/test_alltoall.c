@@ -1,3 +1,4 @@
+/* test_alltoall.c - coll/alltoall.c: each gets each others block, rings of two are not mixed up. */
 #include "fake.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* test_bcast.c - coll/bcast.c: every member gets the roots data, barrier takes log p rounds. */
 #include "fake.h"
 #include "unit.h"
 

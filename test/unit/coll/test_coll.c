@@ -1,3 +1,4 @@
+/* test_coll.c - coll/coll.c: calls by name, calls by name without shared memory. */
 #include "live.h"
 #include "unit.h"
 

@@ -1,3 +1,5 @@
+/* test_ctxid.c - coll/ctxid.c: ids are new and common, ids are used again, groups meet, the
+ * failed one is named. */
 #include "live.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* test_gather.c - coll/gather.c: blocks arrive in their places, everybody gathers. */
 #include "fake.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* test_inter.c - coll/inter.c: two groups. */
 #include "fake.h"
 #include "unit.h"
 

@@ -1,3 +1,5 @@
+/* test_reduce.c - coll/reduce.c: reduce keeps rank order, allreduce keeps rank order, scans are
+ * prefixes. */
 #include "fake.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* test_reduce_scatter.c - coll/reduce_scatter.c: each gets its block. */
 #include "fake.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* test_select.c - coll/select.c: sizes choose, the variable overrides, wrong texts are refused. */
 #include "unit.h"
 
 #include <errno.h>

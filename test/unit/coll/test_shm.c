@@ -1,3 +1,5 @@
+/* test_shm.c - random blocks, random calls, random calls on pretended nodes, barrier holds,
+ * segments come and go. */
 #include "live.h"
 #include "unit.h"
 

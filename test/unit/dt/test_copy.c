@@ -1,4 +1,4 @@
-/* Copies from one layout to another without a buffer between. */
+/* test_copy.c - copies from one layout to another without a buffer between. */
 #include "model.h"
 
 #include <string.h>

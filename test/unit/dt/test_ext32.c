@@ -1,4 +1,4 @@
-/* external32: known bytes, sizes, round trips of random types. */
+/* test_ext32.c - external32: known bytes, sizes, round trips of random types. */
 #include "model.h"
 
 #include <string.h>

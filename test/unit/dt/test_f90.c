@@ -1,5 +1,5 @@
-/* Parameterised Fortran types: the smallest kind, one per request, predefined in all but the
- * envelope. */
+/* test_f90.c - parameterised Fortran types: the smallest kind, one per request, predefined in all
+ * but the envelope. */
 #include "model.h"
 
 #include "obj/err.h"

@@ -1,4 +1,5 @@
-/* Inner loops: every block length up to 300 and all strides' signs, against plain loops. */
+/* test_kernel.c - inner loops: every block length up to 300 and all strides' signs, against plain
+ * loops. */
 #include "model.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Normalisation: equal layouts become equal nodes, however they were described. */
+/* test_node.c - normalisation: equal layouts become equal nodes, however they were described. */
 #include "model.h"
 
 Suite *suite_node(void);

@@ -1,5 +1,5 @@
-/* Reduction operations: every operation on every predefined type against plain C; which pairs are
- * legal; the same from packed bytes onto layouts; user operations. */
+/* test_op.c - reduction operations: every operation on every predefined type against plain C; which
+ * pairs are legal; the same from packed bytes onto layouts; user operations. */
 #include "model.h"
 
 #include <complex.h>

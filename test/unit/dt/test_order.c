@@ -1,4 +1,4 @@
-/* dt_order against the list of blocks. */
+/* test_order.c - dt_order against the list of blocks. */
 #include "model.h"
 
 #include "dt/make.h"

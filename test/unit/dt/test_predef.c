@@ -1,4 +1,4 @@
-/* Predefined types: handles, sizes, names. */
+/* test_predef.c - predefined types: handles, sizes, names. */
 #include "model.h"
 
 #include <string.h>

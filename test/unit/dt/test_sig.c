@@ -1,4 +1,4 @@
-/* Signatures: counting basic elements in any number of bytes, hashes. */
+/* test_sig.c - signatures: counting basic elements in any number of bytes, hashes. */
 #include "model.h"
 
 Suite *suite_sig(void);

@@ -1,5 +1,5 @@
-/* Constructors: size, bounds, basic type, alignment against the model; overflow; long chains;
- * darray. */
+/* test_type.c - constructors: size, bounds, basic type, alignment against the model; overflow; long
+ * chains; darray. */
 #include "model.h"
 
 #include "obj/err.h"

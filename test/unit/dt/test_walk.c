@@ -1,4 +1,4 @@
-/* Positions: pack and unpack cut at random points, block lists from random points. */
+/* test_walk.c - positions: pack and unpack cut at random points, block lists from random points. */
 #include "model.h"
 
 #include <string.h>

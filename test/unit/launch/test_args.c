@@ -1,3 +1,5 @@
+/* test_args.c - launch/args.c: one block, blocks, spellings, actions, environments, mistakes,
+ * config file, bad config files, host file, hostile host files, endless files. */
 #include "unit.h"
 
 #include <stdio.h>

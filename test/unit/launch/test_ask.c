@@ -1,3 +1,4 @@
+/* test_ask.c - launch/ask.c: texts, hostile. */
 #include "unit.h"
 
 #include <errno.h>

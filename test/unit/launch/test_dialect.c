@@ -1,3 +1,4 @@
+/* test_dialect.c - launch/dialect.c: accepted, meant, refused. */
 #include "unit.h"
 
 #include <stdio.h>

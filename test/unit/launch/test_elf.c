@@ -1,3 +1,4 @@
+/* test_elf.c - launch/elf.c: says, hostile, other files. */
 #include "unit.h"
 
 #include <elf.h>

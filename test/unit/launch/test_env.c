@@ -1,3 +1,4 @@
+/* test_env.c - launch/env.c: rules, order. */
 #include "unit.h"
 
 #include <string.h>

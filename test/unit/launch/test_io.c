@@ -1,4 +1,4 @@
-/* Lines of several streams into one sink, with the time given by the test. */
+/* test_io.c - lines of several streams into one sink, with the time given by the test. */
 #include "unit.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* test_kvs.c - launch/kvs.c: put and get, bounded. */
 #include "unit.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* test_ldcache.c - launch/ldcache.c: names, of this machine. */
 #include "unit.h"
 
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* test_needs.c - launch/needs.c: names, programs, no mpi. */
 #include "unit.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* test_place.c - launch/place.c: layouts, none, mistakes. */
 #include "unit.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* test_pmi_server.c - launch/pmi_server.c: requests, bad puts, barriers, barriers ahead, gone,
+ * abort text, pieces, hostile. */
 #include "unit.h"
 
 #include <stdio.h>

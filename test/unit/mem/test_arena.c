@@ -1,3 +1,4 @@
+/* test_arena.c - mem/arena.c: blocks, limits, failure, pages, peers. */
 #include "job.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* test_cma.c - mem/cma.c: many pieces. */
 #include "job.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* test_limit.c - mem/limit.c: plausible. */
 #include "unit.h"
 
 #include "mem/mem_types.h"

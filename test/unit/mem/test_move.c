@@ -1,3 +1,4 @@
+/* test_move.c - mem/move.c: moves, malloc blocks, refused, fails, a death, kernel. */
 #include "job.h"
 #include "unit.h"
 

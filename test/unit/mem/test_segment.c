@@ -1,3 +1,5 @@
+/* test_segment.c - mem/segment.c: create attach, reserve parts, aligned, no memory, kept,
+ * segment of, without descriptors, limit of files. */
 #include "job.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* test_wake.c - mem/wake.c: alone, nothing lost, many wakers, other users. */
 #include "job.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* test_attr.c - obj/attr.c: . */
 #include "unit_obj.h"
 
 #include <mpi.h>

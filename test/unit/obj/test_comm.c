@@ -1,3 +1,4 @@
+/* test_comm.c - obj/comm.c: . */
 #include "unit_obj.h"
 
 #include <mpi.h>

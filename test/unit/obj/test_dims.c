@@ -1,3 +1,4 @@
+/* test_dims.c - obj/dims.c: . */
 #include "unit_obj.h"
 
 #include "obj/topo.h"

@@ -1,3 +1,4 @@
+/* test_err.c - obj/err.c: . */
 #include "unit_obj.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* test_errhandler.c - obj/errhandler.c: . */
 #include "unit_obj.h"
 
 #include <mpi.h>

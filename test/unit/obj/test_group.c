@@ -1,3 +1,4 @@
+/* test_group.c - obj/group.c: . */
 #include "unit_obj.h"
 
 #include <mpi.h>

@@ -1,3 +1,4 @@
+/* test_info.c - obj/info.c: . */
 #include "unit_obj.h"
 
 #include <errno.h>

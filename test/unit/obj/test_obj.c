@@ -1,3 +1,4 @@
+/* test_obj.c - obj/obj.c: . */
 #include "unit_obj.h"
 
 #include <mpi.h>

@@ -1,3 +1,4 @@
+/* test_request.c - obj/request.c: . */
 #include "unit_obj.h"
 
 #include <mpi.h>

@@ -1,3 +1,4 @@
+/* test_topo.c - obj/topo.c: . */
 #include "unit_obj.h"
 
 #include <mpi.h>

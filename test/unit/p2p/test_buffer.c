@@ -1,3 +1,4 @@
+/* test_buffer.c - p2p/buffer.c: room for what it was computed for, full and free again, cancel. */
 #include "live.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* test_by_am.c - p2p/by_am.c: layouts, empty, where memory cannot be read, unordered transports. */
 #include "live.h"
 #include "unit.h"
 

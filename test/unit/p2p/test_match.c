@@ -1,3 +1,4 @@
+/* test_match.c - p2p/match.c: as two plain lists. */
 #include "live.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* test_on_packet.c - p2p/on_packet.c: forged. */
 #include "live.h"
 #include "unit.h"
 

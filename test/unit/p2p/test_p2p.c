@@ -1,3 +1,5 @@
+/* test_p2p.c - p2p/p2p.c: every size, every size between nodes, every size read from memory, to
+ * oneself, no process. */
 #include "live.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* test_pair.c - p2p/pair.c: round a ring. */
 #include "live.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* test_peer.c - p2p/peer.c: credit returns, sends queue in order. */
 #include "live.h"
 #include "unit.h"
 

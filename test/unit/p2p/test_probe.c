@@ -1,3 +1,4 @@
+/* test_probe.c - p2p/probe.c: probes. */
 #include "live.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* test_recv.c - p2p/recv.c: too long a message, between two pieces. */
 #include "live.h"
 #include "unit.h"
 

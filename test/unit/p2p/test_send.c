@@ -1,3 +1,5 @@
+/* test_send.c - p2p/send.c: flood is bounded, synchronous waits for the match, order holds
+ * across protocols, read where it lies. */
 #include "live.h"
 #include "unit.h"
 

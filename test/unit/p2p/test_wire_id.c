@@ -1,3 +1,4 @@
+/* test_wire_id.c - p2p/wire_id.c: names. */
 #include "live.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* test_async.c - progress/async.c: serves while we compute. */
 #include "unit.h"
 
 #include <unistd.h>

@@ -1,3 +1,8 @@
+/* test_engine.c - progress/engine.c: hooks run and leave, waits until the condition holds, what
+ * holds at once looks around, times out asleep, hooks look before sleep, strangers are no news,
+ * a server does not sleep, a look at a network lets others run, long waits ask, busy ones ask,
+ * none starves beside the restless, progress thread dozes, all of several are slept on,
+ * completions wake other threads. */
 #include "unit.h"
 
 #include <errno.h>

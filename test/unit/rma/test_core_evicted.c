@@ -1,3 +1,4 @@
+/* test_core_evicted.c - rma/core/evicted.c: everybody, scattered, cut. */
 #include "unit.h"
 
 #include <errno.h>

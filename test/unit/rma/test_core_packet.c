@@ -1,3 +1,5 @@
+/* test_core_packet.c - rma/core/packet.c: packets of an earlier round, packets of its own round,
+ * requests of an earlier round. */
 #include "unit.h"
 
 #include "coll/coll_types.h"

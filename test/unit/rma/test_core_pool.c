@@ -1,3 +1,4 @@
+/* test_core_pool.c - rma/core/pool.c: shares, names. */
 #include "unit.h"
 
 #include "unit_rma.h"

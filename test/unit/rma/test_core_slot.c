@@ -1,3 +1,4 @@
+/* test_core_slot.c - rma/core/slot.c: ranks to elements, not freed in use. */
 #include "unit.h"
 
 #include "unit_rma.h"

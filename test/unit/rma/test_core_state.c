@@ -1,3 +1,5 @@
+/* test_core_state.c - rma/core/state.c: transitions, fast flags, admit, may issue, questions,
+ * invariants. */
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* test_engine_advance.c - rma/engine/advance.c: only with work, the dead. */
 #include "unit.h"
 
 #include "unit_rma.h"

@@ -1,3 +1,4 @@
+/* test_engine_cleanup.c - frees the done. */
 #include "unit.h"
 
 #include "unit_rma.h"

@@ -1,3 +1,4 @@
+/* test_engine_coalesce.c - rma/engine/coalesce.c: coalesced alike, coalesced or not. */
 #include "unit.h"
 
 #include <stdio.h>

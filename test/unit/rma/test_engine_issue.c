@@ -1,3 +1,5 @@
+/* test_engine_issue.c - rma/engine/issue.c: one packet, one batch, no piggyback, long ones,
+ * round robin, no descriptor. */
 #include "unit.h"
 
 #include <fcntl.h>

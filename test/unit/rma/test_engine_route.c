@@ -1,3 +1,4 @@
+/* test_engine_route.c - rma/engine/route.c: native or message, native accumulates, by pieces. */
 #include "unit.h"
 
 #include "unit_rma.h"

@@ -1,3 +1,4 @@
+/* test_near_delegate.c - rma/near/delegate.c: questions, near. */
 #include "unit.h"
 
 #include <stdlib.h>

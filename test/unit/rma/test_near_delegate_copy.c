@@ -1,3 +1,4 @@
+/* test_near_delegate_copy.c - rma/near/delegate_copy.c: copies. */
 #include "unit.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* test_op.c - rma/op.c: offset, near offsets, argument checks, messages first, far queue. */
 #include "unit.h"
 
 #include <errno.h>

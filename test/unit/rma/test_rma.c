@@ -1,3 +1,4 @@
+/* test_rma.c - rma/rma.c: packets, sums, learnt, late packets. */
 #include "unit.h"
 
 #include "dt/make.h"

@@ -1,3 +1,5 @@
+/* test_shared_acc.c - rma/shared/acc.c: sizes, against reference, a held stripe keeps off, a
+ * dead holder is found, nothing is lost. */
 #include "unit.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* test_shared_shmlock.c - rma/shared/shmlock.c: serves in order, excludes, far and near share,
+ * pairs match, barrier holds. */
 #include "unit.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* test_sync_access.c - rma/sync/access.c: start first, post by post. */
 #include "unit.h"
 
 #include "unit_rma.h"

@@ -1,3 +1,4 @@
+/* test_sync_evict.c - rma/sync/evict.c: one of each, one for three locks, waits for ack. */
 #include "unit.h"
 
 #include "unit_rma.h"

@@ -1,3 +1,4 @@
+/* test_sync_fence.c - rma/sync/fence.c: opens without waiting, constant number. */
 #include "unit.h"
 
 #include "unit_rma.h"

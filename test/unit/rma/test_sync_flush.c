@@ -1,3 +1,4 @@
+/* test_sync_flush.c - rma/sync/flush.c: all kinds, others get in, leaving, responses. */
 #include "unit.h"
 
 #include "unit_rma.h"

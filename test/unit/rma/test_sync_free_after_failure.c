@@ -1,3 +1,5 @@
+/* test_sync_free_after_failure.c - rma/sync/free_after_failure.c: what is said, the living come
+ * first. */
 #include "unit.h"
 
 #include <unistd.h>

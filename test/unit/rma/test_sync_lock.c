@@ -1,3 +1,4 @@
+/* test_sync_lock.c - rma/sync/lock.c: arguments, sends nothing, unknown to the target, excludes. */
 #include "unit.h"
 
 #include "unit_rma.h"

@@ -1,3 +1,5 @@
+/* test_sync_lock_all.c - rma/sync/lock_all.c: retries, lazy locks, window protocol, granted
+ * before locks. */
 #include "unit.h"
 
 #include "unit_rma.h"

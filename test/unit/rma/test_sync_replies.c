@@ -1,3 +1,4 @@
+/* test_sync_replies.c - rma/sync/replies.c: forged. */
 #include "unit.h"
 
 #include "unit_rma.h"

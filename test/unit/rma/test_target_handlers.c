@@ -1,3 +1,4 @@
+/* test_target_handlers.c - rma/target/handlers.c: hostile, too early. */
 #include "unit.h"
 
 #include "coll/coll.h"

@@ -1,3 +1,5 @@
+/* test_target_lockq.c - rma/target/lockq.c: stamps, asks twice, joins, no writer joins, kept
+ * data. */
 #include "unit.h"
 
 #include "unit_rma.h"

@@ -1,6 +1,6 @@
-/* Operations whose data a pretended network fetches (rings of shared memory, read and written by
- * process_vm_readv and process_vm_writev); packets and answers as a hostile process would send
- * them. */
+/* test_target_pull_target.c - operations whose data a pretended network fetches (rings of shared
+ * memory, read and written by process_vm_readv and process_vm_writev); packets and answers as a
+ * hostile process would send them. */
 #include "unit.h"
 
 #include <errno.h>

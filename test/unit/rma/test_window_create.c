@@ -1,3 +1,4 @@
+/* test_window_create.c - rma/window/create.c: whole life, info hints, attached, moved in place. */
 #include "unit.h"
 
 #include "unit_rma.h"

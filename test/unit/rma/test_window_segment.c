@@ -1,3 +1,5 @@
+/* test_window_segment.c - rma/window/segment.c: by mapping, by cma, by message, one segment, all
+ * or none, no near peer. */
 #include "unit.h"
 
 #include "unit_rma.h"

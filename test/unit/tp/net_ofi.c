@@ -1,4 +1,4 @@
-/* The contract test over providers of libfabric, and the tests of tp/ofi's own. */
+/* net_ofi.c - the contract test over providers of libfabric, and the tests of tp/ofi's own. */
 #include "unit.h"
 
 Suite *suite_contract(void);

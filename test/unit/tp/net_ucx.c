@@ -1,4 +1,4 @@
-/* The contract test over UCX, and the tests of its own. */
+/* net_ucx.c - the contract test over UCX, and the tests of its own. */
 #include "unit.h"
 
 Suite *suite_contract(void);

@@ -1,3 +1,4 @@
+/* test_open.c - tp/open.c: lists, choices. */
 #include "job.h"
 #include "unit.h"
 

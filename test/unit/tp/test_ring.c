@@ -1,3 +1,4 @@
+/* test_ring.c - tp/shm/ring.c: full and wrap, share, hole, threads. */
 #include "unit.h"
 
 #include <pthread.h>

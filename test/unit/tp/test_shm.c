@@ -1,3 +1,4 @@
+/* test_shm.c - tp/shm/shm.c: damaged cells, hole of the dead, bad addresses, power of two. */
 #include "job.h"
 #include "unit.h"
 

@@ -1,5 +1,5 @@
-/* The UCX transport beyond the contract: what it trusts, and what it leaves of the process it is
- * loaded into. */
+/* test_ucx.c - the UCX transport beyond the contract: what it trusts, and what it leaves of the
+ * process it is loaded into. */
 #include "job.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* test_util.c - tp/util.c: pieces. */
 #include "unit.h"
 
 #include <string.h>

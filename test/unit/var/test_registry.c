@@ -1,3 +1,6 @@
+/* test_registry.c - var/registry.c: defaults are in range, environment and prefixes, bad values
+ * name everything, common values, names remarked, earlier names, each common one is compared,
+ * pvars count, environment of others. */
 #include "unit.h"
 
 #include <errno.h>
