@@ -1,4 +1,5 @@
-/* test_attr.c - obj/attr.c: . */
+/* test_attr.c - obj/attr.c: set get replace delete, copies in order, a failing delete keeps the
+ * value, keyvals live while used, wrong keys, callbacks may change the list, forms, proxies. */
 #include "unit_obj.h"
 
 #include <mpi.h>

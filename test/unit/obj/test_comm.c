@@ -1,4 +1,5 @@
-/* test_comm.c - obj/comm.c: . */
+/* test_comm.c - obj/comm.c: predefined communicators, made and released, a refused release
+ * changes nothing, intercommunicators know both groups, forgotten intercommunicators. */
 #include "unit_obj.h"
 
 #include <mpi.h>

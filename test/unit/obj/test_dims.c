@@ -1,4 +1,5 @@
-/* test_dims.c - obj/dims.c: . */
+/* test_dims.c - obj/dims.c: even and descending, given ones stay, more dimensions than factors,
+ * least range. */
 #include "unit_obj.h"
 
 #include "obj/topo.h"

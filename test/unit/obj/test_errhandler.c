@@ -1,4 +1,5 @@
-/* test_errhandler.c - obj/errhandler.c: . */
+/* test_errhandler.c - obj/errhandler.c: return returns, user handler gets handle and code, fatal
+ * names call communicator and cause. */
 #include "unit_obj.h"
 
 #include <mpi.h>

@@ -1,4 +1,5 @@
-/* test_group.c - obj/group.c: . */
+/* test_group.c - obj/group.c: regular maps have no table, irregular maps, comparing maps, groups
+ * share their map. */
 #include "unit_obj.h"
 
 #include <mpi.h>

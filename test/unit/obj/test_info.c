@@ -1,4 +1,5 @@
-/* test_info.c - obj/info.c: . */
+/* test_info.c - obj/info.c: pairs keep their order, copies are their own, truth, alignment,
+ * environment. */
 #include "unit_obj.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* test_obj.c - obj/obj.c: . */
+/* test_obj.c - obj/obj.c: handles name their objects, numbers that are no handles, an index is
+ * used again, predefined handles, info outlives the rest. */
 #include "unit_obj.h"
 
 #include <mpi.h>

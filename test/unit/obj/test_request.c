@@ -1,4 +1,5 @@
-/* test_request.c - obj/request.c: . */
+/* test_request.c - obj/request.c: status counts, complete then finish, freed before and after
+ * completion, persistent requests, waits. */
 #include "unit_obj.h"
 
 #include <mpi.h>

@@ -1,4 +1,5 @@
-/* test_topo.c - obj/topo.c: . */
+/* test_topo.c - obj/topo.c: ranks and coordinates, neighbors in a grid, neighbors in graphs, no
+ * topology. */
 #include "unit_obj.h"
 
 #include <mpi.h>
