@@ -282,7 +282,7 @@ static int check_reach(const struct am *a)
         return 0;
     tp_names(names, sizeof names);
     log_warn("the %d processes of the job are on several hosts, and no network is open "
-             "(MPIR_CVAR_TRANSPORT=%s); this build has %s.  MPIR_CVAR_DEBUG_SUMMARY=1 tells why "
+             "(MPIR_CVAR_TRANSPORT=%s); this build has %s.  MPIR_CVAR_DEBUG_SUMMARY=1 shows why "
              "each is not open",
              boot_size(), cvar.transport, names);
     return -EHOSTUNREACH;

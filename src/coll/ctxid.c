@@ -90,7 +90,7 @@ static int check(uint64_t ctx, int leader)
     if (id % CTX_STEP == TOLD_DEATH && world < (uint32_t)boot_size())
         return err_make(MPIX_ERR_PROC_FAILED, "process %u of the job has died: %s", world,
                         boot_failed((int)world) ? boot_failed_why((int)world)
-                                              : "another member says so");
+                                              : "another member reports it");
     if (ctx)
         return err_make(MPI_ERR_OTHER, "no context id: %#llx came instead of one",
                         (unsigned long long)ctx);
@@ -384,7 +384,7 @@ static int exchange(struct comm *local, int local_leader, struct comm *peer, int
     /* all got the same value from their leader */
     if (h.theirs.size < 1 || h.theirs.size > boot_size())
         return err_make(MPI_ERR_OTHER,
-                        "MPI_Intercomm_create: the other leader says its group has %lld members",
+                        "MPI_Intercomm_create: the other leader's group has %lld members",
                         (long long)h.theirs.size);
     int n = (int)h.theirs.size;
     int *ranks = malloc((size_t)n * sizeof *ranks);

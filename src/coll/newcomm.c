@@ -329,7 +329,7 @@ static int remote_color(struct comm *c, const struct split_item *all, int color,
     if (!err)
         err = coll_swap_bytes(&count, sizeof count, &their_count, sizeof their_count, c);
     if (!err && (their_count < 0 || their_count > c->remote->size))
-        err = err_make(MPI_ERR_OTHER, "%s: the other group says that it has %lld colors",
+        err = err_make(MPI_ERR_OTHER, "%s: the other group has %lld colors",
                        call_name(), (long long)their_count);
     if (!err && !(theirs = malloc(((size_t)their_count + 1) * sizeof *theirs)))
         err = no_memory(call_name());

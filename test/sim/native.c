@@ -1,6 +1,6 @@
 /* native.c - the contract of native operations (tp.h, doc/design/tp.md) held against tp_sim, which
  * RMA is tested on: each completion reported once, buffers free when it was reported and needed no
- * longer, flush makes visible, an AM comes after the puts before it where TP_PUT_THEN_AM says so,
+ * longer, flush makes visible, an AM comes after the puts before it if TP_PUT_THEN_AM is set,
  * TP_AGAIN leaves nothing behind, memory that is gone is an error. */
 #include "am/am_types.h"
 #include "scripted.h"

@@ -129,8 +129,8 @@ static int check_darray(const struct darray *d, const int64_t *gsizes)
         err = err_make(MPI_ERR_RANK, "%s: rank %d is not one of %d processes", proc->call, d->rank,
                        d->size);
     if (!err && all != d->size)
-        err = err_make(MPI_ERR_ARG, "%s: the process grid has not %d processes", proc->call,
-                       d->size);
+        err = err_make(MPI_ERR_ARG, "%s: the process grid needs %lld processes, not %d",
+                       proc->call, (long long)all, d->size);
     return err ? err : check_order(d->order);
 }
 

@@ -40,7 +40,7 @@ static inline size_t ofi_wire_len(const struct ofi_wire *w)
 }
 _Static_assert(sizeof(struct ofi_wire) == 24, "messages stay aligned to 8 bytes");
 _Static_assert(OFI_EAGER < 1 << 24 && OFI_WINDOW > 3 * OFI_EAGER,
-               "ofi_wire.len; and a packet while less than half a window is not told");
+               "ofi_wire.len; and a packet while less than half a window is unreported");
 _Static_assert(OFI_WINDOW / sizeof(struct ofi_wire) + OFI_REPLIES < 1 << 15,
                "fewer unheard messages than half the numbers");
 

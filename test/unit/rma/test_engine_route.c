@@ -30,7 +30,7 @@ static void choice(void)
     job_check(rma_route_of(&t, &put) == RMA_ROUTE_NATIVE);
     job_check(rma_route_of(&t, &get) == RMA_ROUTE_NATIVE); /* its last byte is the window's */
     get.a.disp = 41;
-    job_check(rma_route_of(&t, &get) == RMA_ROUTE_AM); /* beyond: the target says so */
+    job_check(rma_route_of(&t, &get) == RMA_ROUTE_AM); /* beyond: the target reports it */
     get.a.disp = 40;
     key.get_min = 21;
     job_check(rma_route_of(&t, &get) == RMA_ROUTE_AM); /* short */
@@ -89,7 +89,7 @@ static void accumulates(void)
     job_check(native(&t, an_acc(RMA_FOP, i4, 1, 1, DT_SUM)));
     job_check(!native(&t, an_acc(RMA_FOP, i8, 1, 1, DT_SUM)));  /* misaligned */
     job_check(native(&t, an_acc(RMA_ACC, i8, 1, 62, DT_SUM)));  /* the last */
-    job_check(!native(&t, an_acc(RMA_ACC, i8, 1, 64, DT_SUM))); /* beyond: the target says so */
+    job_check(!native(&t, an_acc(RMA_ACC, i8, 1, 64, DT_SUM))); /* beyond: the target reports it */
     job_check(native(&t, an_acc(RMA_GACC, i4, 1, 0, DT_NO_OP)) &&
               !native(&t, an_acc(RMA_ACC, i4, 1, 0, DT_NO_OP)));
     job_check(native(&t, an_acc(RMA_CAS, i4, 1, 0, 0)) &&

@@ -202,7 +202,7 @@ static int has_am(void)
 
 /* --- entries and flags ----------------------------------------------------------------- */
 
-/* What a provider lost, or was not known to have: tests of it would be skipped without a word. */
+/* What a provider lost, or was not known to have: tests of it would be skipped silently. */
 static void offered(void)
 {
     box_open();

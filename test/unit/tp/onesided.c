@@ -1,6 +1,6 @@
 /* onesided.c - the part of the contract (tp.h) about memory, put, get, atomics and flush, for every
- * row of contract.c whose transport offers them.  The last process owns the memory; the others also
- * attach it as a segment, so that they see what is really there when the transport says that it
+ * row of contract.c whose transport offers them. The last process owns the memory; the others also
+ * attach it as a segment, so that they see what is really there when the transport reports that it
  * is. */
 #include "contract.h"
 #include "job.h"

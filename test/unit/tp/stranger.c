@@ -1,8 +1,8 @@
-/* stranger.c - a process that has neither key nor place in the job connects to the ports that the
- * network's library has opened for it: it says nothing, garbage, and what the library itself would
- * say (stranger_ofi.c, stranger_ucx.c).  Two processes of the job talk all the while, and begin
- * when the stranger is there already; in the end the memory of the one is what the other made
- * it. */
+/* stranger.c - a process that has neither key nor place in the job connects to the ports that
+ * the network's library has opened for it: it sends nothing, garbage, and what the library
+ * itself would send (stranger_ofi.c, stranger_ucx.c). Two processes of the job talk all the
+ * while, and begin when the stranger is there already; in the end the memory of the one is what
+ * the other made it. */
 #include "stranger.h"
 
 #include "job.h"

@@ -1,4 +1,4 @@
-/* stranger.h - a process that is not of the job and finds its ports (stranger.c); what it says
+/* stranger.h - a process that is not of the job and finds its ports (stranger.c); what it sends
  * through the network's own library is stranger_ofi.c's and stranger_ucx.c's. */
 #ifndef TP_STRANGER_H
 #define TP_STRANGER_H
