@@ -75,7 +75,7 @@ static void name(int rank)
         l->named[n] = rank;
 }
 
-static int ask_anybody(void (*fn)(int rank, const void *card, size_t len))
+static int ask_any_peer(void (*fn)(int rank, const void *card, size_t len))
 {
     for (int i = 0; i < 8; i++) {
         int rank = (int)(random_bits() % (uint64_t)boot_size());
@@ -172,13 +172,13 @@ void am_stalled(int peer, int lasts)
     /* If a process fails before any process of another host has answered, its failure is found only
      * after an answer has come (boot/detector.c, W2): any process will do. */
     if (!boot_detector_proven())
-        left -= ask_anybody(boot_detector_try);
+        left -= ask_any_peer(boot_detector_try);
     l->nnamed = 0;
     for (int i = 0; i < AM_FAIL_HOOKS && l->on_stall[i]; i++)
         l->on_stall[i](name);
     /* no process of another host is known: any may be the one */
     if (peer < 0 && !l->nnamed && !l->met)
-        left -= ask_anybody(boot_detector_ask);
+        left -= ask_any_peer(boot_detector_ask);
     for (unsigned i = 0; i < l->nnamed && i < AM_NAMED; i++, left--)
         ask(l->named[i]);
     if (!l->started++ && a->peers.count)

@@ -440,7 +440,7 @@ static int meet(struct access *c, const int64_t *all)
     return err;
 }
 
-/* An aggregator's error is everybody's. access_finish() reports its own. */
+/* An aggregator's error is an error of all. access_finish() reports its own. */
 static int outcome(struct access *c)
 {
     struct io_file *f = c->a.f;

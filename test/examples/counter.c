@@ -147,7 +147,7 @@ int main(int argc, char **argv)
             LINES, ranks);
         fflush(stdout);
     }
-    MPI_Win_fence(0, win);                 /* the counter is 0 before anybody asks */
+    MPI_Win_fence(0, win);                 /* the counter is 0 before any rank asks */
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
     MPI_Win_lock_all(0, win);
     work(win, l, tally);

@@ -9,8 +9,8 @@
  *       +--------+--------+     Rank 0 repeats the run alone and compares every bit.
  *
  * Three ways to know that the halos have come:
- *   --sync fence   MPI_Win_fence after the puts: everybody waits for everybody
- *   --sync pscw    post, start, complete, wait: everybody waits for its neighbours
+ *   --sync fence   MPI_Win_fence after the puts: every rank waits for every rank
+ *   --sync pscw    post, start, complete, wait: every rank waits for its neighbours
  *   --sync lock    one lock_all; put, flush, then count the neighbour's arrivals up with
  *                  MPI_Accumulate
  *

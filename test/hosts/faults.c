@@ -65,7 +65,7 @@ static void check(int right, const char *what)
             return err_;    \
     } while (0)
 
-/* --- kinds: everybody's part, the victim's too ---------------------------------------- */
+/* --- kinds: every rank's part, the victim's too ---------------------------------------- */
 
 static int fence(void)
 {

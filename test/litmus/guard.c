@@ -237,7 +237,7 @@ static int all_leave(void)
     return n;
 }
 
-/* Everybody gets the lock or the error, and gives it back. */
+/* Every peer gets the lock or the error, and gives it back. */
 static int drain(void)
 {
     for (;;) {

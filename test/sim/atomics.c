@@ -414,7 +414,7 @@ static void random_atomics(void *arg)
     free(p);
 }
 
-/* Everybody adds to one word that takes the stripe at its owner, since the elements lie crooked
+/* Every rank adds to one word that takes the stripe at its owner, since the elements lie crooked
  * there or not all near peers map the memory: natively it would be read between others' reading and
  * writing. */
 static void striped(void *arg)

@@ -183,7 +183,7 @@ static void one_op(struct prog *p, int t)
             touch[0] = ADDED;
         }
         break;
-    default: { /* a counter that everybody adds to */
+    default: { /* a counter that every rank adds to */
         long *v = room(p, 1);
         int c = (int)draw(COUNTERS);
         v[0] = 1 + (long)draw(5);
@@ -214,7 +214,7 @@ static void fence_epoch(struct prog *p, uint64_t shared)
     completed(p, -1);
 }
 
-/* Ranks by an offset: everybody posts to the d before it and starts on the d after it. */
+/* Ranks by an offset: every rank posts to the d before it and starts on the d after it. */
 static void pscw_epoch(struct prog *p, uint64_t shared)
 {
     int d = 1 + (int)(shared % (unsigned)p->size), to[SIM_RANKS], from[SIM_RANKS],

@@ -1047,7 +1047,7 @@ static void early_counts(void *arg)
         OK(MPI_Win_flush(1, j.win)); /* nothing has left since */
         SENT2(&c, 4, PUT, 1, DONE);
 
-        c = mark(0), b = mark(1); /* the answer may be there before anybody asks */
+        c = mark(0), b = mark(1); /* the answer may be there before any rank asks */
         OK(MPI_Put(v, LONG, MPI_LONG, 1, 0, LONG, MPI_LONG, j.win));
         while (since(&b, RMA_PKT_ACK) == 0 || inside(j.win)->table.recent->tokens_out)
             turn();

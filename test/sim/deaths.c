@@ -325,7 +325,7 @@ static void free_not_all(void *arg)
     OK(MPI_Win_free(&j.win));
 }
 
-/* Everybody dies in MPI_Win_free, or before it, but one. */
+/* All ranks but one die in MPI_Win_free, or before it. */
 static void free_alone(void *arg)
 {
     struct job j = job_of_mortals(LONGS);

@@ -150,7 +150,7 @@ static void steps(struct side *s, int may_fail)
         for (int k = below(3); k > 0 && i < STEPS; k--)
             one(s, i++, may_fail);
         for (int k = below(4) ? 0 : below(30); k > 0; k--)
-            turn(); /* it may be answered before anybody asks */
+            turn(); /* it may be answered before any rank asks */
         switch (below(6)) {
         case 0: must_tell(s, -1, MPI_Win_flush_all(win)); break;
         case 1: OK(MPI_Win_flush_local_all(win)); break;

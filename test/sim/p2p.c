@@ -13,7 +13,7 @@ static unsigned char pattern(int src, int dst, int round, int i)
     return (unsigned char)(src * 31 + dst * 17 + round * 7 + i);
 }
 
-/* Everybody sends to everybody, sizes from nothing to rendezvous, order of arrival checked by
+/* Every rank sends to every rank, sizes from nothing to rendezvous, order of arrival checked by
  * tag. */
 static void all_pairs(void *arg)
 {

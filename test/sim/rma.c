@@ -307,7 +307,7 @@ static void lock_round(struct play *p)
             OK(MPI_Win_unlock(a, p->win));
             continue;
         }
-        if (a > b) { /* two locks are taken in ascending order by everybody */
+        if (a > b) { /* two locks are taken in ascending order by every rank */
             int c = a;
             a = b;
             b = c;
@@ -384,7 +384,7 @@ static void window_make(struct play *p)
     MPI_Win_set_errhandler(p->win, MPI_ERRORS_RETURN);
 }
 
-/* Everybody's cells are what their writers say; the sums are what all added. */
+/* Every rank's cells are what their writers say; the sums are what all added. */
 static void final_check(struct play *p)
 {
     long *want = malloc((size_t)p->size * CELLS * sizeof *want), sums[3], have[3], total[3];

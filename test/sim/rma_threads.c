@@ -151,7 +151,7 @@ static void locks_thread(int thread, void *arg)
 
 /* --- pscw ------------------------------------------------------------------------------------- */
 
-static MPI_Group everybody(void)
+static MPI_Group all_ranks(void)
 {
     MPI_Group g;
     MPI_Comm_group(MPI_COMM_WORLD, &g);
@@ -163,7 +163,7 @@ static void pscw(void *arg)
     struct meet *m = here();
     (void)arg;
     begin(m, 1, SIM_RANKS);
-    MPI_Group g = everybody();
+    MPI_Group g = all_ranks();
     others_open(m);
     for (int i = 0; i < TURNS; i++) {
         OK(MPI_Win_post(g, 0, m->win[0]));
@@ -181,7 +181,7 @@ static void pscw_thread(int thread, void *arg)
     (void)arg, (void)thread;
     struct meet *m = here();
     wait_open(m);
-    MPI_Group g = everybody();
+    MPI_Group g = all_ranks();
     for (int i = 0; i < TURNS; i++) {
         OK(MPI_Win_start(g, 0, m->win[0]));
         m->value[1][0] = 100 * (i + 1) + m->rank;

@@ -48,7 +48,7 @@ static const char *const row_name[ROWS] = {"MPI_Init",
 struct figures {
     long sent, received, steps, bytes;
 };
-/* Everybody takes part; how long a rank waits for the slowest is not its own figure: the virtual
+/* Every rank takes part; how long a rank waits for the slowest is not its own figure: the virtual
  * ones are in time. */
 static const char is_collective[ROWS] = {
     [CREATE] = 1, [ALLOCATE] = 1, [FREE] = 1, [FENCE] = 1, [FENCE_OPENS] = 1, [FENCE_PUTS] = 1};
@@ -228,7 +228,7 @@ static void locks(MPI_Win w)
     end(UNLOCK_ALL);
 }
 
-/* More targets than there are elements: in the middle of the epoch everybody is locked. */
+/* More targets than there are elements: in the middle of the epoch every rank is locked. */
 static void window_protocol(MPI_Win w)
 {
     begin();

@@ -103,7 +103,7 @@ static void dry_fence_granted(void *arg)
     job_close(&j);
 }
 
-/* PSCW: everybody posts to all and starts on all; `late`: the posts come late. */
+/* PSCW: every rank posts to all and starts on all; `late`: the posts come late. */
 static void dry_pscw(int late)
 {
     struct job j = job_open(5 * FLOOD);
@@ -158,7 +158,7 @@ static void dry_pscw_granted(void *arg)
     dry_pscw(0);
 }
 
-/* LOCK_ALL_CALLED -> ISSUED -> GRANTED in the middle of everybody's flood. */
+/* LOCK_ALL_CALLED -> ISSUED -> GRANTED in the middle of every rank's flood. */
 static void dry_lock_all(void *arg)
 {
     (void)arg;
@@ -193,7 +193,7 @@ static void dry_lock_all_nocheck(void *arg)
     job_close(&j);
 }
 
-/* PER_TARGET with more locks than elements, shared ones: exclusive ones by everybody on everybody
+/* PER_TARGET with more locks than elements, shared ones: exclusive ones by every rank on every rank
  * could never be granted. */
 static void dry_per_target(void *arg)
 {
@@ -219,7 +219,7 @@ static void dry_per_target(void *arg)
     job_close(&j);
 }
 
-/* A window over memory that others do not map; everybody may look at everybody's here. */
+/* A window over memory that others do not map; every rank may look at every rank's here. */
 static struct job private_open(long *mem, long longs, long **all)
 {
     struct job j = {.mem = mem};
@@ -581,7 +581,7 @@ static void lock_all_joins(void *arg)
 
 /* --- 4: the queue at the target --------------------------------------------------------------- */
 
-/* Rank 0 keeps its own lock until everybody has asked; the queue holds one and no data.  Then they
+/* Rank 0 keeps its own lock until every rank has asked; the queue holds one and no data.  Then they
  * must come in the order of their first requests: of their stamps. */
 static void queue_full(void *arg)
 {
@@ -1399,7 +1399,7 @@ static void start_nocheck(void *arg)
     for (long i = 1; i <= ROUNDS; i++) {
         int nocheck = i % 3 ? MPI_MODE_NOCHECK : 0;
         if (j.rank % 2) {
-            if (!nocheck) /* late, so that only a post left over could let anybody in */
+            if (!nocheck) /* late, so that only a post left over could let any rank in */
                 sim_compute((int)(sim_random() % 200));
             for (int r = 0; r < j.size; r++)
                 SIM_CHECK(j.mem[r] == (r % 2 ? 0 : i - 1));

@@ -85,7 +85,7 @@ struct sim {
     struct sim_rank_state ranks[SIM_RANKS];
     uint64_t rng;
     long step;
-    long quiet;                            /* consecutive idle yields of anybody */
+    long quiet;                            /* consecutive idle yields of any fiber */
     int seconds_idle;                      /* seconds in which nothing moved (waits_for_checker) */
     int hold, hold_from, hold_to;          /* sim_hold(); 0: nothing */
     int held;                              /* of in_flight, so many stay */

@@ -114,7 +114,7 @@ static void run_one(int peer, const struct rma_hdr *h, const char *payload, int 
         a.type = RMA_PKT_ACK;
         if (h->flags & RMA_F_ACK)
             a.op = h->op;
-        if (h->flags & RMA_F_COMPLETE) { /* all that anybody asks for lies in its window */
+        if (h->flags & RMA_F_COMPLETE) { /* all that is asked for lies in its window */
             a.disp = 1 << 20;
             a.count = sizeof(long);
         }

@@ -165,7 +165,7 @@ static int win_publish(struct rma_win *w)
     return MPI_SUCCESS;
 }
 
-/* From here on everybody comes along to the last agreement, whatever fails. */
+/* From here on every member comes to the last agreement, whatever fails. */
 static int shared_part(struct rma_win *w)
 {
     int err = rma_memory_make(w);

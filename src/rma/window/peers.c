@@ -99,7 +99,7 @@ void rma_node_record(struct rma_win *w)
     ((int32_t *)(uintptr_t)w->node.n.host_index)[w->node.n.me] = p->host_index;
 }
 
-/* --- everybody's memory
+/* --- all members' memory
  * ---------------------------------------------------------------------------- */
 
 /* Tested with the first window: what the system allows between two processes does not change. */

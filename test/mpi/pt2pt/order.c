@@ -33,7 +33,7 @@ static void check_message(const char *buf, int src, int i, const MPI_Status *st)
             }
 }
 
-/* Everybody sends N messages to everybody; receives are wildcards or named. */
+/* Every rank sends N messages to every rank; receives are wildcards or named. */
 static void all_to_all(int wildcard, int late)
 {
     char **out = mt_alloc(sizeof *out * N * (size_t)mt_size), *buf = mt_alloc(400000);

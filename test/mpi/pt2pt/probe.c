@@ -71,7 +71,7 @@ static void probes(int bytes)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A message taken by mprobe is gone for everybody else; mrecv and imrecv deliver it later. */
+/* A message taken by mprobe is gone for every other receive; mrecv and imrecv deliver it later. */
 static void matched(int bytes)
 {
     int left = (mt_rank + mt_size - 1) % mt_size, right = (mt_rank + 1) % mt_size, flag, n;

@@ -28,7 +28,7 @@ static void clear(struct rw *w)
     MPI_Barrier(w->comm);
 }
 
-/* The target keeps its own lock until everybody's request has reached it: what one test of a
+/* The target keeps its own lock until every rank's request has reached it: what one test of a
  * request sends arrives before a message that is sent after it. */
 static void held(struct rw *w)
 {

@@ -82,7 +82,7 @@ static void readers(struct rw *w)
     MPI_Barrier(w->comm);
 }
 
-/* Everybody locks all targets, lowest first, and touches them in an order of its own; locks on two
+/* Every rank locks all targets, lowest first, and touches them in an order of its own; locks on two
  * windows as well.  Unlocks come in yet another order.  (2, 15) */
 static void crossed(struct rw *a, struct rw *b, int type)
 {

@@ -592,7 +592,7 @@ static void comb_operation(struct ctx *c, struct win *w, struct zone *z, int ori
     free(old);
 }
 
-/* Draws one operation of `origin` on `target`; if that is this rank, issues it.  Everybody applies
+/* Draws one operation of `origin` on `target`; if that is this rank, issues it.  Every rank applies
  * it to the model. */
 static void operation(struct ctx *c, struct win *w, int origin, int target, int requests)
 {

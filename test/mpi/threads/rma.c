@@ -60,7 +60,7 @@ static void *locks(void *arg)
     return NULL;
 }
 
-static MPI_Group everybody;
+static MPI_Group all_ranks;
 
 static void *expose(void *arg)
 {
@@ -68,7 +68,7 @@ static void *expose(void *arg)
 
     (void)arg;
     for (i = 0; i < ROUNDS; i++) {
-        MPI_Win_post(everybody, 0, win2);
+        MPI_Win_post(all_ranks, 0, win2);
         MPI_Win_wait(win2);
     }
     return NULL;
@@ -81,7 +81,7 @@ static void *access_all(void *arg)
 
     (void)arg;
     for (i = 0; i < ROUNDS; i++) {
-        MPI_Win_start(everybody, 0, win2);
+        MPI_Win_start(all_ranks, 0, win2);
         v = i;
         for (r = 0; r < mt_size; r++)
             MPI_Put(&v, 1, MPI_INT64_T, r, 20 + mt_rank, 1, MPI_INT64_T, win2);
@@ -95,12 +95,12 @@ static void pscw(void)
     pthread_t a, b;
     int r;
 
-    MPI_Win_get_group(win2, &everybody);
+    MPI_Win_get_group(win2, &all_ranks);
     pthread_create(&a, NULL, expose, NULL);
     pthread_create(&b, NULL, access_all, NULL);
     pthread_join(a, NULL);
     pthread_join(b, NULL);
-    MPI_Group_free(&everybody);
+    MPI_Group_free(&all_ranks);
     for (r = 0; r < mt_size; r++)
         CHECK_EQ(mem2[20 + r], ROUNDS - 1);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -1,4 +1,4 @@
-/* test_gather.c - coll/gather.c: blocks arrive in their places, everybody gathers. */
+/* test_gather.c - coll/gather.c: blocks arrive in their places, every rank gathers. */
 #include "fake.h"
 #include "unit.h"
 
@@ -149,7 +149,7 @@ START_TEST(blocks_arrive_in_their_places)
 }
 END_TEST
 
-START_TEST(everybody_gathers)
+START_TEST(every_rank_gathers)
 {
     ck_assert_int_eq(job_run(1, NULL, body_allgather, 60), 0);
 }
@@ -161,7 +161,7 @@ Suite *suite_gather(void)
     TCase *t = tcase_create("gather");
     tcase_set_timeout(t, 90);
     tcase_add_test(t, blocks_arrive_in_their_places);
-    tcase_add_test(t, everybody_gathers);
+    tcase_add_test(t, every_rank_gathers);
     suite_add_tcase(s, t);
     return s;
 }

@@ -88,7 +88,7 @@ static void rooted(int root)
     }
 }
 
-static void everybody(void)
+static void all_ranks(void)
 {
     prepare(COLL_BARRIER, NULL);
     fake_run();
@@ -144,7 +144,7 @@ static void body(void)
             fake_open(a, b);
             for (int root = 0; root < a; root++)
                 rooted(root);
-            everybody();
+            all_ranks();
             scattered();
             fake_close();
         }

@@ -1,4 +1,4 @@
-/* test_core_evicted.c - rma/core/evicted.c: everybody, scattered, cut. */
+/* test_core_evicted.c - rma/core/evicted.c: every rank, scattered, cut. */
 #include "unit.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static size_t bytes(const struct rma_evicted_set *g)
 
 /* Every rank of a million is found, and no other; the set stays small; all are removed in
  * another order. */
-START_TEST(everybody)
+START_TEST(every_rank)
 {
     struct rma_evicted_set g;
     int wrong = 0; /* counted: Check writes a line of its own for each assertion that holds */
@@ -84,7 +84,7 @@ Suite *suite_evicted(void)
 {
     Suite *s = suite_create("rma/gone");
     TCase *t = tcase_create("gone");
-    tcase_add_test(t, everybody);
+    tcase_add_test(t, every_rank);
     tcase_add_test(t, scattered);
     tcase_add_test(t, cut);
     suite_add_tcase(s, t);

@@ -120,7 +120,7 @@ START_TEST(excludes)
 END_TEST
 
 /* Peer 0 is the target and serves "far" requests in its loop; the others lock near.  Both sides
- * must get on: everybody has a quota, and the run ends only when all have it. */
+ * must get on: every rank has a quota, and the run ends only when all have it. */
 static int far_or_stop(void *arg)
 {
     enum shmlock_type type = (enum shmlock_type)*(int *)arg;
@@ -228,7 +228,7 @@ static int waited(void *arg)
     return shmpair_wait(a->pairs, &node, *(unsigned *)arg) == 1;
 }
 
-/* Everybody posts to its right neighbour, starts on its left one, twice per round before anybody
+/* Every rank posts to its right neighbour, starts on its left one, twice per round before any rank
  * looks. */
 static void ring(void)
 {

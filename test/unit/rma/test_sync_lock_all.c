@@ -59,7 +59,7 @@ static void per_target(void)
     job_check(far_holders(w) == 0 && rma_win_free(w) == MPI_SUCCESS);
 }
 
-/* E7, E8: one element for three far targets: the switch locks everybody, one message at a time. */
+/* E7, E8: one element for three far targets: the switch locks every rank, one message at a time. */
 static void switches(void)
 {
     struct rma_win *w = world_window(4);

@@ -22,7 +22,7 @@ static void table(const struct rma_win *w)
     }
 }
 
-/* Put to everybody through the table and look at one's own memory. */
+/* Put to every rank through the table and look at one's own memory. */
 static void reach(struct rma_win *w)
 {
     long v = boot_rank() + 1, sum = 0;

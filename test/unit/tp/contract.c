@@ -267,7 +267,7 @@ static void entries(void)
 
 enum { STREAM = 600 / PACE };
 
-/* Everybody to everybody, both classes at once, lengths 0 .. am_max. */
+/* Every rank to every rank, both classes at once, lengths 0 .. am_max. */
 static void crowd(void)
 {
     box_open();

@@ -51,7 +51,7 @@ static void meet(const void *addr, size_t len)
 
 enum { WHOLE = sizeof(struct ofi_wire) + CONTROL_BYTES };
 
-/* Greetings and verdicts, too, and in anybody's name; the key is never right. */
+/* Greetings and verdicts, too, and in any process's name; the key is never right. */
 static void speak(void)
 {
     struct ofi_wire w = {.len = CONTROL_BYTES};
