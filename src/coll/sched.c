@@ -1,5 +1,3 @@
-/* sched.c - the engine of schedules (sched.h): rounds of sends, receives and local steps. Start
- * with advance(). */
 #include "coll/sched.h"
 
 #include <stdlib.h>
