@@ -1,7 +1,7 @@
 /* rma.c - target "rma": packets of a hostile peer against windows of every flavour, while this
  * process has operations, locks and epochs of its own under way. After each input: nothing outside
- * of a window was touched, the queues are within their bounds, an honest peer is served, and every
- * call ends when the others die. */
+ * of a window was touched, and the queues are within their bounds. An honest peer is served, and
+ * every call ends when the others die. */
 #include <stdlib.h>
 #include <string.h>
 

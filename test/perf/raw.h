@@ -1,11 +1,11 @@
 /* raw.h - a network library without us above it: what raw_ofi.c and raw_ucx.c have to offer so that
  * raw.c can time it.
  *
- * Two processes, each the other's peer.  Calls that begin something wait, polling, where no more
- * can be under way.  There are doors to the library, as its settings differ: one for memory and
- * active messages, opened like the transport's, one for tagged messages, as MPI libraries use them,
- * but with the transport's handling of failures, and one for these without it, as the peers have
- * it: a library may be faster that need not outlive the other end. */
+ * Two processes, each the other's peer. Calls that begin something wait, polling, where no more can
+ * be under way. There are doors to the library, as its settings differ: one for memory and active
+ * messages, opened like the transport's; one for tagged messages, as MPI libraries use them, but
+ * with the transport's handling of failures; one for these without it, as the peers have it: a
+ * library may be faster that need not outlive the other end. */
 #ifndef RAW_H
 #define RAW_H
 

@@ -1,6 +1,6 @@
-/* raw_ucx.c - bare UCX, for raw.c. Loaded as the transport does, under the variables that it sets
- * (tp/ucx/lib.c), with its features and its handling of failures, which both decide what UCX
- * uses. */
+/* raw_ucx.c - bare UCX, for raw.c. UCX is loaded as the transport does, under the variables that it
+ * sets (tp/ucx/lib.c). The features and the handling of failures are the transport's, too: both
+ * decide what UCX uses. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>

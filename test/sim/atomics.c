@@ -414,7 +414,7 @@ static void random_atomics(void *arg)
     free(p);
 }
 
-/* Every rank adds to one word that takes the stripe at its owner, since the elements lie crooked
+/* Every rank adds to one word. It takes the stripe at its owner, since the elements are misaligned
  * there or not all near peers map the memory: natively it would be read between others' reading and
  * writing. */
 static void striped(void *arg)
@@ -489,7 +489,7 @@ static void evicted(void *arg)
     MPI_Win_free(&win);
 }
 
-/* Rank 1 dies while native accumulates to it are under way, and rank 0 has heard of it before it
+/* Rank 1 dies while native accumulates to it are under way. Rank 0 has heard of it before it
  * flushes, unlocks or needs the element for another: each waits for what the network still has, and
  * nothing is written afterwards. */
 static void dies(void *arg)

@@ -1,9 +1,9 @@
 /* blocks.c - random one-sided programs in the simulator, with an exact oracle.
  *
  * A window holds, at every target, one block of CELLS longs per origin, which only that origin
- * changes, and COUNTERS longs that all change by sums.  So each origin knows at any time what its
- * own block must hold (mirror), whatever the others do, and the sum of all additions to a counter
- * is known at the end. */
+ * changes. It also holds COUNTERS longs that all change by sums. So each origin knows at any time
+ * what its own block must hold (mirror), whatever the others do. The sum of all additions to a
+ * counter is known at the end. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

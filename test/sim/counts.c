@@ -195,7 +195,7 @@ static void pscw_counts(void *arg)
 }
 
 /* Epochs of a pair again and again. The first answer carries the size of the window there; from
- * then on what is known to lie in it needs none, and what does not, or may be refused for another
+ * then on what is known to lie in it needs none. What does not, or may be refused for another
  * reason, is answered and reported (R11). */
 static void pscw_again(int coalesced)
 {

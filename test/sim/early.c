@@ -1,9 +1,9 @@
-/* early.c - random programs of passive epochs that flush often, behind long operations that have
- * left (R12), or behind short puts that the network does as soon as they are called (R14).
+/* early.c - random programs of passive epochs that flush often. They flush behind long operations
+ * that have left (R12), or behind short puts that the network does at the call (R14).
  *
  * Each thread has a slice of its own in every window. When a flush returns, the target's memory
- * must hold what the thread has done there, and an operation out of range must have been reported
- * by then: by that flush, or by none. */
+ * must hold what the thread has done there. By then an operation out of range must have been
+ * reported: by that flush, or by none. */
 #include <stdlib.h>
 #include <string.h>
 

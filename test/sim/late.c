@@ -200,8 +200,8 @@ static void late_epoch(const struct job *j, MPI_Comm rest, int type, const struc
     OK(MPI_Win_unlock(0, j->win));
 }
 
-/* Rank 3 dies, and the others free their window.  In the next one of its number rank 2 dies, and
- * rank 0 frees it while rank 1 is yet in an epoch on rank 0: that is waited for. */
+/* Rank 3 dies, and the others free their window. In the next one of its number rank 2 dies. Rank 0
+ * frees it while rank 1 is still in an epoch on rank 0: that is waited for. */
 static void late_leave(int type)
 {
     static const struct rma_win *of_0; /* rank 0's record */

@@ -111,8 +111,8 @@ static void far_ahead(void *arg)
     SIM_CHECK(proc->p2p->malformed == 0);
 }
 
-/* A member dies: each collective of the others ends, also where one waits for another that lives
- * and has given up, and the barrier after it is an error for all. */
+/* A member dies: each collective of the others ends, even if one waits for another that lives and
+ * has given up. The barrier after it is an error for all. */
 static int collective(int which, int root, int size)
 {
     long v = 1, all[SIM_RANKS] = {0};

@@ -562,8 +562,8 @@ static void dies(void *arg)
     }
 }
 
-/* Rank 1 dies while a native get from it is under way, and rank 0 has heard of it before it
- * unlocks, flushes or needs the element for another: each waits for what the network still has. */
+/* Rank 1 dies while a native get from it is under way. Rank 0 has heard of it before it unlocks,
+ * flushes or needs the element for another: each waits for what the network still has. */
 static void dies_under_way(void *arg)
 {
     (void)arg;

@@ -1381,7 +1381,7 @@ static void loads_queried(void *arg)
 }
 
 /* START and POST with NOCHECK, where all know that the post has been called: the epoch is granted
- * at once, near operations act at once, and no post of such a round is left to satisfy the START of
+ * at once, and near operations act at once. No post of such a round is left to satisfy the START of
  * a later, ordinary one. */
 static void start_nocheck(void *arg)
 {

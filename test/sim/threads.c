@@ -525,9 +525,8 @@ static void far_by_messages(struct sim_knobs *k)
 
 /* --- the fence is granted by another thread --------------------------------------------------- */
 
-/* Accumulates of one thread on one element come in the order of the calls, also when the first ones
- * are queued until the opening fence is over, and the other thread, in MPI for something else,
- * finds that it is. */
+/* Accumulates of one thread on one element come in the order of the calls. This holds even if the
+ * first ones are queued until the opening fence is over, and the other thread finds that it is. */
 enum { IN_ROW = 5 };
 
 static void granted_main(void *arg)

@@ -8,8 +8,8 @@
  * the model bit for bit.
  *
  * Programs are free of races by construction: in each phase the memory of a target is cut into
- * zones, and a zone belongs to one origin, or is only read, or takes accumulates of all origins
- * with one commutative operation on one type (then only its final contents are checked), or belongs
+ * zones. A zone belongs to one origin, or is only read, or takes accumulates of all origins with
+ * one commutative operation on one type. (Then only its final contents are checked.) Or it belongs
  * to two origins byte by byte: to one the elements of a pair type or a strided one, to the other
  * their gaps.
  *

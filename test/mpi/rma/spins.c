@@ -1,7 +1,7 @@
-/* spins.c - programs that wait by looking: a process calls what ends at once, on its own or a near
- * window or with requests that are done when they are made, until its memory shows what a far
- * process did; and for that the far process needs this one's progress (MPI-3.1 3.7.4, 11.7.3).
- * Every way of looking must see it within ten seconds. */
+/* spins.c - programs that wait by looking: a process makes calls that end at once until its memory
+ * shows what a far process did. It makes them on its own or a near window, or with requests that
+ * are done when they are made; and for that the far process needs this one's progress (MPI-3.1
+ * 3.7.4, 11.7.3). Every way of looking must see it within ten seconds. */
 #include "rw.h"
 
 enum how {

@@ -1,6 +1,6 @@
 /* turns.c - whose turn it is for a lock (rma.md 5.3): one exclusive locker beside readers that lock
- * all again and again, shared locks on several targets in different orders beside exclusive
- * lockers, and LOCK_ALL that does not wait for locks it does not touch.
+ * all again and again; shared locks on several targets in different orders beside exclusive
+ * lockers; LOCK_ALL that does not wait for locks it does not touch.
  *
  * Waits are counted in acquisitions of the lock by others.  A deadlock ends by the timeout. */
 #include "pv.h"

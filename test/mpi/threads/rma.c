@@ -1,6 +1,6 @@
-/* rma.c - one-sided calls from several threads: counters under lock_all, lock/put/unlock on
- * different targets, request-based operations, post/wait in one thread with start/complete in
- * another, two windows at once, attach and detach beside operations. (rma.md 5.8) */
+/* rma.c - one-sided calls from several threads: counters under lock_all; lock/put/unlock on
+ * different targets; request-based operations; post/wait in one thread with start/complete in
+ * another; two windows at once; attach and detach beside operations. (rma.md 5.8) */
 #include "team.h"
 
 enum { ROUNDS = 100 };

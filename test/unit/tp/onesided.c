@@ -380,10 +380,10 @@ static void counters(void)
 
 /* --- atomics beside the processor's --------------------------------------------------- */
 
-/* What TP_CPU_COHERENT promises: while two processes use the transport's atomics, a third uses the
- * processor's on the same words without a pause, and a fourth, the owner, makes progress. Each has
- * bits of its own that it sets and clears and must find as it left them; nothing is lost of what is
- * added; a lock taken by compare-and-swap excludes. */
+/* What TP_CPU_COHERENT promises: two processes use the transport's atomics. Meanwhile a third uses
+ * the processor's on the same words without a pause, and a fourth, the owner, makes progress. Each
+ * has bits of its own that it sets and clears and must find as it left them; nothing is lost of
+ * what is added; a lock taken by compare-and-swap excludes. */
 enum {
     MIX_SUM,
     MIX_FETCHED,
