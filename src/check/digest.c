@@ -93,7 +93,8 @@ static int grow(struct align_history *h, uint32_t max)
 int history_add(struct align_history *h, const struct align_call *c, const void *site,
                 uint32_t room_max)
 {
-    /* room: it doubles while no entry has been overwritten, so call k moves to (k - 1) % room */
+    /* room: a power of two. It doubles while no entry has been overwritten, so call k moves to
+     * (k - 1) % room. */
     if (h->calls == h->room && grow(h, room_max < 8 ? 8 : room_max))
         return -ENOMEM;
     uint32_t what = c->what;
@@ -107,7 +108,7 @@ int history_add(struct align_history *h, const struct align_call *c, const void 
     h->soft |= c->soft;
     if ((c->what >> WHAT_FORM & 3) == CHECK_BLOCKING)
         h->blocking++;
-    h->ring[h->calls % h->room] = (struct align_entry){
+    h->ring[h->calls & (h->room - 1)] = (struct align_entry){
         .site = (uint64_t)(uintptr_t)site, .bytes = c->bytes, .what = c->what,
         .hist = (uint32_t)(h->hist >> 32) ^ (uint32_t)h->hist,
         .types = (uint32_t)(h->types >> 32) ^ (uint32_t)h->types, .pos = c->pos,

@@ -349,6 +349,8 @@ uint64_t dt_sig_hash(const struct dt_type *t, size_t count)
 {
     if (!t->sig || !count)
         return 0;
-    struct affine f = power(sig_map(t->sig), count);
+    struct affine f = sig_map(t->sig);
+    if (count != 1)
+        f = power(f, count);
     return f.add ^ (f.mul << 3);
 }

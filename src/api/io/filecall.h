@@ -44,6 +44,8 @@ int file_split_end_at(const void *site, const char *call, MPI_File fh, struct io
             (err) = check_file((f), (call), (form), (part), (site), &turn);                        \
         if (!(err))                                                                                \
             (err) = (run);                                                                         \
+        if (looks && (part)) /* of no access, or while another one is open */                      \
+            turn.refused = err_class(err) == MPI_ERR_UNSUPPORTED_OPERATION;                        \
         if (looks)                                                                                 \
             (err) = check_leave(&turn, (err));                                                     \
     } while (0)
