@@ -1,7 +1,7 @@
 /* rma.h - one-sided communication: the contract for api/ and check/.
  *
- *   window  --- slots --- target elements --- operation elements far targets, by active messages
- *       \------ near table (mapped, CMA)                                near targets, directly
+ *   window --- slots --- target elements --- operation elements    far targets, by active messages
+ *      \------ near table (mapped, CMA)                            near targets, directly
  *
  * The caller has checked the arguments as far as that needs no window: types are committed, counts
  * are not negative, op is legal for the type. Handles are resolved. All functions return MPI error

@@ -8,8 +8,7 @@
  *   ownership  a queued operation belongs to its target until rma_op_finish(); a struct rma_resp
  *              lives on the stack of the waiting thread
  *   blocking   nothing here waits but rma_coalesce_wait(); what finds no room stays where it is,
- *   and
- *              the target stays ready (R4)
+ *              and the target stays ready (R4)
  *   lock       all under proc->lock; handlers and the hook call it too
  *   errors     of an operation: in its request, or t->err, which the next synchronization returns;
  *              of a packet: the target fails

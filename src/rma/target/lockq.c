@@ -3,9 +3,8 @@
  *
  *   request -> free, none before it    -> taken from the lock word, packet run, GRANTED
  *                                         piggybacked on its answer
- *           -> queue has a place       -> waits; its data are stored while they fit, else DROPPED
- *           at
- *                                         the grant
+ *           -> queue has a place       -> waits; its data are stored while they fit, else it is
+ *                                         granted DROPPED
  *           -> full                    -> REFUSED with stamp n; comes again with it
  *
  * First come, first served, refusals included. While stamps are outstanding (admitted < stamps), no
