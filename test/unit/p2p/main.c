@@ -1,3 +1,4 @@
+/* main.c - the unit tests of p2p/, one suite for each file. */
 #include "unit.h"
 
 Suite *suite_match(void);

@@ -1,3 +1,4 @@
+/* main.c - the unit tests of rma/, one suite for each file. */
 #include "unit.h"
 #include "unit_rma.h"
 
