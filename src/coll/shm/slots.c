@@ -1,3 +1,4 @@
+/* slots.c - the segment of shm.h: made by all together, its slots, and the waits on them. */
 #include "coll/shm/slots.h"
 
 #include <limits.h>

@@ -1,11 +1,3 @@
-#include "rma/shared/acc_types.h"
-
-#include <errno.h>
-#include <string.h>
-#include <sys/uio.h>
-
-#include "mem/mem.h"
-
 /* acc.c - accumulates under stripes. Start with acc_apply().
  *
  * Work is cut into batches of at most ACC_STRIPE_BYTES. A batch is the pieces of the target in one
@@ -16,6 +8,13 @@
  *     --lock--> fetch old, apply --unlock-->
  *
  * Mapped memory is changed in place. By CMA the batch is read, changed and written back. */
+#include "rma/shared/acc_types.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "mem/mem.h"
 
 enum { ACC_AT_ONCE = 4 }; /* stripes that one batch takes */
 

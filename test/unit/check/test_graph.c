@@ -1,3 +1,6 @@
+/* test_graph.c - check/graph.c: messages in a ring, one that has not reported may serve, all of
+ * several, one of several, any source, a collective call needs all, two communicators, messages
+ * inside a call, itself. */
 #include "unit.h"
 
 #include <string.h>
