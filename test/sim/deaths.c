@@ -155,6 +155,47 @@ static void flush_after(void *arg)
     tell_each(2);
 }
 
+/* Rank 3 is dead, with its own lock held or not.  LOCK_ALL of the others succeeds, and serves among
+ * the living; each operation on rank 3 is an error, near as far, also where the near locks were
+ * taken at the call, or before a further lock. */
+static void lock_all_after(void *arg)
+{
+    struct job j = job_of_mortals(LONGS), k = job_of_mortals(LONGS);
+    long v = 5, *mem;
+    MPI_Aint size;
+    int unit, near;
+    if (j.rank == 3 && sim_seed() % 2) {
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 3, 0, j.win));
+        OK(MPI_Win_flush(3, j.win));
+    }
+    if (stand_by(&j, 3))
+        return;
+    tell(3);
+    hear_of_death(3);
+    near = rma_near_of(inside(j.win), 3) != NULL;
+    if (sim_seed() / 2 % 2)
+        OK(MPI_Win_shared_query(j.win, 1, &size, &unit, &mem));
+    for (int round = 0; round < 2; round++) {
+        OK(MPI_Win_lock_all(0, j.win));
+        for (int i = 0; i < 3; i++) {
+            int err = MPI_Put(&v, 1, MPI_LONG, 3, i, 1, MPI_LONG, j.win);
+            SIM_CHECK(err || !near); /* a far one may tell at its flush */
+            ERR(MPIX_ERR_PROC_FAILED, err ? err : MPI_Win_flush(3, j.win));
+            put_each(&j, &v, 2, i);
+            OK(MPI_Win_flush(1, j.win));
+            if (i == 1) { /* all locks that are called come before it */
+                OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, k.win));
+                put1(&k, &v, 1, 0);
+                OK(MPI_Win_unlock(1, k.win));
+            }
+        }
+        int err = MPI_Win_unlock_all(j.win);
+        SIM_CHECK(!err || !near);
+        lock_works(&j, 1);
+    }
+    tell_each(2);
+}
+
 /* A put to rank 3 has left when that dies, and its element is needed for another, before or after:
  * a flush returns the error. */
 static void unconfirmed(void *arg)
@@ -523,6 +564,9 @@ const struct scenario scenarios_deaths[] = {
     {"dead-cut-in-fence", 3, 1, cut_in_fence, NULL, narrow},
     {"dead-cut-in-complete", 3, 1, cut_in_complete, NULL, narrow},
     {"dead-flush-after", 4, 1, flush_after, NULL, mortal_poor},
+    {"dead-lock-all-after", 4, 1, lock_all_after, NULL, mortal},
+    {"dead-lock-all-after-near", 4, 1, lock_all_after, NULL, near_preempted},
+    {"dead-lock-all-after-mixed", 4, 1, lock_all_after, NULL, two_preempted},
     {"dead-unconfirmed", 4, 1, unconfirmed, NULL, mortal_poor},
     {"dead-flush-living", 4, 1, flush_living, NULL, mortal_poor},
     {"dead-free-not-all", 4, 1, free_not_all, NULL, mortal_mixed},

@@ -53,7 +53,7 @@ static struct rma_win *lazy_all(void)
     for (struct list *l = r->windows.next; l != &r->windows; l = l->next) {
         struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
         int far = !w->all_near && (rma_in(w, SET_LAZY_ALL) || rma_in(w, SET_SWITCHING));
-        if (w->passive.caller == me && (far || w->passive.lazies))
+        if (w->passive.caller == me && (far || rma_lockall_lazy(w)))
             return w;
     }
     return NULL;

@@ -3,7 +3,8 @@
  *
  * The first operation takes a near lock (n->lazy) and waits for it. Two kinds are taken at the
  * call, since they guard loads and stores that the library does not see: this process's own, and
- * all where peers' memory is shown (MPI_Win_allocate_shared, MPI_Win_shared_query).
+ * all where peers' memory is shown (MPI_Win_allocate_shared, MPI_Win_shared_query), except those of
+ * failed members.
  *
  * Far locks belong to the elements, with the first operation (per-target protocol), until no
  * target element can be had. Then the switch locks all members (window protocol). The number of
@@ -36,7 +37,12 @@ static int not_asked(void *arg)
     return !n->asked;
 }
 
-int rma_lockall_touch(struct rma_win *w, struct rma_near *n)
+static int is_failed(const struct rma_win *w, const struct rma_near *n)
+{
+    return boot_failed_count() && boot_failed(rma_world(w, n->rank));
+}
+
+static int touch(struct rma_win *w, struct rma_near *n)
 {
     while (n->lazy) {
         if (n->asked) { /* by another thread */
@@ -44,20 +50,38 @@ int rma_lockall_touch(struct rma_win *w, struct rma_near *n)
             continue;
         }
         int err = rma_lock_near(w, n, SHMLOCK_SHARED, w->passive.age);
-        /* a failed member has no lock, as with a far one */
-        if (err && !boot_failed(rma_world(w, n->rank)))
+        if (err)
             return err;
         lazy_set(w, n, 0);
     }
     return MPI_SUCCESS;
 }
 
+/* As with a far one: the first operation returns the error, whether or not the lock is free. */
+int rma_lockall_touch(struct rma_win *w, struct rma_near *n)
+{
+    return is_failed(w, n) ? rma_failed_error(w, n->rank) : touch(w, n);
+}
+
+/* Failed members stay lazy, so that each operation on them is an error. */
+int rma_lockall_lazy(const struct rma_win *w)
+{
+    if (!w->passive.lazies || !boot_failed_count())
+        return w->passive.lazies != 0;
+    for (unsigned i = 0; i < w->nears; i++)
+        if (w->near.near[i].lazy && !is_failed(w, &w->near.near[i]))
+            return 1;
+    return 0;
+}
+
 int rma_lockall_near(struct rma_win *w)
 {
-    int err = MPI_SUCCESS;
-    for (unsigned i = 0; i < w->nears && w->passive.lazies && !err; i++)
-        err = rma_lockall_touch(w, &w->near.near[i]);
-    return err;
+    for (unsigned i = 0; i < w->nears && w->passive.lazies; i++) {
+        int err = rma_lockall_touch(w, &w->near.near[i]);
+        if (err && !is_failed(w, &w->near.near[i]))
+            return err;
+    }
+    return MPI_SUCCESS;
 }
 
 static void near_unlock_all(struct rma_win *w)
@@ -98,7 +122,7 @@ int rma_lock_all(struct rma_win *w, int assert)
     }
     for (unsigned i = 0; i < w->nears; i++)
         lazy_set(w, &w->near.near[i], 1);
-    err = w->loads ? rma_lockall_near(w) : rma_lockall_touch(w, rma_near_own(w));
+    err = w->loads ? rma_lockall_near(w) : touch(w, rma_near_own(w));
     if (err)
         near_unlock_all(w);
     else

@@ -28,6 +28,8 @@ int rma_called_grant(void);           /* decision 2: waits */
 /* May this lock be: MPI error code where the window has the info key no_locks. */
 int rma_no_locks(const struct rma_win *w, int assert);
 int rma_lockall_switch(struct rma_win *w); /* waits */
+/* 1: an open LOCK_ALL has not requested the lock of a living near member. */
+int rma_lockall_lazy(const struct rma_win *w);
 int rma_lock_near(struct rma_win *w, struct rma_near *n, enum shmlock_type type, uint64_t age);
 /* Where a lock was released, a process waited; the clock there had this value (low bits). */
 void rma_clock_heard(struct rma_win *w, uint32_t clock);
