@@ -160,6 +160,81 @@ static void no_piggyback(struct sim_knobs *k)
     scenario_cvar("MPIR_CVAR_RMA_PIGGYBACK_THRESHOLD", "0");
 }
 
+static void look_around(void)
+{
+    for (int i = 0; i < 500; i++)
+        turn();
+}
+
+/* MPIR_CVAR_CH3_RMA_DELAY_ISSUING_FOR_PIGGYBACKING=0, as the table of rma-far.md has it: neither a
+ * lock nor the operations up to the threshold send anything; where more wait, all but the last
+ * leave, with the LOCK. */
+static void delay_0(void *arg)
+{
+    enum { HELD = 8 };
+    (void)arg;
+    struct job j = job_open(16);
+    long v[16];
+    for (int all = 0; all < 2 && j.rank == 0; all++) {
+        struct counts c = mark(0), b = mark(1);
+        OK(all ? MPI_Win_lock_all(0, j.win) : MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j.win));
+        look_around();
+        SIM_CHECK(since_all(&c) == 0);
+        for (int i = 0; i < HELD; i++) {
+            v[i] = 10 * all + i;
+            put1(&j, &v[i], 1, i);
+        }
+        look_around();
+        SIM_CHECK(since_all(&c) == 0);
+        OK(all ? MPI_Win_unlock_all(j.win) : MPI_Win_unlock(1, j.win));
+        SENT(&c, 1, BATCH);
+        SENT(&b, 1, ACK);
+    }
+    job_close(&j);
+}
+
+/* And where nothing is held back: the first operation sends LOCK, not the call that locks; each
+ * leaves when it is called and the lock is granted; no flag is piggybacked. */
+static void delay_0_plain(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(16);
+    long v[3] = {1, 2, 3};
+    for (int all = 0; all < 2 && j.rank == 0; all++) {
+        struct counts c = mark(0), b = mark(1);
+        OK(all ? MPI_Win_lock_all(0, j.win) : MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j.win));
+        look_around();
+        SIM_CHECK(since_all(&c) == 0);
+        put1(&j, &v[0], 1, 0);
+        SENT(&c, 1, LOCK); /* in the call */
+        while (since(&c, RMA_PKT_PUT) == 0)
+            turn();
+        SENT2(&c, 1, LOCK, 1, PUT);
+        for (int i = 1; i < 3; i++) {
+            put1(&j, &v[i], 1, i);
+            SENT2(&c, 1, LOCK, 1 + i, PUT); /* in the call */
+        }
+        OK(all ? MPI_Win_unlock_all(j.win) : MPI_Win_unlock(1, j.win));
+        SENT3(&c, 1, LOCK, 3, PUT, 1, DONE);
+        SENT2(&b, 1, GRANTED, 1, ACK);
+    }
+    job_close(&j);
+}
+
+static void delay_off(struct sim_knobs *k)
+{
+    enough_credit(k);
+    k->refuse_percent = k->again_percent = k->inbox = 0; /* what a call sends has left */
+    scenario_cvar("MPIR_CVAR_CH3_RMA_DELAY_ISSUING_FOR_PIGGYBACKING", "0");
+    scenario_cvar("MPIR_CVAR_RMA_PIGGYBACK_POLLS", "0"); /* aging.c has the age */
+}
+
+static void delay_off_plain(struct sim_knobs *k)
+{
+    delay_off(k);
+    scenario_cvar("MPIR_CVAR_RMA_PIGGYBACK_THRESHOLD", "0");
+}
+
 /* POST to K, START on K: K posts; COMPLETE is piggybacked on the one operation, alone where there
  * was none. */
 static void pscw_counts(void *arg)
@@ -1114,6 +1189,8 @@ const struct scenario scenarios_counts[] = {
     {"count-early", 2, 1, early_counts, NULL, enough_credit},
     {"count-flush-evicted", 3, 1, flush_counts_evicted, NULL, poor_enough_credit},
     {"count-switch-outstanding", 7, 1, switch_outstanding, NULL, two_outstanding},
+    {"count-delay-0", 2, 1, delay_0, NULL, delay_off},
+    {"count-delay-0-plain", 2, 1, delay_0_plain, NULL, delay_off_plain},
     {"count-lock-all-plain", 3, 1, lock_all_plain, NULL, no_piggyback},
     {"count-answers", 2, 1, answers_counts, NULL, enough_credit},
     {"count-gather", 2, 1, gather_counts, NULL, gathering},
