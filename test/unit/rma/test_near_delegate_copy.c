@@ -218,6 +218,25 @@ static void hostile(void)
     _exit(0);
 }
 
+/* Pieces are read in the order sent: an answer to one answers those before it, and none behind it,
+ * also where the numbers wrap around. */
+START_TEST(answers)
+{
+    static const uint32_t firsts[] = {1, 1000, UINT32_MAX - 2};
+    enum { PIECES = RMA_BOX_SLOTS };
+    struct acc_delegation a;
+    acc_delegation_init(&a);
+    for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++) {
+        uint32_t first = firsts[i], last = first + PIECES - 1;
+        for (uint32_t done = 0; done <= PIECES; done++) {
+            atomic_store(&a.answered, first - 1 + done); /* the piece before the first: none */
+            for (uint32_t k = 0; k < PIECES; k++)
+                ck_assert_int_eq(acc_answered(&a, first + k, last), k < done);
+        }
+    }
+}
+END_TEST
+
 START_TEST(copies)
 {
     ck_assert_int_eq(world_run(2, NULL, lengths), 0);
@@ -232,6 +251,7 @@ Suite *suite_delegate_copy(void)
     Suite *s = suite_create("delegate_copy");
     TCase *t = tcase_create("delegate_copy");
     tcase_set_timeout(t, 120);
+    tcase_add_test(t, answers);
     tcase_add_test(t, copies);
     suite_add_tcase(s, t);
     return s;
