@@ -6,10 +6,11 @@
  * kill (SIGKILL), spin or stop (computes, or is stopped, for SECONDS and then takes part: all must
  * end right), blip (as spin; its host is cut off for a moment), wait (all wait for a file
  * FAULTS_OUT.go, before which the script cuts the victim's host off; longacc and longget go on
- * until it happens). FAULTS_OUT names files, one per rank, of what happened: "ready", "error after
- * SECONDS: TEXT", "right after SECONDS", "finalized after SECONDS" (since the call began). With
- * FAULTS_FATAL=1 the default error handlers stay. With FAULTS_FIRST=1 no process has sent to
- * another before: no window, and only the kinds that need none. */
+ * until it happens). FAULTS_OUT names files, one per rank, of what happened: "ready", "cut me"
+ * (wait: the rank is where the cut is to meet it), "error after SECONDS: TEXT", "right after
+ * SECONDS", "finalized after SECONDS" (since the call began). With FAULTS_FATAL=1 the default
+ * error handlers stay. With FAULTS_FIRST=1 no process has sent to another before: no window, and
+ * only the kinds that need none. */
 #include <execinfo.h>
 #include <mpi.h>
 #include <signal.h>
@@ -22,7 +23,7 @@
 
 enum { N = 4, BIG = 1 << 20 };
 
-static int rank, size, victim;
+static int rank, size, victim, to_be_cut;
 static double began, seconds;
 static MPI_Win win;
 static double *mem, big[BIG / sizeof(double)];
@@ -149,16 +150,29 @@ static int lockall(void)
     return rank ? 0 : MPI_Send(&one, 1, MPI_DOUBLE, victim, 9, MPI_COMM_WORLD);
 }
 
-/* A long operation after the other, until one of them meets the fault, or for a minute. */
+/* This rank is where the cut is to meet it. */
+static void cut_me(void)
+{
+    if (to_be_cut)
+        say("cut me");
+    to_be_cut = 0;
+}
+
+/* A long operation after the other, until one of them meets the fault, or for a minute.  The
+ * victim takes part as soon as it receives, and the others say so when one operation is over. */
 static int longs(int (*op)(void))
 {
     double one = 0, until = now() + 60;
-    if (rank == victim)
+    if (rank == victim) {
+        cut_me();
         return MPI_Recv(&one, 1, MPI_DOUBLE, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
     TRY(MPI_Win_lock_all(0, win));
     int err = 0;
-    while (!err && now() < until)
+    while (!err && now() < until) {
         err = op();
+        cut_me();
+    }
     int e = MPI_Win_unlock_all(win);
     TRY(err ? err : e);
     return rank ? 0 : MPI_Send(&one, 1, MPI_DOUBLE, victim, 9, MPI_COMM_WORLD);
@@ -368,9 +382,10 @@ int main(int argc, char **argv)
     else if (!strcmp(argv[1], "finalize"))
         usleep(500000);
     began = now();
-    if (!strcmp(action, "wait") && strncmp(argv[1], "long", 4)) {
-        /* those are under way when it happens, a moment later */
+    to_be_cut = !strcmp(action, "wait");
+    if (to_be_cut && strncmp(argv[1], "long", 4)) { /* those are under way when it happens */
         char go[4096];
+        cut_me();
         snprintf(go, sizeof go, "%s.go", getenv("FAULTS_OUT") ? getenv("FAULTS_OUT") : "");
         while (access(go, F_OK) != 0)
             usleep(20000);
