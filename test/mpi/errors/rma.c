@@ -96,7 +96,19 @@ static void fence_then_post(MPI_Win w, MPI_Group g, int assert)
     GOOD(MPI_Win_complete(w));
     GOOD(MPI_Win_wait(w));
     GOOD(MPI_Win_fence(assert, w));
+    GOOD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w));
+    GOOD(MPI_Win_unlock(next, w));
+    MPI_Barrier(MPI_COMM_WORLD); /* no lock beside the operations of a fence epoch */
+    GOOD(MPI_Win_fence(assert, w));
+    GOOD(MPI_Win_lock_all(0, w));
+    GOOD(MPI_Win_unlock_all(w));
+    MPI_Barrier(MPI_COMM_WORLD);
+    GOOD(MPI_Win_fence(assert, w));
     GOOD(MPI_Get(&v, 1, MPI_INT, next, 0, 1, MPI_INT, w));
+    BAD(MPI_Win_start(g, 0, w), MPI_ERR_RMA_SYNC);
+    BAD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w), MPI_ERR_RMA_SYNC);
+    BAD(MPI_Win_lock_all(0, w), MPI_ERR_RMA_SYNC);
+    BAD(MPI_Win_free(&w), MPI_ERR_RMA_SYNC);
     BAD(MPI_Win_post(g, 0, w), MPI_ERR_RMA_SYNC);
     BAD(MPI_Win_wait(w), MPI_ERR_RMA_SYNC); /* nothing is exposed */
     GOOD(MPI_Win_fence(MPI_MODE_NOSUCCEED, w));

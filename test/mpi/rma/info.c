@@ -87,6 +87,24 @@ static void in_effect(int flavour)
     }
 }
 
+/* MPI_Win_set_info is collective in MPI, and does not wait here: rank 0 returns from it before
+ * the others call it. */
+static void returns_alone(void)
+{
+    MPI_Info i = with("no_locks", "true");
+    struct rw w;
+
+    rw_make(&w, RW_ALLOCATE, 64, MPI_COMM_WORLD);
+    if (mt_rank)
+        MPI_Recv(NULL, 0, MPI_INT, mt_rank - 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Win_set_info(w.win, i);
+    CHECK(strcmp(value(w.win, "no_locks"), "true") == 0);
+    if (mt_rank + 1 < mt_size)
+        MPI_Send(NULL, 0, MPI_INT, mt_rank + 1, 3, MPI_COMM_WORLD);
+    MPI_Info_free(&i);
+    rw_free(&w);
+}
+
 /* Large pages are had or not, and the key shows it; the memory works in either case. */
 static void large_pages(void)
 {
@@ -330,6 +348,7 @@ int main(int argc, char **argv)
         no_locks(f);
         accumulates(f);
     }
+    returns_alone();
     large_pages();
     alignments();
     MPI_T_finalize();

@@ -143,6 +143,11 @@ static void readers(void)
     /* beyond the bound readers are counted only, and still no release is worth two */
     ask(6, RMA_F_SHARED, 0);
     job_check(!holds(6) && q->anonymous == 1);
+    /* rma.md 5.5: an UNLOCK without a LOCK is taken for that of one that is only counted */
+    job_check(release(9) == 0 && q->anonymous == 0);
+    job_check(release(9) == MPI_ERR_RMA_SYNC && release(6) == MPI_ERR_RMA_SYNC);
+    ask(6, RMA_F_SHARED, 0);
+    job_check(!holds(6) && q->anonymous == 1);
     /* one dies that may be it: a writer is let in as a reader, and gets the answer; until the count
      * is 0 again */
     rma_lockq_fail(w, 20);
