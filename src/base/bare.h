@@ -1,4 +1,4 @@
-/* bare.h - BARE: a short function of the near path without the stack protector (configure,
+/* bare.h - BARE: a short function of a hot path without the stack protector (configure,
  * --disable-hardening).
  *
  * It has no array on its stack.  But it takes the address of a local, and then

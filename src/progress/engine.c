@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/bare.h"
 #include "base/log.h"
 #include "base/proc.h"
 #include "base/sched.h"
@@ -413,8 +414,8 @@ static int loop_run(struct progress *p, struct wait_loop *l)
     return err;
 }
 
-int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int peer,
-                      uint64_t timeout_ns)
+BARE int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int peer,
+                           uint64_t timeout_ns)
 {
     struct progress *p = proc->progress;
     WR_ASSERT_DEBUG(!p->polling);

@@ -58,6 +58,20 @@ static void allreduce8_check(void)
     MPI_Allreduce(&from[0], &from[1], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
+/* Messages to oneself: the whole way of a short one, without a process to wait for. */
+static void sendrecv8(void)
+{
+    MPI_Sendrecv(from, 8, MPI_BYTE, 0, 3, to, 8, MPI_BYTE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void isend8(void)
+{
+    MPI_Request r;
+    MPI_Isend(from, 8, MPI_BYTE, 0, 3, MPI_COMM_WORLD, &r);
+    MPI_Recv(to, 8, MPI_BYTE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
 #define COUNT(fn)                                  \
     do {                                           \
         fn(); /* what is bound at the first call */ \
@@ -93,6 +107,8 @@ int main(int argc, char **argv)
     COUNT(lock_all);
     COUNT(barrier);
     COUNT(allreduce8);
+    COUNT(sendrecv8);
+    COUNT(isend8);
     MPI_Win_free(&win);
     MPI_Finalize();
     return 0;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bare.h"
 #include "obj/errhandler.h"
 #include "progress/progress.h"
 
@@ -17,7 +18,7 @@ struct blame {
     char *win_name; /* NULL: it has none */
 };
 
-static struct blame blame_of(struct request *r)
+static BARE struct blame blame_of(struct request *r)
 {
     struct blame b = {0};
     if (r->error && r->ops->blame) {
@@ -48,7 +49,8 @@ static int leave_blame(struct blame b, int err)
     const char *call = proc->call;
     if (err && proc->check && b.comm)
         err = check_explain(b.comm, err);
-    err_name(err, call);
+    if (err)
+        err_name(err, call);
     api_unlock();
     if (err && b.is_file && b.of_win)
         err = err_report_file(b.of_win, (void *)(uintptr_t)(unsigned)b.win, err, call);
@@ -105,6 +107,7 @@ static int one_arg(MPI_Request *request, MPI_Status *status, struct request **r)
     return err ? err : api_status(status, "status");
 }
 
+BARE int PMPI_Wait(MPI_Request *request, MPI_Status *status);
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     api_enter("MPI_Wait");

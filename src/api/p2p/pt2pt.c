@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "base/bare.h"
 #include "dt/dt.h"
 #include "p2p/p2p.h"
 
@@ -97,8 +98,8 @@ static inline __attribute__((always_inline)) int send_call(const char *call, con
     return api_exit(comm, err);
 }
 
-static int isend_call(const char *call, const void *buf, MPI_Count count, MPI_Datatype type,
-                      int dest, int tag, MPI_Comm comm, int mode, MPI_Request *request)
+static BARE int isend_call(const char *call, const void *buf, MPI_Count count, MPI_Datatype type,
+                           int dest, int tag, MPI_Comm comm, int mode, MPI_Request *request)
 {
     struct ends e;
     struct request *r = NULL;
@@ -140,8 +141,8 @@ static inline __attribute__((always_inline)) int recv_call(const char *call, voi
     return api_exit(comm, err);
 }
 
-static int irecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int source,
-                      int tag, MPI_Comm comm, MPI_Request *request)
+static BARE int irecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type,
+                           int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct ends e;
     struct request *r = NULL;
@@ -168,6 +169,8 @@ static int recv_init_call(const char *call, void *buf, MPI_Count count, MPI_Data
     return api_exit(comm, err);
 }
 
+BARE int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                   MPI_Comm comm);
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     return send_call("MPI_Send", buf, count, datatype, dest, tag, comm, P2P_STANDARD);
@@ -252,6 +255,8 @@ int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
 }
 API_ALIAS(MPI_Rsend_init);
 
+BARE int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
+                   MPI_Comm comm, MPI_Status *status);
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
               MPI_Status *status)
 {
