@@ -192,6 +192,7 @@ struct check {
     int modules;
     struct check_range {
         uint64_t from, to, base, id; /* addresses of a module here */
+        char path[160];
     } range[CHECK_MODULES];
     unsigned ranges;       /* how many were found; the last CHECK_MODULES are kept */
     unsigned long long loaded; /* modules loaded and unloaded so far, when they were found */

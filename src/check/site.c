@@ -78,17 +78,6 @@ static int look(struct dl_phdr_info *info, size_t size, void *arg)
     return m->found = 1;
 }
 
-void site_module(uint64_t address, uint64_t *id, char *path, size_t len)
-{
-    struct module m = {.address = address};
-    *path = 0;
-    *id = 0;
-    if (!address || !dl_iterate_phdr(look, &m) || !m.found)
-        return;
-    *id = m.id;
-    snprintf(path, len, "%s", m.path);
-}
-
 static int count_loaded(struct dl_phdr_info *info, size_t size, void *arg)
 {
     (void)size;
@@ -106,20 +95,34 @@ void site_renew(void)
     k->loaded = now;
 }
 
-uint64_t site_portable(uint64_t address)
+/* The module of an address, kept for the next one; NULL: it lies in none. */
+static const struct check_range *range_of(uint64_t address)
 {
     struct check *k = proc->check;
     struct module m = {.address = address};
-    const struct check_range *r = k->range;
-    const struct check_range *end = r + (k->ranges < CHECK_MODULES ? k->ranges : CHECK_MODULES);
-    while (r < end && (address < r->from || address >= r->to))
-        r++;
-    if (r < end)
-        return r->id << SITE_OFFSET | ((address - r->base) & OFFSET_MASK);
+    unsigned n = k->ranges < CHECK_MODULES ? k->ranges : CHECK_MODULES;
+    for (unsigned i = 0; i < n; i++)
+        if (address >= k->range[i].from && address < k->range[i].to)
+            return &k->range[i];
     if (!address || !dl_iterate_phdr(look, &m) || !m.found)
-        return 0;
-    k->range[k->ranges++ % CHECK_MODULES] = (struct check_range){m.from, m.to, m.base, m.id};
-    return m.id << SITE_OFFSET | ((address - m.base) & OFFSET_MASK);
+        return NULL;
+    struct check_range *r = &k->range[k->ranges++ % CHECK_MODULES];
+    *r = (struct check_range){m.from, m.to, m.base, m.id, ""};
+    memcpy(r->path, m.path, sizeof r->path);
+    return r;
+}
+
+void site_module(uint64_t address, uint64_t *id, char *path, size_t len)
+{
+    const struct check_range *r = range_of(address);
+    *id = r ? r->id : 0;
+    snprintf(path, len, "%s", r ? r->path : "");
+}
+
+uint64_t site_portable(uint64_t address)
+{
+    const struct check_range *r = range_of(address);
+    return r ? r->id << SITE_OFFSET | ((address - r->base) & OFFSET_MASK) : 0;
 }
 
 uint32_t site_stack(const void *site, int depth)
