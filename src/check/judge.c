@@ -245,7 +245,8 @@ void judge_look(struct align *a, enum judge_when now)
     struct check *k = proc->check;
     struct align_entry *e;
     int n;
-    if (boot_failed_count() && a->look) { /* the living may leave calls, and differ lawfully */
+    /* A deadlock was told meanwhile; or the living may leave calls, and differ lawfully. */
+    if (a->look && (a->verdict || boot_failed_count())) {
         a->look = 0;
         k->pending--;
     }
