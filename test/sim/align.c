@@ -6,6 +6,8 @@
  *                    it, the call and the rank; none on the unchanged sequences
  *   align-dead-*     a process dies at any step: no verdict at all, and no wait without end
  *   align-threads-*  each thread of a rank has communicators of its own
+ *   align-several-*  a call is missing, and the rank may wait on another communicator for those
+ *                    that wait for it: a verdict or a deadlock is named, and all waits end
  *
  * The oracle is the formula of the standard: for each communicator, the sequences of calls of all
  * its members are the same, in length too. */
@@ -56,7 +58,7 @@ static const char *const names[COMMS] = {"all", "half", "low", "high", "quarter"
 /* --- what the checker says -------------------------------------------------------------------- */
 
 static struct said { /* in this run */
-    int verdicts, call, ranks;
+    int verdicts, deadlocks, call, ranks, met;
     int where;
     char lines[8][200];
 } said;
@@ -77,6 +79,7 @@ void __wrap_log_warn(const char *fmt, ...)
         return;
     }
     sim_event("%s", text);
+    said.deadlocks += !strncmp(text, "deadlock of rank", 16);
     const char *on = strstr(text, " on "), *call = strstr(text, ", call ");
     if (on && call && text[0] != ' ') {
         said.verdicts++;
@@ -201,12 +204,14 @@ static void spoil(struct plan *p, int size)
     }
 }
 
-static void make_plan(struct plan *p, int size, enum how how, int windows)
+enum { WINDOWS = 1, SEVERAL = 2 };
+
+static void make_plan(struct plan *p, int size, enum how how, int with)
 {
     *p = (struct plan){.n = STEPS, .how = how, .state = sim_seed() * 977 + 5};
-    int comms[4], n = how == MISSING ? 1 : 1 + dice(p, 4);
+    int comms[4], n = how == MISSING && !(with & SEVERAL) ? 1 : 1 + dice(p, 4);
     for (int i = 0; i < n; i++) {
-        comms[i] = dice(p, windows ? COMMS : WINDOW);
+        comms[i] = dice(p, with & WINDOWS ? COMMS : WINDOW);
         p->used |= 1 << comms[i];
     }
     for (int i = 0; i < p->n; i++) {
@@ -441,18 +446,39 @@ static void close_place(struct place *x, int freed)
     }
 }
 
-/* No rank says anything more: what has been said is right. */
+static void look_around(int steps)
+{
+    int flag;
+    MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    sim_compute(steps);
+}
+
+/* All ranks come, also those that a verdict keeps from a barrier. */
+static void meet_all(int size)
+{
+    int until = said.met / size * size + size;
+    said.met++;
+    while (said.met < until)
+        look_around(100);
+}
+
+/* Until no rank says anything more. */
+static void calm(int size)
+{
+    meet_all(size);
+    while (proc->check->pending)
+        look_around(10000);
+    meet_all(size);
+}
+
+/* What has been said is right. */
 static void settle(const struct place *x, const struct plan *p)
 {
     char group[40];
     int found = 0;
-    OK(MPI_Barrier(MPI_COMM_WORLD));
-    while (proc->check->pending) {
-        int flag;
-        MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-        sim_compute(10000);
-    }
-    OK(MPI_Barrier(MPI_COMM_WORLD));
+    calm(x->size);
+    if (said.deadlocks)
+        sim_fail("a deadlock");
     if (said.verdicts != p->differs)
         sim_fail("%d verdicts; the sequences %s", said.verdicts, p->differs ? "differ" : "agree");
     if (!p->differs)
@@ -489,11 +515,28 @@ static void sequences(void *arg)
     struct place x;
     int size;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    make_plan(&p, size, how_of(sim_seed()), 1);
+    make_plan(&p, size, how_of(sim_seed()), WINDOWS);
     open_place(&x, &p, MPI_COMM_WORLD);
     run_plan(&x, &p, -1);
     close_place(&x, 1);
     settle(&x, &p);
+}
+
+static void several(void *arg)
+{
+    struct plan p;
+    struct place x;
+    int size;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    make_plan(&p, size, sim_seed() % 4 ? MISSING : SAME, SEVERAL);
+    open_place(&x, &p, MPI_COMM_WORLD);
+    run_plan(&x, &p, -1);
+    close_place(&x, 1);
+    calm(size);
+    if (!(said.verdicts + said.deadlocks) != !p.differs)
+        sim_fail("%d verdicts, %d deadlocks; the sequences %s", said.verdicts, said.deadlocks,
+                 p.differs ? "differ" : "agree");
 }
 
 struct doom {
@@ -576,7 +619,7 @@ static void checked(struct sim_knobs *k)
     static const char *const levels[] = {"1", "2", "3"};
     scenario_cvar("MPIR_CVAR_COLL_CHECK", levels[k->seed / HOWS % 3]);
     scenario_cvar("MPIR_CVAR_COLL_CHECK_STALL", "100");
-    if (how_of(k->seed) != SAME)
+    if (k->seed % HOWS != SAME)
         k->mortal = 1; /* no rank dies, but windows whose calls differ stay */
 }
 
@@ -592,6 +635,8 @@ const struct scenario scenarios_align[] = {
     {"align-4", 4, 1, sequences, NULL, checked},
     {"align-5", 5, 1, sequences, NULL, checked},
     {"align-8", 8, 1, sequences, NULL, checked},
+    {"align-several-4", 4, 1, several, NULL, checked},
+    {"align-several-7", 7, 1, several, NULL, checked},
     {"align-dead-4", 4, 1, deaths, NULL, checked_mortals},
     {"align-dead-7", 7, 1, deaths, NULL, checked_mortals},
     {"align-threads-4", 4, 2, threads, second_thread, checked},

@@ -86,7 +86,7 @@ struct sim {
     uint64_t rng;
     long step;
     long quiet;                            /* consecutive idle yields of any fiber */
-    int seconds_idle;                      /* seconds in which nothing moved (waits_for_checker) */
+    int times_idle;                        /* how often the checker was waited for in vain */
     int hold, hold_from, hold_to;          /* sim_hold(); 0: nothing */
     int held;                              /* of in_flight, so many stay */
     int in_flight;
