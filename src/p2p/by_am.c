@@ -31,7 +31,7 @@ static int send_eager(struct p2p_req *q, struct p2p_peer *p)
     int rc = am_request(q->world, sync ? P2P_EAGER_SYNC : P2P_EAGER, v, q->size ? 2 : 1, 0);
     if (rc)
         return rc;
-    q->seq = p->seq_out++;
+    q->seq = peer_next_seq(p, q);
     p->eager_out += q->size + P2P_CHARGE;
     if (sync) {
         q->state = P2P_OPEN;
@@ -43,10 +43,17 @@ static int send_eager(struct p2p_req *q, struct p2p_peer *p)
     return 0;
 }
 
+/* Would an offer of the receiver have paid? */
+static int finds_busy(const struct p2p_req *q, const struct p2p_peer *p)
+{
+    return p->near && q->size >= proc->p2p->offer_min && mem_attention_of(p->host) == MEM_BUSY;
+}
+
 /* In pieces; q->next bytes have left. An interrupted send goes on from the head of the queue. */
 static int send_pieces(struct p2p_req *q, struct p2p_peer *p)
 {
-    struct p2p_eager_first h = {{q->ctx, q->src, q->tag, 0}, q->size};
+    struct p2p_eager_first h = {{q->ctx, q->src, q->tag, 0}, (uint32_t)q->size, 0};
+    h.busy = (uint32_t)finds_busy(q, p);
     while (q->next < q->size) {
         if (peer_far_ahead(p))
             return AM_AGAIN;
@@ -63,11 +70,11 @@ static int send_pieces(struct p2p_req *q, struct p2p_peer *p)
         int rc = am_request(q->world, q->next ? P2P_EAGER_MORE : P2P_EAGER_FIRST, v, 2, 0);
         if (rc)
             return rc;
+        uint32_t seq = peer_next_seq(p, q->next ? NULL : q);
         if (q->next == 0) {
-            q->seq = p->seq_out;
+            q->seq = seq;
             p->eager_out += q->size + P2P_CHARGE;
         }
-        p->seq_out++;
         q->next += n;
     }
     q->eager = 1;
@@ -111,7 +118,9 @@ static int send_rts(struct p2p_req *q, struct p2p_peer *p)
     if (!n)
         key = native_offer(q, p, rts.tail.key, most < sizeof rts.tail ? most : sizeof rts.tail);
     rts.h = (struct p2p_rts){{q->ctx, q->src, q->tag, p->seq_out}, wire_id_make(q), q->size, n,
-                             (uint16_t)key, (uint16_t)q->waits};
+                             (uint16_t)key,
+                             (uint16_t)((q->waits ? P2P_RTS_WAITS : 0) |
+                                        (finds_busy(q, p) ? P2P_RTS_BUSY : 0))};
     if (!rts.h.sreq)
         return AM_AGAIN; /* retry when there is memory */
     struct iovec v = {&rts, sizeof rts.h + n * sizeof rts.tail.run[0] + key};
@@ -124,7 +133,7 @@ static int send_rts(struct p2p_req *q, struct p2p_peer *p)
         q->state = P2P_QUEUED;
         return rc;
     }
-    q->seq = p->seq_out++;
+    q->seq = peer_next_seq(p, q);
     return 0;
 }
 
@@ -203,7 +212,7 @@ static int read_step(struct p2p_req *q, struct p2p_peer *p, const struct p2p_run
  * by the receiver leaves the sender free. */
 static int better_pulled(const struct p2p_req *q, const struct p2p_rts *h)
 {
-    return h->waits && !proc->p2p->crowded && q->want < (size_t)cvar.p2p_cma_min;
+    return h->flags & P2P_RTS_WAITS && !proc->p2p->crowded && q->want < (size_t)cvar.p2p_cma_min;
 }
 
 static int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h,
@@ -225,6 +234,7 @@ static int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts
         }
         p->cma = P2P_CMA_WORKS;
     }
+    pvar_set_add(pvar_proc(), PVAR_P2P_READ, 1);
     return 1;
 }
 
@@ -293,7 +303,10 @@ static void by_am_pull(struct p2p_req *q, struct p2p_peer *p, const struct p2p_r
         struct p2p_fin f = {h->sreq};
         peer_control(p, P2P_FIN, &f, sizeof f);
         recv_done(q, MPI_SUCCESS);
-    } else if (!native_read(q, p, h, tail)) {
+    } else if (native_read(q, p, h, tail)) {
+        pvar_set_add(pvar_proc(), PVAR_P2P_GOT, 1);
+    } else {
+        pvar_set_add(pvar_proc(), PVAR_P2P_PULLED, 1);
         by_am_more(q);
     }
 }

@@ -53,6 +53,23 @@ static struct p2p_req *first_posted(uint32_t ctx, uint32_t src, int tag)
     return NULL;
 }
 
+struct p2p_req *match_hidden(uint32_t ctx, uint32_t src, int tag)
+{
+    struct list *head = &proc->p2p->posted[bin_of(ctx, src, tag)];
+    for (struct list *l = head->next; l != head; l = l->next) {
+        struct p2p_req *q = LIST_OBJ(l, struct p2p_req, op.link);
+        if (!q->offer && q->tag == tag && q->src == src && q->ctx == ctx)
+            return q;
+    }
+    return NULL;
+}
+
+unsigned match_posted(void)
+{
+    const unsigned *kind = proc->p2p->posted_kind;
+    return kind[0] + kind[1] + kind[2] + kind[3];
+}
+
 /* The first of the receives with a wildcard, if it was posted before `best` (NULL: any). */
 static struct p2p_req *first_wild(const struct p2p_match *m, struct p2p_req *best)
 {

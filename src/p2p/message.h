@@ -41,8 +41,10 @@ enum p2p_state {
     P2P_POSTED,   /* receive: in a bin */
     P2P_PULLING,  /* receive: matched, data are coming (rendezvous or longer eager), on
                    * p2p->pulls */
-    P2P_READING   /* receive: matched, the network gets the data (native.c), its record is on
+    P2P_READING,  /* receive: matched, the network gets the data (native.c), its record is on
                    * p2p->reads */
+    P2P_AWAITING, /* receive: matched, its sender writes the data; on p2p->pulls until WRITTEN */
+    P2P_WRITTEN_OUT /* send: its data is in the receive, the RTS waits for room in peer->pending */
 };
 
 struct p2p_req {
@@ -61,7 +63,10 @@ struct p2p_req {
     int target;          /* persistent: destination or source as the user gave it */
     uint64_t serial;     /* receive: order of posting */
     uint32_t seq;        /* send: of its (first) message */
-    int cancelled;       /* send: the receiver was asked to drop it */
+    int cancelled;       /* send: the receiver was asked to drop it; receive: its cancellation
+                          * is decided when claimed offers have ended */
+    unsigned offer;      /* receive: its place in p2p->offers + 1; 0: its sender does not know it */
+    struct p2p_late *late; /* send: it may be written into an offered receive; NULL: no */
     int eager;           /* send: left as an eager message, may be cancelled until it is waited
                           * for */
     void *buf;
@@ -88,7 +93,7 @@ struct p2p_unex {
     int world;
     int type;            /* P2P_EAGER, P2P_EAGER_SYNC, P2P_RTS */
     uint32_t nruns;      /* RTS */
-    uint16_t key, waits; /* RTS */
+    uint16_t key, flags; /* RTS */
     uint64_t serial;     /* order of arrival */
     uint64_t sreq;
     size_t size;         /* bytes of the message */

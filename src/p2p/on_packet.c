@@ -8,7 +8,7 @@
 #include "p2p/p2p_types.h"
 
 /* A malformed packet, or one that was not asked for: nothing of it is used. */
-static __attribute__((cold)) int malformed(int src, const char *what)
+__attribute__((cold)) int p2p_malformed(int src, const char *what)
 {
     if (boot_failed(src)) /* what it sent may come after the requests concerned have ended here */
         return 0;
@@ -50,7 +50,7 @@ static int on_pull(int src, const void *msg, size_t len)
     const struct p2p_pull *m = msg;
     struct p2p_req *s = len == sizeof *m ? send_of(m->sreq, src) : NULL;
     if (!s || !pull_fits(s, src, m))
-        return malformed(src, "a request for data");
+        return p2p_malformed(src, "a request for data");
     struct p2p_closing *x = s->block && stays(src, m->segment) ? send_closing(s) : NULL;
     for (size_t off = 0; off < m->len; off += m->segment) {
         size_t n = m->len - off < m->segment ? m->len - off : m->segment;
@@ -85,7 +85,7 @@ static int on_data(int src, const void *msg, size_t len)
     /* Only what was asked for, and no more of it in all. */
     if (!q || q->is_send || q->state != P2P_PULLING || m->off > q->next || n > q->next - m->off ||
         n > q->next - q->got)
-        return malformed(src, "data");
+        return p2p_malformed(src, "data");
     if (q->block)
         memcpy(q->start + m->off, data, n);
     else
@@ -130,10 +130,46 @@ static void arrived(struct p2p_unex *u)
     progress_signal(); /* another thread may probe for it */
 }
 
+/* A written message that fits no claim: the data is not where the program expects it. */
+static __attribute__((cold)) void misled(struct p2p_req *q, int src)
+{
+    p2p_malformed(src, "an answer to an offered receive");
+    if (q)
+        recv_done(q, err_make(MPI_ERR_OTHER, "receive: process %d of the job wrote into another "
+                                             "receive than the one that takes its message", src));
+}
+
+/* A message that its sender has not written takes the receive q. 0: q has ended with an error. */
+static inline int announced(struct p2p_req *q, uint32_t seq)
+{
+    if (__builtin_expect(!q->offer, 1) || offer_end(q, seq) == OFFER_TAKEN)
+        return 1;
+    misled(q, q->world);
+    return 0;
+}
+
+/* An RTS whose receive was offered, or which claims so. 0: its data is still to be moved. */
+static int take_offered(struct p2p_req *q, const struct p2p_rts *h, int src)
+{
+    int written = h->flags & P2P_RTS_WRITTEN;
+    enum offer_fate end = q && q->offer ? offer_end(q, h->m.seq) : OFFER_TAKEN;
+    if (end == OFFER_TAKEN && !written)
+        return 0;
+    if (end != OFFER_CLAIMED || h->size > q->size)
+        misled(q, src);
+    else if (written)
+        recv_written(q, h, src);
+    else
+        recv_await(q, h, src);
+    return 1;
+}
+
 static int take_eager(int src, const struct p2p_match *m, const void *data, size_t len)
 {
     struct p2p_peer *p = peer_get(src);
     struct p2p_req *q = match_arrival(m);
+    if (q && !announced(q, m->seq))
+        return 0;
     if (q) {
         if (p)
             peer_credit(p, len + P2P_CHARGE);
@@ -151,6 +187,8 @@ static int take_eager_sync(int src, const struct p2p_eager_sync *h, size_t len)
 {
     struct p2p_peer *p = peer_get(src);
     struct p2p_req *q = p ? match_arrival(&h->m) : NULL;
+    if (q && !announced(q, h->m.seq))
+        return 0;
     if (q) {
         struct p2p_fin f = {h->sreq};
         peer_credit(p, len + P2P_CHARGE);
@@ -170,6 +208,11 @@ static int take_rts(int src, const struct p2p_rts *h)
 {
     size_t tail = h->nruns * sizeof(struct p2p_run) + h->key;
     struct p2p_req *q = match_arrival(&h->m);
+    if (h->flags & P2P_RTS_BUSY)
+        offer_again(src);
+    if (__builtin_expect((q && q->offer) || h->flags & P2P_RTS_WRITTEN, 0) &&
+        take_offered(q, h, src))
+        return 0;
     if (q) {
         recv_rendezvous(q, h, src, h + 1);
         return 0;
@@ -181,7 +224,7 @@ static int take_rts(int src, const struct p2p_rts *h)
     u->size = h->size;
     u->nruns = h->nruns;
     u->key = h->key;
-    u->waits = h->waits;
+    u->flags = h->flags;
     arrived(u);
     return 0;
 }
@@ -194,8 +237,12 @@ static int take_first(int src, const struct p2p_eager_first *h, size_t len)
     if (p->dead) /* the rest will not come */
         return 0;
     if (p->in_req || p->in_unex || len >= h->size || h->size > P2P_EAGER_LIMIT)
-        return malformed(src, "the beginning of a message");
+        return p2p_malformed(src, "the beginning of a message");
+    if (h->busy)
+        offer_again(src);
     struct p2p_req *q = match_arrival(&h->m);
+    if (q && !announced(q, h->m.seq))
+        return 0;
     if (q) {
         recv_first(q, p, &h->m, h->size, h + 1, len);
         return 0;
@@ -212,7 +259,7 @@ static int take_more(int src, const void *data, size_t len)
     struct p2p_peer *p = peer_get(src);
     if (!p || (p->in_req ? len > p->in_req->full - p->in_req->got
                          : !p->in_unex || len > p->in_unex->size - p->in_unex->arrived))
-        return malformed(src, "a piece of a message");
+        return p2p_malformed(src, "a piece of a message");
     recv_more(p, data, len);
     return 0;
 }
@@ -250,6 +297,8 @@ static int well_formed(int type, const void *msg, size_t len)
         return 1;
     if (r->nruns > P2P_RTS_RUNS || r->key > P2P_RTS_TAIL || (r->nruns && r->key))
         return 0;
+    if (r->flags & P2P_RTS_WRITTEN && (r->nruns || r->key))
+        return 0;
     return r->size <= INT64_MAX &&
            len == sizeof *r + r->nruns * sizeof(struct p2p_run) + r->key;
 }
@@ -260,9 +309,9 @@ static int in_turn(struct p2p_peer *p, int type, const void *msg, size_t len)
 {
     const struct p2p_match *m = msg;
     if ((int32_t)(m->seq - p->seq_in) < 0)
-        return malformed(p->world, "a message twice");
+        return p2p_malformed(p->world, "a message twice");
     if (m->seq - p->seq_in >= P2P_EARLY || p->nearly >= P2P_EARLY)
-        return malformed(p->world, "a message long before its turn");
+        return p2p_malformed(p->world, "a message long before its turn");
     if (m->seq != p->seq_in) {
         struct p2p_early *e = malloc(sizeof *e + len);
         if (!e)
@@ -295,13 +344,22 @@ static int in_turn(struct p2p_peer *p, int type, const void *msg, size_t len)
     return 0;
 }
 
+/* P10 holds by itself, and the receives that this process offers to p depend on what has come. */
+static int in_order(struct p2p_peer *p, int type, const void *msg, size_t len)
+{
+    int rc = take(type, p->world, msg, len);
+    if (!rc)
+        offer_passed(p, ((const struct p2p_match *)msg)->seq);
+    return rc;
+}
+
 static int on_match(int type, int src, const void *msg, size_t len)
 {
     if (__builtin_expect(!well_formed(type, msg, len), 0))
-        return malformed(src, "a message");
+        return p2p_malformed(src, "a message");
     struct p2p_peer *p = peer_get(src);
-    if (__builtin_expect(p && !p->ordered, 0))
-        return in_turn(p, type, msg, len);
+    if (__builtin_expect(p && !p->direct, 0))
+        return p->ordered ? in_order(p, type, msg, len) : in_turn(p, type, msg, len);
     return take(type, src, msg, len);
 }
 
@@ -309,7 +367,7 @@ static int on_match(int type, int src, const void *msg, size_t len)
 static int on_eager(int src, const void *msg, size_t len)
 {
     const struct p2p_peer *p = peer_get(src);
-    if (__builtin_expect(len < sizeof(struct p2p_match) || (p && !p->ordered), 0))
+    if (__builtin_expect(len < sizeof(struct p2p_match) || (p && !p->direct), 0))
         return on_match(P2P_EAGER, src, msg, len);
     return take_eager(src, msg, (const struct p2p_match *)msg + 1, len - sizeof(struct p2p_match));
 }
@@ -339,7 +397,7 @@ static int on_fin(int src, const void *msg, size_t len)
     const struct p2p_fin *m = msg;
     struct p2p_req *s = len == sizeof *m ? send_of(m->sreq, src) : NULL;
     if (!s || s->state != P2P_OPEN || s->got) /* a receiver that pulls sends no FIN; P14 */
-        return malformed(src, "the end of a message");
+        return p2p_malformed(src, "the end of a message");
     list_del(&s->op.link);
     send_done(s, MPI_SUCCESS);
     return 0;
@@ -350,7 +408,7 @@ static int on_ack(int src, const void *msg, size_t len)
     const struct p2p_ack *m = msg;
     struct p2p_peer *p = peer_get(src);
     if (!p || len != sizeof *m || m->bytes > p->eager_out)
-        return malformed(src, "a credit");
+        return p2p_malformed(src, "a credit");
     p->eager_out -= m->bytes;
     if ((int32_t)(m->seq - p->seq_told) > 0 && (int32_t)(m->seq - p->seq_out) <= 0)
         p->seq_told = m->seq;
@@ -390,7 +448,7 @@ static int on_cancel(int src, const void *msg, size_t len)
 {
     struct p2p_cancel m;
     if (len != sizeof m)
-        return malformed(src, "a wish to cancel");
+        return p2p_malformed(src, "a wish to cancel");
     memcpy(&m, msg, sizeof m);
     struct p2p_peer *p = peer_get(src);
     m.done = (uint8_t)withdraw(src, m.seq);
@@ -422,7 +480,7 @@ static int on_cancelled(int src, const void *msg, size_t len)
     struct p2p_req *s = len == sizeof *m ? send_of(m->sreq, src) : NULL;
     if (!s || !(s->state == P2P_CANCELLING ||
                 (s->state == P2P_OPEN && m->done && s->cancelled && !s->got)))
-        return malformed(src, "an answer to MPI_Cancel");
+        return p2p_malformed(src, "an answer to MPI_Cancel");
     list_del(&s->op.link);
     status_set_cancelled(&s->r.status, m->done != 0);
     send_done(s, MPI_SUCCESS);
@@ -442,4 +500,6 @@ void p2p_handlers(void)
     am_handler(P2P_ACK, on_ack);
     am_handler(P2P_CANCEL, on_cancel);
     am_handler(P2P_CANCELLED, on_cancelled);
+    offer_handlers();
+    want_handlers();
 }

@@ -22,6 +22,8 @@ int p2p_init(void)
     list_init(&s->open);
     list_init(&s->pulls);
     native_init(s);
+    offer_init(s);
+    want_init(s);
     s->me = boot_rank();
     s->ranks = comm_rank_mask();
     s->crowded = boot_host_processes() > sysconf(_SC_NPROCESSORS_ONLN);
@@ -56,6 +58,7 @@ void p2p_finalize(void)
         am_handler(type, on_late);
     progress_hook_del(&s->hook);
     native_finalize(s);
+    want_finalize(s);
     for (struct list *l = s->open.next; l != &s->open; l = l->next) {
         /* sends without a waiter */
         struct p2p_req *q = LIST_OBJ(l, struct p2p_req, op.link);
@@ -79,6 +82,7 @@ void p2p_finalize(void)
         s->free = q->next_free;
         free(q);
     }
+    offer_finalize(s);
     free(s->buffer);
     free(s->wire_id);
     free(s->scratch);
@@ -148,10 +152,22 @@ static void req_free(struct request *r)
     req_recycle((struct p2p_req *)r);
 }
 
+/* A request that outlives the call: its sender may be told of it. */
+static int begin(struct p2p_req *q)
+{
+    if (q->is_send)
+        return send_begin(q);
+    int err = recv_begin(q);
+    if (!err && q->state == P2P_POSTED && q->size >= proc->p2p->offer_min)
+        offer_posted(q);
+    return err;
+}
+
 static int req_start(struct request *r)
 {
     struct p2p_req *q = (struct p2p_req *)r;
-    return q->is_send ? send_begin(q) : recv_begin(q);
+    q->cancelled = 0;
+    return begin(q);
 }
 
 static int req_cancel(struct request *r)
@@ -163,6 +179,8 @@ static int req_cancel(struct request *r)
         q->state = P2P_CANCELLING;
         return req_cancel(&q->twin->r);
     }
+    if (q->state == P2P_POSTED && !offer_cancel(q))
+        return MPI_SUCCESS; /* decided later */
     if (q->state == P2P_POSTED || (q->is_send && q->state == P2P_QUEUED && q->next == 0)) {
         if (q->state == P2P_POSTED)
             match_unpost(q);
@@ -213,6 +231,7 @@ static int req_fill(struct p2p_req *q, enum request_kind kind, const void *buf, 
     q->wire_id = 0;
     q->native = NULL;
     q->leaving = NULL;
+    q->offer = 0;
     q->buf = (void *)(uintptr_t)buf;
     q->count = (size_t)count;
     q->type = t;
@@ -229,6 +248,7 @@ static int send_fill(struct p2p_req *q, enum request_kind kind, const void *buf,
                      struct dt_type *t, int dest, int tag, struct comm *c, int flags)
 {
     q->is_send = 1;
+    q->late = NULL;
     q->flags = flags;
     q->ctx = c->ctx_send | ((unsigned)flags & P2P_STREAM) >> 4;
     q->src = c->src;
@@ -305,7 +325,7 @@ static inline int send_short(const void *buf, MPI_Aint count, struct dt_type *t,
     struct p2p_peer *p = peer_get(comm_peer_world(c, dest));
     size_t size;
     if (!p || !list_empty(&p->pending) ||
-        __builtin_mul_overflow((size_t)t->size, (size_t)count, &size) || size > p->eager_max ||
+        __builtin_mul_overflow((size_t)t->size, (size_t)count, &size) || size >= p->short_end ||
         p->eager_out + size + P2P_CHARGE > (size_t)cvar.p2p_eager_window || peer_far_ahead(p))
         return 0;
     struct p2p_match h = {c->ctx_send | ((unsigned)flags & P2P_STREAM) >> 4, c->src, tag,
@@ -353,7 +373,7 @@ static int launch(struct p2p_req *q, int err, struct request **out)
     if (!err) {
         dt_ref(q->type);
         q->holds = 1;
-        err = q->is_send ? send_begin(q) : recv_begin(q);
+        err = begin(q);
     }
     if (err) {
         req_recycle(q);
@@ -470,6 +490,7 @@ int p2p_send_world(const void *buf, size_t len, int world, uint32_t ctx, uint32_
     struct p2p_req q;
     fill_world(&q, (void *)(uintptr_t)buf, len, world, ctx, src, tag);
     q.is_send = 1;
+    q.late = NULL;
     int err = send_begin(&q);
     return err ? err : wait_here(&q, NULL);
 }

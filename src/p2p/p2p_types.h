@@ -17,7 +17,10 @@
  *  P13. While the network may write into the buffer of a receive, the receive is not complete: it
  *      waits for the network's answer, for a failed process's data at most one second.
  *  P14. While the network reads the buffer of a send, the send is not complete: it waits until the
- *      network has answered for each piece (P2P_CLOSING), or its peer is dead. */
+ *      network has answered for each piece (P2P_CLOSING), or its peer is dead.
+ *  P16. While the claim word of an offered receive is claimed, the receive is not complete.
+ *  P17. Each number of a message to a peer with `wants` is in its log: peer_next_seq() gives all
+ *      of them. */
 #ifndef P2P_TYPES_H
 #define P2P_TYPES_H
 
@@ -33,6 +36,7 @@
 #include "p2p/message.h"
 #include "p2p/p2p.h"
 #include "p2p/packets.h"
+#include "p2p/offer.h"
 #include "progress/progress.h"
 
 enum {
@@ -60,6 +64,10 @@ struct p2p_peer {
     int dead;
     size_t eager_max;  /* bytes of the longest eager message of one piece */
     size_t piece;      /* bytes in a piece of a longer one */
+    size_t short_end;  /* send_short() sends what is shorter; 0: nothing, each send is noted */
+    int direct;        /* ordered, and nothing was ever offered to it: what comes is not noted */
+    struct p2p_offered offered; /* this side's receives, as it knows them (offer.c) */
+    struct p2p_wants *wants;    /* its receives, as this side knows them (want.c); NULL: none */
     struct p2p_req *in_req;   /* receive for the longer eager message that is coming in ... */
     struct p2p_unex *in_unex; /* ... or where it is stored */
     size_t eager_out;  /* P5 */
@@ -75,8 +83,8 @@ struct p2p_peer {
                           * only */
 };
 
-/* How messages reach a peer; matching is common to all. by_am.c is the only one; one-sided queues
- * over tp->put could be a second. */
+/* How messages reach a peer; matching is common to all. by_am.c is one; want.c is the other, for
+ * peers that offer their receives. */
 struct p2p_path {
     const char *name;
     void (*init)(void);
@@ -89,7 +97,7 @@ struct p2p_path {
     void (*more)(struct p2p_req *q); /* some of it has come */
     void (*cancel)(struct p2p_req *q, struct p2p_peer *p); /* ask the receiver to drop a send */
 };
-extern const struct p2p_path p2p_by_am;
+extern const struct p2p_path p2p_by_am, p2p_by_want;
 
 struct p2p_buffer; /* buffer.c */
 struct p2p_wire_id; /* wire_id.c */
@@ -110,6 +118,11 @@ struct p2p {
     struct list reads;     /* struct p2p_native of receives */
     int deaths;                /* boot_failed_count() when failed peers were last handled */
     struct progress_hook fail_hook; /* active while a failed process's data are on reads */
+    struct p2p_offers *offers; /* offer.c; NULL: nothing was offered yet */
+    unsigned offer_most, log_most; /* P2P_OFFERS, P2P_LOG, or less in tests */
+    size_t offer_min;          /* bytes of the shortest receive that is offered; SIZE_MAX: none */
+    struct list lates;         /* struct p2p_late */
+    struct progress_hook late_hook; /* active while there are some */
     struct p2p_wire_id *wire_id; /* wire_id.c */
     uint32_t wire_ids, wire_id_free;
     struct progress_hook hook;
@@ -122,6 +135,15 @@ struct p2p {
     uint32_t ranks;        /* comm_rank_mask() */
     int crowded;           /* more processes on this host than cores */
 };
+
+/* P17: the number of the message (or piece) that has just been sent to p. q: what it begins; NULL:
+ * a further piece. */
+static inline uint32_t peer_next_seq(struct p2p_peer *p, struct p2p_req *q)
+{
+    if (__builtin_expect(p->wants != NULL, 0))
+        want_note(p, q);
+    return p->seq_out++;
+}
 
 /* P12: no more may be sent to p now. */
 static inline int peer_far_ahead(const struct p2p_peer *p)
@@ -157,6 +179,10 @@ void match_unpost(struct p2p_req *q);
 /* The posted receive that takes a message, out of its bin; NULL if none. */
 struct p2p_req *match_arrival(const struct p2p_match *m);
 void match_keep(struct p2p_unex *u);
+/* The first posted receive of exactly this key that is not offered; NULL: none. */
+struct p2p_req *match_hidden(uint32_t ctx, uint32_t src, int tag);
+/* Receives that are posted (count). */
+unsigned match_posted(void);
 /* First message that (ctx, src, tag), wildcards allowed, would take; it stays. */
 struct p2p_unex *match_find(uint32_t ctx, uint32_t src, int tag);
 void match_take(struct p2p_unex *u);
@@ -215,6 +241,10 @@ void recv_more(struct p2p_peer *p, const void *data, size_t len);
 /* Free a message that will not be received. */
 void recv_drop(struct p2p_unex *u);
 void recv_rendezvous(struct p2p_req *q, const struct p2p_rts *h, int world, const void *tail);
+/* The sender has written the data of this message into q. */
+void recv_written(struct p2p_req *q, const struct p2p_rts *h, int world);
+/* ... is writing it: WRITTEN comes. */
+void recv_await(struct p2p_req *q, const struct p2p_rts *h, int world);
 void recv_done(struct p2p_req *q, int err);
 
 /* native.c */
@@ -232,6 +262,8 @@ void native_finalize(struct p2p *s);
 
 /* on_packet.c */
 void p2p_handlers(void);
+/* A malformed packet, or one that was not asked for, is dropped.  Returns 0, as its handler. */
+int p2p_malformed(int src, const char *what);
 
 /* p2p.c */
 struct p2p_req *req_alloc(void);

@@ -12,6 +12,9 @@
  *   rendezvous, elsewhere, or where reading is refused
  *                   S --RTS--> R matches --PULL(window)--> S --DATA(segment)*--> R --PULL ...
  *                   (S is done when it has sent `want` bytes)
+ *   offered         R --PREPOST--> S writes into R's buffer --RTS(WRITTEN)--> R  (want.c)
+ *                   or: PREPOST and RTS crossed, S writes later --WRITTEN--> R
+ *                   R --FORGET--> S drops what was offered --VOID--> R
  *   credit          R --ACK(bytes)--> S once a quarter of the window was taken by receives
  *   cancel          S --CANCEL--> R; R --CANCELLED--> S if it was still unmatched.  If not: of a
  *                   rendezvous or synchronous message nothing (FIN or PULL comes), of an eager one
@@ -27,10 +30,12 @@
 #include <stdint.h>
 
 #include "am/am.h"
+#include "mem/mem.h"
 
 enum p2p_packet {
     P2P_EAGER = AM_P2P, P2P_EAGER_SYNC, P2P_RTS, P2P_FIN, P2P_PULL, P2P_DATA, P2P_ACK, P2P_CANCEL,
-    P2P_CANCELLED, P2P_EAGER_FIRST, P2P_EAGER_MORE, P2P_PACKETS_END
+    P2P_CANCELLED, P2P_EAGER_FIRST, P2P_EAGER_MORE, P2P_PREPOST, P2P_FORGET, P2P_VOID, P2P_WRITTEN,
+    P2P_PACKETS_END
 };
 
 struct p2p_match { /* what receives are matched by */
@@ -45,7 +50,8 @@ struct p2p_eager_sync {
 };
 struct p2p_eager_first { /* EAGER_MORE is struct p2p_match alone, for its seq */
     struct p2p_match m;
-    uint64_t size; /* bytes of the whole message */
+    uint32_t size; /* bytes of the whole message */
+    uint32_t busy; /* as P2P_RTS_BUSY */
 };
 struct p2p_run { /* a piece of the sender's memory */
     uint64_t addr, len;
@@ -61,7 +67,36 @@ struct p2p_rts {
     uint64_t size;  /* bytes */
     uint32_t nruns; /* that follow; 0: the data must be pulled, or got by the network: */
     uint16_t key;   /* bytes of a key that follow (native.c); 0: none.  Never both */
-    uint16_t waits; /* the sender does nothing but wait for this: see rndv_read() */
+    uint16_t flags; /* enum p2p_rts_flags */
+};
+enum p2p_rts_flags {
+    P2P_RTS_WAITS = 1,  /* the sender does nothing but wait for this: see rndv_read() */
+    P2P_RTS_BUSY = 4,   /* the receiver was not waiting in MPI when this left: an offer would pay */
+    P2P_RTS_WRITTEN = 2 /* the data is in the offered buffer; nothing follows, sreq is 0 */
+};
+struct p2p_prepost { /* a posted receive (offer.c) */
+    uint64_t rreq;
+    uint64_t addr, size; /* of its buffer, one block */
+    uint32_t ctx, src;   /* as in the messages that it takes */
+    int32_t tag;         /* MPI_ANY_TAG: of any */
+    uint32_t seen;       /* number of the first message that had not come */
+    uint32_t gen;        /* S ignores offers of another generation */
+    uint32_t slot, version; /* its claim word */
+    uint32_t pad;
+    struct mem_key words; /* the segment of the receiver's claim words */
+};
+struct p2p_forget { /* S drops all offers of R, and answers with VOID */
+    uint32_t unused[2];
+};
+struct p2p_void {
+    uint32_t gen;   /* of the offers that S takes from now on */
+    uint32_t seq;   /* of the next message, when this was made */
+    uint32_t never; /* S takes no offers */
+    uint32_t pad;
+};
+struct p2p_written {
+    uint64_t rreq, sreq;
+    uint64_t failed; /* nothing of use was written: the data must be pulled */
 };
 struct p2p_fin {
     uint64_t sreq;
@@ -94,6 +129,7 @@ _Static_assert(sizeof(struct p2p_match) == 16, "the common prefix of EAGER and R
 _Static_assert(sizeof(struct p2p_eager_sync) == 24, "payload stays 8-aligned");
 _Static_assert(sizeof(struct p2p_run) == 16, "P2P_RTS_TAIL");
 _Static_assert(sizeof(struct p2p_rts) == 40, "runs stay 8-aligned");
+_Static_assert(sizeof(struct p2p_prepost) == 56 + sizeof(struct mem_key), "no holes");
 _Static_assert(sizeof(struct p2p_data) == 16, "payload stays 8-aligned");
 
 #endif

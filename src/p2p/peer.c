@@ -41,6 +41,8 @@ static void peer_way(struct p2p_peer *p)
     longest = longest > sizeof(struct p2p_eager_sync) ? longest - sizeof(struct p2p_eager_sync) : 0;
     p->eager_max = (size_t)cvar.p2p_eager_max < longest ? (size_t)cvar.p2p_eager_max : longest;
     p->piece = longest;
+    p->short_end = p->wants ? 0 : p->eager_max + 1;
+    p->direct = p->ordered && p->offered.state == OFFER_NEW;
 }
 
 int peer_reach(struct p2p_peer *p)
@@ -93,6 +95,7 @@ void peer_drop(struct p2p_peer *p)
     }
     if (p->in_unex && (p->in_unex->taker || p->in_unex->dropped)) /* in no bin */
         free(p->in_unex);
+    want_drop(p);
     free(p);
 }
 
@@ -215,6 +218,8 @@ static void fail_list(struct list *head, int world, void (*done)(struct p2p_req 
         l = l->next;
         if (!waits_for(q, world))
             continue;
+        if (q->offer)
+            offer_end(q, 0);
         if (q->state == P2P_POSTED)
             match_unpost(q);
         else

@@ -110,6 +110,22 @@ void recv_drop(struct p2p_unex *u)
         free(u);
 }
 
+void recv_written(struct p2p_req *q, const struct p2p_rts *h, int world)
+{
+    set_status(q, &h->m, world, h->size);
+    recv_done(q, MPI_SUCCESS);
+}
+
+void recv_await(struct p2p_req *q, const struct p2p_rts *h, int world)
+{
+    set_status(q, &h->m, world, h->size);
+    q->remote = h->sreq;
+    q->want = h->size;
+    q->next = q->got = 0;
+    q->state = P2P_AWAITING;
+    list_push(&proc->p2p->pulls, &q->op.link);
+}
+
 static void finish_sender(struct p2p_peer *p, uint64_t sreq)
 {
     struct p2p_fin f = {sreq};
@@ -164,7 +180,7 @@ void recv_consume(struct p2p_req *q, struct p2p_unex *u)
         return;
     }
     if (u->type == P2P_RTS) {
-        struct p2p_rts h = {u->m, u->sreq, u->size, u->nruns, u->key, u->waits};
+        struct p2p_rts h = {u->m, u->sreq, u->size, u->nruns, u->key, u->flags};
         recv_rendezvous(q, &h, u->world, u->data);
     } else {
         if (p)

@@ -21,6 +21,8 @@ void send_done(struct p2p_req *q, int err)
             free(q->leaving);
         q->leaving = NULL;
     }
+    if (q->late)
+        want_late_drop(q);
     if (q->copy)
         buffer_sent(q);
     request_complete(&q->r, err);

@@ -27,6 +27,7 @@ static struct world {
     unsigned messages;
     struct dt_type *type[TYPES];
     struct guarded attached;
+    struct mem_segment *words; /* the claim words of the peers; NULL: they are far */
     uint32_t honest_seq;
     struct lone_knobs k;
 } world;
@@ -46,6 +47,8 @@ static void up(const uint8_t *s)
     cvar.p2p_eager_max = s[0] & 32 ? 64 : 2000;
     cvar.p2p_eager_window = s[0] & 64 ? 1000 : 8000;
     cvar.p2p_cma_min = s[1] & 1 ? 0 : 1 << 20;
+    cvar.p2p_prepost = 2;
+    cvar.p2p_prepost_min = 40;
     lone_up(&world.k);
     struct dt_type **t = world.type;
     static const int64_t at[] = {0, 40, 16};
@@ -56,6 +59,8 @@ static void up(const uint8_t *s)
                !dt_make_indexed_b(3, lens, 0, at, t[0], &t[4]));
     FUZZ_CHECK(!dt_make_vector(4, 300, 400, t[0], &t[5]));
     guarded_make(&world.attached, 2000);
+    FUZZ_CHECK(!world.k.near ||
+               !mem_segment_create(P2P_OFFERS * sizeof(struct p2p_word), 0, &world.words));
     FUZZ_CHECK(!p2p_buffer_attach(world.attached.mem, 2000));
 }
 
@@ -66,6 +71,8 @@ static void down(void)
     check();
     for (int i = 3; i < TYPES; i++)
         dt_drop(world.type[i]);
+    if (world.words)
+        mem_segment_drop(world.words);
     lone_down();
     guarded_free(&world.attached);
     for (int i = 0; i < BUFFERS; i++)
@@ -110,8 +117,28 @@ static size_t header_of(int type)
     case P2P_EAGER_SYNC: return sizeof(struct p2p_eager_sync);
     case P2P_EAGER_FIRST: return sizeof(struct p2p_eager_first);
     case P2P_RTS: return sizeof(struct p2p_rts);
+    case P2P_PREPOST: return sizeof(struct p2p_prepost);
     default: return SIZE_MAX;
     }
+}
+
+/* A peer names memory of its own, and its words: both are this process's here. */
+static void offered(char *msg, int src, unsigned how)
+{
+    struct p2p_prepost m;
+    memcpy(&m, msg, sizeof m);
+    m.addr = (uintptr_t)world.attached.mem;
+    m.size %= 2001;
+    mem_segment_key(world.words, &m.words);
+    const struct p2p_peer *p = peer_get(src);
+    if (how & 1 && p)
+        m.seen += p->seq_out;
+    if (how & 2 && p && p->wants)
+        m.gen = p->wants->gen;
+    struct p2p_word *word = world.words->base;
+    if (m.slot < P2P_OFFERS && how & 4)
+        atomic_store(&word[m.slot].w, word_make(m.version, WORD_OPEN, 0));
+    memcpy(msg, &m, sizeof m);
 }
 
 /* a: type; b: source, class; c: 1: the number is counted from the one that is due, 2: addresses are
@@ -124,7 +151,7 @@ static void run_packet(const struct record *r)
     char *m = malloc(r->len + 1);
     FUZZ_CHECK(m != NULL);
     memcpy(m, r->data, r->len);
-    if (r->len >= head) {
+    if (r->len >= head && type != P2P_PREPOST) {
         struct p2p_match h;
         memcpy(&h, m, sizeof h);
         struct p2p_peer *p = peer_get(src);
@@ -143,6 +170,8 @@ static void run_packet(const struct record *r)
             run.addr += (uintptr_t)world.attached.mem;
             memcpy(m + at, &run, sizeof run);
         }
+    if (type == P2P_PREPOST && r->len == head && world.words)
+        offered(m, src, r->c);
     lone_deliver(src, reply ? TP_REPLY : TP_REQUEST, type, m, r->len);
     free(m);
 }
@@ -162,6 +191,24 @@ static void send_out(int src, int type, size_t len, const uint8_t *change, size_
             len += change[i + 1];
     }
     lone_deliver(src, type == P2P_DATA ? TP_REPLY : TP_REQUEST, type, out, len);
+}
+
+/* Claims an offered receive for message 9, and says so: at once, or behind its RTS. */
+static void answer_offer(const struct p2p_prepost *m, unsigned variant, int src,
+                         const uint8_t *change, size_t n)
+{
+    struct p2p_rts h = {.m = {m->ctx, m->src, m->tag == MPI_ANY_TAG ? 1 : m->tag, 9},
+                        .sreq = 7, .size = variant % 4 ? m->size : m->size + 1};
+    if (variant % 8 != 7)
+        atomic_store(&proc->p2p->offers->word[m->slot].w,
+                     word_make(m->version, WORD_CLAIMED, variant % 8 == 5 ? 8 : 9));
+    if (variant & 1)
+        h.flags = P2P_RTS_WRITTEN;
+    memcpy(out, &h, sizeof h);
+    send_out(src, P2P_RTS, sizeof h, change, n);
+    struct p2p_written w = {m->rreq, 7, variant / 8 % 2};
+    memcpy(out, &w, sizeof w);
+    send_out(src, P2P_WRITTEN, sizeof w, NULL, 0);
 }
 
 /* What a receiver or sender answers to s. `variant` picks where several answers are right. */
@@ -199,6 +246,12 @@ static void answer(struct lone_sent *s, unsigned variant, int src, const uint8_t
             memcpy(out, &(struct p2p_data){m.rreq, m.off + off}, sizeof(struct p2p_data));
             send_out(src, P2P_DATA, sizeof(struct p2p_data) + part, change, n);
         }
+    } else if (s->type == P2P_FORGET) {
+        struct p2p_void m = {.gen = variant / 2, .seq = 1, .never = variant % 8 == 6};
+        memcpy(out, &m, sizeof m);
+        send_out(src, P2P_VOID, sizeof m, change, n);
+    } else if (s->type == P2P_PREPOST) {
+        answer_offer((struct p2p_prepost *)s->bytes, variant, src, change, n);
     } else if (s->type == P2P_CANCEL) {
         struct p2p_cancel m;
         memcpy(&m, s->bytes, sizeof m);
@@ -491,7 +544,8 @@ static size_t some_packet(struct rng *r, uint8_t *to)
         break;
     case P2P_EAGER_FIRST:
         ((struct p2p_eager_first *)m)->size = rng_below(r, 8) ? data + rng_below(r, 600)
-                                                              : rng_edge(r);
+                                                              : (uint32_t)rng_edge(r);
+        ((struct p2p_eager_first *)m)->busy = rng_below(r, 2);
         len += data;
         break;
     case P2P_RTS: {
@@ -499,7 +553,7 @@ static size_t some_packet(struct rng *r, uint8_t *to)
         t->sreq = some_wire_id(r);
         t->size = rng_below(r, 4) ? sizes[rng_below(r, SIZES)] : rng_edge(r);
         t->nruns = rng_below(r, 4);
-        t->waits = rng_below(r, 2);
+        t->flags = (uint16_t)rng_below(r, 8) ? rng_below(r, 2) : rng_below(r, 4);
         for (unsigned i = 0; i < t->nruns; i++, len += 16)
             *(struct p2p_run *)(m + len) = (struct p2p_run){
                 rng_below(r, 8) ? rng_below(r, 500) : rng_edge(r),
@@ -527,14 +581,34 @@ static size_t some_packet(struct rng *r, uint8_t *to)
         len = sizeof d + data;
         break;
     }
+    case P2P_PREPOST: {
+        struct p2p_prepost p = {.rreq = some_wire_id(r), .size = sizes[rng_below(r, SIZES)],
+                                .ctx = h.ctx, .src = h.src,
+                                .tag = rng_below(r, 4) ? h.tag : MPI_ANY_TAG,
+                                .seen = rng_below(r, 4) ? 0 : -(int)rng_below(r, 300),
+                                .gen = rng_below(r, 3), .slot = rng_below(r, 66),
+                                .version = rng_below(r, 3)};
+        memcpy(m, &p, len = sizeof p);
+        break;
+    }
+    case P2P_FORGET:
+    case P2P_VOID:
+    case P2P_WRITTEN:
+        for (int i = 0; i < 6; i++)
+            ((uint32_t *)m)[i] = rng_below(r, 4);
+        len = type == P2P_FORGET ? sizeof(struct p2p_forget)
+              : type == P2P_VOID ? sizeof(struct p2p_void)
+                                 : sizeof(struct p2p_written);
+        break;
     default: {
         struct p2p_cancel x = {some_wire_id(r), rng_below(r, 8), (uint8_t)rng_below(r, 2),
                                (uint8_t)rng_below(r, 2), 0};
         memcpy(m, &x, len = sizeof x);
     }
     }
+    unsigned how = type == P2P_PREPOST ? rng_below(r, 8) : 3;
     return record_put(to, LONE_PACKET, (unsigned)(type - P2P_EAGER), src | rng_below(r, 8) << 1,
-                      rng_below(r, 16) ? 3 : 0, m, len);
+                      rng_below(r, 16) ? how : 0, m, len);
 }
 
 size_t fuzz_template(struct rng *r, uint8_t *to, size_t room)

@@ -50,6 +50,9 @@ static const struct row {
     { "MPIR_CVAR_RMA_MOVE_MIN", { 0, 1, 65536 } },
     { "MPIR_CVAR_MEM_KEEP", { 134217728, 0, 5000 } },
     { "MPIR_CVAR_P2P_CMA_MIN", { 4194304, 0, 1000 } },
+    { "MPIR_CVAR_P2P_PREPOST", { 1, 0, 2 } },
+    { "MPIR_CVAR_P2P_PREPOST_MIN", { 32768, 1, 1000000 } },
+    { "MPIR_CVAR_P2P_PREPOST_MISSES", { 4, 1, 1000 } },
 };
 /* These write, or name what only this machine has. */
 static const char *const left[] = {"MPIR_CVAR_PEER_INTERFACE", "MPIR_CVAR_DEBUG_SUMMARY",

@@ -128,7 +128,7 @@ static void body_unordered(void)
     live_start();
     struct comm *c = proc->obj->world;
     struct p2p_peer *p = peer_get(0);
-    p->ordered = 0;
+    p->ordered = p->direct = 0;
     for (uint32_t i = 0; i < 40; i++) {
         uint32_t seq = i ^ 3; /* 3 2 1 0 7 6 5 4 ... */
         struct {

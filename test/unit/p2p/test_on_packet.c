@@ -59,7 +59,7 @@ static void forge_lengths(void)
     memcpy(zero, &r, sizeof r);
     ((struct p2p_rts *)zero)->nruns = P2P_RTS_RUNS + 1;
     forge(P2P_RTS, zero, sizeof r + (P2P_RTS_RUNS + 1) * sizeof(struct p2p_run));
-    struct p2p_eager_first f = {{77, 1, 1, 0}, UINT64_MAX};
+    struct p2p_eager_first f = {{77, 1, 1, 0}, UINT32_MAX, 0};
     forge(P2P_EAGER_FIRST, &f, sizeof f);
     f.size = P2P_EAGER_LIMIT + 1;
     forge(P2P_EAGER_FIRST, &f, sizeof f);
@@ -82,7 +82,7 @@ static void body_forged(void)
         struct {
             struct p2p_eager_first h;
             char data[100];
-        } f = {{{c->ctx_send, 1, 5, 0}, 300}, {0}};
+        } f = {{{c->ctx_send, 1, 5, 0}, 300, 0}, {0}};
         memset(f.data, 1, sizeof f.data);
         forge(P2P_EAGER_FIRST, &f, sizeof f.h + sizeof f.data);
         forge(P2P_EAGER_FIRST, &f, sizeof f.h + sizeof f.data); /* nothing comes between */

@@ -1,0 +1,127 @@
+#include "live.h"
+#include "unit.h"
+
+#include <stdlib.h>
+
+Suite *suite_want(void);
+
+enum { BIG = 300000 };
+
+static const char *const always[] = {"MPIR_CVAR_P2P_PREPOST=2", NULL};
+
+/* What a hostile or broken peer may send about offers. */
+static void forge(int type, const void *msg, size_t len)
+{
+    struct iovec v = {(void *)(uintptr_t)msg, len};
+    int rc;
+    while ((rc = am_request(0, type, &v, 1, 0)) == AM_AGAIN)
+        progress_poll();
+    job_check(rc == 0);
+}
+
+static void forge_offers(void)
+{
+    struct p2p_prepost m = {.slot = P2P_OFFERS};
+    struct p2p_forget f = {{0}};
+    struct p2p_void v = {.gen = 1};
+    struct p2p_written w = {1, 1, 0};
+    forge(P2P_PREPOST, &m, sizeof m); /* before FORGET */
+    forge(P2P_VOID, &v, sizeof v);    /* not asked for */
+    forge(P2P_WRITTEN, &w, sizeof w);
+    forge(P2P_FORGET, &f, sizeof f);
+    forge(P2P_PREPOST, &m, sizeof m); /* no such word */
+    m.slot = 0;
+    m.seen = 1000; /* what was not sent */
+    forge(P2P_PREPOST, &m, sizeof m);
+    m.seen = 0;
+    m.gen = 1;
+    forge(P2P_PREPOST, &m, sizeof m); /* words that are not there: it takes none any more */
+}
+
+static void body_hostile(void)
+{
+    live_start();
+    struct comm *c = proc->obj->world;
+    char *b = malloc(BIG);
+    struct request *r;
+    if (c->rank == 1)
+        forge_offers();
+    live_meet();
+    if (c->rank == 0)
+        job_check(proc->p2p->malformed == 5 && peer_get(1)->wants->n == 0 &&
+                  !peer_get(1)->wants->word);
+    /* a message that claims to be written, and is not */
+    struct p2p_rts h = {.m = {c->ctx_send, c->src, 9, 0}, .size = 10, .flags = P2P_RTS_WRITTEN};
+    if (c->rank == 1) {
+        h.m.tag = 8; /* no receive */
+        forge(P2P_RTS, &h, sizeof h);
+        live_meet();
+        h.m.tag = 9;
+        forge(P2P_RTS, &h, sizeof h);
+    } else {
+        ok(p2p_irecv(b, 10, dt_find(MPI_CHAR), 1, 9, c, 0, &r));
+        live_meet();
+        request_wait(r);
+        job_check(err_class(request_finish(r, NULL)) == MPI_ERR_OTHER);
+        job_check(proc->p2p->malformed == 7);
+    }
+    live_meet();
+    free(b);
+    live_stop();
+}
+
+START_TEST(hostile_offers)
+{
+    ck_assert_int_eq(job_run(2, always, body_hostile, 60), 0);
+}
+END_TEST
+
+/* Where the kernel refuses to write, all goes as without offers. */
+static void body_refused(void)
+{
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct dt_type *t = dt_find(MPI_CHAR);
+    struct request *r;
+    char *b = malloc(BIG);
+    if (c->rank == 0)
+        peer_get(1)->cma = P2P_CMA_REFUSED;
+    for (unsigned i = 0; i < 4; i++) {
+        if (c->rank == 0) {
+            live_fill(b, BIG, i);
+            ok(p2p_recv(NULL, 0, t, 1, 1, c, 0, NULL));
+            ok(p2p_send(b, BIG, t, 1, 2, c, 0));
+        } else {
+            memset(b, 0, BIG);
+            ok(p2p_irecv(b, BIG, t, 0, 2, c, 0, &r));
+            ok(p2p_send(NULL, 0, t, 0, 1, c, 0));
+            request_wait(r);
+            ok(request_finish(r, NULL));
+            job_check(live_same(b, BIG, i));
+        }
+        live_meet();
+    }
+    struct pvar_set *v = pvar_proc();
+    job_check(atomic_load(&v->v[PVAR_P2P_OFFERS_WRITTEN]) == 0 &&
+              atomic_load(&v->v[PVAR_P2P_OFFERS_LATE]) == 0);
+    job_check((c->rank == 1) == (atomic_load(&v->v[PVAR_P2P_OFFERS_MISSED]) > 0));
+    free(b);
+    live_stop();
+}
+
+START_TEST(writing_is_refused)
+{
+    ck_assert_int_eq(job_run(2, always, body_refused, 60), 0);
+}
+END_TEST
+
+Suite *suite_want(void)
+{
+    Suite *s = suite_create("p2p/want");
+    TCase *t = tcase_create("want");
+    tcase_set_timeout(t, 90);
+    tcase_add_test(t, hostile_offers);
+    tcase_add_test(t, writing_is_refused);
+    suite_add_tcase(s, t);
+    return s;
+}
