@@ -176,7 +176,10 @@ int check_coll(const struct coll_args *a, enum check_form form, const void *site
 {
     struct align_call call;
     digest_coll(a, form, &call);
-    return enter(a->comm, &call, site, turn);
+    int err = enter(a->comm, &call, site, turn);
+    if (__builtin_expect(a->call == COLL_ALLTOALLV && turn->of, 0) && !err)
+        history_elements(&turn->of->h, a);
+    return err;
 }
 
 static struct align_call plain(const struct comm *c, enum check_call call)

@@ -78,6 +78,8 @@ void digest_coll(const struct coll_args *a, enum check_form form, struct align_c
 /* Add a call; 0 or -ENOMEM (then the ring stays as long as it is). */
 int history_add(struct align_history *h, const struct align_call *c, const void *site,
                 uint32_t room_max);
+/* The last call, an Alltoallv: which elements it names for all, in place of an amount. */
+void history_elements(struct align_history *h, const struct coll_args *a);
 /* The last n entries at most, oldest first, into e; how many. */
 uint32_t history_copy(const struct align_history *h, struct align_entry *e, uint32_t n);
 /* The first call that differs, as far as both views show it; 0: none. */

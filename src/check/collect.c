@@ -13,7 +13,8 @@
 
 static const uint64_t GATHER_NS = 50000000u;   /* for the states of others */
 static const uint64_t BETWEEN_NS = 100000000u; /* the two turns */
-static const uint64_t SAME_NS = 1000000000u;   /* all of the core answer within it */
+/* All of the core answer within it; doubled for those that did not. */
+static const uint64_t SAME_NS = 1000000000u, SAME_MAX_NS = 64000000000u;
 enum { STATES_MAX = 4096, LINES = 12 };
 
 struct stall_state {
@@ -21,6 +22,7 @@ struct stall_state {
     const struct wait_item *item;
     const struct wait_comm *comm;
     uint16_t same; /* the last turn of the round that it has answered */
+    int silent;    /* it did not answer in time: it counts again when it does */
     int more;      /* verdict: it stands in the line of an earlier one */
     char bytes[] __attribute__((aligned(8)));
 };
@@ -62,13 +64,15 @@ static void drop(struct stall *s, int world)
 /* The communicators of the core on which a process waits have this verdict at all that wait. */
 static void send_verdict(const struct stall *s, const struct stall_state *st)
 {
+    struct verdict_msg m = {0};
     for (int i = 0; i < s->nkeys; i++)
         for (int j = 0; j < st->m.comms; j++)
-            if (st->comm[j].key == s->keys[i] && st->m.world == boot_rank())
-                stall_verdict(s->keys[i], s->why);
-            else if (st->comm[j].key == s->keys[i])
-                post_send(st->m.world, STALL_VERDICT, &s->keys[i], sizeof *s->keys, s->why,
-                          strlen(s->why) + 1);
+            if (st->comm[j].key == s->keys[i])
+                m.key[m.n++] = s->keys[i];
+    if (st->m.world == boot_rank())
+        stall_verdict(&m, s->why);
+    else if (m.n)
+        post_send(st->m.world, STALL_VERDICT, &m, sizeof m, s->why, strlen(s->why) + 1);
 }
 
 void stall_keep(struct stall *s, const struct state_msg *m, const void *tail)
@@ -85,6 +89,7 @@ void stall_keep(struct stall *s, const struct state_msg *m, const void *tail)
     }
     st->m = *m;
     st->same = 0;
+    st->silent = 0;
     memcpy(st->bytes, tail, len);
     st->item = (const struct wait_item *)st->bytes;
     st->comm = (const struct wait_comm *)(st->bytes + items);
@@ -112,6 +117,8 @@ static struct waiter *waiters(const struct stall *s, int *n)
     *n = 0;
     for (struct map_entry *e; w && (e = map_next(&s->states, &at)) != NULL;) {
         const struct stall_state *st = e->value;
+        if (st->silent)
+            continue;
         w[(*n)++] = (struct waiter){.world = st->m.world, .mode = (enum wait_mode)st->m.mode,
                                     .items = st->m.items, .comms = st->m.comms,
                                     .item = st->item, .comm = st->comm};
@@ -128,7 +135,7 @@ static void ask_all(struct stall *s, uint16_t turn)
     s->turn = turn;
     s->pause = 0;
     s->awaited = s->ncore;
-    s->end = time_now() + SAME_NS;
+    s->end = time_now() + s->timeout;
     for (int i = 0; i < s->ncore; i++) {
         const struct stall_state *st = s->core[i];
         struct ask_msg m = {.id = st->m.id, .round = s->round, .turn = turn,
@@ -344,14 +351,27 @@ static void pronounce(struct stall *s)
 
 /* --- answers and time ------------------------------------------------------------------------- */
 
+/* An answer that came too late for its round: it neither computes nor waits for something else. */
+static void heard(struct stall *s, int world)
+{
+    struct stall_state *st = map_get(&s->states, (uint64_t)world + 1);
+    if (st && st->silent) {
+        st->silent = 0;
+        wake(s);
+    }
+}
+
 void stall_same(struct stall *s, const struct round_msg *m)
 {
-    if (!s->turn || m->round != s->round || m->turn != s->turn || s->pause)
-        return;
     if (!m->same) {
-        drop(s, m->world);
+        const struct stall_state *st = map_get(&s->states, (uint64_t)m->world + 1);
+        if (st && st->m.id == m->id) /* not a later wait's */
+            drop(s, m->world);
         return;
     }
+    heard(s, m->world);
+    if (!s->turn || m->round != s->round || m->turn != s->turn || s->pause)
+        return;
     for (int i = 0; i < s->ncore; i++)
         if (s->core[i]->m.world == m->world && s->core[i]->same != m->turn) {
             s->core[i]->same = m->turn;
@@ -364,15 +384,14 @@ void stall_same(struct stall *s, const struct round_msg *m)
     progress_hook_add(&s->hook);
 }
 
-/* Those that have not answered compute, or wait for something else by now. */
-static void forget_silent(struct stall *s)
+/* Those that have not answered compute, as far as is known. */
+static void mark_silent(struct stall *s)
 {
-    int n = s->ncore, world[CORE_MAX], many = 0;
-    for (int i = 0; i < n; i++)
-        if (s->core[i]->same != s->turn)
-            world[many++] = s->core[i]->m.world;
-    for (int i = 0; i < many; i++)
-        drop(s, world[i]);
+    for (int i = 0; i < s->ncore; i++)
+        s->core[i]->silent = s->core[i]->same != s->turn;
+    end_round(s);
+    s->timeout = s->timeout < SAME_MAX_NS ? 2 * s->timeout : s->timeout;
+    wake(s);
 }
 
 static int turn(void *arg)
@@ -385,7 +404,7 @@ static int turn(void *arg)
     }
     if (s->turn && now >= s->end) {
         if (!s->pause)
-            forget_silent(s);
+            mark_silent(s);
         else if (s->turn == 1)
             ask_all(s, 2);
         else
@@ -406,6 +425,7 @@ void collect_init(struct stall *s)
     map_init(&s->states);
     s->hook.fn = turn;
     s->hook.arg = s;
+    s->timeout = SAME_NS;
 }
 
 void collect_finalize(struct stall *s)

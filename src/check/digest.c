@@ -51,6 +51,37 @@ static int is_packed(const struct dt_type *t)
     return t->basic ? t->basic->obj.handle == MPI_PACKED : t->obj.handle == MPI_PACKED;
 }
 
+/* How many of the counts are 0. */
+static int zeroes(struct coll_vec counts, int n)
+{
+    int some = 0;
+    for (int i = 0; i < n; i++)
+        some += coll_at(counts, i) == 0;
+    return some;
+}
+
+/* Allgatherv: some block has data, so all processes name its elements, if not their number. */
+static __attribute__((noinline)) void gathered(const struct coll_args *a, struct align_call *out)
+{
+    const struct dt_type *t = a->rtype;
+    if (!t || !t->size || zeroes(a->rcounts, a->comm->size) == a->comm->size)
+        return;
+    out->soft = is_packed(t);
+    out->signature = out->soft ? 0 : t->basic ? dt_sig_hash(t->basic, 1) : 1;
+}
+
+/* Alltoallv: a process that receives something of each names the elements of all.  Others may not
+ * know, so it is no part of the history. */
+void history_elements(struct align_history *h, const struct coll_args *a)
+{
+    const struct dt_type *t = a->rtype;
+    int n = a->comm->size;
+    if (a->comm->remote || !h->room || !t || !t->size || !t->basic || is_packed(t) ||
+        zeroes(a->rcounts, n) || (a->sbuf != MPI_IN_PLACE && zeroes(a->scounts, n)))
+        return;
+    h->ring[(h->calls - 1) & (h->room - 1)].bytes = dt_sig_hash(t->basic, 1) | 1;
+}
+
 void digest_coll(const struct coll_args *a, enum check_form form, struct align_call *out)
 {
     uint32_t root = rooted(a->call) ? (uint32_t)(a->root + 3) & (ROOT_NONE - 1) : ROOT_NONE;
@@ -61,8 +92,11 @@ void digest_coll(const struct coll_args *a, enum check_form form, struct align_c
     const struct dt_type *t = part(a, &n);
     if (a->call == COLL_REDUCE_SCATTER && a->rtype) /* the counts are a vector of all processes */
         out->signature = dt_sig_hash(a->rtype, 1);
-    if (!t || out->between)
+    if (!t || out->between) {
+        if (a->call == COLL_ALLGATHERV && !out->between)
+            gathered(a, out);
         return;
+    }
     out->bytes = (uint64_t)n * (uint64_t)t->size;
     out->bytes = out->bytes < BYTES_NONE ? out->bytes : BYTES_NONE - 1;
     out->soft = is_packed(t);
@@ -139,12 +173,23 @@ static int site_differs(const struct align_entry *x, const struct align_entry *y
     return x->site >> SITE_OFFSET != y->site >> SITE_OFFSET || !x->place || !y->place;
 }
 
+/* Of Alltoallv: what stands in place of an amount. */
+static uint64_t elements_of(const struct align_entry *e)
+{
+    return (e->what & ((1u << WHAT_FORM) - 1)) == COLL_ALLTOALLV && e->bytes != BYTES_NONE
+               ? e->bytes
+               : 0;
+}
+
 int entries_alike(const struct align_view *a, const struct align_view *b, uint32_t k)
 {
     const struct align_entry *x = view_at(a, k), *y = view_at(b, k);
     if (x->hist != y->hist || !(a->soft || b->soft || x->types == y->types))
         return 0;
     if (a->order && b->order && x->pos != y->pos)
+        return 0;
+    uint64_t of = elements_of(x), other = elements_of(y);
+    if (of && other && of != other && !a->soft && !b->soft)
         return 0;
     return !a->places || !b->places || site_differs(x, y) || x->place == y->place;
 }

@@ -87,8 +87,8 @@ static void tell(struct stall *s, const struct waits *x, uint64_t now)
 
 static void say_same(const struct stall *s, int same)
 {
-    struct round_msg m = {.round = s->ask.round, .turn = s->ask.turn, .world = boot_rank(),
-                          .same = (uint16_t)same};
+    struct round_msg m = {.id = s->ask.id, .round = s->ask.round, .turn = s->ask.turn,
+                          .world = boot_rank(), .same = (uint16_t)same};
     if (s->ask.collector == boot_rank())
         stall_same((struct stall *)(uintptr_t)s, &m);
     else
@@ -115,8 +115,10 @@ static void answer(struct stall *s, const struct waits *x)
     if (!a->flushed) {
         struct round_msg m = {.round = a->round, .turn = a->turn, .world = a->collector};
         a->flushed = 1;
-        for (int i = 0; i < a->n; i++)
+        for (int i = 0; i < a->n; i++) {
+            m.sent = p2p_sent_to(a->peer[i]);
             post_ask(a->peer[i], STALL_FLUSH, &m, sizeof m, 1);
+        }
     }
     int came = same_round(&s->came, a) ? s->came.n : 0;
     int back = same_round(&s->back, a) ? s->back.n : 0;
@@ -231,7 +233,7 @@ static int on_flush(int src, const void *msg, size_t len)
     am_reply(src, STALL_FLUSHED, &v, 1);
     struct stall *s = stall_of(len, sizeof m);
     memcpy(&m, msg, sizeof m);
-    if (s)
+    if (s && p2p_all_came(src, m.sent)) /* else the round ends, and another one begins */
         count(&s->came, &m);
     return 0;
 }
@@ -260,28 +262,32 @@ static int on_same(int src, const void *msg, size_t len)
     return 0;
 }
 
-void stall_verdict(uint64_t key, const char *text)
+void stall_verdict(const struct verdict_msg *m, const char *text)
 {
-    struct align *a = align_find(key, 0);
-    if (!a)
-        return;
-    judge_verdict(a, text);
-    judge_end_job(a);
+    for (uint32_t i = 0; i < m->n; i++) {
+        struct align *a = align_find(m->key[i], 0);
+        if (!a)
+            continue;
+        judge_verdict(a, text);
+        judge_end_job(a);
+    }
 }
 
 static int on_verdict(int src, const void *msg, size_t len)
 {
-    uint64_t key;
+    struct verdict_msg m;
     char text[TEXT_SHORT];
-    struct stall *s = stall_of(len, sizeof key + 1);
-    if (!s || len > sizeof key + sizeof text) {
+    struct stall *s = stall_of(len, sizeof m + 1);
+    if (!s)
+        return 0;
+    memcpy(&m, msg, sizeof m);
+    if (len > sizeof m + sizeof text || m.n > STALL_KEYS) {
         am_malformed(src, "a verdict");
         return 0;
     }
-    memcpy(&key, msg, sizeof key);
-    memcpy(text, (const char *)msg + sizeof key, len - sizeof key);
-    text[len - sizeof key - 1] = 0;
-    stall_verdict(key, text);
+    memcpy(text, (const char *)msg + sizeof m, len - sizeof m);
+    text[len - sizeof m - 1] = 0;
+    stall_verdict(&m, text);
     return 0;
 }
 

@@ -13,6 +13,8 @@ enum {
     STALL_VERDICT
 };
 
+enum { STALL_KEYS = 16 };
+
 struct state_msg { /* items and communicators follow */
     uint64_t id, site, module;
     int32_t world;
@@ -29,10 +31,16 @@ struct ask_msg { /* ranks follow */
 };
 
 struct round_msg { /* SAME: of process `world`; FLUSH, FLUSHED: in a round of collector `world` */
+    uint64_t id; /* SAME: of the wait that was asked about */
     uint32_t round;
     uint16_t turn, same;
     int32_t world;
-    uint32_t unused;
+    uint32_t sent; /* FLUSH: p2p_sent_to() the receiver */
+};
+
+struct verdict_msg { /* the text follows; one message, as all of it holds at the same time */
+    uint32_t n, unused;
+    uint64_t key[STALL_KEYS];
 };
 
 struct stall_ask { /* the collector's question that is to be answered */
@@ -51,7 +59,6 @@ struct stall_count { /* messages of one turn */
 };
 
 struct stall_state; /* collect.c */
-enum { STALL_KEYS = 16 };
 
 struct stall {
     /* the own wait */
@@ -69,6 +76,7 @@ struct stall {
     uint16_t turn;          /* 0: no round is under way */
     int awaited;            /* answers */
     uint64_t end;           /* of the turn, or of the pause behind it (ns) */
+    uint64_t timeout;      /* how long answers are awaited (ns) */
     int pause;
     struct stall_state **core; /* its processes, by place in the core */
     int ncore;
@@ -85,6 +93,6 @@ void stall_keep(struct stall *s, const struct state_msg *m, const void *tail);
 void stall_same(struct stall *s, const struct round_msg *m);
 /* stall.c, for a process's own questions and verdicts */
 void stall_asked(struct stall *s, int src, const struct ask_msg *m, const int32_t *peer);
-void stall_verdict(uint64_t key, const char *text);
+void stall_verdict(const struct verdict_msg *m, const char *text);
 
 #endif

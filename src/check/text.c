@@ -222,7 +222,7 @@ static void title(const struct alike *g, int groups, uint32_t k, char *buf, size
         call |= call_of(e) != call_of(first) || form_of(e) != form_of(first);
         root |= !g[i].v->between && root_of(e) != root_of(first);
         op |= op_of(e) != op_of(first);
-        bytes |= e->bytes != first->bytes;
+        bytes |= e->bytes != first->bytes && names_data(call_of(e));
         pos |= g[i].v->order && e->pos != first->pos;
         place |= g[i].v->places && e->place != first->place;
     }
@@ -242,6 +242,8 @@ static void title(const struct alike *g, int groups, uint32_t k, char *buf, size
                                : "equal calls come from different places");
     else if (same && k > 1 && first == view_at(g[0].v, g[0].v->first))
         snprintf(buf, len, "collective calls differ before the last that are kept");
+    else if (same && !names_data(call_of(first)))
+        snprintf(buf, len, "types differ");
     else if (same)
         snprintf(buf, len, "types differ (same %llu bytes)", (unsigned long long)first->bytes);
     else

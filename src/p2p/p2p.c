@@ -119,6 +119,18 @@ int p2p_has_queued(void)
     return !list_empty(&proc->p2p->busy);
 }
 
+uint32_t p2p_sent_to(int world)
+{
+    const struct p2p_peer *p = map_get(&proc->p2p->peers, (uint64_t)world);
+    return p ? p->seq_out : 0;
+}
+
+int p2p_all_came(int world, uint32_t sent)
+{
+    const struct p2p_peer *p = map_get(&proc->p2p->peers, (uint64_t)world);
+    return p ? p->ordered || p->seq_in == sent : am_ordered(world) || !sent;
+}
+
 void p2p_drain_wait(void)
 {
     progress_wait(drained, NULL, "messages to be taken before MPI_Finalize", -1);

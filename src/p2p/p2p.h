@@ -86,6 +86,10 @@ int p2p_awaits(int (*cond)(void *), void *arg, struct p2p_awaited *out);
 int p2p_is_drained(void);
 /* Messages wait for room at their receivers. */
 int p2p_has_queued(void);
+/* How many matched packets went to a process so far (modulo 2^32); whether all of so many from a
+ * process have come. Where the transport keeps the order, what was sent before has. */
+uint32_t p2p_sent_to(int world);
+int p2p_all_came(int world, uint32_t sent);
 
 /* MPI_Buffer_attach and detach (which waits until all buffered messages have left). */
 int p2p_buffer_attach(void *buf, size_t size);

@@ -37,6 +37,28 @@ static void other_type(void)
     MPI_Allreduce(buf, sum, 1, rank == 1 ? MPI_FLOAT : MPI_INT, MPI_SUM, W);
 }
 
+static void vector_type(void)
+{
+    int n[64], at[64];
+    for (int i = 0; i < size; i++) {
+        n[i] = 1;
+        at[i] = i;
+    }
+    MPI_Allgatherv(buf, 1, rank == 1 ? MPI_FLOAT : MPI_INT, sum, n, at,
+                   rank == 1 ? MPI_FLOAT : MPI_INT, W);
+}
+
+static void pairs_type(void)
+{
+    int n[64], at[64];
+    for (int i = 0; i < size; i++) {
+        n[i] = 1;
+        at[i] = i;
+    }
+    MPI_Datatype t = rank == 1 ? MPI_FLOAT : MPI_INT;
+    MPI_Alltoallv(buf, n, at, t, sum, n, at, t, W);
+}
+
 static void other_count(void)
 {
     MPI_Bcast(buf, rank == 1 ? 3 : 4, MPI_INT, 0, W);
@@ -250,6 +272,17 @@ static void legal_calls(MPI_Comm c)
                me ? 9 : 1, me ? MPI_DOUBLE : MPI_INT, 0, c);
     MPI_Scatter(all, 1, MPI_INT, me ? (void *)&all[1] : MPI_IN_PLACE, 1, MPI_INT, 0, c);
     MPI_Alltoallv(buf, counts, at, MPI_INT, sum, counts, at, MPI_INT, c);
+    MPI_Datatype own = me % 2 ? MPI_FLOAT : MPI_INT; /* only with itself, or not at all */
+    MPI_Alltoallv(buf, counts, at, own, sum, counts, at, own, c);
+    memset(counts, 0, sizeof counts);
+    MPI_Allgatherv(buf, 0, own, sum, counts, at, own, c);
+    counts[n - 1] = 2; /* the same data in other pieces */
+    if (me == n - 1) {
+        counts[n - 1] = 1;
+        MPI_Allgatherv(buf, 1, pair, sum, counts, at, pair, c);
+    } else {
+        MPI_Allgatherv(buf, 0, own, sum, counts, at, MPI_INT, c);
+    }
     MPI_Bcast(buf, 0, me ? MPI_INT : MPI_DOUBLE, 0, c);
     MPI_Barrier(c);
     if (!me) {
@@ -410,7 +443,8 @@ static const struct {
     const char *name;
     void (*fn)(void);
 } cases[] = {{"other_call", other_call}, {"other_root", other_root}, {"reduce_root", reduce_root},
-             {"other_type", other_type}, {"other_count", other_count}, {"other_op", other_op},
+             {"other_type", other_type}, {"vector_type", vector_type},
+             {"pairs_type", pairs_type}, {"other_count", other_count}, {"other_op", other_op},
              {"finalizes", finalizes}, {"judge_finalizes", judge_finalizes}, {"swapped", swapped},
              {"swapped_far", swapped_far}, {"nonblocking", nonblocking}, {"forms", forms},
              {"split_dup", split_dup}, {"on_dup", on_dup}, {"freed", freed}, {"windows", windows},

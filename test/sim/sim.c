@@ -332,6 +332,8 @@ static void yield(const char *what, int peer, int idle)
     }
     switch_to(s, choose(s));
     f->what = NULL;
+    if (s->aborted)
+        sim_end_rank();
 }
 
 void sim_compute(int steps)
@@ -438,6 +440,14 @@ void sim_die(void)
     abort();
 }
 
+void sim_end_rank(void)
+{
+    SIM_CHECK(the_sim->k.mortal); /* what it has is cleared up at the end of the run */
+    mem_wake_close();
+    leave(the_sim, the_sim->now);
+    abort();
+}
+
 static void run_thread(void *arg)
 {
     struct sim_fiber *f = arg;
@@ -478,6 +488,8 @@ static void run_rank(void *arg)
     if (!s->k.mortal) /* what the dead leave behind at the others is no leak */
         check_leaks(before);
     api_stop();
+    if (s->k.aborts)
+        sim_fail("the job came to its end");
     if (sim_native_left(s, f->rank))
         sim_fail("rank %d: memory is registered with the card at the end", sim_rank());
     (void)tp_use(NULL);

@@ -54,6 +54,9 @@ struct sim_knobs {
                          * (virtual.h). 0: all are real */
     long max_steps;     /* end with status 3 after so many switches; 0: 50 million */
     int verbose;        /* print every event */
+    const char *aborts; /* the job is to end by boot_abort() with such a text; NULL: never. Knob
+                         * mortal must be set. */
+    void (*at_abort)(void); /* the scenario looks then, as the rank that ends it; may be NULL */
 };
 
 enum sim_native {

@@ -121,7 +121,12 @@ static int sim_job_id(char *text, size_t len)
 
 static void sim_abort(int code, const char *why)
 {
-    sim_fail("boot_abort(%d): %s", code, why);
+    if (!the_sim->k.aborts || !strstr(why, the_sim->k.aborts))
+        sim_fail("boot_abort(%d): %s", code, why);
+    if (the_sim->k.at_abort)
+        the_sim->k.at_abort();
+    the_sim->aborted = 1;
+    sim_end_rank();
 }
 
 static int sim_finalize(void)

@@ -87,6 +87,7 @@ struct sim {
     long step;
     long quiet;                            /* consecutive idle yields of any fiber */
     int times_idle;                        /* how often the checker was waited for in vain */
+    int aborted;                           /* boot_abort(), as knobs.aborts says */
     int hold, hold_from, hold_to;          /* sim_hold(); 0: nothing */
     int held;                              /* of in_flight, so many stay */
     int in_flight;
@@ -112,6 +113,7 @@ static inline int sim_chance(struct sim *s, int percent)
 {
     return percent > 0 && (int)(sim_draw_bits(s) % 100) < percent;
 }
+void sim_end_rank(void) __attribute__((noreturn)); /* the job was aborted */
 void sim_barrier_check(struct sim *s); /* some rank will never come to it */
 void sim_zcopy_read(struct sim_msg *m, int err); /* now at the latest; err: it will not arrive */
 /* Step at which what this rank sends arrives if it is not held, or that which never comes. */

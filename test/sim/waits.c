@@ -1,0 +1,315 @@
+/* Processes that wait for each other (check/stall.c).
+ *
+ *   align-wait-*        a deadlock is proved with so many messages, and no more
+ *   align-wait-legal-*  random programs in which each wait ends, most of them late: no verdict
+ *   align-wait-lost-*   the same with one message that is never sent: the hang is told, if it hangs
+ */
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check_types.h"
+#include "check/stall.h"
+#include "p2p/packets.h"
+#include "scenarios.h"
+
+enum { ROUNDS = 10, LONG = 20000, LATE = 300000 /* steps: three times what is a long wait */ };
+
+static int size; /* of the job */
+
+static void begin(void)
+{
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+}
+
+static void all_sent(int type, long n)
+{
+    long sum = 0;
+    for (int i = 0; i < size; i++)
+        sum += sim_sent(i, type);
+    if (sum != n)
+        sim_fail("%ld messages of type %d were sent, not %ld", sum, type, n);
+}
+
+/* n processes in the core, `pairs` of which wait for each other; `others` hang, too. */
+static void proof(int n, int pairs, int others)
+{
+    all_sent(STALL_STATE, n - 1 + others); /* the collector tells itself */
+    all_sent(STALL_HAVE, n - 1 + others);
+    all_sent(STALL_ASK, 2 * (n - 1));
+    all_sent(STALL_FLUSH, 2 * 2 * pairs);
+    all_sent(STALL_FLUSHED, 2 * 2 * pairs);
+    all_sent(STALL_SAME, 2 * (n - 1));
+}
+
+/* --- scripts ---------------------------------------------------------------------------------- */
+
+static void recv_barrier(void *arg)
+{
+    int v = 0;
+    begin();
+    if (sim_rank() == 1)
+        OK(MPI_Recv(&v, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+static void recv_barrier_sent(void)
+{
+    proof(2, 1, 0);
+}
+
+static void ring(void *arg)
+{
+    int v = 0;
+    begin();
+    OK(MPI_Recv(&v, 1, MPI_INT, (sim_rank() + 1) % size, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
+static void ring_sent(void)
+{
+    proof(size, size, 0);
+}
+
+/* Rank 0 takes a message from any; the others a barrier, which it is to enter. */
+static void any(void *arg)
+{
+    int v = 0;
+    begin();
+    if (sim_rank() == 0)
+        OK(MPI_Recv(&v, 1, MPI_INT, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+static void any_sent(void)
+{
+    proof(size, size - 1, 0);
+}
+
+static void finalized(void *arg)
+{
+    int v = 0;
+    begin();
+    if (sim_rank() == 0)
+        OK(MPI_Recv(&v, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
+static void finalized_sent(void)
+{
+    proof(2, 1, size - 2);
+}
+
+/* Two communicators: errors, and the program goes on. */
+static void two_comms(void *arg)
+{
+    MPI_Comm a, b;
+    MPI_Comm_dup(MPI_COMM_WORLD, &a);
+    MPI_Comm_dup(MPI_COMM_WORLD, &b);
+    MPI_Comm_set_errhandler(a, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(b, MPI_ERRORS_RETURN);
+    ERR(MPI_ERR_NOT_SAME, MPI_Barrier(sim_rank() == 1 ? a : b));
+    ERR(MPI_ERR_NOT_SAME, MPI_Barrier(sim_rank() == 1 ? b : a));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    MPI_Comm_free(&a);
+    MPI_Comm_free(&b);
+}
+
+/* A message is under way for longer than others wait. Without order a FLUSH passes it. */
+static void late_message(void *arg)
+{
+    int v = 0;
+    begin();
+    if (sim_rank() == 0) {
+        sim_hold(P2P_EAGER, 0, 1);
+        OK(MPI_Send(&v, 1, MPI_INT, 1, 3, MPI_COMM_WORLD));
+        sim_hold(-1, 0, 0);
+    } else if (sim_rank() == 1) {
+        OK(MPI_Recv(&v, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    } else {
+        while (!sim_held(P2P_EAGER, 1))
+            sim_compute(1);
+        sim_compute(4 * LATE);
+        sim_let_go(P2P_EAGER, 1);
+    }
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+/* --- random programs -------------------------------------------------------------------------- */
+
+static int dice(uint64_t *state, int n)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (int)((*state >> 33) % (uint64_t)n);
+}
+
+static void late(int chance)
+{
+    if (sim_random() % 100 < (unsigned)chance)
+        sim_compute((int)(sim_random() % LATE));
+}
+
+static void pass_on(int from, int to, int n, int tag, int lost, char *buf)
+{
+    MPI_Request r[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    int at;
+    if (sim_rank() == from && !lost)
+        OK(MPI_Isend(buf, n, MPI_CHAR, to, tag, MPI_COMM_WORLD, &r[0]));
+    if (sim_rank() == to && tag % 3 == 0)
+        OK(MPI_Recv(buf + LONG, LONG, MPI_CHAR, MPI_ANY_SOURCE, tag, MPI_COMM_WORLD,
+                    MPI_STATUS_IGNORE));
+    else if (sim_rank() == to && tag % 3 == 1)
+        OK(MPI_Recv(buf + LONG, LONG, MPI_CHAR, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    else if (sim_rank() == to)
+        OK(MPI_Irecv(buf + LONG, LONG, MPI_CHAR, from, tag, MPI_COMM_WORLD, &r[1]));
+    late(5);
+    if (tag % 2 && (sim_rank() == from || sim_rank() == to)) {
+        OK(MPI_Waitany(2, r, &at, MPI_STATUS_IGNORE));
+        late(5);
+    }
+    OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+}
+
+static void program(int lost_round)
+{
+    int ranks, in[SIM_RANKS], out[SIM_RANKS];
+    char *buf = calloc(2, LONG);
+    MPI_Comm half;
+    uint64_t state = sim_seed() * 977 + 5;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    OK(MPI_Comm_split(MPI_COMM_WORLD, sim_rank() % 2, 0, &half));
+    memset(in, 0, sizeof in);
+    for (int i = 0; i < ROUNDS; i++) {
+        int what = dice(&state, 6), from = dice(&state, ranks);
+        int to = (from + 1 + dice(&state, ranks - 1)) % ranks;
+        int n = dice(&state, 2) ? LONG : 1 + dice(&state, 100);
+        MPI_Comm c = dice(&state, 2) ? half : MPI_COMM_WORLD;
+        MPI_Request r;
+        late(15);
+        switch (what) {
+        case 0:
+            OK(MPI_Barrier(c));
+            break;
+        case 1:
+            OK(MPI_Allreduce(in, out, 3, MPI_INT, MPI_SUM, c));
+            break;
+        case 2:
+            OK(MPI_Bcast(in, 2, MPI_INT, 0, c));
+            break;
+        case 3: /* others wait for it before this one does */
+            OK(MPI_Ibarrier(c, &r));
+            late(30);
+            OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+            break;
+        default:
+            pass_on(from, to, n, i, i == lost_round, buf);
+        }
+    }
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    MPI_Comm_free(&half);
+    free(buf);
+}
+
+static void legal(void *arg)
+{
+    begin();
+    program(-1);
+    if (proc->check->stall && proc->check->stall->over)
+        sim_fail("a verdict on a legal program");
+}
+
+/* The first round that has a message. */
+static int first_message(uint64_t seed, int ranks)
+{
+    uint64_t state = seed * 977 + 5;
+    for (int i = 0; i < ROUNDS; i++) {
+        int what = dice(&state, 6);
+        dice(&state, ranks);
+        dice(&state, ranks - 1);
+        if (!dice(&state, 2))
+            dice(&state, 100);
+        dice(&state, 2);
+        if (what > 3)
+            return i;
+    }
+    return -1;
+}
+
+static void lost(void *arg)
+{
+    begin();
+    program(first_message(sim_seed(), size));
+}
+
+/* --- knobs ------------------------------------------------------------------------------------ */
+
+static void checked(struct sim_knobs *k)
+{
+    static const char *const levels[] = {"1", "2", "3"};
+    scenario_cvar("MPIR_CVAR_COLL_CHECK", levels[k->seed % 3]);
+    scenario_cvar("MPIR_CVAR_COLL_CHECK_STALL", "100");
+}
+
+static void dead_end(struct sim_knobs *k)
+{
+    checked(k);
+    k->mortal = 1;
+    k->aborts = "deadlock";
+}
+
+/* All answer in time, so each message is sent once. */
+static void counted(struct sim_knobs *k, void (*look)(void))
+{
+    dead_end(k);
+    k->quiet_rank = -1;
+    k->again_percent = k->refuse_percent = 0;
+    k->at_abort = look;
+}
+
+static void count_recv_barrier(struct sim_knobs *k)
+{
+    counted(k, recv_barrier_sent);
+    k->aborts = "rank 1: MPI_Recv(source 0, tag 3) waits for rank 0";
+}
+
+static void count_ring(struct sim_knobs *k)
+{
+    counted(k, ring_sent);
+    k->aborts = "rank 2: MPI_Recv(source 0, tag 3) waits for rank 0";
+}
+
+static void count_any(struct sim_knobs *k)
+{
+    counted(k, any_sent);
+    k->aborts = "rank 0: MPI_Recv(MPI_ANY_SOURCE, tag 3) waits for ranks 1-3";
+}
+
+static void count_finalized(struct sim_knobs *k)
+{
+    counted(k, finalized_sent);
+    k->aborts = "rank 1: MPI_Finalize";
+}
+
+static void mortal(struct sim_knobs *k) /* none dies, but what errors leave is no leak */
+{
+    checked(k);
+    k->mortal = 1;
+}
+
+static void may_hang(struct sim_knobs *k)
+{
+    checked(k);
+    if (first_message(k->seed, k->ranks) >= 0)
+        dead_end(k);
+}
+
+const struct scenario scenarios_waits[] = {
+    {"align-wait-recv", 2, 1, recv_barrier, NULL, count_recv_barrier},
+    {"align-wait-ring", 3, 1, ring, NULL, count_ring},
+    {"align-wait-any", 4, 1, any, NULL, count_any},
+    {"align-wait-finalized", 3, 1, finalized, NULL, count_finalized},
+    {"align-wait-comms", 3, 1, two_comms, NULL, mortal},
+    {"align-wait-late", 3, 1, late_message, NULL, checked},
+    {"align-wait-legal-4", 4, 1, legal, NULL, checked},
+    {"align-wait-legal-7", 7, 1, legal, NULL, checked},
+    {"align-wait-lost-4", 4, 1, lost, NULL, may_hang},
+    {NULL, 0, 0, NULL, NULL, NULL},
+};
