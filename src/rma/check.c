@@ -100,6 +100,11 @@ void rma_check_invariants(const struct rma_win *w)
         }
     }
     WR_ASSERT(ops == w->table.nops && targets == w->table.ntargets); /* R2 */
+    unsigned bundles = 0;
+    for (unsigned i = 0; i < w->nears; i++)
+        bundles += w->near.near[i].bundles;
+    WR_ASSERT(bundles == w->delegate.bundles && w->delegate.bundle_gets <= bundles);
+    WR_ASSERT(!bundles || !atomic_load_explicit(&w->near.quiet, memory_order_relaxed));
     if (w->state == WIN_UNSET)
         WR_ASSERT(targets == 0 && w->acks == 0); /* E1, R7 */
     if (w->state == WIN_FENCE_ISSUED)

@@ -36,7 +36,7 @@ enum run {
 
 /* Is it admitted (*v), and can it be done at once? */
 static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t bytes,
-                         const struct rma_target *t, enum verdict *v, int *err)
+                         enum rma_called how, const struct rma_target *t, enum verdict *v, int *err)
 {
     struct rma_near *n = rma_near_of(w, a->rank);
     *v = rma_admit(w, a->rank, n, t);
@@ -54,8 +54,12 @@ static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t byt
     }
     if (*v == ADMIT_QUEUE && n && rma_fence_poll(w) + rma_start_poll(w))
         return RUN_AGAIN;
+    if (n && n->bundles && !(how == RMA_LATER_TOO && rma_may_bundle(n, a, bytes))) {
+        rma_bundle_drain(w, n);
+        return RUN_AGAIN;
+    }
     if (n && *v == ADMIT_ISSUE && in_order(w, n, t)) {
-        *err = rma_direct(w, n, a, bytes, 1);
+        *err = rma_direct(w, n, a, bytes, how);
         if (*err != NOT_HERE)
             return RUN_OVER;
     }
@@ -109,7 +113,7 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes,
         struct rma_target *t = w->table.ntargets ? rma_target_find(w, a->rank) : NULL;
         enum verdict v;
         int err = MPI_SUCCESS;
-        enum run r = run_here(w, a, bytes, t, &v, &err);
+        enum run r = run_here(w, a, bytes, req ? RMA_CALLED : RMA_LATER_TOO, t, &v, &err);
         if (r == RUN_QUEUE) {
             err = MPI_SUCCESS; /* NOT_HERE is no error */
             r = run_target(w, a->rank, v, &t, &err);

@@ -97,6 +97,7 @@ void rma_finalize(void)
     }
     rma_node_finalize();
     mem_arena_free(r->box);
+    free(r->bundles);
     progress_hook_del(&r->hook);
     for (unsigned i = 0; i < sizeof r->types / sizeof *r->types; i++) {
         free(r->types[i].flat);

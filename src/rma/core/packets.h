@@ -181,7 +181,13 @@ struct rma_delegated {
     uint32_t number;    /* of the question */
     uint64_t disp;      /* target displacement, in the target's units */
     uint64_t value, compare; /* as they lie in memory, padded at the end. A piece of a block: bytes
-                              * from disp to it, and its length; elem is its slot of the box */
+                              * from disp to it, and its length; elem is its slot of the box. A
+                              * bundle: its number; elem is its slot */
+};
+/* An operation of a bundle (bundle.c), in the slot that DELEGATE names; its data follow, padded. */
+struct rma_bundled {
+    uint64_t at;        /* of its first byte in the window; dynamic windows: the address */
+    uint32_t len, get;  /* bytes; 0: a put */
 };
 enum { RMA_DELEGATE_TYPES = 0x4c000000 /* upper half of these handles */ };
 _Static_assert(sizeof(struct rma_delegated) == sizeof(struct rma_hdr) &&

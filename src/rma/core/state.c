@@ -140,7 +140,8 @@ void rma_near_units_set(struct rma_near *n, int on)
 void rma_near_admit(struct rma_win *w)
 {
     unsigned count = w->near.count, all = rma_in(w, SET_ON_ALL) && !w->kicking ? count : 0;
-    int passive = rma_in(w, SET_PASSIVE) && !w->table.ntargets && !rma_unsure(w);
+    int passive = rma_in(w, SET_PASSIVE) && !w->table.ntargets && !rma_unsure(w) &&
+                  !w->delegate.bundles;
     /* Release pairs with the acquire in near.h. When no element is left, the data of all answers
      * are visible, too. */
     atomic_store_explicit(&w->near.all, all, memory_order_release);
@@ -167,6 +168,7 @@ void rma_win_goto(struct rma_win *w, enum win_state s)
         for (unsigned i = 0; i < w->nears; i++)
             rma_near_opened(w, &w->near.near[i]);
     if (s == WIN_UNSET) {
+        WR_ASSERT(!w->delegate.bundles);
         if (w->dead) /* after a failure, the answers were not waited for */
             w->acks = 0;
         rma_evicted_clear(&w->passive.evicted);
@@ -195,7 +197,8 @@ void rma_lock_first(struct rma_win *w, struct rma_near *n, enum rma_near_lock he
 void rma_unlock_last(struct rma_win *w, struct rma_near *n)
 {
     WR_ASSERT((win_next[w->state] & BIT(WIN_UNSET)) && w->state == WIN_PER_TARGET &&
-              w->passive.locks == 1 && !w->table.ntargets && !w->passive.evicted.count);
+              w->passive.locks == 1 && !w->table.ntargets && !w->passive.evicted.count &&
+              !w->delegate.bundles);
     atomic_store_explicit(&n->open, 0, memory_order_release);
     atomic_store_explicit(&w->near.passive, 0, memory_order_release);
     n->lock = RMA_UNLOCKED;

@@ -4,7 +4,9 @@
 #define RMA_CORE_WIN_H
 
 /* --- node segment ------------------------------------------------------------------ */
-enum { RMA_BOX_BYTES = 64 << 10, RMA_BOX_SLOTS = 8 };
+/* the box of a process: slots of delegate_copy.c, then those of bundle.c */
+enum { RMA_BOX_BYTES = 64 << 10, RMA_BOX_SLOTS = 8, RMA_BUNDLES = 8, RMA_BUNDLE_BYTES = 8 << 10,
+       RMA_BOX_ALL = RMA_BOX_BYTES + RMA_BUNDLES * RMA_BUNDLE_BYTES };
 enum { RMA_REGIONS = 64 }; /* attached regions of a dynamic window that near peers can see */
 struct rma_region {
     uint64_t base, size;
@@ -153,6 +155,11 @@ struct rma_win_delegate {       /* near/delegate.c: operations that their owner 
     uint32_t read_to;           /* none up to this number is unread */
     uint8_t asking;             /* a thread waits for the answer to the last */
     uint8_t syncs;              /* synchronizations other than inline flushes; wraps around */
+    uint8_t bundles;            /* bundle.c: not known to be done ... */
+    uint8_t bundle_gets;        /* ... and those of them with a get */
+    uint8_t small, was_small;   /* operations that could be bundled, saturating: since the count of
+                                 * synchronizations was small_syncs, and between the two before */
+    uint8_t small_syncs;
 };
 
 struct rma_win_freeing {        /* sync/free_after_failure.c */
@@ -249,8 +256,9 @@ struct rma {
     struct rma_win *spare;      /* freed windows, as a heap: as many as ever existed at once */
     unsigned lazy_alls;         /* windows under LOCK_ALL with a far member that has no LOCK yet, or
                                  * with a lazy near one */
-    char *box;                  /* shared memory for delegate_copy.c, or NULL */
-    uint8_t box_busy;           /* a thread uses it */
+    char *box;                  /* RMA_BOX_ALL bytes of shared memory, or NULL */
+    struct rma_bundles *bundles; /* bundle.c; NULL: none yet */
+    uint8_t box_busy;           /* a thread uses it for delegate_copy.c */
     struct progress_hook hook;
     int (*polls[RMA_POLLS])(struct rma_win *w);
     struct rma_quota op_quota, target_quota; /* global */

@@ -329,7 +329,7 @@ static void run_direct(struct rma_target *t)
     /* R4: it may wait for a stripe, and other threads look at this window meanwhile */
     rma_ready(t);
     int err = n && !rma_overtakes(t->w, n) && rma_nothing_under_way(t)
-                  ? rma_direct(t->w, n, &op->a, op->bytes, 0)
+                  ? rma_direct(t->w, n, &op->a, op->bytes, RMA_QUEUED)
                   : NOT_HERE;
     if (err == NOT_HERE) {
         op->flags &= (uint8_t)~OP_DIRECT;

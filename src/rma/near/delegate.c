@@ -93,12 +93,11 @@ static int number_free(struct rma_win *w)
     return oldest < TOO_OLD;
 }
 
-enum rma_answer rma_delegate_await(int world, const struct acc_delegation *mine, uint32_t number,
-                                   uint32_t last)
+enum rma_answer rma_delegate_await(int world, int (*answered)(const void *), const void *what)
 {
     const char *call = proc->call;
     uint64_t begin = 0, waited = 0;
-    for (unsigned turn = 1; waited < TIMEOUT_NS && !acc_answered(mine, number, last); turn++) {
+    for (unsigned turn = 1; waited < TIMEOUT_NS && !answered(what); turn++) {
         progress_poll();
         sched_turn("the answer to a question", world);
         if (proc->threaded) {
@@ -112,6 +111,18 @@ enum rma_answer rma_delegate_await(int world, const struct acc_delegation *mine,
         waited = now - begin;
     }
     return waited <= LATE_NS ? RMA_IN_TIME : waited < TIMEOUT_NS ? RMA_LATE : RMA_TIMEOUT;
+}
+
+int rma_delegate_answered(const void *what)
+{
+    const struct rma_awaited *x = what;
+    return acc_answered(x->mine, x->number, x->last);
+}
+
+void rma_delegate_unread(struct rma_near *n, uint32_t number)
+{
+    if (!n->unread || (int32_t)(number - n->unread) > 0) /* they are read in order */
+        n->unread = number;
 }
 
 void rma_delegate_learn(struct rma_near *n, int late)
@@ -167,11 +178,12 @@ int rma_delegate(struct rma_win *w, struct rma_near *n, const struct rma_delegat
     }
     rma_count(w, PVAR_RMA_MSGS, 1);
     w->delegate.asking = 1;
-    enum rma_answer how = rma_delegate_await(world, mine, m.number, m.number);
+    const struct rma_awaited answer = {mine, m.number, m.number};
+    enum rma_answer how = rma_delegate_await(world, rma_delegate_answered, &answer);
     w->delegate.asking = 0;
     rma_delegate_learn(n, how != RMA_IN_TIME);
     if (how == RMA_TIMEOUT && acc_take_back(n->acc, q->off, mine, m.number)) {
-        n->unread = m.number;
+        rma_delegate_unread(n, m.number);
         return 0;
     }
     if (q->result)
@@ -189,7 +201,7 @@ int rma_near_delegate(struct rma_win_near *near, struct rma_near *n, int64_t dis
     struct rma_win *w = (struct rma_win *)near;
     struct rma_delegate_op q = {.elem = elem, .aop = op, .disp = (uint64_t)disp, .compare = compare,
                              .result = result, .origin = op == DT_NO_OP ? NULL : origin};
-    int may_pass = w->table.ntargets || rma_unsure(w) || n->lazy;
+    int may_pass = w->table.ntargets || rma_unsure(w) || n->bundles || n->lazy;
     if (may_pass || rma_near_place(w, n, q.disp, 0, (int64_t)elem->elem.bytes, &q.off) != 1)
         return 0;
     if (!acc_delegable(n->acc, q.off, elem) || (!result && rma_burst(w, n)))

@@ -90,13 +90,14 @@ static void piece_done(struct copy *c)
 static int piece_await(struct copy *c, struct acc_delegation *mine, int *late)
 {
     uint32_t last = c->number[(c->first + c->out - 1) % RMA_BOX_SLOTS];
-    enum rma_answer how = rma_delegate_await(c->world, mine, c->number[c->first], last);
+    const struct rma_awaited answer = {mine, c->number[c->first], last};
+    enum rma_answer how = rma_delegate_await(c->world, rma_delegate_answered, &answer);
     *late |= how != RMA_IN_TIME;
     if (how != RMA_TIMEOUT)
         return 0;
     if (!acc_take_back(c->n->acc, c->off, mine, last))
         return 0; /* all were answered meanwhile */
-    c->n->unread = last;
+    rma_delegate_unread(c->n, last);
     while (c->out && acc_answered(mine, c->number[c->first], last))
         piece_done(c);
     return -1;

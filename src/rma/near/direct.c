@@ -126,7 +126,7 @@ static int is_one(const struct rma_near *n, const struct rma_args *a, uint64_t o
 }
 
 /* The kernel refuses a copy to or from an ended process before the launcher reports its failure. */
-static __attribute__((cold)) int memory_error(struct rma_win *w, int rank, int err)
+__attribute__((cold)) int rma_memory_error(struct rma_win *w, int rank, int err)
 {
     int world = rma_world(w, rank);
     if (boot_failed_count() && boot_failed(world))
@@ -139,7 +139,7 @@ static __attribute__((cold)) int memory_error(struct rma_win *w, int rank, int e
 }
 
 int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, size_t bytes,
-               int called)
+               enum rma_called called)
 {
     int self = n->rank == w->rank;
     int mapped = n->kind == RMA_NEAR_MAPPED || self;
@@ -149,6 +149,9 @@ int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, 
     int err = locate(w, n, a, &off);
     if (err)
         return err;
+    if (called == RMA_LATER_TOO && !self && rma_may_bundle(n, a, bytes) &&
+        rma_bundle_add(w, n, a, off, bytes))
+        return MPI_SUCCESS;
     struct rma_delegate_op q;
     int one = called && !self && is_one(n, a, off, &q);
     /* A burst is coalesced into few packets, so it does not pay a round trip per operation. */
@@ -165,7 +168,7 @@ int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, 
     err = a->kind == RMA_PUT || a->kind == RMA_GET ? move(n, a, bytes, off, mapped, done)
                                                    : accumulate(n, a, bytes, off, mapped);
     if (err)
-        return memory_error(w, a->rank, err);
+        return rma_memory_error(w, a->rank, err);
     rma_count(w, mapped ? PVAR_RMA_MAPPED : PVAR_RMA_CMA, 1);
     return MPI_SUCCESS;
 }

@@ -2,7 +2,7 @@
  * the inline part, which api/ and the record of a window include.
  *
  *   ownership  the near table and the node segment belong to the window (window/peers.c); no
- *              operation outlives its call
+ *              operation outlives its call but those that rma_bundle_drain() waits for
  *   blocking   never waits for a synchronization; waits some microseconds for a stripe of an
  *              accumulate, or for the answer of an owner
  *   lock       under proc->lock, which other threads may take while an owner is asked; near.h
@@ -14,10 +14,20 @@
 #include "rma/core/core.h"
 #include "rma/near/near.h"
 
-/* Do an operation of `bytes` bytes (rma_op.bytes) on a near target at once. MPI error code, or
- * NOT_HERE. called: it comes from the MPI call itself, so it may poll for a while. */
+/* An operation is done ... */
+enum rma_called {
+    RMA_QUEUED,     /* at once; it was queued, so nothing may wait */
+    RMA_CALLED,     /* before its call returns, which may poll for a while */
+    RMA_LATER_TOO   /* as RMA_CALLED, or by the next rma_bundle_drain() of its target */
+};
+/* Do an operation of `bytes` bytes (rma_op.bytes) on a near target. MPI error code, or NOT_HERE. */
 int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, size_t bytes,
-               int called);
+               enum rma_called called);
+/* Could it be done later? Then it passes no earlier one. */
+int rma_may_bundle(const struct rma_near *n, const struct rma_args *a, size_t bytes);
+/* Wait, some microseconds, for the operations of n, or (NULL) of all near targets, that are done
+ * later (n->bundles, w->delegate.bundles). Errors go to w->err. */
+void rma_bundle_drain(struct rma_win *w, struct rma_near *n);
 /* Word where the owner publishes the last of the asker's operations that it found taken back. */
 static inline atomic_uint *rma_read_word(const struct rma_win *w, const struct rma_near *owner,
                                          const struct rma_near *asker)

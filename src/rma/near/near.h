@@ -63,6 +63,8 @@ struct rma_near {
                                 * answer in time */
     uint8_t burst, syncs;    /* accumulates since the window's count of synchronizations was
                               * `syncs` */
+    uint8_t bundles;         /* bundle.c: those not known to be done; */
+    uint8_t filling, sent;   /* index + 1 of the one that takes more, and of the last that left */
     uint64_t asleep_at;      /* time of the last operation while the owner slept (ns)             */
 };
 
@@ -206,7 +208,7 @@ int acc_near_cas(const struct rma_near *n, uint64_t off, const struct dt_type *e
 
 /* One element of memory reached by CMA, in a process without threads. 1: done; 0: take the slow
  * path. op: enum dt_op_index or RMA_SWAP. Defined in delegate.c. */
-enum { RMA_SWAP = 255, RMA_COPY_IN = 254, RMA_COPY_OUT = 253 };
+enum { RMA_SWAP = 255, RMA_COPY_IN = 254, RMA_COPY_OUT = 253, RMA_COPY_MANY = 252 };
 int rma_near_delegate(struct rma_win_near *w, struct rma_near *n, int64_t disp,
                  const struct dt_type *elem, unsigned op, const void *origin, const void *compare,
                  void *result);

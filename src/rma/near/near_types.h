@@ -29,11 +29,15 @@ int rma_delegate(struct rma_win *w, struct rma_near *n, const struct rma_delegat
 /* May an operation be delegated to the owner now? If not, it was polled once. */
 int rma_delegate_may(struct rma_win *w, struct rma_near *n);
 uint32_t rma_delegate_number(struct rma_win *w); /* of the next operation, or piece of one */
-/* Wait for the answer to `number`, or to one after it up to `last`, some microseconds. Lets other
- * threads of this process run. */
+/* Wait until `what` is answered, some microseconds. Lets other threads of this process run. */
 enum rma_answer { RMA_IN_TIME, RMA_LATE, RMA_TIMEOUT };
-enum rma_answer rma_delegate_await(int world, const struct acc_delegation *mine, uint32_t number,
-                                   uint32_t last);
+enum rma_answer rma_delegate_await(int world, int (*answered)(const void *), const void *what);
+struct rma_awaited { /* `number`, or one after it up to `last` */
+    const struct acc_delegation *mine;
+    uint32_t number, last;
+};
+int rma_delegate_answered(const void *what); /* struct rma_awaited */
+void rma_delegate_unread(struct rma_near *n, uint32_t number); /* it was taken back */
 void rma_delegate_learn(struct rma_near *n, int late);
 /* --- delegate_copy.c ---- */
 /* Is it a put or get of one block that may be delegated? */
@@ -43,6 +47,12 @@ int rma_may_copy(const struct rma_win *w, const struct rma_near *n, const struct
  * How many bytes, from the front, are done; the owner will do no others later. */
 size_t rma_delegate_copy(struct rma_win *w, struct rma_near *n, const struct rma_args *a,
                          uint64_t off, size_t bytes);
+
+/* --- bundle.c: 1: it is in a bundle; 0: none of n's is pending ---- */
+int rma_bundle_add(struct rma_win *w, struct rma_near *n, const struct rma_args *a, uint64_t off,
+                   size_t bytes);
+/* --- direct.c: -errno of CMA as an MPI error code ---- */
+int rma_memory_error(struct rma_win *w, int rank, int err);
 
 /* One more accumulate without result. Returns whether it belongs to a burst: many of them, with no
  * synchronization between them. */

@@ -150,6 +150,26 @@ struct acc_copy {
     int asker;
 };
 int acc_answer_copy(struct acc_ctl *c, const struct acc_copy *x);
+/* Several puts and gets in one slot of the asker's shared memory (near/bundle.c): its head. The
+ * owner does them under stripe 0, under which the asker takes them back. */
+struct acc_bundle {
+    _Atomic uint64_t done; /* by the owner: number of the last one done */
+    _Atomic uint64_t back; /* by the asker: of the last one taken back */
+    _Atomic uint64_t number; /* by the asker: what lies here now; never 0 */
+    uint32_t ops, unused;
+};
+/* Owner: 1: it is to be done now, until acc_bundle_end(). 0: it was taken back, or the asker (a
+ * process) failed. */
+int acc_bundle_begin(struct acc_ctl *c, struct acc_bundle *b, uint64_t number, int asker);
+/* Owner: number 0: it could not be done. */
+void acc_bundle_end(struct acc_ctl *c, struct acc_bundle *b, uint64_t number);
+/* Asker: 1: the owner will not do it; 0: it has done it. */
+int acc_bundle_take_back(struct acc_ctl *c, struct acc_bundle *b, uint64_t number);
+static inline int acc_bundle_done(const struct acc_bundle *b, uint64_t number)
+{
+    /* Acquire pairs with the release in acc_bundle_end(): the bytes are there. */
+    return atomic_load_explicit(&b->done, memory_order_acquire) == number;
+}
 /* Asker: is it, or one after it up to `last`, answered? Then a->old is valid. Numbers wrap
  * around. */
 static inline int acc_answered(const struct acc_delegation *a, uint32_t number, uint32_t last)

@@ -68,3 +68,37 @@ int acc_take_back(struct acc_ctl *c, uint64_t off, struct acc_delegation *a, uin
     stripe_give(lock);
     return open;
 }
+
+int acc_bundle_begin(struct acc_ctl *c, struct acc_bundle *b, uint64_t number, int asker)
+{
+    sched_point(); /* it may still be taken back */
+    stripe_take(&c->stripe[0], (unsigned)mem_host_index() + 1);
+    /* final: the stripe orders it with the store in acc_bundle_take_back(); the slot may hold a
+     * later one, for another owner */
+    int open = atomic_load_explicit(&b->number, memory_order_relaxed) == number &&
+               atomic_load_explicit(&b->back, memory_order_relaxed) != number;
+    if (open && boot_failed_count() && boot_failed(asker))
+        open = 0;
+    if (!open)
+        stripe_give(&c->stripe[0]);
+    return open;
+}
+
+void acc_bundle_end(struct acc_ctl *c, struct acc_bundle *b, uint64_t number)
+{
+    /* Release pairs with the acquire in acc_bundle_done(). */
+    if (number)
+        atomic_store_explicit(&b->done, number, memory_order_release);
+    stripe_give(&c->stripe[0]);
+}
+
+int acc_bundle_take_back(struct acc_ctl *c, struct acc_bundle *b, uint64_t number)
+{
+    stripe_take(&c->stripe[0], (unsigned)mem_host_index() + 1);
+    int open = !acc_bundle_done(b, number);
+    if (open)
+        /* ordered by the stripe, too */
+        atomic_store_explicit(&b->back, number, memory_order_relaxed);
+    stripe_give(&c->stripe[0]);
+    return open;
+}

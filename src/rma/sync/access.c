@@ -162,6 +162,8 @@ int rma_complete(struct rma_win *w)
         return rma_sync_error(w, "no access epoch is open on", "call MPI_Win_start first");
     progress_wait(posts_seen, w, "the posts of a window", -1);
     int err = complete_far(w), e;
+    if (w->delegate.bundles)
+        rma_bundle_drain(w, NULL);
     if (w->table.ntargets || w->acks) {
         e = rma_complete_all(w, RMA_F_COMPLETE | RMA_F_DONE);
         err = err ? err : e;

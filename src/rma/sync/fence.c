@@ -98,6 +98,8 @@ static int close_epoch(struct rma_win *w)
     int err = MPI_SUCCESS;
     if (rma_in(w, SET_BARRIER_OUT))
         rma_barriers_wait(w, 0);
+    if (w->delegate.bundles)
+        rma_bundle_drain(w, NULL);
     if (w->table.ntargets || w->acks)
         err = rma_complete_all(w, RMA_F_DONE);
     rma_targets_drop_idle(w);
@@ -116,10 +118,12 @@ int rma_fence(struct rma_win *w, int assert)
                                   ? "call MPI_Win_wait first"
                                   : rma_end_first(w));
     /* MEM_SYNC before PROC_SYNC: each member that sees this arrival also sees the local and near
-     * stores so far. Pairs with the fence in rma_fence_poll() after all have arrived. */
+     * stores so far, and what was seen done by owners. Pairs with the fence in rma_fence_poll()
+     * after all have arrived. */
     fence_full();
     rma_synced(w);
-    int closes = !(assert & MPI_MODE_NOPRECEDE) || w->table.ntargets || w->acks;
+    int closes = !(assert & MPI_MODE_NOPRECEDE) || w->table.ntargets || w->acks ||
+                 w->delegate.bundles;
     int waits = closes || w->loads;
     int err = closes ? close_epoch(w) : MPI_SUCCESS;
     int e = barrier_start(w);

@@ -265,6 +265,13 @@ int rma_flush(struct rma_win *w, int rank)
     int err = flush_check(w, rank, &t);
     if (err)
         return err;
+    struct rma_near *n = rma_near_of(w, rank);
+    int late = 0;
+    if (n && n->bundles) {
+        rma_bundle_drain(w, n);
+        late = rma_take_err(&w->err);
+        t = w->table.ntargets ? rma_target_find(w, rank) : NULL; /* others ran meanwhile */
+    }
     /* Messages of an evicted element may be under way: DONE follows them. What the network did
      * needs none. */
     if (t && rma_unsure(w) && rma_in(w, SET_ALL_LOCKED) && !(t->flags & TARGET_FAILED))
@@ -278,14 +285,14 @@ int rma_flush(struct rma_win *w, int rank)
     else if (!dead && rank != w->rank && rma_unsure(w) && rma_in(w, SET_ALL_LOCKED))
         /* near ranks, too: some accumulates go to them by message */
         err = rma_request_alone(w, rank, RMA_F_DONE);
-    else if (dead && !rma_near_of(w, rank))
+    else if (dead && !n)
         err = rma_failed_error(w, rank); /* the record of what was done there was deleted with its
                                         * element */
     /* MEM_SYNC: pairs with the fence after lock, start and fence of the process that is notified
      * next, and with the one in its flush. It is last: what the target did for this process by
      * message precedes what is read next. */
     fence_full();
-    return err;
+    return err ? err : late;
 }
 
 int rma_flush_local(struct rma_win *w, int rank)
@@ -296,12 +303,18 @@ int rma_flush_local(struct rma_win *w, int rank)
     int err = flush_check(w, rank, &t);
     if (err)
         return err;
+    struct rma_near *n = rma_near_of(w, rank);
+    if (n && n->bundles && w->delegate.bundle_gets) {
+        rma_bundle_drain(w, n);
+        err = rma_take_err(&w->err);
+        t = w->table.ntargets ? rma_target_find(w, rank) : NULL;
+    }
     /* MEM_SYNC for near operations, with the pairs of the fence in rma_flush(): here they are also
-     * complete at the target. */
+     * complete at the target, but for puts in a bundle, which no other process sees yet. */
     fence_full();
     if (t)
         rma_local_wait(w, t);
-    return MPI_SUCCESS;
+    return err;
 }
 
 int rma_flush_all(struct rma_win *w)
@@ -309,6 +322,8 @@ int rma_flush_all(struct rma_win *w)
     if (!rma_in(w, SET_PASSIVE))
         return no_epoch(w, -1);
     rma_synced(w);
+    if (w->delegate.bundles)
+        rma_bundle_drain(w, NULL);
     int err = w->table.ntargets || w->acks || w->err ? rma_complete_all(w, RMA_F_DONE)
                                                      : MPI_SUCCESS;
     /* programs spin on this call; before the fence, because what handlers do precedes what is read
@@ -322,13 +337,18 @@ int rma_flush_local_all(struct rma_win *w)
 {
     if (!rma_in(w, SET_PASSIVE))
         return no_epoch(w, -1);
+    int err = MPI_SUCCESS;
     rma_synced(w);
+    if (w->delegate.bundle_gets) {
+        rma_bundle_drain(w, NULL);
+        err = rma_take_err(&w->err);
+    }
     if (w->table.nops)
         local_wait_all(w);
     else
         rma_look_around(w);
     fence_full(); /* as in rma_flush_local() */
-    return MPI_SUCCESS;
+    return err;
 }
 
 int rma_sync(struct rma_win *w)

@@ -408,7 +408,7 @@ static int unlock_only(struct rma_win *w, int rank)
     struct rma_near *n = rma_near_of(w, rank);
     int held = n ? n->lock : RMA_UNLOCKED;
     if (held == RMA_UNLOCKED || w->passive.locks != 1 || w->table.ntargets || w->err ||
-        !rma_in(w, SET_PER_TARGET))
+        w->delegate.bundles || !rma_in(w, SET_PER_TARGET))
         return 0;
     sched_point();
     rma_unlock_last(w, n);
@@ -437,6 +437,8 @@ int rma_unlock(struct rma_win *w, int rank)
     } else {
         if (n->lock == RMA_UNLOCKED)
             return rank_error(w, rank, "not locked", "call MPI_Win_lock first");
+        if (n->bundles)
+            rma_bundle_drain(w, n);
         struct rma_target *t = w->table.ntargets ? rma_target_find(w, rank) : NULL;
         if (t) {
             err = rma_complete_target(w, t, RMA_F_DONE);

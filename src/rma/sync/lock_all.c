@@ -333,6 +333,8 @@ BARE int rma_unlock_all(struct rma_win *w)
     w->passive.caller = NULL; /* no other thread begins a switch while this one waits */
     /* another thread that locks another window gets this one granted first */
     rma_switch_wait(w);
+    if (w->delegate.bundles)
+        rma_bundle_drain(w, NULL);
     if (rma_in(w, SET_ALL_LOCKED) && !w->passive.nocheck_all && !w->all_near)
         err = unlock_others(w);
     if (w->table.ntargets || w->acks || w->err) {

@@ -355,6 +355,49 @@ static int run_piece(struct rma_win *w, const struct rma_near *n, const struct r
     return acc_answer_copy(rma_own_memory(w).ctl, &x);
 }
 
+/* Operations of a bundle, in order: 0, or -1: one of them is malformed. The asker may store to the
+ * slot meanwhile, so each head is read once. */
+static int bundle_run(struct rma_win *w, char *at, uint32_t ops)
+{
+    size_t left = RMA_BUNDLE_BYTES - sizeof(struct acc_bundle);
+    for (uint32_t i = 0; i < ops; i++) {
+        struct rma_bundled e;
+        char *mem;
+        if (left < sizeof e)
+            return -1;
+        memcpy(&e, at, sizeof e);
+        at += sizeof e;
+        left -= sizeof e;
+        size_t room = rma_pad(e.len);
+        if (!e.len || room > left || !(mem = rma_win_local(w, e.at, e.len)))
+            return -1;
+        if (e.get)
+            rma_near_get(at, mem, e.len);
+        else
+            rma_near_put(at, mem, e.len);
+        at += room;
+        left -= room;
+    }
+    return 0;
+}
+
+/* Puts and gets of a near process (bundle.c). Returns as run_piece() does. */
+static int run_bundle(struct rma_win *w, const struct rma_near *n, const struct rma_delegated *q,
+                      int src)
+{
+    char *box = w->node.boxes ? w->node.boxes[n - w->near.near].at : NULL;
+    struct acc_ctl *ctl = rma_own_memory(w).ctl;
+    if (!box || q->elem >= RMA_BUNDLES || !q->value)
+        return -1;
+    box += RMA_BOX_BYTES + q->elem * RMA_BUNDLE_BYTES;
+    struct acc_bundle *b = (struct acc_bundle *)(void *)box;
+    if (!acc_bundle_begin(ctl, b, q->value, src))
+        return 0;
+    int bad = bundle_run(w, (char *)(b + 1), b->ops);
+    acc_bundle_end(ctl, b, bad ? 0 : q->value);
+    return bad ? -1 : 1;
+}
+
 /* One element, delegated to this process by a near one (delegate.c). A malformed one is not
  * answered: the asker takes it back. */
 int rma_on_delegate(int src, const void *msg, size_t len)
@@ -374,8 +417,8 @@ int rma_on_delegate(int src, const void *msg, size_t len)
     struct acc_target at = rma_own_memory(w);
     uint64_t off = 0;
     char *mem;
-    if (n && (q.aop == RMA_COPY_IN || q.aop == RMA_COPY_OUT)) {
-        int done = run_piece(w, n, &q, src);
+    if (n && (q.aop == RMA_COPY_IN || q.aop == RMA_COPY_OUT || q.aop == RMA_COPY_MANY)) {
+        int done = q.aop == RMA_COPY_MANY ? run_bundle(w, n, &q, src) : run_piece(w, n, &q, src);
         if (done < 0)
             return malformed(src, "a piece of an operation");
         if (!done)

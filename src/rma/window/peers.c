@@ -46,9 +46,9 @@ static void box_record(const struct rma_win *w, struct rma_peer *p)
     if (w->nears == 1 || !cvar.rma_cma ||
         (w->flavor != MPI_WIN_FLAVOR_CREATE && w->flavor != MPI_WIN_FLAVOR_DYNAMIC))
         return;
-    if (!r->box)
-        r->box = mem_arena_alloc(RMA_BOX_BYTES, RMA_PAGE);
-    const struct mem_segment *s = r->box ? mem_segment_of(r->box, RMA_BOX_BYTES) : NULL;
+    if (!r->box && (r->box = mem_arena_alloc(RMA_BOX_ALL, RMA_PAGE)) != NULL)
+        memset(r->box + RMA_BOX_BYTES, 0, RMA_BOX_ALL - RMA_BOX_BYTES);
+    const struct mem_segment *s = r->box ? mem_segment_of(r->box, RMA_BOX_ALL) : NULL;
     if (!s)
         return;
     mem_segment_key(s, &p->box);

@@ -1,0 +1,372 @@
+/* Small puts and gets of a near process's private memory, many in one message (near/bundle.c):
+ * exact counts, each call that must wait for them, owners that do not look, deaths, threads. */
+#include "scripted.h"
+
+enum { LONGS = 512, ENTRY = 24 /* bytes of an operation of 8 bytes */, SEND_FROM = 2048 };
+
+static long cell[SIM_RANKS][LONGS], value[SIM_RANKS][LONGS];
+static int calm[SIM_RANKS]; /* the rank may come back into MPI */
+
+static void one_node(struct sim_knobs *k)
+{
+    k->nodes = 1;
+}
+
+/* A message is there when its receiver looks. */
+static void at_once(struct sim_knobs *k)
+{
+    one_node(k);
+    k->max_delay = k->again_percent = k->refuse_percent = k->inbox = k->replies = 0;
+    k->quiet_rank = -1;
+}
+
+static void mortal(struct sim_knobs *k)
+{
+    at_once(k);
+    k->mortal = 1;
+}
+
+static struct job private_open(void)
+{
+    struct job j;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &j.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &j.size);
+    j.mem = cell[j.rank];
+    memset(j.mem, 0, sizeof cell[0]);
+    calm[j.rank] = 0;
+    OK(MPI_Win_create(j.mem, sizeof cell[0], sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &j.win));
+    OK(MPI_Win_set_errhandler(j.win, MPI_ERRORS_RETURN));
+    MPI_Barrier(MPI_COMM_WORLD);
+    return j;
+}
+
+static void put(const struct job *j, int target, int at, long v)
+{
+    long *from = &value[j->rank][at];
+    *from = v;
+    OK(MPI_Put(from, 1, MPI_LONG, target, at, 1, MPI_LONG, j->win));
+    if (inside(j->win)->delegate.bundles)
+        *from = -1; /* it was copied */
+}
+
+static void get(const struct job *j, int target, int at)
+{
+    value[j->rank][at] = -1;
+    OK(MPI_Get(&value[j->rank][at], 1, MPI_LONG, target, at, 1, MPI_LONG, j->win));
+}
+
+/* Epochs with more than one operation make the next one begin with a bundle. */
+static void many_before(const struct job *j, int target)
+{
+    OK(MPI_Win_lock_all(0, j->win));
+    for (int i = 0; i < 3; i++)
+        put(j, target, LONGS - 1 - i, 1);
+    OK(MPI_Win_flush(target, j->win));
+    SIM_CHECK(inside(j->win)->delegate.bundles == 0);
+}
+
+/* The owner is idle: the first leaves at once. It has one: the others fill a bundle. */
+static void bundle_counts(void *arg)
+{
+    (void)arg;
+    enum { OPS = 201, FULL = (SEND_FROM + ENTRY - 1) / ENTRY };
+    struct job j = private_open();
+    if (j.rank == 0) {
+        many_before(&j, 1);
+        tell(1);
+        while (!calm[0])
+            sim_compute(1);
+        struct counts c = mark(0);
+        for (int i = 0; i < OPS; i++)
+            put(&j, 1, i, i + 1);
+        SENT(&c, 1 + (OPS - 1) / FULL, DELEGATE);
+        SIM_CHECK(cell[1][0] == 0 && cell[1][OPS - 1] == 0);
+        calm[1] = 1;
+        long done = pvar(j.win, PVAR_RMA_AM) + pvar(j.win, PVAR_RMA_CMA);
+        OK(MPI_Win_flush(1, j.win));
+        SENT(&c, 2 + (OPS - 1) / FULL, DELEGATE);
+        SIM_CHECK(pvar(j.win, PVAR_RMA_AM) + pvar(j.win, PVAR_RMA_CMA) == done + OPS);
+        for (int i = 0; i < OPS; i++)
+            SIM_CHECK(cell[1][i] == i + 1);
+        c = mark(0); /* one alone: as before, and its flush is only a fence */
+        OK(MPI_Win_flush(1, j.win));
+        for (int i = 0; i < 2; i++) {
+            put(&j, 1, i, 7);
+            SIM_CHECK(i == 0 || inside(j.win)->delegate.bundles == 0);
+            OK(MPI_Win_flush(1, j.win));
+            SIM_CHECK(cell[1][i] == 7);
+        }
+        SIM_CHECK(since(&c, RMA_PKT_DELEGATE) <= 2);
+        OK(MPI_Win_unlock_all(j.win));
+        tell(1);
+    } else {
+        hear(0);
+        calm[0] = 1;
+        while (!calm[1]) /* outside MPI */
+            sim_compute(1);
+        hear(0);
+    }
+    OK(MPI_Win_free(&j.win));
+}
+
+/* Every call that completes operations waits for those in bundles. */
+static void closing_puts(const struct job *j, int round)
+{
+    for (int i = 0; i < 5; i++)
+        put(j, 1, i, 10 * round + i);
+}
+
+static void closed(int round)
+{
+    for (int i = 0; i < 5; i++)
+        SIM_CHECK(cell[1][i] == 10 * round + i);
+}
+
+static void passive_calls(const struct job *j, int round)
+{
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j->win));
+    closing_puts(j, round);
+    OK(MPI_Win_unlock(1, j->win));
+    closed(round);
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j->win));
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, j->win));
+    closing_puts(j, round + 1);
+    OK(MPI_Win_unlock(1, j->win));
+    closed(round + 1);
+    OK(MPI_Win_unlock(0, j->win));
+    OK(MPI_Win_lock_all(0, j->win));
+    closing_puts(j, round + 2);
+    OK(round & 1 ? MPI_Win_flush(1, j->win) : MPI_Win_flush_all(j->win));
+    closed(round + 2);
+    for (int i = 0; i < 5; i++)
+        get(j, 1, i);
+    OK(round & 1 ? MPI_Win_flush_local(1, j->win) : MPI_Win_flush_local_all(j->win));
+    for (int i = 0; i < 5; i++)
+        SIM_CHECK(value[0][i] == 10 * (round + 2) + i);
+    closing_puts(j, round + 3);
+    long was, one = 1; /* what is not bundled passes none */
+    OK(MPI_Fetch_and_op(&one, &was, MPI_LONG, 1, 4, MPI_SUM, j->win));
+    SIM_CHECK(was == 10 * (round + 3) + 4);
+    put(j, 1, 4, was);
+    put(j, 1, 3, was - 1);
+    MPI_Request r;
+    OK(MPI_Rget(&was, 1, MPI_LONG, 1, 4, 1, MPI_LONG, j->win, &r));
+    OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    SIM_CHECK(was == 10 * (round + 3) + 4);
+    closing_puts(j, round + 3);
+    OK(MPI_Win_unlock_all(j->win));
+    closed(round + 3);
+}
+
+static void closes(void *arg)
+{
+    (void)arg;
+    struct job j = private_open();
+    MPI_Group world, other;
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    OK(MPI_Group_incl(world, 1, &(int){!j.rank}, &other));
+    for (int round = 0; round < 40; round += 10) {
+        if (j.rank == 0)
+            passive_calls(&j, round);
+        MPI_Barrier(MPI_COMM_WORLD);
+        OK(MPI_Win_fence(0, j.win));
+        if (j.rank == 0)
+            closing_puts(&j, round + 4);
+        OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, j.win));
+        SIM_CHECK(j.rank != 1 || cell[1][2] == 10 * (round + 4) + 2);
+        if (j.rank == 0) {
+            OK(MPI_Win_start(other, 0, j.win));
+            closing_puts(&j, round + 5);
+            OK(MPI_Win_complete(j.win));
+            closed(round + 5);
+        } else {
+            OK(MPI_Win_post(other, 0, j.win));
+            OK(MPI_Win_wait(j.win));
+        }
+    }
+    OK(MPI_Group_free(&other));
+    OK(MPI_Group_free(&world));
+    OK(MPI_Win_free(&j.win));
+}
+
+/* Two askers, an owner that looks now and then: after a flush everything is there, and nothing of
+ * it comes again. */
+static void ask_at_random(const struct job *j)
+{
+    enum { PART = 100 };
+    long want[PART] = {0}, *mine = &cell[0][PART * j->rank];
+    for (int round = 0; round < 30; round++) {
+        int n = 1 + (int)(sim_random() % 200);
+        for (int i = 0; i < n; i++) {
+            int at = (int)(sim_random() % PART);
+            if (sim_random() % 4) {
+                put(j, 0, PART * j->rank + at, want[at] = 1000 * round + i);
+            } else {
+                get(j, 0, PART * j->rank + at);
+                OK(MPI_Win_flush_local(0, j->win));
+                SIM_CHECK(value[j->rank][PART * j->rank + at] == want[at]);
+            }
+        }
+        OK(sim_random() & 1 ? MPI_Win_flush(0, j->win) : MPI_Win_flush_all(j->win));
+        for (int i = 0; i < PART; i++)
+            SIM_CHECK(mine[i] == want[i]);
+        memset(mine, 0, sizeof want);
+        memset(want, 0, sizeof want);
+        sim_compute((int)(sim_random() % 60));
+        for (int i = 0; i < PART; i++)
+            SIM_CHECK(mine[i] == 0);
+    }
+}
+
+static void late(void *arg)
+{
+    (void)arg;
+    struct job j = private_open();
+    if (j.rank) {
+        OK(MPI_Win_lock_all(0, j.win));
+        ask_at_random(&j);
+        OK(MPI_Win_unlock_all(j.win));
+        tell(0);
+    } else {
+        for (int i = 0; i < 100; i++) {
+            sim_compute((int)(sim_random() % 100));
+            turn();
+        }
+        for (int i = 1; i < j.size; i++)
+            hear(i);
+    }
+    SIM_CHECK(rma_self()->malformed == 0);
+    OK(MPI_Win_free(&j.win));
+}
+
+/* What did not leave in time, or was read late, is not done: the slot holds something else by
+ * then. */
+static void held(void *arg)
+{
+    (void)arg;
+    struct job j = private_open();
+    if (j.rank == 0) {
+        many_before(&j, 1);
+        tell(1);
+        sim_hold(AM_RMA + RMA_PKT_DELEGATE, 0, 1);
+        for (int i = 0; i < 200; i++)
+            put(&j, 1, i, i + 1);
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(sim_held(AM_RMA + RMA_PKT_DELEGATE, 1) > 1);
+        for (int i = 0; i < 200; i++) {
+            SIM_CHECK(cell[1][i] == i + 1);
+            cell[1][i] = 0;
+        }
+        for (int i = 0; i < 200; i++) /* other operations in the same slots */
+            put(&j, 2, i, 5);
+        sim_let_go(AM_RMA + RMA_PKT_DELEGATE, 1);
+        OK(MPI_Win_flush(2, j.win));
+        tell(1);
+        hear(1);
+        for (int i = 0; i < 200; i++)
+            SIM_CHECK(cell[1][i] == 0 && cell[2][i] == 5);
+        OK(MPI_Win_unlock_all(j.win));
+        tell(2);
+    } else if (j.rank == 1) {
+        hear(0);
+        hear(0);
+        tell(0);
+    } else {
+        hear(0);
+    }
+    SIM_CHECK(rma_self()->malformed == 0);
+    OK(MPI_Win_free(&j.win));
+}
+
+/* The owner dies with bundles that were not done: the flush ends, and the others go on. */
+static void owner_dies(void *arg)
+{
+    (void)arg;
+    struct job j = private_open();
+    if (j.rank == 1) {
+        hear(0);
+        while (!calm[1])
+            sim_compute(1);
+        sim_die();
+    }
+    if (j.rank == 0) {
+        many_before(&j, 1);
+        tell(1);
+        for (int i = 0; i < 200; i++)
+            put(&j, 1, i, i + 1);
+        SIM_CHECK(inside(j.win)->delegate.bundles > 1);
+        calm[1] = 1;
+        hear_of_death(1);
+        MPI_Win_flush(1, j.win); /* CMA finds the memory here; test/unit/rma sees the error */
+        SIM_CHECK(inside(j.win)->delegate.bundles == 0);
+        for (int i = 0; i < 10; i++)
+            put(&j, 2, i, i + 1);
+        OK(MPI_Win_flush(2, j.win));
+        SIM_CHECK(cell[2][9] == 10);
+        MPI_Win_unlock_all(j.win);
+        tell(2);
+    } else {
+        hear(0);
+    }
+}
+
+/* Threads put, get and flush at once. */
+static struct {
+    struct job j;
+    int open, left;
+} of[SIM_RANKS];
+
+static void thread_work(struct job *j, int thread)
+{
+    long v[8], got[8];
+    int base = 8 * (3 * j->rank + thread);
+    for (int round = 0; round < 6; round++) {
+        for (int i = 0; i < 8; i++) {
+            v[i] = 100 * round + base + i;
+            OK(MPI_Put(&v[i], 1, MPI_LONG, 0, base + i, 1, MPI_LONG, j->win));
+        }
+        OK(sim_random() & 1 ? MPI_Win_flush(0, j->win) : MPI_Win_flush_all(j->win));
+        for (int i = 0; i < 8; i++)
+            OK(MPI_Get(&got[i], 1, MPI_LONG, 0, base + i, 1, MPI_LONG, j->win));
+        OK(sim_random() & 1 ? MPI_Win_flush_local(0, j->win) : MPI_Win_flush(0, j->win));
+        for (int i = 0; i < 8; i++)
+            SIM_CHECK(cell[0][base + i] == v[i] && got[i] == v[i]);
+    }
+    of[j->rank].left--;
+}
+
+static void threads_main(void *arg)
+{
+    (void)arg;
+    int me = sim_rank();
+    of[me].open = 0;
+    of[me].left = 3;
+    of[me].j = private_open();
+    OK(MPI_Win_lock_all(0, of[me].j.win));
+    of[me].open = 1;
+    thread_work(&of[me].j, 0);
+    while (of[me].left)
+        turn();
+    OK(MPI_Win_unlock_all(of[me].j.win));
+    OK(MPI_Win_free(&of[me].j.win));
+}
+
+static void threads_thread(int thread, void *arg)
+{
+    (void)arg;
+    int me = sim_rank();
+    while (!of[me].open)
+        sim_compute(1);
+    thread_work(&of[me].j, thread);
+}
+
+const struct scenario scenarios_bundles[] = {
+    {"count-bundles", 2, 1, bundle_counts, NULL, at_once},
+    {"s-bundles", 2, 1, closes, NULL, one_node},
+    {"s-bundles-late", 3, 1, late, NULL, one_node},
+    {"s-bundles-held", 3, 1, held, NULL, at_once},
+    {"s-bundles-owner-dies", 3, 1, owner_dies, NULL, mortal},
+    {"t-bundles", 3, 3, threads_main, threads_thread, one_node},
+    {NULL, 0, 0, NULL, NULL, NULL},
+};

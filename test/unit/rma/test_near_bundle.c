@@ -1,0 +1,181 @@
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "unit_rma.h"
+#include "world.h"
+
+/* Small puts and gets of rank 0 on memory of rank 1, bundled. */
+
+enum { LONGS = 2000, GUARD = 8 };
+static long memory[GUARD + LONGS + GUARD], own[LONGS];
+static long *const cell = memory + GUARD;
+static struct rma_win *w;
+
+static void open_window(void)
+{
+    memset(memory, 0x5a, sizeof memory);
+    job_check(rma_win_create(cell, LONGS * 8, 8, NULL, proc->obj->world, &w) == MPI_SUCCESS);
+}
+
+static void close_window(void)
+{
+    for (int i = 0; i < GUARD; i++)
+        job_check(memory[i] == 0x5a5a5a5a5a5a5a5a && cell[LONGS + i] == 0x5a5a5a5a5a5a5a5a);
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
+static void put(long at, long n, long first)
+{
+    for (long i = 0; i < n; i++)
+        own[at + i] = first + i;
+    job_check(world_op(w, RMA_PUT, 1, own + at, NULL, n, at) == MPI_SUCCESS);
+}
+
+static void get(long at, long n)
+{
+    memset(own + at, 0, (size_t)n * 8);
+    job_check(world_op(w, RMA_GET, 1, NULL, own + at, n, at) == MPI_SUCCESS);
+}
+
+/* Any lengths, up to the longest and beyond, with an owner that looks, now and then, or not: the
+ * bytes are right after each flush. */
+static void lengths(void)
+{
+    enum { TIMES = 300, MOST = 520 };
+    uint64_t *ready = job_words();
+    open_window();
+    if (boot_rank() == 0) {
+        srand(5);
+        job_check(rma_lock_all(w, 0) == MPI_SUCCESS);
+        long ops = 0;
+        for (int i = 0; i < TIMES; i++) {
+            long at[40], n[40];
+            int many = 1 + rand() % 40;
+            for (int k = 0; k < many; k++, ops++) {
+                n[k] = rand() % 8 ? 1 + rand() % 4 : 1 + rand() % MOST;
+                at[k] = rand() % (LONGS - n[k]);
+                put(at[k], n[k], 100000L * i + at[k]);
+            }
+            job_check(rma_flush(w, 1) == MPI_SUCCESS);
+            for (int k = 0; k < many; k++, ops++)
+                get(at[k], n[k]);
+            job_check((rand() & 1 ? rma_flush(w, 1) : rma_flush_local(w, 1)) == MPI_SUCCESS);
+            for (int k = 0; k < many; k++)
+                for (long x = 0; x < n[k]; x++)
+                    job_check(own[at[k] + x] == 100000L * i + at[k] + x);
+        }
+        job_check(rma_unlock_all(w) == MPI_SUCCESS);
+        job_check(world_pvar(w, PVAR_RMA_CMA) + world_pvar(w, PVAR_RMA_AM) == (uint64_t)ops);
+        __atomic_store_n(&ready[0], 1, __ATOMIC_RELEASE);
+    } else {
+        volatile unsigned x = 0;
+        for (unsigned turn = 0; !__atomic_load_n(&ready[0], __ATOMIC_ACQUIRE); turn++) {
+            for (unsigned i = 0; i < (turn % 64 < 32 ? 0 : turn * 7919 % 20000); i++)
+                x = x + 1;
+            world_poll(1 + (int)(turn % 3));
+        }
+        job_check(rma_self()->malformed == 0);
+    }
+    world_barrier();
+    close_window();
+}
+
+/* The error of an owner that ended is that of the flush. */
+static void ended(void)
+{
+    uint64_t *ready = job_words();
+    open_window();
+    world_barrier();
+    if (boot_rank() == 0) {
+        job_check(rma_lock_all(w, 0) == MPI_SUCCESS);
+        for (int i = 0; i < 2; i++)
+            put(i, 1, 5); /* the second is bundled, unless the first came too late */
+        __atomic_store_n(&ready[0], 1, __ATOMIC_RELEASE);
+        while (boot_failed_count() == 0 && !__atomic_load_n(&ready[1], __ATOMIC_ACQUIRE))
+            usleep(1000);
+        usleep(100000);
+        int bundled = w->delegate.bundles;
+        int err = rma_flush(w, 1);
+        job_check(bundled ? err != MPI_SUCCESS : err == MPI_SUCCESS);
+        job_check(w->delegate.bundles == 0);
+    } else {
+        for (int i = 0; i < 1000 && !__atomic_load_n(&ready[0], __ATOMIC_ACQUIRE); i++)
+            world_poll(1);
+        while (!__atomic_load_n(&ready[0], __ATOMIC_ACQUIRE))
+            world_poll(1);
+        __atomic_store_n(&ready[1], 1, __ATOMIC_RELEASE);
+    }
+    fflush(NULL);
+    _exit(0);
+}
+
+/* What fits nothing is neither done nor marked as done. */
+static void hostile(void)
+{
+    open_window();
+    world_barrier();
+    if (boot_rank() == 0) {
+        struct acc_bundle *b = (struct acc_bundle *)(void *)(w->node.boxes[1].at + RMA_BOX_BYTES);
+        struct rma_delegated q = {.type = RMA_PKT_DELEGATE, .aop = RMA_COPY_MANY,
+                                  .win = (uint32_t)w->id, .src = w->src + 1, .number = 1,
+                                  .value = 7};
+        const struct rma_bundled bad[] = {{LONGS * 8, 8, 0},      {LONGS * 8 - 7, 8, 0},
+                                          {(uint64_t)-8, 8, 0},   {0, 0, 0},
+                                          {0, RMA_BUNDLE_BYTES, 0}, {0, UINT32_MAX, 0},
+                                          {UINT64_MAX, 8, 1}};
+        unsigned malformed = 0;
+        atomic_store(&b->number, 7);
+        b->ops = 1;
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+            memcpy(b + 1, &bad[i], sizeof *bad);
+            job_check(rma_on_delegate(1, &q, sizeof q) == 0);
+            job_check(rma_self()->malformed == ++malformed && atomic_load(&b->done) == 0);
+        }
+        const struct rma_bundled good = {0, 8, 0};
+        memcpy(b + 1, &good, sizeof good);
+        memset((char *)(b + 1) + sizeof good, 3, 8);
+        b->ops = UINT32_MAX; /* more than the slot holds */
+        job_check(rma_on_delegate(1, &q, sizeof q) == 0);
+        job_check(rma_self()->malformed == ++malformed && atomic_load(&b->done) == 0);
+        q.elem = RMA_BUNDLES;
+        job_check(rma_on_delegate(1, &q, sizeof q) == 0);
+        q.elem = 0, q.value = 0;
+        job_check(rma_on_delegate(1, &q, sizeof q) == 0);
+        job_check(rma_self()->malformed == (malformed += 2));
+        cell[0] = 1;
+        q.value = 6; /* the slot holds another one by now */
+        b->ops = 1;
+        job_check(rma_on_delegate(1, &q, sizeof q) == 0 && cell[0] == 1);
+        q.value = 7;
+        job_check(rma_on_delegate(1, &q, sizeof q) == 0 && atomic_load(&b->done) == 7);
+        job_check(cell[0] == 0x0303030303030303 && cell[1] == 0x5a5a5a5a5a5a5a5a);
+        boot_fail_now(1, "for this test");
+        atomic_store(&b->number, 8);
+        cell[0] = 1, q.value = 8;
+        job_check(rma_on_delegate(1, &q, sizeof q) == 0 && cell[0] == 1);
+        job_check(atomic_load(&b->done) == 7 && rma_self()->malformed == malformed);
+    }
+    fflush(NULL);
+    _exit(0);
+}
+
+START_TEST(bundles)
+{
+    ck_assert_int_eq(world_run(2, NULL, lengths), 0);
+    ck_assert_int_eq(world_run(2, NULL, ended), 0);
+    ck_assert_int_eq(world_run(2, NULL, hostile), 0);
+}
+END_TEST
+
+Suite *suite_bundle(void)
+{
+    Suite *s = suite_create("bundle");
+    TCase *t = tcase_create("bundle");
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, bundles);
+    suite_add_tcase(s, t);
+    return s;
+}
