@@ -65,7 +65,7 @@ MPI_Aint rma_win_unit(const struct rma_win *w);
 struct attr_list *rma_win_attrs(struct rma_win *w);
 char *rma_win_name(struct rma_win *w); /* MPI_MAX_OBJECT_NAME bytes */
 struct errhandler **rma_win_errhandler(struct rma_win *w);
-struct pvar_set *rma_win_pvars(struct rma_win *w);
+uint64_t rma_win_pvar(const struct rma_win *w, int id); /* id: enum pvar_id */
 struct comm *rma_win_comm(struct rma_win *w);
 
 /* Adds the sums over all windows to pvar_proc(); called before the user reads a variable. */

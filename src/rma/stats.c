@@ -17,7 +17,7 @@ void rma_pvars_collect(void)
         uint64_t sum = atomic_load_explicit(&r->closed.v[i], memory_order_relaxed);
         for (const struct list *l = r->windows.next; l != &r->windows; l = l->next) {
             const struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
-            uint64_t v = atomic_load_explicit(&w->near.pvars.v[i], memory_order_relaxed);
+            uint64_t v = rma_pvar(w, (enum pvar_id)i);
             sum = pvar_table[i].cls == PVAR_HIGHWATER ? (v > sum ? v : sum) : sum + v;
         }
         atomic_store_explicit(&all->v[i], sum, memory_order_relaxed);

@@ -66,17 +66,16 @@ static SAME int acc_same(const void *origin, const MPI_Win *win, const MPI_Datat
 int PMPI_Accumulate(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
                     int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
-    struct rma_win_near *w;
     struct rma_near *n;
     const struct dt_type *t;
     unsigned o;
     uint64_t off;
     if (SPLIT(otype != ttype) || SPLIT((ocount ^ 1) | (tcount ^ 1)) || SPLIT(!origin))
         return acc_slow(origin, ocount, otype, rank, disp, tcount, ttype, op, win);
-    if (UNLIKELY(!fast_place_one(win, rank, disp, otype, &w, &n, &t, &off)) ||
+    if (UNLIKELY(!fast_place_one(win, rank, disp, otype, &n, &t, &off)) ||
         UNLIKELY(!fast_op(o = dt_op_handle_index(op), DT_NO_OP, t)))
         return acc_same(origin, &win, &ttype, rank, disp, &op);
-    rma_near_count(w, PVAR_RMA_ACC, rma_near_bytes(otype));
+    rma_near_count(n, PVAR_RMA_ACC, rma_near_bytes(otype));
     return acc_near(n, off, t, origin, NULL, o);
 }
 API_ALIAS(MPI_Accumulate);
@@ -114,15 +113,14 @@ int PMPI_Get_accumulate(const void *origin, int ocount, MPI_Datatype otype, void
                         int rcount, MPI_Datatype rtype, int rank, MPI_Aint disp, int tcount,
                         MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
-    struct rma_win_near *w;
     struct rma_near *n;
     const struct dt_type *t;
     uint64_t off;
     int one = ocount == 1 && rcount == 1 && tcount == 1, alike = otype == ttype && rtype == ttype;
     if (one && alike && result && origin) {
         unsigned o = dt_op_handle_index(op);
-        if (fast_place_one(win, rank, disp, ttype, &w, &n, &t, &off) && fast_op(o, DT_OPS, t)) {
-            rma_near_count(w, PVAR_RMA_GACC, rma_near_bytes(ttype));
+        if (fast_place_one(win, rank, disp, ttype, &n, &t, &off) && fast_op(o, DT_OPS, t)) {
+            rma_near_count(n, PVAR_RMA_GACC, rma_near_bytes(ttype));
             return acc_near(n, off, t, origin, result, o);
         }
         if (onesided_private(win, rank, disp, ttype, o, DT_OPS, origin, NULL, result,
@@ -206,16 +204,15 @@ static SLOW int fop_slow(const void *origin, void *result, MPI_Datatype type, in
 int PMPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp,
                       MPI_Op op, MPI_Win win)
 {
-    struct rma_win_near *w;
     struct rma_near *n;
     const struct dt_type *t;
     unsigned o;
     uint64_t off;
     if (UNLIKELY(!origin) || UNLIKELY(!result) ||
-        UNLIKELY(!fast_place_one(win, rank, disp, type, &w, &n, &t, &off)) ||
+        UNLIKELY(!fast_place_one(win, rank, disp, type, &n, &t, &off)) ||
         UNLIKELY(!fast_op(o = dt_op_handle_index(op), DT_OPS, t)))
         return fop_slow(origin, result, type, rank, disp, op, win);
-    rma_near_count(w, PVAR_RMA_FOP, rma_near_bytes(type));
+    rma_near_count(n, PVAR_RMA_FOP, rma_near_bytes(type));
     return acc_near(n, off, t, origin, result, o);
 }
 API_ALIAS(MPI_Fetch_and_op);
@@ -250,15 +247,14 @@ static SLOW int cas_slow(const void *origin, const void *compare, void *result, 
 int PMPI_Compare_and_swap(const void *origin, const void *compare, void *result, MPI_Datatype type,
                           int rank, MPI_Aint disp, MPI_Win win)
 {
-    struct rma_win_near *w;
     struct rma_near *n;
     const struct dt_type *t;
     uint64_t off;
     if (UNLIKELY(!origin) || UNLIKELY(!compare) || UNLIKELY(!result) ||
-        UNLIKELY(!fast_place_one(win, rank, disp, type, &w, &n, &t, &off)) ||
+        UNLIKELY(!fast_place_one(win, rank, disp, type, &n, &t, &off)) ||
         UNLIKELY(!can_compare(t)))
         return cas_slow(origin, compare, result, type, rank, disp, win);
-    rma_near_count(w, PVAR_RMA_CAS, rma_near_bytes(type));
+    rma_near_count(n, PVAR_RMA_CAS, rma_near_bytes(type));
     return acc_near_cas(n, off, t, origin, compare, result);
 }
 API_ALIAS(MPI_Compare_and_swap);

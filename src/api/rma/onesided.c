@@ -8,11 +8,19 @@ int onesided_private(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type, un
     struct rma_near_table *room = rma_near_self();
     struct rma_win_near *w;
     struct rma_near *n;
-    if (!room || proc->threaded || !rma_near_plain(room, type) || !(w = rma_near_win(room, win)) ||
-        !rma_near_target(w, rank, &n) || n->kind != RMA_NEAR_CMA)
+    if (!room || !rma_near_plain(room, type) || !(w = rma_near_win(room, win)) ||
+        (!rma_near_target(w, rank, &n) && !rma_near_target_spread(w, rank, &n)))
         return 0;
     const struct dt_type *t = proc->obj->table[OBJ_TYPE].builtin[type & 0xff];
-    if (!(op == RMA_SWAP ? can_compare(t) : fast_op(op, end, t)) ||
+    uint64_t off;
+    if (!(op == RMA_SWAP ? can_compare(t) : fast_op(op, end, t)))
+        return 0;
+    if (rma_near_at(n, disp, rma_near_bytes(type), &off)) { /* near ranks are not consecutive */
+        rma_near_count(n, counter, rma_near_bytes(type));
+        return op == RMA_SWAP ? !acc_near_cas(n, off, t, origin, compare, result)
+                              : !acc_near(n, off, t, origin, result, op);
+    }
+    if (proc->threaded || n->kind != RMA_NEAR_CMA ||
         !rma_near_delegate(w, n, disp, t, op, origin, compare, result))
         return 0;
     pvar_set_add(&w->pvars, counter, 1);

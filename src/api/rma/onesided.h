@@ -32,20 +32,36 @@
 /* 1: *at is the memory of (rank, disp) for n elements of type t in window `win`, *bytes their size.
  * 0: take the slow path. A count that is negative as an int makes more bytes than any window
  * has. */
-static inline int fast_place(MPI_Win win, int rank, MPI_Aint disp, int n, MPI_Datatype t,
-                             struct rma_win_near **w, char **at, uint64_t *bytes)
+static inline __attribute__((always_inline)) int place(MPI_Win win, int rank, MPI_Aint disp, int n,
+                                                       MPI_Datatype t, int spread,
+                                                       struct rma_near **to, char **at,
+                                                       uint64_t *bytes)
 {
     struct rma_near_table *room = rma_near_self();
-    struct rma_near *to;
+    struct rma_win_near *w;
     uint64_t off;
     if (UNLIKELY(!room) || UNLIKELY(!rma_near_plain(room, t)) ||
-        UNLIKELY(!(*w = rma_near_win(room, win))) || UNLIKELY(!rma_near_target(*w, rank, &to)))
+        UNLIKELY(!(w = rma_near_win(room, win))) ||
+        UNLIKELY(!(spread ? rma_near_target_spread(w, rank, to) : rma_near_target(w, rank, to))))
         return 0;
     *bytes = (uint64_t)(int64_t)n * rma_near_bytes(t);
-    if (UNLIKELY(!rma_near_at(to, disp, *bytes, &off)))
+    if (UNLIKELY(!rma_near_at(*to, disp, *bytes, &off)))
         return 0;
-    *at = to->base + off;
+    *at = (*to)->base + off;
     return 1;
+}
+
+static inline int fast_place(MPI_Win win, int rank, MPI_Aint disp, int n, MPI_Datatype t,
+                             struct rma_near **to, char **at, uint64_t *bytes)
+{
+    return place(win, rank, disp, n, t, 0, to, at, bytes);
+}
+
+/* For the slow functions: near ranks that are not consecutive. */
+static inline int spread_place(MPI_Win win, int rank, MPI_Aint disp, int n, MPI_Datatype t,
+                               struct rma_near **to, char **at, uint64_t *bytes)
+{
+    return place(win, rank, disp, n, t, 1, to, at, bytes);
 }
 
 static inline int can_compare(const struct dt_type *t)
@@ -58,12 +74,12 @@ static inline int can_compare(const struct dt_type *t)
 
 /* 1: place and type of one element. 0: take the slow path. */
 static inline int fast_place_one(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type,
-                                 struct rma_win_near **w, struct rma_near **n,
-                                 const struct dt_type **t, uint64_t *off)
+                                 struct rma_near **n, const struct dt_type **t, uint64_t *off)
 {
     struct rma_near_table *room = rma_near_self();
+    struct rma_win_near *w;
     if (UNLIKELY(!room) || UNLIKELY(!rma_near_plain(room, type)) ||
-        UNLIKELY(!(*w = rma_near_win(room, win))) || UNLIKELY(!rma_near_target(*w, rank, n)) ||
+        UNLIKELY(!(w = rma_near_win(room, win))) || UNLIKELY(!rma_near_target(w, rank, n)) ||
         UNLIKELY(!rma_near_at(*n, disp, rma_near_bytes(type), off)))
         return 0;
     *t = proc->obj->table[OBJ_TYPE].builtin[type & 0xff];
@@ -80,7 +96,8 @@ static inline int fast_op(unsigned o, unsigned end, const struct dt_type *t)
  *
  * The slow functions begin with these. 1: done and counted; 0: nothing was done. */
 
-/* One element of near memory that is not mapped. op: an index below `end`, or RMA_SWAP. */
+/* One element of near memory that the inline path does not reach: it is not mapped, or near ranks
+ * are not consecutive. op: an index below `end`, or RMA_SWAP. */
 int onesided_private(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type, unsigned op,
                      unsigned end, const void *origin, const void *compare, void *result,
                      enum pvar_id counter);

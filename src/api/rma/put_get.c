@@ -34,6 +34,13 @@ static SLOW int put_slow(const void *origin, int ocount, MPI_Datatype otype, int
 static SAME int put_same(const void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank,
                          MPI_Aint disp, int count)
 {
+    struct rma_near *n;
+    uint64_t bytes;
+    char *at;
+    if (origin && spread_place(*win, rank, disp, count, *type, &n, &at, &bytes)) {
+        rma_near_count(n, PVAR_RMA_PUT, bytes);
+        return rma_near_put(origin, at, bytes);
+    }
     if (onesided_far(*win, rank, disp, count, *type, NULL, origin))
         return MPI_SUCCESS;
     return put_slow(origin, count, *type, rank, disp, count, *type, *win);
@@ -42,14 +49,14 @@ static SAME int put_same(const void *origin, const MPI_Win *win, const MPI_Datat
 int PMPI_Put(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
              int tcount, MPI_Datatype ttype, MPI_Win win)
 {
-    struct rma_win_near *w;
+    struct rma_near *n;
     uint64_t bytes;
     char *at;
     if (SPLIT(otype != ttype) || SPLIT(ocount != tcount))
         return put_slow(origin, ocount, otype, rank, disp, tcount, ttype, win);
-    if (UNLIKELY(!origin) || UNLIKELY(!fast_place(win, rank, disp, ocount, otype, &w, &at, &bytes)))
+    if (UNLIKELY(!origin) || UNLIKELY(!fast_place(win, rank, disp, ocount, otype, &n, &at, &bytes)))
         return put_same(origin, &win, &ttype, rank, disp, tcount);
-    rma_near_count(w, PVAR_RMA_PUT, bytes);
+    rma_near_count(n, PVAR_RMA_PUT, bytes);
     return bytes == 8 && rma_near_copy8(at, origin) ? MPI_SUCCESS : rma_near_put(origin, at, bytes);
 }
 API_ALIAS(MPI_Put);
@@ -57,12 +64,12 @@ API_ALIAS(MPI_Put);
 int PMPI_Put_c(const void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
                MPI_Count tcount, MPI_Datatype ttype, MPI_Win win)
 {
-    struct rma_win_near *w;
+    struct rma_near *n;
     uint64_t bytes;
     char *at;
     if (origin && otype == ttype && ocount == tcount && tcount == (int)tcount &&
-        fast_place(win, rank, disp, (int)tcount, ttype, &w, &at, &bytes)) {
-        rma_near_count(w, PVAR_RMA_PUT, bytes);
+        fast_place(win, rank, disp, (int)tcount, ttype, &n, &at, &bytes)) {
+        rma_near_count(n, PVAR_RMA_PUT, bytes);
         return bytes == 8 && rma_near_copy8(at, origin) ? MPI_SUCCESS
                                                         : rma_near_put(origin, at, bytes);
     }
@@ -98,20 +105,27 @@ static SLOW int get_slow(void *origin, int ocount, MPI_Datatype otype, int rank,
 static SAME int get_same(void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank,
                          MPI_Aint disp, int count)
 {
+    struct rma_near *n;
+    uint64_t bytes;
+    char *at;
+    if (origin && spread_place(*win, rank, disp, count, *type, &n, &at, &bytes)) {
+        rma_near_count(n, PVAR_RMA_GET, bytes);
+        return rma_near_get(origin, at, bytes);
+    }
     return get_slow(origin, count, *type, rank, disp, count, *type, *win);
 }
 
 int PMPI_Get(void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
              MPI_Datatype ttype, MPI_Win win)
 {
-    struct rma_win_near *w;
+    struct rma_near *n;
     uint64_t bytes;
     char *at;
     if (SPLIT(otype != ttype) || SPLIT(ocount != tcount))
         return get_slow(origin, ocount, otype, rank, disp, tcount, ttype, win);
-    if (UNLIKELY(!origin) || UNLIKELY(!fast_place(win, rank, disp, ocount, otype, &w, &at, &bytes)))
+    if (UNLIKELY(!origin) || UNLIKELY(!fast_place(win, rank, disp, ocount, otype, &n, &at, &bytes)))
         return get_same(origin, &win, &ttype, rank, disp, tcount);
-    rma_near_count(w, PVAR_RMA_GET, bytes);
+    rma_near_count(n, PVAR_RMA_GET, bytes);
     return bytes == 8 && rma_near_copy8(origin, at) ? MPI_SUCCESS : rma_near_get(origin, at, bytes);
 }
 API_ALIAS(MPI_Get);
@@ -119,12 +133,12 @@ API_ALIAS(MPI_Get);
 int PMPI_Get_c(void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
                MPI_Count tcount, MPI_Datatype ttype, MPI_Win win)
 {
-    struct rma_win_near *w;
+    struct rma_near *n;
     uint64_t bytes;
     char *at;
     if (origin && otype == ttype && ocount == tcount && tcount == (int)tcount &&
-        fast_place(win, rank, disp, (int)tcount, ttype, &w, &at, &bytes)) {
-        rma_near_count(w, PVAR_RMA_GET, bytes);
+        fast_place(win, rank, disp, (int)tcount, ttype, &n, &at, &bytes)) {
+        rma_near_count(n, PVAR_RMA_GET, bytes);
         return bytes == 8 && rma_near_copy8(origin, at) ? MPI_SUCCESS
                                                         : rma_near_get(origin, at, bytes);
     }

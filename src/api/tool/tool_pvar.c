@@ -224,7 +224,7 @@ static uint64_t pvar_now(const struct MPIR_T_pvar_handle_s *h)
 {
     if (h->window != MPI_WIN_NULL) {
         struct rma_win *w = proc->obj ? obj_find(OBJ_WIN, h->window) : NULL;
-        return w ? atomic_load_explicit(&rma_win_pvars(w)->v[h->index], memory_order_relaxed)
+        return w ? rma_win_pvar(w, h->index)
                  : h->base;
     }
     /* Windows have counters of their own. */

@@ -83,6 +83,8 @@ int rma_sync_error(const struct rma_win *w, const char *what, const char *todo);
 /* Near record of a rank, NULL when it is far. */
 /* order of near records, for qsort and bsearch */
 int rma_near_by_rank(const void *a, const void *b);
+/* A counter of the window, with what the inline path counted by target. */
+uint64_t rma_pvar(const struct rma_win *w, enum pvar_id id);
 struct rma_near *rma_near_search(const struct rma_win *w, int rank);
 /* That of this process. */
 static inline struct rma_near *rma_near_own(const struct rma_win *w)
@@ -94,6 +96,8 @@ static inline struct rma_near *rma_near_of(const struct rma_win *w, int rank)
     unsigned i = (unsigned)rank - w->near.first;
     if (w->near.count)
         return i < w->near.count ? &w->near.near[i] : NULL;
+    if (w->near.spread)
+        return rma_near_spread(&w->near, rank);
     return rma_near_search(w, rank); /* the near ranks are not consecutive */
 }
 static inline struct rma_peer *rma_peer_of(const struct rma_win *w, unsigned i)

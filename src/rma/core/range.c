@@ -129,3 +129,12 @@ struct rma_near *rma_near_search(const struct rma_win *w, int rank)
     struct rma_near key = {.rank = rank};
     return bsearch(&key, w->near.near, w->nears, sizeof key, rma_near_by_rank);
 }
+
+uint64_t rma_pvar(const struct rma_win *w, enum pvar_id id)
+{
+    uint64_t sum = atomic_load_explicit(&w->near.pvars.v[id], memory_order_relaxed);
+    for (unsigned i = 0; id >= PVAR_RMA_PUT && id <= PVAR_RMA_BYTES && i < w->nears; i++)
+        sum += atomic_load_explicit(&w->near.near[i].counted[id - PVAR_RMA_PUT],
+                                    memory_order_relaxed);
+    return sum;
+}

@@ -139,13 +139,23 @@ void rma_near_units_set(struct rma_near *n, int on)
 
 void rma_near_admit(struct rma_win *w)
 {
-    unsigned count = w->near.count, all = rma_in(w, SET_ON_ALL) && !w->kicking ? count : 0;
-    int passive = rma_in(w, SET_PASSIVE) && !w->table.ntargets && !rma_unsure(w) &&
-                  !w->delegate.bundles;
+    int on = rma_in(w, SET_ON_ALL) && !w->kicking;
+    unsigned all = on ? w->near.count : 0;
+    /* Operations on a mapped near target are done at once in a passive epoch, so nothing of them
+     * is pending, whatever other targets have. */
+    int passive = rma_in(w, SET_PASSIVE) &&
+                  (w->all_mapped ||
+                   (!w->table.ntargets && !rma_unsure(w) && !w->delegate.bundles));
     /* Release pairs with the acquire in near.h. When no element is left, the data of all answers
      * are visible, too. */
     atomic_store_explicit(&w->near.all, all, memory_order_release);
-    atomic_store_explicit(&w->near.quiet, passive ? all : 0, memory_order_release);
+    if (!w->near.by_target) {
+        atomic_store_explicit(&w->near.quiet, passive ? all : 0, memory_order_release);
+    } else {
+        atomic_store_explicit(&w->near.quiet_each, (unsigned char)(passive && on),
+                              memory_order_release);
+        atomic_store_explicit(&w->near.spread_all, (unsigned char)on, memory_order_release);
+    }
     atomic_store_explicit(&w->near.passive, (unsigned char)passive, memory_order_release);
 }
 
@@ -189,7 +199,7 @@ void rma_lock_first(struct rma_win *w, struct rma_near *n, enum rma_near_lock he
     w->passive.locks = 1;
     w->passive.age = w->passive.seen;
     n->lock = (uint8_t)held;
-    if (!rma_unsure(w))
+    if (w->all_mapped || !rma_unsure(w))
         atomic_store_explicit(&w->near.passive, 1, memory_order_release);
     atomic_store_explicit(&n->open, 1, memory_order_release);
 }
@@ -300,9 +310,13 @@ enum verdict rma_may_issue(const struct rma_target *t)
 
 uint64_t rma_ops_total(const struct rma_win *w)
 {
+    enum { KINDS = PVAR_RMA_CAS - PVAR_RMA_PUT + 1 };
     uint64_t n = 0;
-    for (int i = PVAR_RMA_PUT; i <= PVAR_RMA_CAS; i++)
-        n += atomic_load_explicit(&w->near.pvars.v[i], memory_order_relaxed);
+    for (int k = 0; k < KINDS; k++)
+        n += atomic_load_explicit(&w->near.pvars.v[PVAR_RMA_PUT + k], memory_order_relaxed);
+    for (unsigned i = 0; i < w->nears; i++)
+        for (int k = 0; k < KINDS; k++)
+            n += atomic_load_explicit(&w->near.near[i].counted[k], memory_order_relaxed);
     return n;
 }
 

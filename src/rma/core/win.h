@@ -188,6 +188,7 @@ struct rma_win {
     uint8_t flavor;
     uint8_t freed;
     uint8_t all_near;           /* every member is on this node */
+    uint8_t all_mapped;         /* this process maps the memory of every near member */
     uint8_t loads;              /* the program may load and store near peers' memory
                                  * (rma_loads_begin()): LOCK_ALL takes near locks at the call,
                                  * fence and START wait */

@@ -66,7 +66,12 @@ struct rma_near {
     uint8_t bundles;         /* bundle.c: those not known to be done; */
     uint8_t filling, sent;   /* index + 1 of the one that takes more, and of the last that left */
     uint64_t asleep_at;      /* time of the last operation while the owner slept (ns)             */
+    /* What the inline path writes: per target, so that threads with different targets write no
+     * common cache line. Of the window's counters: from PVAR_RMA_PUT on. */
+    _Alignas(128) _Atomic uint64_t counted[PVAR_RMA_BYTES - PVAR_RMA_PUT + 1];
+    atomic_uchar flushes;    /* inline flushes of this target while quiet_each is set */
 };
+_Static_assert(sizeof(struct rma_near) == 256, "indexed by a shift");
 
 enum rma_near_lock { RMA_UNLOCKED, RMA_LOCKED_SHARED, RMA_LOCKED_EXCLUSIVE, RMA_LOCKED_NOCHECK };
 
@@ -84,6 +89,15 @@ struct rma_win_near {
                               * element */
     atomic_uchar flushes;    /* inline flushes since the last look at the network; approximate */
     struct pvar_set pvars;   /* of this window                                           */
+    /* Near ranks that are not consecutive (count 0): place (rank) of `spread` holds the index in
+     * near[], window/spread.c. NULL: they are, or such a table was not found. */
+    uint16_t *spread;
+    uint32_t spread_mul;
+    uint8_t spread_shift;
+    uint8_t by_target;       /* ranks are not consecutive, or there are threads, which must not all
+                              * write `flushes`: `quiet` stays 0, and these hold instead */
+    atomic_uchar spread_all; /* as `all`: 0 or 1 */
+    atomic_uchar quiet_each; /* as `quiet`: 0 or 1 */
 };
 
 enum { RMA_FAST_WINS = 256, RMA_FAST_TYPES = 256 };
@@ -133,6 +147,15 @@ static inline uint8_t rma_near_bytes(int type)
     return (uint8_t)((unsigned)type >> 8);
 }
 
+/* Near ranks that are not consecutive: the record of one, or NULL. */
+static inline struct rma_near *rma_near_spread(const struct rma_win_near *w, int rank)
+{
+    if (!w->spread)
+        return NULL;
+    struct rma_near *n = &w->near[w->spread[(uint32_t)rank * w->spread_mul >> w->spread_shift]];
+    return n->rank == rank ? n : NULL;
+}
+
 /* 1: the target admits operations now; *n is its record. Else 0. */
 static inline int rma_near_target(struct rma_win_near *w, int rank, struct rma_near **n)
 {
@@ -145,6 +168,15 @@ static inline int rma_near_target(struct rma_win_near *w, int rank, struct rma_n
         return 0;
     *n = &w->near[i];
     return atomic_load_explicit(&(*n)->open, memory_order_acquire) != 0;
+}
+
+/* The same where near ranks are not consecutive. It is apart, since the path above has no register
+ * to spare. */
+static inline int rma_near_target_spread(struct rma_win_near *w, int rank, struct rma_near **n)
+{
+    return (*n = rma_near_spread(w, rank)) != NULL &&
+           (atomic_load_explicit(&w->spread_all, memory_order_acquire) || /* (b) */
+            atomic_load_explicit(&(*n)->open, memory_order_acquire));
 }
 
 /* Another thread may have locked it just now (n->lazy): see rule (b). x86-64 loads in order, so a
@@ -223,18 +255,23 @@ int rma_near_coalesce(struct rma_win_near *w, int rank, MPI_Aint disp, int n, st
 static inline int rma_near_flush(struct rma_win_near *w, int rank)
 {
     unsigned i = (unsigned)rank - w->first;
-    if (__builtin_expect(i >= atomic_load_explicit(&w->quiet, memory_order_acquire), 0) && /* (b) */
-        !(i < w->count && atomic_load_explicit(&w->passive, memory_order_acquire) &&
-          atomic_load_explicit(&w->near[i].open, memory_order_acquire)))
-        return 0;
+    if (__builtin_expect(i >= atomic_load_explicit(&w->quiet, memory_order_acquire), 0)) { /* (b) */
+        struct rma_near *n = i < w->count ? &w->near[i] : rma_near_spread(w, rank);
+        if (!n || !(atomic_load_explicit(&w->quiet_each, memory_order_acquire) ||
+                    (atomic_load_explicit(&w->passive, memory_order_acquire) &&
+                     atomic_load_explicit(&n->open, memory_order_acquire))))
+            return 0;
+        if (proc->threaded)
+            return !counter_wraps(&n->flushes);
+    }
     return !counter_wraps(&w->flushes);
 }
 
-static inline void rma_near_count(struct rma_win_near *w, enum pvar_id id, uint64_t bytes)
+static inline void rma_near_count(struct rma_near *n, enum pvar_id id, uint64_t bytes)
 {
-    pvar_set_add(&w->pvars, id, 1);
-    pvar_set_add(&w->pvars, PVAR_RMA_MAPPED, 1);
-    pvar_set_add(&w->pvars, PVAR_RMA_BYTES, bytes);
+    counter_add(&n->counted[id - PVAR_RMA_PUT], 1);
+    counter_add(&n->counted[PVAR_RMA_MAPPED - PVAR_RMA_PUT], 1);
+    counter_add(&n->counted[PVAR_RMA_BYTES - PVAR_RMA_PUT], bytes);
 }
 
 #endif

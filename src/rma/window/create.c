@@ -89,7 +89,7 @@ void rma_win_drop(struct rma_win *w)
     list_del(&w->active);
     for (int i = 0; i < PVAR_COUNT; i++)
         if (pvar_table[i].cls == PVAR_COUNTER)
-            counter_add(&r->closed.v[i], w->near.pvars.v[i]);
+            counter_add(&r->closed.v[i], rma_pvar(w, (enum pvar_id)i));
         else if (pvar_table[i].cls == PVAR_HIGHWATER)
             counter_max(&r->closed.v[i], w->near.pvars.v[i]);
     rma_native_close(w);

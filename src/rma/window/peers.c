@@ -31,6 +31,9 @@ int rma_node_find(struct rma_win *w)
     int together = w->near.near[n - 1].rank - w->near.near[0].rank == (int)n - 1;
     w->near.first = (unsigned)w->near.near[0].rank;
     w->near.count = together ? n : 0;
+    if (!together)
+        rma_spread_make(w);
+    w->near.by_target = proc->threaded || !together;
     for (unsigned i = 0; i < n; i++)
         if (w->near.near[i].rank == w->rank)
             w->node.n.me = i;
@@ -167,10 +170,12 @@ int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
             return err ? err
                        : err_make(rma_peer_of(w, i)->error, "%s failed on another process",
                                   rma_call());
+    w->all_mapped = 1;
     for (unsigned i = 0; i < w->nears; i++) {
         struct rma_near *n = &w->near.near[i];
         near_attach(w, n);
         rma_near_units_set(n, 1);
+        w->all_mapped &= n->kind == RMA_NEAR_MAPPED && w->flavor != MPI_WIN_FLAVOR_DYNAMIC;
         n->me = (uint64_t)mem_host_index() + 1;
     }
     rma_node_barrier(w); /* all have tried */

@@ -68,9 +68,9 @@ struct errhandler **rma_win_errhandler(struct rma_win *w)
     return &w->errhandler;
 }
 
-struct pvar_set *rma_win_pvars(struct rma_win *w)
+uint64_t rma_win_pvar(const struct rma_win *w, int id)
 {
-    return &w->near.pvars;
+    return rma_pvar(w, (enum pvar_id)id);
 }
 
 struct comm *rma_win_comm(struct rma_win *w)

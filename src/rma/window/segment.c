@@ -298,4 +298,6 @@ void rma_node_close(struct rma_win *w)
         free(w->node.page);
     free(w->near.near);
     w->near.near = NULL;
+    free(w->near.spread);
+    w->near.spread = NULL;
 }

@@ -32,4 +32,8 @@ void rma_node_record(struct rma_win *w);         /* fill this process's record *
 /* reach each member's memory; MPI error code */
 int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err);
 
+/* --- spread.c: the table of near ranks that are not consecutive; without it they are searched
+ * for ---- */
+void rma_spread_make(struct rma_win *w);
+
 #endif

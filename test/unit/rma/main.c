@@ -11,6 +11,7 @@ int main(void)
         suite_packet,   suite_pool,    suite_pscw,      suite_evict,     suite_rma,   suite_route,
         suite_coalesce, suite_shmlock, suite_slot,      suite_win,
         suite_bundle,
+        suite_spread,
         suite_delegate_copy,
     };
     return unit_run(suites, sizeof suites / sizeof *suites);

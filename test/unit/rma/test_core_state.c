@@ -112,6 +112,20 @@ START_TEST(fast_flags)
         rma_near_admit(w);
         ck_assert_uint_eq(atomic_load(&w->near.all), all >> s & 1 ? 3 : 0);
         ck_assert(!atomic_load(&w->near.quiet) && !atomic_load(&w->near.passive));
+        /* but not of what is mapped, nor does such an answer */
+        w->all_mapped = 1;
+        w->acks = 1;
+        rma_near_admit(w);
+        ck_assert_uint_eq(atomic_load(&w->near.quiet), (all & passive) >> s & 1 ? 3 : 0);
+        /* with threads, or ranks that are not consecutive */
+        w->near.by_target = 1;
+        atomic_store(&w->near.quiet, 0);
+        rma_near_admit(w);
+        ck_assert_int_eq(atomic_load(&w->near.quiet_each), (all & passive) >> s & 1);
+        ck_assert_int_eq(atomic_load(&w->near.spread_all), all >> s & 1);
+        ck_assert(!atomic_load(&w->near.quiet));
+        w->near.by_target = w->all_mapped = 0;
+        w->acks = 0;
         w->table.ntargets = 0;
         /* and so does an answer to an evicted element's DONE, which must be waited for */
         rma_acks_add(w, 1);

@@ -152,7 +152,7 @@ int world_op(struct rma_win *w, enum rma_kind kind, int rank, const long *origin
 
 uint64_t world_pvar(const struct rma_win *w, enum pvar_id id)
 {
-    return atomic_load_explicit(&w->near.pvars.v[id], memory_order_relaxed);
+    return rma_pvar(w, id);
 }
 
 void world_poll(int times)
