@@ -63,11 +63,10 @@ int rma_may_bundle(const struct rma_near *n, const struct rma_args *a, size_t by
 /* One more operation that could be bundled. Is it the first since the last synchronization, where
  * there was at most one before that, too? Then it is done within its call, so that the flush that
  * follows is a fence. */
-static int is_alone(struct rma_win *w)
+static int is_alone(struct rma_win *w, const struct rma_near *n)
 {
     struct rma_win_delegate *d = &w->delegate;
-    uint8_t syncs = (uint8_t)(d->syncs +
-                              atomic_load_explicit(&w->near.flushes, memory_order_relaxed));
+    uint8_t syncs = rma_syncs(w, n);
     if (d->small_syncs == syncs && d->small) {
         d->small = 2;
         return 0;
@@ -324,7 +323,7 @@ int rma_bundle_add(struct rma_win *w, struct rma_near *n, const struct rma_args 
     struct rma_bundles *all = r->bundles;
     if (!all || all->busy || dt_bounds(a->ttype, (size_t)a->tcount, &lo, &hi))
         return 0;
-    int alone = is_alone(w) && !n->bundles;
+    int alone = is_alone(w, n) && !n->bundles;
     struct bundle *b = n->filling ? &all->b[n->filling - 1] : NULL;
     if (b && (b->ops == MANY || (size_t)ROOM - b->used < sizeof(struct rma_bundled) +
                                                              rma_pad(bytes))) {

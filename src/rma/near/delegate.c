@@ -132,10 +132,16 @@ void rma_delegate_learn(struct rma_near *n, int late)
     n->wakes = late ? n->wakes : 0;
 }
 
+uint8_t rma_syncs(const struct rma_win *w, const struct rma_near *n)
+{
+    return (uint8_t)(w->delegate.syncs +
+                     atomic_load_explicit(&w->near.flushes, memory_order_relaxed) +
+                     atomic_load_explicit(&n->flushes, memory_order_relaxed));
+}
+
 int rma_burst(const struct rma_win *w, struct rma_near *n)
 {
-    uint8_t syncs = (uint8_t)(w->delegate.syncs +
-                              atomic_load_explicit(&w->near.flushes, memory_order_relaxed));
+    uint8_t syncs = rma_syncs(w, n);
     n->burst = n->syncs != syncs ? 1 : n->burst < BURST ? (uint8_t)(n->burst + 1) : BURST;
     n->syncs = syncs;
     return n->burst == BURST;

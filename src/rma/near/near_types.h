@@ -54,6 +54,8 @@ int rma_bundle_add(struct rma_win *w, struct rma_near *n, const struct rma_args 
 /* --- direct.c: -errno of CMA as an MPI error code ---- */
 int rma_memory_error(struct rma_win *w, int rank, int err);
 
+/* Number of synchronizations that n has seen, modulo 256; approximate. */
+uint8_t rma_syncs(const struct rma_win *w, const struct rma_near *n);
 /* One more accumulate without result. Returns whether it belongs to a burst: many of them, with no
  * synchronization between them. */
 int rma_burst(const struct rma_win *w, struct rma_near *n);
