@@ -103,13 +103,13 @@ void align_rename(struct align *a)
         name_of(a->comm, a, a->name, sizeof a->name);
 }
 
-/* The record of c; NULL: one process alone, or no memory. */
+/* The record of c; NULL: one process alone, no id yet, or no memory. */
 static struct align *record(struct comm *c)
 {
     if (c->check)
         return c->check;
-    if (c->size + (c->remote ? c->remote->size : 0) < 2)
-        return NULL;
+    if (c->size + (c->remote ? c->remote->size : 0) < 2 || c->ctx_recv == CTX_NONE)
+        return NULL; /* the last: MPI_Comm_idup is under way */
     struct align *a = align_find(key_of(c), 1);
     if (!a || a->comm || a->final)
         return NULL;

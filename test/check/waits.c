@@ -250,6 +250,23 @@ static void started(void) /* a nonblocking call that its owner does not wait for
     }
 }
 
+static void duplicate(void) /* a communicator has no id yet when a wait lasts */
+{
+    MPI_Comm c = MPI_COMM_NULL;
+    MPI_Request r;
+    if (rank == 0) {
+        usleep(800000);
+        for (int i = 1; i < size; i++)
+            MPI_Send(buf, 1, MPI_INT, i, 3, W);
+    }
+    MPI_Comm_idup(W, &c, &r);
+    if (rank)
+        MPI_Recv(buf, 1, MPI_INT, 0, 3, W, MPI_STATUS_IGNORE);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Barrier(c);
+    MPI_Comm_free(&c);
+}
+
 static void slow_chain(void) /* each wait is long, and each ends */
 {
     for (int i = 0; i < size; i++) {
@@ -270,6 +287,7 @@ static void legal(void)
     polls();
     held_lock();
     started();
+    duplicate();
     slow_chain();
 }
 
@@ -282,8 +300,8 @@ static const struct {
              {"two_comms", two_comms}, {"two_comms_return", two_comms_return},
              {"finalized", finalized}, {"lock", lock}, {"fence_recv", fence_recv},
              {"itself", itself}, {"computes", computes}, {"one_of", one_of}, {"polls", polls},
-             {"held_lock", held_lock}, {"started", started}, {"slow_chain", slow_chain},
-             {"legal", legal}};
+             {"held_lock", held_lock}, {"started", started}, {"duplicate", duplicate},
+             {"slow_chain", slow_chain}, {"legal", legal}};
 
 int main(int argc, char **argv)
 {

@@ -118,17 +118,17 @@ static void late_message(void *arg)
 {
     int v = 0;
     begin();
-    if (sim_rank() == 0) {
-        sim_hold(P2P_EAGER, 0, 1);
-        OK(MPI_Send(&v, 1, MPI_INT, 1, 3, MPI_COMM_WORLD));
+    if (sim_rank() == 1) {
+        sim_hold(P2P_EAGER, 1, 2);
+        OK(MPI_Send(&v, 1, MPI_INT, 2, 3, MPI_COMM_WORLD));
         sim_hold(-1, 0, 0);
-    } else if (sim_rank() == 1) {
-        OK(MPI_Recv(&v, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-    } else {
-        while (!sim_held(P2P_EAGER, 1))
+    } else if (sim_rank() == 2) {
+        OK(MPI_Recv(&v, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    } else if (sim_rank() == 3) { /* rank 0 collects */
+        while (!sim_held(P2P_EAGER, 2))
             sim_compute(1);
         sim_compute(4 * LATE);
-        sim_let_go(P2P_EAGER, 1);
+        sim_let_go(P2P_EAGER, 2);
     }
     OK(MPI_Barrier(MPI_COMM_WORLD));
 }
@@ -248,6 +248,12 @@ static void checked(struct sim_knobs *k)
     scenario_cvar("MPIR_CVAR_COLL_CHECK_STALL", "100");
 }
 
+static void any_order(struct sim_knobs *k)
+{
+    checked(k);
+    k->ordered = (int)(k->seed % 2);
+}
+
 static void dead_end(struct sim_knobs *k)
 {
     checked(k);
@@ -307,7 +313,7 @@ const struct scenario scenarios_waits[] = {
     {"align-wait-any", 4, 1, any, NULL, count_any},
     {"align-wait-finalized", 3, 1, finalized, NULL, count_finalized},
     {"align-wait-comms", 3, 1, two_comms, NULL, mortal},
-    {"align-wait-late", 3, 1, late_message, NULL, checked},
+    {"align-wait-late", 4, 1, late_message, NULL, any_order},
     {"align-wait-legal-4", 4, 1, legal, NULL, checked},
     {"align-wait-legal-7", 7, 1, legal, NULL, checked},
     {"align-wait-lost-4", 4, 1, lost, NULL, may_hang},
