@@ -4,7 +4,7 @@
  *                    \-- coll_begin   nonblocking: schedule, driven from progress; a request
  *                     \- coll_prepare persistent: a request to be started any number of times
  *
- * Every algorithm is written once, as a schedule (sched.h). Blocking, nonblocking and persistent
+ * Every algorithm is written once, as a schedule (schedule.h). Blocking, nonblocking and persistent
  * forms use it, also in place and on intercommunicators. Reductions keep rank order for operations
  * that do not commute. Memory of O(P) lives only while an operation runs. Start with build.c, then
  * one family (bcast.c).

@@ -5,7 +5,7 @@
 #include <limits.h>
 
 #include "coll/coll.h"
-#include "coll/sched.h"
+#include "coll/schedule.h"
 #include "progress/progress.h"
 
 /* Tags in stream P2P_TOOL, where nonnegative tags are the users'. */
@@ -77,7 +77,7 @@ void build_reduce_scatter(struct sched *s, const void *sbuf, void *rbuf, struct 
 void build_inter(struct sched *s);     /* any call on an intercommunicator */
 void build_neighbor(struct sched *s);  /* any neighbourhood call */
 
-/* sched.c: job rank of a failed member of c (of either group, or of a related one); -1: none. */
+/* schedule.c: job rank of a failed member of c (of either group, or of a related one); -1: none. */
 int coll_failed_member(struct comm *c);
 
 /* ctxid.c */

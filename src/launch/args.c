@@ -102,7 +102,7 @@ int args_seconds(const char *text, double *out)
     return 0;
 }
 
-/* --- hosts: a job that names others is handed to another launcher (engine.c) --- */
+/* --- hosts: a job that names others is handed to another launcher (handover.c) --- */
 
 static int is_here(const char *host)
 {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "launch/args.h"
-#include "launch/engine.h"
+#include "launch/handover.h"
 #include "launch/job.h"
 #include "launch/other.h"
 #include "launch/place.h"

@@ -6,11 +6,11 @@
 
 #include "base/list.h"
 #include "obj/request.h"
-#include "p2p/packets.h"
+#include "p2p/p2p_packets.h"
 #include "tp/tp.h"
 
 struct p2p_peer;
-struct p2p_native; /* native.c */
+struct p2p_native; /* by_network.c */
 
 enum { P2P_KEYS = 4 }; /* exact, any tag, any source, any of both */
 
@@ -41,7 +41,7 @@ enum p2p_state {
     P2P_POSTED,   /* receive: in a bin */
     P2P_PULLING,  /* receive: matched, data are coming (rendezvous or longer eager), on
                    * p2p->pulls */
-    P2P_READING,  /* receive: matched, the network gets the data (native.c), its record is on
+    P2P_READING,  /* receive: matched, the network gets the data (by_network.c), its record is on
                    * p2p->reads */
     P2P_AWAITING, /* receive: matched, its sender writes the data; on p2p->pulls until WRITTEN */
     P2P_WRITTEN_OUT /* send: its data is in the receive, the RTS waits for room in peer->pending */

@@ -25,7 +25,7 @@
 
 #include "base/list.h"
 #include "mem/mem.h"
-#include "p2p/packets.h"
+#include "p2p/p2p_packets.h"
 
 struct p2p;
 struct p2p_peer;

@@ -35,7 +35,7 @@
 #include "obj/request.h"
 #include "p2p/message.h"
 #include "p2p/p2p.h"
-#include "p2p/packets.h"
+#include "p2p/p2p_packets.h"
 #include "p2p/offer.h"
 #include "progress/progress.h"
 
@@ -247,7 +247,7 @@ void recv_written(struct p2p_req *q, const struct p2p_rts *h, int world);
 void recv_await(struct p2p_req *q, const struct p2p_rts *h, int world);
 void recv_done(struct p2p_req *q, int err);
 
-/* native.c */
+/* by_network.c */
 void native_init(struct p2p *s);
 /* Let the network of p get the data of the send q: writes a key of at most `room` bytes, returns
  * its length; 0: impossible, or not faster. What was registered stays until native_withdraw(). */

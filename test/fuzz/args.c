@@ -19,7 +19,7 @@
 
 #include "fuzz.h"
 #include "launch/elf.h"
-#include "launch/engine.h"
+#include "launch/handover.h"
 
 const size_t fuzz_settings = 2;
 

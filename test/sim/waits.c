@@ -10,7 +10,7 @@
 
 #include "check/check_types.h"
 #include "check/stall.h"
-#include "p2p/packets.h"
+#include "p2p/p2p_packets.h"
 #include "scenarios.h"
 
 enum { ROUNDS = 10, LONG = 20000, LATE = 300000 /* steps: three times what is a long wait */ };

@@ -198,8 +198,8 @@ int rma_delegate(struct rma_win *w, struct rma_near *n, const struct rma_delegat
     return 1;
 }
 
-/* Does what the call does, if nothing queued or under way would be passed (in_order() in op.c) and
- * the element lies in the window. */
+/* Does what the call does, if nothing queued or under way would be passed (in_order() in
+ * op_begin.c) and the element lies in the window. */
 int rma_near_delegate(struct rma_win_near *near, struct rma_near *n, int64_t disp,
                  const struct dt_type *elem, unsigned op, const void *origin, const void *compare,
                  void *result)

@@ -34,7 +34,7 @@ static struct rma_args put_of(const long *v, MPI_Aint disp)
                              .disp = disp, .tcount = 1, .ttype = e};
 }
 
-/* What op.c does of it, but for the sending. */
+/* What op_begin.c does of it, but for the sending. */
 static struct rma_op *queue(const struct rma_args *a)
 {
     struct rma_op *op = rma_op_alloc(w);

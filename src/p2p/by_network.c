@@ -1,4 +1,4 @@
-/* native.c - the data of a rendezvous by the network's own get. Start with native_offer() and
+/* by_network.c - the data of a rendezvous by the network's own get. Start with native_offer() and
  * native_read().
  *
  *   S: registers its buffer --RTS(name of the transport, its key)--> R: matches, imports the key
@@ -13,7 +13,7 @@
  * P13: what the network has may still be written, so a receive ends when all its pieces have been
  * answered. A network answers those of a failed process with an error as soon as it detects that. A
  * process that does not answer then (its host is unreachable) is waited for one second, as in
- * rma/engine/native.c. The record stays for the late answer. */
+ * rma/engine/by_network.c. The record stays for the late answer. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

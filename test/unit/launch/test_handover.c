@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launch/engine.h"
+#include "launch/handover.h"
 
 Suite *suite_engine(void);
 

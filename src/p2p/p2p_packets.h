@@ -1,4 +1,4 @@
-/* packets.h - what point-to-point puts on the wire; private to p2p/.
+/* p2p_packets.h - what point-to-point puts on the wire; private to p2p/.
  *
  *   eager           S --EAGER(data)----------------------> R            (S is done when it is sent)
  *   longer eager    S --EAGER_FIRST(size, data) MORE(data) MORE ...--> R (nothing that is matched
@@ -6,7 +6,7 @@
  *   synchronous     S --EAGER_SYNC(data)--> R matches --FIN--> S
  *   rendezvous, one node (single copy)
  *                   S --RTS(runs of memory)--> R matches, reads S's memory --FIN--> S
- *   rendezvous, elsewhere, where the network gets by itself (native.c)
+ *   rendezvous, elsewhere, where the network gets by itself (by_network.c)
  *                   S --RTS(key of S's memory)--> R matches, gets the data --FIN--> S.
  *                   Where the get fails: PULL, as below
  *   rendezvous, elsewhere, or where reading is refused
@@ -24,8 +24,8 @@
  * room: an RTS may stay unmatched for long and must hold no reply room meanwhile.
  * Fixed width, host order (homogeneous jobs). sreq and rreq are ids (wire_id.c) of the process
  * that made them. */
-#ifndef P2P_PACKETS_H
-#define P2P_PACKETS_H
+#ifndef P2P_P2P_PACKETS_H
+#define P2P_P2P_PACKETS_H
 
 #include <stdint.h>
 
@@ -66,7 +66,7 @@ struct p2p_rts {
     uint64_t sreq;
     uint64_t size;  /* bytes */
     uint32_t nruns; /* that follow; 0: the data must be pulled, or got by the network: */
-    uint16_t key;   /* bytes of a key that follow (native.c); 0: none.  Never both */
+    uint16_t key;   /* bytes of a key that follow (by_network.c); 0: none.  Never both */
     uint16_t flags; /* enum p2p_rts_flags */
 };
 enum p2p_rts_flags {

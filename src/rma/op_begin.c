@@ -1,4 +1,5 @@
-/* op.c - RMA_OP: one path for put, get, accumulate, get_accumulate, fetch_and_op, compare_and_swap.
+/* op_begin.c - RMA_OP: one path for put, get, accumulate, get_accumulate, fetch_and_op,
+ * compare_and_swap.
  *
  *     admit() -> near and open: done here and now
  *             -> element, queue -> issue.c

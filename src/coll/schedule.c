@@ -1,4 +1,4 @@
-#include "coll/sched.h"
+#include "coll/schedule.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* engine.h - jobs over several hosts are handed to an installed launcher: Hydra, srun or
+/* handover.h - jobs over several hosts are handed to an installed launcher: Hydra, srun or
  * prterun. */
-#ifndef LAUNCH_ENGINE_H
-#define LAUNCH_ENGINE_H
+#ifndef LAUNCH_HANDOVER_H
+#define LAUNCH_HANDOVER_H
 
 #include <stddef.h>
 

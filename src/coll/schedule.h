@@ -1,4 +1,4 @@
-/* sched.h - a collective as a list of steps; private to coll/.
+/* schedule.h - a collective as a list of steps; private to coll/.
  *
  *   build:   sched_send / recv / copy / reduce ... sched_fence ...   (nothing moves yet)
  *   run:     the steps up to a fence are issued; when all of them are done, those after it
@@ -10,8 +10,8 @@
  * counts on different processes), the process that notices it fails its schedule. The schedule runs
  * to its end, since others wait for its messages. These are empty from then on, so that all
  * processes that depend on the data get the error. */
-#ifndef COLL_SCHED_H
-#define COLL_SCHED_H
+#ifndef COLL_SCHEDULE_H
+#define COLL_SCHEDULE_H
 
 #include "base/list.h"
 #include "coll/coll.h"

@@ -1,6 +1,6 @@
-/* engine.c - the command line of another launcher (Hydra, srun, prterun) made from mpiexec's
+/* handover.c - the command line of another launcher (Hydra, srun, prterun) made from mpiexec's
  * own. Start with engine_words(). */
-#include "launch/engine.h"
+#include "launch/handover.h"
 
 #include <ctype.h>
 #include <errno.h>
