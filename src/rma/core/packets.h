@@ -88,7 +88,7 @@ enum rma_flag {
     RMA_F_COMPLETE = 32,  /* end of this origin's PSCW access epoch                              */
     RMA_F_EXT = 64,       /* struct rma_ext follows                                              */
     RMA_F_ACK = 128,      /* unordered transport: answer this packet by itself (op names it)     */
-    RMA_F_STAMP = 256,    /* LOCK: disp is the stamp of an earlier refusal                       */
+    RMA_F_STAMP = 256,    /* LOCK: with the stamp of an earlier refusal                          */
     RMA_F_GRANTED = 512,  /* replies: the lock that the same packet asks for was granted first   */
     RMA_F_DROPPED = 1024, /* GRANTED: the packet's operations were not kept, send them again     */
     RMA_F_SIGNALED = 2048, /* ACK, DATA: answers DONE or UNLOCK with `token`                     */
@@ -109,9 +109,10 @@ struct rma_hdr {
     uint16_t flags; /* enum rma_flag                                                          */
     uint32_t win;   /* number of the window's id: used again, with another round              */
     uint32_t src;   /* sender's rank in the window, above it the round of the id (obj/comm.h) */
-    /* handle of the predefined element type; SIGNALED: the clock of locks, if a process waits
-     * (rma.md 5.3) */
-    uint32_t dt;
+    union {
+        uint32_t dt;    /* handle of the predefined element type                              */
+        uint32_t clock; /* SIGNALED: the clock of locks, if a process waits (rma.md 5.3)      */
+    };
     union {
         uint64_t disp;      /* target displacement, in the target's units                      */
         uint64_t from;      /* DATA: position in the stream of packed bytes                    */
@@ -154,7 +155,7 @@ struct rma_run {
 /* ACK of COMPLETE in a dynamic window: the attached region where the last operation began. */
 struct rma_extent {
     uint64_t base, size;
-    uint32_t detached; /* regions detached there so far, as in POST's disp */
+    uint32_t detached; /* regions detached there so far, as in POST */
     uint32_t unused;
 };
 _Static_assert(sizeof(struct rma_extent) == 24, "no padding on the wire");
@@ -176,13 +177,23 @@ _Static_assert(sizeof(struct rma_fault) == 32, "no padding on the wire");
  * not use, so that it shares a cache line with the headers below it. */
 struct rma_delegated {
     uint8_t type, aop;  /* aop: enum dt_op_index, or RMA_SWAP */
-    uint16_t elem;      /* low half of the handle of the element type */
+    union {
+        uint16_t elem;  /* low half of the handle of the element type */
+        uint16_t slot;  /* a piece of a block, a bundle: where it lies in the box */
+    };
     uint32_t win, src;
     uint32_t number;    /* of the question */
     uint64_t disp;      /* target displacement, in the target's units */
-    uint64_t value, compare; /* as they lie in memory, padded at the end. A piece of a block: bytes
-                              * from disp to it, and its length; elem is its slot of the box. A
-                              * bundle: its number; elem is its slot */
+    union {
+        struct { /* as they lie in memory, padded at the end */
+            uint64_t value, compare;
+        };
+        struct { /* a piece of a block: bytes from disp to it, and in it */
+            int64_t at;
+            uint64_t len;
+        };
+        uint64_t bundle; /* its number */
+    };
 };
 /* An operation of a bundle (bundle.c), in the slot that DELEGATE names; its data follow, padded. */
 struct rma_bundled {

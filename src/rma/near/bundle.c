@@ -144,9 +144,9 @@ static int bundle_send(struct bundle *b)
     struct acc_bundle *head = slot(b);
     unsigned index = (unsigned)(b - rma_self()->bundles->b);
     struct rma_delegated m = {.type = RMA_PKT_DELEGATE, .aop = RMA_COPY_MANY,
-                              .elem = (uint16_t)index, .win = (uint32_t)b->w->id,
+                              .slot = (uint16_t)index, .win = (uint32_t)b->w->id,
                               .src = b->w->src, .number = rma_delegate_number(b->w),
-                              .value = b->number};
+                              .bundle = b->number};
     struct iovec v = {&m, sizeof m};
     head->ops = b->ops;
     /* The request, which the transport publishes, follows what lies in the slot. */

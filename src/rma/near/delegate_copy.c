@@ -58,13 +58,13 @@ static int piece_send(struct copy *c)
         memcpy(rma_self()->box + slot * SLOT_BYTES, c->user + c->sent, len);
     struct rma_delegated m = {.type = RMA_PKT_DELEGATE,
                               .aop = c->put ? RMA_COPY_IN : RMA_COPY_OUT,
-                              .elem = (uint16_t)slot,
+                              .slot = (uint16_t)slot,
                               .win = (uint32_t)c->w->id,
                               .src = c->w->src,
                               .number = rma_delegate_number(c->w),
                               .disp = c->disp,
-                              .value = (uint64_t)c->lo + c->sent,
-                              .compare = len};
+                              .at = c->lo + (int64_t)c->sent,
+                              .len = len};
     struct iovec v = {&m, sizeof m};
     if (am_request(c->world, AM_RMA + RMA_PKT_DELEGATE, &v, 1, 0))
         return -1;

@@ -229,7 +229,7 @@ static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const cha
     else if (t && h->len == sizeof told && !h->aop)
         rma_native_extent_region(t, memcpy(&told, data, sizeof told));
     if (h->flags & RMA_F_SIGNALED) {
-        rma_clock_heard(w, h->dt);
+        rma_clock_heard(w, h->clock);
         signaled(w, h, err);
     } else if (err && !op && !w->err) {
         w->err = err;
@@ -278,7 +278,7 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
             rma_ready(t);
     }
     if (h->flags & RMA_F_SIGNALED) {
-        rma_clock_heard(w, h->dt);
+        rma_clock_heard(w, h->clock);
         signaled(w, h, earlier);
     }
 }

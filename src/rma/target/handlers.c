@@ -43,7 +43,7 @@ static void answer(struct turn *x, struct rma_hdr *r, const void *data, size_t l
         x->granted = 0;
     }
     if (r->flags & RMA_F_SIGNALED) {
-        r->dt = x->clock;
+        r->clock = x->clock;
         x->clock = 0;
     }
     size_t need = sizeof *r + rma_pad(len);
@@ -338,19 +338,18 @@ static int run_piece(struct rma_win *w, const struct rma_near *n, const struct r
     enum { SLOT_BYTES = RMA_BOX_BYTES / RMA_BOX_SLOTS };
     uint64_t off = 0;
     char *mem;
-    int64_t at = (int64_t)q->value; /* from the operation's displacement (bytes) */
     char *box = w->node.boxes ? w->node.boxes[n - w->near.near].at : NULL;
-    if (!box || !q->compare || q->compare > SLOT_BYTES || q->elem >= RMA_BOX_SLOTS ||
-        at > INT64_MAX - SLOT_BYTES)
+    if (!box || !q->len || q->len > SLOT_BYTES || q->slot >= RMA_BOX_SLOTS ||
+        q->at > INT64_MAX - SLOT_BYTES)
         return -1;
     if (acc_taken_back(&n->peer->asked, q->number))
         return 0;
-    if (!rma_window_at(w, q->disp, at, at + (int64_t)q->compare, &off, &mem))
+    if (!rma_window_at(w, q->disp, q->at, q->at + (int64_t)q->len, &off, &mem))
         return -1;
-    box += q->elem * SLOT_BYTES;
-    mem = (char *)((uintptr_t)mem + (uintptr_t)at);
+    box += q->slot * SLOT_BYTES;
+    mem = (char *)((uintptr_t)mem + (uintptr_t)q->at);
     struct acc_copy x = {.off = off, .to = q->aop == RMA_COPY_IN ? mem : box,
-                         .from = q->aop == RMA_COPY_IN ? box : mem, .len = (size_t)q->compare,
+                         .from = q->aop == RMA_COPY_IN ? box : mem, .len = (size_t)q->len,
                          .asked = &n->peer->asked, .number = q->number, .asker = src};
     return acc_answer_copy(rma_own_memory(w).ctl, &x);
 }
@@ -387,14 +386,14 @@ static int run_bundle(struct rma_win *w, const struct rma_near *n, const struct 
 {
     char *box = w->node.boxes ? w->node.boxes[n - w->near.near].at : NULL;
     struct acc_ctl *ctl = rma_own_memory(w).ctl;
-    if (!box || q->elem >= RMA_BUNDLES || !q->value)
+    if (!box || q->slot >= RMA_BUNDLES || !q->bundle)
         return -1;
-    box += RMA_BOX_BYTES + q->elem * RMA_BUNDLE_BYTES;
+    box += RMA_BOX_BYTES + q->slot * RMA_BUNDLE_BYTES;
     struct acc_bundle *b = (struct acc_bundle *)(void *)box;
-    if (!acc_bundle_begin(ctl, b, q->value, src))
+    if (!acc_bundle_begin(ctl, b, q->bundle, src))
         return 0;
     int bad = bundle_run(w, (char *)(b + 1), b->ops);
-    acc_bundle_end(ctl, b, bad ? 0 : q->value);
+    acc_bundle_end(ctl, b, bad ? 0 : q->bundle);
     return bad ? -1 : 1;
 }
 

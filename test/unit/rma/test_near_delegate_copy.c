@@ -184,7 +184,7 @@ static void hostile(void)
         struct acc_delegation *asked = &rma_near_of(w, 1)->peer->asked;
         struct rma_delegated q = {.type = RMA_PKT_DELEGATE, .aop = RMA_COPY_IN,
                                   .win = (uint32_t)w->id, .src = w->src + 1, .number = 1,
-                                  .disp = 0, .value = 0, .compare = 8};
+                                  .disp = 0, .at = 0, .len = 8};
         const struct {
             uint64_t disp, at, len;
             uint16_t slot;
@@ -199,9 +199,9 @@ static void hostile(void)
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
             struct rma_delegated x = q;
             x.disp = bad[i].disp;
-            x.value = bad[i].at;
-            x.compare = bad[i].len;
-            x.elem = bad[i].slot;
+            x.at = (int64_t)bad[i].at;
+            x.len = bad[i].len;
+            x.slot = bad[i].slot;
             job_check(rma_on_delegate(1, &x, sizeof x) == 0);
             job_check(rma_self()->malformed == i + 1 && atomic_load(&asked->answered) == 0);
         }
@@ -210,7 +210,7 @@ static void hostile(void)
         job_check(cell[0] == 0x0303030303030303 && cell[1] == 0x5a5a5a5a5a5a5a5a);
         boot_fail_now(1, "for this test");
         q.number++;
-        q.value = 8;
+        q.at = 8;
         job_check(rma_on_delegate(1, &q, sizeof q) == 0 && cell[1] == 0x5a5a5a5a5a5a5a5a);
         job_check(atomic_load(&asked->answered) == 1);
     }
