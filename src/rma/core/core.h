@@ -80,13 +80,12 @@ int rma_op_refused(const struct rma_op *op, const struct rma_hdr *h, const char 
 int rma_sync_error(const struct rma_win *w, const char *what, const char *todo);
 
 /* --- range.c: places in a window, near records ------------------------------------------------ */
-/* Near record of a rank, NULL when it is far. */
 /* order of near records, for qsort and bsearch */
 int rma_near_by_rank(const void *a, const void *b);
 /* A counter of the window, with what the inline path counted by target. */
 uint64_t rma_pvar(const struct rma_win *w, enum pvar_id id);
 struct rma_near *rma_near_search(const struct rma_win *w, int rank);
-/* That of this process. */
+/* Near record of this process; of a rank, NULL when it is far; what the rank published. */
 static inline struct rma_near *rma_near_own(const struct rma_win *w)
 {
     return &w->near.near[w->node.n.me];

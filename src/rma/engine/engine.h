@@ -56,8 +56,7 @@ static inline int rma_coalesce_type(const struct dt_type *t)
            t->elem.bytes == t->elem.stride;
 }
 
-/* --- issue.c, sync_flags.c
- * -------------------------------------------------------------------------------- */
+/* --- issue.c, sync_flags.c -------------------------------------------------------------------- */
 int rma_issue_target(struct rma_target *t); /* number of packets sent */
 int rma_issue_win(struct rma_win *w);
 /* Does the state permit to send anything of t? */
@@ -82,8 +81,7 @@ int rma_poll_win(struct rma_win *w); /* polls, then sends what is due: events */
 int rma_cleanup_target(struct rma_target *t); /* operations freed */
 int rma_cleanup_win(struct rma_win *w);
 
-/* --- token.c: answers to DONE and UNLOCK
- * ---------------------------------------------------------------------- */
+/* --- token.c: answers to DONE and UNLOCK ------------------------------------------------------ */
 void rma_resp_open(struct rma_win *w, struct rma_resp *r, int rank);
 void rma_resp_close(struct rma_resp *r);
 /* The answer to a token came from `rank` (cls: MPI error class or 0), or none is needed. */
@@ -100,8 +98,7 @@ void rma_target_fail(struct rma_target *t, int err);
 void rma_resps_fail(struct rma_win *w, int rank, int owes, int may, int err);
 void rma_stop_counting(struct rma_win *w, int err);
 
-/* --- native.c, pull_origin.c
- * ----------------------------------------------------------------------------------------- */
+/* --- native.c, pull_origin.c ------------------------------------------------------------------ */
 void rma_native_open(struct rma_win *w, unsigned acc_hints);  /* register the window's memory */
 void rma_native_free(struct rma *r);
 /* Has everything done natively on t reached it? 1: yes, 0: not yet (a completion makes t ready),

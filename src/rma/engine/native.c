@@ -278,8 +278,7 @@ int rma_zcopy_request(struct rma_target *t, struct rma_op *op, int type, const s
     return 0;
 }
 
-/* --- pieces by the network
- * ---------------------------------------------------------------------- */
+/* --- pieces by the network -------------------------------------------------------------------- */
 
 /* The next stretch of op that is one block at both ends; *off: its offset in the target's
  * window. */

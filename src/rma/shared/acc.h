@@ -1,5 +1,10 @@
-/* acc.h - accumulates in memory. Private to rma/. There is one mechanism for each window and kind
- * of element, and all processes use it.
+/* acc.h - a contract of rma/shared/: accumulates in memory. Private to rma/. There is one mechanism
+ * for each window and kind of element, and all processes use it.
+ *
+ *   ownership  the control block lies in the node segment of the target, which window/ makes
+ *   blocking   a stripe is waited for, some microseconds; else nothing
+ *   lock       none: stripes and atomics exclude threads and processes
+ *   errors     0 or -errno (of a copy by the kernel); bounds are the caller's
  *
  *      near origin --------\
  *      owner on itself ------>  acc_apply() / acc_cas()  -->  the target's window memory

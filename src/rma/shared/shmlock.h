@@ -1,4 +1,10 @@
-/* shmlock.h - synchronization words of a window in the node segment (private to rma/).
+/* shmlock.h - a contract of rma/shared/: synchronization words of a window in the node segment
+ * (private to rma/).
+ *
+ *   ownership  the words lie in the node segment, which window/ makes
+ *   blocking   none but the internal guard, a few instructions long
+ *   lock       none: the words are changed by the processor's atomics
+ *   errors     -EOWNERDEAD: the holder, or the process that is expected, failed
  *
  *   struct shmlock   one per near target: the window lock of MPI_Win_lock, reader-writer, FIFO
  *   struct shmpair   one per (poster, starter) of the node: posts and completes; delegate.c has a

@@ -100,8 +100,9 @@ int rma_hints_take(struct rma_win *w, const struct info *given, int made)
 unsigned rma_acc_hints(const struct rma_win *w)
 {
     unsigned h = 0;
+    enum { ELEMENT_MOST = 16 }; /* bytes of the longest predefined element */
     const char *grain = info_value(w->info, "mpi_accumulate_granularity");
-    if (grain && atoll(grain) > 0 && atoll(grain) <= 16)
+    if (grain && atoll(grain) > 0 && atoll(grain) <= ELEMENT_MOST)
         h |= ACC_SINGLE_ELEMENTS;
     return h;
 }

@@ -102,8 +102,7 @@ void rma_node_record(struct rma_win *w)
     ((int32_t *)(uintptr_t)w->node.n.host_index)[w->node.n.me] = p->host_index;
 }
 
-/* --- all members' memory
- * ---------------------------------------------------------------------------- */
+/* --- all members' memory ---------------------------------------------------------------------- */
 
 /* Tested with the first window: what the system allows between two processes does not change. */
 static int cma_works(const struct rma_near *n)

@@ -5,7 +5,8 @@
  *
  *   ownership  a window owns its communicator, node segment, near table and memory; freed windows
  *              stay in r->spare until MPI_Finalize
- *   blocking   creation and MPI_Win_free wait for the other members; nothing else here waits
+ *   blocking   creation and MPI_Win_free wait for the other members, the query of a peer's
+ *              memory for its locks; nothing else here waits
  *   lock       all under proc->lock
  *   errors     MPI error codes; creation fails with the same class on all members */
 #ifndef RMA_WINDOW_H
