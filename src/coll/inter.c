@@ -150,6 +150,7 @@ static void inter_scatter(struct sched *s, const struct blocks *x)
 static void inter_exchange(struct sched *s, const struct blocks *out, int one_block,
                            const struct blocks *in)
 {
+    enum { AT_ONCE = 32 }; /* peers */
     int n = comm_peer_size(s->comm), me = s->comm->rank;
     for (int i = 0; i < n; i++) {
         int k = (me + i) % n; /* spreads the load: not all send to the same one first */
@@ -158,7 +159,7 @@ static void inter_exchange(struct sched *s, const struct blocks *out, int one_bl
             sched_recv(s, b.at, b.n, b.t, k);
         if (block_bytes(a))
             sched_send(s, a.at, a.n, a.t, k);
-        if (i % 32 == 31)
+        if (i % AT_ONCE == AT_ONCE - 1)
             sched_fence(s);
     }
 }

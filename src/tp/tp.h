@@ -86,11 +86,14 @@ struct tp;     /* one open transport; each transport puts its own data behind it
 struct tp_mem; /* registered local memory */
 struct tp_far; /* imported remote memory  */
 
+/* Element type of an atomic: log2 of its size, and these. */
+enum { TP_TYPE_LOG2 = 15 /* mask */, TP_TYPE_SIGNED = 16, TP_TYPE_FLOATING = 32 };
+
 /* one atomic on n elements.  Two atomics have no order, not even to one peer. operand and compare
  * are copied */
 struct tp_atomic {
     int op;        /* MPI_Op value: the transport knows those that it can execute */
-    int type;      /* log2 of the element size in bits 0-3; 16: signed, 32: floating */
+    int type;      /* log2 of the element size, TP_TYPE_SIGNED, TP_TYPE_FLOATING */
     size_t n;
     const void *operand, *compare; /* compare != NULL: compare-and-swap */
     void *result;                  /* != NULL: old values come here     */

@@ -132,7 +132,8 @@ static void data_piece(struct packet *p, struct rma_op *op, char *scratch)
 static unsigned make_runs(const struct rma_op *op, struct packet *p, struct rma_run *run,
                           size_t max, size_t len)
 {
-    struct iovec v[64];
+    enum { BLOCKS = 64 }; /* looked up at once */
+    struct iovec v[BLOCKS];
     size_t n = 0, done = 0;
     /* Elements of a pair type may have gaps inside: one run each, which gives the element's
      * start. */
@@ -141,7 +142,7 @@ static unsigned make_runs(const struct rma_op *op, struct packet *p, struct rma_
     while (n < max && done < len) {
         size_t got = 0, ask = step ? step : len - done;
         /* a whole element, however many blocks it has */
-        size_t room = max - n < 64 && !step ? max - n : 64;
+        size_t room = max - n < BLOCKS && !step ? max - n : BLOCKS;
         size_t k = dt_iov(op->a.ttype, (size_t)op->a.tcount, NULL, op->sent + done, ask, v, room,
                           &got);
         if (!k)

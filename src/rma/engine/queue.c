@@ -93,8 +93,7 @@ static int is_over_limit(const struct rma_win *w, const struct rma_target *t, si
            2 * (own->free + all->free) < own->size + all->size;
 }
 
-/* --- what is held back
- * -------------------------------------------------------------------------- */
+/* --- what is held back ------------------------------------------------------------------------ */
 
 /* It ages (R15) where others may look for it before the epoch ends: in passive epochs. */
 static void hold(struct rma_target *t)
@@ -171,11 +170,11 @@ void rma_queue_kick(struct rma_win *w, struct rma_target *t, size_t bytes, int d
     }
     if (!rma_target_due(t))
         return;
-    /* If the transport has refused some, every sixteenth operation tries again, and so does every
-     * poll. */
+    enum { TRY_AGAIN = 16 }; /* operations */
+    /* If the transport has refused some, not every operation tries again, but each poll does. */
     int refused = t->queued >= MANY && !list_empty(&t->ready);
     rma_ready(t);
-    if (!refused || t->queued % 16 == 0)
+    if (!refused || t->queued % TRY_AGAIN == 0)
         rma_advance_target(t);
 }
 

@@ -428,7 +428,8 @@ static void complain(struct ofi *o)
 static int ofi_progress(struct tp *tp)
 {
     struct ofi *o = (struct ofi *)tp;
-    struct fi_cq_data_entry e[16];
+    enum { AT_ONCE = 16 };
+    struct fi_cq_data_entry e[AT_ONCE];
     int events = 0;
     if (__builtin_expect(boot_failed_count() != o->deaths, 0)) {
         o->deaths = boot_failed_count();
@@ -439,8 +440,8 @@ static int ofi_progress(struct tp *tp)
         events = ofi_msg_progress(o);
     if (!list_empty(&o->unheard) && ++o->turns % OFI_TURNS == 0)
         events += ofi_look(o);
-    for (int turn = 0; turn < OFI_BUDGET / 16; turn++) {
-        ssize_t n = fi_cq_read(o->cq, e, 16);
+    for (int turn = 0; turn < OFI_BUDGET / AT_ONCE; turn++) {
+        ssize_t n = fi_cq_read(o->cq, e, AT_ONCE);
         if (n == -FI_EAVAIL) {
             complain(o);
             events++;
@@ -451,7 +452,7 @@ static int ofi_progress(struct tp *tp)
         for (ssize_t i = 0; i < n; i++)
             complete(o, &e[i], 0);
         events += n > 0 ? (int)n : 0;
-        if (n < 16)
+        if (n < AT_ONCE)
             break;
     }
     if (!list_empty(&o->lost))

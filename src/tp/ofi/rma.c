@@ -11,6 +11,11 @@
 #include "base/sched.h"
 #include "tp/ofi/ofi.h"
 
+/* Bytes from which a put, a get, a pull by the network pays (tp.md, "When native pays"). ALONE: the
+ * provider moves data by itself. */
+enum { ALONE_MIN = 256, PUT_MIN = 4096, GET_MIN = 512, PULL_MIN = 131072 };
+enum { KEY_TRIES = 16 }; /* random keys until one is free */
+
 struct tp_mem {
     struct fid_mr *mr;
     void *base;
@@ -60,26 +65,26 @@ static int fi_type_of(int type)
 {
     static const enum fi_datatype sints[] = {FI_INT8, FI_INT16, FI_INT32, FI_INT64};
     static const enum fi_datatype uints[] = {FI_UINT8, FI_UINT16, FI_UINT32, FI_UINT64};
-    int log2 = type & 15;
-    if (type & 32)
+    int log2 = type & TP_TYPE_LOG2;
+    if (type & TP_TYPE_FLOATING)
         return log2 == 2   ? (int)FI_FLOAT
                : log2 == 3 ? (int)FI_DOUBLE
                : log2 == 4 ? (int)FI_LONG_DOUBLE
                            : -1;
-    return log2 > 3 ? -1 : (int)(type & 16 ? sints[log2] : uints[log2]);
+    return log2 > 3 ? -1 : (int)(type & TP_TYPE_SIGNED ? sints[log2] : uints[log2]);
 }
 
 static int atomic_known(struct ofi *o, int op, int type, size_t n, int fetch)
 {
     struct fi_atomic_attr attr = {0};
     int fop = fetch == 2 ? (int)FI_CSWAP : fi_op_of(op), ftype = fi_type_of(type);
-    if (fop < 0 || ftype < 0 || n == 0 || n > (size_t)OFI_ATOMIC >> (type & 15))
+    if (fop < 0 || ftype < 0 || n == 0 || n > (size_t)OFI_ATOMIC >> (type & TP_TYPE_LOG2))
         return 0;
     if (fop == (int)FI_ATOMIC_READ && fetch != 1)
         return 0;
     uint64_t flags = fetch == 2 ? FI_COMPARE_ATOMIC : fetch ? FI_FETCH_ATOMIC : 0;
     int err = fi_query_atomic(o->domain, (enum fi_datatype)ftype, (enum fi_op)fop, &attr, flags);
-    return !err && attr.size == (size_t)1 << (type & 15) && n <= attr.count;
+    return !err && attr.size == (size_t)1 << (type & TP_TYPE_LOG2) && n <= attr.count;
 }
 
 int ofi_atomic_ok(struct tp *tp, int op, int type, size_t n, int fetch)
@@ -100,10 +105,10 @@ void ofi_rma_caps(struct ofi *o, struct tp_caps *caps)
     /* tp.md "When native pays": measured over tcp;ofi_rxm.  A provider that moves data by itself
      * needs no progress at the target. */
     int alone = i->domain_attr->data_progress == FI_PROGRESS_AUTO;
-    caps->put_min = alone ? 256 : 4096;
-    caps->get_min = alone ? 256 : 512;
+    caps->put_min = alone ? ALONE_MIN : PUT_MIN;
+    caps->get_min = alone ? ALONE_MIN : GET_MIN;
     caps->lone_pays = !strcmp(i->fabric_attr->prov_name, "tcp;ofi_rxm");
-    caps->pull_min = caps->lone_pays ? 131072 : SIZE_MAX; /* tp.md, "When native pays" */
+    caps->pull_min = caps->lone_pays ? PULL_MIN : SIZE_MAX;
     if (o->reg_local)
         caps->flags |= TP_REG_LOCAL;
     if (i->tx_attr->msg_order & i->rx_attr->msg_order & FI_ORDER_SAW)
@@ -111,10 +116,12 @@ void ofi_rma_caps(struct ofi *o, struct tp_caps *caps)
     if (!(i->caps & FI_ATOMIC))
         return;
     /* A width is supported if an integer of it can be added, fetched and compared and swapped. */
-    for (int w = 0; w < 4; w++)
-        if (atomic_known(o, MPI_SUM, w | 16, 1, 0) && atomic_known(o, MPI_SUM, w | 16, 1, 1) &&
-            atomic_known(o, MPI_REPLACE, w | 16, 1, 2))
+    for (int w = 0; w < 4; w++) {
+        int type = w | TP_TYPE_SIGNED;
+        if (atomic_known(o, MPI_SUM, type, 1, 0) && atomic_known(o, MPI_SUM, type, 1, 1) &&
+            atomic_known(o, MPI_REPLACE, type, 1, 2))
             caps->atomic_sizes |= 1u << w;
+    }
     if (!caps->atomic_sizes)
         return;
     caps->flags |= TP_ATOMIC;
@@ -143,7 +150,7 @@ int ofi_reg(struct tp *tp, void *base, size_t len, int space, int access, struct
     /* Random keys, where we may choose them (not with FI_MR_PROV_KEY). */
     size_t bytes = o->info->domain_attr->mr_key_size;
     uint64_t mask = bytes >= 8 ? UINT64_MAX : (1ull << 8 * bytes) - 1;
-    for (int i = 0; i < 16 && err == -FI_ENOKEY; i++)
+    for (int i = 0; i < KEY_TRIES && err == -FI_ENOKEY; i++)
         err = fi_mr_reg(o->domain, base, len, rights, 0, random_bits() & mask, 0, &m->mr, NULL);
     if (!err && o->info->domain_attr->mr_mode & FI_MR_ENDPOINT) {
         err = fi_mr_bind(m->mr, &o->ep->fid, 0);
@@ -314,7 +321,7 @@ int ofi_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_
                struct tp_done *d)
 {
     struct ofi *o = (struct ofi *)tp;
-    size_t len = a->n << (a->type & 15);
+    size_t len = a->n << (a->type & TP_TYPE_LOG2);
     int fetch = a->compare ? 2 : a->result != NULL, err = check(far, off, len);
     if (err)
         return err;

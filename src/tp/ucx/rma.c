@@ -212,7 +212,7 @@ int ucx_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t l
 /* UCX's name for an operation; MPI_OP_NULL is compare-and-swap.  UCP_ATOMIC_OP_LAST: none. */
 static ucp_atomic_op_t op_of(int op, int type)
 {
-    int floating = type & 32;
+    int floating = type & TP_TYPE_FLOATING;
     switch (op) {
     case MPI_REPLACE: return UCP_ATOMIC_OP_SWAP;
     case MPI_NO_OP: return UCP_ATOMIC_OP_ADD; /* of 0, whatever the bits mean */
@@ -227,7 +227,7 @@ static ucp_atomic_op_t op_of(int op, int type)
 
 int ucx_atomic_ok(struct tp *tp, int op, int type, size_t n, int fetch)
 {
-    int log2 = type & 15;
+    int log2 = type & TP_TYPE_LOG2;
     if (fetch == 2)
         op = MPI_OP_NULL;
     return n == 1 && (log2 == 2 || log2 == 3) && op_of(op, type) != UCP_ATOMIC_OP_LAST;
@@ -238,7 +238,7 @@ int ucx_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_
 {
     const struct far *f = (const struct far *)far;
     int op = a->compare ? MPI_OP_NULL : a->op;
-    size_t bytes = (size_t)1 << (a->type & 15);
+    size_t bytes = (size_t)1 << (a->type & TP_TYPE_LOG2);
     uint64_t to = remote(f, off, bytes);
     struct ucx_out *o;
     if (!ucx_atomic_ok(tp, op, a->type, a->n, a->compare ? 2 : a->result != NULL))
