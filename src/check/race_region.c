@@ -244,8 +244,9 @@ static int rec_keep(struct race_region *g, const struct race_rec *of)
 static int dominated(const struct race_rec *old, const struct race_rec *now)
 {
     const struct race_batch *a = old->batch, *b = now->batch;
-    return a->tid == b->tid && a->view_no == b->view_no && a->done != RACE_OPEN &&
-           a->done <= issued(now) && race_deed_covers(now->deed, old->deed) &&
+    int same_knowledge = a->tid == b->tid && a->view_no == b->view_no;
+    int done_before = a->done != RACE_OPEN && a->done <= issued(now);
+    return same_knowledge && done_before && race_deed_covers(now->deed, old->deed) &&
            a->accumulate == b->accumulate && race_lane_covers(&now->lane, &old->lane);
 }
 

@@ -474,25 +474,16 @@ static int ireplace_call(const char *call, void *buf, MPI_Count count, MPI_Datat
     return api_exit(comm, err);
 }
 
+/* The arguments of the calls below, which name them alike. */
+#define EXCHANGE                                                                                   \
+    ((struct exchange){sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,  \
+                       source, recvtag, comm, {NULL, NULL}, {NULL, NULL}})
+
 int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
                   void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
                   MPI_Comm comm, MPI_Status *status)
 {
-    return sendrecv_call("MPI_Sendrecv",
-                         (struct exchange){sendbuf,
-                                           sendcount,
-                                           sendtype,
-                                           dest,
-                                           sendtag,
-                                           recvbuf,
-                                           recvcount,
-                                           recvtype,
-                                           source,
-                                           recvtag,
-                                           comm,
-                                           {NULL, NULL},
-                                           {NULL, NULL}},
-                         status);
+    return sendrecv_call("MPI_Sendrecv", EXCHANGE, status);
 }
 API_ALIAS(MPI_Sendrecv);
 
@@ -500,21 +491,7 @@ int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, in
                    void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
                    MPI_Comm comm, MPI_Request *request)
 {
-    return isendrecv_call("MPI_Isendrecv",
-                          (struct exchange){sendbuf,
-                                            sendcount,
-                                            sendtype,
-                                            dest,
-                                            sendtag,
-                                            recvbuf,
-                                            recvcount,
-                                            recvtype,
-                                            source,
-                                            recvtag,
-                                            comm,
-                                            {NULL, NULL},
-                                            {NULL, NULL}},
-                          request);
+    return isendrecv_call("MPI_Isendrecv", EXCHANGE, request);
 }
 API_ALIAS(MPI_Isendrecv);
 
@@ -538,21 +515,7 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                     int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    return sendrecv_call("MPI_Sendrecv_c",
-                         (struct exchange){sendbuf,
-                                           sendcount,
-                                           sendtype,
-                                           dest,
-                                           sendtag,
-                                           recvbuf,
-                                           recvcount,
-                                           recvtype,
-                                           source,
-                                           recvtag,
-                                           comm,
-                                           {NULL, NULL},
-                                           {NULL, NULL}},
-                         status);
+    return sendrecv_call("MPI_Sendrecv_c", EXCHANGE, status);
 }
 API_ALIAS(MPI_Sendrecv_c);
 
@@ -560,21 +523,7 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
                      int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                      int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
-    return isendrecv_call("MPI_Isendrecv_c",
-                          (struct exchange){sendbuf,
-                                            sendcount,
-                                            sendtype,
-                                            dest,
-                                            sendtag,
-                                            recvbuf,
-                                            recvcount,
-                                            recvtype,
-                                            source,
-                                            recvtag,
-                                            comm,
-                                            {NULL, NULL},
-                                            {NULL, NULL}},
-                          request);
+    return isendrecv_call("MPI_Isendrecv_c", EXCHANGE, request);
 }
 API_ALIAS(MPI_Isendrecv_c);
 

@@ -37,11 +37,13 @@ struct copy {
 int rma_may_copy(const struct rma_win *w, const struct rma_near *n, const struct rma_args *a,
                  size_t bytes)
 {
-    return n->kind == RMA_NEAR_CMA && rma_self()->box && w->nears > 1 && bytes &&
-           bytes <= COPY_MOST && dt_is_block(a->ttype, (size_t)a->tcount) &&
-           (a->kind == RMA_PUT   ? dt_is_block(a->otype, (size_t)a->ocount)
-            : a->kind == RMA_GET ? dt_is_block(a->rtype, (size_t)a->rcount)
-                                 : 0);
+    if (n->kind != RMA_NEAR_CMA || !rma_self()->box || w->nears < 2)
+        return 0;
+    if (!bytes || bytes > COPY_MOST || !dt_is_block(a->ttype, (size_t)a->tcount))
+        return 0;
+    if (a->kind == RMA_PUT)
+        return dt_is_block(a->otype, (size_t)a->ocount);
+    return a->kind == RMA_GET && dt_is_block(a->rtype, (size_t)a->rcount);
 }
 
 static size_t piece(const struct copy *c, size_t at)

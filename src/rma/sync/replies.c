@@ -202,6 +202,19 @@ static void no_more(struct rma_op *op)
     rma_count(t->w, PVAR_RMA_AM, 1);
 }
 
+/* An answer to op has come, and is counted. */
+static void answered(struct rma_op *op, int err)
+{
+    struct rma_target *t = op->t; /* op may end here */
+    if (err && !op->err)
+        op->err = err;
+    if (err)
+        no_more(op);
+    settle(op);
+    if (rma_target_due(t))
+        rma_ready(t);
+}
+
 static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const char *data)
 {
     if (h->flags & RMA_F_GRANTED)
@@ -211,16 +224,9 @@ static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const cha
               !(op->t->flags & TARGET_FAILED);
     int err = its ? rma_op_refused(op, h, data) : rma_far_error(w, h, data, NULL);
     if (its) {
-        struct rma_target *t = op->t;
         op->acks--;
-        t->acks--;
-        if (err && !op->err)
-            op->err = err;
-        if (err)
-            no_more(op);
-        settle(op);
-        if (rma_target_due(t))
-            rma_ready(t);
+        op->t->acks--;
+        answered(op, err);
     }
     struct rma_target *t = h->unit && w->table.ntargets ? rma_target_find(w, (int)h->src) : NULL;
     struct rma_extent told;
@@ -262,20 +268,13 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
         earlier = rma_far_error(w, &told, (const char *)&f, NULL);
     }
     if (op && op->t->w == w && op->t->world == src && is_asked_for(op, h, len)) {
-        struct rma_target *t = op->t;
         int err = rma_op_refused(op, h, data);
         /* Refused before its length was known: nothing more will come of what has left. */
         size_t count = err && !h->asked ? op->sent - op->answered - op->native_bytes : h->asked;
         if (len)
             dt_unpack(op->a.rtype, (size_t)op->a.rcount, op->a.result, h->from, data, len);
         op->answered += count;
-        if (err && !op->err)
-            op->err = err;
-        if (err)
-            no_more(op);
-        settle(op);
-        if (rma_target_due(t))
-            rma_ready(t);
+        answered(op, err);
     }
     if (h->flags & RMA_F_SIGNALED) {
         rma_clock_heard(w, h->clock);
