@@ -62,7 +62,7 @@ struct dt_elem {
     uint8_t ext32;  /* bytes in external32 of one part (pairs: of the value; the index has 4) */
 };
 
-struct dt_contents; /* envelope and contents; private to dt, read by dt_envelope() */
+struct dt_contents; /* envelope and contents (make.h) */
 
 struct dt_type {
     struct obj obj;        /* handle 0: made by dt_unflat, invisible to users */

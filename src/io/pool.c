@@ -1,6 +1,6 @@
 /* pool.c - nonblocking accesses: a few threads run transfers, the progress engine completes them.
  *
- *   pool_submit --jobs--> worker: transfer_run --done, eventfd--> hook: access_finish, complete
+ *   start --jobs--> worker: transfer_run --done, eventfd--> hook: access_finish, complete
  *
  * A worker touches its transfer alone. It takes no lock of MPI calls and makes no error codes. */
 #include "io/io_types.h"

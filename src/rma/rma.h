@@ -8,8 +8,8 @@
  * codes; the classes each may return are listed.
  *
  * All are called under proc->lock (proc->threaded); those marked "waits" release it meanwhile. If a
- * process that a call waits for fails, the call returns class MPIX_ERR_PROC_FAILED (rma_dead()).
- * Start with rma_op_begin() and doc/design/rma-walk.md. */
+ * process that a call waits for fails, the call returns class MPIX_ERR_PROC_FAILED. Start with
+ * rma_op_begin() and doc/design/rma-walk.md. */
 #ifndef RMA_RMA_H
 #define RMA_RMA_H
 

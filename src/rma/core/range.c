@@ -19,7 +19,7 @@ int rma_offset(uint64_t disp, uint64_t unit, int64_t lo, int64_t hi, uint64_t si
 
 int rma_region_shown(const struct rma_peer *p, uint64_t addr, uint64_t len)
 {
-    /* Acquire pairs with the release of rma_regions_publish(). An odd or changed version: the peer
+    /* Acquire pairs with the release of regions_publish(). An odd or changed version: the peer
      * is changing the list. */
     unsigned v = atomic_load_explicit(&p->version, memory_order_acquire);
     sched_point();

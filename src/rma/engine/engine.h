@@ -22,8 +22,8 @@
 /* Makes op of `a`, which moves `bytes` bytes, and appends it to t's queue. */
 void rma_op_enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op,
                     const struct rma_args *a, size_t bytes);
-/* Determine what of t is due after one more operation, then send it. direct: it is near. */
 enum { BEHIND = 1024, MANY = 64 }; /* operations that wait for one target (count) */
+/* Determine what of t is due after one more operation, then send it. direct: it is near. */
 void rma_queue_kick(struct rma_win *w, struct rma_target *t, size_t bytes, int direct);
 /* Something has left the queue. */
 void rma_queue_shorter(struct rma_target *t);

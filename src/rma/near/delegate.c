@@ -14,7 +14,7 @@
  * taken back. When the call returns, it is complete, as by CMA: there is no element, and a flush
  * waits for nothing. While an operation that was taken back is unread, the owner gets no other one,
  * so a computing owner costs one timeout only. The owner publishes in a word of the pair which one
- * it read last. Start with rma_one(). */
+ * it read last. Start with rma_delegate(). */
 #include "rma/near/near_types.h"
 
 #include <string.h>

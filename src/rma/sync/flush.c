@@ -30,8 +30,8 @@ struct wait {
     uint64_t mark;
 };
 
-/* A failure ends the wait for all answers (rma_resp_fail), but not the sending. Requests must still
- * leave for living targets, which would stay locked otherwise. */
+/* A failure ends the wait for all answers (rma_resps_fail), but not the sending. Requests must
+ * still leave for living targets, which would stay locked otherwise. */
 static int unsent(const struct wait *x, const struct rma_target *t)
 {
     return x->r && t->sync && t->token == x->r->token && !(t->flags & TARGET_FAILED);
