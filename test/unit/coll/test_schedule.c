@@ -1,5 +1,5 @@
-/* test_sched.c - coll/sched.c: many at once, persistent starts again, mismatch is an error and
- * no hang. */
+/* test_schedule.c - coll/schedule.c: many at once, persistent starts again, mismatch is an error
+ * and no hang. */
 #include "live.h"
 #include "unit.h"
 

@@ -1,4 +1,4 @@
-/* test_engine.c - launch/engine.c: hydra, srun, prterun. */
+/* test_handover.c - launch/handover.c: hydra, srun, prterun. */
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* test_native.c - data fetched by a network's own get: rings of shared memory that pretend to be
- * one, and read by process_vm_readv. */
+/* test_by_network.c - data fetched by a network's own get: rings of shared memory that pretend to
+ * be one, and read by process_vm_readv. */
 #include "live.h"
 #include "unit.h"
 

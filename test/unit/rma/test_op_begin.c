@@ -1,4 +1,5 @@
-/* test_op.c - rma/op.c: offset, near offsets, argument checks, messages first, far queue. */
+/* test_op_begin.c - rma/op_begin.c: offset, near offsets, argument checks, messages first, far
+ * queue. */
 #include "unit.h"
 
 #include <errno.h>
