@@ -16,7 +16,7 @@ struct ends {
 };
 
 /* Fast check without a call: valid and ordinary arguments. Otherwise the checks below find the
- * reason, one by one. One statement: named parts cost instructions here. */
+ * reason, one by one. */
 static inline __attribute__((always_inline)) int plain(struct ends *e, const void *buf,
                                                        MPI_Count count, MPI_Datatype type, int peer,
                                                        int tag, MPI_Comm comm)
