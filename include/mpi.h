@@ -1,4 +1,4 @@
-/* mpi.h - the C interface of MPI-3.1, with the binary interface (ABI) of MPICH.
+/* mpi.h - the C interface of MPI-4.1, with the binary interface (ABI) of MPICH.
  *
  * Handles are ints.  Their top two bits say what they are (0 null, 1 predefined, 2 direct,
  * 3 indirect), the next four the kind of object; a predefined datatype carries its size in
@@ -11,7 +11,7 @@
 #ifndef MPI_INCLUDED
 #define MPI_INCLUDED
 
-#define MPI_VERSION 3
+#define MPI_VERSION 4
 #define MPI_SUBVERSION 1
 
 /* Who we are, and the MPICH release whose ABI this is: programs look at the latter. */
@@ -202,6 +202,7 @@ typedef struct {
 #define MPI_ANY_TAG (-1)
 #define MPI_BOTTOM ((void *)0)
 #define MPI_IN_PLACE ((void *)-1)
+#define MPI_BUFFER_AUTOMATIC ((void *)-2)
 #define MPI_STATUS_IGNORE ((MPI_Status *)1)
 #define MPI_STATUSES_IGNORE ((MPI_Status *)1)
 #define MPI_ERRCODES_IGNORE ((int *)0)
@@ -239,6 +240,7 @@ extern int *const MPI_WEIGHTS_EMPTY;
 #define MPI_COMM_TYPE_HW_GUIDED 2
 #define MPI_COMM_TYPE_HW_UNGUIDED 3
 #define MPIX_COMM_TYPE_NEIGHBORHOOD 4
+#define MPI_COMM_TYPE_RESOURCE_GUIDED 5
 
 /* predefined attributes; bit 22 or 25 says: of a communicator or of a window */
 #define MPI_KEYVAL_INVALID 0x24000000
@@ -293,7 +295,8 @@ enum {
     MPI_COMBINER_F90_COMPLEX = 16,
     MPI_COMBINER_F90_INTEGER = 17,
     MPI_COMBINER_RESIZED = 18,
-    MPI_COMBINER_HINDEXED_BLOCK = 19
+    MPI_COMBINER_HINDEXED_BLOCK = 19,
+    MPI_COMBINER_VALUE_INDEX = 20
 };
 #define MPI_ORDER_C 56
 #define MPI_ORDER_FORTRAN 57
@@ -406,6 +409,7 @@ extern int MPIR_F08_MPI_BOTTOM;
 #define MPI_ERR_SESSION 75
 #define MPI_ERR_PROC_ABORTED 76
 #define MPI_ERR_VALUE_TOO_LARGE 77
+#define MPI_ERR_ERRHANDLER 80 /* MPI-4.1 */
 /* MPI_T */
 #define MPI_T_ERR_MEMORY 59
 #define MPI_T_ERR_NOT_INITIALIZED 60
@@ -424,6 +428,7 @@ extern int MPIR_F08_MPI_BOTTOM;
 #define MPI_T_ERR_INVALID_NAME 73
 #define MPI_T_ERR_INVALID 74
 #define MPI_T_ERR_NOT_SUPPORTED 78
+#define MPI_T_ERR_NOT_ACCESSIBLE 79 /* MPI-4.1 */
 /* bounds, and classes beyond the standard */
 #define MPICH_ERR_LAST_CLASS 78
 #define MPI_ERR_LASTCODE 0x3fffffff
@@ -479,7 +484,8 @@ enum {
     MPI_T_BIND_MPI_REQUEST = 9707,
     MPI_T_BIND_MPI_WIN = 9708,
     MPI_T_BIND_MPI_MESSAGE = 9709,
-    MPI_T_BIND_MPI_INFO = 9710
+    MPI_T_BIND_MPI_INFO = 9710,
+    MPI_T_BIND_MPI_SESSION = 9711
 };
 enum {
     MPI_T_SCOPE_INVALID = 0,
@@ -1280,6 +1286,25 @@ int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
                   MPI_Comm comm, MPI_Request *request);
 int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
                           int source, int recvtag, MPI_Comm comm, MPI_Request *request);
+
+/* ---- MPI-4.1 ----------------------------------------------------------------- */
+
+int MPI_Buffer_flush(void);
+int MPI_Buffer_iflush(MPI_Request *request);
+int MPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size);
+int MPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size);
+int MPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size);
+int MPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size);
+int MPI_Comm_flush_buffer(MPI_Comm comm);
+int MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request);
+int MPI_Session_attach_buffer(MPI_Session session, void *buffer, int size);
+int MPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size);
+int MPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size);
+int MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size);
+int MPI_Session_flush_buffer(MPI_Session session);
+int MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request);
+int MPI_Get_hw_resource_info(MPI_Info *hw_info);
+int MPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
 
 /* ---- MPI-4: partitioned point-to-point ------------------------------------- */
 
@@ -2264,6 +2289,22 @@ extern __typeof__(MPI_T_category_get_categories) PMPI_T_category_get_categories;
 extern __typeof__(MPI_T_category_changed) PMPI_T_category_changed;
 extern __typeof__(MPI_Isendrecv) PMPI_Isendrecv;
 extern __typeof__(MPI_Isendrecv_replace) PMPI_Isendrecv_replace;
+extern __typeof__(MPI_Buffer_flush) PMPI_Buffer_flush;
+extern __typeof__(MPI_Buffer_iflush) PMPI_Buffer_iflush;
+extern __typeof__(MPI_Comm_attach_buffer) PMPI_Comm_attach_buffer;
+extern __typeof__(MPI_Comm_attach_buffer_c) PMPI_Comm_attach_buffer_c;
+extern __typeof__(MPI_Comm_detach_buffer) PMPI_Comm_detach_buffer;
+extern __typeof__(MPI_Comm_detach_buffer_c) PMPI_Comm_detach_buffer_c;
+extern __typeof__(MPI_Comm_flush_buffer) PMPI_Comm_flush_buffer;
+extern __typeof__(MPI_Comm_iflush_buffer) PMPI_Comm_iflush_buffer;
+extern __typeof__(MPI_Session_attach_buffer) PMPI_Session_attach_buffer;
+extern __typeof__(MPI_Session_attach_buffer_c) PMPI_Session_attach_buffer_c;
+extern __typeof__(MPI_Session_detach_buffer) PMPI_Session_detach_buffer;
+extern __typeof__(MPI_Session_detach_buffer_c) PMPI_Session_detach_buffer_c;
+extern __typeof__(MPI_Session_flush_buffer) PMPI_Session_flush_buffer;
+extern __typeof__(MPI_Session_iflush_buffer) PMPI_Session_iflush_buffer;
+extern __typeof__(MPI_Get_hw_resource_info) PMPI_Get_hw_resource_info;
+extern __typeof__(MPI_Status_set_elements_c) PMPI_Status_set_elements_c;
 extern __typeof__(MPI_Psend_init) PMPI_Psend_init;
 extern __typeof__(MPI_Precv_init) PMPI_Precv_init;
 extern __typeof__(MPI_Pready) PMPI_Pready;

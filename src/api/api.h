@@ -106,7 +106,8 @@ int api_comm(MPI_Comm h, struct comm **out);
 int api_intracomm(MPI_Comm h, struct comm **out); /* MPI_ERR_COMM for an intercommunicator */
 int api_intercomm(MPI_Comm h, struct comm **out); /* MPI_ERR_COMM for an intracommunicator */
 int api_group(MPI_Group h, struct group **out);
-int api_group_publish(struct rankmap *map, MPI_Group *out); /* a new group for the user */
+/* a new group for the user, of that session (NULL: of none) */
+int api_group_publish(struct rankmap *map, struct session_share *session, MPI_Group *out);
 /* MPI_IDENT, SIMILAR, UNEQUAL */
 int api_rankmap_compare(const struct rankmap *a, const struct rankmap *b, int *result);
 int api_request(MPI_Request h, struct request **out); /* MPI_REQUEST_NULL: MPI_SUCCESS and NULL */

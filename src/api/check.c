@@ -140,11 +140,11 @@ int api_errhandler(MPI_Errhandler h, int holder, struct errhandler **out)
                                                  [OBJ_SESSION] = "sessions"};
     *out = errhandler_find(h);
     if (!*out)
-        return bad_handle(MPI_ERR_ARG, "error handler", h, MPI_ERRHANDLER_NULL,
+        return bad_handle(MPI_ERR_ERRHANDLER, "error handler", h, MPI_ERRHANDLER_NULL,
                           "MPI_ERRHANDLER_NULL");
     if ((*out)->holder && (*out)->holder != holder)
-        return err_make(MPI_ERR_ARG, "%s: error handler %#x is for %s, not for %s", proc->call,
-                        (unsigned)h, names[(*out)->holder], names[holder]);
+        return err_make(MPI_ERR_ERRHANDLER, "%s: error handler %#x is for %s, not for %s",
+                        proc->call, (unsigned)h, names[(*out)->holder], names[holder]);
     return MPI_SUCCESS;
 }
 

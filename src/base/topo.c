@@ -99,6 +99,40 @@ fail:
     return err;
 }
 
+static int home_of(hwloc_topology_t hw, enum topo_kind kind, hwloc_const_bitmap_t ours)
+{
+    int all = hwloc_get_nbobjs_by_type(hw, kinds[kind].type);
+    for (int i = 0; i < all; i++) {
+        hwloc_obj_t o = hwloc_get_obj_by_type(hw, kinds[kind].type, (unsigned)i);
+        if (o && o->cpuset && hwloc_bitmap_isincluded(ours, o->cpuset))
+            return i;
+    }
+    return all > 0 ? -1 : -2;
+}
+
+int topo_homes(int home[TOPO_KINDS])
+{
+    hwloc_topology_t hw;
+    hwloc_bitmap_t ours = hwloc_bitmap_alloc();
+    if (!ours || hwloc_topology_init(&hw)) {
+        hwloc_bitmap_free(ours);
+        return -ENOMEM;
+    }
+    int err = hwloc_topology_load(hw) ? -EIO : 0;
+    if (!err && (hwloc_get_cpubind(hw, ours, HWLOC_CPUBIND_PROCESS) || hwloc_bitmap_iszero(ours)))
+        hwloc_bitmap_copy(ours, hwloc_topology_get_topology_cpuset(hw));
+    for (int k = 0; !err && k < TOPO_KINDS; k++)
+        home[k] = home_of(hw, (enum topo_kind)k, ours);
+    hwloc_topology_destroy(hw);
+    hwloc_bitmap_free(ours);
+    return err;
+}
+
+const char *topo_kind_name(enum topo_kind kind)
+{
+    return hwloc_obj_type_string(kinds[kind].type);
+}
+
 void topo_free(struct topo *t)
 {
     if (!t)

@@ -29,6 +29,12 @@ int topo_cpus(void);
 int topo_load(const char *synthetic, struct topo **topo);
 void topo_free(struct topo *t);
 
+/* For each kind the object that holds all processors this process may run on: its number on the
+ * whole machine; -1: they lie in several; -2: the machine has no such level.  0 or -errno. */
+int topo_homes(int home[TOPO_KINDS]);
+/* hwloc's name of a kind: "Package", "NUMANode" ... */
+const char *topo_kind_name(enum topo_kind kind);
+
 /* Kind by the name used in -bind-to: "core", "numa", ..; -1 if there is none. */
 int topo_kind_of(const char *name);
 /* Objects of a kind; 0 when the machine has no such level. */

@@ -58,6 +58,16 @@ int newcomm_hints(struct comm *c, const struct info *info)
     return MPI_SUCCESS;
 }
 
+/* A communicator that comes from `of`: the buffered sends of its session are its own. */
+static struct comm *child(const struct comm *of, struct rankmap *map, int rank,
+                          struct rankmap *remote, uint64_t recv, uint64_t send)
+{
+    struct comm *n = comm_make(map, rank, remote, recv, send);
+    if (n)
+        n->session = session_share_ref(of->session);
+    return n;
+}
+
 /* --- duplicates ----------------------------------------------------------------- */
 
 /* All of a duplicate but its ids and, for intercommunicators, its local one. */
@@ -90,7 +100,7 @@ int newcomm_dup(struct comm *c, const struct info *info, struct comm **out)
     int err = coll_ctx_agree(c, &recv, &send);
     if (err)
         return done(call, err);
-    if (!(n = comm_make(c->map, c->rank, c->remote, recv, send)))
+    if (!(n = child(c, c->map, c->rank, c->remote, recv, send)))
         return done(call, no_memory(call));
     if (c->remote)
         err = dup_local(c->local, n);
@@ -158,7 +168,7 @@ static int idup_inter(struct comm *c, struct comm *n, struct request **req)
 int newcomm_idup(struct comm *c, const struct info *info, struct comm **out, struct request **req)
 {
     const char *call = call_name();
-    struct comm *n = comm_make(c->map, c->rank, c->remote, CTX_NONE, CTX_NONE);
+    struct comm *n = child(c, c->map, c->rank, c->remote, CTX_NONE, CTX_NONE);
     *out = NULL;
     if (!n)
         return no_memory(call);
@@ -203,7 +213,7 @@ int newcomm_subset(struct comm *c, struct rankmap *map, int tag, struct comm **o
     int err = coll_ctx_agree_map(c, map, rank, tag, &ctx);
     if (err)
         return done(call, err);
-    struct comm *n = comm_make(map, rank, NULL, ctx, ctx);
+    struct comm *n = child(c, map, rank, NULL, ctx, ctx);
     if (n)
         comm_set_errhandler(n, c->errhandler);
     *out = n;
@@ -396,7 +406,7 @@ int newcomm_inter(struct comm *local, int local_leader, struct comm *peer, int r
                                       &remote, 0, NULL);
     if (!err)
         err = disjoint(local, remote, call);
-    if (!err && !(n = comm_make(local->map, local->rank, remote, recv, send)))
+    if (!err && !(n = child(local, local->map, local->rank, remote, recv, send)))
         err = no_memory(call);
     rankmap_drop(remote);
     if (!err)
@@ -438,8 +448,8 @@ int newcomm_merge(struct comm *c, int high, struct comm **out)
     err = coll_bcast_bytes(&mine, sizeof mine, 0, c->local);
     int first = mine != theirs ? !mine : rankmap_world(c->map, 0) < rankmap_world(c->remote, 0);
     struct rankmap *m = err ? NULL : joined(c, first);
-    struct comm *n = m ? comm_make(m, first ? c->rank : c->remote->size + c->rank, NULL, ctx, ctx)
-                       : NULL;
+    int rank = first ? c->rank : c->remote->size + c->rank;
+    struct comm *n = m ? child(c, m, rank, NULL, ctx, ctx) : NULL;
     rankmap_drop(m);
     if (n)
         comm_set_errhandler(n, c->errhandler);

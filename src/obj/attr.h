@@ -68,6 +68,8 @@ struct info {
     struct obj obj; /* handle 0: internal (hints of a communicator or window) */
     struct list pairs; /* in order of MPI_Info_set */
 };
+/* the kinds of memory that calls take and give (MPI-4.1 11.4.3) */
+#define INFO_MEMORY_KINDS "mpi,system"
 struct info *info_make(void);               /* no handle yet */
 struct info *info_copy(const struct info *i); /* NULL in gives an empty one */
 void info_drop(struct info *i);

@@ -32,6 +32,8 @@ static void comm_destroy(struct comm *c)
     topo_drop(c->topo);
     info_drop(c->info);
     errhandler_drop(c->errhandler);
+    session_share_drop(c->session);
+    free(c->buffer);
     rankmap_drop(c->map);
     rankmap_drop(c->remote);
     rankmap_drop(c->beside[0]);

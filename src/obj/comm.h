@@ -58,10 +58,21 @@ int rankindex_init(struct rankindex *x, const struct rankmap *m);
 int rankindex_find(const struct rankindex *x, int world);
 void rankindex_destroy(struct rankindex *x);
 
+struct p2p_buffer; /* p2p/: a buffer of buffered sends */
+/* What a session shares with its groups and their communicators. */
+struct session_share {
+    int refs;
+    struct p2p_buffer *buffer; /* of buffered sends; NULL: none is attached */
+    char *kinds;               /* mpi_memory_alloc_kinds, if not the default; else NULL */
+};
+struct session_share *session_share_ref(struct session_share *s); /* returns s, which may be NULL */
+void session_share_drop(struct session_share *s);
+
 struct group {
     struct obj obj;
     struct rankmap *map;
     int rank; /* this process's rank, or MPI_UNDEFINED */
+    struct session_share *session; /* of the session that it comes from, or NULL */
 };
 
 enum ctx_stream { CTX_P2P = 0, CTX_COLL = 1, CTX_RMA = 2, CTX_TOOL = 3, CTX_STEP = 4 };
@@ -84,6 +95,8 @@ struct comm {
     struct rankmap *beside[2]; /* groups whose failures also end its operations (comm_set_beside),
                                 * or NULL */
     struct errhandler *errhandler;
+    struct p2p_buffer *buffer;   /* attached to this communicator, or NULL */
+    struct session_share *session; /* of the session that it comes from, or NULL */
     struct attr_list attrs;
     struct info *info;
     struct comm_topo *topo; /* Cartesian or graph; topo.c */

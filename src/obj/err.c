@@ -122,6 +122,8 @@ static const struct {
     CLASS(MPI_ERR_PROC_ABORTED, "a process of the job has ended"),
     CLASS(MPI_ERR_VALUE_TOO_LARGE, "the value is too large to store"),
     CLASS(MPI_T_ERR_NOT_SUPPORTED, "MPI_T: not supported"),
+    CLASS(MPI_T_ERR_NOT_ACCESSIBLE, "MPI_T: the information cannot be accessed"),
+    CLASS(MPI_ERR_ERRHANDLER, "invalid error handler"),
 };
 enum { CLASSES = sizeof class_text / sizeof *class_text };
 

@@ -133,6 +133,23 @@ void rankindex_destroy(struct rankindex *x)
     map_destroy(&x->hash);
 }
 
+/* --- sessions ------------------------------------------------------------------- */
+
+struct session_share *session_share_ref(struct session_share *s)
+{
+    if (s)
+        s->refs++;
+    return s;
+}
+
+void session_share_drop(struct session_share *s)
+{
+    if (!s || --s->refs)
+        return;
+    free(s->kinds);
+    free(s);
+}
+
 /* --- groups --------------------------------------------------------------------- */
 
 struct group *group_make(struct rankmap *map, int rank)
@@ -152,6 +169,7 @@ void group_drop(struct group *g)
     if (!g || obj_is_builtin(&g->obj) || --g->obj.refs > 0)
         return;
     obj_del(OBJ_GROUP, &g->obj);
+    session_share_drop(g->session);
     rankmap_drop(g->map);
     free(g);
 }

@@ -171,6 +171,7 @@ void info_fill_env(struct info *i)
     }
     if (getcwd(text, sizeof text))
         info_put(i, "wdir", text);
+    info_put(i, "mpi_memory_alloc_kinds", INFO_MEMORY_KINDS);
 }
 
 int info_init(void)

@@ -7,45 +7,66 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "obj/comm.h"
 #include "obj/err.h"
 #include "p2p/p2p_types.h"
 
 struct piece { /* in the user's buffer */
     struct list link;
     size_t size; /* bytes with this header */
+    struct p2p_buffer *buffer;
+    uint64_t serial; /* order of the sends: a flush waits for the earlier ones */
 };
-_Static_assert(sizeof(struct piece) + 2 * sizeof(max_align_t) <= MPI_BSEND_OVERHEAD,
-               "alignment of header and data included");
+_Static_assert(sizeof(struct piece) + 3 * _Alignof(max_align_t) <= MPI_BSEND_OVERHEAD,
+               "alignment of buffer, header and data included");
 
 struct p2p_buffer {
     void *user;
     size_t user_size;
+    int automatic;    /* pieces are on the heap */
     char *base, *end; /* aligned inside */
     struct list pieces;
+    struct list flushes; /* struct flush, in order of their calls */
+    uint64_t serial;     /* pieces so far */
+};
+
+struct flush {
+    struct request r;
+    struct list link;
+    uint64_t upto; /* it waits for pieces up to this serial ... */
+    size_t left;   /* ... as many as these */
 };
 
 static size_t round_up(size_t n)
 {
-    const size_t a = sizeof(max_align_t);
+    const size_t a = _Alignof(max_align_t);
     return (n + a - 1) / a * a;
 }
 
-int p2p_buffer_attach(void *buf, size_t size)
+static struct p2p_buffer **place(struct p2p_buffer **at)
 {
-    struct p2p *s = proc->p2p;
-    if (s->buffer)
-        return err_make(MPI_ERR_BUFFER,
-                        "MPI_Buffer_attach: a buffer of %zu bytes is attached already",
-                        s->buffer->user_size);
-    struct p2p_buffer *b = malloc(sizeof *b);
+    return at ? at : &proc->p2p->buffer;
+}
+
+int p2p_buffer_attach(struct p2p_buffer **at, void *buf, size_t size)
+{
+    at = place(at);
+    if (*at)
+        return err_make(MPI_ERR_BUFFER, "%s: a buffer of %zu bytes is attached already",
+                        proc->call ? proc->call : "MPI_Buffer_attach", (*at)->user_size);
+    struct p2p_buffer *b = calloc(1, sizeof *b);
     if (!b)
         return err_make(MPI_ERR_NO_MEM, "MPI_Buffer_attach: no memory");
     b->user = buf;
-    b->user_size = size;
-    b->base = (char *)round_up((size_t)(uintptr_t)buf);
-    b->end = (char *)buf + size;
+    b->automatic = buf == MPI_BUFFER_AUTOMATIC;
+    if (!b->automatic) {
+        b->user_size = size;
+        b->base = (char *)round_up((size_t)(uintptr_t)buf);
+        b->end = (char *)buf + size;
+    }
     list_init(&b->pieces);
-    s->buffer = b;
+    list_init(&b->flushes);
+    *at = b;
     return MPI_SUCCESS;
 }
 
@@ -54,10 +75,10 @@ static int buffer_empty(void *arg)
     return list_empty(&((struct p2p_buffer *)arg)->pieces);
 }
 
-int p2p_buffer_detach(void *buf_out, size_t *size)
+int p2p_buffer_detach(struct p2p_buffer **at, void *buf_out, size_t *size)
 {
-    struct p2p *s = proc->p2p;
-    struct p2p_buffer *b = s->buffer;
+    at = place(at);
+    struct p2p_buffer *b = *at;
     if (!b) {
         memset(buf_out, 0, sizeof(void *));
         *size = 0;
@@ -66,23 +87,104 @@ int p2p_buffer_detach(void *buf_out, size_t *size)
     progress_wait(buffer_empty, b, "buffered messages to leave", -1);
     memcpy(buf_out, &b->user, sizeof(void *));
     *size = b->user_size;
-    s->buffer = NULL;
+    *at = NULL;
     free(b);
     return MPI_SUCCESS;
+}
+
+void p2p_buffer_discard(struct p2p_buffer **at)
+{
+    void *user;
+    size_t size;
+    if (*at)
+        p2p_buffer_detach(at, &user, &size);
+}
+
+/* --- flush ------------------------------------------------------------------------- */
+
+static void flush_free(struct request *r)
+{
+    free(r);
+}
+
+static const struct request_ops flush_ops = {.free = flush_free};
+
+int p2p_buffer_iflush(struct p2p_buffer **at, struct request **out)
+{
+    struct p2p_buffer *b = *place(at);
+    struct flush *f = calloc(1, sizeof *f);
+    if (!f)
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for the request", proc->call);
+    request_init(&f->r, REQUEST_FLUSH, &flush_ops, NULL);
+    f->r.what = "buffered messages to leave";
+    if (b) {
+        f->upto = b->serial;
+        for (struct list *l = b->pieces.next; l != &b->pieces; l = l->next)
+            f->left++;
+    }
+    if (f->left)
+        list_push(&b->flushes, &f->link);
+    else
+        request_complete(&f->r, MPI_SUCCESS);
+    *out = &f->r;
+    return MPI_SUCCESS;
+}
+
+int p2p_buffer_flush(struct p2p_buffer **at)
+{
+    struct request *r;
+    int err = p2p_buffer_iflush(at, &r);
+    if (err)
+        return err;
+    request_wait(r);
+    return request_finish(r, NULL);
+}
+
+/* One of the earlier pieces is gone. */
+static void flushes_count(struct p2p_buffer *b, uint64_t serial)
+{
+    for (struct list *l = b->flushes.next; l != &b->flushes;) {
+        struct flush *f = LIST_OBJ(l, struct flush, link);
+        l = l->next;
+        if (f->upto < serial || --f->left)
+            continue;
+        list_del(&f->link);
+        request_complete(&f->r, MPI_SUCCESS);
+    }
+}
+
+/* --- pieces ------------------------------------------------------------------------ */
+
+static struct piece *piece_add(struct p2p_buffer *b, struct list *before, void *at, size_t size)
+{
+    struct piece *p = at;
+    p->size = size;
+    p->buffer = b;
+    p->serial = ++b->serial;
+    list_insert(before, &p->link);
+    return p;
+}
+
+static void piece_drop(struct piece *p)
+{
+    struct p2p_buffer *b = p->buffer;
+    uint64_t serial = p->serial;
+    list_del(&p->link);
+    if (b->automatic)
+        free(p);
+    flushes_count(b, serial);
 }
 
 static struct piece *piece_take(struct p2p_buffer *b, size_t bytes)
 {
     size_t need = round_up(sizeof(struct piece)) + round_up(bytes);
-    char *at = b->base;
+    char *at = b->automatic ? malloc(need) : b->base;
+    if (b->automatic)
+        return at ? piece_add(b, &b->pieces, at, need) : NULL;
     for (struct list *l = b->pieces.next;; l = l->next) {
         char *limit = l == &b->pieces ? b->end : (char *)LIST_OBJ(l, struct piece, link);
-        if (at <= limit && (size_t)(limit - at) >= need) {
-            struct piece *p = (struct piece *)at;
-            p->size = need;
-            list_insert(l, &p->link);
-            return p;
-        }
+        if (at <= limit && (size_t)(limit - at) >= need)
+            return piece_add(b, l, at, need);
         if (l == &b->pieces)
             return NULL;
         at = limit + LIST_OBJ(l, struct piece, link)->size;
@@ -126,9 +228,16 @@ static int send_copy(struct p2p_req *q, struct piece *piece)
     return err;
 }
 
+static struct p2p_buffer *buffer_of(const struct comm *c)
+{
+    if (c && c->buffer)
+        return c->buffer;
+    return c && c->session && c->session->buffer ? c->session->buffer : proc->p2p->buffer;
+}
+
 int buffer_send(struct p2p_req *q)
 {
-    struct p2p_buffer *b = proc->p2p->buffer;
+    struct p2p_buffer *b = buffer_of(q->r.comm);
     struct piece *piece = b ? piece_take(b, q->size) : NULL;
     if (b && !piece) {
         progress_poll(); /* pieces that have arrived meanwhile */
@@ -141,7 +250,7 @@ int buffer_send(struct p2p_req *q)
             q->size, round_up(sizeof *piece), b ? b->user_size : (size_t)0);
     int err = send_copy(q, piece);
     if (err) {
-        list_del(&piece->link);
+        piece_drop(piece);
         return err;
     }
     request_complete(&q->r, MPI_SUCCESS);
@@ -153,7 +262,7 @@ void buffer_sent(struct p2p_req *q)
 {
     struct piece *piece = q->copy;
     struct p2p_req *user = q->twin;
-    list_del(&piece->link);
+    piece_drop(piece);
     q->copy = NULL;
     q->twin = NULL;
     if (!user)

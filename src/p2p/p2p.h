@@ -91,9 +91,17 @@ int p2p_has_queued(void);
 uint32_t p2p_sent_to(int world);
 int p2p_all_came(int world, uint32_t sent);
 
-/* MPI_Buffer_attach and detach (which waits until all buffered messages have left). */
-int p2p_buffer_attach(void *buf, size_t size);
-int p2p_buffer_detach(void *buf_out, size_t *size);
+/* Buffers of buffered sends. `at`: where it hangs, a communicator's or a session's place; NULL: the
+ * process's. A send takes its communicator's, else its session's, else the process's.
+ * MPI_BUFFER_AUTOMATIC: each message gets memory of its own. */
+int p2p_buffer_attach(struct p2p_buffer **at, void *buf, size_t size);
+/* Waits until all buffered messages have left. */
+int p2p_buffer_detach(struct p2p_buffer **at, void *buf_out, size_t *size);
+/* The same at the end of what it hangs on: the user gets nothing back. */
+void p2p_buffer_discard(struct p2p_buffer **at);
+/* Done when the messages that are in the buffer now have left; *out has a handle. */
+int p2p_buffer_iflush(struct p2p_buffer **at, struct request **out);
+int p2p_buffer_flush(struct p2p_buffer **at);
 
 /* Bytes addressed by world rank, under any context id: set-up of communicators (coll/ctxid.c).
  * `src` is the sender's word that the receiver matches: a rank, the sender's in a numbering that

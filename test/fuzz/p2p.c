@@ -61,7 +61,7 @@ static void up(const uint8_t *s)
     guarded_make(&world.attached, 2000);
     FUZZ_CHECK(!world.k.near ||
                !mem_segment_create(P2P_OFFERS * sizeof(struct p2p_word), 0, &world.words));
-    FUZZ_CHECK(!p2p_buffer_attach(world.attached.mem, 2000));
+    FUZZ_CHECK(!p2p_buffer_attach(NULL, world.attached.mem, 2000));
 }
 
 static void check(void);
@@ -500,7 +500,7 @@ static void finish_all(void *arg)
         finish(&world.slot[i]);
     void *b;
     size_t n;
-    p2p_buffer_detach(&b, &n);
+    p2p_buffer_detach(NULL, &b, &n);
     p2p_drain_wait();
     FUZZ_CHECK(list_empty(&proc->p2p->open) && list_empty(&proc->p2p->pulls) &&
                list_empty(&proc->p2p->busy));

@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/env/hardware.h"
 #include "boot/boot.h"
 #include "check/check.h"
 #include "coll/newcomm.h"
 #include "obj/attr.h"
+#include "p2p/p2p.h"
 
 /* --- questions ------------------------------------------------------------------ */
 
@@ -71,7 +73,7 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
     if (!err)
         err = api_pointer(group, "group");
     if (!err)
-        err = api_group_publish(c->map, group);
+        err = api_group_publish(c->map, c->session, group);
     return api_exit(comm, err);
 }
 API_ALIAS(MPI_Comm_group);
@@ -84,7 +86,7 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
     if (!err)
         err = api_pointer(group, "group");
     if (!err)
-        err = api_group_publish(c->remote, group);
+        err = api_group_publish(c->remote, c->session, group);
     return api_exit(comm, err);
 }
 API_ALIAS(MPI_Comm_remote_group);
@@ -176,8 +178,12 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info)
     int err = api_comm(comm, &c);
     if (!err)
         err = api_pointer(info, "info_used");
+    struct info *i = err ? NULL : info_copy(c->info);
+    if (!err && (!i || memory_kinds_put(i, c->session)))
+        err = err_make(MPI_ERR_NO_MEM, "MPI_Comm_get_info: no memory for the info object");
     if (!err)
-        err = api_info_publish(c->info, info);
+        err = api_info_publish(i, info);
+    info_drop(i);
     return api_exit(comm, err);
 }
 API_ALIAS(MPI_Comm_get_info);
@@ -309,14 +315,6 @@ API_ALIAS(MPI_Comm_split);
 
 /* The kind of hardware that an info names. Only those in the node map are supported: shared memory
  * and the node. */
-static int is_node(const struct info *i)
-{
-    const char *kind = info_value(i, "mpi_hw_resource_type");
-    return kind && (!strcmp(kind, "mpi_shared_memory") || !strcmp(kind, "node") ||
-                    !strcmp(kind, "Machine") || !strcmp(kind, "hwloc://Machine"));
-}
-
-/* Is a member of c on another node? Then nodes divide it. */
 static int spans_nodes(const struct comm *c)
 {
     for (int i = 0; i < c->size; i++)
@@ -335,10 +333,9 @@ static int split_type_color(const struct comm *c, int type, struct info *i, int 
     case MPI_COMM_TYPE_SHARED:
         *color = boot_node_of(proc->obj->world->rank);
         return MPI_SUCCESS;
+    case MPI_COMM_TYPE_RESOURCE_GUIDED:
     case MPI_COMM_TYPE_HW_GUIDED:
-        if (is_node(i))
-            *color = boot_node_of(proc->obj->world->rank);
-        return MPI_SUCCESS;
+        return hardware_color(type, i, color);
     case MPI_COMM_TYPE_HW_UNGUIDED: /* only proper subsets (MPI-4 7.4.2) */
         if (!spans_nodes(c))
             return MPI_SUCCESS;
@@ -426,6 +423,8 @@ static int release(const char *call, MPI_Comm *comm, enum check_call what, const
     if (!err && obj_is_builtin(&c->obj))
         err = err_make(MPI_ERR_COMM, "%s: %s cannot be freed", call,
                        h == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
+    if (!err)
+        p2p_buffer_discard(&c->buffer);
     if (!err && proc->check)
         comm_ref(c);
     int looks = !err && proc->check;

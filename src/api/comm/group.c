@@ -17,7 +17,7 @@ static int my_rank(const struct rankmap *m)
 }
 
 /* A new group for the user; takes the caller's reference on map, which may be NULL (no memory). */
-static int publish(struct rankmap *map, MPI_Group *out)
+static int publish(struct rankmap *map, struct session_share *session, MPI_Group *out)
 {
     if (!map)
         return no_memory();
@@ -26,18 +26,20 @@ static int publish(struct rankmap *map, MPI_Group *out)
         *out = MPI_GROUP_EMPTY;
     } else {
         struct group *g = group_make(map, my_rank(map));
-        if (g)
+        if (g) {
+            g->session = session_share_ref(session);
             *out = g->obj.handle;
-        else
+        } else {
             err = no_memory();
+        }
     }
     rankmap_drop(map);
     return err;
 }
 
-int api_group_publish(struct rankmap *map, MPI_Group *out)
+int api_group_publish(struct rankmap *map, struct session_share *session, MPI_Group *out)
 {
-    return publish(rankmap_ref(map), out);
+    return publish(rankmap_ref(map), session, out);
 }
 
 int PMPI_Group_size(MPI_Group group, int *size)
@@ -188,7 +190,7 @@ static int set_call(const char *call, MPI_Group group1, MPI_Group group2, MPI_Gr
     if (!err)
         err = api_pointer(newgroup, "newgroup");
     if (!err)
-        err = publish(combine(g1->map, g2->map, op), newgroup);
+        err = publish(combine(g1->map, g2->map, op), g1->session, newgroup);
     return api_exit(MPI_COMM_NULL, err);
 }
 
@@ -234,7 +236,7 @@ static int incl(const struct group *g, int n, const int *ranks, MPI_Group *out)
         world[i] = rankmap_world(g->map, ranks[i]);
     struct rankmap *m = world ? rankmap_make(world, n) : NULL;
     free(world);
-    return publish(m, out);
+    return publish(m, g->session, out);
 }
 
 static int excl(const struct group *g, const char *seen, MPI_Group *out)
@@ -245,7 +247,7 @@ static int excl(const struct group *g, const char *seen, MPI_Group *out)
             world[n++] = rankmap_world(g->map, i);
     struct rankmap *m = world ? rankmap_make(world, n) : NULL;
     free(world);
-    return publish(m, out);
+    return publish(m, g->session, out);
 }
 
 static int list_call(const char *call, MPI_Group group, int n, const int *ranks,

@@ -12,7 +12,9 @@
 #include <strings.h>
 
 #include "api/api_types.h"
+#include "api/env/hardware.h"
 #include "api/env/init.h"
+#include "api/p2p/buffercall.h"
 #include "coll/coll.h"
 #include "coll/newcomm.h"
 #include "obj/attr.h"
@@ -22,6 +24,7 @@
 struct session {
     struct obj obj;
     struct errhandler *errhandler;
+    struct session_share *share;
     int thread_level;
 };
 
@@ -79,9 +82,9 @@ static int session_arg(MPI_Session h, struct session **s)
 /* --- life --------------------------------------------------------------------------------- */
 
 /* Level named by the info key "thread_level"; what the library gives otherwise. */
-static int wanted_level(MPI_Info info)
+static int wanted_level(const struct info *info)
 {
-    const char *v = info_value(obj_find(OBJ_INFO, info), "thread_level");
+    const char *v = info_value(info, "thread_level");
     for (int l = MPI_THREAD_SINGLE; v && l <= MPI_THREAD_MULTIPLE; l++)
         if (!strcmp(v, levels[l]))
             return l;
@@ -92,16 +95,21 @@ static int wanted_level(MPI_Info info)
 static int session_make(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *out)
 {
     struct errhandler *e;
+    const struct info *i = obj_find(OBJ_INFO, info);
     int err = api_errhandler(errhandler, OBJ_SESSION, &e);
     if (err)
         return err;
     struct session *s = calloc(1, sizeof *s);
-    if (!s || obj_add(OBJ_SESSION, &s->obj)) {
+    struct session_share *b = calloc(1, sizeof *b);
+    if (!s || !b || obj_add(OBJ_SESSION, &s->obj)) {
         free(s);
+        free(b);
         return err_make(MPI_ERR_NO_MEM, "MPI_Session_init: no memory for a session");
     }
     s->errhandler = errhandler_ref(e);
-    s->thread_level = wanted_level(info);
+    s->share = session_share_ref(b);
+    b->kinds = memory_kinds(i);
+    s->thread_level = wanted_level(i);
     proc->api->sessions++;
     if (!proc->api->sessions_used) {
         proc->api->sessions_used = 1;
@@ -139,6 +147,8 @@ int PMPI_Session_finalize(MPI_Session *session)
     if (!err)
         err = session_arg(*session, &s);
     if (!err) {
+        p2p_buffer_discard(&s->share->buffer);
+        session_share_drop(s->share);
         obj_del(OBJ_SESSION, &s->obj);
         errhandler_drop(s->errhandler);
         free(s);
@@ -157,7 +167,8 @@ int PMPI_Session_get_info(MPI_Session session, MPI_Info *info)
     if (!err)
         err = api_pointer(info, "info_used");
     struct info *i = err ? NULL : info_make();
-    if (!err && (!i || info_put(i, "thread_level", levels[s->thread_level])))
+    if (!err && (!i || info_put(i, "thread_level", levels[s->thread_level]) ||
+                 memory_kinds_put(i, s->share)))
         err = err_make(MPI_ERR_NO_MEM, "MPI_Session_get_info: no memory for the info object");
     if (!err)
         err = api_info_publish(i, info);
@@ -249,7 +260,7 @@ int PMPI_Group_from_session_pset(MPI_Session session, const char *name, MPI_Grou
         err = api_pointer(newgroup, "newgroup");
     if (!err)
         err = api_group_publish(pset == PSET_SELF ? proc->obj->self->map : proc->obj->world->map,
-                                newgroup);
+                                s->share, newgroup);
     return leave(s, err, "MPI_Group_from_session_pset");
 }
 API_ALIAS(MPI_Group_from_session_pset);
@@ -287,8 +298,10 @@ static int from_group(const struct group *g, const char *stringtag, struct errha
                       struct comm **out)
 {
     int err = newcomm_subset(proc->obj->world, g->map, tag_of(stringtag), out);
-    if (!err && *out)
+    if (!err && *out) {
         comm_set_errhandler(*out, e);
+        (*out)->session = session_share_ref(g->session);
+    }
     return err;
 }
 
@@ -405,3 +418,71 @@ int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
     return MPI_SUCCESS;
 }
 API_ALIAS(MPI_Session_call_errhandler);
+
+/* --- buffers of buffered sends ---------------------------------------------------------------- */
+
+int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
+{
+    api_enter("MPI_Session_attach_buffer");
+    struct session *s;
+    int err = session_arg(session, &s);
+    if (!err)
+        err = buffer_attach(&s->share->buffer, buffer, size);
+    return leave(s, err, "MPI_Session_attach_buffer");
+}
+API_ALIAS(MPI_Session_attach_buffer);
+
+int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size)
+{
+    api_enter("MPI_Session_attach_buffer_c");
+    struct session *s;
+    int err = session_arg(session, &s);
+    if (!err)
+        err = buffer_attach(&s->share->buffer, buffer, size);
+    return leave(s, err, "MPI_Session_attach_buffer_c");
+}
+API_ALIAS(MPI_Session_attach_buffer_c);
+
+int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
+{
+    api_enter("MPI_Session_detach_buffer");
+    struct session *s;
+    int err = session_arg(session, &s);
+    if (!err)
+        err = buffer_detach_int(&s->share->buffer, buffer_addr, size);
+    return leave(s, err, "MPI_Session_detach_buffer");
+}
+API_ALIAS(MPI_Session_detach_buffer);
+
+int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size)
+{
+    api_enter("MPI_Session_detach_buffer_c");
+    struct session *s;
+    int err = session_arg(session, &s);
+    if (!err)
+        err = buffer_detach(&s->share->buffer, buffer_addr, size);
+    return leave(s, err, "MPI_Session_detach_buffer_c");
+}
+API_ALIAS(MPI_Session_detach_buffer_c);
+
+int PMPI_Session_flush_buffer(MPI_Session session)
+{
+    api_enter("MPI_Session_flush_buffer");
+    struct session *s;
+    int err = session_arg(session, &s);
+    if (!err)
+        err = p2p_buffer_flush(&s->share->buffer);
+    return leave(s, err, "MPI_Session_flush_buffer");
+}
+API_ALIAS(MPI_Session_flush_buffer);
+
+int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
+{
+    api_enter("MPI_Session_iflush_buffer");
+    struct session *s;
+    int err = session_arg(session, &s);
+    if (!err)
+        err = buffer_iflush(&s->share->buffer, request);
+    return leave(s, err, "MPI_Session_iflush_buffer");
+}
+API_ALIAS(MPI_Session_iflush_buffer);

@@ -2,6 +2,7 @@
 #include "api/io/filecall.h"
 
 #include "api/api_types.h"
+#include "api/env/hardware.h"
 #include "dt/dt.h"
 #include "obj/attr.h"
 
@@ -149,7 +150,7 @@ int PMPI_File_get_group(MPI_File fh, MPI_Group *group)
     if (!err)
         err = api_pointer(group, "group");
     if (!err)
-        err = api_group_publish(io_comm(f)->map, group);
+        err = api_group_publish(io_comm(f)->map, NULL, group);
     return api_exit_file(fh, err);
 }
 API_ALIAS(MPI_File_get_group);
@@ -223,7 +224,7 @@ int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
     int err = api_file(fh, &f);
     if (!err)
         err = api_pointer(info_used, "info_used");
-    if (!err && !(i = io_info(f)))
+    if (!err && (!(i = io_info(f)) || memory_kinds_put(i, NULL)))
         err = err_make(MPI_ERR_NO_MEM, "MPI_File_get_info: no memory for an info object");
     if (!err)
         err = api_info_publish(i, info_used);

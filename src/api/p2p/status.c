@@ -162,6 +162,12 @@ int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype type, MPI_Count 
 }
 API_ALIAS(MPI_Status_set_elements_x);
 
+int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype type, MPI_Count count)
+{
+    return set_elements("MPI_Status_set_elements_c", status, type, count);
+}
+API_ALIAS(MPI_Status_set_elements_c);
+
 /* Fortran's status is an array of five ints with the same content, so is that of Fortran 2008. */
 static int copy_status(const char *call, const void *from, void *to)
 {

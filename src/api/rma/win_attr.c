@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/bindings.h"
+#include "api/env/hardware.h"
 #include "check/check.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
@@ -19,7 +20,7 @@ int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
     if (!err)
         err = api_pointer(group, "group");
     if (!err)
-        err = api_group_publish(rma_win_comm(w)->map, group);
+        err = api_group_publish(rma_win_comm(w)->map, NULL, group);
     return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_get_group);
@@ -59,10 +60,11 @@ int PMPI_Win_get_info(MPI_Win win, MPI_Info *info)
         err = api_pointer(info, "info_used");
     if (!err)
         err = rma_win_get_info(w, &i);
-    if (!err) {
+    if (!err && memory_kinds_put(i, rma_win_comm(w)->session))
+        err = err_make(MPI_ERR_NO_MEM, "MPI_Win_get_info: no memory for an info object");
+    if (!err)
         err = api_info_publish(i, info);
-        info_drop(i);
-    }
+    info_drop(i);
     return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_get_info);

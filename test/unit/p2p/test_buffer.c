@@ -21,8 +21,8 @@ static void body_size(void)
         char b[5000];
         for (int i = 0; i < 4; i++)
             need += (size_t)sizes[i] + MPI_BSEND_OVERHEAD;
-        ok(p2p_buffer_attach(room + shift, need));
-        job_check(err_class(p2p_buffer_attach(room, 100)) == MPI_ERR_BUFFER);
+        ok(p2p_buffer_attach(NULL, room + shift, need));
+        job_check(err_class(p2p_buffer_attach(NULL, room, 100)) == MPI_ERR_BUFFER);
         if (c->rank == 0) {
             for (int i = 0; i < 4; i++) {
                 live_fill(b, (size_t)sizes[i], (unsigned)i);
@@ -36,7 +36,7 @@ static void body_size(void)
                 job_check(live_same(b, (size_t)sizes[i], (unsigned)i));
             }
         }
-        ok(p2p_buffer_detach(&back, &size));
+        ok(p2p_buffer_detach(NULL, &back, &size));
         job_check(back == room + shift && size == need);
     }
     live_stop();
@@ -63,7 +63,7 @@ static void body_full(void)
     int err = p2p_send(b, 1, t, 0, 0, c, P2P_BUFFERED);
     job_check(err_class(err) == MPI_ERR_BUFFER);
     if (c->rank == 0) {
-        ok(p2p_buffer_attach(room, sizeof room));
+        ok(p2p_buffer_attach(NULL, room, sizeof room));
         for (int i = 0; i < N; i++)
             ok(p2p_send(b, PIECE, t, 1, i, c, P2P_BUFFERED));
         job_check(err_class(p2p_send(b, PIECE, t, 1, 9, c, P2P_BUFFERED)) == MPI_ERR_BUFFER);
@@ -73,9 +73,9 @@ static void body_full(void)
             ok(p2p_send(b, PIECE, t, 1, i, c, P2P_BUFFERED));
         job_check(err_class(p2p_send(b, PIECE, t, 1, 9, c, P2P_BUFFERED)) == MPI_ERR_BUFFER);
         live_meet();
-        ok(p2p_buffer_detach(&back, &size)); /* waits for all */
+        ok(p2p_buffer_detach(NULL, &back, &size)); /* waits for all */
         job_check(back == room && size == sizeof room);
-        ok(p2p_buffer_detach(&back, &size));
+        ok(p2p_buffer_detach(NULL, &back, &size));
         job_check(back == NULL && size == 0);
     } else {
         live_meet();
@@ -109,7 +109,7 @@ static void body_cancel(void)
     struct comm *c = proc->obj->world;
     struct dt_type *t = dt_find(MPI_CHAR);
     if (c->rank == 0) {
-        ok(p2p_buffer_attach(room, sizeof room));
+        ok(p2p_buffer_attach(NULL, room, sizeof room));
         for (int i = 0; i < 9; i++) {
             ok(p2p_isend(b,
                          i % 3 == 0   ? 10
@@ -126,7 +126,7 @@ static void body_cancel(void)
         request_wait(r);
         ok(request_finish(r, &st));
         job_check(status_cancelled(&st));
-        ok(p2p_buffer_detach(&back, &size));
+        ok(p2p_buffer_detach(NULL, &back, &size));
     }
     live_meet();
     job_check(proc->p2p->unexpected == 0);
