@@ -21,6 +21,9 @@ API_EXPORT void MPII_Grequest_set_lang_f77(MPI_Request request);
 
 /* The function of this operation, or handler, is C++'s, and is called by `caller`. */
 API_EXPORT void MPII_Op_set_cxx(MPI_Op op, void (*caller)(void));
+/* The same for one of MPI_Op_create_c; bind/abi only. */
+void api_op_set_caller_c(MPI_Op op, void (*caller)(const void *in, void *inout, MPI_Count len,
+                                                   MPI_Datatype type, MPI_User_function_c *user));
 API_EXPORT void MPII_Errhandler_set_cxx(MPI_Errhandler errhandler, void (*caller)(void));
 
 /* What mpichversion prints. */

@@ -189,6 +189,8 @@ struct dt_op {
     void (*user)(void *in, void *inout, int *len, MPI_Datatype *type);
     /* calls user, of C++ */
     void (*cxx)(const void *in, void *inout, int len, MPI_Datatype type, MPI_User_function *user);
+    void (*cxx_c)(const void *in, void *inout, MPI_Count len, MPI_Datatype type,
+                  MPI_User_function_c *user);
     void (*user_c)(void *in, void *inout, MPI_Count *len, MPI_Datatype *type); /* MPI_Op_create_c */
 };
 enum dt_op_index {

@@ -125,7 +125,10 @@ static void user_apply(const struct dt_op *op, const void *in, void *inout, size
     MPI_Datatype handle = t->obj.handle;
     if (op->user_c) {
         MPI_Count n = (MPI_Count)count;
-        op->user_c((void *)(uintptr_t)in, inout, &n, &handle);
+        if (op->cxx_c)
+            op->cxx_c(in, inout, n, handle, op->user_c);
+        else
+            op->user_c((void *)(uintptr_t)in, inout, &n, &handle);
         return;
     }
     for (size_t done = 0; done < count;) {

@@ -15,6 +15,16 @@ void MPII_Op_set_cxx(MPI_Op op, void (*caller)(void))
     api_unlock();
 }
 
+void api_op_set_caller_c(MPI_Op op, void (*caller)(const void *in, void *inout, MPI_Count len,
+                                                   MPI_Datatype type, MPI_User_function_c *user))
+{
+    api_enter("MPI_Op_create_c");
+    struct dt_op *o = dt_op_find(op);
+    if (o && !o->index)
+        o->cxx_c = caller;
+    api_unlock();
+}
+
 void MPII_Errhandler_set_cxx(MPI_Errhandler errhandler, void (*caller)(void))
 {
     api_enter("MPII_Errhandler_set_cxx");

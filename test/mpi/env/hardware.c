@@ -91,10 +91,9 @@ static void version(void)
 {
     int version, subversion;
     MPI_Get_version(&version, &subversion);
-    CHECK_EQ(version, 4);
-    CHECK_EQ(subversion, 1);
-    CHECK_EQ(MPI_VERSION, 4);
-    CHECK_EQ(MPI_SUBVERSION, 1);
+    CHECK_EQ(version, MPI_VERSION);
+    CHECK_EQ(subversion, MPI_SUBVERSION);
+    CHECK(version * 10 + subversion >= 41);
 }
 
 static void status(void)

@@ -1,0 +1,348 @@
+/* Functions of MPI-5.0's ABI on datatypes and groups whose arrays hold constants, and the ABI's own
+ * functions. */
+#include "bind/abi/custom.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CUSTOM(x) CORE(x);
+
+/* --- contents of datatypes ----------------------------------------------------------------- */
+
+/* The constants among the integers of a constructor. large: made by a _c call, whose sizes stand
+ * apart. n: integers written. */
+static void integers_out(int combiner, int large, int *v, int n)
+{
+    if (combiner == MPI_COMBINER_SUBARRAY && n > 0)
+        v[n - 1] = order_out(v[n - 1]);
+    if (combiner != MPI_COMBINER_DARRAY || n < 4)
+        return;
+    int dims = v[2], at = large ? 3 : 3 + dims; /* size, rank, ndims[, gsizes], distribs, dargs */
+    for (int i = at; i < at + 2 * dims && i < n; i++)
+        v[i] = distribution_out(v[i]);
+    v[n - 1] = order_out(v[n - 1]);
+}
+
+static int *types_room(HANDLE *types, MPI_Count n)
+{
+    return types ? malloc(((size_t)(n > 0 ? n : 0) + 1) * sizeof(int)) : NULL;
+}
+
+static void types_out(HANDLE *types, int *v, MPI_Count n)
+{
+    for (MPI_Count i = 0; v && i < n; i++)
+        types[i] = handle_out(v[i]);
+    free(v);
+}
+
+CORE(Type_get_envelope);
+CORE(Type_get_envelope_c);
+CUSTOM(Type_get_contents)
+int custom_Type_get_contents(HANDLE type, int max_integers, int max_addresses, int max_types,
+                             int integers[], MPI_Aint addresses[], HANDLE types[])
+{
+    int ni = 0, na, nt = 0, combiner = 0, *v = types_room(types, max_types);
+    MPI_Datatype t = handle_in(type);
+    int rc = core_Type_get_contents(t, max_integers, max_addresses, max_types, integers, addresses,
+                                    v);
+    if (!rc)
+        rc = core_Type_get_envelope(t, &ni, &na, &nt, &combiner);
+    if (!rc)
+        integers_out(combiner, 0, integers, ni);
+    types_out(types, v, rc ? 0 : nt);
+    return result_out(rc);
+}
+
+CUSTOM(Type_get_contents_c)
+int custom_Type_get_contents_c(HANDLE type, MPI_Count max_integers, MPI_Count max_addresses,
+                               MPI_Count max_large, MPI_Count max_types, int integers[],
+                               MPI_Aint addresses[], MPI_Count large[], HANDLE types[])
+{
+    MPI_Count ni = 0, na, nl = 0, nt = 0;
+    int combiner = 0, *v = types_room(types, max_types);
+    MPI_Datatype t = handle_in(type);
+    int rc = core_Type_get_contents_c(t, max_integers, max_addresses, max_large, max_types,
+                                      integers, addresses, large, v);
+    if (!rc)
+        rc = core_Type_get_envelope_c(t, &ni, &na, &nl, &nt, &combiner);
+    if (!rc)
+        integers_out(combiner, nl > 0, integers, (int)ni);
+    types_out(types, v, rc ? 0 : nt);
+    return result_out(rc);
+}
+
+/* distribs and dargs in the core's constants, in one block to be freed; NULL: the core reports the
+ * missing argument. */
+static int *distributions(int ndims, const int *distribs, const int *dargs)
+{
+    int *v = ndims > 0 && distribs && dargs ? malloc(2 * (size_t)ndims * sizeof *v) : NULL;
+    for (int i = 0; v && i < ndims; i++) {
+        v[i] = distribution_in(distribs[i]);
+        v[ndims + i] = distribution_in(dargs[i]);
+    }
+    return v;
+}
+
+#define DARRAY(x, count)                                                                           \
+    int custom_##x(int size, int rank, int ndims, const count gsizes[], const int distribs[],      \
+                   const int dargs[], const int psizes[], int order, HANDLE oldtype,               \
+                   HANDLE *newtype)                                                                \
+    {                                                                                              \
+        int *v = distributions(ndims, distribs, dargs);                                            \
+        MPI_Datatype t = MPI_DATATYPE_NULL;                                                        \
+        int rc = core_##x(size, rank, ndims, gsizes, v ? v : distribs, v ? v + ndims : dargs,      \
+                          psizes, order_in(order), handle_in(oldtype), newtype ? &t : NULL);       \
+        free(v);                                                                                   \
+        if (!rc)                                                                                   \
+            *newtype = handle_out(t);                                                              \
+        return result_out(rc);                                                                     \
+    }
+CUSTOM(Type_create_darray)
+DARRAY(Type_create_darray, int)
+CUSTOM(Type_create_darray_c)
+DARRAY(Type_create_darray_c, MPI_Count)
+
+/* --- groups -------------------------------------------------------------------------------- */
+
+CUSTOM(Group_translate_ranks)
+int custom_Group_translate_ranks(HANDLE group1, int n, const int ranks1[], HANDLE group2,
+                                 int ranks2[])
+{
+    int *v = n > 0 && ranks1 ? malloc((size_t)n * sizeof *v) : NULL;
+    for (int i = 0; v && i < n; i++)
+        v[i] = rank_in(ranks1[i]);
+    int rc = core_Group_translate_ranks(handle_in(group1), n, v ? v : ranks1, handle_in(group2),
+                                        ranks2);
+    for (int i = 0; v && !rc && i < n; i++)
+        ranks2[i] = rank_out(ranks2[i]);
+    free(v);
+    return result_out(rc);
+}
+
+/* --- tools --------------------------------------------------------------------------------- */
+
+CORE(T_cvar_get_info);
+CORE(T_pvar_get_info);
+
+/* The object that a variable is bound to, given by the address of its handle. */
+static void *object_in(int bind, void *object, int *core, MPI_File *file)
+{
+    if (bind == MPI_T_BIND_NO_OBJECT || !object)
+        return NULL;
+    if (bind == MPI_T_BIND_MPI_FILE) {
+        *file = file_in(*(HANDLE *)object);
+        return file;
+    }
+    *core = handle_in(*(HANDLE *)object);
+    return core;
+}
+
+CUSTOM(T_cvar_handle_alloc)
+int custom_T_cvar_handle_alloc(int index, void *object, MPI_T_cvar_handle *handle, int *count)
+{
+    int bind = MPI_T_BIND_NO_OBJECT, core, scope, len = 0;
+    MPI_File file;
+    core_T_cvar_get_info(index, NULL, &len, NULL, NULL, NULL, NULL, NULL, &bind, &scope);
+    return result_out(core_T_cvar_handle_alloc(index, object_in(bind, object, &core, &file), handle,
+                                               count));
+}
+
+CUSTOM(T_pvar_handle_alloc)
+int custom_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void *object,
+                               MPI_T_pvar_handle *handle, int *count)
+{
+    int bind = MPI_T_BIND_NO_OBJECT, core, len = 0;
+    MPI_File file;
+    core_T_pvar_get_info(index, NULL, &len, NULL, NULL, NULL, NULL, NULL, NULL, &bind, NULL, NULL,
+                         NULL);
+    return result_out(core_T_pvar_handle_alloc(
+        session, index, object_in(bind, object, &core, &file), handle, count));
+}
+
+CUSTOM(T_event_get_info)
+int custom_T_event_get_info(int index, char *name, int *name_len, int *verbosity, HANDLE types[],
+                            MPI_Aint displacements[], int *num_elements, MPI_T_enum *enumtype,
+                            HANDLE *info, char *desc, int *desc_len, int *bind)
+{
+    MPI_Info i = MPI_INFO_NULL;
+    int *v = types_room(types, num_elements ? *num_elements : 0);
+    int rc = core_T_event_get_info(index, name, name_len, verbosity, v, displacements, num_elements,
+                                   enumtype, info ? &i : NULL, desc, desc_len, bind);
+    types_out(types, v, rc || !num_elements ? 0 : *num_elements);
+    if (!rc && info)
+        *info = handle_out(i);
+    if (!rc && verbosity)
+        *verbosity = verbosity_out(*verbosity);
+    if (!rc && bind)
+        *bind = bind_out(*bind);
+    return result_out(rc);
+}
+
+/* --- the ABI's own functions ------------------------------------------------------------------ */
+
+enum { ABI_MAJOR = 1, ABI_MINOR = 0, ABI_ERR_ARG = 13, ABI_ERR_ABI = 62 };
+/* gen: CUSTOM lines of functions that the core has not: */
+#undef CUSTOM
+#define CUSTOM(x)
+
+CUSTOM(Get_version)
+int custom_Get_version(int *version, int *subversion)
+{
+    enum { MPI_5 = 5, MPI_5_0 = 0 }; /* as the header says */
+    if (!version || !subversion)
+        return ABI_ERR_ARG;
+    *version = MPI_5;
+    *subversion = MPI_5_0;
+    return MPI_SUCCESS;
+}
+
+CUSTOM(Abi_get_version)
+int custom_Abi_get_version(int *major, int *minor)
+{
+    if (!major || !minor)
+        return ABI_ERR_ARG;
+    *major = ABI_MAJOR;
+    *minor = ABI_MINOR;
+    return MPI_SUCCESS;
+}
+
+CORE(Info_create);
+CORE(Info_set);
+static int sizes(const char *const (*rows)[2], size_t n, HANDLE *info)
+{
+    MPI_Info i;
+    if (!info)
+        return ABI_ERR_ARG;
+    int rc = core_Info_create(&i);
+    for (size_t r = 0; !rc && r < n; r++)
+        rc = core_Info_set(i, rows[r][0], rows[r][1]);
+    if (!rc)
+        *info = handle_out(i);
+    return result_out(rc);
+}
+
+_Static_assert(sizeof(MPI_Aint) == 8 && sizeof(MPI_Count) == 8 && sizeof(MPI_Offset) == 8,
+               "what MPI_Abi_get_info says");
+CUSTOM(Abi_get_info)
+int custom_Abi_get_info(HANDLE *info)
+{
+    static const char *const rows[][2] = {
+        {"mpi_aint_size", "8"}, {"mpi_count_size", "8"}, {"mpi_offset_size", "8"}};
+    return sizes(rows, sizeof rows / sizeof *rows, info);
+}
+
+/* Fortran is that of the core's datatypes, and cannot be set. */
+CUSTOM(Abi_get_fortran_info)
+int custom_Abi_get_fortran_info(HANDLE *info)
+{
+    static const char *const rows[][2] = {
+        {"mpi_logical_size", "4"}, {"mpi_integer_size", "4"}, {"mpi_real_size", "4"},
+        {"mpi_double_precision_size", "8"}};
+    return sizes(rows, sizeof rows / sizeof *rows, info);
+}
+
+CUSTOM(Abi_set_fortran_info)
+int custom_Abi_set_fortran_info(HANDLE info)
+{
+    (void)info;
+    return ABI_ERR_ABI;
+}
+
+CUSTOM(Abi_get_fortran_booleans)
+int custom_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false,
+                                    int *is_set)
+{
+    const int yes = 1, no = 0;
+    if (!is_set || !logical_true || !logical_false)
+        return ABI_ERR_ARG;
+    *is_set = logical_size == sizeof(int);
+    if (*is_set) {
+        memcpy(logical_true, &yes, sizeof yes);
+        memcpy(logical_false, &no, sizeof no);
+    }
+    return MPI_SUCCESS;
+}
+
+CUSTOM(Abi_set_fortran_booleans)
+int custom_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
+{
+    (void)logical_size, (void)logical_true, (void)logical_false;
+    return ABI_ERR_ABI;
+}
+
+/* Handles as numbers, for languages without pointers. */
+#define AS_INT(Kind)                                                                               \
+    int custom_##Kind##_toint(HANDLE h)                                                            \
+    {                                                                                              \
+        return (int)(uint32_t)(uintptr_t)h;                                                        \
+    }                                                                                              \
+    HANDLE custom_##Kind##_fromint(int h)                                                          \
+    {                                                                                              \
+        return (HANDLE)(uintptr_t)(uint32_t)h;                                                     \
+    }
+CUSTOM(Comm_toint)
+CUSTOM(Comm_fromint)
+AS_INT(Comm)
+CUSTOM(Type_toint)
+CUSTOM(Type_fromint)
+AS_INT(Type)
+CUSTOM(Errhandler_toint)
+CUSTOM(Errhandler_fromint)
+AS_INT(Errhandler)
+CUSTOM(File_toint)
+CUSTOM(File_fromint)
+AS_INT(File)
+CUSTOM(Group_toint)
+CUSTOM(Group_fromint)
+AS_INT(Group)
+CUSTOM(Info_toint)
+CUSTOM(Info_fromint)
+AS_INT(Info)
+CUSTOM(Message_toint)
+CUSTOM(Message_fromint)
+AS_INT(Message)
+CUSTOM(Op_toint)
+CUSTOM(Op_fromint)
+AS_INT(Op)
+CUSTOM(Request_toint)
+CUSTOM(Request_fromint)
+AS_INT(Request)
+CUSTOM(Session_toint)
+CUSTOM(Session_fromint)
+AS_INT(Session)
+CUSTOM(Win_toint)
+CUSTOM(Win_fromint)
+AS_INT(Win)
+
+/* The core's forms have a large count. */
+CORE(Psend_init);
+CORE(Precv_init);
+CUSTOM(Psend_init_c)
+int custom_Psend_init_c(const void *buf, int partitions, MPI_Count count, HANDLE type, int dest,
+                        int tag, HANDLE comm, HANDLE info, HANDLE *request)
+{
+    MPI_Request r = MPI_REQUEST_NULL;
+    int rc = core_Psend_init(buf, partitions, count, handle_in(type), rank_in(dest), tag_in(tag),
+                             handle_in(comm), handle_in(info), request ? &r : NULL);
+    if (!rc)
+        *request = handle_out(r);
+    return result_out(rc);
+}
+
+CUSTOM(Precv_init_c)
+int custom_Precv_init_c(void *buf, int partitions, MPI_Count count, HANDLE type, int source,
+                        int tag, HANDLE comm, HANDLE info, HANDLE *request)
+{
+    MPI_Request r = MPI_REQUEST_NULL;
+    int rc = core_Precv_init(buf, partitions, count, handle_in(type), rank_in(source), tag_in(tag),
+                             handle_in(comm), handle_in(info), request ? &r : NULL);
+    if (!rc)
+        *request = handle_out(r);
+    return result_out(rc);
+}
+
+ABI_CALL(int, Pcontrol, (const int level, ...))
+{
+    (void)level; /* for profilers, which replace this function */
+    return MPI_SUCCESS;
+}
