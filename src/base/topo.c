@@ -170,19 +170,34 @@ int topo_within(const struct topo *t, enum topo_kind kind, enum topo_kind within
     return n;
 }
 
+static int grow(struct topo_set *set, size_t cpu)
+{
+    size_t need = cpu / BITS + 1;
+    if (need <= set->words)
+        return 0;
+    unsigned long *w = realloc(set->word, need * sizeof *w);
+    if (!w)
+        return -ENOMEM;
+    memset(w + set->words, 0, (need - set->words) * sizeof *w);
+    set->word = w;
+    set->words = need;
+    return 0;
+}
+
+int topo_set_add(struct topo_set *set, size_t cpu)
+{
+    if (grow(set, cpu))
+        return -ENOMEM;
+    set->word[cpu / BITS] |= 1ul << (cpu % BITS);
+    return 0;
+}
+
 int topo_add(const struct topo *t, enum topo_kind kind, int index, struct topo_set *set)
 {
     hwloc_bitmap_t cpus = t->object[kind][index]->cpuset;
     int last = hwloc_bitmap_last(cpus);
-    size_t need = (size_t)(last < 0 ? 0 : last) / BITS + 1;
-    if (need > set->words) {
-        unsigned long *w = realloc(set->word, need * sizeof *w);
-        if (!w)
-            return -ENOMEM;
-        memset(w + set->words, 0, (need - set->words) * sizeof *w);
-        set->word = w;
-        set->words = need;
-    }
+    if (grow(set, (size_t)(last < 0 ? 0 : last)))
+        return -ENOMEM;
     for (int i = hwloc_bitmap_first(cpus); i >= 0; i = hwloc_bitmap_next(cpus, i))
         set->word[i / BITS] |= 1ul << (i % BITS);
     return 0;

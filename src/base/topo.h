@@ -45,6 +45,8 @@ int topo_within(const struct topo *t, enum topo_kind kind, enum topo_kind within
                 int *index, int room);
 /* Add the processors of an object to a set ({0} at first).  0 or -ENOMEM. */
 int topo_add(const struct topo *t, enum topo_kind kind, int index, struct topo_set *set);
+/* The same for one processor by the kernel's number. */
+int topo_set_add(struct topo_set *set, size_t cpu);
 void topo_set_free(struct topo_set *set);
 int topo_set_has(const struct topo_set *set, size_t cpu);
 /* "0-3,8" */

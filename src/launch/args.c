@@ -2,6 +2,7 @@
  * args_parse(). */
 #include "launch/args.h"
 #include "launch/dialect.h"
+#include "launch/simple.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -12,10 +13,10 @@
 #include <unistd.h>
 
 enum opt {
-    O_N, O_ENV, O_ENVALL, O_ENVNONE, O_ENVLIST, O_WDIR,
-    O_GENV, O_GENVALL, O_GENVNONE, O_GENVLIST, O_GWDIR,
-    O_LABEL, O_OUTFILE, O_ERRFILE, O_TIMEOUT, O_NOCLEAN, O_BIND, O_MAP, O_PPN, O_HOSTS, O_HOSTFILE,
-    O_USIZE, O_ENGINE, O_CONFIG, O_X, O_VERBOSE, O_CVARS, O_HELP, O_VERSION,
+    O_N, O_ENV, O_ENVALL, O_ENVNONE, O_ENVLIST, O_ENVEXCL, O_WDIR,
+    O_GENV, O_GENVALL, O_GENVNONE, O_GENVLIST, O_GENVEXCL, O_EXPORT, O_OUTPUT,
+    O_TIMEOUT, O_BIND, O_MAP, O_PPN, O_HOSTS, O_HOSTFILE,
+    O_USIZE, O_CONFIG, O_X, O_CVARS, O_HELP, O_VERSION,
 };
 
 static const struct opt_row {
@@ -29,18 +30,16 @@ static const struct opt_row {
     {"envall", O_ENVALL, 0},
     {"envnone", O_ENVNONE, 0},
     {"envlist", O_ENVLIST, 1},
+    {"envexcl", O_ENVEXCL, 1},
     {"wdir", O_WDIR, 1},
     {"genv", O_GENV, 2},
     {"genvall", O_GENVALL, 0},
     {"genvnone", O_GENVNONE, 0},
     {"genvlist", O_GENVLIST, 1},
-    {"gwdir", O_GWDIR, 1},
-    {"l", O_LABEL, 0},
-    {"prepend-rank", O_LABEL, 0},
-    {"outfile-pattern", O_OUTFILE, 1},
-    {"errfile-pattern", O_ERRFILE, 1},
+    {"genvexcl", O_GENVEXCL, 1},
+    {"export", O_EXPORT, 1},
+    {"output", O_OUTPUT, 1},
     {"timeout", O_TIMEOUT, 1},
-    {"disable-auto-cleanup", O_NOCLEAN, 0},
     {"bind-to", O_BIND, 1},
     {"map-by", O_MAP, 1},
     {"ppn", O_PPN, 1},
@@ -50,11 +49,8 @@ static const struct opt_row {
     {"hostfile", O_HOSTFILE, 1},
     {"machinefile", O_HOSTFILE, 1},
     {"usize", O_USIZE, 1},
-    {"engine", O_ENGINE, 1},
     {"configfile", O_CONFIG, 1},
     {"x", O_X, 1},
-    {"verbose", O_VERBOSE, 0},
-    {"v", O_VERBOSE, 0},
     {"cvars", O_CVARS, 0},
     {"help", O_HELP, 0},
     {"h", O_HELP, 0},
@@ -291,6 +287,39 @@ static int set_env_mode(struct env_spec *e, enum env_mode mode, const char *list
     return 0;
 }
 
+/* A word of a list separated by commas: n characters of it; the list moves past it. */
+static const char *next_word(const char **list, size_t *n)
+{
+    const char *word = *list;
+    *n = strcspn(word, ",");
+    *list += *n + (word[*n] == ',');
+    return word;
+}
+
+/* srun's --export: ALL or NONE, or names, each with an optional value; names alone are all that is
+ * passed. */
+static int export_words(struct parse *p, const char *list)
+{
+    struct args *a = p->a;
+    enum env_mode mode = ENV_LIST;
+    const char *rest = list;
+    for (size_t n; *rest;) {
+        const char *word = next_word(&rest, &n);
+        if (n == 3 && !strncmp(word, "ALL", n))
+            mode = ENV_ALL;
+        else if (n == 4 && !strncmp(word, "NONE", n))
+            mode = ENV_NONE;
+        else if (memchr(word, '=', n)) {
+            char *copy = a->ncopies < ARGS_ENV_MAX ? strndup(word, n) : NULL;
+            if (copy)
+                a->copies[a->ncopies++] = copy;
+            if (!copy || env_word(p, &a->genv, "export", copy))
+                return complain(p, "-export %s: too many variables are set", list, NULL);
+        }
+    }
+    return set_env_mode(&a->genv, mode, list);
+}
+
 /* --- options -------------------------------------------------------------------- */
 
 static int read_config(struct parse *p, const char *file);
@@ -305,20 +334,23 @@ static int apply(struct parse *p, struct block *b, const struct opt_row *o, cons
     case O_ENVALL: return set_env_mode(block_env(b), ENV_ALL, NULL);
     case O_ENVNONE: return set_env_mode(block_env(b), ENV_NONE, NULL);
     case O_ENVLIST: return set_env_mode(block_env(b), ENV_LIST, v[0]);
+    case O_ENVEXCL: return set_env_mode(block_env(b), ENV_EXCEPT, v[0]);
     case O_WDIR: b->wdir = v[0]; break;
     case O_GENV: return env_set(p, &a->genv, o->name, v[0], v[1]);
     case O_GENVALL: return set_env_mode(&a->genv, ENV_ALL, NULL);
     case O_GENVNONE: return set_env_mode(&a->genv, ENV_NONE, NULL);
     case O_GENVLIST: return set_env_mode(&a->genv, ENV_LIST, v[0]);
-    case O_GWDIR: a->gwdir = v[0]; break;
-    case O_LABEL: a->label = 1; break;
-    case O_OUTFILE: a->outfile = v[0]; break;
-    case O_ERRFILE: a->errfile = v[0]; break;
+    case O_GENVEXCL: return set_env_mode(&a->genv, ENV_EXCEPT, v[0]);
+    case O_EXPORT: return export_words(p, v[0]);
+    case O_OUTPUT:
+        if (!simple_output(a, v[0]))
+            break;
+        return complain(p, "-output %s: known are tag, timestamp, merge, and dir=FOLDER at the end",
+                        v[0], NULL);
     case O_TIMEOUT:
         if (args_seconds(v[0], &a->timeout))
             return complain(p, "-timeout %s: a number of seconds above 0 is needed", v[0], NULL);
         break;
-    case O_NOCLEAN: a->no_cleanup = 1; break;
     case O_BIND: a->bind = dialect_bind(v[0]); break;
     case O_MAP: a->map = dialect_map(v[0], a->map_text, sizeof a->map_text); break;
     case O_X: return set_x(p, block_env(b), v[0]);
@@ -326,9 +358,7 @@ static int apply(struct parse *p, struct block *b, const struct opt_row *o, cons
     case O_HOSTS: return add_hosts(p, o->name, v[0]);
     case O_HOSTFILE: return read_hostfile(p, o->name, v[0]);
     case O_USIZE: return count_of(p, o->name, v[0], INT_MAX, &a->universe);
-    case O_ENGINE: a->engine = v[0]; break;
     case O_CONFIG: return read_config(p, v[0]);
-    case O_VERBOSE: a->verbose = 1; break;
     case O_CVARS: a->action = ARGS_CVARS; break;
     case O_HELP: a->action = ARGS_HELP; break;
     case O_VERSION: a->action = ARGS_VERSION; break;
@@ -346,10 +376,11 @@ static const struct opt_row *find_option(const char *name, size_t n)
 
 static int unknown(struct parse *p, const char *word, const char *name, size_t n)
 {
-    const char *names[sizeof options / sizeof *options];
+    const char *names[sizeof options / sizeof *options + SIMPLE_MOST];
+    size_t count = simple_names(names);
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        names[i] = options[i].name;
-    const char *near = dialect_nearest(name, n, names, sizeof names / sizeof *names);
+        names[count++] = options[i].name;
+    const char *near = dialect_nearest(name, n, names, count);
     return near ? complain(p, "unknown option %s; did you mean -%s? (mpiexec -help lists them)",
                            word, near)
                 : complain(p, "unknown option %s (mpiexec -help lists them)", word, NULL);
@@ -381,9 +412,12 @@ static int parse_dialect(struct parse *p, struct block *b, const struct dialect_
         return err;
     if (d->value)
         v[0] = d->value;
-    if (d->own)
-        return apply(p, b, find_option(d->own, strlen(d->own)), v);
     struct args *a = p->a;
+    const struct simple_row *simple = d->own ? simple_find(d->own, strlen(d->own)) : NULL;
+    if (simple)
+        simple_set(simple, a, v[0]);
+    if (d->own)
+        return simple ? 0 : apply(p, b, find_option(d->own, strlen(d->own)), v);
     size_t had = strlen(a->idle);
     snprintf(a->idle + had, sizeof a->idle - had, "%s%s", had ? ", " : "", word);
     return 0;
@@ -397,11 +431,13 @@ static int parse_option(struct parse *p, struct block *b)
     size_t n = strcspn(name, "=");
     const char *given = name[n] ? name + n + 1 : NULL;
     const struct opt_row *o = find_option(name, n);
-    const struct dialect_row *d = o ? NULL : dialect_find(name, n);
-    if (!o && d)
-        return parse_dialect(p, b, d, word, given);
-    if (!o)
-        return unknown(p, word, name, n);
+    if (!o) {
+        const struct simple_row *simple = simple_find(name, n);
+        const struct dialect_row as_dialect = {word, simple ? simple->is_text : 0,
+                                               simple ? simple->name : NULL, NULL};
+        const struct dialect_row *d = simple ? &as_dialect : dialect_find(name, n);
+        return d ? parse_dialect(p, b, d, word, given) : unknown(p, word, name, n);
+    }
     if (o->values == 2 && !given && *p->word && strchr(*p->word, '=')) /* Hydra's second form */
         return env_word(p, o->opt == O_ENV ? block_env(b) : &p->a->genv, o->name, *p->word++);
     int err = take_values(p, word, given, o->values, v);

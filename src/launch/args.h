@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 enum args_action { ARGS_RUN, ARGS_HELP, ARGS_VERSION, ARGS_CVARS };
-enum env_mode { ENV_UNSET, ENV_ALL, ENV_NONE, ENV_LIST };
+enum env_mode { ENV_UNSET, ENV_ALL, ENV_NONE, ENV_LIST, ENV_EXCEPT };
 
 enum { ARGS_FILE_MAX = 16 << 20 /* bytes of a host or configuration file */, ARGS_HOST_MAX = 512 };
 enum { ARGS_ENV_MAX = 256, ARGS_BLOCKS_MAX = 1024, ARGS_RANKS_MAX = 65536 };
@@ -18,7 +18,7 @@ enum { ARGS_ENV_MAX = 256, ARGS_BLOCKS_MAX = 1024, ARGS_RANKS_MAX = 65536 };
 /* What of mpiexec's environment a program gets, and what is set besides. */
 struct env_spec {
     enum env_mode mode;
-    const char *list; /* of ENV_LIST: names separated by commas */
+    const char *list; /* of ENV_LIST and ENV_EXCEPT: names separated by commas */
     int n;
     const char *name[ARGS_ENV_MAX], *value[ARGS_ENV_MAX];
 };
@@ -51,6 +51,17 @@ struct args {
     double timeout;       /* seconds, 0: none */
     const char *bind, *map;       /* as written, or NULL */
     const char *outfile, *errfile; /* patterns, or NULL */
+    const char *outdir;   /* a folder with a file for each rank, as Open MPI makes it; or NULL */
+    const char *prefix;   /* a pattern before each line, or NULL */
+    int timestamp;        /* the time before each line */
+    int merge;            /* standard error goes where standard output goes */
+    const char *input;    /* what gets standard input: a rank, "all", "none"; NULL: rank 0 */
+    int exitcodes;        /* print them at the end */
+    const char *report_pid; /* where mpiexec's pid goes: "-", "+" or a file; NULL: nowhere */
+    int dry;              /* check, but start nothing */
+    const char *umask;    /* octal, or NULL */
+    const char *rankfile, *cpus; /* processors of each rank: a file, a list; or NULL */
+    int strict;           /* not more ranks than processors */
     char map_text[32];    /* what map points to if only a part of the word counts */
     char idle[256];       /* options without effect, as written, separated by commas; cut */
     char *copies[ARGS_ENV_MAX]; /* names of -genv NAME=VALUE, to be freed */

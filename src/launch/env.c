@@ -104,7 +104,9 @@ int env_of_block(struct env *e, const struct args *a, const struct block *b, cha
     const struct env_spec *rule = b->env && b->env->mode != ENV_UNSET ? b->env : &a->genv;
     int err = append(e, strdup("WINDROSE_JOB=")); /* never an empty array */
     for (; !err && *from; from++) {
-        int take = rule->mode == ENV_LIST ? listed(rule->list, *from) : rule->mode != ENV_NONE;
+        int take = rule->mode == ENV_LIST     ? listed(rule->list, *from)
+                   : rule->mode == ENV_EXCEPT ? !listed(rule->list, *from)
+                                              : rule->mode != ENV_NONE;
         if (take && !launchers_own(*from))
             err = append(e, strdup(*from));
     }

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* How long an unfinished line may rest.  On a terminal it is probably a prompt.  Elsewhere the line
@@ -151,12 +153,28 @@ static int may_write(struct stream *t, uint64_t now)
     return 1;
 }
 
+/* What stands before a line that is written now; its length. */
+static size_t line_begin(const struct stream *t, char *text, size_t len)
+{
+    struct timespec now;
+    struct tm day;
+    size_t n = 0;
+    if (t->stamped && !clock_gettime(CLOCK_REALTIME, &now) && localtime_r(&now.tv_sec, &day)) {
+        n = strftime(text, len, "%Y-%m-%d %H:%M:%S", &day);
+        n += (size_t)snprintf(text + n, len - n, ".%03ld ", now.tv_nsec / 1000000);
+    }
+    size_t label = strlen(t->label);
+    memcpy(text + n, t->label, label);
+    return n + label;
+}
+
 /* Give the first n bytes to the sink, as far as it has room; labels precede line starts.  Returns
  * the bytes given. */
 static size_t give(struct stream *t, size_t n)
 {
     struct sink *s = t->sink;
-    size_t at = 0, label = strlen(t->label);
+    char before[STREAM_STAMP + STREAM_LABEL];
+    size_t at = 0, label = line_begin(t, before, sizeof before);
     if (s->mid_line && !t->mid_line && sink_room(s))
         sink_add(s, "\n", 1); /* the last line of another stream had no end */
     while (at < n) {
@@ -169,7 +187,7 @@ static size_t give(struct stream *t, size_t n)
         }
         if (sink_room(s) < lead + want)
             break;
-        sink_add(s, t->label, lead);
+        sink_add(s, before, lead);
         sink_add(s, t->buf + at, want);
         at += want;
         t->mid_line = !ends_line(s, t->buf[at - 1]);
@@ -225,7 +243,7 @@ int stream_read(struct stream *t, uint64_t now)
 uint64_t stream_due(const struct stream *t)
 {
     const struct sink *s = t->sink;
-    if (!t->have || sink_room(s) < STREAM_BYTES + sizeof t->label)
+    if (!t->have || sink_room(s) < STREAM_BYTES + STREAM_STAMP + sizeof t->label)
         return UINT64_MAX;
     const struct stream *first = s->owner && s->owner != t ? s->owner : t;
     return first->since + s->timeout;

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { STREAM_BYTES = 64 << 10, SINK_BYTES = 256 << 10 };
+enum { STREAM_BYTES = 64 << 10, SINK_BYTES = 256 << 10, STREAM_LABEL = 64, STREAM_STAMP = 32 };
 
 struct sink {
     int fd;
@@ -35,7 +35,8 @@ struct sink {
 struct stream {
     int fd;            /* -1: closed */
     struct sink *sink;
-    char label[24];    /* before each line; "" none */
+    char label[STREAM_LABEL]; /* before each line; "" none */
+    int stamped;       /* the time stands before it */
     char *buf;         /* STREAM_BYTES, while it holds something */
     size_t have;
     int mid_line;      /* begun in the sink, not ended */

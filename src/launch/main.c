@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "launch/args.h"
@@ -86,6 +87,17 @@ static int run_far(const struct args *a)
     return engine_exec(a);
 }
 
+/* Each rank's status, 128 and the signal for one that was killed, as a shell reports it. */
+static void print_exit_codes(const struct job *j)
+{
+    printf("Exit codes: ");
+    for (int r = 0; r < j->size; r++) {
+        int ws = j->rank[r].wait_status;
+        printf("%s%d", r ? "," : "", WIFSIGNALED(ws) ? 128 + WTERMSIG(ws) : WEXITSTATUS(ws));
+    }
+    printf("\n");
+}
+
 static int run(const struct args *a)
 {
     struct job j;
@@ -94,8 +106,14 @@ static int run(const struct args *a)
         job_end(&j, status, SIGKILL, 0);
         job_kill(&j);
     }
+    if (a->dry && !status) {
+        job_free(&j);
+        return 0;
+    }
     if (!status || j.live)
         status = job_run(&j);
+    if (a->exitcodes && j.rank)
+        print_exit_codes(&j);
     job_free(&j);
     return status;
 }

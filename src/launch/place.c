@@ -30,6 +30,10 @@ static int kind_of(const char *option, const char *text, size_t n, enum topo_kin
 int place_parse(struct place *p, const char *bind, const char *map, char *msg, size_t len)
 {
     *p = (struct place){.count = 1};
+    if (bind && !strncmp(bind, "user:", 5)) {
+        p->cpus = bind + 5;
+        return 0;
+    }
     if (bind && strcmp(bind, "none")) {
         size_t n = strcspn(bind, ":");
         if (kind_of("bind-to", bind, n, &p->bind, msg, len))
@@ -92,5 +96,65 @@ int place_rank(const struct place *p, const struct topo *t, int rank, struct top
     if (!n)
         snprintf(msg, len, "-map-by: an object there has none of the kind of -bind-to");
     free(index);
+    return err;
+}
+
+/* --- processors by their numbers ------------------------------------------------------------ */
+
+/* "0-2+5": processors of one rank, up to a comma or the end. */
+static int add_cpus(const char *list, struct topo_set *set)
+{
+    do {
+        char *end;
+        long first = strtol(list, &end, 10), last = first;
+        if (end == list || first < 0)
+            return -EINVAL;
+        if (*end == '-') {
+            list = end + 1;
+            last = strtol(list, &end, 10);
+            if (end == list || last < first)
+                return -EINVAL;
+        }
+        for (long cpu = first; cpu <= last; cpu++)
+            if (last >= 1 << 20 || topo_set_add(set, (size_t)cpu))
+                return -EINVAL;
+        list = end;
+    } while (*list++ == '+');
+    return list[-1] && list[-1] != ',' ? -EINVAL : 0;
+}
+
+int place_by_list(const char *cpus, int rank, struct topo_set *set, char *msg, size_t len)
+{
+    int n = 1;
+    const char *at = cpus;
+    for (const char *c = cpus; *c; c++)
+        n += *c == ',';
+    for (rank %= n; rank; rank--)
+        at = strchr(at, ',') + 1;
+    if (!add_cpus(at, set))
+        return 0;
+    snprintf(msg, len, "processors %s: numbers, ranges 0-3 and sums 0+2 are known", cpus);
+    return -EINVAL;
+}
+
+int place_by_file(const char *file, int rank, struct topo_set *set, char *msg, size_t len)
+{
+    char line[1024], cpus[512];
+    int r = -1, err = -ENOENT;
+    FILE *f = fopen(file, "re");
+    if (!f) {
+        snprintf(msg, len, "-rankfile %s: %s", file, strerror(errno));
+        return -EINVAL;
+    }
+    while (err == -ENOENT && fgets(line, sizeof line, f))
+        if (sscanf(line, " rank %d = %*s slot = %511[0-9,-]", &r, cpus) == 2 && r == rank) {
+            for (char *c = cpus; *c; c++)
+                *c = *c == ',' ? '+' : *c;
+            err = add_cpus(cpus, set);
+        }
+    fclose(f);
+    if (err)
+        snprintf(msg, len, "-rankfile %s: there is no line \"rank %d=HOST slot=PROCESSORS\"", file,
+                 rank);
     return err;
 }

@@ -19,6 +19,7 @@ struct place {
     int bound;
     enum topo_kind bind, map;
     int count; /* objects of `bind` per rank */
+    const char *cpus; /* -bind-to user:LIST, or NULL */
 };
 
 /* Understand the two options (NULL: not given).  0 or -EINVAL with one line in msg. */
@@ -27,5 +28,9 @@ int place_parse(struct place *p, const char *bind, const char *map, char *msg, s
  * machine has no such object; -ENOMEM. */
 int place_rank(const struct place *p, const struct topo *t, int rank, struct topo_set *set,
                char *msg, size_t len);
+/* The kernel's processors from a list, one word for each rank (0+2,1-3), again from its beginning;
+ * or from Open MPI's rankfile.  0; a negative errno with a line in msg. */
+int place_by_list(const char *cpus, int rank, struct topo_set *set, char *msg, size_t len);
+int place_by_file(const char *file, int rank, struct topo_set *set, char *msg, size_t len);
 
 #endif

@@ -62,7 +62,7 @@ static int take_signals(struct job *j)
 static int raise_limit(struct job *j, struct start *s)
 {
     rlim_t need = (rlim_t)j->size * FILES_PER_RANK + FILES_OWN;
-    if (j->args->outfile || j->args->errfile)
+    if (j->args->outfile || j->args->errfile || j->args->outdir)
         need += 2 * (rlim_t)j->size;
     if (getrlimit(RLIMIT_NOFILE, &s->files))
         return cannot(j, "read the limit on open files", -errno);
@@ -184,6 +184,40 @@ static struct sink *file_sink(struct job *j, const char *pattern, int rank)
     return new_sink(j, fd);
 }
 
+/* Where one of the outputs of a rank goes: the file of a pattern; a file of its own below the
+ * folder of -output-filename, which are made; or `ours`. */
+static struct sink *rank_sink(struct job *j, const char *pattern, const char *name, int rank,
+                              struct sink *ours)
+{
+    char path[PATH_MAX];
+    if (pattern)
+        return file_sink(j, pattern, rank);
+    if (!j->args->outdir)
+        return ours;
+    snprintf(path, sizeof path, "%s/1/rank.%d/%s", j->args->outdir, rank, name);
+    for (char *c = strchr(path + 1, '/'); c; c = strchr(c + 1, '/')) {
+        *c = 0;
+        if (mkdir(path, 0777) && errno != EEXIST) {
+            job_say(j, "cannot make the folder %s: %s", path, strerror(errno));
+            return NULL;
+        }
+        *c = '/';
+    }
+    return file_sink(j, path, rank);
+}
+
+static void line_label(const struct args *a, int rank, char *label, size_t len)
+{
+    char text[PATH_MAX] = "";
+    if (a->prefix)
+        expand(a->prefix, rank, text);
+    size_t n = strnlen(text, len - 1);
+    memcpy(label, text, n);
+    label[n] = 0;
+    if (a->label)
+        snprintf(label + n, len - n, "[%d] ", rank);
+}
+
 /* --- one rank ----------------------------------------------------------------------------- */
 
 static int rank_env(struct job *j, struct start *s, int rank, int pmi_fd)
@@ -210,12 +244,11 @@ static int rank_env(struct job *j, struct start *s, int rank, int pmi_fd)
 static int rank_pipes(struct job *j, struct rank *r, int rank, struct spawn *sp)
 {
     int out[2], err[2], pmi[2];
-    char label[24] = "";
+    char label[STREAM_LABEL] = "";
     const struct args *a = j->args;
-    if (a->label)
-        snprintf(label, sizeof label, "[%d] ", rank);
-    struct sink *to = a->outfile ? file_sink(j, a->outfile, rank) : j->out;
-    struct sink *eto = a->errfile ? file_sink(j, a->errfile, rank) : j->err;
+    line_label(a, rank, label, sizeof label);
+    struct sink *to = rank_sink(j, a->outfile, "stdout", rank, j->out);
+    struct sink *eto = a->merge ? to : rank_sink(j, a->errfile, "stderr", rank, j->err);
     if (!to || !eto)
         return -EIO;
     if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC) ||
@@ -225,11 +258,38 @@ static int rank_pipes(struct job *j, struct rank *r, int rank, struct spawn *sp)
     fcntl(err[0], F_SETFL, O_NONBLOCK);
     stream_open(&r->out, out[0], to, label);
     stream_open(&r->err, err[0], eto, label);
+    r->out.stamped = r->err.stamped = a->timestamp;
     r->pmi_fd = pmi[0];
     sp->out = out[1];
     sp->err = err[1];
     sp->keep[0] = pmi[1];
     return 0;
+}
+
+static int rank_place(struct job *j, struct start *s, int rank, struct topo_set *cpus)
+{
+    const struct args *a = j->args;
+    const char *list = a->cpus ? a->cpus : s->place.cpus;
+    char msg[256] = "";
+    int err = a->rankfile      ? place_by_file(a->rankfile, rank, cpus, msg, sizeof msg)
+              : list           ? place_by_list(list, rank, cpus, msg, sizeof msg)
+              : s->place.bound ? place_rank(&s->place, s->topo, rank, cpus, msg, sizeof msg)
+                               : 0;
+    if (err)
+        job_say(j, "%s", msg);
+    return err;
+}
+
+/* Each of -stdin all reads a file from its beginning. */
+static int input_of(const struct start *s, const struct args *a, int rank)
+{
+    if (!a->input)
+        return rank ? s->in_rest : s->in_first;
+    if (!strcmp(a->input, "all")) {
+        int fd = open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
+        return fd >= 0 ? fd : s->in_rest;
+    }
+    return strcmp(a->input, "none") && rank == atoi(a->input) ? s->in_first : s->in_rest;
 }
 
 static int start_rank(struct job *j, struct start *s, int rank)
@@ -243,16 +303,13 @@ static int start_rank(struct job *j, struct start *s, int rank)
                        .gwdir = j->args->gwdir,
                        .wdir = b->wdir,
                        .files = s->files,
-                       .in = rank ? s->in_rest : s->in_first,
+                       .in = input_of(s, j->args, rank),
                        .keep = {-1, j->page_fd},
                        .report = s->report};
-    if (s->place.bound) {
-        if (place_rank(&s->place, s->topo, rank, &cpus, msg, sizeof msg)) {
-            job_say(j, "%s", msg);
-            return STATUS_USAGE;
-        }
+    if (rank_place(j, s, rank, &cpus))
+        return STATUS_USAGE;
+    if (cpus.words)
         sp.cpus = &cpus;
-    }
     int err = rank_pipes(j, r, rank, &sp);
     if (!err)
         err = rank_env(j, s, rank, sp.keep[0]);
@@ -260,6 +317,8 @@ static int start_rank(struct job *j, struct start *s, int rank)
         return cannot(j, "set up a rank", err);
     sp.env = s->env.var;
     pid_t pid = spawn_rank(&sp);
+    if (sp.in != s->in_first && sp.in != s->in_rest)
+        close(sp.in);
     close(sp.out);
     close(sp.err);
     close(sp.keep[0]);
@@ -316,11 +375,56 @@ static int start_ranks(struct job *j, struct start *s, char *const *env)
     return 0;
 }
 
+/* Options that ask for something of mpiexec itself. */
+static int own_options(struct job *j, const struct args *a)
+{
+    struct stat st;
+    char *end = NULL;
+    if (a->strict && a->size > topo_cpus()) {
+        job_say(j, "-nooversubscribe: %d ranks do not fit on %d processors", a->size, topo_cpus());
+        return STATUS_USAGE;
+    }
+    if (a->umask) {
+        long mask = strtol(a->umask, &end, 8);
+        if (end == a->umask || *end || mask < 0 || mask > 0777) {
+            job_say(j, "-umask %s: an octal number up to 777 is needed", a->umask);
+            return STATUS_USAGE;
+        }
+        umask((mode_t)mask);
+    }
+    if (a->input && strcmp(a->input, "none") && strcmp(a->input, "all")) {
+        long rank = strtol(a->input, &end, 10);
+        if (end == a->input || *end || rank < 0 || rank >= a->size) {
+            job_say(j, "-stdin %s: all, none or a rank below %d is needed", a->input, a->size);
+            return STATUS_USAGE;
+        }
+    }
+    int to_all = a->input && !strcmp(a->input, "all");
+    if (to_all && (fstat(0, &st) || (!S_ISREG(st.st_mode) && !S_ISCHR(st.st_mode)) || isatty(0))) {
+        job_say(j, "-stdin all: standard input is not a file that each rank can read from its "
+                   "beginning");
+        return STATUS_USAGE;
+    }
+    if (a->report_pid) {
+        FILE *f = !strcmp(a->report_pid, "-")   ? stdout
+                  : !strcmp(a->report_pid, "+") ? stderr
+                                                : fopen(a->report_pid, "we");
+        if (!f || fprintf(f, "%ld\n", (long)getpid()) < 0 || fflush(f))
+            return cannot(j, "write the file of -report-pid", -errno);
+        if (f != stdout && f != stderr)
+            fclose(f);
+    }
+    return 0;
+}
+
 static int prepare(struct job *j, struct start *s)
 {
     const struct args *a = j->args;
     char msg[256], host[HOST_NAME_MAX + 1] = "";
-    int err = place_parse(&s->place, a->bind, a->map, msg, sizeof msg);
+    int err = own_options(j, a);
+    if (err)
+        return err;
+    err = place_parse(&s->place, a->bind, a->map, msg, sizeof msg);
     if (err) {
         job_say(j, "%s", msg);
         return STATUS_USAGE;
@@ -354,6 +458,8 @@ int job_start(struct job *j, const struct args *a, char *const *env)
     if (own_sinks(j))
         return STATUS_USAGE;
     int err = prepare(j, &s);
+    if (!err && a->dry)
+        goto done;
     if (!err && (pipe2(report, O_CLOEXEC) || (err = take_signals(j)) ||
                  (err = reaper_start(&j->reaper, j->size, j->name, a->argv))))
         err = cannot(j, "start", err ? err : -errno);
@@ -368,6 +474,7 @@ int job_start(struct job *j, const struct args *a, char *const *env)
         if (!err)
             other_at_start(j, env);
     }
+done:
     if (s.in_first >= 0)
         close(s.in_first);
     if (s.in_rest >= 0) {

@@ -153,13 +153,13 @@ struct kept {
     int *v;
 };
 
-static void lock(void)
+static void hold(void)
 {
     if (proc->threaded)
         lock_acquire(&proc->lock);
 }
 
-static void unlock(void)
+static void let_go(void)
 {
     if (proc->threaded)
         lock_release(&proc->lock);
@@ -171,18 +171,18 @@ static void keep(MPI_Request r, int *v)
     if (!k)
         return; /* the array stays for ever */
     *k = (struct kept){NULL, r, v};
-    lock();
+    hold();
     while (*at)
         at = &(*at)->next;
     *at = k;
-    unlock();
+    let_go();
 }
 
 void request_ended(MPI_Request r)
 {
     if (__builtin_expect(proc->kept_types == NULL, 1))
         return;
-    lock();
+    hold();
     for (struct kept **at = &proc->kept_types; *at;) {
         struct kept *k = *at;
         if (k->r == r) {
@@ -193,7 +193,7 @@ void request_ended(MPI_Request r)
             at = &k->next;
         }
     }
-    unlock();
+    let_go();
 }
 
 CORE(Comm_test_inter);

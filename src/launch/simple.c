@@ -1,0 +1,81 @@
+#include "launch/simple.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define FLAG(name, member) {name, 0, offsetof(struct args, member)}
+#define TEXT(name, member) {name, 1, offsetof(struct args, member)}
+static const struct simple_row rows[] = {
+    TEXT("gwdir", gwdir),
+    FLAG("l", label),
+    FLAG("prepend-rank", label),
+    TEXT("outfile-pattern", outfile),
+    TEXT("errfile-pattern", errfile),
+    TEXT("prepend-pattern", prefix),
+    FLAG("timestamp-output", timestamp),
+    FLAG("merge-stderr-to-stdout", merge),
+    TEXT("output-filename", outdir),
+    TEXT("stdin", input),
+    TEXT("s", input),
+    FLAG("print-all-exitcodes", exitcodes),
+    TEXT("report-pid", report_pid),
+    FLAG("do-not-launch", dry),
+    TEXT("umask", umask),
+    FLAG("disable-auto-cleanup", no_cleanup),
+    TEXT("rankfile", rankfile),
+    TEXT("cpu-set", cpus),
+    TEXT("cpu-list", cpus),
+    FLAG("nooversubscribe", strict),
+    TEXT("engine", engine),
+    FLAG("verbose", verbose),
+    FLAG("v", verbose),
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+_Static_assert((int)ROWS <= (int)SIMPLE_MOST, "room for all names");
+
+const struct simple_row *simple_find(const char *name, size_t n)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (strlen(rows[i].name) == n && !strncmp(rows[i].name, name, n))
+            return &rows[i];
+    return NULL;
+}
+
+void simple_set(const struct simple_row *row, struct args *a, const char *value)
+{
+    void *at = (char *)a + row->member;
+    if (row->is_text)
+        *(const char **)at = value;
+    else
+        *(int *)at = 1;
+}
+
+size_t simple_names(const char **names)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        names[i] = rows[i].name;
+    return ROWS;
+}
+
+static int is_word(const char *word, size_t n, const char *name)
+{
+    return strlen(name) == n && !strncmp(word, name, n);
+}
+
+int simple_output(struct args *a, const char *list)
+{
+    for (size_t n; *list; list += n + (list[n] == ',')) {
+        n = strcspn(list, ",");
+        if (is_word(list, n, "tag") || is_word(list, n, "rank"))
+            a->label = 1;
+        else if (is_word(list, n, "timestamp"))
+            a->timestamp = 1;
+        else if (is_word(list, n, "merge") || is_word(list, n, "merge-stderr-to-stdout"))
+            a->merge = 1;
+        else if (n > 4 && !strncmp(list, "dir=", 4) && !list[n])
+            a->outdir = list + 4;
+        else
+            return -EINVAL;
+    }
+    return 0;
+}

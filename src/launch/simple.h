@@ -1,0 +1,24 @@
+/* simple.h - options of mpiexec that do no more than set one member of struct args. */
+#ifndef LAUNCH_SIMPLE_H
+#define LAUNCH_SIMPLE_H
+
+#include "launch/args.h"
+
+enum { SIMPLE_MOST = 48 };
+
+struct simple_row {
+    const char *name;
+    int is_text; /* a const char *, the option's value; else an int, which becomes 1 */
+    size_t member;
+};
+
+/* The row of an option, n characters long; NULL: it is none of these. */
+const struct simple_row *simple_find(const char *name, size_t n);
+void simple_set(const struct simple_row *row, struct args *a, const char *value);
+/* All names, at most SIMPLE_MOST; returns how many. */
+size_t simple_names(const char **names);
+
+/* Open MPI's --output, a list of such options: 0 or -EINVAL. */
+int simple_output(struct args *a, const char *list);
+
+#endif
