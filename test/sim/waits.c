@@ -13,7 +13,7 @@
 #include "p2p/p2p_packets.h"
 #include "scenarios.h"
 
-enum { ROUNDS = 10, LONG = 20000, LATE = 300000 /* steps: three times what is a long wait */ };
+enum { ROUNDS = 10, LONG = 20000, LATE = 130000 /* steps: more than what is a long wait */ };
 
 static int size; /* of the job */
 
