@@ -42,9 +42,13 @@ static inline void api_enter_running(const char *call)
     proc->call = call;
 }
 
+/* The phase is not PROC_INIT: a checker watches the calls, or MPI does not run. */
+#define API_WATCHED()                                                                              \
+    __builtin_expect(atomic_load_explicit(&proc->phase, memory_order_relaxed) != PROC_INIT, 0)
+
 static inline void api_enter(const char *call)
 {
-    if (__builtin_expect(atomic_load_explicit(&proc->phase, memory_order_relaxed) != PROC_INIT, 0))
+    if (API_WATCHED())
         api_enter_cold(call);
     api_enter_running(call);
 }
@@ -85,7 +89,7 @@ static inline int api_exit_file(MPI_File fh, int err)
 }
 
 /* err = run, where err is MPI_SUCCESS so far: a collective call on c that is no coll_args, for the
- * checker (check/check.h, which the caller includes). */
+ * checkers (check/check.h and check/race.h, which the caller includes). */
 #define API_CHECKED(err, c, call, site, run)                                                       \
     do {                                                                                           \
         struct check_turn turn;                                                                    \
@@ -96,6 +100,9 @@ static inline int api_exit_file(MPI_File fh, int err)
             (err) = (run);                                                                         \
         if (looks)                                                                                 \
             (err) = check_leave(&turn, (err));                                                     \
+        if (!(err) && proc->race && (call) != CHECK_COMM_IDUP &&                                   \
+            (call) != CHECK_COMM_IDUP_WITH_INFO)                                                   \
+            race_joined(c);                                                                        \
     } while (0)
 
 /* Leave a call on `comm` that made communicator n: its handle, or MPI_COMM_NULL, goes to *out. */
@@ -113,6 +120,11 @@ int api_rankmap_compare(const struct rankmap *a, const struct rankmap *b, int *r
 int api_request(MPI_Request h, struct request **out); /* MPI_REQUEST_NULL: MPI_SUCCESS and NULL */
 struct rma_win;
 int api_win(MPI_Win h, struct rma_win **out);
+/* The synchronization calls of windows while a checker watches (watch.c). call: an enum race_call;
+ * a, b, c: arguments of the MPI function in their order, without the window. */
+int api_watch(int call, MPI_Win win, int a, int b, int c, const void *site)
+    __attribute__((cold, noinline));
+int api_watch_test(MPI_Win win, int *flag, const void *site) __attribute__((cold, noinline));
 struct io_file;
 /* The handle is a number, as others are; it names no memory. */
 struct io_file *api_file_find(MPI_File h); /* NULL: there is none */

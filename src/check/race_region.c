@@ -264,7 +264,9 @@ static void test_pair(struct race_region *g, const struct race_rec *old, const s
     if (touch == RACE_APART || race_order_of(old, now) != RACE_UNORDERED)
         return;
     int hulls = (old->deed.flags | now->deed.flags) & RACE_HULL;
-    struct race_found f = {old, now, rule, touch == RACE_MAY_TOUCH || hulls};
+    int locks = !one && old->batch->fetched && now->batch->fetched && rule != RACE_ACC_TYPE &&
+                rule != RACE_ACC_OP;
+    struct race_found f = {old, now, rule, touch == RACE_MAY_TOUCH || hulls || locks};
     g->found(g->arg, &f);
 }
 
@@ -414,7 +416,8 @@ static int hull(struct race_region *g, struct race_rec *a, struct race_rec *b)
         return 0;
     r.lane = (struct race_lane){at, (uint32_t)(end - at), 0, 1};
     r.tick = a->batch != b->batch ? 0 : a->tick < b->tick ? a->tick : b->tick;
-    r.weight = a->weight + b->weight;
+    uint32_t weight = (uint32_t)a->weight + b->weight;
+    r.weight = (uint16_t)(weight < UINT16_MAX ? weight : UINT16_MAX);
     r.deed.flags |= RACE_HULL;
     race_batch_ref(r.batch);
     rec_drop(g, a);

@@ -117,13 +117,15 @@ struct race_batch {
     uint64_t number;         /* of that thread: the owner's key */
     uint64_t done_site;
     uint8_t done_call, accumulate; /* enum race_accumulate */
+    uint8_t fetched;         /* its thread did accumulates that fetch: they may make a lock */
     struct race_rec *open;   /* kept records, while done is RACE_OPEN */
 };
 struct race_rec { /* 64 bytes */
     struct race_lane lane;
     uint32_t tick;           /* clock - batch->issued */
     struct race_deed deed;
-    uint32_t weight;         /* accesses that were merged */
+    uint16_t weight;         /* accesses that were merged, at most 65535 */
+    uint8_t call, unused;    /* enum race_call */
     uint64_t site;
     struct race_batch *batch;
     struct race_rec *next;   /* of an open batch */

@@ -121,6 +121,11 @@ void site_module(uint64_t address, uint64_t *id, char *path, size_t len)
 
 uint64_t site_portable(uint64_t address)
 {
+    struct module m = {.address = address};
+    if (!proc->check) /* the race checker alone: it keeps what it asks */
+        return address && dl_iterate_phdr(look, &m) && m.found
+                   ? m.id << SITE_OFFSET | ((address - m.base) & OFFSET_MASK)
+                   : 0;
     const struct check_range *r = range_of(address);
     return r ? r->id << SITE_OFFSET | ((address - r->base) & OFFSET_MASK) : 0;
 }
@@ -180,7 +185,7 @@ static int known_module(uint64_t id, char *path)
         return 1;
     }
     const struct check *k = proc->check;
-    for (int i = 0; i < k->modules; i++)
+    for (int i = 0; k && i < k->modules; i++)
         if (k->module[i].id == id) {
             snprintf(path, PATH_LEN, "%s", k->module[i].path);
             return 1;

@@ -116,3 +116,8 @@ void rma_finalize(void)
     free(r);
     proc->rma = NULL;
 }
+
+void rma_watched(int on)
+{
+    rma_self()->watched = (uint8_t)on;
+}

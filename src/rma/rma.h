@@ -68,6 +68,12 @@ struct errhandler **rma_win_errhandler(struct rma_win *w);
 uint64_t rma_win_pvar(const struct rma_win *w, int id); /* id: enum pvar_id */
 struct comm *rma_win_comm(struct rma_win *w);
 
+/* Windows that are made from now on are watched: each operation goes by rma_op(), none by the
+ * inline path, and LOCK_ALL takes near locks at the call. */
+void rma_watched(int on);
+/* The far locks that this thread has called are granted when it returns. Waits. */
+int rma_locks_now(void);
+
 /* Adds the sums over all windows to pvar_proc(); called before the user reads a variable. */
 void rma_pvars_collect(void);
 

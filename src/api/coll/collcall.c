@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "check/check.h"
+#include "check/race.h"
 #include "dt/dt.h"
 #include "obj/topo.h"
 
@@ -278,18 +279,36 @@ static int start(struct collcall *x, struct request **r)
     return form_of(x) == COLLCALL_BEGIN ? coll_begin(&x->a, r) : coll_prepare(&x->a, r);
 }
 
-/* With the checker. A call that was refused for its arguments does not come here. */
+/* For the race checker: the clocks that the call carries. */
+static void watch(const struct collcall *x, struct request *r)
+{
+    if (form_of(x) == COLLCALL_RUN)
+        race_collective(&x->a);
+    else if (form_of(x) == COLLCALL_BEGIN)
+        race_collective_begun(&x->a, r);
+    else
+        race_collective_prepared(&x->a, r);
+}
+
+/* With the checkers. A call that was refused for its arguments does not come here. */
 static __attribute__((noinline, cold)) int checked(struct collcall *x, struct request **r)
 {
     static const enum check_form forms[] = {[COLLCALL_RUN] = CHECK_BLOCKING,
                                             [COLLCALL_BEGIN] = CHECK_NONBLOCKING,
                                             [COLLCALL_PREPARE] = CHECK_PERSISTENT};
     struct check_turn turn;
-    int err = check_coll(&x->a, forms[form_of(x)], x->site, &turn);
-    x->a.number = turn.of ? turn.before.calls + 1 : 0;
+    int looks = proc->check != NULL, err = MPI_SUCCESS;
+    if (looks) {
+        err = check_coll(&x->a, forms[form_of(x)], x->site, &turn);
+        x->a.number = turn.of ? turn.before.calls + 1 : 0;
+    }
     if (!err)
         err = form_of(x) == COLLCALL_RUN ? coll_run(&x->a) : start(x, r);
-    return check_leave(&turn, err);
+    if (looks)
+        err = check_leave(&turn, err);
+    if (!err && proc->race)
+        watch(x, *r);
+    return err;
 }
 
 /* The form is tested in any case: where the checker looks on, it is no COLLCALL_RUN. */

@@ -7,6 +7,7 @@
 #include "api/env/hardware.h"
 #include "boot/boot.h"
 #include "check/check.h"
+#include "check/race.h"
 #include "coll/newcomm.h"
 #include "obj/attr.h"
 #include "p2p/p2p.h"

@@ -6,6 +6,7 @@
 
 #include "api/comm/topocall.h"
 #include "check/check.h"
+#include "check/race.h"
 #include "coll/coll.h"
 #include "dt/dt.h"
 #include "obj/topo.h"

@@ -6,6 +6,7 @@
 
 #include "api/comm/topocall.h"
 #include "check/check.h"
+#include "check/race.h"
 #include "obj/topo.h"
 
 static int graph_args(const struct comm *c, int nnodes, const int *index, const int *edges)

@@ -14,6 +14,7 @@
 #include "base/sched.h"
 #include "boot/boot.h"
 #include "check/check.h"
+#include "check/race.h"
 #include "coll/coll.h"
 #include "dt/dt.h"
 #include "io/io.h"
@@ -86,6 +87,7 @@ static const struct {
     {"rma", rma_init, rma_finalize},
     {"io", io_init, io_finalize},
     {"check", check_init, check_finalize},
+    {"the race checker", race_init, race_finalize},
 };
 enum { ROOMS = sizeof rooms / sizeof *rooms };
 
@@ -166,7 +168,7 @@ int api_start(int required, int *provided, const struct boot_ops *forced)
     proc->api->file_errhandler = errhandler_of(ERRHANDLER_RETURN);
     if (cvar.async_progress && !sched && (err = progress_async_start()) != 0)
         start_fails("the progress thread", err);
-    atomic_store_explicit(&proc->phase, proc->check ? PROC_CHECKED : PROC_INIT,
+    atomic_store_explicit(&proc->phase, proc->check || proc->race ? PROC_CHECKED : PROC_INIT,
                           memory_order_relaxed);
     am_greet();
     proc->call = NULL;
@@ -269,6 +271,7 @@ int api_stop(void)
     int err = attr_delete_all(OBJ_COMM, self->obj.handle, &self->attrs);
     if (err)
         return err;
+    race_ending();
     check_ending();
     progress_async_stop();
     io_ending();

@@ -1,6 +1,7 @@
 /* file.c - files: open, close, sizes, hints, consistency (MPI-3.1 13.2, 13.6). */
 #include "api/io/filecall.h"
 
+#include "check/race.h"
 #include "api/api_types.h"
 #include "api/env/hardware.h"
 #include "dt/dt.h"

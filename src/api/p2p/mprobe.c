@@ -1,6 +1,7 @@
 /* mprobe.c - probes and matched messages (MPI-3.1 3.8). */
 #include "api/api.h"
 
+#include "check/race.h"
 #include "dt/dt.h"
 #include "p2p/p2p.h"
 
@@ -98,10 +99,16 @@ static int mrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype
     api_enter(call);
     int err = message_args(buf, count, type, message, &t, &m);
     MPI_Comm comm = comm_of(err ? NULL : m);
+    MPI_Status mine;
+    struct comm *c = err || !m ? NULL : m->comm;
+    if (proc->race && status == MPI_STATUS_IGNORE)
+        status = &mine;
     if (!err) {
         err = p2p_mrecv(buf, count, t, m, status);
         *message = MPI_MESSAGE_NULL;
     }
+    if (proc->race && !err && c)
+        race_received(c, status->MPI_SOURCE);
     return api_exit(comm, err);
 }
 
@@ -118,6 +125,8 @@ static int imrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatyp
         err = p2p_imrecv(buf, count, t, m, &r);
         if (!err)
             err = request_publish(r, request);
+        if (!err && proc->race)
+            race_watch_recv(r);
         *message = MPI_MESSAGE_NULL;
     }
     return api_exit(comm, err);

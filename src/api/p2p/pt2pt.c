@@ -1,78 +1,31 @@
 /* pt2pt.c - point-to-point calls (MPI-3.1 chapter 3). Counts arrive as MPI_Count; the _c forms
  * share everything. */
-#include "api/api.h"
+#include "api/p2p/ends.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
 #include "base/bare.h"
+#include "check/race.h"
 #include "dt/dt.h"
 #include "p2p/p2p.h"
 
-/* What a send or receive refers to, checked and resolved. */
-struct ends {
-    struct comm *c;
-    struct dt_type *t;
-};
-
-/* Fast check without a call: valid and ordinary arguments. Otherwise the checks below find the
- * reason, one by one. */
-static inline __attribute__((always_inline)) int plain(struct ends *e, const void *buf,
-                                                       MPI_Count count, MPI_Datatype type, int peer,
-                                                       int tag, MPI_Comm comm)
+/* The race checker: what this process knows goes before its message. */
+static __attribute__((cold, noinline)) void watch_send(const char *call, int dest, MPI_Comm comm)
 {
-    e->c = obj_find(OBJ_COMM, comm);
-    e->t = dt_find(type);
-    return e->c && e->t && e->t->holders && (e->t->flags & DT_COMMITTED) && buf && count >= 0 &&
-           tag >= 0 && peer >= 0 && peer < comm_peer_size(e->c);
+    api_enter(call);
+    struct comm *c = obj_find(OBJ_COMM, comm);
+    if (proc->race && c && dest >= 0 && dest < comm_peer_size(c))
+        race_sending(c, dest);
+    api_unlock();
 }
 
-static int send_checks(struct ends *e, const void *buf, MPI_Count count, MPI_Datatype type,
-                       int dest, int tag, MPI_Comm comm)
+static inline __attribute__((always_inline)) void enter_send(const char *call, int dest,
+                                                             MPI_Comm comm)
 {
-    int err = api_comm(comm, &e->c);
-    if (!err)
-        err = api_count(count);
-    if (!err)
-        err = api_type_committed(type, &e->t);
-    if (!err)
-        err = api_rank(dest, comm_peer_size(e->c), API_PROC_NULL);
-    if (!err)
-        err = api_tag(tag, 0);
-    return err ? err : api_buffer(buf, count, e->t);
-}
-
-static inline __attribute__((always_inline)) int send_args(struct ends *e, const void *buf,
-                                                           MPI_Count count, MPI_Datatype type,
-                                                           int dest, int tag, MPI_Comm comm)
-{
-    int fine = plain(e, buf, count, type, dest, tag, comm);
-    return __builtin_expect(fine, 1) ? MPI_SUCCESS
-                                     : send_checks(e, buf, count, type, dest, tag, comm);
-}
-
-static int recv_checks(struct ends *e, const void *buf, MPI_Count count, MPI_Datatype type,
-                       int source, int tag, MPI_Comm comm)
-{
-    int err = api_comm(comm, &e->c);
-    if (!err)
-        err = api_count(count);
-    if (!err)
-        err = api_type_committed(type, &e->t);
-    if (!err)
-        err = api_rank(source, comm_peer_size(e->c), API_PROC_NULL | API_ANY_SOURCE);
-    if (!err)
-        err = api_tag(tag, 1);
-    return err ? err : api_buffer(buf, count, e->t);
-}
-
-static inline __attribute__((always_inline)) int recv_args(struct ends *e, const void *buf,
-                                                           MPI_Count count, MPI_Datatype type,
-                                                           int source, int tag, MPI_Comm comm)
-{
-    int fine = plain(e, buf, count, type, source, tag, comm);
-    return __builtin_expect(fine, 1) ? MPI_SUCCESS
-                                     : recv_checks(e, buf, count, type, source, tag, comm);
+    if (API_WATCHED())
+        watch_send(call, dest, comm);
+    api_enter_running(call);
 }
 
 /* r is the address where a call with the same arguments leaves the request: only read here. */
@@ -91,7 +44,7 @@ static inline __attribute__((always_inline)) int send_call(const char *call, con
                                                            int mode)
 {
     struct ends e;
-    api_enter(call);
+    enter_send(call, dest, comm);
     int err = send_args(&e, buf, count, type, dest, tag, comm);
     if (!err)
         err = p2p_send(buf, count, e.t, dest, tag, e.c, mode);
@@ -103,7 +56,7 @@ static BARE int isend_call(const char *call, const void *buf, MPI_Count count, M
 {
     struct ends e;
     struct request *r = NULL;
-    api_enter(call);
+    enter_send(call, dest, comm);
     int err = api_pointer(request, "request");
     if (!err)
         err = send_args(&e, buf, count, type, dest, tag, comm);
@@ -123,7 +76,38 @@ static int send_init_call(const char *call, const void *buf, MPI_Count count, MP
         err = send_args(&e, buf, count, type, dest, tag, comm);
     if (!err)
         err = publish(p2p_send_init(buf, count, e.t, dest, tag, e.c, mode, &r), &r, request);
+    if (!err && proc->race)
+        race_watch_send_init(r, e.c, dest);
     return api_exit(comm, err);
+}
+
+/* watch: an int constant, whether the race checker looks on. */
+static inline __attribute__((always_inline)) int recv_body(void *buf, MPI_Count count,
+                                                           MPI_Datatype type,
+                                                           int source, int tag, MPI_Comm comm,
+                                                           MPI_Status *status, int watch)
+{
+    struct ends e;
+    MPI_Status mine;
+    int err = recv_args(&e, buf, count, type, source, tag, comm);
+    if (!err)
+        err = api_pointer(status, "status");
+    if (watch && status == MPI_STATUS_IGNORE)
+        status = &mine;
+    if (!err)
+        err = p2p_recv(buf, count, e.t, source, tag, e.c, 0, status);
+    if (watch && !err && proc->race)
+        race_received(e.c, status->MPI_SOURCE);
+    return api_exit(comm, err);
+}
+
+static __attribute__((cold, noinline)) int recv_watched(const char *call, void *buf,
+                                                        MPI_Count count, MPI_Datatype type,
+                                                        int source, int tag, MPI_Comm comm,
+                                                        MPI_Status *status)
+{
+    api_enter(call);
+    return recv_body(buf, count, type, source, tag, comm, status, 1);
 }
 
 static inline __attribute__((always_inline)) int recv_call(const char *call, void *buf,
@@ -131,28 +115,45 @@ static inline __attribute__((always_inline)) int recv_call(const char *call, voi
                                                            int source, int tag, MPI_Comm comm,
                                                            MPI_Status *status)
 {
-    struct ends e;
-    api_enter(call);
-    int err = recv_args(&e, buf, count, type, source, tag, comm);
-    if (!err)
-        err = api_pointer(status, "status");
-    if (!err)
-        err = p2p_recv(buf, count, e.t, source, tag, e.c, 0, status);
-    return api_exit(comm, err);
+    if (API_WATCHED())
+        return recv_watched(call, buf, count, type, source, tag, comm, status);
+    api_enter_running(call);
+    return recv_body(buf, count, type, source, tag, comm, status, 0);
 }
 
-static BARE int irecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type,
-                           int source, int tag, MPI_Comm comm, MPI_Request *request)
+static inline __attribute__((always_inline)) int irecv_body(void *buf,
+                                                            MPI_Count count, MPI_Datatype type,
+                                                            int source, int tag, MPI_Comm comm,
+                                                            MPI_Request *request, int watch)
 {
     struct ends e;
     struct request *r = NULL;
-    api_enter(call);
     int err = api_pointer(request, "request");
     if (!err)
         err = recv_args(&e, buf, count, type, source, tag, comm);
     if (!err)
         err = publish(p2p_irecv(buf, count, e.t, source, tag, e.c, 0, &r), &r, request);
+    if (watch && !err && proc->race)
+        race_watch_recv(r);
     return api_exit(comm, err);
+}
+
+static __attribute__((cold, noinline)) int irecv_watched(const char *call, void *buf,
+                                                         MPI_Count count, MPI_Datatype type,
+                                                         int source, int tag, MPI_Comm comm,
+                                                         MPI_Request *request)
+{
+    api_enter(call);
+    return irecv_body(buf, count, type, source, tag, comm, request, 1);
+}
+
+static BARE int irecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type,
+                           int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    if (API_WATCHED())
+        return irecv_watched(call, buf, count, type, source, tag, comm, request);
+    api_enter_running(call);
+    return irecv_body(buf, count, type, source, tag, comm, request, 0);
 }
 
 static int recv_init_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type,
@@ -166,6 +167,8 @@ static int recv_init_call(const char *call, void *buf, MPI_Count count, MPI_Data
         err = recv_args(&e, buf, count, type, source, tag, comm);
     if (!err)
         err = publish(p2p_recv_init(buf, count, e.t, source, tag, e.c, 0, &r), &r, request);
+    if (!err && proc->race)
+        race_watch_recv(r);
     return api_exit(comm, err);
 }
 
@@ -410,18 +413,23 @@ static int exchange_args(struct exchange *x)
 
 static int sendrecv_call(const char *call, struct exchange x, MPI_Status *status)
 {
-    api_enter(call);
+    MPI_Status mine;
+    enter_send(call, x.dest, x.comm);
     int err = exchange_args(&x);
+    if (proc->race && status == MPI_STATUS_IGNORE)
+        status = &mine;
     if (!err)
         err = p2p_sendrecv(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount, x.r.t,
                            x.source, x.rtag, x.s.c, 0, status);
+    if (proc->race && !err)
+        race_received(x.s.c, status->MPI_SOURCE);
     return api_exit(x.comm, err);
 }
 
 static int isendrecv_call(const char *call, struct exchange x, MPI_Request *request)
 {
     struct request *r = NULL;
-    api_enter(call);
+    enter_send(call, x.dest, x.comm);
     int err = api_pointer(request, "request");
     if (!err)
         err = exchange_args(&x);
@@ -429,6 +437,8 @@ static int isendrecv_call(const char *call, struct exchange x, MPI_Request *requ
         err = publish(p2p_isendrecv(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount,
                                     x.r.t, x.source, x.rtag, x.s.c, 0, &r),
                       &r, request);
+    if (proc->race && !err)
+        race_watch_recv(r);
     return api_exit(x.comm, err);
 }
 
@@ -439,7 +449,10 @@ static int replace_call(const char *call, void *buf, MPI_Count count, MPI_Dataty
     struct ends s, e;
     size_t bytes;
     void *packed = NULL;
-    api_enter(call);
+    MPI_Status mine;
+    enter_send(call, dest, comm);
+    if (proc->race && status == MPI_STATUS_IGNORE)
+        status = &mine;
     int err = send_args(&s, buf, count, type, dest, stag, comm);
     if (!err)
         err = recv_args(&e, buf, count, type, source, rtag, comm);
@@ -453,6 +466,8 @@ static int replace_call(const char *call, void *buf, MPI_Count count, MPI_Dataty
                            source, rtag, s.c, 0, status);
     }
     free(packed);
+    if (proc->race && !err)
+        race_received(s.c, status->MPI_SOURCE);
     return api_exit(comm, err);
 }
 
@@ -461,7 +476,7 @@ static int ireplace_call(const char *call, void *buf, MPI_Count count, MPI_Datat
 {
     struct ends s, e;
     struct request *r = NULL;
-    api_enter(call);
+    enter_send(call, dest, comm);
     int err = api_pointer(request, "request");
     if (!err)
         err = send_args(&s, buf, count, type, dest, stag, comm);
@@ -471,6 +486,8 @@ static int ireplace_call(const char *call, void *buf, MPI_Count count, MPI_Datat
         err = publish(
             p2p_isendrecv(buf, count, s.t, dest, stag, buf, count, e.t, source, rtag, s.c, 1, &r),
             &r, request);
+    if (proc->race && !err)
+        race_watch_recv(r);
     return api_exit(comm, err);
 }
 

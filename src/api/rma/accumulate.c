@@ -17,7 +17,7 @@ static int acc(const char *call, struct side o, int rank, MPI_Aint disp, MPI_Cou
         if (!err && a.op->index == DT_NO_OP)
             err = err_make(MPI_ERR_OP, "%s: MPI_NO_OP is for operations that fetch", call);
     }
-    return onesided_run(win, &a, req, err);
+    return onesided_run(win, &a, req, err, o.site);
 }
 
 static int gacc(const char *call, struct side o, struct side r, void *result, int rank,
@@ -40,7 +40,7 @@ static int gacc(const char *call, struct side o, struct side r, void *result, in
         if (!err)
             err = onesided_acc(&a, op);
     }
-    return onesided_run(win, &a, req, err);
+    return onesided_run(win, &a, req, err, o.site);
 }
 
 static SLOW int acc_slow(const void *origin, int ocount, MPI_Datatype otype, int rank,
@@ -198,7 +198,7 @@ static SLOW int fop_slow(const void *origin, void *result, MPI_Datatype type, in
         if (!err)
             err = api_pointer(result, "result_addr");
     }
-    return onesided_run(win, &a, NULL, err);
+    return onesided_run(win, &a, NULL, err, SITE);
 }
 
 int PMPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp,
@@ -241,7 +241,7 @@ static SLOW int cas_slow(const void *origin, const void *compare, void *result, 
         if (!err)
             err = api_pointer(result, "result_addr");
     }
-    return onesided_run(win, &a, NULL, err);
+    return onesided_run(win, &a, NULL, err, SITE);
 }
 
 int PMPI_Compare_and_swap(const void *origin, const void *compare, void *result, MPI_Datatype type,

@@ -1,6 +1,8 @@
 /* onesided.c - what the one-sided calls share outside the inline path. */
 #include "api/rma/onesided.h"
 
+#include "check/race.h"
+
 int onesided_private(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type, unsigned op,
                      unsigned end, const void *origin, const void *compare, void *result,
                      enum pvar_id counter)
@@ -97,12 +99,21 @@ int onesided_no_request(const char *call, MPI_Win win)
     return api_exit_win(win, api_pointer(NULL, "request"));
 }
 
-int onesided_run(MPI_Win win, struct rma_args *a, MPI_Request *req, int err)
+/* The core has taken it. */
+static SLOW void watch(struct rma_win *w, const struct rma_args *a, const MPI_Request *req,
+                       const void *site)
+{
+    race_op(w, a, req ? obj_find(OBJ_REQUEST, *req) : NULL, site);
+}
+
+int onesided_run(MPI_Win win, struct rma_args *a, MPI_Request *req, int err, const void *site)
 {
     struct rma_win *w;
     if (!err)
         err = api_win(win, &w);
     if (!err)
         err = rma_op_begin(w, a, req);
+    if (UNLIKELY(proc->race) && !err)
+        watch(w, a, req, site);
     return api_exit_win(win, err);
 }

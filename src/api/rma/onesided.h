@@ -129,10 +129,12 @@ struct side {
     MPI_Count count;
     MPI_Datatype type;
     const struct names *args;
+    const void *site; /* of the program's call, if a jump led here */
 };
 
-#define SIDE(buf, count, type) ((struct side){buf, count, type, &origin_args})
-#define RESULT(buf, count, type) ((struct side){buf, count, type, &result_args})
+#define SITE __builtin_return_address(0)
+#define SIDE(buf, count, type) ((struct side){buf, count, type, &origin_args, SITE})
+#define RESULT(buf, count, type) ((struct side){buf, count, type, &result_args, SITE})
 
 /* These return MPI error codes. */
 int onesided_side(const struct side *s, struct dt_type **t);
@@ -145,6 +147,6 @@ int onesided_known(int err, struct dt_type **t);
 
 /* The ends of a call. An operation with a request needs a place for it. */
 int onesided_no_request(const char *call, MPI_Win win);
-int onesided_run(MPI_Win win, struct rma_args *a, MPI_Request *req, int err);
+int onesided_run(MPI_Win win, struct rma_args *a, MPI_Request *req, int err, const void *site);
 
 #endif

@@ -10,7 +10,7 @@ static int put(const char *call, struct side o, int rank, MPI_Aint disp, MPI_Cou
     int err = rank == MPI_PROC_NULL ? MPI_SUCCESS : onesided_side(&o, &a.otype);
     if (!err && rank != MPI_PROC_NULL)
         err = onesided_target(n, type, &a.ttype);
-    return onesided_run(win, &a, req, err);
+    return onesided_run(win, &a, req, err, o.site);
 }
 
 static int get(const char *call, struct side r, void *result, int rank, MPI_Aint disp, MPI_Count n,
@@ -22,7 +22,7 @@ static int get(const char *call, struct side r, void *result, int rank, MPI_Aint
     int err = rank == MPI_PROC_NULL ? MPI_SUCCESS : onesided_side(&r, &a.rtype);
     if (!err && rank != MPI_PROC_NULL)
         err = onesided_target(n, type, &a.ttype);
-    return onesided_run(win, &a, req, err);
+    return onesided_run(win, &a, req, err, r.site);
 }
 
 static SLOW int put_slow(const void *origin, int ocount, MPI_Datatype otype, int rank,

@@ -9,6 +9,7 @@
 #include "base/bare.h"
 #include "api/bindings.h"
 #include "check/check.h"
+#include "check/race.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
 #include "progress/progress.h"
@@ -87,6 +88,8 @@ static int make(const char *call, enum check_call what, const void *site, maker 
     API_CHECKED(err, c, what, site, fn(size, unit, i, c, base, &w));
     if (!err && proc->check)
         check_made(c, rma_win_comm(w), CHECK_CALLS, NULL);
+    if (!err && proc->race)
+        race_win_made(w, site);
     return made(comm, win, w, err);
 }
 
@@ -174,12 +177,17 @@ static __attribute__((noinline, cold)) int free_checked(struct rma_win *w, const
 {
     struct check_turn turn;
     struct comm *c = comm_ref(rma_win_comm(w));
-    int err = check_win(w, CHECK_WIN_FREE, 0, site, &turn);
+    int looks = proc->check != NULL, err = MPI_SUCCESS;
+    if (looks)
+        err = check_win(w, CHECK_WIN_FREE, 0, site, &turn);
     if (!err && (err = rma_win_free(w)) != MPI_SUCCESS)
         turn.refused = 1; /* an epoch is open, or a callback of an attribute returned an error */
-    if (!err)
+    if (!err && looks)
         check_win_freed(c);
-    err = check_leave(&turn, err);
+    if (looks)
+        err = check_leave(&turn, err);
+    if (!err && proc->race)
+        race_win_freed(c);
     comm_drop(c);
     return err;
 }
@@ -193,7 +201,8 @@ int PMPI_Win_free(MPI_Win *win)
     if (!err)
         err = api_win(h, &w);
     if (!err)
-        err = proc->check ? free_checked(w, __builtin_return_address(0)) : rma_win_free(w);
+        err = proc->check || proc->race ? free_checked(w, __builtin_return_address(0))
+                                        : rma_win_free(w);
     if (!err)
         *win = MPI_WIN_NULL;
     return api_exit_win(h, err);
@@ -274,34 +283,24 @@ API_ALIAS(MPI_Win_shared_query_c);
 
 /* --- active target ---------------------------------------------------------------------------- */
 
-static __attribute__((noinline, cold)) int fence_checked(struct rma_win *w, int assert,
-                                                         const void *site)
-{
-    struct check_turn turn;
-    int modes = (assert & MPI_MODE_NOPRECEDE ? 1 : 0) | (assert & MPI_MODE_NOSUCCEED ? 2 : 0);
-    int err = check_win(w, CHECK_WIN_FENCE, modes, site, &turn);
-    if (!err) {
-        err = rma_fence(w, assert);
-        turn.refused = err_class(err) == MPI_ERR_RMA_SYNC || err_class(err) == MPI_ERR_ASSERT;
-    }
-    return check_leave(&turn, err);
-}
-
 int PMPI_Win_fence(int assert, MPI_Win win)
 {
-    api_enter("MPI_Win_fence");
+    if (API_WATCHED())
+        return api_watch(RACE_CALL_FENCE, win, assert, 0, 0, __builtin_return_address(0));
+    api_enter_running("MPI_Win_fence");
     struct rma_win *w;
     int err = api_win(win, &w);
     if (!err)
-        err = proc->check ? fence_checked(w, assert, __builtin_return_address(0))
-                          : rma_fence(w, assert);
+        err = rma_fence(w, assert);
     return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_fence);
 
 int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
-    api_enter("MPI_Win_post");
+    if (API_WATCHED())
+        return api_watch(RACE_CALL_POST, win, group, assert, 0, __builtin_return_address(0));
+    api_enter_running("MPI_Win_post");
     struct rma_win *w;
     struct group *g;
     int err = api_win(win, &w);
@@ -315,7 +314,9 @@ API_ALIAS(MPI_Win_post);
 
 int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
-    api_enter("MPI_Win_start");
+    if (API_WATCHED())
+        return api_watch(RACE_CALL_START, win, group, assert, 0, __builtin_return_address(0));
+    api_enter_running("MPI_Win_start");
     struct rma_win *w;
     struct group *g;
     int err = api_win(win, &w);
@@ -329,7 +330,9 @@ API_ALIAS(MPI_Win_start);
 
 int PMPI_Win_complete(MPI_Win win)
 {
-    api_enter("MPI_Win_complete");
+    if (API_WATCHED())
+        return api_watch(RACE_CALL_COMPLETE, win, 0, 0, 0, __builtin_return_address(0));
+    api_enter_running("MPI_Win_complete");
     struct rma_win *w;
     int err = api_win(win, &w);
     if (!err)
@@ -340,7 +343,9 @@ API_ALIAS(MPI_Win_complete);
 
 int PMPI_Win_wait(MPI_Win win)
 {
-    api_enter("MPI_Win_wait");
+    if (API_WATCHED())
+        return api_watch(RACE_CALL_WAIT, win, 0, 0, 0, __builtin_return_address(0));
+    api_enter_running("MPI_Win_wait");
     struct rma_win *w;
     int err = api_win(win, &w);
     if (!err)
@@ -351,7 +356,9 @@ API_ALIAS(MPI_Win_wait);
 
 int PMPI_Win_test(MPI_Win win, int *flag)
 {
-    api_enter("MPI_Win_test");
+    if (API_WATCHED())
+        return api_watch_test(win, flag, __builtin_return_address(0));
+    api_enter_running("MPI_Win_test");
     struct rma_win *w;
     int err = api_win(win, &w);
     if (!err)
@@ -371,7 +378,9 @@ BARE int PMPI_Win_unlock_all(MPI_Win win);
 
 int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
-    api_enter("MPI_Win_lock");
+    if (API_WATCHED())
+        return api_watch(RACE_CALL_LOCK, win, lock_type, rank, assert, __builtin_return_address(0));
+    api_enter_running("MPI_Win_lock");
     struct rma_win *w;
     int err = api_win(win, &w);
     if (!err)
@@ -382,7 +391,9 @@ API_ALIAS(MPI_Win_lock);
 
 int PMPI_Win_unlock(int rank, MPI_Win win)
 {
-    api_enter("MPI_Win_unlock");
+    if (API_WATCHED())
+        return api_watch(RACE_CALL_UNLOCK, win, rank, 0, 0, __builtin_return_address(0));
+    api_enter_running("MPI_Win_unlock");
     struct rma_win *w;
     int err = api_win(win, &w);
     if (!err)
@@ -393,7 +404,9 @@ API_ALIAS(MPI_Win_unlock);
 
 int PMPI_Win_lock_all(int assert, MPI_Win win)
 {
-    api_enter("MPI_Win_lock_all");
+    if (API_WATCHED())
+        return api_watch(RACE_CALL_LOCK_ALL, win, assert, 0, 0, __builtin_return_address(0));
+    api_enter_running("MPI_Win_lock_all");
     struct rma_win *w;
     int err = api_win(win, &w);
     if (!err)
@@ -404,7 +417,9 @@ API_ALIAS(MPI_Win_lock_all);
 
 int PMPI_Win_unlock_all(MPI_Win win)
 {
-    api_enter("MPI_Win_unlock_all");
+    if (API_WATCHED())
+        return api_watch(RACE_CALL_UNLOCK_ALL, win, 0, 0, 0, __builtin_return_address(0));
+    api_enter_running("MPI_Win_unlock_all");
     struct rma_win *w;
     int err = api_win(win, &w);
     if (!err)
@@ -428,7 +443,7 @@ static inline int fast_flush(MPI_Win win, int rank)
 
 static int flush(const char *call, MPI_Win win, int rank, int (*fn)(struct rma_win *, int))
 {
-    api_enter(call);
+    api_enter_running(call);
     struct rma_win *w;
     int err = api_win(win, &w);
     uint64_t polls = progress_polls();
@@ -442,11 +457,15 @@ static int flush(const char *call, MPI_Win win, int rank, int (*fn)(struct rma_w
 /* Same arguments as the fast functions, which then only jump here. */
 static __attribute__((noinline, cold)) int flush_slow(int rank, MPI_Win win)
 {
+    if (API_WATCHED())
+        return api_watch(RACE_CALL_FLUSH, win, rank, 0, 0, __builtin_return_address(0));
     return flush("MPI_Win_flush", win, rank, rma_flush);
 }
 
 static __attribute__((noinline, cold)) int flush_local_slow(int rank, MPI_Win win)
 {
+    if (API_WATCHED())
+        return api_watch(RACE_CALL_FLUSH_LOCAL, win, rank, 0, 0, __builtin_return_address(0));
     return flush("MPI_Win_flush_local", win, rank, rma_flush_local);
 }
 
@@ -464,7 +483,9 @@ API_ALIAS(MPI_Win_flush_local);
 
 int PMPI_Win_flush_all(MPI_Win win)
 {
-    api_enter("MPI_Win_flush_all");
+    if (API_WATCHED())
+        return api_watch(RACE_CALL_FLUSH_ALL, win, 0, 0, 0, __builtin_return_address(0));
+    api_enter_running("MPI_Win_flush_all");
     struct rma_win *w;
     int err = api_win(win, &w);
     if (!err)
@@ -475,7 +496,9 @@ API_ALIAS(MPI_Win_flush_all);
 
 int PMPI_Win_flush_local_all(MPI_Win win)
 {
-    api_enter("MPI_Win_flush_local_all");
+    if (API_WATCHED())
+        return api_watch(RACE_CALL_FLUSH_LOCAL_ALL, win, 0, 0, 0, __builtin_return_address(0));
+    api_enter_running("MPI_Win_flush_local_all");
     struct rma_win *w;
     int err = api_win(win, &w);
     if (!err)

@@ -205,10 +205,12 @@ static int make(const struct plan *p, struct comm *c, struct rma_win **out)
         return err;
     }
     w->comm->maker = NULL;
+    *out = w;
+    if (rma_self()->watched)
+        return MPI_SUCCESS;
     /* Last: from here on the fast path may find it. */
     atomic_store_explicit(&rma_self()->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)], &w->near,
                           memory_order_release);
-    *out = w;
     return MPI_SUCCESS;
 }
 

@@ -16,6 +16,11 @@ static const struct row {
     { "MPIR_CVAR_BOOT_TIMEOUT", { 60, 50, 600 } },
     { "MPIR_CVAR_COLL_CHECK_STALL", { 1000, 300, 5000 } },
     { "MPIR_CVAR_COLL_CHECK_RING", { 64, 8, 256 } },
+    { "MPIR_CVAR_RACE_MEM", { 16777216, 4096, 65536 } },
+    { "MPIR_CVAR_RACE_REPORTS", { 20, 0, 1 } },
+    { "MPIR_CVAR_RACE_EXIT", { 0, 1, 7 } },
+    { "MPIR_CVAR_RACE_VALUE", { 1, 0, 1 } },
+    { "MPIR_CVAR_RACE_POSSIBLE", { 0, 1, 0 } },
     { "MPIR_CVAR_CRASH_REPORT", { 1, 0, 1 } },
     { "MPIR_CVAR_PROGRESS_SPIN", { 0, 2000, 7 } },
     { "MPIR_CVAR_PROGRESS_YIELD", { 100, 0, 3 } },
@@ -55,7 +60,8 @@ static const struct row {
     { "MPIR_CVAR_P2P_PREPOST_MISSES", { 4, 1, 1000 } },
 };
 /* These write, or name what only this machine has. */
-static const char *const left[] = {"MPIR_CVAR_PEER_INTERFACE", "MPIR_CVAR_DEBUG_SUMMARY",
+static const char *const left[] = {"MPIR_CVAR_PEER_INTERFACE", "MPIR_CVAR_RACE_FILE",
+                                   "MPIR_CVAR_DEBUG_SUMMARY",
                                    "MPIR_CVAR_RMA_STATS", "MPIR_CVAR_RMA_STATS_FILE",
                                    "MPIR_CVAR_IO_STATS"};
 

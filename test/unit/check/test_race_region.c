@@ -330,6 +330,23 @@ START_TEST(a_loop_of_put_and_flush_is_one_record)
 }
 END_TEST
 
+START_TEST(two_puts_without_a_flush)
+{
+    struct race_region g;
+    int told = 0;
+    race_region_init(&g, SIZE_MAX, count, &told);
+    struct race_batch *b = batch(0, 1, 5);
+    struct race_rec r = {.lane = {64, 8, 0, 1}, .deed = {.kind = RACE_PUT}, .batch = b};
+    race_region_add(&g, &r);
+    r.tick = 1;
+    race_region_add(&g, &r);
+    ck_assert_int_eq(told, 1);
+    ck_assert_uint_eq(g.n.records, 2);
+    race_region_free(&g);
+    race_batch_drop(b);
+}
+END_TEST
+
 START_TEST(open_ones_outlive_a_phase)
 {
     struct race_region g;
@@ -366,6 +383,7 @@ Suite *suite_race_region(void)
     tcase_add_test(t, what_is_dropped_has_a_witness);
     tcase_add_test(t, starved);
     tcase_add_test(t, a_loop_of_put_and_flush_is_one_record);
+    tcase_add_test(t, two_puts_without_a_flush);
     tcase_add_test(t, open_ones_outlive_a_phase);
     suite_add_tcase(s, t);
     return s;

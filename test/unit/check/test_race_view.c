@@ -81,12 +81,29 @@ START_TEST(entries_below_the_floor_are_not_kept)
 }
 END_TEST
 
+START_TEST(the_higher_floor_holds)
+{
+    struct race_entry e[] = {{1, 0, 15}};
+    struct race_view *low = race_view_make(10, e, 1), *high = race_view_make(20, NULL, 0);
+    struct race_view *a = race_view_join(low, high), *b = race_view_join(high, low);
+    for (uint32_t t = 0; t < 3; t++) {
+        ck_assert_uint_eq(race_view_of(a, t), 20);
+        ck_assert_uint_eq(race_view_of(b, t), 20);
+    }
+    race_view_drop(low);
+    race_view_drop(high);
+    race_view_drop(a);
+    race_view_drop(b);
+}
+END_TEST
+
 Suite *suite_race_view(void)
 {
     Suite *s = suite_create("race_view");
     TCase *t = tcase_create("race_view");
     tcase_add_test(t, views_are_as_dense_clocks);
     tcase_add_test(t, entries_below_the_floor_are_not_kept);
+    tcase_add_test(t, the_higher_floor_holds);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,0 +1,74 @@
+/* ends.h - the arguments of a send or receive, checked and resolved; private to api/p2p/. */
+#ifndef API_P2P_ENDS_H
+#define API_P2P_ENDS_H
+
+#include "api/api.h"
+#include "dt/dt.h"
+
+/* What a send or receive refers to, checked and resolved. */
+struct ends {
+    struct comm *c;
+    struct dt_type *t;
+};
+
+/* Fast check without a call: valid and ordinary arguments. Otherwise the checks below find the
+ * reason, one by one. */
+static inline __attribute__((always_inline)) int plain(struct ends *e, const void *buf,
+                                                       MPI_Count count, MPI_Datatype type, int peer,
+                                                       int tag, MPI_Comm comm)
+{
+    e->c = obj_find(OBJ_COMM, comm);
+    e->t = dt_find(type);
+    return e->c && e->t && e->t->holders && (e->t->flags & DT_COMMITTED) && buf && count >= 0 &&
+           tag >= 0 && peer >= 0 && peer < comm_peer_size(e->c);
+}
+
+static int send_checks(struct ends *e, const void *buf, MPI_Count count, MPI_Datatype type,
+                       int dest, int tag, MPI_Comm comm)
+{
+    int err = api_comm(comm, &e->c);
+    if (!err)
+        err = api_count(count);
+    if (!err)
+        err = api_type_committed(type, &e->t);
+    if (!err)
+        err = api_rank(dest, comm_peer_size(e->c), API_PROC_NULL);
+    if (!err)
+        err = api_tag(tag, 0);
+    return err ? err : api_buffer(buf, count, e->t);
+}
+
+static inline __attribute__((always_inline)) int send_args(struct ends *e, const void *buf,
+                                                           MPI_Count count, MPI_Datatype type,
+                                                           int dest, int tag, MPI_Comm comm)
+{
+    int fine = plain(e, buf, count, type, dest, tag, comm);
+    return __builtin_expect(fine, 1) ? MPI_SUCCESS
+                                     : send_checks(e, buf, count, type, dest, tag, comm);
+}
+
+static int recv_checks(struct ends *e, const void *buf, MPI_Count count, MPI_Datatype type,
+                       int source, int tag, MPI_Comm comm)
+{
+    int err = api_comm(comm, &e->c);
+    if (!err)
+        err = api_count(count);
+    if (!err)
+        err = api_type_committed(type, &e->t);
+    if (!err)
+        err = api_rank(source, comm_peer_size(e->c), API_PROC_NULL | API_ANY_SOURCE);
+    if (!err)
+        err = api_tag(tag, 1);
+    return err ? err : api_buffer(buf, count, e->t);
+}
+
+static inline __attribute__((always_inline)) int recv_args(struct ends *e, const void *buf,
+                                                           MPI_Count count, MPI_Datatype type,
+                                                           int source, int tag, MPI_Comm comm)
+{
+    int fine = plain(e, buf, count, type, source, tag, comm);
+    return __builtin_expect(fine, 1) ? MPI_SUCCESS
+                                     : recv_checks(e, buf, count, type, source, tag, comm);
+}
+
+#endif

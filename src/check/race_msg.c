@@ -1,0 +1,468 @@
+/* race_msg.c - messages of the race checker.
+ *
+ *   origin                                 target
+ *     RECORDS (a batch, or a part) ------->  into its region, tested
+ *     <------------------------------ ACK
+ *     CLOSE (what came open is complete) -->  tested again
+ *     CLOCK (view) ----------------------->  before a message, or before MPI_Win_complete
+ *
+ * They wait here for room, by receiver, so that no call blocks unless it says so. */
+#include "check/race_proc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boot/boot.h"
+#include "obj/err.h"
+
+struct records_msg {
+    uint64_t win, number, issued, done, view_no, site;
+    uint32_t epoch, n;
+    uint8_t call, fetched, unused[6];
+}; /* records, then the view */
+struct close_msg {
+    uint64_t number, done, site;
+    uint8_t call, unused[7];
+};
+struct clock_msg {
+    uint64_t win; /* 0: before a message */
+    uint32_t number, unused;
+}; /* the view */
+struct view_msg {
+    uint64_t floor;
+    uint32_t n, cut;
+};
+
+/* --- views as bytes --------------------------------------------------------------------------- */
+
+void *race_pack(const void *head, size_t head_len, const struct race_view *v, size_t max,
+                size_t *len)
+{
+    size_t room = max - head_len - sizeof(struct view_msg);
+    struct view_msg m = {.floor = v ? v->floor : 0, .n = v ? v->n : 0};
+    if (m.n * sizeof(struct race_entry) > room) {
+        m.n = (uint32_t)(room / sizeof(struct race_entry));
+        m.cut = 1;
+    }
+    *len = head_len + sizeof m + m.n * sizeof(struct race_entry);
+    char *b = malloc(*len);
+    if (!b)
+        return NULL;
+    memcpy(b, head, head_len);
+    memcpy(b + head_len, &m, sizeof m);
+    if (m.n)
+        memcpy(b + head_len + sizeof m, v->e, m.n * sizeof(struct race_entry));
+    return b;
+}
+
+struct race_view *race_unpack(const void *bytes, size_t len, size_t *used, int *cut)
+{
+    struct view_msg m;
+    if (len < sizeof m)
+        return NULL;
+    memcpy(&m, bytes, sizeof m);
+    *used = sizeof m + m.n * sizeof(struct race_entry);
+    *cut = (int)m.cut;
+    if (*used > len)
+        return NULL;
+    return race_view_make(m.floor, (const void *)((const char *)bytes + sizeof m), m.n);
+}
+
+/* --- sending ---------------------------------------------------------------------------------- */
+
+struct race_peer *race_peer_of(int world)
+{
+    struct race *r = proc->race;
+    struct race_peer *p = map_get(&r->peers, (uint64_t)world + 1);
+    if (p)
+        return p;
+    p = calloc(1, sizeof *p);
+    if (!p || map_put(&r->peers, (uint64_t)world + 1, p)) {
+        free(p);
+        return NULL;
+    }
+    p->world = world;
+    list_init(&p->link);
+    list_init(&p->posts);
+    return p;
+}
+
+static int try(int dst, const struct race_post *p)
+{
+    struct iovec iov = {(void *)(uintptr_t)p->bytes, p->len};
+    return am_request(dst, p->type, &iov, 1, 0);
+}
+
+static int drain(struct race_peer *p)
+{
+    int sent = 0;
+    struct list *l;
+    while ((l = list_first(&p->posts)) != NULL) {
+        struct race_post *x = LIST_OBJ(l, struct race_post, link);
+        if (try(p->world, x) == AM_AGAIN)
+            break;
+        list_del(l);
+        free(x);
+        sent++;
+    }
+    if (list_empty(&p->posts))
+        list_del(&p->link);
+    return sent;
+}
+
+static int drain_all(void *arg)
+{
+    struct race *r = arg;
+    int sent = 0;
+    for (struct list *l = r->busy.next, *next; l != &r->busy; l = next) {
+        next = l->next;
+        sent += drain(LIST_OBJ(l, struct race_peer, link));
+    }
+    if (list_empty(&r->busy))
+        progress_hook_del(&r->hook);
+    return sent;
+}
+
+void race_msg_send(int dst, int type, const void *bytes, size_t len)
+{
+    struct race *r = proc->race;
+    struct race_peer *p = race_peer_of(dst);
+    struct race_post *x = p ? malloc(sizeof *x + len) : NULL;
+    if (!x) { /* others wait for what this would have told */
+        r->off = 1;
+        r->acks -= type != RACE_ACK && type != RACE_ASK && type != RACE_TELL;
+        return;
+    }
+    x->type = type;
+    x->len = len;
+    memcpy(x->bytes, bytes, len);
+    list_push(&p->posts, &x->link);
+    if (list_first(&p->posts) == &x->link)
+        list_push(&r->busy, &p->link);
+    drain(p);
+    if (!list_empty(&r->busy))
+        progress_hook_add(&r->hook);
+}
+
+static int settled(void *arg)
+{
+    const struct race *r = arg;
+    return r->acks == 0 || boot_failed_count();
+}
+
+void race_settle(void)
+{
+    progress_wait(settled, proc->race, "the race checker's messages", -1);
+}
+
+void race_send_clock(int dst, uint64_t win, uint32_t number, const struct race_view *v)
+{
+    struct clock_msg m = {.win = win, .number = number};
+    size_t len;
+    void *b = race_pack(&m, sizeof m, v, am_max(dst), &len);
+    if (b) {
+        proc->race->acks++;
+        race_msg_send(dst, RACE_CLOCK, b, len);
+    }
+    free(b);
+}
+
+/* --- batches ---------------------------------------------------------------------------------- */
+
+static struct race_rec rec_of(const struct race_wire_rec *w, struct race_batch *b, int cut)
+{
+    struct race_rec r = {.lane = w->lane, .tick = w->tick, .deed = w->deed, .weight = w->weight,
+                         .call = w->call, .site = w->site, .batch = b};
+    if (cut)
+        r.deed.flags |= RACE_HULL;
+    return r;
+}
+
+/* What the target knew when it let the origin in (MPI_Win_post, or a fence that need not wait): its
+ * operations are after that. */
+static struct race_view *with_post(struct race_win *x, int src, uint32_t epoch,
+                                   struct race_view *v)
+{
+    struct race_origin *o = race_origin_of(x, src);
+    if (epoch & RACE_FENCE) {
+        struct race_view *both = race_view_join(v, x->at_fence);
+        race_view_drop(v);
+        return both;
+    }
+    for (struct list *l = o ? o->posted.next : NULL; l && l != &o->posted;) {
+        struct race_posted *p = LIST_OBJ(l, struct race_posted, link);
+        l = l->next;
+        if (p->number == epoch) {
+            struct race_view *both = race_view_join(v, p->view);
+            race_view_drop(v);
+            return both;
+        }
+        if (p->number < epoch) { /* the origin has gone on */
+            list_del(&p->link);
+            race_view_drop(p->view);
+            free(p);
+        }
+    }
+    return v;
+}
+
+static struct race_batch *batch_make(const struct records_msg *m, int src, struct race_win *x,
+                                     struct race_view *v)
+{
+    struct race_batch *b = calloc(1, sizeof *b);
+    if (m->epoch)
+        v = with_post(x, src, m->epoch, v);
+    if (!b) {
+        race_view_drop(v);
+        return NULL;
+    }
+    *b = (struct race_batch){.tid = (uint32_t)src, .refs = 1, .issued = m->issued,
+                             .done = m->done, .view = v, .view_no = m->view_no, .win = m->win,
+                             .number = m->number, .done_site = m->site, .done_call = m->call,
+                             .accumulate = x->accumulate, .fetched = m->fetched};
+    return b;
+}
+
+/* Has this process come to the call that lets the origin in? */
+static int is_let_in(struct race_win *x, int src, uint32_t epoch)
+{
+    if (epoch & RACE_FENCE)
+        return x->fences >= (epoch & ~RACE_FENCE);
+    const struct race_origin *o = epoch ? race_origin_of(x, src) : NULL;
+    return !o || o->posts >= epoch;
+}
+
+static uint64_t open_key(int src, uint64_t number)
+{
+    return (uint64_t)src << 40 | number;
+}
+
+/* 0: the epoch is not posted yet. */
+static int take_records(int src, const struct records_msg *m, const char *records,
+                        const char *view, size_t view_len)
+{
+    struct race *r = proc->race;
+    struct race_win *x = race_win_of(m->win);
+    struct race_batch *b = map_get(&r->open, open_key(src, m->number));
+    size_t used;
+    int cut = 0;
+    if (!x)
+        return 1;
+    if (!is_let_in(x, src, m->epoch))
+        return 0;
+    if (!b) {
+        struct race_view *v = race_unpack(view, view_len, &used, &cut);
+        if (!v || !(b = batch_make(m, src, x, v)))
+            return 1;
+        if (m->done == RACE_OPEN && !map_put(&r->open, open_key(src, m->number), b))
+            race_batch_ref(b);
+    } else {
+        race_batch_ref(b);
+    }
+    for (uint32_t i = 0; i < m->n && !r->off; i++) {
+        struct race_wire_rec w;
+        memcpy(&w, records + i * sizeof w, sizeof w);
+        if (!w.lane.len || !w.lane.blocks)
+            continue;
+        struct race_rec rec = rec_of(&w, b, cut);
+        race_region_add(&r->region, &rec);
+    }
+    race_batch_drop(b);
+    return 1;
+}
+
+static void close_batch(int src, const struct close_msg *m)
+{
+    struct race *r = proc->race;
+    struct race_batch *b = map_del(&r->open, open_key(src, m->number));
+    if (!b)
+        return;
+    b->done_site = m->site;
+    b->done_call = m->call;
+    race_region_close(&r->region, b, m->done);
+    race_batch_drop(b);
+}
+
+static void send_part(struct race_win *x, const struct race_target *t, const struct race_pend *p,
+                      const struct records_msg *m, const struct race_wire_rec *rec)
+{
+    size_t n = m->n * sizeof *rec, len, head = sizeof *m + n;
+    char *h = malloc(head);
+    if (!h)
+        return;
+    memcpy(h, m, sizeof *m);
+    memcpy(h + sizeof *m, rec, n);
+    if ((uint32_t)t->world == proc->race->me) {
+        void *b = race_pack(h, head, p->view, SIZE_MAX / 2, &len);
+        if (b && !take_records(t->world, m, h + sizeof *m, (char *)b + head, len - head))
+            proc->race->region.n.lost += m->n; /* it has not posted to itself */
+        free(b);
+    } else {
+        void *b = race_pack(h, head, p->view, am_max(t->world), &len);
+        if (b) {
+            proc->race->acks++;
+            race_msg_send(t->world, RACE_RECORDS, b, len);
+        }
+        free(b);
+    }
+    free(h);
+    (void)x;
+}
+
+void race_send_batch(struct race_win *x, const struct race_target *t, struct race_pend *p,
+                     uint64_t done, enum race_call call, uint64_t site)
+{
+    /* half of a message is for the view */
+    uint32_t most = (uint32_t)(am_max(t->world) / 2 / sizeof *p->rec), was = p->sent;
+    struct records_msg m = {.win = x->id, .number = p->number, .issued = p->issued,
+                            .done = was ? RACE_OPEN : done, .view_no = p->view_no, .site = site,
+                            .epoch = p->epoch, .call = (uint8_t)call,
+                            .fetched = proc->race->fetched};
+    while (p->sent < p->n) {
+        m.n = p->n - p->sent < most ? p->n - p->sent : most;
+        send_part(x, t, p, &m, p->rec + p->sent);
+        p->sent += m.n;
+    }
+    if (!was || done == RACE_OPEN)
+        return;
+    struct close_msg c = {.number = p->number, .done = done, .site = site,
+                          .call = (uint8_t)call};
+    if ((uint32_t)t->world == proc->race->me) {
+        close_batch(t->world, &c);
+        return;
+    }
+    proc->race->acks++;
+    race_msg_send(t->world, RACE_CLOSE, &c, sizeof c);
+}
+
+/* --- handlers --------------------------------------------------------------------------------- */
+
+static int on_records(int src, const void *msg, size_t len)
+{
+    struct records_msg m;
+    const char *bytes = msg;
+    if (!proc->race)
+        return 0;
+    if (len < sizeof m || (memcpy(&m, msg, sizeof m),
+                           len < sizeof m + (size_t)m.n * sizeof(struct race_wire_rec))) {
+        am_malformed(src, "records of the race checker");
+        return 0;
+    }
+    size_t records = (size_t)m.n * sizeof(struct race_wire_rec);
+    struct race_win *x = race_win_of(m.win);
+    if (!take_records(src, &m, bytes + sizeof m, bytes + sizeof m + records,
+                      len - sizeof m - records) && x) {
+        struct race_held *h = malloc(sizeof *h + len);
+        if (h) {
+            h->src = src;
+            h->len = len;
+            memcpy(h->bytes, msg, len);
+            list_push(&x->held, &h->link);
+        }
+    }
+    race_msg_send(src, RACE_ACK, "", 1);
+    return 0;
+}
+
+void race_replay(struct race_win *x)
+{
+    for (struct list *l = x->held.next, *next; l != &x->held; l = next) {
+        struct race_held *h = LIST_OBJ(l, struct race_held, link);
+        struct records_msg m;
+        next = l->next;
+        memcpy(&m, h->bytes, sizeof m);
+        size_t records = (size_t)m.n * sizeof(struct race_wire_rec);
+        if (!take_records(h->src, &m, h->bytes + sizeof m, h->bytes + sizeof m + records,
+                          h->len - sizeof m - records))
+            continue;
+        list_del(l);
+        free(h);
+    }
+}
+
+static int on_close(int src, const void *msg, size_t len)
+{
+    if (!proc->race)
+        return 0;
+    if (len == sizeof(struct close_msg))
+        close_batch(src, msg);
+    race_msg_send(src, RACE_ACK, "", 1);
+    return 0;
+}
+
+static int on_ack(int src, const void *msg, size_t len)
+{
+    (void)src, (void)msg, (void)len;
+    if (proc->race && proc->race->acks)
+        proc->race->acks--;
+    return 0;
+}
+
+static void heard(struct race_view **at, struct race_view *v)
+{
+    struct race_view *both = race_view_join(*at, v);
+    if (!both) {
+        proc->race->off = 1;
+        return;
+    }
+    race_view_drop(*at);
+    *at = both;
+}
+
+static int on_clock(int src, const void *msg, size_t len)
+{
+    struct clock_msg m;
+    size_t used;
+    int cut;
+    if (!proc->race || len < sizeof m)
+        return 0;
+    memcpy(&m, msg, sizeof m);
+    struct race_view *v = race_unpack((const char *)msg + sizeof m, len - sizeof m, &used, &cut);
+    struct race_win *x = m.win ? race_win_of(m.win) : NULL;
+    struct race_origin *o = x ? race_origin_of(x, src) : NULL;
+    struct race_peer *p = race_peer_of(src);
+    if (v && o) {
+        heard(&o->at_complete, v);
+        o->completes = m.number;
+    } else if (v && p && !m.win) {
+        heard(&p->heard, v);
+    }
+    race_view_drop(v);
+    race_msg_send(src, RACE_ACK, "", 1);
+    return 0;
+}
+
+int race_msg_init(void)
+{
+    struct race *r = proc->race;
+    r->hook = (struct progress_hook){.fn = drain_all, .arg = r};
+    list_init(&r->hook.link);
+    am_handler(RACE_RECORDS, on_records);
+    am_handler(RACE_CLOSE, on_close);
+    am_handler(RACE_ACK, on_ack);
+    am_handler(RACE_CLOCK, on_clock);
+    am_handler(RACE_RELEASE, race_on_release);
+    am_handler(RACE_ASK, race_on_ask);
+    am_handler(RACE_TELL, race_on_tell);
+    return 0;
+}
+
+void race_msg_free(void)
+{
+    struct race *r = proc->race;
+    size_t at = 0;
+    struct list *l;
+    for (struct map_entry *e; (e = map_next(&r->peers, &at)) != NULL;) {
+        struct race_peer *p = e->value;
+        while ((l = list_pop(&p->posts)) != NULL)
+            free(LIST_OBJ(l, struct race_post, link));
+        race_view_drop(p->heard);
+        free(p);
+    }
+    at = 0;
+    for (struct map_entry *e; (e = map_next(&r->open, &at)) != NULL;)
+        race_batch_drop(e->value);
+    map_destroy(&r->peers);
+    map_destroy(&r->open);
+}

@@ -1,0 +1,349 @@
+/* race_op.c - operations of this process: their bytes at the target and in its own buffers. */
+#include "check/race_proc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dt/dt.h"
+
+/* --- bytes ------------------------------------------------------------------------------------ */
+
+struct lanes {
+    struct race_lane l[RACE_LANES];
+    int n, hull; /* hull: the last one holds more than the data */
+};
+enum { LONGEST = 1 << 30 };
+
+/* The runs of one block of any length. */
+static void add_block(struct lanes *to, uint64_t at, uint64_t len)
+{
+    while (len && to->n < RACE_LANES) {
+        uint32_t part = (uint32_t)(len < LONGEST ? len : LONGEST);
+        to->l[to->n++] = (struct race_lane){at, part, 0, 1};
+        at += part;
+        len -= part;
+    }
+}
+
+/* A run behind the last lane that has its length and its stride makes it longer. */
+static int extend(struct race_lane *l, uint64_t at, uint64_t len)
+{
+    uint64_t end = race_lane_end(l), step = at - (l->at + (uint64_t)(l->blocks - 1) * l->stride);
+    if (len != l->len || at < end || step > UINT32_MAX ||
+        (l->blocks > 1 && step != l->stride))
+        return 0;
+    l->stride = (uint32_t)step;
+    l->blocks++;
+    return 1;
+}
+
+/* More lanes than there is room for: the last becomes the hull of the rest. */
+static void hull_of_rest(struct lanes *to, const struct dt_type *t, size_t count, uint64_t base)
+{
+    int64_t lo, hi;
+    if (dt_bounds(t, count, &lo, &hi))
+        return;
+    to->n = 0;
+    add_block(to, base + (uint64_t)lo, (uint64_t)(hi - lo));
+    to->hull = 1;
+}
+
+static void lanes_of(const struct dt_type *t, size_t count, uint64_t base, struct lanes *to)
+{
+    struct iovec iov[64];
+    size_t bytes, got;
+    to->n = to->hull = 0;
+    if (!t || dt_total(t, count, &bytes) || !bytes)
+        return;
+    if (dt_is_block(t, count)) {
+        add_block(to, base + (uint64_t)t->true_lb, bytes);
+        return;
+    }
+    for (size_t from = 0; from < bytes; from += got) {
+        size_t n = dt_iov(t, count, (void *)(uintptr_t)base, from, SIZE_MAX, iov, 64, &got);
+        if (!n || !got)
+            return;
+        for (size_t i = 0; i < n; i++) {
+            uint64_t at = (uint64_t)(uintptr_t)iov[i].iov_base;
+            if (to->n && extend(&to->l[to->n - 1], at, iov[i].iov_len))
+                continue;
+            if (to->n == RACE_LANES) {
+                hull_of_rest(to, t, count, base);
+                return;
+            }
+            add_block(to, at, iov[i].iov_len);
+        }
+    }
+}
+
+/* --- targets and batches ---------------------------------------------------------------------- */
+
+struct race_target *race_target_of(struct race_win *x, int rank, int make)
+{
+    struct race_target *t = map_get(&x->targets, (uint64_t)rank + 1);
+    if (t || !make)
+        return t;
+    t = calloc(1, sizeof *t);
+    if (!t || map_put(&x->targets, (uint64_t)rank + 1, t)) {
+        free(t);
+        return NULL;
+    }
+    t->rank = rank;
+    t->world = comm_world(rma_win_comm(x->w), rank);
+    list_init(&t->pend);
+    list_init(&t->local);
+    return t;
+}
+
+/* The batch that operations issued now belong to. */
+static struct race_pend *pend_now(struct race_win *x, struct race_target *t)
+{
+    struct race *r = proc->race;
+    uint32_t epoch = x->nstarted ? t->starts : x->fence_open ? RACE_FENCE | x->fences : 0;
+    struct race_pend *p =
+        list_empty(&t->pend) ? NULL : LIST_OBJ(t->pend.prev, struct race_pend, link);
+    if (p && p->view_no == r->view_no && p->epoch == epoch &&
+        r->clock - p->issued < UINT32_MAX / 2)
+        return p;
+    p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->number = ++r->numbers;
+    p->issued = r->clock;
+    p->view_no = r->view_no;
+    p->view = race_view_ref(r->view);
+    p->epoch = epoch;
+    list_push(&t->pend, &p->link);
+    return p;
+}
+
+static int same_deed(const struct race_wire_rec *a, const struct race_wire_rec *b)
+{
+    return a->site == b->site && !memcmp(&a->deed, &b->deed, sizeof a->deed) &&
+           a->call == b->call;
+}
+
+static void pend_add(struct race_pend *p, const struct race_wire_rec *w)
+{
+    struct race_wire_rec *last = p->n > p->sent ? &p->rec[p->n - 1] : NULL;
+    if (last && same_deed(last, w) && race_lane_grow(&last->lane, &w->lane)) {
+        last->weight += last->weight < UINT16_MAX;
+        proc->race->region.n.merged++;
+        return;
+    }
+    if (p->n == p->room) {
+        uint32_t room = p->room ? 2 * p->room : 8;
+        struct race_wire_rec *rec = realloc(p->rec, room * sizeof *rec);
+        if (!rec) {
+            proc->race->region.n.lost++;
+            return;
+        }
+        p->rec = rec;
+        p->room = room;
+    }
+    p->rec[p->n++] = *w;
+}
+
+static void pend_free(struct race_pend *p)
+{
+    list_del(&p->link);
+    race_view_drop(p->view);
+    free(p->rec);
+    free(p);
+}
+
+/* --- buffers here ----------------------------------------------------------------------------- */
+
+static struct race_batch *local_now(struct race_target *t)
+{
+    struct race *r = proc->race;
+    struct race_local *l =
+        list_empty(&t->local) ? NULL : LIST_OBJ(t->local.prev, struct race_local, link);
+    if (l && l->batch->view_no == r->view_no && r->clock - l->batch->issued < UINT32_MAX / 2)
+        return l->batch;
+    l = calloc(1, sizeof *l);
+    struct race_batch *b = l ? calloc(1, sizeof *b) : NULL;
+    if (!b) {
+        free(l);
+        return NULL;
+    }
+    *b = (struct race_batch){.tid = r->me, .refs = 1, .issued = r->clock, .done = RACE_OPEN,
+                             .view = race_view_ref(r->view), .view_no = r->view_no,
+                             .fetched = r->fetched};
+    l->batch = b;
+    list_push(&t->local, &l->link);
+    return b;
+}
+
+static void use_buffer(struct race_target *t, enum race_kind kind, enum race_call call,
+                       const void *buf, MPI_Aint count, const struct dt_type *type, uint64_t site)
+{
+    struct race *r = proc->race;
+    struct lanes l;
+    struct race_batch *b;
+    lanes_of(type, (size_t)count, (uint64_t)(uintptr_t)buf, &l);
+    if (!l.n || !(b = local_now(t)))
+        return;
+    struct race_rec rec = {.tick = (uint32_t)(r->clock - b->issued), .weight = 1,
+                           .deed = {.kind = (uint8_t)kind & 15, .flags = RACE_BUFFER, .esize = 1},
+                           .call = (uint8_t)call, .site = site, .batch = b};
+    if (l.hull)
+        rec.deed.flags |= RACE_HULL;
+    for (int i = 0; i < l.n; i++) {
+        rec.lane = l.l[i];
+        race_region_add(&r->region, &rec);
+    }
+}
+
+/* --- the call --------------------------------------------------------------------------------- */
+
+static struct race_deed deed_of(const struct rma_args *a)
+{
+    struct race_deed d = {.esize = 1};
+    switch (a->kind) {
+    case RMA_PUT:
+        d.kind = RACE_PUT;
+        return d;
+    case RMA_GET:
+        d.kind = RACE_GET;
+        return d;
+    case RMA_CAS:
+        d.kind = RACE_ACC;
+        d.op = RACE_SWAP;
+        break;
+    default:
+        d.op = (uint8_t)a->op->index;
+        d.kind = d.op == DT_NO_OP ? RACE_READ : RACE_ACC;
+        break;
+    }
+    const struct dt_type *e = a->ttype->basic;
+    d.elem = (uint8_t)(e ? e->obj.handle & 0xff : 0);
+    d.esize = e ? e->elem.stride : 1;
+    return d;
+}
+
+static const uint8_t calls[] = {[RMA_PUT] = RACE_CALL_PUT,   [RMA_GET] = RACE_CALL_GET,
+                                [RMA_ACC] = RACE_CALL_ACC,   [RMA_GACC] = RACE_CALL_GACC,
+                                [RMA_FOP] = RACE_CALL_FOP,   [RMA_CAS] = RACE_CALL_CAS};
+
+/* The request is complete here: its buffers are the program's again. */
+static void on_request(void *arg)
+{
+    struct race_batch *b = arg;
+    struct race *r = proc->race;
+    if (r && b->done == RACE_OPEN) {
+        b->done_call = RACE_CALL_REQUEST;
+        race_region_close(&r->region, b, race_tick());
+    }
+    race_batch_drop(b);
+}
+
+static void record(struct race_win *x, struct race_target *t, const struct rma_args *a,
+                   uint64_t site)
+{
+    struct lanes l;
+    const struct race_member *m = &x->member[a->rank];
+    struct race_pend *p = pend_now(x, t);
+    lanes_of(a->ttype, (size_t)a->tcount, m->base + (uint64_t)a->disp * m->unit, &l);
+    if (!p)
+        return;
+    struct race_wire_rec w = {.tick = (uint32_t)(proc->race->clock - p->issued),
+                              .deed = deed_of(a), .weight = 1, .call = calls[a->kind],
+                              .site = site};
+    if (l.hull)
+        w.deed.flags |= RACE_HULL;
+    for (int i = 0; i < l.n; i++) {
+        w.lane = l.l[i];
+        pend_add(p, &w);
+    }
+    if (p->n - p->sent >= RACE_PEND_MAX)
+        race_send_batch(x, t, p, RACE_OPEN, RACE_CALL_NONE, 0);
+}
+
+void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, const void *site)
+{
+    struct race *r = proc->race;
+    struct race_win *x = race_win_find(w);
+    size_t bytes;
+    if (!x || r->off || a->rank < 0 || dt_total(a->ttype, (size_t)a->tcount, &bytes) || !bytes)
+        return;
+    struct race_target *t = race_target_of(x, a->rank, 1);
+    if (!t)
+        return;
+    uint64_t place = race_site(site);
+    race_tick();
+    r->fetched |= a->kind >= RMA_GACC;
+    record(x, t, a, place);
+    int reads = a->kind != RMA_GET && !(a->op && a->op->index == DT_NO_OP);
+    if (req && !list_empty(&t->local)) /* a batch of its own: the request ends it */
+        r->view_no++;
+    if (reads && a->otype)
+        use_buffer(t, RACE_LOAD, calls[a->kind], a->origin, a->ocount, a->otype, place);
+    if (a->kind == RMA_CAS)
+        use_buffer(t, RACE_LOAD, calls[a->kind], a->compare, 1, a->ttype, place);
+    if (a->rtype)
+        use_buffer(t, RACE_STORE, calls[a->kind], a->result, a->rcount, a->rtype, place);
+    if (!req || list_empty(&t->local))
+        return;
+    struct race_batch *b = LIST_OBJ(t->local.prev, struct race_local, link)->batch;
+    race_watch_done(req, on_request, race_batch_ref(b));
+    r->view_no++; /* later operations are not of this batch */
+}
+
+/* --- completion ------------------------------------------------------------------------------- */
+
+void race_complete_local(struct race_target *t, uint64_t done)
+{
+    struct list *l;
+    while ((l = list_pop(&t->local)) != NULL) {
+        struct race_local *x = LIST_OBJ(l, struct race_local, link);
+        if (x->batch->done == RACE_OPEN)
+            race_region_close(&proc->race->region, x->batch, done);
+        race_batch_drop(x->batch);
+        free(x);
+    }
+}
+
+void race_complete(struct race_win *x, struct race_target *t, uint64_t done, enum race_call call,
+                   uint64_t site)
+{
+    struct list *l;
+    race_complete_local(t, done);
+    while ((l = list_first(&t->pend)) != NULL) {
+        struct race_pend *p = LIST_OBJ(l, struct race_pend, link);
+        race_send_batch(x, t, p, done, call, site);
+        pend_free(p);
+    }
+}
+
+void race_complete_all(struct race_win *x, enum race_call call, uint64_t site)
+{
+    uint64_t done = race_tick();
+    size_t at = 0;
+    for (struct map_entry *e; (e = map_next(&x->targets, &at)) != NULL;)
+        race_complete(x, e->value, done, call, site);
+}
+
+void race_send_open(struct race_win *x)
+{
+    size_t at = 0;
+    for (struct map_entry *e; (e = map_next(&x->targets, &at)) != NULL;) {
+        const struct race_target *t = e->value;
+        for (struct list *l = t->pend.next; l != &t->pend; l = l->next)
+            race_send_batch(x, t, LIST_OBJ(l, struct race_pend, link), RACE_OPEN, RACE_CALL_NONE,
+                            0);
+    }
+}
+
+void race_targets_free(struct race_win *x)
+{
+    size_t at = 0;
+    for (struct map_entry *e; (e = map_next(&x->targets, &at)) != NULL;) {
+        struct race_target *t = e->value;
+        while (!list_empty(&t->pend))
+            pend_free(LIST_OBJ(t->pend.next, struct race_pend, link));
+        race_complete_local(t, race_tick());
+        free(t);
+    }
+    map_destroy(&x->targets);
+}

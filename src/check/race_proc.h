@@ -1,0 +1,184 @@
+/* race_proc.h - private types of the running race checker. All under proc->lock.
+ *
+ *   struct race --- wins by context id ---> race_win --- targets by rank ---> race_target
+ *        |                                                  |-- pend: batches of operations that
+ *        |                                                  |   the target has not been told
+ *        |                                                  '-- local: their buffers here
+ *        |-- region: accesses to the memory of this process
+ *        '-- peers by world rank: messages that wait for room, clocks */
+#ifndef CHECK_RACE_PROC_H
+#define CHECK_RACE_PROC_H
+
+#include "am/am.h"
+#include "base/list.h"
+#include "check/race.h"
+#include "check/race_types.h"
+#include "progress/progress.h"
+
+enum {
+    RACE_RECORDS = AM_CHECK + 12, RACE_CLOSE, RACE_ACK, RACE_CLOCK, RACE_RELEASE, RACE_ASK,
+    RACE_TELL
+};
+enum { RACE_PHASE_BITS = 32, RACE_LANES = 64, RACE_PEND_MAX = 4096 };
+#define RACE_FENCE (1u << 31)
+
+struct race_wire_rec { /* 40 bytes */
+    struct race_lane lane;
+    uint32_t tick;
+    struct race_deed deed;
+    uint16_t weight;
+    uint8_t call, unused;
+    uint64_t site; /* portable */
+};
+
+/* Operations on one target that knew the same. */
+struct race_pend {
+    struct list link;
+    uint64_t number, issued, view_no;
+    struct race_view *view;
+    uint32_t epoch;          /* number of the access epoch by MPI_Win_start, RACE_FENCE | number
+                              * of the fence with MPI_MODE_NOPRECEDE, or 0 */
+    struct race_wire_rec *rec;
+    uint32_t n, room, sent;  /* records; those that the target has */
+};
+
+struct race_local { /* buffers of operations in use */
+    struct list link;
+    struct race_batch *batch;
+};
+
+enum race_lock_kind { RACE_UNLOCKED, RACE_SHARED, RACE_EXCLUSIVE, RACE_UNCHECKED };
+struct race_target {
+    int rank, world;
+    struct list pend, local;
+    uint32_t starts;         /* access epochs by MPI_Win_start */
+    uint8_t lock;            /* enum race_lock_kind */
+};
+
+struct race_member {         /* a process of the window */
+    uint64_t base, unit, bytes;
+};
+struct race_posted { /* what this process knew at its post number `number` to one origin */
+    struct list link;
+    uint32_t number;
+    struct race_view *view;
+};
+struct race_origin {
+    uint32_t posts, completes; /* MPI_Win_post to it; MPI_Win_complete heard of it */
+    struct list posted;
+    struct race_view *at_complete; /* what it knew at the last of them */
+};
+struct race_held { /* a message for an epoch that is not posted yet */
+    struct list link;
+    int src;
+    size_t len;
+    char bytes[];
+};
+struct race_lock_view { /* what others knew when they gave up the lock of this process */
+    struct race_view *exclusive, *shared;
+};
+struct race_win {
+    uint64_t id;
+    struct rma_win *w;
+    struct race_member *member; /* [size] */
+    struct map targets;      /* rank + 1 */
+    struct map origins;      /* world rank + 1 */
+    int *started, nstarted;  /* world ranks */
+    int *posted, nposted;
+    struct list held;
+    struct race_lock_view lock;
+    struct rma_win *board;   /* NULL: some member is far; then locks go by messages */
+    int all;                 /* enum race_lock_kind of MPI_Win_lock_all */
+    uint32_t fences;         /* with MPI_MODE_NOPRECEDE: they need not wait */
+    int fence_open;          /* the epoch was begun by such a one */
+    struct race_view *at_fence; /* what this process knew at the last */
+    uint8_t accumulate;      /* enum race_accumulate */
+    uint64_t site;
+};
+
+struct race_post {
+    struct list link;
+    int type;
+    size_t len;
+    _Alignas(8) char bytes[];
+};
+struct race_peer {
+    struct list link, posts; /* on race->busy while posts wait */
+    int world;
+    uint64_t sent_view, sent_clock; /* with the last CLOCK */
+    int sent_any;
+    struct race_view *heard; /* what came with CLOCKs and no receive has taken yet */
+};
+
+struct race_exit {
+    int found, code;
+};
+struct race {
+    uint32_t me;
+    uint64_t clock, view_no, numbers;
+    struct race_view *view;  /* of others; without this process itself */
+    struct map wins, peers, open;
+    struct list busy;
+    struct progress_hook hook;
+    struct race_region region;
+    unsigned acks;           /* messages that others have not confirmed */
+    uint64_t asked, told;    /* lock: number of the last question, of the last answer */
+    struct race_view *tell;
+    struct map pairs;        /* pairs of places that were reported */
+    struct map sites;        /* return address -> portable place */
+    uint64_t races, values, possible, reported;
+    uint8_t fetched;         /* it did accumulates that fetch, in this phase */
+    int off;                 /* MPI_Finalize: nothing more is noted */
+    struct race_exit *exit;
+    uint64_t code_at, code_end; /* of this library */
+};
+
+/* race.c */
+uint64_t race_tick(void);
+struct race_view *race_knowledge(void); /* with this process's clock; a new reference */
+void race_learn(const struct race_view *v);
+uint64_t race_site(const void *address);
+/* fn(arg) once when r is complete and its end is seen, or it is freed. */
+void race_watch_done(struct request *r, void (*fn)(void *arg), void *arg);
+/* race_op.c */
+struct race_target *race_target_of(struct race_win *x, int rank, int make);
+/* All operations on it are complete (local: only here). */
+void race_complete(struct race_win *x, struct race_target *t, uint64_t done, enum race_call call,
+                   uint64_t site);
+void race_complete_local(struct race_target *t, uint64_t done);
+void race_complete_all(struct race_win *x, enum race_call call, uint64_t site);
+/* What is open goes to the targets as it is. */
+void race_send_open(struct race_win *x);
+void race_targets_free(struct race_win *x);
+/* race_msg.c */
+struct race_peer *race_peer_of(int world);
+void race_msg_send(int dst, int type, const void *bytes, size_t len);
+int race_msg_init(void);
+void race_send_batch(struct race_win *x, const struct race_target *t, struct race_pend *p,
+                     uint64_t done, enum race_call call, uint64_t site);
+void race_settle(void); /* until all that was sent has been taken; waits */
+void race_send_clock(int dst, uint64_t win, uint32_t number, const struct race_view *v);
+void race_replay(struct race_win *x); /* what was held until a post */
+void race_msg_free(void);
+/* race_lock.c */
+void race_lock_learn(struct race_win *x, int rank, enum race_lock_kind kind);
+void race_lock_release(struct race_win *x, int rank, enum race_lock_kind kind);
+void race_board_make(struct race_win *x);
+int race_on_release(int src, const void *msg, size_t len);
+int race_on_ask(int src, const void *msg, size_t len);
+int race_on_tell(int src, const void *msg, size_t len);
+/* a view as bytes, from malloc, behind `head`; *len: all */
+void *race_pack(const void *head, size_t head_len, const struct race_view *v, size_t max,
+                size_t *len);
+/* The view behind head; NULL: malformed, or no memory. *used: its bytes. */
+struct race_view *race_unpack(const void *bytes, size_t len, size_t *used, int *cut);
+/* race_win.c */
+struct race_win *race_win_of(uint64_t id);
+struct race_win *race_win_find(struct rma_win *w);
+struct race_origin *race_origin_of(struct race_win *x, int world);
+void race_wins_free(void);
+/* race_report.c */
+void race_report(void *arg, const struct race_found *f);
+void race_summary(void);
+
+#endif

@@ -1,0 +1,151 @@
+/* race_report.c - what is told of two accesses that interfere: once for each pair of places. */
+#include "check/race_proc.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "boot/boot.h"
+#include "check/check_types.h"
+#include "dt/dt.h"
+#include "var/var.h"
+
+/* One line, to the file of MPIR_CVAR_RACE_FILE or to stderr. */
+static void line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void line(const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    int fd = *cvar.race_file ? open(cvar.race_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)
+                             : -1;
+    if (fd < 0) {
+        log_warn("%s", text);
+        return;
+    }
+    dprintf(fd, "windrose[%d]: %s\n", boot_rank(), text);
+    close(fd);
+}
+
+static const char *what_of(const struct race_rec *r)
+{
+    if (r->deed.flags & RACE_BUFFER)
+        return r->deed.kind == RACE_LOAD ? "reads its buffer" : "writes its buffer";
+    return "";
+}
+
+static void describe(const struct race_rec *r, char *buf, size_t len)
+{
+    char at[160], done[160], rest[256] = "";
+    uint64_t bytes = (uint64_t)r->lane.len * r->lane.blocks;
+    site_text(r->site, at, sizeof at);
+    if (r->batch->done_call) {
+        site_text(r->batch->done_site, done, sizeof done);
+        snprintf(rest, sizeof rest, ", complete by %s%s%s",
+                 race_call_name((enum race_call)r->batch->done_call), *done ? " at " : "", done);
+    }
+    snprintf(buf, len, "  %s%s%s of %llu byte%s%s by rank %u at %s%s",
+             race_call_name((enum race_call)r->call), *what_of(r) ? " " : "", what_of(r),
+             (unsigned long long)bytes, bytes == 1 ? "" : "s",
+             r->lane.blocks > 1 ? " in runs" : "", r->batch->tid, at, rest);
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * 1099511628211u;
+    return h ^ h >> 29;
+}
+
+/* Was this pair of places told before? */
+static int is_known(const struct race_found *f)
+{
+    struct race *r = proc->race;
+    uint64_t a = mix(f->old->site, (uint64_t)f->old->deed.kind | 64);
+    uint64_t b = mix(f->now->site, (uint64_t)f->now->deed.kind | 64);
+    uint64_t key = mix(a < b ? mix(1, a) : mix(1, b), a < b ? b : a) | 1;
+    key = mix(key, f->rule);
+    if (map_get(&r->pairs, key))
+        return 1;
+    map_put(&r->pairs, key, r);
+    return 0;
+}
+
+/* The window that holds the bytes, as text; empty: a buffer. */
+static void where(const struct race_found *f, uint64_t at, char *buf, size_t len)
+{
+    uint64_t id = f->old->batch->win ? f->old->batch->win : f->now->batch->win;
+    struct race_win *x = id ? race_win_of(id) : NULL;
+    char made[160];
+    if (!x) {
+        snprintf(buf, len, "a buffer");
+        return;
+    }
+    const struct race_member *m = &x->member[rma_win_comm(x->w)->rank];
+    const char *name = rma_win_name(x->w);
+    site_text(x->site, made, sizeof made);
+    int n = *name ? snprintf(buf, len, "window \"%.64s\"", name)
+                  : snprintf(buf, len, "the window made at %s", made);
+    if (n > 0 && (size_t)n < len && m->base)
+        snprintf(buf + n, len - (size_t)n, " (displacement %llu)",
+                 (unsigned long long)((at - m->base) / (m->unit ? m->unit : 1)));
+}
+
+static void tell(const struct race_found *f)
+{
+    const struct race_lane *a = &f->old->lane, *b = &f->now->lane;
+    uint64_t at = a->at > b->at ? a->at : b->at, end = race_lane_end(a);
+    char text[480], place[256];
+    if (race_lane_end(b) < end)
+        end = race_lane_end(b);
+    where(f, at, place, sizeof place);
+    line("%s: %llu byte%s of %s at rank %d",
+         f->possible ? "POSSIBLE RACE" : race_rule_is_value(f->rule) ? "VALUE" : "RACE",
+         (unsigned long long)(end - at), end - at == 1 ? "" : "s", place, boot_rank());
+    describe(f->old, text, sizeof text);
+    line("%s", text);
+    describe(f->now, text, sizeof text);
+    line("%s", text);
+    line("  not ordered: %s", race_rule_text(f->rule));
+}
+
+void race_report(void *arg, const struct race_found *f)
+{
+    struct race *r = proc->race;
+    (void)arg;
+    if (r->off || is_known(f))
+        return;
+    if (f->possible) {
+        r->possible++;
+        if (!cvar.race_possible)
+            return;
+    } else if (race_rule_is_value(f->rule)) {
+        if (!cvar.race_value)
+            return;
+        r->values++;
+    } else {
+        r->races++;
+    }
+    r->exit->found = 1;
+    if (r->reported++ < (uint64_t)cvar.race_reports)
+        tell(f);
+}
+
+void race_summary(void)
+{
+    struct race *r = proc->race;
+    int64_t v[4] = {(int64_t)r->races, (int64_t)r->values, (int64_t)r->possible,
+                    (int64_t)r->region.n.lost};
+    if (coll_allreduce_i64(v, 4, COLL_SUM, proc->obj->world) || boot_rank())
+        return;
+    if (v[0] || v[1] || v[3])
+        line("race checker: %lld race%s, %lld of uncertain value, %lld possible; %lld accesses "
+             "found no memory (MPIR_CVAR_RACE_MEM)",
+             (long long)v[0], v[0] == 1 ? "" : "s", (long long)v[1], (long long)v[2],
+             (long long)v[3]);
+}

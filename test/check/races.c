@@ -1,0 +1,221 @@
+/* Programs with one race each, and beside each its twin that is ordered. races NAME: of three
+ * ranks, the last two access the first words of rank 0. The two accesses of a race stand in lines
+ * with the texts "first" and "second". */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+static int rank, ranks, *base;
+static MPI_Win win;
+
+static void put(int n)
+{
+    MPI_Put(&rank, n, MPI_INT, 0, 0, n, MPI_INT, win);
+}
+
+static void fence_race(void)
+{
+    MPI_Win_fence(0, win);
+    if (rank == 1)
+        MPI_Put(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* first */
+    if (rank == 2)
+        MPI_Put(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* second */
+    MPI_Win_fence(0, win);
+}
+
+static void fence_fine(void)
+{
+    for (int r = 1; r < ranks; r++) {
+        MPI_Win_fence(r == 1 ? MPI_MODE_NOPRECEDE : 0, win);
+        if (rank == r)
+            put(1);
+    }
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+}
+
+/* Lanes: even and odd words, which do not touch; then every word. */
+static void lanes(int shift)
+{
+    MPI_Datatype even;
+    int v[8] = {0};
+    MPI_Type_vector(4, 1, 2, MPI_INT, &even);
+    MPI_Type_commit(&even);
+    MPI_Win_fence(0, win);
+    if (rank == 1)
+        MPI_Put(v, 4, MPI_INT, 0, 0, 1, even, win); /* first */
+    if (rank == 2)
+        MPI_Put(v, 4, MPI_INT, 0, shift, 1, even, win); /* second */
+    MPI_Win_fence(0, win);
+    MPI_Type_free(&even);
+}
+
+static void lanes_race(void) { lanes(2); }
+static void lanes_fine(void) { lanes(1); }
+
+static void lock(int type)
+{
+    MPI_Win_lock(type, 0, 0, win);
+    if (rank == 1)
+        MPI_Put(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* first */
+    if (rank == 2)
+        MPI_Put(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* second */
+    MPI_Win_unlock(0, win);
+}
+
+static void lock_race(void) { lock(MPI_LOCK_SHARED); }
+static void lock_fine(void) { lock(MPI_LOCK_EXCLUSIVE); }
+
+/* Rank 1 tells rank 2 that its put is complete: at the target, or only here. */
+static void message(int (*flush)(int rank, MPI_Win win))
+{
+    int got;
+    MPI_Request r;
+    MPI_Win_lock_all(0, win);
+    if (rank == 1) {
+        MPI_Put(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* first */
+        flush(0, win);
+        MPI_Send(&rank, 1, MPI_INT, 2, 0, MPI_COMM_WORLD);
+    } else if (rank == 2) {
+        MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &r);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+        MPI_Get(&got, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* second */
+    }
+    MPI_Win_unlock_all(win);
+}
+
+static void message_race(void) { message(MPI_Win_flush_local); }
+static void message_fine(void) { message(MPI_Win_flush); }
+
+static void pscw(int together)
+{
+    MPI_Group all, g;
+    const int zero = 0, both[2] = {1, 2};
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    for (int r = 1; r < ranks; r++) {
+        int n = together ? 2 : 1;
+        const int *from = together ? both : &r;
+        if (rank == 0) {
+            MPI_Group_incl(all, n, from, &g);
+            MPI_Win_post(g, 0, win);
+            MPI_Win_wait(win);
+        } else if (rank == r || together) {
+            MPI_Group_incl(all, 1, &zero, &g);
+            MPI_Win_start(g, 0, win);
+            if (rank == 1)
+                MPI_Put(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* first */
+            if (rank == 2)
+                MPI_Put(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* second */
+            MPI_Win_complete(win);
+        }
+        if (together)
+            break;
+    }
+}
+
+static void pscw_race(void) { pscw(1); }
+static void pscw_fine(void) { pscw(0); }
+
+static void accumulate(MPI_Op op, MPI_Datatype type)
+{
+    long long v = 1;
+    MPI_Win_fence(0, win);
+    if (rank == 1)
+        MPI_Accumulate(&v, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win); /* first */
+    if (rank == 2)
+        MPI_Accumulate(&v, 1, type, 0, 0, 1, type, op, win); /* second */
+    MPI_Win_fence(0, win);
+}
+
+static void operation_race(void) { accumulate(MPI_MAX, MPI_INT); }
+static void type_race(void) { accumulate(MPI_SUM, MPI_UNSIGNED); }
+static void accumulate_fine(void) { accumulate(MPI_SUM, MPI_INT); }
+
+/* The origin buffer of a put is in use until local completion. */
+static void buffer(int flush)
+{
+    int v = 1;
+    MPI_Win_lock_all(0, win);
+    if (rank == 1) {
+        MPI_Put(&v, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* first */
+        if (flush)
+            MPI_Win_flush_local(0, win);
+        MPI_Get(&v, 1, MPI_INT, 0, 1, 1, MPI_INT, win); /* second */
+    }
+    MPI_Win_unlock_all(win);
+}
+
+static void buffer_race(void) { buffer(0); }
+static void buffer_fine(void) { buffer(1); }
+
+/* A put before the barrier whose unlock stands behind it. */
+static void barrier(int flush)
+{
+    MPI_Win_lock_all(0, win);
+    if (rank == 1)
+        MPI_Put(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* first */
+    if (flush)
+        MPI_Win_flush_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 2)
+        MPI_Put(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* second */
+    MPI_Win_unlock_all(win);
+}
+
+static void barrier_race(void) { barrier(0); }
+static void barrier_fine(void) { barrier(1); }
+
+/* Only a part of the processes meets in the collective. */
+static void subset(int bcast)
+{
+    MPI_Comm two;
+    MPI_Request r;
+    int v = 0;
+    MPI_Comm_split(MPI_COMM_WORLD, rank > 0, rank, &two);
+    MPI_Win_lock_all(0, win);
+    if (rank == 1) {
+        MPI_Put(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* first */
+        MPI_Win_flush(0, win);
+    }
+    if (bcast)
+        MPI_Bcast(&v, 1, MPI_INT, rank > 0, two); /* rank 2 is the root: it hears nothing */
+    else {
+        MPI_Ibarrier(two, &r);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+    if (rank == 2)
+        MPI_Put(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* second */
+    MPI_Win_unlock_all(win);
+    MPI_Comm_free(&two);
+}
+
+static void subset_race(void) { subset(1); }
+static void subset_fine(void) { subset(0); }
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {
+#define CASE(name) {#name, name}
+    CASE(fence_race), CASE(fence_fine), CASE(lanes_race), CASE(lanes_fine), CASE(lock_race),
+    CASE(lock_fine), CASE(message_race), CASE(message_fine), CASE(pscw_race), CASE(pscw_fine),
+    CASE(operation_race), CASE(type_race), CASE(accumulate_fine), CASE(buffer_race),
+    CASE(buffer_fine), CASE(barrier_race), CASE(barrier_fine), CASE(subset_race),
+    CASE(subset_fine)};
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int a = 1; a < argc; a++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+            if (!strcmp(argv[a], cases[i].name)) {
+                MPI_Win_allocate(64, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+                MPI_Win_set_name(win, "words");
+                MPI_Barrier(MPI_COMM_WORLD); /* rank 0 has named it, too */
+                cases[i].run();
+                MPI_Win_free(&win);
+            }
+    MPI_Finalize();
+    return 0;
+}
