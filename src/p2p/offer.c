@@ -242,9 +242,11 @@ int offer_cancel(struct p2p_req *q)
     }
     if (q->offer)
         return 0;
-    if (any_claimed(p) && !q->cancelled)
-        p->offered.wishes++;
-    return !(q->cancelled = any_claimed(p));
+    int waits = any_claimed(p); /* once: senders change the words meanwhile */
+    if (waits)
+        p->offered.wishes = 1;
+    q->cancelled = waits;
+    return !waits;
 }
 
 /* The claimed offers to p have ended: receives that were to be cancelled, and that are still

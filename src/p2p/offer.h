@@ -66,7 +66,7 @@ struct p2p_offered { /* of a peer: what this process offers to it */
     uint32_t gen;
     unsigned misses;  /* in a row */
     unsigned rest, span; /* receives still to be left out, and how many that were at first */
-    unsigned wishes;  /* receives whose cancellation is not decided */
+    int wishes;       /* are there receives whose cancellation is not decided? */
 };
 struct p2p_offers { /* of a process */
     struct mem_segment *seg;

@@ -265,6 +265,7 @@ static void drop_all(struct p2p_peer *p, int never)
     struct p2p_void m = {.seq = p->seq_out, .never = (uint32_t)never};
     if (t) {
         t->n = 0;
+        t->base = p->seq_out; /* what is offered behind this VOID has seen all before */
         m.gen = ++t->gen;
     }
     pvar_set_add(pvar_proc(), PVAR_P2P_OFFERS_VOID, 1);
