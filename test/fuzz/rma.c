@@ -16,12 +16,13 @@
 const size_t fuzz_settings = 4;
 
 enum { WINDOWS = 4, TYPES = 14, PREDEFINED = 9, BUFFERS = 96, REQUESTS = 64, DYNAMIC = 3 };
-enum fix { FIX_SRC = 1, FIX_LEN = 2, FIX_BASE = 4, FIX_INNER = 8 };
+enum fix { FIX_SRC = 1, FIX_LEN = 2, FIX_BASE = 4, FIX_INNER = 8, FIX_BOX = 16, FIX_BACK = 32 };
 
 static struct world {
     struct rma_win *w[WINDOWS];
     struct rankmap *map;
     struct guarded created, region[2];
+    struct guarded box; /* of this process, the only near one: what DELEGATE names lies there */
     struct dt_type *type[TYPES];
     void *buffer[BUFFERS];
     unsigned buffers;
@@ -42,6 +43,10 @@ static void widen(struct rma_win *w)
     w->all_near = 0;
     w->native.pull_min = rma_pull_least();
     FUZZ_CHECK(rma_slots_init(w) == 0);
+    free(w->node.boxes); /* now there is one, as if a peer reached the memory of w by CMA */
+    w->node.boxes = calloc(w->nears, sizeof *w->node.boxes);
+    FUZZ_CHECK(w->node.boxes && w->nears == 1);
+    w->node.boxes[0].at = world.box.mem;
 }
 
 static void windows_up(int single)
@@ -53,6 +58,7 @@ static void windows_up(int single)
     if (single)
         info_put(hints, "mpi_accumulate_granularity", "8");
     guarded_make(&world.created, 203);
+    guarded_make(&world.box, RMA_BOX_ALL);
     FUZZ_CHECK(!rma_win_create(world.created.mem, 203, 1, hints, self, &world.w[0]));
     FUZZ_CHECK(!rma_win_allocate(4096 + 512, 8, hints, self, &base, &world.w[1]));
     FUZZ_CHECK(!rma_win_allocate_shared(256, 4, hints, self, &base, &world.w[2]));
@@ -69,15 +75,9 @@ static void windows_up(int single)
 
 static void types_up(void)
 {
-    static const int basic[PREDEFINED] = {MPI_BYTE,
-                                          MPI_LONG,
-                                          MPI_INT,
-                                          MPI_DOUBLE,
-                                          MPI_SHORT,
-                                          MPI_DOUBLE_INT,
-                                          MPI_C_DOUBLE_COMPLEX,
-                                          MPI_LONG_DOUBLE,
-                                          MPI_SHORT_INT};
+    static const int basic[PREDEFINED] = {
+        MPI_BYTE, MPI_LONG, MPI_INT, MPI_DOUBLE, MPI_SHORT, MPI_DOUBLE_INT, MPI_C_DOUBLE_COMPLEX,
+        MPI_LONG_DOUBLE, MPI_SHORT_INT};
     static const int64_t lens[] = {2, 1, 3}, at[] = {0, 24, 40}, down[] = {32, 0, 16};
     struct dt_type **t = world.type, *both[3];
     for (int i = 0; i < PREDEFINED; i++)
@@ -146,6 +146,7 @@ static void down(void)
         rma_win_drop(world.w[i]);
     rankmap_drop(world.map);
     guarded_free(&world.created);
+    guarded_free(&world.box);
     guarded_free(&world.region[0]);
     guarded_free(&world.region[1]);
     lone_down();
@@ -220,6 +221,25 @@ static void inner_fix(char *at, size_t left, int src, unsigned fix)
     }
 }
 
+/* What follows a DELEGATE is the asker's slot of the box.  A bundle has q.number operations; the
+ * place of the first one is in the window if that is dynamic. */
+static void box_fix(char *m, size_t left, unsigned fix)
+{
+    struct rma_delegated q;
+    memcpy(&q, m, sizeof q);
+    if (q.aop != RMA_COPY_MANY || q.slot >= RMA_BUNDLES)
+        return;
+    struct acc_bundle *b =
+        (void *)(world.box.mem + RMA_BOX_BYTES + q.slot * RMA_BUNDLE_BYTES);
+    size_t most = RMA_BUNDLE_BYTES - sizeof *b;
+    atomic_store(&b->number, q.bundle);
+    atomic_store(&b->back, fix & FIX_BACK ? q.bundle : 0);
+    b->ops = q.number;
+    if (q.win == world.w[DYNAMIC]->id && fix & FIX_BASE)
+        places_fix(m + sizeof q, left, left);
+    memcpy(b + 1, m + sizeof q, left < most ? left : most);
+}
+
 /* Types as inputs number them: in the order in which they came to be, so that the corpus keeps its
  * meaning. */
 static const uint8_t packet_of[] = {
@@ -268,7 +288,7 @@ static void run_packet(const struct record *r)
     if (r->len >= sizeof h) {
         memcpy(&h, m, sizeof h);
         header_fix(&h, src, r->c);
-        if (r->c & FIX_LEN)
+        if (r->c & FIX_LEN && !(r->c & FIX_BOX))
             h.len = (uint32_t)(r->len - sizeof h);
         memcpy(m, &h, sizeof h);
         if (h.type == RMA_PKT_COALESCED && r->c & FIX_BASE && h.win == world.w[DYNAMIC]->id &&
@@ -281,7 +301,12 @@ static void run_packet(const struct record *r)
         if ((type == RMA_PKT_ANSWERS || h.type == RMA_PKT_BATCH) && r->c & FIX_INNER)
             inner_fix(m + sizeof h, r->len - sizeof h, src, r->c);
     }
-    lone_deliver(src, reply ? TP_REPLY : TP_REQUEST, AM_RMA + type, m, r->len);
+    size_t len = r->len;
+    if (type == RMA_PKT_DELEGATE && r->c & FIX_BOX && len > sizeof h) {
+        box_fix(m, len - sizeof h, r->c);
+        len = sizeof h;
+    }
+    lone_deliver(src, reply ? TP_REPLY : TP_REQUEST, AM_RMA + type, m, len);
     free(m);
 }
 
@@ -315,11 +340,9 @@ static unsigned reply_to(const struct rma_hdr *h, const char *payload, size_t ke
         if (kept < sizeof f)
             return 0;
         memcpy(&f, payload, sizeof f);
+        uint64_t bytes = f.count * (uint64_t)dt_find((MPI_Datatype)h->dt)->size;
         *out = (struct reply){
-            .h = {.type = RMA_PKT_PULLED,
-                  .win = h->win,
-                  .op = h->op,
-                  .disp = f.count * (uint64_t)dt_find((MPI_Datatype)h->dt)->size}};
+            .h = {.type = RMA_PKT_PULLED, .win = h->win, .op = h->op, .disp = bytes}};
         return 1;
     }
     if (h->type == RMA_PKT_FREEING_ASK) {
@@ -491,23 +514,12 @@ enum call {
     C_FLUSH_LOCAL, C_FENCE, C_FENCE_OPEN, C_FENCE_CLOSE, C_POST, C_START, C_START_NOCHECK,
     C_COMPLETE, C_WAIT, C_TEST, C_WAIT_REQ, C_DETACH, C_ATTACH, C_LEAVE, CALLS
 };
-static const char *const call_name[CALLS] = {"put",           "get",
-                                             "accumulate",    "get_accumulate",
-                                             "fetch_and_op",  "compare_and_swap",
-                                             "rput",          "rget",
-                                             "raccumulate",   "rget_accumulate",
-                                             "lock",          "lock(exclusive)",
-                                             "lock(nocheck)", "unlock",
-                                             "lock_all",      "lock_all(nocheck)",
-                                             "unlock_all",    "flush",
-                                             "flush_all",     "flush_local",
-                                             "fence",         "fence(open)",
-                                             "fence(close)",  "post",
-                                             "start",         "start(nocheck)",
-                                             "complete",      "wait",
-                                             "test",          "wait(request)",
-                                             "detach",        "attach",
-                                             "leave"};
+static const char *const call_name[CALLS] = {
+    "put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap", "rput",
+    "rget", "raccumulate", "rget_accumulate", "lock", "lock(exclusive)", "lock(nocheck)", "unlock",
+    "lock_all", "lock_all(nocheck)", "unlock_all", "flush", "flush_all", "flush_local", "fence",
+    "fence(open)", "fence(close)", "post", "start", "start(nocheck)", "complete", "wait", "test",
+    "wait(request)", "detach", "attach", "leave"};
 
 /* As with packets: the first 32 stand where they did when there were no others. */
 enum { FIRST_CALLS = 32, LAST_CALL = 255 };
@@ -920,6 +932,32 @@ static size_t some_packet(struct rng *r, uint8_t *to)
                       rng_below(r, 16) ? 15 : rng_below(r, 16), m, len);
 }
 
+/* A piece or a bundle of a near process. */
+static size_t some_delegated(struct rng *r, uint8_t *to)
+{
+    static const uint8_t how[] = {RMA_COPY_IN, RMA_COPY_OUT, RMA_COPY_MANY, RMA_COPY_MANY};
+    char m[400] = {0};
+    struct rma_delegated q = {.type = RMA_PKT_DELEGATE, .aop = how[rng_below(r, 4)],
+                              .slot = (uint16_t)rng_below(r, 10), .win = rng_below(r, WINDOWS),
+                              .number = 1 + rng_below(r, 5), .disp = rng_below(r, 60)};
+    size_t len = sizeof q;
+    if (q.aop == RMA_COPY_MANY)
+        q.bundle = rng_below(r, 8) ? 1 + rng_below(r, 9) : rng_edge(r);
+    else
+        q.len = rng_below(r, 8) ? 1 + rng_below(r, 40) : rng_edge(r);
+    for (unsigned i = 0; i < 5 && q.aop == RMA_COPY_MANY; i++) {
+        struct rma_bundled e = {.at = rng_below(r, 16) ? rng_below(r, 60) : rng_edge(r),
+                                .len = rng_below(r, 16) ? 1 + rng_below(r, 30)
+                                                        : (uint32_t)rng_edge(r),
+                                .get = rng_below(r, 2)};
+        memcpy(m + len, &e, sizeof e);
+        len += sizeof e + (e.len < 40 ? rma_pad(e.len) : 0);
+    }
+    memcpy(m, &q, sizeof q);
+    unsigned fix = FIX_SRC | FIX_BASE | FIX_BOX | (rng_below(r, 8) ? 0u : FIX_BACK);
+    return record_put(to, LONE_PACKET, number_of(18), 0, fix, m, len + (len == sizeof q));
+}
+
 static size_t some_call(struct rng *r, uint8_t *to)
 {
     const uint8_t d[4] = {(uint8_t)rng_below(r, 24), 0,
@@ -935,10 +973,11 @@ size_t fuzz_template(struct rng *r, uint8_t *to, size_t room)
 {
     (void)room;
     uint8_t d[8];
-    switch (rng_below(r, 12)) {
+    switch (rng_below(r, 13)) {
     case 0:
     case 1:
     case 2: return some_call(r, to);
+    case 12: return some_delegated(r, to);
     case 3:
         for (size_t i = 0; i < sizeof d; i++)
             d[i] = (uint8_t)(i & 1 ? rng_edge(r) : rng_below(r, 44));
