@@ -224,6 +224,7 @@ static int any_claimed(const struct p2p_peer *p)
         if (o->used >> slot & 1 && o->q[slot]->world == p->world &&
             atomic_load_explicit(&o->word[slot].w, memory_order_relaxed) != open_word(o, slot))
             return 1;
+    sched_point(); /* a sender may claim one now */
     return 0;
 }
 
@@ -240,9 +241,9 @@ int offer_cancel(struct p2p_req *q)
         if (p->offered.state == OFFER_OPEN)
             send_forget(p);
     }
-    if (q->offer)
-        return 0;
-    int waits = any_claimed(p); /* once: senders change the words meanwhile */
+    /* Once: senders change the words meanwhile.  If q's own is claimed, its message comes, unless
+     * the sender could not write, gave the word back and cancelled. */
+    int waits = q->offer || any_claimed(p);
     if (waits)
         p->offered.wishes = 1;
     q->cancelled = waits;
@@ -307,6 +308,8 @@ static int on_void(int src, const void *msg, size_t len)
     f->known = 1;
     f->gen = m->gen;
     take_back(p);
+    if (f->wishes)
+        settle(p);
     f->state = m->never ? OFFER_NEVER : OFFER_OPEN;
     p->direct = p->ordered && m->never;
     enum { AGAIN = 8 }; /* receives that are offered at once; others wait for offer_posted() */

@@ -81,12 +81,61 @@ START_TEST(written_while_it_computes)
 }
 END_TEST
 
+/* A cancel meets a claim.  Its message does not come, because the sender could not write, gave the
+ * word back, and cancelled what had not left: the receive is cancelled when VOID comes. */
+static void body_cancel(void)
+{
+    live_start();
+    struct comm *c = proc->obj->world;
+    char *b = malloc(BIG);
+    struct request *hello, *r;
+    MPI_Status st;
+    int flag = 0;
+    if (c->rank == 1)
+        ok(p2p_irecv(b, BIG, dt_find(MPI_CHAR), 0, 3, c, 0, &hello));
+    live_meet(); /* rank 0 takes offers now, and has the first one */
+    live_meet();
+    if (c->rank == 1) {
+        ok(p2p_irecv(b, BIG, dt_find(MPI_CHAR), 0, 4, c, 0, &r));
+        struct p2p_req *q = (struct p2p_req *)r;
+        job_check(q->offer != 0);
+        const struct p2p_offers *o = proc->p2p->offers;
+        unsigned slot = q->offer - 1;
+        atomic_store(&o->word[slot].w, word_make(o->version[slot], WORD_CLAIMED, 99));
+        ok(r->ops->cancel(r));
+        job_check(!r->done && q->offer);
+        atomic_store(&o->word[slot].w, word_make(o->version[slot], WORD_OPEN, 0));
+        request_wait(r); /* for ever, if the wish is lost */
+        ok(request_finish(r, &st));
+        flag = st.count_hi_and_cancelled & 1;
+        job_check(flag && ((struct p2p_req *)hello)->state == P2P_POSTED);
+    }
+    live_meet();
+    if (c->rank == 0) {
+        ok(p2p_send(b, 10, dt_find(MPI_CHAR), 1, 3, c, 0));
+    } else {
+        request_wait(hello);
+        ok(request_finish(hello, NULL));
+    }
+    live_meet();
+    job_check(proc->p2p->malformed == 0);
+    free(b);
+    live_stop();
+}
+
+START_TEST(cancelled_after_a_claim)
+{
+    ck_assert_int_eq(job_run(2, always, body_cancel, 60), 0);
+}
+END_TEST
+
 Suite *suite_offer(void)
 {
     Suite *s = suite_create("p2p/offer");
     TCase *t = tcase_create("offer");
     tcase_set_timeout(t, 90);
     tcase_add_test(t, written_while_it_computes);
+    tcase_add_test(t, cancelled_after_a_claim);
     suite_add_tcase(s, t);
     return s;
 }
