@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static int rank, size, sum[64], buf[4096];
-#define W MPI_COMM_WORLD
+#include "cases.h"
+
+static int sum[64], buf[4096];
 
 static void other_call(void)
 {
@@ -439,36 +440,18 @@ static void legal(void)
     }
 }
 
-static const struct {
-    const char *name;
-    void (*fn)(void);
-} cases[] = {{"other_call", other_call}, {"other_root", other_root}, {"reduce_root", reduce_root},
-             {"other_type", other_type}, {"vector_type", vector_type},
-             {"pairs_type", pairs_type}, {"other_count", other_count}, {"other_op", other_op},
-             {"finalizes", finalizes}, {"judge_finalizes", judge_finalizes}, {"swapped", swapped},
-             {"swapped_far", swapped_far}, {"nonblocking", nonblocking}, {"forms", forms},
-             {"split_dup", split_dup}, {"on_dup", on_dup}, {"freed", freed}, {"windows", windows},
-             {"fence_free", fence_free},
-             {"fence_modes", fence_modes}, {"inter", inter}, {"returns", returns},
-             {"window_returns", window_returns}, {"inter_create", inter_create},
-             {"win_info", win_info},
-             {"legal", legal}};
+static const struct check_case cases[] = {
+    {"other_call", other_call}, {"other_root", other_root}, {"reduce_root", reduce_root},
+    {"other_type", other_type}, {"vector_type", vector_type}, {"pairs_type", pairs_type},
+    {"other_count", other_count}, {"other_op", other_op}, {"finalizes", finalizes},
+    {"judge_finalizes", judge_finalizes}, {"swapped", swapped}, {"swapped_far", swapped_far},
+    {"nonblocking", nonblocking}, {"forms", forms}, {"split_dup", split_dup}, {"on_dup", on_dup},
+    {"freed", freed}, {"windows", windows}, {"fence_free", fence_free},
+    {"fence_modes", fence_modes}, {"inter", inter}, {"returns", returns},
+    {"window_returns", window_returns}, {"inter_create", inter_create}, {"win_info", win_info},
+    {"legal", legal}};
 
 int main(int argc, char **argv)
 {
-    int given;
-    if (argc > 2)
-        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given);
-    else
-        MPI_Init(&argc, &argv);
-    MPI_Comm_rank(W, &rank);
-    MPI_Comm_size(W, &size);
-    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (argc > 1 && !strcmp(argv[1], cases[i].name)) {
-            cases[i].fn();
-            MPI_Finalize();
-            return 0;
-        }
-    MPI_Abort(W, 99);
-    return 99;
+    return run_case(argc, argv, cases, sizeof cases / sizeof *cases);
 }

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int rank, size, sum[64], buf[4096];
-#define W MPI_COMM_WORLD
+#include "cases.h"
+
+static int sum[64], buf[4096];
 
 static void tell(int err)
 {
@@ -182,24 +183,12 @@ static void legal(void)
     MPI_File_close(&f);
 }
 
-static const struct {
-    const char *name;
-    void (*fn)(void);
-} cases[] = {{"no_data", no_data}, {"group", group}, {"file", file}, {"file_open", file_open},
-             {"creation", creation}, {"creation_of_file", creation_of_file}, {"order", order},
-             {"places", places}, {"truncates", truncates}, {"legal", legal}};
+static const struct check_case cases[] = {
+    {"no_data", no_data}, {"group", group}, {"file", file}, {"file_open", file_open},
+    {"creation", creation}, {"creation_of_file", creation_of_file}, {"order", order},
+    {"places", places}, {"truncates", truncates}, {"legal", legal}};
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(W, &rank);
-    MPI_Comm_size(W, &size);
-    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (argc > 1 && !strcmp(argv[1], cases[i].name)) {
-            cases[i].fn();
-            MPI_Finalize();
-            return 0;
-        }
-    MPI_Abort(W, 99);
-    return 99;
+    return run_case(argc, argv, cases, sizeof cases / sizeof *cases);
 }

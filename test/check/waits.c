@@ -6,9 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define W MPI_COMM_WORLD
+#include "cases.h"
+
 enum { BIG = 1 << 20 };
-static int rank, size, buf[64], sum[64];
+static int buf[64], sum[64];
 static char big[2][BIG];
 
 static MPI_Comm dup_named(const char *name)
@@ -291,33 +292,16 @@ static void legal(void)
     slow_chain();
 }
 
-static const struct {
-    const char *name;
-    void (*fn)(void);
-} cases[] = {{"recv_barrier", recv_barrier}, {"irecv_allreduce", irecv_allreduce},
-             {"ibarrier_recv", ibarrier_recv}, {"ring", ring}, {"sends", sends},
-             {"any_source", any_source}, {"waitany", waitany}, {"probe", probe},
-             {"two_comms", two_comms}, {"two_comms_return", two_comms_return},
-             {"finalized", finalized}, {"lock", lock}, {"fence_recv", fence_recv},
-             {"itself", itself}, {"computes", computes}, {"one_of", one_of}, {"polls", polls},
-             {"held_lock", held_lock}, {"started", started}, {"duplicate", duplicate},
-             {"slow_chain", slow_chain}, {"legal", legal}};
+static const struct check_case cases[] = {
+    {"recv_barrier", recv_barrier}, {"irecv_allreduce", irecv_allreduce},
+    {"ibarrier_recv", ibarrier_recv}, {"ring", ring}, {"sends", sends},
+    {"any_source", any_source}, {"waitany", waitany}, {"probe", probe}, {"two_comms", two_comms},
+    {"two_comms_return", two_comms_return}, {"finalized", finalized}, {"lock", lock},
+    {"fence_recv", fence_recv}, {"itself", itself}, {"computes", computes}, {"one_of", one_of},
+    {"polls", polls}, {"held_lock", held_lock}, {"started", started}, {"duplicate", duplicate},
+    {"slow_chain", slow_chain}, {"legal", legal}};
 
 int main(int argc, char **argv)
 {
-    int given;
-    if (argc > 2)
-        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given);
-    else
-        MPI_Init(&argc, &argv);
-    MPI_Comm_rank(W, &rank);
-    MPI_Comm_size(W, &size);
-    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (argc > 1 && !strcmp(argv[1], cases[i].name)) {
-            cases[i].fn();
-            MPI_Finalize();
-            return 0;
-        }
-    MPI_Abort(W, 99);
-    return 99;
+    return run_case(argc, argv, cases, sizeof cases / sizeof *cases);
 }

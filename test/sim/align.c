@@ -18,7 +18,7 @@
 
 #include "base/log.h"
 #include "check/check_types.h"
-#include "progress/progress.h"
+#include "doom.h"
 #include "scenarios.h"
 #include "sim_types.h"
 #include "var/var.h"
@@ -556,24 +556,11 @@ static void several(void *arg)
                  p.differs ? "differ" : "agree");
 }
 
-struct doom {
-    struct progress_hook hook;
-    int polls; /* until it dies */
-};
-
-static int doom_comes(void *arg)
-{
-    struct doom *d = arg;
-    if (d->polls-- == 0)
-        sim_die();
-    return 0;
-}
-
 static void deaths(void *arg)
 {
     struct plan p;
     struct place x;
-    struct doom doom = {.hook = {.fn = doom_comes, .arg = &doom}};
+    struct doom doom;
     int size, dying, flag;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     make_plan(&p, size, SAME, 0);
@@ -581,9 +568,9 @@ static void deaths(void *arg)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     (void)MPI_Barrier(MPI_COMM_WORLD); /* others may be in it yet when one dies */
     dying = (int)(sim_seed() % (unsigned)size);
-    doom.polls = (int)(sim_random() % 200);
+    int polls = (int)(sim_random() % 200);
     if (x.rank == dying)
-        progress_hook_add(&doom.hook);
+        doom_set(&doom, polls);
     run_plan(&x, &p, dying);
     while (x.rank == dying || !sim_gone(dying)) {
         MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);

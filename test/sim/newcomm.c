@@ -1,21 +1,8 @@
 /* newcomm.c - communicators in whose creation a process dies, at any step of it: every other one
  * returns from the call, with the communicator or with that error. This holds too if the one it
  * waits for lives and has left with an error. */
-#include "progress/progress.h"
+#include "doom.h"
 #include "scripted.h"
-
-struct doom {
-    struct progress_hook hook;
-    int polls; /* until it dies */
-};
-
-static int doom_comes(void *arg)
-{
-    struct doom *d = arg;
-    if (d->polls-- == 0)
-        sim_die();
-    return 0;
-}
 
 struct scene {
     int rank, size, low;
@@ -37,11 +24,8 @@ static void scene_open(struct scene *s)
     MPI_Comm_set_errhandler(s->half, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(s->inter, MPI_ERRORS_RETURN);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (s->rank != s->dying)
-        return;
-    s->doom = (struct doom){.hook = {.fn = doom_comes, .arg = &s->doom},
-                            .polls = (int)(sim_random() % 120)};
-    progress_hook_add(&s->doom.hook);
+    if (s->rank == s->dying)
+        doom_set(&s->doom, (int)(sim_random() % 120));
 }
 
 /* It may be over before its time has come. */
