@@ -260,6 +260,7 @@ void rma_bundle_drain(struct rma_win *w, struct rma_near *n)
         if (n)
             drain(w, n);
         all->busy = 0;
+        progress_signal(); /* is_free() of other threads */
     }
 }
 
