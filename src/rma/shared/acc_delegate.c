@@ -73,10 +73,11 @@ int acc_bundle_begin(struct acc_ctl *c, struct acc_bundle *b, uint64_t number, i
 {
     sched_point(); /* it may still be taken back */
     stripe_take(&c->stripe[0], (unsigned)mem_host_index() + 1);
-    /* final: the stripe orders it with the store in acc_bundle_take_back(); the slot may hold a
-     * later one, for another owner */
+    /* final: the stripe orders it with the store in acc_bundle_take_back(). The slot may hold a
+     * later one, for another owner, even from between the two loads on; it may be taken back, too,
+     * under that owner's stripe. Numbers of a slot ascend. */
     int open = atomic_load_explicit(&b->number, memory_order_relaxed) == number &&
-               atomic_load_explicit(&b->back, memory_order_relaxed) != number;
+               atomic_load_explicit(&b->back, memory_order_relaxed) < number;
     if (open && boot_failed_count() && boot_failed(asker))
         open = 0;
     if (!open)

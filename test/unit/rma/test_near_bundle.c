@@ -149,6 +149,10 @@ static void hostile(void)
         b->ops = 1;
         job_check(rma_on_delegate(1, &q, sizeof q) == 0 && cell[0] == 1);
         q.value = 7;
+        atomic_store(&b->back, 9); /* taken back, as the slot's next two were since */
+        job_check(rma_on_delegate(1, &q, sizeof q) == 0 && cell[0] == 1);
+        job_check(atomic_load(&b->done) == 0);
+        atomic_store(&b->back, 6);
         job_check(rma_on_delegate(1, &q, sizeof q) == 0 && atomic_load(&b->done) == 7);
         job_check(cell[0] == 0x0303030303030303 && cell[1] == 0x5a5a5a5a5a5a5a5a);
         boot_fail_now(1, "for this test");
