@@ -36,7 +36,11 @@ struct bundle {
     uint32_t question;   /* number of the request */
     uint16_t ops, used;  /* used: bytes behind the head */
     uint8_t state, gets;
-    void *user[MANY];    /* where what is fetched goes; NULL: a put */
+    struct {             /* heads in the slot are for the owner: near processes can write there */
+        uint64_t at;
+        void *user;      /* where what is fetched goes; NULL: a put */
+        uint32_t len;
+    } op[MANY];
 };
 struct rma_bundles {
     uint64_t numbers;    /* of the last one */
@@ -92,21 +96,14 @@ static void bundle_free(struct bundle *b)
         rma_near_admit(b->w);
 }
 
-static char *next_entry(char *at, struct rma_bundled *e)
-{
-    memcpy(e, at, sizeof *e);
-    return at + sizeof *e;
-}
-
 static void bundle_done(struct bundle *b)
 {
     char *at = (char *)(slot(b) + 1);
-    struct rma_bundled e;
     for (unsigned i = 0; b->gets && i < b->ops; i++) {
-        at = next_entry(at, &e);
-        if (b->user[i])
-            rma_near_put(at, b->user[i], e.len);
-        at += rma_pad(e.len);
+        at += sizeof(struct rma_bundled);
+        if (b->op[i].user)
+            rma_near_put(at, b->op[i].user, b->op[i].len);
+        at += rma_pad(b->op[i].len);
     }
     rma_count(b->w, PVAR_RMA_AM, b->ops);
     bundle_free(b);
@@ -117,16 +114,17 @@ static void bundle_by_cma(struct bundle *b)
 {
     struct iovec l[MANY], r[MANY];
     char *at = (char *)(slot(b) + 1);
-    struct rma_bundled e;
     int err = 0, host = b->n->host_index;
     for (unsigned i = 0, n = 0; i < b->ops && !err; i++) {
-        at = next_entry(at, &e);
-        l[n] = (struct iovec){b->user[i] ? b->user[i] : at, e.len};
-        r[n++] = (struct iovec){(void *)(uintptr_t)(b->n->remote + e.at), e.len};
-        at += rma_pad(e.len);
-        if (i + 1 < b->ops && !b->user[i] == !b->user[i + 1])
+        void *user = b->op[i].user;
+        size_t len = b->op[i].len;
+        at += sizeof(struct rma_bundled);
+        l[n] = (struct iovec){user ? user : at, len};
+        r[n++] = (struct iovec){(void *)(uintptr_t)(b->n->remote + b->op[i].at), len};
+        at += rma_pad(len);
+        if (i + 1 < b->ops && !user == !b->op[i + 1].user)
             continue;
-        err = b->user[i] ? mem_cma_read(host, l, n, r, n) : mem_cma_write(host, l, n, r, n);
+        err = user ? mem_cma_read(host, l, n, r, n) : mem_cma_write(host, l, n, r, n);
         n = 0;
     }
     if (err) {
@@ -310,7 +308,9 @@ static void append(struct bundle *b, const struct rma_args *a, uint64_t at, size
         memcpy(to + sizeof e, dt_start(a->otype, a->origin), bytes);
     else if (!b->gets)
         b->gets = 1, d->bundle_gets++;
-    b->user[b->ops++] = a->kind == RMA_PUT ? NULL : (void *)dt_start(a->rtype, a->result);
+    b->op[b->ops].at = at;
+    b->op[b->ops].len = e.len;
+    b->op[b->ops++].user = a->kind == RMA_PUT ? NULL : (void *)dt_start(a->rtype, a->result);
     b->used = (uint16_t)(b->used + sizeof e + rma_pad(bytes));
 }
 

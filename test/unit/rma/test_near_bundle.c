@@ -111,6 +111,40 @@ static void ended(void)
     _exit(0);
 }
 
+/* Heads that another process overwrote change only what the owner does: the asker copies as many
+ * bytes as it was asked for. */
+static void overwritten(void)
+{
+    enum { OPS = 4, EACH = 4 };
+    uint64_t *ready = job_words();
+    open_window();
+    world_barrier();
+    if (boot_rank() == 0) {
+        job_check(rma_lock_all(w, 0) == MPI_SUCCESS);
+        for (int round = 0; !w->delegate.bundles; round++) {
+            job_check(round < 10000 && rma_flush(w, 1) == MPI_SUCCESS);
+            memset(own, 0x11, sizeof own);
+            for (int i = 0; i < OPS; i++)
+                get(EACH * i, 1);
+        }
+        for (int i = 0; i < RMA_BUNDLES; i++) {
+            char *slot = rma_self()->box + RMA_BOX_BYTES + i * RMA_BUNDLE_BYTES;
+            const struct rma_bundled e = {.at = 64, .len = 3 * 8, .get = 1};
+            memcpy(slot + sizeof(struct acc_bundle), &e, sizeof e);
+        }
+        job_check(rma_flush(w, 1) == MPI_SUCCESS);
+        for (int i = 0; i < OPS * EACH; i++)
+            job_check(i % EACH == 0 || own[i] == 0x1111111111111111);
+        job_check(rma_unlock_all(w) == MPI_SUCCESS);
+        __atomic_store_n(&ready[0], 1, __ATOMIC_RELEASE);
+    } else {
+        while (!__atomic_load_n(&ready[0], __ATOMIC_ACQUIRE))
+            world_poll(1);
+    }
+    world_barrier();
+    close_window();
+}
+
 /* What fits nothing is neither done nor marked as done. */
 static void hostile(void)
 {
@@ -169,6 +203,7 @@ START_TEST(bundles)
 {
     ck_assert_int_eq(world_run(2, NULL, lengths), 0);
     ck_assert_int_eq(world_run(2, NULL, ended), 0);
+    ck_assert_int_eq(world_run(2, NULL, overwritten), 0);
     ck_assert_int_eq(world_run(2, NULL, hostile), 0);
 }
 END_TEST
