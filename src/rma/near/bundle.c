@@ -12,10 +12,12 @@
  * when it is waited for. So a busy owner gets many operations in one message. The slots lie in the
  * box of the asker, behind those of delegate_copy.c.
  *
- * Invariants: as in delegate.c. The operations of a target are done in the order of their calls: an
- * operation that is not bundled first waits for the bundles of its target (rma_bundle_drain). While
- * a window has a bundle, no flush of it is only a fence (rma_near_admit). A process that puts once
- * and flushes uses no bundle (is_alone). Start with rma_bundle_add(). */
+ * Invariants: as in delegate.c. The bundled operations of a target are done in the order of their
+ * calls. An operation that cannot be bundled first waits for the bundles of its target
+ * (rma_bundle_drain). One that could be bundled is done at once while another thread waits for
+ * bundles, so it may pass earlier ones: MPI does not order puts and gets. While a window has a
+ * bundle, no flush of it is only a fence (rma_near_admit). A process that puts once and flushes
+ * uses no bundle (is_alone). Start with rma_bundle_add(). */
 #include "rma/near/near_types.h"
 
 #include <stdlib.h>
@@ -32,7 +34,7 @@ enum bundle_state { BUNDLE_FREE, BUNDLE_FILLS, BUNDLE_OUT, BUNDLE_BACK };
 struct bundle {
     struct rma_win *w;
     struct rma_near *n;
-    uint64_t number;     /* ascending: the order of the calls */
+    uint64_t number;     /* ascending: the order in which bundles were begun */
     uint32_t question;   /* number of the request */
     uint16_t ops, used;  /* used: bytes behind the head */
     uint8_t state, gets;

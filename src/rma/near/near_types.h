@@ -48,7 +48,9 @@ int rma_may_copy(const struct rma_win *w, const struct rma_near *n, const struct
 size_t rma_delegate_copy(struct rma_win *w, struct rma_near *n, const struct rma_args *a,
                          uint64_t off, size_t bytes);
 
-/* --- bundle.c: 1: it is in a bundle; 0: none of n's is pending ---- */
+/* --- bundle.c ---- */
+/* 1: it is in a bundle. 0: it is not, and none of n's is pending, unless another thread waits for
+ * some just now. */
 int rma_bundle_add(struct rma_win *w, struct rma_near *n, const struct rma_args *a, uint64_t off,
                    size_t bytes);
 /* --- direct.c: -errno of CMA as an MPI error code ---- */
