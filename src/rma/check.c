@@ -104,6 +104,7 @@ void rma_check_invariants(const struct rma_win *w)
     for (unsigned i = 0; i < w->nears; i++)
         bundles += w->near.near[i].bundles;
     WR_ASSERT(bundles == w->delegate.bundles && w->delegate.bundle_gets <= bundles);
+    WR_ASSERT(!w->delegate.errs || w->err);
     WR_ASSERT(!bundles || !atomic_load_explicit(&w->near.quiet, memory_order_relaxed));
     if (w->state == WIN_UNSET)
         WR_ASSERT(targets == 0 && w->acks == 0); /* E1, R7 */

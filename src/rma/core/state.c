@@ -142,10 +142,12 @@ void rma_near_admit(struct rma_win *w)
     int on = rma_in(w, SET_ON_ALL) && !w->kicking;
     unsigned all = on ? w->near.count : 0;
     /* Operations on a mapped near target are done at once in a passive epoch, so nothing of them
-     * is pending, whatever other targets have. */
+     * is pending, whatever other targets have. An error of a
+     * bundle is for the next flush, which is more than a fence then. */
     int passive = rma_in(w, SET_PASSIVE) &&
                   (w->all_mapped ||
-                   (!w->table.ntargets && !rma_unsure(w) && !w->delegate.bundles));
+                   (!w->table.ntargets && !rma_unsure(w) && !w->delegate.bundles &&
+                    !w->delegate.errs));
     /* Release pairs with the acquire in near.h. When no element is left, the data of all answers
      * are visible, too. */
     atomic_store_explicit(&w->near.all, all, memory_order_release);
@@ -157,6 +159,31 @@ void rma_near_admit(struct rma_win *w)
         atomic_store_explicit(&w->near.spread_all, (unsigned char)on, memory_order_release);
     }
     atomic_store_explicit(&w->near.passive, (unsigned char)passive, memory_order_release);
+}
+
+int rma_win_err_taken(struct rma_win *w)
+{
+    int err = rma_take_err(&w->err);
+    if (w->delegate.errs) {
+        for (unsigned i = 0; i < w->nears; i++)
+            w->near.near[i].err = 0;
+        w->delegate.errs = 0;
+        rma_near_admit(w);
+    }
+    return err;
+}
+
+int rma_near_take_err(struct rma_win *w, struct rma_near *n)
+{
+    int err = rma_take_err(&n->err);
+    if (!err)
+        return MPI_SUCCESS;
+    w->delegate.errs--;
+    w->err = w->err == err ? 0 : w->err;
+    for (unsigned i = 0; i < w->nears && !w->err; i++)
+        w->err = w->near.near[i].err;
+    rma_near_admit(w);
+    return err;
 }
 
 void rma_acks_add(struct rma_win *w, int n)

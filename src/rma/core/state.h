@@ -80,8 +80,16 @@ void rma_target_goto(struct rma_target *t, enum target_state s);
 void rma_target_born(struct rma_target *t, enum target_state s);
 void rma_expo_goto(struct rma_win *w, enum expo_state s);
 void rma_near_units_set(struct rma_near *n, int on); /* whether near.h may reach its memory */
-/* recompute what near.h compares, after a change of state or of ntargets */
+/* recompute what near.h compares, after a change of state, of ntargets, or of bundles */
 void rma_near_admit(struct rma_win *w);
+/* of n only, for a flush of it */
+int rma_near_take_err(struct rma_win *w, struct rma_near *n);
+int rma_win_err_taken(struct rma_win *w);
+/* rma_take_err() of w->err, and of those of all near targets, which are in it */
+static inline int rma_win_take_err(struct rma_win *w)
+{
+    return __builtin_expect(w->err != 0, 0) ? rma_win_err_taken(w) : MPI_SUCCESS;
+}
 void rma_acks_add(struct rma_win *w, int n); /* answers that the window as a whole waits for */
 void rma_near_opened(struct rma_win *w, struct rma_near *n); /* recompute n->open */
 /* A near lock moves UNSET to PER_TARGET. It moves back when no other lock is open and no element is

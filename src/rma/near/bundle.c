@@ -132,6 +132,8 @@ static void bundle_by_cma(struct bundle *b)
     if (err) {
         err = rma_memory_error(b->w, b->n->rank, err);
         b->w->err = b->w->err ? b->w->err : err;
+        b->w->delegate.errs = (uint16_t)(b->w->delegate.errs + !b->n->err);
+        b->n->err = b->n->err ? b->n->err : err;
     }
     rma_count(b->w, PVAR_RMA_CMA, b->ops);
     bundle_free(b);

@@ -65,6 +65,7 @@ struct rma_near {
                               * `syncs` */
     uint8_t bundles;         /* bundle.c: those not known to be done; */
     uint8_t filling, sent;   /* index + 1 of the one that takes more, and of the last that left */
+    int err;                 /* bundle.c: of one that was waited for, for the next flush */
     uint64_t asleep_at;      /* time of the last operation while the owner slept (ns)             */
     /* What the inline path writes: per target, so that threads with different targets write no
      * common cache line. Of the window's counters: from PVAR_RMA_PUT on. */

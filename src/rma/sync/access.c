@@ -168,7 +168,7 @@ int rma_complete(struct rma_win *w)
         e = rma_complete_all(w, RMA_F_COMPLETE | RMA_F_DONE);
         err = err ? err : e;
     }
-    e = rma_take_err(&w->err);
+    e = rma_win_take_err(w);
     err = err ? err : e;
     rma_targets_drop(w);
     /* MEM_SYNC before PROC_SYNC is in shmpair_complete(). */

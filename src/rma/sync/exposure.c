@@ -126,7 +126,7 @@ static int exposure_over(struct rma_win *w)
     rma_expo_goto(w, EXPO_NONE);
     /* MEM_SYNC after PROC_SYNC: pairs with the fence before each complete. */
     fence_full();
-    return rma_take_err(&w->err);
+    return rma_win_take_err(w);
 }
 
 struct rma_win *rma_exposure_awaits(int (*cond)(void *), void *arg)

@@ -134,7 +134,7 @@ int rma_fence(struct rma_win *w, int assert)
             rma_barriers_wait(w, 0);
     }
     if (waits) {
-        e = rma_take_err(&w->err);
+        e = rma_win_take_err(w);
         err = err ? err : e;
     }
     if (assert & MPI_MODE_NOSUCCEED && !rma_in(w, SET_UNSET))

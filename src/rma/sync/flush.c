@@ -141,7 +141,7 @@ int rma_complete_all(struct rma_win *w, unsigned sync)
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
         if ((e = rma_take_err(&t->err)) != 0)
             err = err ? err : e;
-    e = rma_take_err(&w->err);
+    e = rma_win_take_err(w);
     err = err ? err : e;
     return err ? err : r.err;
 }
@@ -266,10 +266,8 @@ int rma_flush(struct rma_win *w, int rank)
     if (err)
         return err;
     struct rma_near *n = rma_near_of(w, rank);
-    int late = 0;
     if (n && n->bundles) {
         rma_bundle_drain(w, n);
-        late = rma_take_err(&w->err);
         t = w->table.ntargets ? rma_target_find(w, rank) : NULL; /* others ran meanwhile */
     }
     /* Messages of an evicted element may be under way: DONE follows them. What the network did
@@ -292,7 +290,8 @@ int rma_flush(struct rma_win *w, int rank)
      * next, and with the one in its flush. It is last: what the target did for this process by
      * message precedes what is read next. */
     fence_full();
-    return err ? err : late;
+    /* of its bundles, for which any call may have waited */
+    return err || !n || !n->err ? err : rma_near_take_err(w, n);
 }
 
 int rma_flush_local(struct rma_win *w, int rank)
@@ -306,7 +305,6 @@ int rma_flush_local(struct rma_win *w, int rank)
     struct rma_near *n = rma_near_of(w, rank);
     if (n && n->bundles && w->delegate.bundle_gets) {
         rma_bundle_drain(w, n);
-        err = rma_take_err(&w->err);
         t = w->table.ntargets ? rma_target_find(w, rank) : NULL;
     }
     /* MEM_SYNC for near operations, with the pairs of the fence in rma_flush(): here they are also
@@ -314,7 +312,7 @@ int rma_flush_local(struct rma_win *w, int rank)
     fence_full();
     if (t)
         rma_local_wait(w, t);
-    return err;
+    return n && n->err ? rma_near_take_err(w, n) : MPI_SUCCESS; /* as in rma_flush() */
 }
 
 int rma_flush_all(struct rma_win *w)
@@ -337,18 +335,15 @@ int rma_flush_local_all(struct rma_win *w)
 {
     if (!rma_in(w, SET_PASSIVE))
         return no_epoch(w, -1);
-    int err = MPI_SUCCESS;
     rma_synced(w);
-    if (w->delegate.bundle_gets) {
+    if (w->delegate.bundle_gets)
         rma_bundle_drain(w, NULL);
-        err = rma_take_err(&w->err);
-    }
     if (w->table.nops)
         local_wait_all(w);
     else
         rma_look_around(w);
     fence_full(); /* as in rma_flush_local() */
-    return err;
+    return w->delegate.errs ? rma_win_take_err(w) : MPI_SUCCESS; /* as in rma_flush() */
 }
 
 int rma_sync(struct rma_win *w)

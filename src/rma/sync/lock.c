@@ -402,7 +402,7 @@ static int unlock_far(struct rma_win *w, int rank)
         err = rma_request_alone(w, rank, RMA_F_UNLOCK);
     element_drop(w, rank);
     rma_evicted_del(&w->passive.evicted, rank);
-    int e = rma_take_err(&w->err);
+    int e = rma_win_take_err(w);
     return err ? err : e;
 }
 
@@ -449,7 +449,7 @@ int rma_unlock(struct rma_win *w, int rank)
             err = rma_complete_target(w, t, RMA_F_DONE);
             element_drop(w, rank);
         }
-        int e = rma_take_err(&w->err); /* of an evicted element */
+        int e = rma_win_take_err(w); /* of an evicted element */
         err = err ? err : e;
         rma_near_unlock(w, n);
         rma_look_around(w);

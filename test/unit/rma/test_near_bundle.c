@@ -111,6 +111,49 @@ static void ended(void)
     _exit(0);
 }
 
+/* An operation on another target needs the slot of a bundle whose owner ended: the error waits for
+ * its next flush, which is not only a fence then. */
+static void ended_earlier(void)
+{
+    enum { FILLS = 512 /* a bundle */, BEYOND = 600 };
+    uint64_t *ready = job_words();
+    open_window();
+    world_barrier();
+    if (boot_rank() == 0) {
+        const struct rma_near *n = rma_near_of(w, 1);
+        uint64_t word;
+        struct iovec l = {&word, sizeof word}, r = {(void *)(uintptr_t)n->remote, sizeof word};
+        job_check(rma_lock_all(w, 0) == MPI_SUCCESS);
+        for (int round = 0; !n->bundles; round++) {
+            job_check(round < 10000 && rma_flush(w, 1) == MPI_SUCCESS);
+            for (int i = 0; i < 4; i++)
+                put(i, 1, 5);
+        }
+        __atomic_store_n(&ready[0], 1, __ATOMIC_RELEASE);
+        while (mem_cma_read(n->host_index, &l, 1, &r, 1) == 0)
+            usleep(1000);
+        for (int i = 0; i < 2 * RMA_BUNDLES && n->bundles; i++)
+            job_check(world_op(w, RMA_PUT, 2, own, NULL, FILLS, 0) == MPI_SUCCESS);
+        if (n->err) { /* unless it was done before its owner ended */
+            job_check(!n->bundles);
+            job_check(world_op(w, RMA_PUT, 2, own, NULL, BEYOND, 0) == MPI_SUCCESS);
+            job_check(w->delegate.bundles == 0 && !rma_near_flush(&w->near, 1));
+            job_check(rma_flush(w, 2) == MPI_SUCCESS && w->err);
+            job_check(rma_flush(w, 1) != MPI_SUCCESS && !w->err);
+            job_check(atomic_load(&w->near.passive) == 1);
+        }
+        __atomic_store_n(&ready[1], 1, __ATOMIC_RELEASE);
+    } else if (boot_rank() == 1) {
+        while (!__atomic_load_n(&ready[0], __ATOMIC_ACQUIRE))
+            world_poll(1);
+    } else {
+        while (!__atomic_load_n(&ready[1], __ATOMIC_ACQUIRE))
+            usleep(1000); /* outside MPI, so bundles gather */
+    }
+    fflush(NULL);
+    _exit(0);
+}
+
 /* Heads that another process overwrote change only what the owner does: the asker copies as many
  * bytes as it was asked for. */
 static void overwritten(void)
@@ -203,6 +246,7 @@ START_TEST(bundles)
 {
     ck_assert_int_eq(world_run(2, NULL, lengths), 0);
     ck_assert_int_eq(world_run(2, NULL, ended), 0);
+    ck_assert_int_eq(world_run(3, NULL, ended_earlier), 0);
     ck_assert_int_eq(world_run(2, NULL, overwritten), 0);
     ck_assert_int_eq(world_run(2, NULL, hostile), 0);
 }
