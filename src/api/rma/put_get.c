@@ -46,6 +46,13 @@ static SAME int put_same(const void *origin, const MPI_Win *win, const MPI_Datat
     return put_slow(origin, count, *type, rank, disp, count, *type, *win);
 }
 
+static inline __attribute__((always_inline)) int put_near(struct rma_near *n, const void *origin,
+                                                          char *at, uint64_t bytes)
+{
+    rma_near_count(n, PVAR_RMA_PUT, bytes);
+    return bytes == 8 && rma_near_copy8(at, origin) ? MPI_SUCCESS : rma_near_put(origin, at, bytes);
+}
+
 int PMPI_Put(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
              int tcount, MPI_Datatype ttype, MPI_Win win)
 {
@@ -56,8 +63,7 @@ int PMPI_Put(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_A
         return put_slow(origin, ocount, otype, rank, disp, tcount, ttype, win);
     if (UNLIKELY(!origin) || UNLIKELY(!fast_place(win, rank, disp, ocount, otype, &n, &at, &bytes)))
         return put_same(origin, &win, &ttype, rank, disp, tcount);
-    rma_near_count(n, PVAR_RMA_PUT, bytes);
-    return bytes == 8 && rma_near_copy8(at, origin) ? MPI_SUCCESS : rma_near_put(origin, at, bytes);
+    return put_near(n, origin, at, bytes);
 }
 API_ALIAS(MPI_Put);
 
@@ -68,11 +74,8 @@ int PMPI_Put_c(const void *origin, MPI_Count ocount, MPI_Datatype otype, int ran
     uint64_t bytes;
     char *at;
     if (origin && otype == ttype && ocount == tcount && tcount == (int)tcount &&
-        fast_place(win, rank, disp, (int)tcount, ttype, &n, &at, &bytes)) {
-        rma_near_count(n, PVAR_RMA_PUT, bytes);
-        return bytes == 8 && rma_near_copy8(at, origin) ? MPI_SUCCESS
-                                                        : rma_near_put(origin, at, bytes);
-    }
+        fast_place(win, rank, disp, (int)tcount, ttype, &n, &at, &bytes))
+        return put_near(n, origin, at, bytes);
     return put("MPI_Put_c", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, win, NULL);
 }
 API_ALIAS(MPI_Put_c);
@@ -115,6 +118,13 @@ static SAME int get_same(void *origin, const MPI_Win *win, const MPI_Datatype *t
     return get_slow(origin, count, *type, rank, disp, count, *type, *win);
 }
 
+static inline __attribute__((always_inline)) int get_near(struct rma_near *n, void *origin,
+                                                          char *at, uint64_t bytes)
+{
+    rma_near_count(n, PVAR_RMA_GET, bytes);
+    return bytes == 8 && rma_near_copy8(origin, at) ? MPI_SUCCESS : rma_near_get(origin, at, bytes);
+}
+
 int PMPI_Get(void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
              MPI_Datatype ttype, MPI_Win win)
 {
@@ -125,8 +135,7 @@ int PMPI_Get(void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint di
         return get_slow(origin, ocount, otype, rank, disp, tcount, ttype, win);
     if (UNLIKELY(!origin) || UNLIKELY(!fast_place(win, rank, disp, ocount, otype, &n, &at, &bytes)))
         return get_same(origin, &win, &ttype, rank, disp, tcount);
-    rma_near_count(n, PVAR_RMA_GET, bytes);
-    return bytes == 8 && rma_near_copy8(origin, at) ? MPI_SUCCESS : rma_near_get(origin, at, bytes);
+    return get_near(n, origin, at, bytes);
 }
 API_ALIAS(MPI_Get);
 
@@ -137,11 +146,8 @@ int PMPI_Get_c(void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI
     uint64_t bytes;
     char *at;
     if (origin && otype == ttype && ocount == tcount && tcount == (int)tcount &&
-        fast_place(win, rank, disp, (int)tcount, ttype, &n, &at, &bytes)) {
-        rma_near_count(n, PVAR_RMA_GET, bytes);
-        return bytes == 8 && rma_near_copy8(origin, at) ? MPI_SUCCESS
-                                                        : rma_near_get(origin, at, bytes);
-    }
+        fast_place(win, rank, disp, (int)tcount, ttype, &n, &at, &bytes))
+        return get_near(n, origin, at, bytes);
     return get("MPI_Get_c", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win,
                NULL);
 }
