@@ -212,6 +212,15 @@ static void alltoallw(void)
     free(counts), free(displs), free(out), free(in), free(types);
 }
 
+/* How many of n elements, given out in blocks in turn, the first process has. */
+static int cyclic_part(int n, int block)
+{
+    int i, mine = 0;
+    for (i = 0; i < n; i++)
+        mine += i / block % size == 0;
+    return mine;
+}
+
 static void datatypes(void)
 {
     int sizes[2] = {4, 4}, subs[2] = {2, 2}, starts[2] = {1, 1}, ints[16], ni, na, nt, combiner;
@@ -232,6 +241,18 @@ static void datatypes(void)
     CHECK(combiner == MPI_COMBINER_DARRAY && ints[4] == MPI_DISTRIBUTE_BLOCK &&
           ints[5] == MPI_DISTRIBUTE_DFLT_DARG && ints[7] == MPI_ORDER_C && old[0] == MPI_CHAR);
     MPI_Type_free(&darray);
+    /* sizes of blocks that are numbers of the ABI's constants */
+    distribs[0] = MPI_DISTRIBUTE_CYCLIC;
+    gsizes[0] = 100 * size;
+    for (dargs[0] = MPI_DISTRIBUTE_NONE; dargs[0] <= MPI_DISTRIBUTE_CYCLIC; dargs[0]++) {
+        MPI_Type_create_darray(size, 0, 1, gsizes, distribs, dargs, psizes, MPI_ORDER_C, MPI_CHAR,
+                               &darray);
+        MPI_Type_get_contents(darray, ni, na, nt, ints, addresses, old);
+        CHECK(ints[4] == MPI_DISTRIBUTE_CYCLIC && ints[5] == dargs[0]);
+        MPI_Type_size(darray, &n);
+        CHECK(n == cyclic_part(gsizes[0], dargs[0]));
+        MPI_Type_free(&darray);
+    }
     MPI_Type_get_value_index(MPI_DOUBLE, MPI_INT, &pair);
     CHECK(pair == MPI_DOUBLE_INT);
     MPI_Type_size(MPI_DOUBLE_INT, &n);

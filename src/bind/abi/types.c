@@ -9,6 +9,19 @@
 
 /* --- contents of datatypes ----------------------------------------------------------------- */
 
+/* A distribution's argument is a number of the user, or the one constant. */
+enum { ABI_DFLT_DARG = 19 };
+
+static int darg_in(int v)
+{
+    return v == ABI_DFLT_DARG ? MPI_DISTRIBUTE_DFLT_DARG : v;
+}
+
+static int darg_out(int v)
+{
+    return v == MPI_DISTRIBUTE_DFLT_DARG ? ABI_DFLT_DARG : v;
+}
+
 /* The constants among the integers of a constructor. large: made by a _c call, whose sizes stand
  * apart. n: integers written. */
 static void integers_out(int combiner, int large, int *v, int n)
@@ -19,7 +32,7 @@ static void integers_out(int combiner, int large, int *v, int n)
         return;
     int dims = v[2], at = large ? 3 : 3 + dims; /* size, rank, ndims[, gsizes], distribs, dargs */
     for (int i = at; i < at + 2 * dims && i < n; i++)
-        v[i] = distribution_out(v[i]);
+        v[i] = i < at + dims ? distribution_out(v[i]) : darg_out(v[i]);
     v[n - 1] = order_out(v[n - 1]);
 }
 
@@ -78,7 +91,7 @@ static int *distributions(int ndims, const int *distribs, const int *dargs)
     int *v = ndims > 0 && distribs && dargs ? malloc(2 * (size_t)ndims * sizeof *v) : NULL;
     for (int i = 0; v && i < ndims; i++) {
         v[i] = distribution_in(distribs[i]);
-        v[ndims + i] = distribution_in(dargs[i]);
+        v[ndims + i] = darg_in(dargs[i]);
     }
     return v;
 }
