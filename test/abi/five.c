@@ -322,6 +322,18 @@ static void general(void)
     CHECK(n == 3 && frees == 1 && st.MPI_SOURCE == MPI_PROC_NULL && st.MPI_TAG == MPI_ANY_TAG);
 }
 
+static void graphs(void)
+{
+    int to = (rank + 1) % size, from = (rank + size - 1) % size, w[2] = {5, 6}, in = -1, out = -1;
+    int *volatile none = MPI_UNWEIGHTED; /* an address of no array, which the compiler would name */
+    MPI_Comm c;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &from, &w[0], 1, &to, &w[1], MPI_INFO_NULL, 0,
+                                   &c);
+    MPI_Dist_graph_neighbors(c, 1, &in, none, 1, &out, none);
+    CHECK(in == from && out == to);
+    MPI_Comm_free(&c);
+}
+
 int main(int argc, char **argv)
 {
     int provided, any;
@@ -337,6 +349,7 @@ int main(int argc, char **argv)
     alltoallw();
     datatypes();
     groups();
+    graphs();
     general();
     MPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (!any && !rank)
