@@ -191,12 +191,15 @@ static struct piece *piece_take(struct p2p_buffer *b, size_t bytes)
     }
 }
 
-/* A copy is sent, so the user has the buffer back at once. */
+/* A copy is sent, so the user has the buffer back at once. The piece is dropped when the copy ends:
+ * here, or by buffer_sent(). */
 static int send_copy(struct p2p_req *q, struct piece *piece)
 {
     struct p2p_req *copy = req_alloc();
-    if (!copy)
+    if (!copy) {
+        piece_drop(piece);
         return err_make(MPI_ERR_NO_MEM, "MPI_Bsend: no memory for one more request");
+    }
     char *data = (char *)piece + round_up(sizeof *piece);
     dt_pack(q->type, q->count, q->buf, 0, data, q->size);
     *copy = *q;
@@ -224,6 +227,8 @@ static int send_copy(struct p2p_req *q, struct piece *piece)
         q->eager = copy->eager;
         q->seq = copy->seq;
     }
+    if (copy->copy)
+        piece_drop(piece);
     req_recycle(copy);
     return err;
 }
@@ -249,10 +254,8 @@ int buffer_send(struct p2p_req *q)
             "MPI_Bsend: %zu bytes and %zu of overhead do not fit the attached buffer of %zu bytes",
             q->size, round_up(sizeof *piece), b ? b->user_size : (size_t)0);
     int err = send_copy(q, piece);
-    if (err) {
-        piece_drop(piece);
+    if (err)
         return err;
-    }
     request_complete(&q->r, MPI_SUCCESS);
     return MPI_SUCCESS;
 }
