@@ -424,17 +424,15 @@ static int release(const char *call, MPI_Comm *comm, enum check_call what, const
     if (!err && obj_is_builtin(&c->obj))
         err = err_make(MPI_ERR_COMM, "%s: %s cannot be freed", call,
                        h == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
-    if (!err)
-        p2p_buffer_discard(&c->buffer);
-    if (!err && proc->check)
+    if (!err) {
         comm_ref(c);
-    int looks = !err && proc->check;
-    if (!err)
         err = comm_release(c);
-    if (looks && !err) /* a callback may have refused */
-        check_freed(c, site, what);
-    if (looks)
+        if (!err) /* a callback may have refused */
+            p2p_buffer_discard(&c->buffer);
+        if (!err && proc->check)
+            check_freed(c, site, what);
         comm_drop(c);
+    }
     if (!err)
         *comm = MPI_COMM_NULL;
     return api_exit(h, err);

@@ -195,6 +195,35 @@ static void errors(void)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
+static int refusing;
+static int refuse(MPI_Comm c, int key, void *value, void *extra)
+{
+    (void)c, (void)key, (void)value, (void)extra;
+    return refusing ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+/* A communicator that a callback keeps from its end keeps its buffer. */
+static void refused(void)
+{
+    static char room[ROOM];
+    MPI_Comm c;
+    void *back;
+    int key, size;
+    MPI_Comm_dup(MPI_COMM_WORLD, &c);
+    MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, refuse, &key, NULL);
+    MPI_Comm_set_attr(c, key, NULL);
+    MPI_Comm_attach_buffer(c, room, ROOM);
+    refusing = 1;
+    CHECK(MPI_Comm_free(&c) != MPI_SUCCESS);
+    CHECK(c != MPI_COMM_NULL);
+    refusing = 0;
+    MPI_Comm_detach_buffer(c, &back, &size);
+    CHECK(back == room && size == ROOM);
+    MPI_Comm_free(&c);
+    MPI_Comm_free_keyval(&key);
+}
+
 int main(int argc, char **argv)
 {
     mt_init(&argc, &argv);
@@ -205,5 +234,6 @@ int main(int argc, char **argv)
     flushed();
     of_session();
     errors();
+    refused();
     return mt_finish();
 }
