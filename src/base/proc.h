@@ -42,7 +42,6 @@ struct proc {
     struct var_room *var;
     struct tool *tool; /* MPI_T; may begin before MPI_Init and end after MPI_Finalize */
     void *sim; /* the simulator's own record of this rank; NULL in production */
-    struct kept *kept_types; /* bind/abi/: types of calls under way; NULL: none */
 };
 
 /* PROC_CHECKED: MPI runs as in PROC_INIT.  Calls that a checker watches leave the hot path at their

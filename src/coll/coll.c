@@ -240,3 +240,17 @@ int coll_agree_error(int err, struct comm *c)
                             proc->call ? proc->call : "the call")
                  : MPI_SUCCESS;
 }
+
+int sched_mismatch(size_t got, size_t want)
+{
+    return err_make(
+        MPI_ERR_TRUNCATE,
+        "%zu bytes came where %zu are expected: counts or types of the processes differ%s", got,
+        want, got ? "" : ", or another process has met an error");
+}
+
+void coll_request_own(struct request *r, void *memory)
+{
+    struct sched *s = (struct sched *)r;
+    s->owned[s->owned[0] != NULL] = memory;
+}

@@ -81,6 +81,8 @@ int coll_prepare(const struct coll_args *a, struct request **out);
 /* The next collectives on c, and what they do inside, match only those of members that have given
  * the same note, the same for the same sequence of calls. The others have not come yet. */
 void coll_note(struct comm *c, uint32_t note);
+/* memory (of malloc) is freed with r, a request of coll_begin() or coll_prepare(); at most two. */
+void coll_request_own(struct request *r, void *memory);
 /* What a wait (progress_waiting) of coll/ is for: calls each() with each process whose message or
  * arrival it needs now. 0: none of coll/'s. */
 int coll_awaits(int (*cond)(void *), void *arg, void (*each)(int world, void *to), void *to);

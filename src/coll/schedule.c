@@ -143,6 +143,7 @@ static struct sched *make(const struct coll_args *a, int tag, int local_tag)
     s->mem = NULL;
     s->running = 0;
     s->holds = 0;
+    s->owned[0] = s->owned[1] = NULL;
     s->stream = P2P_COLL;
     list_init(&s->link);
     s->tags[0] = tag;
@@ -171,6 +172,8 @@ void sched_destroy(struct sched *s)
     sched_reset(s);
     if (s->holds)
         let_go(&s->args);
+    free(s->owned[0]);
+    free(s->owned[1]);
     if (s->room > 1024) { /* only small lists go to the pool */
         free(s->steps);
         s->steps = s->small;
@@ -192,14 +195,6 @@ static int exact(enum coll_call call)
                            1u << COLL_NEIGHBOR_ALLGATHERV | 1u << COLL_NEIGHBOR_ALLTOALLV |
                            1u << COLL_NEIGHBOR_ALLTOALLW;
     return !(loose >> call & 1);
-}
-
-int sched_mismatch(size_t got, size_t want)
-{
-    return err_make(
-        MPI_ERR_TRUNCATE,
-        "%zu bytes came where %zu are expected: counts or types of the processes differ%s", got,
-        want, got ? "" : ", or another process has met an error");
 }
 
 void sched_fail(struct sched *s, int err)

@@ -57,6 +57,7 @@ struct sched {
     int all_members;     /* ... as soon as a member of the communicator is */
     struct sched_mem *mem;
     int holds;           /* it holds references to types and op */
+    void *owned[2];      /* freed with it (coll_request_own()); NULL: nothing */
     struct step small[SCHED_STEPS];
 };
 

@@ -1,6 +1,7 @@
 /* What only MPI-5.0's ABI has: its constants at run time, handles that come back as they were,
  * callbacks that get its handles and codes, statuses, special addresses. 2 ranks or more. */
 #include <mpi.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +198,10 @@ static void alltoallw(void)
     }
     for (int i = 0; i < size; i++)
         CHECK(in[i] == 100 * i + rank);
+    MPI_Datatype *volatile junk = (MPI_Datatype *)8; /* not read beside MPI_IN_PLACE */
+    MPI_Alltoallw(MPI_IN_PLACE, counts, displs, junk, in, counts, displs, types, MPI_COMM_WORLD);
+    for (int i = 0; i < size; i++)
+        CHECK(in[i] == 100 * rank + i);
     memset(in, 0, (size_t)size * sizeof(int));
     MPI_Alltoallw_init(out, counts, displs, types, in, counts, displs, types, MPI_COMM_WORLD,
                        MPI_INFO_NULL, &r);
@@ -312,9 +317,20 @@ static int cancel_fn(void *extra, int complete)
 
 static void general(void)
 {
-    MPI_Request r;
+    MPI_Request r, first;
     MPI_Status st;
-    int three = 3, n;
+    int three = 3, n, v = 0, in = 1;
+    MPI_Irecv(&in, 1, MPI_INT, rank, 7, MPI_COMM_WORLD, &first);
+    r = first;
+    MPI_Send(&v, 1, MPI_INT, rank, 7, MPI_COMM_WORLD);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    /* what an output held before does not matter, also if it looks like the new handle */
+    r = (MPI_Request)((uintptr_t)first | (uintptr_t)0xff << 40);
+    MPI_Irecv(&in, 1, MPI_INT, rank, 7, MPI_COMM_WORLD, &r);
+    CHECK(r == first);
+    r = first;
+    MPI_Send(&v, 1, MPI_INT, rank, 7, MPI_COMM_WORLD);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
     MPI_Grequest_start(query, free_fn, cancel_fn, &three, &r);
     MPI_Grequest_complete(r);
     MPI_Wait(&r, &st);

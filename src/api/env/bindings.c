@@ -2,9 +2,13 @@
  * mpichversion. */
 #include "api/bindings.h"
 
+#include <stdlib.h>
+
+#include "coll/coll.h"
 #include "config.h"
 #include "dt/dt.h"
 #include "obj/errhandler.h"
+#include "obj/request.h"
 
 void MPII_Op_set_cxx(MPI_Op op, void (*caller)(void))
 {
@@ -22,6 +26,17 @@ void api_op_set_caller_c(MPI_Op op, void (*caller)(const void *in, void *inout, 
     struct dt_op *o = dt_op_find(op);
     if (o && !o->index)
         o->cxx_c = caller;
+    api_unlock();
+}
+
+void api_request_own(MPI_Request request, void *memory)
+{
+    api_enter("MPI_Ialltoallw");
+    struct request *r = obj_find(OBJ_REQUEST, request);
+    if (r && (r->kind == REQUEST_COLL || r->kind == REQUEST_PERSISTENT_COLL))
+        coll_request_own(r, memory);
+    else
+        free(memory);
     api_unlock();
 }
 

@@ -141,60 +141,12 @@ void ints_end(struct ints *a)
 void ints_back(struct ints *a, HANDLE *h)
 {
     for (int i = 0; a->v && i < a->n; i++)
-        request_back(&h[i], handle_in(h[i]), a->v[i]);
+        if (a->v[i] != handle_in(h[i]))
+            h[i] = handle_out(a->v[i]);
     ints_end(a);
 }
 
-/* Types of nonblocking and persistent calls: they live as long as the request. Oldest first: the
- * number of a request that has ended may come again before its arrays are given up. */
-struct kept {
-    struct kept *next;
-    MPI_Request r;
-    int *v;
-};
-
-static void hold(void)
-{
-    if (proc->threaded)
-        lock_acquire(&proc->lock);
-}
-
-static void let_go(void)
-{
-    if (proc->threaded)
-        lock_release(&proc->lock);
-}
-
-static void keep(MPI_Request r, int *v)
-{
-    struct kept *k = malloc(sizeof *k), **at = &proc->kept_types;
-    if (!k)
-        return; /* the array stays for ever */
-    *k = (struct kept){NULL, r, v};
-    hold();
-    while (*at)
-        at = &(*at)->next;
-    *at = k;
-    let_go();
-}
-
-void request_ended(MPI_Request r)
-{
-    if (__builtin_expect(proc->kept_types == NULL, 1))
-        return;
-    hold();
-    for (struct kept **at = &proc->kept_types; *at;) {
-        struct kept *k = *at;
-        if (k->r == r) {
-            *at = k->next;
-            free(k->v);
-            free(k);
-        } else {
-            at = &k->next;
-        }
-    }
-    let_go();
-}
+/* --- types of alltoallw ----------------------------------------------------------------- */
 
 CORE(Comm_test_inter);
 CORE(Comm_size);
@@ -239,7 +191,7 @@ void types_begin(struct ints *a, MPI_Comm c, const HANDLE *h, int neighbor, int 
 void types_end(struct ints *a, int rc, MPI_Request r)
 {
     if (a->v && !rc && r != MPI_REQUEST_NULL)
-        keep(r, a->v);
+        api_request_own(r, a->v);
     else
         free(a->v);
 }

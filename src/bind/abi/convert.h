@@ -156,16 +156,6 @@ void ints_end(struct ints *a);
 void types_begin(struct ints *a, MPI_Comm c, const HANDLE *h, int neighbor, int is_send);
 /* The call is over with rc; of a nonblocking one the array lives as long as request r. */
 void types_end(struct ints *a, int rc, MPI_Request r);
-/* r is no more: arrays that lived as long end. */
-void request_ended(MPI_Request r);
-static inline void request_back(HANDLE *h, int was, int now)
-{
-    if (now == was)
-        return;
-    *h = handle_out(now);
-    if (now == MPI_REQUEST_NULL)
-        request_ended(was);
-}
 
 int thread_in(int v), thread_out(int v);
 int order_in(int v), order_out(int v);
