@@ -3,7 +3,7 @@
 #define CHECK_STALL_H
 
 #include "base/map.h"
-#include "check/graph.h"
+#include "check/waitgraph.h"
 #include "check/waits.h"
 #include "progress/progress.h"
 

@@ -2,7 +2,7 @@
 #ifndef CHECK_WAITS_H
 #define CHECK_WAITS_H
 
-#include "check/graph.h"
+#include "check/waitgraph.h"
 #include "progress/progress.h"
 
 enum { WAITS_CALL = 120 };

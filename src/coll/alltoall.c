@@ -5,7 +5,7 @@
 #include "coll/coll_types.h"
 #include "coll/select.h"
 #include "obj/err.h"
-#include "obj/topo.h"
+#include "obj/neighbors.h"
 
 enum { WINDOW = 32 }; /* messages under way at once, each direction */
 

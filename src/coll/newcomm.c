@@ -11,7 +11,7 @@
 #include "dt/dt.h"
 #include "obj/attr.h"
 #include "obj/err.h"
-#include "obj/topo.h"
+#include "obj/neighbors.h"
 
 static int no_memory(const char *call)
 {

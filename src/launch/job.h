@@ -14,9 +14,9 @@
 
 #include "base/jobpage.h"
 #include "launch/args.h"
-#include "launch/io.h"
 #include "launch/pmi_server.h"
 #include "launch/reaper.h"
+#include "launch/streams.h"
 
 enum job_phase { JOB_RUNNING, JOB_ENDING, JOB_KILLED };
 

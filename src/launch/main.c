@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "launch/args.h"
+#include "launch/binding.h"
 #include "launch/handover.h"
 #include "launch/job.h"
 #include "launch/other.h"
-#include "launch/place.h"
 #include "var/var.h"
 
 enum { STATUS_USAGE = 255 };

@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "base/sched.h"
+#include "launch/binding.h"
 #include "launch/env.h"
 #include "launch/job.h"
 #include "launch/other.h"
-#include "launch/place.h"
 #include "launch/spawn.h"
 
 enum { STATUS_USAGE = 255, FILES_PER_RANK = 3, FILES_OWN = 32 };

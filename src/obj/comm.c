@@ -10,8 +10,8 @@
 #include "boot/boot.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
+#include "obj/neighbors.h"
 #include "obj/obj_types.h"
-#include "obj/topo.h"
 
 struct comm *comm_ref(struct comm *c)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "obj/topo.h"
+#include "obj/neighbors.h"
 
 /* an int has at most 1536 divisors, and 30 factors above 1 */
 enum { MAX_FREE = 31, MAX_DIVISORS = 1536 };

@@ -20,7 +20,7 @@ int rma_request_make(const struct rma_win *w, struct rma_request **out, MPI_Requ
 void rma_stats_print(void);
 void rma_stats_write(const char *name);
 
-/* --- check.c ---- */
+/* --- invariants.c ---- */
 void rma_check_invariants(const struct rma_win *w);
 
 #endif

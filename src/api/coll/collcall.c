@@ -6,7 +6,7 @@
 #include "check/check.h"
 #include "check/race.h"
 #include "dt/dt.h"
-#include "obj/topo.h"
+#include "obj/neighbors.h"
 
 enum side { SEND = 1, RECV = 2 };
 

@@ -8,7 +8,7 @@
 #include "check/check.h"
 #include "check/race.h"
 #include "coll/newcomm.h"
-#include "obj/topo.h"
+#include "obj/neighbors.h"
 
 static int cart_args(const struct comm *c, int ndims, const int *dims, const int *periods,
                      int *nodes)

@@ -9,7 +9,7 @@
 #include "check/race.h"
 #include "coll/coll.h"
 #include "dt/dt.h"
-#include "obj/topo.h"
+#include "obj/neighbors.h"
 
 static int weights_arg(const int *weights, int n, const char *name)
 {

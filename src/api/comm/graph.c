@@ -7,7 +7,7 @@
 #include "api/comm/topocall.h"
 #include "check/check.h"
 #include "check/race.h"
-#include "obj/topo.h"
+#include "obj/neighbors.h"
 
 static int graph_args(const struct comm *c, int nnodes, const int *index, const int *edges)
 {

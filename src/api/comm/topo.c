@@ -6,7 +6,7 @@
 
 #include "api/comm/topocall.h"
 #include "coll/newcomm.h"
-#include "obj/topo.h"
+#include "obj/neighbors.h"
 
 int topocall_no_memory(void)
 {

@@ -4,7 +4,7 @@
 #define API_COMM_TOPOCALL_H
 
 #include "obj/comm.h"
-#include "obj/topo.h"
+#include "obj/neighbors.h"
 
 int topocall_no_memory(void);
 /* A copy of n ints; n = 0 gives NULL and is fine. */

@@ -1,4 +1,4 @@
-/* types.h - records of rma/ and their invariants (part of core.h). src/rma/check.c asserts them.
+/* types.h - records of rma/ and their invariants (part of core.h), which invariants.c asserts.
  *
  *   rma ---- windows by id --- slot[rank % n] --- target elements --- operation elements
  *       \--- lists: active windows (work for the hook), LOCK_CALLED elements in call order

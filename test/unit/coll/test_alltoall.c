@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "obj/topo.h"
+#include "obj/neighbors.h"
 #include "var/var.h"
 
 Suite *suite_alltoall(void);

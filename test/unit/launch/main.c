@@ -7,17 +7,17 @@ Suite *suite_dialect(void);
 Suite *suite_elf(void);
 Suite *suite_engine(void);
 Suite *suite_env(void);
-Suite *suite_io(void);
+Suite *suite_streams(void);
 Suite *suite_kvs(void);
 Suite *suite_ldcache(void);
 Suite *suite_needs(void);
-Suite *suite_place(void);
+Suite *suite_binding(void);
 Suite *suite_pmi_server(void);
 
 int main(void)
 {
     Suite *(*const suites[])(void) = {
-        suite_args, suite_ask, suite_dialect, suite_elf, suite_engine, suite_env, suite_io,
-        suite_kvs, suite_ldcache, suite_needs, suite_place, suite_pmi_server};
+        suite_args, suite_ask, suite_dialect, suite_elf, suite_engine, suite_env, suite_streams,
+        suite_kvs, suite_ldcache, suite_needs, suite_binding, suite_pmi_server};
     return unit_run(suites, sizeof suites / sizeof *suites);
 }

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "launch/binding.h"
 #include "launch/dialect.h"
-#include "launch/place.h"
 #include "words.h"
 
 Suite *suite_dialect(void);

@@ -10,12 +10,12 @@ Suite *suite_group(void);
 Suite *suite_info(void);
 Suite *suite_obj(void);
 Suite *suite_request(void);
-Suite *suite_topo(void);
+Suite *suite_neighbors(void);
 
 int main(void)
 {
     Suite *(*const suites[])(void) = {suite_obj,  suite_err,    suite_errhandler, suite_group,
-                                      suite_comm, suite_attr,   suite_info,       suite_topo,
+                                      suite_comm, suite_attr,   suite_info,       suite_neighbors,
                                       suite_dims, suite_request};
     return unit_run(suites, (int)(sizeof suites / sizeof *suites));
 }

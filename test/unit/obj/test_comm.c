@@ -7,8 +7,8 @@
 #include "obj/attr.h"
 #include "obj/comm.h"
 #include "obj/errhandler.h"
+#include "obj/neighbors.h"
 #include "obj/obj_types.h"
-#include "obj/topo.h"
 
 static uint32_t gone;
 static int freed;

@@ -2,7 +2,7 @@
  * least range. */
 #include "unit_obj.h"
 
-#include "obj/topo.h"
+#include "obj/neighbors.h"
 
 static void filled(int product, int ndims, int *dims, const int *want)
 {

@@ -1,5 +1,5 @@
-/* io.c - output of ranks: whole lines from pipes to mpiexec's own streams. */
-#include "launch/io.h"
+/* streams.c - output of ranks: whole lines from pipes to mpiexec's own streams. */
+#include "launch/streams.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
-/* test_topo.c - obj/topo.c: ranks and coordinates, neighbors in a grid, neighbors in graphs, no
- * topology. */
+/* test_neighbors.c - obj/neighbors.c: ranks and coordinates, neighbors in a grid, neighbors in
+ * graphs, no topology. */
 #include "unit_obj.h"
 
 #include <mpi.h>
@@ -8,7 +8,7 @@
 
 #include "obj/comm.h"
 #include "obj/err.h"
-#include "obj/topo.h"
+#include "obj/neighbors.h"
 
 static int *ints(int n, const int *v)
 {
@@ -117,4 +117,5 @@ START_TEST(no_topology)
 }
 END_TEST
 
-OBJ_SUITE(topo, ranks_and_coordinates, neighbors_in_a_grid, neighbors_in_graphs, no_topology)
+OBJ_SUITE(neighbors, ranks_and_coordinates, neighbors_in_a_grid, neighbors_in_graphs,
+          no_topology)

@@ -1,4 +1,4 @@
-/* place.h - which processors each rank may use (-bind-to, -map-by).
+/* binding.h - which processors each rank may use (-bind-to, -map-by).
  *
  * -map-by deals the ranks out over its objects in turn; -bind-to sets how much each gets there:
  *
@@ -8,8 +8,8 @@
  *                                                               (both cores)
  *
  * When the objects run out the next rank begins again at the first, sharing it. */
-#ifndef LAUNCH_PLACE_H
-#define LAUNCH_PLACE_H
+#ifndef LAUNCH_BINDING_H
+#define LAUNCH_BINDING_H
 
 #include <stddef.h>
 

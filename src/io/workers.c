@@ -1,4 +1,4 @@
-/* pool.c - nonblocking accesses: a few threads run transfers, the progress engine completes them.
+/* workers.c - nonblocking accesses: threads run transfers, the progress engine completes them.
  *
  *   start --jobs--> worker: transfer_run --done, eventfd--> hook: access_finish, complete
  *

@@ -1,4 +1,4 @@
-/* check.c - asserts the invariants of types.h and state.c (debug builds; tests). */
+/* invariants.c - asserts the invariants of types.h and state.c (debug builds; tests). */
 #include "rma/rma_types.h"
 
 /* R15.  `leaves`: something of t may leave now. */

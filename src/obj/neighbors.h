@@ -1,9 +1,9 @@
-/* topo.h - virtual topologies of communicators (MPI-3.1 chapter 7): their data, and the neighbours
- * that follow from it.
+/* neighbors.h - virtual topologies of communicators (MPI-3.1 chapter 7): their data, and the
+ * neighbours that follow from it.
  *
  * Dimensions, coordinates and ranks are counts; all arrays belong to the topology. */
-#ifndef OBJ_TOPO_H
-#define OBJ_TOPO_H
+#ifndef OBJ_NEIGHBORS_H
+#define OBJ_NEIGHBORS_H
 
 struct comm;
 

@@ -1,5 +1,5 @@
-/* topo.c - virtual topologies: Cartesian, graph and distributed graph; neighbours of a rank. */
-#include "obj/topo.h"
+/* neighbors.c - virtual topologies: Cartesian, graph, distributed graph; neighbours of a rank. */
+#include "obj/neighbors.h"
 
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* place.c - binding and mapping: the processors of each rank. */
-#include "launch/place.h"
+/* binding.c - binding and mapping: the processors of each rank. */
+#include "launch/binding.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
-/* test_place.c - launch/place.c: layouts, none, mistakes. */
+/* test_binding.c - launch/binding.c: layouts, none, mistakes. */
 #include "unit.h"
 
 #include <string.h>
 
-#include "launch/place.h"
+#include "launch/binding.h"
 
-Suite *suite_place(void);
+Suite *suite_binding(void);
 
 /* Two sockets of one NUMA node and three two-thread cores: processors 0-5 | 6-11. */
 #define MACHINE "socket:2 numa:1 core:3 pu:2"
@@ -87,9 +87,9 @@ START_TEST(mistakes)
 }
 END_TEST
 
-Suite *suite_place(void)
+Suite *suite_binding(void)
 {
-    Suite *s = suite_create("launch/place");
+    Suite *s = suite_create("launch/binding");
     TCase *t = tcase_create("place");
     tcase_add_test(t, layouts);
     tcase_add_test(t, none);

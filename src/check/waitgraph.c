@@ -1,5 +1,5 @@
-/* The wait-for graph: elimination, and the part that the verdict rests on. */
-#include "check/graph.h"
+/* waitgraph.c - the wait-for graph: elimination, and the part that the verdict rests on. */
+#include "check/waitgraph.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* graph.h - which processes wait for each other, and for no other?  Private to check/.
+/* waitgraph.h - which processes wait for each other, and for no other?  Private to check/.
  *
  *   waiter: a process that has reported for what it waits
  *     items: WAIT_ALL  it goes on when all are served: one that never is keeps it for ever
@@ -8,8 +8,8 @@
  * graph_strike() strikes out each process that could be served by one that has not reported, or is
  * struck out.  What is left waits for ever, if all of it held at one moment (stall.c proves that).
  * Nothing here depends on other rooms or on messages. */
-#ifndef CHECK_GRAPH_H
-#define CHECK_GRAPH_H
+#ifndef CHECK_WAITGRAPH_H
+#define CHECK_WAITGRAPH_H
 
 #include <stdint.h>
 

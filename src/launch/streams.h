@@ -1,4 +1,4 @@
-/* io.h - output of many ranks into one place, a line at a time; and a terminal's input to rank 0.
+/* streams.h - output of many ranks into one place, by lines; and the input of a terminal to rank 0.
  *
  *     rank 0 stdout --pipe--> stream --\
  *     rank 0 stderr --pipe--> stream ---+--> sink (our stdout, our stderr, or a file)
@@ -11,8 +11,8 @@
  * A sink holds a bounded number of bytes.  Streams that find no room are not read, so that a slow
  * reader slows the ranks down as a plain pipe would.  Nothing here blocks.
  * Start at stream_push(). */
-#ifndef LAUNCH_IO_H
-#define LAUNCH_IO_H
+#ifndef LAUNCH_STREAMS_H
+#define LAUNCH_STREAMS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,13 +1,13 @@
-/* test_graph.c - check/graph.c: messages in a ring, one that has not reported may serve, all of
- * several, one of several, any source, a collective call needs all, two communicators, messages
- * inside a call, itself. */
+/* test_waitgraph.c - check/waitgraph.c: messages in a ring, one that has not reported may serve,
+ * all of several, one of several, any source, a collective call needs all, two communicators,
+ * messages inside a call, itself. */
 #include "unit.h"
 
 #include <string.h>
 
-#include "check/graph.h"
+#include "check/waitgraph.h"
 
-Suite *suite_graph(void);
+Suite *suite_waitgraph(void);
 
 enum { MANY = 8 };
 static struct wait_item items[MANY][4];
@@ -188,9 +188,9 @@ START_TEST(itself)
 }
 END_TEST
 
-Suite *suite_graph(void)
+Suite *suite_waitgraph(void)
 {
-    Suite *s = suite_create("check/graph");
+    Suite *s = suite_create("check/waitgraph");
     TCase *t = tcase_create("graph");
     tcase_add_test(t, messages_in_a_ring);
     tcase_add_test(t, one_that_has_not_reported_may_serve);

@@ -1,4 +1,4 @@
-/* test_io.c - lines of several streams into one sink, with the time given by the test. */
+/* test_streams.c - lines of several streams into one sink, with the time given by the test. */
 #include "unit.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "launch/io.h"
+#include "launch/streams.h"
 
-Suite *suite_io(void);
+Suite *suite_streams(void);
 
 #define S 1000000000ull /* ns */
 
@@ -281,9 +281,9 @@ START_TEST(pump_copies)
 }
 END_TEST
 
-Suite *suite_io(void)
+Suite *suite_streams(void)
 {
-    Suite *s = suite_create("launch/io");
+    Suite *s = suite_create("launch/streams");
     TCase *t = tcase_create("io");
     tcase_add_test(t, whole_lines_only);
     tcase_add_test(t, labels);
