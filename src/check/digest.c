@@ -70,14 +70,21 @@ static __attribute__((noinline)) void gathered(const struct coll_args *a, struct
     out->signature = out->soft ? 0 : t->basic ? dt_sig_hash(t->basic, 1) : 1;
 }
 
+/* Does this process receive something of each, and send something to each? */
+static int with_each(const struct coll_args *a)
+{
+    int n = a->comm->size;
+    return !zeroes(a->rcounts, n) && (a->sbuf == MPI_IN_PLACE || !zeroes(a->scounts, n));
+}
+
 /* Alltoallv: a process that receives something of each names the elements of all.  Others may not
  * know, so it is no part of the history. */
 void history_elements(struct align_history *h, const struct coll_args *a)
 {
     const struct dt_type *t = a->rtype;
-    int n = a->comm->size;
-    if (a->comm->remote || !h->room || !t || !t->size || !t->basic || is_packed(t) ||
-        zeroes(a->rcounts, n) || (a->sbuf != MPI_IN_PLACE && zeroes(a->scounts, n)))
+    if (a->comm->remote || !h->room || !t || !t->size)
+        return;
+    if (!t->basic || is_packed(t) || !with_each(a))
         return;
     h->ring[(h->calls - 1) & (h->room - 1)].bytes = dt_sig_hash(t->basic, 1) | 1;
 }

@@ -85,8 +85,11 @@ static int take_word(struct p2p_offers *o, unsigned slot)
 static struct p2p_peer *offerable(const struct p2p_req *q)
 {
     int stream = q->flags & P2P_STREAM;
-    if (q->size < proc->p2p->offer_min || !q->holds || !q->block || q->cancelled || q->world < 0 ||
-        q->target < 0 || q->world == proc->p2p->me || stream == P2P_COLL || stream == P2P_TOOL)
+    if (stream == P2P_COLL || stream == P2P_TOOL)
+        return NULL;
+    if (q->size < proc->p2p->offer_min || !q->holds || !q->block || q->cancelled)
+        return NULL;
+    if (q->world < 0 || q->target < 0 || q->world == proc->p2p->me)
         return NULL;
     struct p2p_peer *p = peer_get(q->world);
     return p && p->near && p->ordered && !p->dead && p->cma != P2P_CMA_REFUSED ? p : NULL;

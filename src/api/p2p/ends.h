@@ -19,8 +19,9 @@ static inline __attribute__((always_inline)) int plain(struct ends *e, const voi
 {
     e->c = obj_find(OBJ_COMM, comm);
     e->t = dt_find(type);
-    return e->c && e->t && e->t->holders && (e->t->flags & DT_COMMITTED) && buf && count >= 0 &&
-           tag >= 0 && peer >= 0 && peer < comm_peer_size(e->c);
+    if (!e->c || !e->t || !e->t->holders || !(e->t->flags & DT_COMMITTED))
+        return 0;
+    return buf && count >= 0 && tag >= 0 && peer >= 0 && peer < comm_peer_size(e->c);
 }
 
 static int send_checks(struct ends *e, const void *buf, MPI_Count count, MPI_Datatype type,

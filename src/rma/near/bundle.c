@@ -60,10 +60,7 @@ static struct acc_bundle *slot(const struct bundle *b)
 int rma_may_bundle(const struct rma_near *n, const struct rma_args *a, size_t bytes)
 {
     return n->kind == RMA_NEAR_CMA && bytes <= BUNDLED_MOST && rma_self()->box &&
-           dt_is_block(a->ttype, (size_t)a->tcount) &&
-           (a->kind == RMA_PUT   ? dt_is_block(a->otype, (size_t)a->ocount)
-            : a->kind == RMA_GET ? dt_is_block(a->rtype, (size_t)a->rcount)
-                                 : 0);
+           rma_block_moves(a);
 }
 
 /* One more operation that could be bundled. Is it the first since the last synchronization, where

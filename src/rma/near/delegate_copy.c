@@ -34,16 +34,14 @@ struct copy {
     uint32_t number[RMA_BOX_SLOTS];
 };
 
+
+
 int rma_may_copy(const struct rma_win *w, const struct rma_near *n, const struct rma_args *a,
                  size_t bytes)
 {
     if (n->kind != RMA_NEAR_CMA || !rma_self()->box || w->nears < 2)
         return 0;
-    if (!bytes || bytes > COPY_MOST || !dt_is_block(a->ttype, (size_t)a->tcount))
-        return 0;
-    if (a->kind == RMA_PUT)
-        return dt_is_block(a->otype, (size_t)a->ocount);
-    return a->kind == RMA_GET && dt_is_block(a->rtype, (size_t)a->rcount);
+    return bytes && bytes <= COPY_MOST && rma_block_moves(a);
 }
 
 static size_t piece(const struct copy *c, size_t at)

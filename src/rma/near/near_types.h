@@ -40,7 +40,16 @@ int rma_delegate_answered(const void *what); /* struct rma_awaited */
 void rma_delegate_unread(struct rma_near *n, uint32_t number); /* it was taken back */
 void rma_delegate_learn(struct rma_near *n, int late);
 /* --- delegate_copy.c ---- */
-/* Is it a put or get of one block that may be delegated? */
+/* Is it a put or get of one block at both ends? */
+static inline int rma_block_moves(const struct rma_args *a)
+{
+    if (!dt_is_block(a->ttype, (size_t)a->tcount))
+        return 0;
+    if (a->kind == RMA_PUT)
+        return dt_is_block(a->otype, (size_t)a->ocount);
+    return a->kind == RMA_GET && dt_is_block(a->rtype, (size_t)a->rcount);
+}
+/* Is it one that may be delegated? */
 int rma_may_copy(const struct rma_win *w, const struct rma_near *n, const struct rma_args *a,
                  size_t bytes);
 /* Delegate it; off: of the target buffer in the window, checked (dynamic windows: the address).
