@@ -38,9 +38,9 @@
  *      (SHUT_MAX). However many ask at once, their connections wait in the kernel until the
  *      question is there, and then for a free place.
  *   W7 A process that never had an answer, a question or a message by a network from another host
- *      cannot tell a firewall from a failure (W2), and shall not wait for ever. The process that it
- *      waits for is given up after DEAF times the time-out. After one of these from any process
- *      this rule is off: then it is a firewall.
+ *      cannot distinguish a firewall from a failure (W2), and shall not wait for ever. The process
+ *      that it waits for is given up after DEAF times the time-out. After one of these from any
+ *      process this rule is off: then it is a firewall.
  *   W8 A message that came after the question is an answer. Silence counts from there, and no more
  *      if no process has asked since.
  * The thread touches its own record, struct boot's set of failures (atomic) and nothing else;

@@ -261,7 +261,7 @@ void detector_probe_spoke(struct watch *w, int rank, uint64_t now)
         }
 }
 
-/* It is alive, or asked for as long as W7 says: others first. */
+/* It is alive, or asked for as long as W7 asks: others first. */
 static int probe_yields(const struct watch *w, const struct probe *p, uint64_t now)
 {
     return detector_probe_open(p) || (detector_is_deaf(w) && now - p->since > detector_timeout(w));

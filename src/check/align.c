@@ -206,7 +206,7 @@ int check_win(struct rma_win *w, enum check_call call, int modes, const void *si
     if (modes)
         what.what |= (uint32_t)(OP_MODES + modes) << WHAT_OP;
     int first = !c->check || !c->check->h.calls, err = enter(c, &what, site, turn);
-    if (c->errhandler != *rma_win_errhandler(w)) /* it says whether a verdict ends the job */
+    if (c->errhandler != *rma_win_errhandler(w)) /* it decides whether a verdict ends the job */
         comm_set_errhandler(c, *rma_win_errhandler(w));
     if (turn->of && first)
         snprintf(turn->of->name, sizeof turn->of->name, *name ? "window %.50s" : "a window", name);
@@ -224,7 +224,7 @@ int check_file(struct io_file *f, enum check_call call, enum check_form form, en
         snprintf(a->name, sizeof a->name, "a file");
     if (a)
         a->unguarded = 1;
-    if (c->errhandler != *io_errhandler(f)) /* it says whether a verdict ends the job */
+    if (c->errhandler != *io_errhandler(f)) /* it decides whether a verdict ends the job */
         comm_set_errhandler(c, *io_errhandler(f));
     return enter(c, &what, site, turn);
 }
@@ -308,8 +308,8 @@ int check_explain(struct comm *c, int err)
     return c->misaligned ? err_make(MPI_ERR_NOT_SAME, "%s", c->misaligned) : err;
 }
 
-/* The communicator of a window takes the window's handler: it says whether a verdict ends the job.
- * Windows on which no collective call was made so far are known by this alone. */
+/* The communicator of a window takes the window's handler, which decides whether a verdict ends the
+ * job. Windows on which no collective call was made so far are known by this alone. */
 static void adopt(void *win)
 {
     struct rma_win *w = win;
@@ -417,7 +417,7 @@ void check_ending(void)
             judge_look(a, LOOK_EARLY);
     }
     free(list);
-    /* an answer says that the ring has come: the judge compares before it ends */
+    /* an answer means that the ring has come: the judge compares before it ends */
     progress_wait(answered, k, "the comparison of collective calls", -1);
 }
 

@@ -3,7 +3,7 @@
  *   api/ --- check_coll, check_comm ---> digest, history and ring of the communicator
  *        --- check_leave --------------> an error that a difference explains
  *   a wait lasts, a communicator is freed, MPI_Finalize ---> the ring goes to the judge,
- *                      rank 0 of the communicator, which compares, prints, and tells the others
+ *                      rank 0 of the communicator, which compares, prints, and informs the others
  *
  * proc->check is NULL while MPIR_CVAR_COLL_CHECK is 0; then none of these is called, but
  * check_init(), check_ending(), check_ended() and check_finalize(). All run under proc->lock.

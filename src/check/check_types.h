@@ -86,7 +86,7 @@ uint32_t history_copy(const struct align_history *h, struct align_entry *e, uint
 uint32_t views_differ(const struct align_view *a, const struct align_view *b);
 /* Entry of call k, NULL: the view does not show it. */
 const struct align_entry *view_at(const struct align_view *v, uint32_t k);
-/* The same call, with the same types, as the histories up to k say. */
+/* The same call, with the same types, by the histories up to k. */
 int entries_alike(const struct align_view *a, const struct align_view *b, uint32_t k);
 
 /* --- texts (text.c) --------------------------------------------------------------------- */
@@ -221,7 +221,7 @@ void judge_look(struct align *a, enum judge_when now);
 void judge_explain(struct align *a);       /* behind an error: ask all, wait a moment */
 void judge_later(struct check *k);         /* the hook has work */
 void judge_verdict(struct align *a, const char *brief); /* it is known here */
-void judge_end_job(const struct align *a); /* soon, if its error handler says so */
+void judge_end_job(const struct align *a); /* soon, if its error handler is fatal */
 /* stall.c */
 int stall_init(void);
 void stall_finalize(void);

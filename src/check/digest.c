@@ -1,4 +1,4 @@
-/* The digest of a collective call: what all processes must give alike, and what not. */
+/* digest.c - the digest of a collective call: what all processes must give alike, and what not. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* judge.c - rings go to rank 0 of the communicator, which compares, prints, and tells the others.
+/* judge.c - rings go to rank 0 of the communicator, which compares, prints, and informs the others.
  *
  *   member                       judge
  *      ALIGN_RING  ------------>   compares with its own and with those that came before
@@ -218,7 +218,7 @@ static void look_at_doubts(struct align *a, const struct align_view *v, int n)
 }
 
 /* Level 3: the order across communicators. Behind a verdict about another one, processes differ
- * lawfully, and that one may come a little later: this is never said early. */
+ * lawfully, and that one may come a little later: this is never reported early. */
 static uint32_t look_at_order(struct align_view *v, int n, enum judge_when now, int *wait)
 {
     if (cvar.coll_check < CHECK_STRICT || proc->check->told)
@@ -245,7 +245,7 @@ void judge_look(struct align *a, enum judge_when now)
     struct check *k = proc->check;
     struct align_entry *e;
     int n;
-    /* A deadlock was told meanwhile; or the living may leave calls, and differ lawfully. */
+    /* A deadlock was reported meanwhile; or the living may leave calls, and differ lawfully. */
     if (a->look && (a->verdict || boot_failed_count())) {
         a->look = 0;
         k->pending--;

@@ -1,4 +1,5 @@
-/* Messages of the checker. They wait here for room at the receiver, so that no call blocks. */
+/* post.c - messages of the checker. They wait here for room at the receiver, so that no call
+ * blocks. */
 #include <stdlib.h>
 #include <string.h>
 

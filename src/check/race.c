@@ -1,4 +1,4 @@
-/* race.c - the clock of this process, what it knows of others, and what collectives tell it. */
+/* race.c - the clock of this process, what it knows of others and learns from collectives. */
 #include "check/race_proc.h"
 
 #include <errno.h>
@@ -172,7 +172,7 @@ void race_joined(struct comm *c)
 
 /* --- collectives ------------------------------------------------------------------------------ */
 
-/* Which collective on clocks tells what the program's tells. */
+/* Which collective on clocks carries what the program's carries. */
 static int edges(const struct coll_args *a, int64_t *v, struct coll_args *out)
 {
     *out = (struct coll_args){.comm = a->comm, .root = a->root, .rbuf = v,

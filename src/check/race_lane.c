@@ -1,5 +1,5 @@
-/* Which bytes do two accesses have in common? Datatypes are lanes, runs at a stride; they are not
- * expanded. */
+/* race_lane.c - which bytes two accesses have in common. Datatypes are lanes, runs at a stride;
+ * they are not expanded. */
 #include "check/race_types.h"
 
 enum { MOST_BLOCKS = 4096 }; /* of the shorter list, before the answer is RACE_MAY_TOUCH */

@@ -6,7 +6,7 @@
  *     CLOSE (what came open is complete) -->  tested again
  *     CLOCK (view) ----------------------->  before a message, or before MPI_Win_complete
  *
- * They wait here for room, by receiver, so that no call blocks unless it says so. */
+ * They wait here for room, by receiver, so that no call blocks unless its comment mentions it. */
 #include "check/race_proc.h"
 
 #include <errno.h>
@@ -129,7 +129,7 @@ void race_msg_send(int dst, int type, const void *bytes, size_t len)
     struct race *r = proc->race;
     struct race_peer *p = race_peer_of(dst);
     struct race_post *x = p ? malloc(sizeof *x + len) : NULL;
-    if (!x) { /* others wait for what this would have told */
+    if (!x) { /* others wait for what this would have brought */
         r->off = 1;
         r->acks -= type != RACE_ACK && type != RACE_ASK && type != RACE_TELL;
         return;

@@ -2,7 +2,7 @@
  *
  *   struct race --- wins by context id ---> race_win --- targets by rank ---> race_target
  *        |                                                  |-- pend: batches of operations that
- *        |                                                  |   the target has not been told
+ *        |                                                  |   the target does not know of
  *        |                                                  '-- local: their buffers here
  *        |-- region: accesses to the memory of this process
  *        '-- peers by world rank: messages that wait for room, clocks */

@@ -1,4 +1,4 @@
-/* The accesses to the memory of one process, by address.
+/* race_region.c - the accesses to the memory of one process, by address.
  *
  *   record of up to 16 pages  -> these pages (4 KiB)
  *   of up to 16 spans         -> these spans (2 MiB)

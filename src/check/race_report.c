@@ -1,4 +1,4 @@
-/* race_report.c - what is told of two accesses that interfere: once for each pair of places. */
+/* race_report.c - the report about two accesses that interfere: once for each pair of places. */
 #include "check/race_proc.h"
 
 #include <fcntl.h>
@@ -62,7 +62,7 @@ static uint64_t mix(uint64_t h, uint64_t v)
     return h ^ h >> 29;
 }
 
-/* Was this pair of places told before? */
+/* Was this pair of places reported before? */
 static int is_known(const struct race_found *f)
 {
     struct race *r = proc->race;

@@ -1,5 +1,5 @@
-/* What the standard says of two accesses to the same bytes that nothing orders (MPI-3.1 11.7,
- * MPI-4.1 12.7; memory model MPI_WIN_UNIFIED, which this library has). */
+/* race_rule.c - the standard's rules for two accesses to the same bytes that nothing orders
+ * (MPI-3.1 11.7, MPI-4.1 12.7; memory model MPI_WIN_UNIFIED, which this library has). */
 #include "check/race_types.h"
 #include "dt/dt.h"
 

@@ -1,4 +1,4 @@
-/* What threads know of each other. */
+/* race_view.c - what threads know of each other. Views are immutable and shared. */
 #include "check/race_types.h"
 
 #include <stdlib.h>

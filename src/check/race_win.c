@@ -1,4 +1,4 @@
-/* race_win.c - windows and their synchronization: which call tells a process of which other. */
+/* race_win.c - windows and their synchronization: from which process a call lets this one learn. */
 #include "check/race_proc.h"
 
 #include <stdlib.h>

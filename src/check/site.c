@@ -1,4 +1,4 @@
-/* Places in the program: from a return address to file and line.
+/* site.c - places in the program: from a return address to file and line.
  *
  *   portable = hash of the module's path (16 bits) | offset in the module (48 bits)
  *

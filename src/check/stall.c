@@ -3,11 +3,11 @@
  *   member (a wait has lasted)                   collector: the lowest process that answers
  *      STALL_STATE    ----------------------->   for what it waits
  *      <----------------------- STALL_HAVE       else the next process is asked after 200 ms
- *                                                graph.c: a core that waits for itself alone?
+ *                                                waitgraph.c: a core that waits for itself alone?
  *      <------------------------ STALL_ASK       twice, to each process of the core:
  *      STALL_FLUSH <-----> STALL_FLUSHED         between those that wait for each other
  *      STALL_SAME     ----------------------->   it still waits, for the same
- *      <-------------------- STALL_VERDICT       all did: the deadlock is told, and waits end
+ *      <-------------------- STALL_VERDICT       all did: the deadlock is reported, and waits end
  *
  * Proof. All of the core were in the same waits when the last STATE came, and at the end, so at one
  * moment in between. What they had sent to each other before has arrived: a FLUSH and the reply to
@@ -144,7 +144,7 @@ static void on_long(const struct progress_waiting *w)
         return;
     int known = waits_describe(w, x);
     answer(s, known ? x : NULL);
-    if (known && now - w->since >= ms + ms / 4) /* sequences that differ are told first */
+    if (known && now - w->since >= ms + ms / 4) /* sequences that differ are reported first */
         tell(s, x, now);
     free(x);
 }

@@ -62,7 +62,7 @@ struct stall_state; /* collect.c */
 
 struct stall {
     /* the own wait */
-    uint64_t told, told_at; /* id of the wait that was told, and when (ns) */
+    uint64_t told, told_at; /* id of the wait that was reported, and when (ns) */
     int collector, have;    /* to which process; whether it has answered */
     uint64_t rings_at;      /* when rings were sent last (ns) */
     struct stall_ask ask;

@@ -1,4 +1,4 @@
-/* The message about calls that differ. */
+/* text.c - the message about calls that differ. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* waits.h - for what this process waits, as it tells others; private to check/. */
+/* waits.h - for what this process waits, as it reports it; private to check/. */
 #ifndef CHECK_WAITS_H
 #define CHECK_WAITS_H
 
@@ -17,7 +17,7 @@ struct waits {
     char call[WAITS_CALL]; /* "MPI_Recv(source 1, tag 0)" */
 };
 
-/* 0: it may go on by itself, as far as can be said. */
+/* 0: it may go on by itself, as far as is known. */
 int waits_describe(const struct progress_waiting *w, struct waits *out);
 
 #endif

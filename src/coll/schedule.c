@@ -1,3 +1,5 @@
+/* schedule.c - the life of schedules (schedule.h): steps are added, run, and freed. Start with
+ * sched_make() and sched_begin(). */
 #include "coll/schedule.h"
 
 #include <stdlib.h>

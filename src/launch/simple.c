@@ -1,3 +1,4 @@
+/* simple.c - the options of mpiexec that set one member of struct args (simple.h). */
 #include "launch/simple.h"
 
 #include <errno.h>

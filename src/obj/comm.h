@@ -106,7 +106,7 @@ struct comm {
     uint32_t coll_note;     /* coll/: of the call that a checker let in last; 0: none */
     struct align *check; /* check/'s record of its collective calls, or NULL; it gives it up in */
     void (*check_free)(struct comm *c); /* ... this upcall */
-    const char *misaligned; /* check/: the calls of its members differ; this text says how; NULL:
+    const char *misaligned; /* check/: the calls of its members differ in this way; NULL:
                              * not known to. Collectives on it then end with MPI_ERR_NOT_SAME. */
     struct comm *maker;     /* coll_comm_dup(): over which it is being made; that one's differences
                              * end what is done inside. NULL: it is ready */

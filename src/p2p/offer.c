@@ -1,4 +1,4 @@
-/* The receiver's side of offered receives (offer.h): which are offered, and how they end.
+/* offer.c - the receiver's side of offered receives (offer.h): which are offered, and how they end.
  * Start with offer_posted() and offer_end(). */
 #include <stdlib.h>
 #include <string.h>
@@ -144,7 +144,7 @@ static int offer(struct p2p_req *q, struct p2p_peer *p)
     return 1;
 }
 
-/* Ask p to drop what it knows, and to say from which message on it keeps a log. */
+/* Ask p to drop what it knows, and to name the message from which on it keeps a log. */
 static void send_forget(struct p2p_peer *p)
 {
     struct p2p_forget m = {{0}};
@@ -295,7 +295,7 @@ static struct p2p_req *next_hidden(const struct p2p_peer *p, uint64_t serial)
     return best;
 }
 
-/* O4: S has dropped what was open, and tells from which message on it keeps a log. */
+/* O4: S has dropped what was open, and names the message from which on it keeps a log. */
 static int on_void(int src, const void *msg, size_t len)
 {
     const struct p2p_void *m = msg;

@@ -164,7 +164,7 @@ static void req_free(struct request *r)
     req_recycle((struct p2p_req *)r);
 }
 
-/* A request that outlives the call: its sender may be told of it. */
+/* A request that outlives the call: its sender may get to know it. */
 static int begin(struct p2p_req *q)
 {
     if (q->is_send)

@@ -1,4 +1,4 @@
-/* The sender's side of offered receives (offer.h): path 2, for peers that offer some.
+/* want.c - the sender's side of offered receives (offer.h): path 2, for peers that offer some.
  * Start with want_send() and want_note(). */
 #include <errno.h>
 #include <stdlib.h>
@@ -131,7 +131,7 @@ static int send_written(struct p2p_req *q, struct p2p_peer *p)
 }
 
 /* The data of q, which has no number yet, is in place when this returns AM_AGAIN in state
- * P2P_WRITTEN_OUT: nothing else leaves before it, so its number stays what the word says. */
+ * P2P_WRITTEN_OUT: nothing else leaves before it, so its number stays that of the word. */
 static int want_send(struct p2p_req *q, struct p2p_peer *p)
 {
     if (q->state == P2P_WRITTEN_OUT || (!q->next && write_now(q, p)))

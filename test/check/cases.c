@@ -244,7 +244,7 @@ static void window_returns(void)
     MPI_Win_create(buf, sizeof buf, 1, MPI_INFO_NULL, W, &w);
     MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
     if (rank == 1)
-        return; /* MPI_Finalize: its only word is said there */
+        return; /* MPI_Finalize: the only report is made there */
     err = MPI_Win_fence(0, w);
     MPI_Error_class(err, &cls);
     printf("%s\n", cls == MPI_ERR_NOT_SAME ? "not same" : "another class");

@@ -65,7 +65,7 @@ static void lock(int type)
 static void lock_race(void) { lock(MPI_LOCK_SHARED); }
 static void lock_fine(void) { lock(MPI_LOCK_EXCLUSIVE); }
 
-/* Rank 1 tells rank 2 that its put is complete: at the target, or only here. */
+/* Rank 1 informs rank 2 that its put is complete: at the target, or only here. */
 static void message(int (*flush)(int rank, MPI_Win win))
 {
     int got;

@@ -1,5 +1,5 @@
 /* waits CASE: processes that wait for each other for ever, and legal ones that look alike.
- * waits.test knows what is to be said of each. */
+ * waits.test has the report that each is to give. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

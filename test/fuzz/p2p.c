@@ -193,7 +193,7 @@ static void send_out(int src, int type, size_t len, const uint8_t *change, size_
     lone_deliver(src, type == P2P_DATA ? TP_REPLY : TP_REQUEST, type, out, len);
 }
 
-/* Claims an offered receive for message 9, and says so: at once, or behind its RTS. */
+/* Claims an offered receive for message 9, and reports that: at once, or behind its RTS. */
 static void answer_offer(const struct p2p_prepost *m, unsigned variant, int src,
                          const uint8_t *change, size_t n)
 {

@@ -159,7 +159,7 @@ static void cut_me(void)
 }
 
 /* A long operation after the other, until one of them meets the fault, or for a minute.  The
- * victim takes part as soon as it receives, and the others say so when one operation is over. */
+ * victim takes part as soon as it receives, and the others report when one operation is over. */
 static int longs(int (*op)(void))
 {
     double one = 0, until = now() + 60;

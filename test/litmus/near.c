@@ -42,8 +42,7 @@ struct arena {
     atomic_ulong last; /* rounds to run */
     _Alignas(64) volatile unsigned long guarded;      /* changed under the exclusive lock */
     _Alignas(64) volatile unsigned long guarded_twin; /* on another line; equal outside writers */
-    _Alignas(64) volatile unsigned to[2];             /* pairs: what the poster and the starter
-                                                       * say */
+    _Alignas(64) volatile unsigned to[2];             /* pairs: of the poster, of the starter */
     _Alignas(64) volatile unsigned cell[2][2];        /* barrier: [parity][process] */
     _Alignas(64) char ctl[1024];                      /* stripes */
     struct {

@@ -4,7 +4,7 @@
  *
  * Portable MPI-3.  For each size, lower quartiles of the rounds (default 41), in microseconds:
  *   pure      both are in MPI: what takes longer, MPI_Send or the receiver's MPI_Wait behind "go"
- *   left      the receiver posts, says so, computes for twice `pure` and 200 us: what MPI_Wait
+ *   left      the receiver posts, reports it, computes for twice `pure` and 200 us: what MPI_Wait
  *             still takes afterwards
  *   overlap   1 - left / pure, in percent
  *   send      MPI_Send meanwhile

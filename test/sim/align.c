@@ -56,7 +56,7 @@ struct place { /* of one thread of one rank */
 static const char *const names[COMMS] = {"all", "half", "low", "high", "quarter", "inter",
                                          "halo", "half halo"};
 
-/* --- what the checker says -------------------------------------------------------------------- */
+/* --- what the checker reports ----------------------------------------------------------------- */
 
 static struct said { /* in this run */
     int verdicts, deadlocks, call, ranks, met;
@@ -479,7 +479,7 @@ static void meet_all(int size)
         look_around(100);
 }
 
-/* Until no rank says anything more. */
+/* Until no rank reports anything more. */
 static void calm(int size)
 {
     meet_all(size);
@@ -488,7 +488,7 @@ static void calm(int size)
     meet_all(size);
 }
 
-/* What has been said is right. */
+/* What has been reported is right. */
 static void settle(const struct place *x, const struct plan *p)
 {
     char group[40];

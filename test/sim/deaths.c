@@ -179,7 +179,7 @@ static void lock_all_after(void *arg)
         OK(MPI_Win_lock_all(0, j.win));
         for (int i = 0; i < 3; i++) {
             int err = MPI_Put(&v, 1, MPI_LONG, 3, i, 1, MPI_LONG, j.win);
-            SIM_CHECK(err || !near); /* a far one may tell at its flush */
+            SIM_CHECK(err || !near); /* a far one may report it at its flush */
             ERR(MPIX_ERR_PROC_FAILED, err ? err : MPI_Win_flush(3, j.win));
             put_each(&j, &v, 2, i);
             OK(MPI_Win_flush(1, j.win));

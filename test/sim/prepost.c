@@ -296,7 +296,7 @@ static void any_source(void *arg)
 
 /* --- what is sent ---------------------------------------------------------------------- */
 
-/* Rank 1 posts, says so, and computes: the data is there before it calls MPI again.  A hit is one
+/* Rank 1 posts, reports it, and computes: the data is there before it calls MPI again. A hit is one
  * PREPOST and one RTS, nothing else. */
 static void busy(void *arg)
 {

@@ -384,7 +384,7 @@ static void window_make(struct play *p)
     MPI_Win_set_errhandler(p->win, MPI_ERRORS_RETURN);
 }
 
-/* Every rank's cells are what their writers say; the sums are what all added. */
+/* Every rank's cells have what their writers put; the sums are what all added. */
 static void final_check(struct play *p)
 {
     long *want = malloc((size_t)p->size * CELLS * sizeof *want), sums[3], have[3], total[3];

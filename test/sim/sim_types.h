@@ -87,7 +87,7 @@ struct sim {
     long step;
     long quiet;                            /* consecutive idle yields of any fiber */
     int times_idle;                        /* how often the checker was waited for in vain */
-    int aborted;                           /* boot_abort(), as knobs.aborts says */
+    int aborted;                           /* boot_abort(), by knobs.aborts */
     int hold, hold_from, hold_to;          /* sim_hold(); 0: nothing */
     int held;                              /* of in_flight, so many stay */
     int in_flight;

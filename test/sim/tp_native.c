@@ -1,8 +1,8 @@
 /* tp_native.c - native put, get, atomics and flush of tp_sim (tp.h).
  *
- *      put --> [read the source] --> [write, perhaps in two parts] --> visible --> told
+ *      put --> [read the source] --> [write, perhaps in two parts] --> visible --> reported
  *              (local completion may be earlier)
- *      get --> [read, perhaps in two parts] --> [write at the origin] --> told
+ *      get --> [read, perhaps in two parts] --> [write at the origin] --> reported
  *              (the target may be dead when the origin is written)
  *
  * The card works by itself, whatever the target does: at each step of the scheduler what is due

@@ -2,7 +2,7 @@
  *
  *   align-wait-*        a deadlock is proved with so many messages, and no more
  *   align-wait-legal-*  random programs in which each wait ends, most of them late: no verdict
- *   align-wait-lost-*   the same with one message that is never sent: the hang is told, if it hangs
+ *   align-wait-lost-*   the same with one message that is never sent: a hang is reported
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void all_sent(int type, long n)
 /* n processes in the core, `pairs` of which wait for each other; `others` hang, too. */
 static void proof(int n, int pairs, int others)
 {
-    all_sent(STALL_STATE, n - 1 + others); /* the collector tells itself */
+    all_sent(STALL_STATE, n - 1 + others); /* the collector reports to itself */
     all_sent(STALL_HAVE, n - 1 + others);
     all_sent(STALL_ASK, 2 * (n - 1));
     all_sent(STALL_FLUSH, 2 * 2 * pairs);

@@ -1,4 +1,4 @@
-/* Hardware resources and kinds of memory (MPI-4.1 9.1.2, 7.4.2, 11.4.3).
+/* hardware.c - hardware resources and kinds of memory (MPI-4.1 9.1.2, 7.4.2, 11.4.3).
  *
  * A resource is named hwloc://TYPE by hwloc's names of types. hwloc is asked at each call: loading
  * it takes milliseconds, and a binding may have changed. */

@@ -1,5 +1,5 @@
-/* The buffers of buffered sends: the process's and those of communicators (MPI-4.1 3.6). Those of
- * sessions are in env/session.c. */
+/* bsend_buffer.c - buffers of buffered sends: the process's and those of communicators (MPI-4.1
+ * 3.6). Those of sessions are in env/session.c. */
 #include "api/p2p/buffercall.h"
 
 #include <limits.h>

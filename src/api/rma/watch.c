@@ -1,5 +1,5 @@
-/* Synchronization calls of windows while a checker watches. The public functions jump here from
- * the cold side of their first test. */
+/* watch.c - synchronization calls of windows while a checker watches. The public functions jump
+ * here from the cold side of their first test. */
 #include "api/api.h"
 
 #include "check/check.h"

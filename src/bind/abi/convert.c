@@ -1,4 +1,5 @@
-/* The tables of the two interfaces (tables.h, made by gen), and what looks into them. */
+/* convert.c - the tables of the two interfaces (tables.h, made by gen), and the look-ups in them.
+ * */
 #include "bind/abi/convert.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Functions of MPI-5.0's ABI that more is to be done for than each parameter by its type: arrays of
- * statuses, callbacks, attributes, the contents of datatypes, the ABI's own functions. */
+/* custom.c - functions of MPI-5.0's ABI that need more than each parameter converted by its type:
+ * arrays of statuses, callbacks, attributes, the contents of datatypes. */
 #include "bind/abi/custom.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Functions of MPI-5.0's ABI on datatypes and groups whose arrays hold constants, and the ABI's own
- * functions. */
+/* types.c - functions of MPI-5.0's ABI on datatypes and groups whose arrays hold constants, and the
+ * ABI's own functions. */
 #include "bind/abi/custom.h"
 
 #include <stdlib.h>
@@ -201,7 +201,7 @@ enum { ABI_MAJOR = 1, ABI_MINOR = 0, ABI_ERR_ARG = 13, ABI_ERR_ABI = 62 };
 CUSTOM(Get_version)
 int custom_Get_version(int *version, int *subversion)
 {
-    enum { MPI_5 = 5, MPI_5_0 = 0 }; /* as the header says */
+    enum { MPI_5 = 5, MPI_5_0 = 0 }; /* as in the header */
     if (!version || !subversion)
         return ABI_ERR_ARG;
     *version = MPI_5;

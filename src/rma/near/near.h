@@ -5,10 +5,10 @@
  * rma_near_target() and rma_near_at(): together they are the look-up of a put. Invariants:
  *   (a) The inline path only succeeds. In any doubt it returns 0 and has changed nothing; the slow
  *       function starts from the top.
- *   (b) One word of the window and one byte of the target say whether operations are admitted. Only
- *       state.c writes them, perhaps in another thread than the one that called. It stores with
- *       release and near.h loads with acquire, so what is read of the window afterwards is not
- *       older.
+ *   (b) One word of the window and one byte of the target show whether operations are admitted.
+ *       Only state.c writes them, perhaps in another thread than the one that called. It stores
+ *       with release and near.h loads with acquire, so what is read of the window afterwards is
+ *       not older.
  *   (c) The path takes no lock and calls no function. Counters go by relaxed load and store.
  *   (d) Aligned elements of 1, 2, 4 and 8 bytes are single loads and stores; others are copies.
  *   (e) Flush, unlock, fence and sync order the accesses. Each always runs a full fence.

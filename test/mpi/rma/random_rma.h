@@ -50,8 +50,8 @@ struct rr_counts {
     long operations, fetched, phases;     /* of this rank */
 };
 
-/* Runs the program of `seed` on comm.  Collective.  Returns the number of things wrong at this
- * rank; the first of them is told in report (size room).  counts may be NULL; values are added. */
+/* Runs the program of `seed` on comm. Collective. Returns the number of things wrong at this rank;
+ * the first of them is described in report (size room). counts may be NULL; values are added. */
 int random_rma(uint64_t seed, unsigned without, MPI_Comm comm, char *report, size_t room,
                struct rr_counts *counts);
 

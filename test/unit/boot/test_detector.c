@@ -380,7 +380,7 @@ START_TEST(rejected)
 }
 END_TEST
 
-/* What `rank` is told of the deaths. */
+/* What `rank` learns of the deaths. */
 static void told(uint32_t rank, struct detector_answer *a)
 {
     struct detector_card c = own_card();

@@ -38,7 +38,7 @@ struct world {
     int ops;
     struct race_region g;
     uint8_t told[MOST_OPS][MOST_OPS];
-    int tellings, sure; /* pairs told; those that are not only possible */
+    int tellings, sure; /* pairs reported; those that are not only possible */
 };
 
 static void found(void *arg, const struct race_found *f)
@@ -267,7 +267,7 @@ START_TEST(what_is_dropped_has_a_witness)
                 races += i != j && is_race(&w, &w.op[i], &w.op[j]);
                 told += w.told[i][j];
             }
-            /* it is told with another, or all that it races with race with its successor, too */
+            /* reported with another, or all that it races with race with its successor, too */
             for (int k = 0; races && !told && k < w.ops; k++)
                 told = k != i && w.op[k].tid == w.op[i].tid &&
                        race_deed_covers(w.op[k].r.deed, w.op[i].r.deed) &&

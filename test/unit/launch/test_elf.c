@@ -1,4 +1,4 @@
-/* test_elf.c - launch/elf.c: says, hostile, other files. */
+/* test_elf.c - launch/elf.c: contents, hostile, other files. */
 #include "unit.h"
 
 #include <elf.h>

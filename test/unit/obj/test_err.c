@@ -1,6 +1,6 @@
 /* test_err.c - obj/err.c: codes keep class and text, a call is named once, an old code shows its
- * class, told again, every class has a text, classes of users, errno has a class, long texts are
- * cut. */
+ * class, reported again, every class has a text, classes of users, errno has a class, long texts
+ * are cut. */
 #include "unit_obj.h"
 
 #include <errno.h>

@@ -118,7 +118,7 @@ static int deliver(const struct rma_delegated *q)
     return rma_on_delegate(0, q, sizeof *q);
 }
 
-/* Number of the question of `asker` that this process said it has read. */
+/* Number of the question of `asker` that this process has reported as read. */
 static uint32_t has_read(int asker)
 {
     return atomic_load(rma_read_word(w, rma_near_of(w, boot_rank()), rma_near_of(w, asker)));

@@ -1,4 +1,4 @@
-/* test_sync_free_after_failure.c - rma/sync/free_after_failure.c: what is said, the living come
+/* test_sync_free_after_failure.c - rma/sync/free_after_failure.c: what is answered, the living come
  * first. */
 #include "unit.h"
 

@@ -770,7 +770,7 @@ static void deaf(void)
 
 /* --- choices ---------------------------------------------------------------------------------- */
 
-/* Open what is not there: what is said then. */
+/* Open what is not there: what is reported then. */
 static void refusal(const char *variant, char *text, size_t room)
 {
     struct tp *tp;
