@@ -208,9 +208,10 @@ static int read_step(struct p2p_req *q, struct p2p_peer *p, const struct p2p_run
 }
 
 /* If the sender is blocked in this very message and has a core, both can copy at once, through the
- * rings: twice as fast as one process_vm_readv, whose cost is the page look-up. Otherwise one copy
- * by the receiver leaves the sender free. */
-static int better_pulled(const struct p2p_req *q, const struct p2p_rts *h)
+ * rings. Where caches are near and system calls slow, that takes half the time of one
+ * process_vm_readv; elsewhere it takes twice as long. So both are measured. Otherwise one copy by
+ * the receiver leaves the sender free. */
+static int either_way(const struct p2p_req *q, const struct p2p_rts *h)
 {
     return h->flags & P2P_RTS_WAITS && !proc->p2p->crowded && q->want < (size_t)cvar.p2p_cma_min;
 }
@@ -219,10 +220,15 @@ static int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts
                      const struct p2p_run *runs)
 {
     struct p2p *s = proc->p2p;
-    if (!p->near || h->nruns == 0 || p->cma == P2P_CMA_REFUSED || better_pulled(q, h))
+    if (!p->near || h->nruns == 0 || p->cma == P2P_CMA_REFUSED)
         return 0;
     if (!q->block && !s->bounce && !(s->bounce = malloc(P2P_BOUNCE)))
         return 0;
+    uint64_t begin = either_way(q, h) ? time_now() : 0;
+    if (begin && ways_pick(&s->near_ways, q->want) == 0) {
+        q->began = begin;
+        return 0;
+    }
     while (q->got < q->want) {
         int rc = read_step(q, p, runs, h->nruns);
         if (rc) {
@@ -234,6 +240,8 @@ static int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts
         }
         p->cma = P2P_CMA_WORKS;
     }
+    if (begin)
+        ways_took(&s->near_ways, q->want, 1, time_now() - begin);
     pvar_set_add(pvar_proc(), PVAR_P2P_READ, 1);
     return 1;
 }

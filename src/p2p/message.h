@@ -77,6 +77,7 @@ struct p2p_req {
     /* rendezvous */
     size_t want, next, got; /* bytes: to move; asked for; moved */
     int waiting;         /* a PULL stands in peer->pending */
+    uint64_t began;      /* receive: when the first PULL left, where CMA would do too; else 0 */
     size_t full;         /* receive: bytes of the message; more than size: truncated */
     uint64_t remote;     /* wire id of the send request */
     uint64_t wire_id;     /* its own wire id; 0: none */

@@ -93,6 +93,8 @@ static int on_data(int src, const void *msg, size_t len)
     q->got += n;
     if (q->got == q->want) {
         list_del(&q->op.link);
+        if (q->began)
+            ways_took(&proc->p2p->near_ways, q->want, 0, time_now() - q->began);
         recv_done(q, MPI_SUCCESS);
     } else if (!q->waiting && q->next < q->want) {
         list_del(&q->op.link);

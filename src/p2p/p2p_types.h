@@ -29,6 +29,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/proc.h"
+#include "base/ways.h"
 #include "boot/boot.h"
 #include "dt/dt.h"
 #include "obj/comm.h"
@@ -114,6 +115,7 @@ struct p2p {
     struct map peers;      /* world rank -> struct p2p_peer */
     struct p2p_peer *last; /* looked up last */
     struct list busy, open, pulls;
+    struct ways near_ways;     /* of long messages on the node: pulled (0), read by CMA (1) */
     int parts;             /* partitioned sends made so far: each has a number */
     struct list reads;     /* struct p2p_native of receives */
     int deaths;                /* boot_failed_count() when failed peers were last handled */

@@ -149,6 +149,7 @@ void recv_rendezvous(struct p2p_req *q, const struct p2p_rts *h, int world, cons
     q->remote = h->sreq;
     q->want = h->size < q->size ? h->size : q->size;
     q->next = q->got = 0;
+    q->began = 0;
     struct p2p_peer *p = peer_get(world);
     if (!p) {
         recv_done(

@@ -43,6 +43,7 @@
 #include "base/map.h"
 #include "base/proc.h"
 #include "base/sched.h"
+#include "base/ways.h"
 #include "boot/boot.h"
 #include "dt/dt.h"
 #include "mem/mem.h"

@@ -260,6 +260,7 @@ struct rma {
     char *box;                  /* RMA_BOX_ALL bytes of shared memory, or NULL */
     struct rma_bundles *bundles; /* bundle.c; NULL: none yet */
     uint8_t box_busy;           /* a thread uses it for delegate_copy.c */
+    struct ways put_ways, get_ways; /* of one block: through the box (0), by CMA (1) */
     struct progress_hook hook;
     int (*polls[RMA_POLLS])(struct rma_win *w);
     struct rma_quota op_quota, target_quota; /* global */

@@ -40,9 +40,8 @@ static int locate(struct rma_win *w, const struct rma_near *n, const struct rma_
                     (long long)a->disp, (unsigned long long)a->disp, a->rank);
 }
 
-/* done: bytes of a block that the owner has copied. */
 static int move(const struct rma_near *n, const struct rma_args *a, size_t bytes, uint64_t off,
-                int mapped, size_t done)
+                int mapped)
 {
     size_t tcount = (size_t)a->tcount;
     if (mapped) {
@@ -57,12 +56,44 @@ static int move(const struct rma_near *n, const struct rma_args *a, size_t bytes
     if (dt_is_block(a->ttype, tcount) &&
         (a->kind == RMA_PUT ? dt_is_block(a->otype, (size_t)a->ocount)
                             : dt_is_block(a->rtype, (size_t)a->rcount)))
-        return rma_cma_block(n->host_index, a, there, bytes, done);
+        return rma_cma_block(n->host_index, a, there, bytes, 0);
     if (a->kind == RMA_PUT)
         return rma_cma_copy(n->host_index, a->origin, (size_t)a->ocount, a->otype, there, tcount,
                             a->ttype, bytes, 1);
     return rma_cma_copy(n->host_index, a->result, (size_t)a->rcount, a->rtype, there, tcount,
                         a->ttype, bytes, 0);
+}
+
+/* Is a bundle likely to beat CMA? Of a long operation the copy decides, not the round trip. */
+static int owner_wins(const struct rma_args *a, size_t bytes)
+{
+    enum { COPY_DECIDES = 2048 }; /* bytes */
+    const struct rma *r = rma_self();
+    return bytes < COPY_DECIDES ||
+           ways_first_wins(a->kind == RMA_PUT ? &r->put_ways : &r->get_ways, bytes);
+}
+
+/* A put or get of one block that the owner of the memory could execute: by the faster way, as
+ * measured so far. 0 or -errno of CMA. */
+static int move_block(struct rma_win *w, struct rma_near *n, const struct rma_args *a,
+                      size_t bytes, uint64_t off, enum pvar_id *way)
+{
+    enum { EITHER_WAY = 512 }; /* bytes; fewer are not worth two looks at the clock */
+    struct rma *r = rma_self();
+    struct ways *ways = a->kind == RMA_PUT ? &r->put_ways : &r->get_ways;
+    const void *there = (const void *)(uintptr_t)(n->remote + off);
+    uint64_t begin = bytes >= EITHER_WAY ? time_now() : 0;
+    unsigned pick = begin ? ways_pick(ways, bytes) : 0;
+    size_t done = 0;
+    if (pick)
+        progress_poll(); /* so that processes that ask this one need not wait for long */
+    else
+        done = rma_delegate_copy(w, n, a, off, bytes);
+    *way = done < bytes ? PVAR_RMA_CMA : PVAR_RMA_AM;
+    int err = done < bytes ? rma_cma_block(n->host_index, a, there, bytes, done) : 0;
+    if (begin && !err && (pick || done == bytes))
+        ways_took(ways, bytes, pick, time_now() - begin);
+    return err;
 }
 
 static int accumulate(const struct rma_near *n, const struct rma_args *a, size_t bytes,
@@ -149,7 +180,7 @@ int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, 
     int err = locate(w, n, a, &off);
     if (err)
         return err;
-    if (called == RMA_LATER_TOO && !self && rma_may_bundle(n, a, bytes) &&
+    if (called == RMA_LATER_TOO && !self && rma_may_bundle(n, a, bytes) && owner_wins(a, bytes) &&
         rma_bundle_add(w, n, a, off, bytes))
         return MPI_SUCCESS;
     struct rma_delegate_op q;
@@ -159,17 +190,16 @@ int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, 
         return NOT_HERE;
     if (one && rma_delegate(w, n, &q))
         return MPI_SUCCESS;
-    size_t done = called && !self && rma_may_copy(w, n, a, bytes)
-                      ? rma_delegate_copy(w, n, a, off, bytes) : 0;
-    if (done == bytes && done) {
-        rma_count(w, PVAR_RMA_AM, 1);
-        return MPI_SUCCESS;
-    }
-    err = a->kind == RMA_PUT || a->kind == RMA_GET ? move(n, a, bytes, off, mapped, done)
-                                                   : accumulate(n, a, bytes, off, mapped);
+    enum pvar_id way = mapped ? PVAR_RMA_MAPPED : PVAR_RMA_CMA;
+    if (called && !self && rma_may_copy(w, n, a, bytes))
+        err = move_block(w, n, a, bytes, off, &way);
+    else if (is_acc(a))
+        err = accumulate(n, a, bytes, off, mapped);
+    else
+        err = move(n, a, bytes, off, mapped);
     if (err)
         return rma_memory_error(w, a->rank, err);
-    rma_count(w, mapped ? PVAR_RMA_MAPPED : PVAR_RMA_CMA, 1);
+    rma_count(w, way, 1);
     return MPI_SUCCESS;
 }
 
