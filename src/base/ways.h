@@ -1,7 +1,7 @@
 /* ways.h - two ways to move the same bytes; which one is faster depends on the machine.
  *
- * For each size, in powers of two, the time of both ways is kept. The expected way (0) has the first
- * WAYS_FIRST turns, the other one the next WAYS_TRIAL; then the faster one is picked. Once in
+ * For each size, in powers of two, the time of both ways is kept. The expected way (0) has the
+ * first WAYS_FIRST turns, the other one the next WAYS_TRIAL; then the faster one is picked. Once in
  * WAYS_AGAIN turns the slower one is tried again, because a peer may move to another core. Not
  * thread-safe: under the lock of its owner. */
 #ifndef BASE_WAYS_H

@@ -252,15 +252,14 @@ struct rma {
     struct list windows, active, called;
     uint8_t ending;             /* in MPI_Finalize */
     uint8_t no_locks_told, watched; /* rma_no_locks() has warned; rma_watched() */
-    uint8_t *failed;            /* by process, NULL before the first failure: 1 if its failure was
-                                 * handled */
+    uint8_t *failed;            /* by process: 1 if its failure was handled; NULL: none was */
     struct rma_win *spare;      /* freed windows, as a heap: as many as ever existed at once */
     unsigned lazy_alls;         /* windows under LOCK_ALL with a far member that has no LOCK yet, or
                                  * with a lazy near one */
     char *box;                  /* RMA_BOX_ALL bytes of shared memory, or NULL */
     struct rma_bundles *bundles; /* bundle.c; NULL: none yet */
-    uint8_t box_busy;           /* a thread uses it for delegate_copy.c */
     struct ways put_ways, get_ways; /* of one block: through the box (0), by CMA (1) */
+    uint8_t box_busy;           /* a thread uses it for delegate_copy.c */
     struct progress_hook hook;
     int (*polls[RMA_POLLS])(struct rma_win *w);
     struct rma_quota op_quota, target_quota; /* global */
