@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/sched.h"
 #include "mem/mem.h"
 #include "obj/err.h"
 #include "p2p/p2p_types.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/sched.h"
 #include "obj/err.h"
 #include "p2p/p2p_types.h"
 
