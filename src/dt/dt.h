@@ -239,5 +239,9 @@ size_t dt_op_unpack(const struct dt_op *op, const struct dt_type *t, size_t coun
 /* The same on n packed elements of predefined type `basic` in memory, possibly misaligned. */
 void dt_op_elems(const struct dt_op *op, const struct dt_type *basic, const void *in, void *inout,
                  size_t n);
+/* The same on n pieces of whole elements, which lie at `base` + iov_base; their operands follow
+ * each other in `in`. */
+void dt_op_pieces(const struct dt_op *op, const struct dt_type *basic, const void *in,
+                  uintptr_t base, const struct iovec *piece, size_t n);
 
 #endif

@@ -186,6 +186,28 @@ void dt_op_elems(const struct dt_op *op, const struct dt_type *basic, const void
     elems(op, &basic->elem, in, basic->elem.bytes, inout, basic->elem.bytes, n);
 }
 
+void dt_op_pieces(const struct dt_op *op, const struct dt_type *basic, const void *in,
+                  uintptr_t base, const struct iovec *piece, size_t n)
+{
+    const struct dt_elem *e = &basic->elem;
+    const char *from = in;
+    if (op->index == DT_NO_OP)
+        return;
+    dt_kernel *fn = op->index == DT_REPLACE ? NULL : proc->dt->kernels->fn[e->num][op->index];
+    WR_ASSERT(fn || op->index == DT_REPLACE);
+    int power = (e->bytes & (e->bytes - 1)) == 0;
+    unsigned shift = (unsigned)__builtin_ctzll(e->bytes);
+    for (size_t i = 0; i < n; i++) {
+        size_t len = piece[i].iov_len;
+        char *at = (char *)(base + (uintptr_t)piece[i].iov_base);
+        if (fn)
+            fn(from, e->bytes, at, e->bytes, power ? len >> shift : len / e->bytes);
+        else
+            memmove(at, from, len);
+        from += len;
+    }
+}
+
 /* --- packed bytes onto a layout ------------------------------------------------- */
 struct reducer {
     struct sink sink;

@@ -112,11 +112,15 @@ static void batch_mapped(const struct batch *b, const char *in)
 {
     const struct acc_args *a = b->a;
     size_t done = 0;
+    if (!a->fetches) {
+        sched_point(); /* the stripes exclude the others */
+        dt_op_pieces(a->op, a->elem, in, (uintptr_t)b->t->base, b->piece, b->n);
+        return;
+    }
     for (unsigned i = 0; i < b->n; i++) {
         char *mem = (char *)((uintptr_t)b->t->base + (uintptr_t)b->piece[i].iov_base);
         size_t len = b->piece[i].iov_len;
-        if (a->fetches)
-            result_put(a, b->pos + done, mem, len);
+        result_put(a, b->pos + done, mem, len);
         sched_point();
         apply_plain(a->op, a->elem, in ? in + done : NULL, mem, len);
         done += len;
@@ -185,6 +189,12 @@ static int batch_add(struct batch *b, uint64_t off, size_t len, uint64_t first, 
 static int batch_block(struct batch *b, uint64_t off, size_t len)
 {
     size_t e = b->a->elem->elem.bytes;
+    if (b->n && b->n < PIECES && off / ACC_STRIPE_BYTES == b->first && b->first == b->last &&
+        (off + len - 1) / ACC_STRIPE_BYTES == b->first && b->bytes + len <= ACC_STRIPE_BYTES) {
+        b->piece[b->n++] = (struct iovec){(void *)(uintptr_t)off, len};
+        b->bytes += len;
+        return 0;
+    }
     /* Work without buffer takes a few stripes at a time: a locked instruction waits for all stores
      * before it. */
     int in_place = b->t->host_index < 0 && (!b->a->otype || dt_is_block(b->a->otype, b->a->ocount));

@@ -330,6 +330,12 @@ static void check_pair(int row, int index)
         memcpy(io, save, sizeof io);
         dt_unpack(t, N, io, 0, off + 1, total);
         same_data(t, N, io, want);
+        const struct iovec piece[2] = {{NULL, cut}, {(void *)cut, total - cut}};
+        dt_pack(t, N, save, 0, off + 1, total);
+        dt_op_pieces(op, t, packed, (uintptr_t)(off + 1), piece, 2);
+        memcpy(io, save, sizeof io);
+        dt_unpack(t, N, io, 0, off + 1, total);
+        same_data(t, N, io, want);
     }
     proc->dt->kernels = kernel_table_pick();
     free(packed);
