@@ -58,6 +58,7 @@ void align_drop(struct align *a)
     while ((l = list_pop(&a->others)) != NULL)
         free(LIST_OBJ(l, struct align_others, link));
     pos_drop(a->pos);
+    cross_drop(a);
     free(a->h.ring);
     free(a->verdict);
     free(a);
@@ -103,8 +104,7 @@ void align_rename(struct align *a)
         name_of(a->comm, a, a->name, sizeof a->name);
 }
 
-/* The record of c; NULL: one process alone, no id yet, or no memory. */
-static struct align *record(struct comm *c)
+struct align *align_of(struct comm *c)
 {
     if (c->check)
         return c->check;
@@ -154,7 +154,7 @@ static int enter(struct comm *c, struct align_call *call, const void *site,
                  struct check_turn *turn)
 {
     struct check *k = proc->check;
-    struct align *a = record(c);
+    struct align *a = align_of(c);
     *turn = (struct check_turn){.outer = k->inside, .of = a};
     k->inside = turn;
     if (!a)
@@ -218,7 +218,7 @@ int check_file(struct io_file *f, enum check_call call, enum check_form form, en
 {
     struct comm *c = io_comm(f);
     struct align_call what = plain(c, call);
-    struct align *a = record(c);
+    struct align *a = align_of(c);
     what.what |= (uint32_t)form << WHAT_FORM | (part ? (uint32_t)(OP_PARTS + part) << WHAT_OP : 0);
     if (a && !a->h.calls)
         snprintf(a->name, sizeof a->name, "a file");
@@ -233,7 +233,7 @@ void check_made(struct comm *c, struct comm *n, enum check_call call, const void
 {
     if (call == CHECK_CALLS && (cvar.coll_check < CHECK_STRICT || n->ctx_recv == CTX_NONE))
         return; /* MPI_Comm_idup: it has no id yet */
-    struct align *over = record(c), *a = record(n);
+    struct align *over = align_of(c), *a = align_of(n);
     struct align_call what = plain(n, call);
     if (!a)
         return;
@@ -339,7 +339,7 @@ static void close_record(struct align *a, enum align_end how)
 
 static void freed(struct comm *c, const struct align_call *call, const void *site)
 {
-    struct align *a = record(c);
+    struct align *a = align_of(c);
     if (!a || a->final)
         return;
     if (call)
@@ -366,12 +366,12 @@ void check_win_freed(struct comm *c)
 
 static void make_record(void *c)
 {
-    record(c);
+    align_of(c);
 }
 
 static void make_win_record(void *win)
 {
-    record(rma_win_comm(win));
+    align_of(rma_win_comm(win));
     adopt(win); /* its name */
 }
 
@@ -448,7 +448,7 @@ int check_init(void)
     map_init(&k->aligns);
     list_init(&k->posts);
     proc->check = k;
-    if (!record(proc->obj->world) || judge_init()) {
+    if (!align_of(proc->obj->world) || judge_init()) {
         free(k);
         proc->check = NULL;
         return -ENOMEM;

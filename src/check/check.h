@@ -74,6 +74,13 @@ void check_made(struct comm *c, struct comm *n, enum check_call call, const void
 void check_freed(struct comm *c, const void *site, enum check_call call);
 void check_win_freed(struct comm *c); /* that of a window or a file */
 
+/* Messages (levels 2 and 3): before one leaves for rank `dest` of c's peers; behind a wait for one,
+ * or for all of n requests. */
+struct p2p_took;
+void check_sending(struct comm *c, int dest);
+void check_received(struct comm *c, const struct p2p_took *t);
+void check_waited(struct request *const *r, int n);
+
 /* MPI_Finalize: before any wait in it, and behind the barrier of all. */
 void check_ending(void);
 void check_ended(void);

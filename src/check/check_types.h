@@ -15,7 +15,8 @@
 #include "check/check.h"
 #include "progress/progress.h"
 
-enum { ALIGN_RING = AM_CHECK, ALIGN_ACK, ALIGN_ASK, ALIGN_VERDICT, ALIGN_ALIKE };
+enum { ALIGN_RING = AM_CHECK, ALIGN_ACK, ALIGN_ASK, ALIGN_VERDICT, ALIGN_ALIKE,
+       ALIGN_CROSS };
 
 enum check_level { CHECK_WATCH = 1, CHECK_GUARD, CHECK_STRICT }; /* MPIR_CVAR_COLL_CHECK */
 
@@ -161,6 +162,8 @@ struct align {
     int doubted;           /* judge: a process has an error, and waits for a word */
     int warned;            /* judge: places that differ have been named */
     int unguarded;         /* its calls carry no note */
+    struct align_cross *cross; /* cross.c; NULL: nothing yet */
+    int crossed;           /* a message that crosses a call was reported */
     char name[64];
     char *verdict;         /* the brief text; NULL: none */
 };
@@ -203,6 +206,8 @@ struct check {
 
 /* align.c */
 struct align *align_find(uint64_t key, int make);
+/* The record of c; NULL: one process alone, no id yet, or no memory. */
+struct align *align_of(struct comm *c);
 void align_drop(struct align *a);
 void align_rename(struct align *a);
 int check_is_fatal(const struct comm *c); /* its error handler ends the job */
@@ -225,6 +230,9 @@ void judge_end_job(const struct align *a); /* soon, if its error handler is fata
 /* stall.c */
 int stall_init(void);
 void stall_finalize(void);
+/* cross.c */
+void cross_init(void);
+void cross_drop(struct align *a);
 /* post.c */
 void post_send(int dst, int type, const void *a, size_t alen, const void *b, size_t blen);
 /* ... of a message that is answered by as many replies. */

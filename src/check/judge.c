@@ -471,5 +471,6 @@ int judge_init(void)
     am_handler(ALIGN_ASK, on_ask);
     am_handler(ALIGN_VERDICT, on_verdict);
     am_handler(ALIGN_ALIKE, on_alike);
+    cross_init();
     return stall_init();
 }

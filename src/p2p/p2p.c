@@ -373,6 +373,33 @@ int p2p_recv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, 
     return err ? err : wait_here(&q, status);
 }
 
+int p2p_request_took(const struct request *r, struct p2p_took *took)
+{
+    const struct p2p_req *q = (const struct p2p_req *)r;
+    if (r->ops != &req_ops || q->is_send || q->target < 0)
+        return 0;
+    if (!r->done || !r->active || r->error || status_cancelled(&r->status))
+        return 0;
+    *took = (struct p2p_took){q->world, q->target, r->status.MPI_TAG,
+                              (uint32_t)r->status.MPI_ERROR};
+    return 1;
+}
+
+int p2p_recv_took(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
+                  MPI_Status *status, struct p2p_took *took, int *known)
+{
+    struct p2p_req q;
+    int err = recv_fill(&q, REQUEST_RECV, buf, count, t, source, tag, c, P2P_STANDARD);
+    *known = 0;
+    if (!err)
+        err = recv_begin(&q);
+    if (err)
+        return err;
+    err = wait_here(&q, status);
+    *known = p2p_request_took(&q.r, took);
+    return err;
+}
+
 static int no_memory(struct request **out)
 {
     *out = NULL;

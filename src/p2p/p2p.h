@@ -53,6 +53,16 @@ int p2p_sendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest
 int p2p_isendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag,
                   void *rbuf, MPI_Aint rcount, struct dt_type *rt, int source, int rtag,
                   struct comm *c, int aside, struct request **out);
+/* What a receive from a named process took. */
+struct p2p_took {
+    int world, source, tag; /* the sender, in MPI_COMM_WORLD and in the communicator */
+    uint32_t seq;           /* of the message, among the packets that p2p_sent_to() counts */
+};
+/* p2p_recv(), and that. 1 in *known: there is something in *took. */
+int p2p_recv_took(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
+                  MPI_Status *status, struct p2p_took *took, int *known);
+/* The same of a request that is done; 0: nothing. */
+int p2p_request_took(const struct request *r, struct p2p_took *took);
 /* Persistent: inactive requests; ops->start begins them. */
 int p2p_send_init(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
                   struct comm *c, int flags, struct request **out);

@@ -31,6 +31,7 @@ static void set_status(struct p2p_req *q, const struct p2p_match *m, int world, 
     q->full = size;
     q->r.status.MPI_SOURCE = p2p_rank(m->src);
     q->r.status.MPI_TAG = m->tag;
+    q->r.status.MPI_ERROR = (int)m->seq; /* users do not get this field; p2p_request_took() */
     q->r.status.count_lo = (int)(uint32_t)n;
     q->r.status.count_hi_and_cancelled = (int)((n >> 32) << 1); /* not cancelled */
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cases.h"
 
@@ -139,6 +140,69 @@ static void truncates(void)
         printf("late\n");
 }
 
+/* The root of a broadcast waits for no process, so these work. */
+static void cross_recv(void)
+{
+    if (rank == 0) {
+        MPI_Bcast(buf, 1, MPI_INT, 0, W);
+        MPI_Send(buf, 1, MPI_INT, 1, 7, W);
+    } else {
+        if (rank == 1)
+            MPI_Recv(buf, 1, MPI_INT, 0, 7, W, MPI_STATUS_IGNORE);
+        MPI_Bcast(buf, 1, MPI_INT, 0, W);
+    }
+}
+
+static void cross_wait(void)
+{
+    MPI_Request r[2];
+    if (rank == 0) {
+        MPI_Bcast(buf, 1, MPI_INT, 0, W);
+        for (int i = 0; i < 2; i++)
+            MPI_Send(buf, 1, MPI_INT, 1, i, W);
+    } else {
+        for (int i = 0; i < 2 && rank == 1; i++)
+            MPI_Irecv(sum + i, 1, MPI_INT, 0, i, W, &r[i]);
+        if (rank == 1)
+            MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+        MPI_Bcast(buf, 1, MPI_INT, 0, W);
+    }
+}
+
+/* Each message that rank 1 waits for was sent before the call that it has not made; one is taken
+ * from any process. */
+static void cross_legal(void)
+{
+    MPI_Request r;
+    MPI_Comm dup;
+    MPI_Comm_dup(W, &dup);
+    for (int i = 0; i < 30; i++) {
+        if (rank == 0) {
+            MPI_Send(buf, 1, MPI_INT, 1, 1, W);
+            MPI_Bcast(buf, 1, MPI_INT, 0, W);
+            for (int tag = 2; tag < 5; tag++)
+                MPI_Send(buf, 1, MPI_INT, 1, tag, tag == 4 ? dup : W);
+        } else if (rank == 1) {
+            MPI_Irecv(sum, 1, MPI_INT, 0, 2, W, &r);
+            if (i == 29) /* all is there, and the later notes, too */
+                usleep(100000);
+            if (i == 0)
+                MPI_Recv(buf, 1, MPI_INT, MPI_ANY_SOURCE, 3, W, MPI_STATUS_IGNORE);
+            MPI_Recv(buf, 1, MPI_INT, 0, 1, W, MPI_STATUS_IGNORE);
+            MPI_Bcast(buf, 1, MPI_INT, 0, W);
+            MPI_Recv(buf, 1, MPI_INT, 0, 4, dup, MPI_STATUS_IGNORE);
+            if (i)
+                MPI_Recv(buf, 1, MPI_INT, 0, 3, W, MPI_STATUS_IGNORE);
+            MPI_Wait(&r, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Bcast(buf, 1, MPI_INT, 0, W);
+        }
+        if (i % 4 == 0)
+            MPI_Barrier(dup);
+    }
+    MPI_Comm_free(&dup);
+}
+
 static void legal(void)
 {
     MPI_Comm half, dup;
@@ -186,7 +250,8 @@ static void legal(void)
 static const struct check_case cases[] = {
     {"no_data", no_data}, {"group", group}, {"file", file}, {"file_open", file_open},
     {"creation", creation}, {"creation_of_file", creation_of_file}, {"order", order},
-    {"places", places}, {"truncates", truncates}, {"legal", legal}};
+    {"places", places}, {"truncates", truncates}, {"legal", legal},
+    {"cross_recv", cross_recv}, {"cross_wait", cross_wait}, {"cross_legal", cross_legal}};
 
 int main(int argc, char **argv)
 {

@@ -3,6 +3,8 @@
  *   align-wait-*        a deadlock is proved with so many messages, and no more
  *   align-wait-legal-*  random programs in which each wait ends, most of them late: no verdict
  *   align-wait-lost-*   the same with one message that is never sent: a hang is reported
+ *   align-cross         a message crosses a collective call (check/cross.c)
+ *   align-cross-legal-* random programs with messages between collective calls, none of which does
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -239,6 +241,88 @@ static void lost(void *arg)
     program(first_message(sim_seed(), size));
 }
 
+/* --- messages and collective calls ------------------------------------------------------------ */
+
+static int crossed(MPI_Comm c)
+{
+    const struct align *a = ((struct comm *)obj_find(OBJ_COMM, c))->check;
+    return a && a->crossed;
+}
+
+static void cross(void *arg)
+{
+    int v = 0;
+    begin();
+    if (sim_rank() == 1)
+        OK(MPI_Recv(&v, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    OK(MPI_Bcast(&v, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    if (sim_rank() == 0)
+        OK(MPI_Send(&v, 1, MPI_INT, 1, 3, MPI_COMM_WORLD));
+    if (crossed(MPI_COMM_WORLD) != (sim_rank() == 1))
+        sim_fail("it is reported where it does not happen, or not reported");
+}
+
+/* A message is sent before the collective call of round `at`, and waited for in round `until`, not
+ * before. */
+struct message {
+    int from, to, n, post, at, until;
+    char *buf;
+    MPI_Request r;
+};
+enum { MESSAGES = 24 };
+
+static void draw(struct message *m, uint64_t *state)
+{
+    m->from = dice(state, size);
+    m->to = (m->from + 1 + dice(state, size - 1)) % size;
+    m->n = dice(state, 3) ? 1 + dice(state, 100) : LONG;
+    m->at = dice(state, ROUNDS);
+    m->until = m->at + dice(state, ROUNDS - m->at);
+    m->post = dice(state, m->until + 1);
+    m->buf = calloc(1, LONG);
+    m->r = MPI_REQUEST_NULL;
+}
+
+static void exchange(struct message *m, int round)
+{
+    for (int i = 0; i < MESSAGES; i++)
+        if (m[i].from == sim_rank() && m[i].at == round)
+            OK(MPI_Isend(m[i].buf, m[i].n, MPI_CHAR, m[i].to, i, MPI_COMM_WORLD, &m[i].r));
+    for (int i = 0; i < MESSAGES; i++)
+        if (m[i].to == sim_rank() && m[i].post == round && i % 2)
+            OK(MPI_Irecv(m[i].buf, LONG, MPI_CHAR, m[i].from, i, MPI_COMM_WORLD, &m[i].r));
+    for (int i = 0; i < MESSAGES; i++)
+        if (m[i].to == sim_rank() && m[i].until == round && i % 2)
+            OK(MPI_Wait(&m[i].r, MPI_STATUS_IGNORE));
+        else if (m[i].to == sim_rank() && m[i].until == round)
+            OK(MPI_Recv(m[i].buf, LONG, MPI_CHAR, m[i].from, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
+static void cross_legal(void *arg)
+{
+    struct message m[MESSAGES];
+    uint64_t state = sim_seed() * 977 + 5;
+    int v = 0, out = 0;
+    begin();
+    for (int i = 0; i < MESSAGES; i++)
+        draw(&m[i], &state);
+    for (int round = 0; round < ROUNDS; round++) {
+        int root = dice(&state, size), what = dice(&state, 4);
+        late(5);
+        exchange(m, round);
+        if (what)
+            OK(MPI_Bcast(&v, 1, MPI_INT, root, MPI_COMM_WORLD));
+        else
+            OK(MPI_Reduce(&v, &out, 1, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD));
+        if (crossed(MPI_COMM_WORLD))
+            sim_fail("a message that crosses no call is reported");
+    }
+    for (int i = 0; i < MESSAGES; i++) {
+        OK(MPI_Wait(&m[i].r, MPI_STATUS_IGNORE));
+        free(m[i].buf);
+    }
+}
+
 /* --- knobs ------------------------------------------------------------------------------------ */
 
 static void checked(struct sim_knobs *k)
@@ -307,6 +391,29 @@ static void may_hang(struct sim_knobs *k)
         dead_end(k);
 }
 
+static void crossing(struct sim_knobs *k)
+{
+    checked(k);
+    k->mortal = 1;
+    k->ordered = 1;
+    k->again_percent = k->refuse_percent = 0;
+    scenario_cvar("MPIR_CVAR_COLL_CHECK", "2");
+}
+
+static void crossing_strict(struct sim_knobs *k)
+{
+    crossing(k);
+    k->aborts = "a message crosses a collective call on MPI_COMM_WORLD: rank 0 sends it behind "
+                "MPI_Bcast(root 0, 4 bytes)";
+    scenario_cvar("MPIR_CVAR_COLL_CHECK", "3");
+}
+
+static void guarded(struct sim_knobs *k)
+{
+    any_order(k);
+    scenario_cvar("MPIR_CVAR_COLL_CHECK", "2");
+}
+
 const struct scenario scenarios_waits[] = {
     {"align-wait-recv", 2, 1, recv_barrier, NULL, count_recv_barrier},
     {"align-wait-ring", 3, 1, ring, NULL, count_ring},
@@ -317,5 +424,9 @@ const struct scenario scenarios_waits[] = {
     {"align-wait-legal-4", 4, 1, legal, NULL, checked},
     {"align-wait-legal-7", 7, 1, legal, NULL, checked},
     {"align-wait-lost-4", 4, 1, lost, NULL, may_hang},
+    {"align-cross", 3, 1, cross, NULL, crossing},
+    {"align-cross-strict", 3, 1, cross, NULL, crossing_strict},
+    {"align-cross-legal-3", 3, 1, cross_legal, NULL, guarded},
+    {"align-cross-legal-5", 5, 1, cross_legal, NULL, guarded},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

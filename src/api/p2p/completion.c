@@ -107,10 +107,10 @@ static int one_arg(MPI_Request *request, MPI_Status *status, struct request **r)
     return err ? err : api_status(status, "status");
 }
 
-BARE int PMPI_Wait(MPI_Request *request, MPI_Status *status);
-int PMPI_Wait(MPI_Request *request, MPI_Status *status)
+/* watch: an int constant, whether a checker looks on. */
+static inline __attribute__((always_inline)) int wait_body(MPI_Request *request, MPI_Status *status,
+                                                           int watch)
 {
-    api_enter("MPI_Wait");
     struct request *r;
     int err = one_arg(request, status, &r);
     if (err)
@@ -121,8 +121,25 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
         return api_exit(MPI_COMM_NULL, MPI_SUCCESS);
     }
     request_wait(r);
+    if (watch && proc->check)
+        check_waited(&r, 1);
     struct blame b = blame_of(r);
     return leave_blame(b, finish(r, request, status));
+}
+
+static __attribute__((cold, noinline)) int wait_watched(MPI_Request *request, MPI_Status *status)
+{
+    api_enter("MPI_Wait");
+    return wait_body(request, status, 1);
+}
+
+BARE int PMPI_Wait(MPI_Request *request, MPI_Status *status);
+int PMPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    if (API_WATCHED())
+        return wait_watched(request, status);
+    api_enter_running("MPI_Wait");
+    return wait_body(request, status, 0);
 }
 API_ALIAS(MPI_Wait);
 
@@ -406,9 +423,10 @@ static int leave_set(struct set *s, struct blame c, int err)
     return is_blamed(&c) ? leave_blame(c, err) : api_exit(MPI_COMM_NULL, err);
 }
 
-int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
+static inline __attribute__((always_inline)) int waitall_body(int count, MPI_Request requests[],
+                                                              MPI_Status statuses[], int watch)
 {
-    api_enter("MPI_Waitall");
+    (watch ? api_enter : api_enter_running)("MPI_Waitall");
     struct set s;
     struct blame c = {0};
     int err = set_open(&s, count, requests);
@@ -416,9 +434,17 @@ int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
         err = api_status(statuses, "array_of_statuses");
     if (!err) {
         request_wait_all(s.r, s.n);
+        if (watch && proc->check)
+            check_waited(s.r, s.n);
         err = finish_all(&s, requests, statuses, &c);
     }
     return leave_set(&s, c, err);
+}
+
+int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+    return API_WATCHED() ? waitall_body(count, requests, statuses, 1)
+                         : waitall_body(count, requests, statuses, 0);
 }
 API_ALIAS(MPI_Waitall);
 

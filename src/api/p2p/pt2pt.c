@@ -6,17 +6,21 @@
 #include <stdlib.h>
 
 #include "base/bare.h"
+#include "check/check.h"
 #include "check/race.h"
 #include "dt/dt.h"
 #include "p2p/p2p.h"
 
-/* The race checker: what this process knows goes before its message. */
+/* The checkers: what this process knows goes before its message. */
 static __attribute__((cold, noinline)) void watch_send(const char *call, int dest, MPI_Comm comm)
 {
     api_enter(call);
     struct comm *c = obj_find(OBJ_COMM, comm);
-    if (proc->race && c && dest >= 0 && dest < comm_peer_size(c))
+    int is_rank = c && dest >= 0 && dest < comm_peer_size(c);
+    if (proc->race && is_rank)
         race_sending(c, dest);
+    if (proc->check && is_rank)
+        check_sending(c, dest);
     api_unlock();
 }
 
@@ -81,7 +85,18 @@ static int send_init_call(const char *call, const void *buf, MPI_Count count, MP
     return api_exit(comm, err);
 }
 
-/* watch: an int constant, whether the race checker looks on. */
+/* For the checker of collective calls. */
+static int recv_followed(void *buf, MPI_Count count, struct ends *e, int source, int tag,
+                         MPI_Status *status)
+{
+    struct p2p_took took;
+    int known, err = p2p_recv_took(buf, count, e->t, source, tag, e->c, status, &took, &known);
+    if (known)
+        check_received(e->c, &took);
+    return err;
+}
+
+/* watch: an int constant, whether a checker looks on. */
 static inline __attribute__((always_inline)) int recv_body(void *buf, MPI_Count count,
                                                            MPI_Datatype type,
                                                            int source, int tag, MPI_Comm comm,
@@ -94,7 +109,9 @@ static inline __attribute__((always_inline)) int recv_body(void *buf, MPI_Count 
         err = api_pointer(status, "status");
     if (watch && status == MPI_STATUS_IGNORE)
         status = &mine;
-    if (!err)
+    if (watch && !err && proc->check)
+        err = recv_followed(buf, count, &e, source, tag, status);
+    else if (!err)
         err = p2p_recv(buf, count, e.t, source, tag, e.c, 0, status);
     if (watch && !err && proc->race)
         race_received(e.c, status->MPI_SOURCE);
