@@ -18,30 +18,52 @@
 
 /* --- the clock -------------------------------------------------------------------------------- */
 
+struct race_thread *race_self(void)
+{
+    struct race *r = proc->race;
+    return &r->thread[r->runtime ? r->runtime->number() : 0];
+}
+
+/* The thread's loads and stores so far have its clock and what it knows now. */
+static void flush(const struct race *r)
+{
+    if (r->runtime)
+        r->runtime->flush();
+}
+
 uint64_t race_tick(void)
 {
-    return ++proc->race->clock;
+    flush(proc->race);
+    return ++race_self()->clock;
 }
 
 struct race_view *race_knowledge(void)
 {
-    struct race *r = proc->race;
-    return race_view_with(r->view, r->me, r->clock);
+    const struct race_thread *t = race_self();
+    return race_view_with(t->view, t->tid, t->clock);
+}
+
+void race_know(struct race_thread *t, struct race_view *v)
+{
+    race_view_drop(t->view);
+    t->view = v;
+    t->view_no = ++proc->race->view_nos;
+    if (t->clock < v->floor) /* it slept while others ended a phase */
+        t->clock = v->floor;
 }
 
 void race_learn(const struct race_view *v)
 {
     struct race *r = proc->race;
-    if (race_view_holds(r->view, v))
+    struct race_thread *t = race_self();
+    if (race_view_holds(t->view, v))
         return;
-    struct race_view *both = race_view_join(r->view, v);
-    if (!both) /* no memory: what it does not know makes races, so it notes no more */
+    flush(r);
+    struct race_view *both = race_view_join(t->view, v);
+    if (both)
+        race_know(t, both);
+    else /* no memory: what it does not know makes races, so it notes no more */
         r->off = 1;
-    if (!both)
-        return;
-    race_view_drop(r->view);
-    r->view = both;
-    r->view_no++;
 }
 
 /* The segment of this library that holds the code. */
@@ -81,10 +103,9 @@ static uint64_t program_address(const struct race *r, uint64_t address)
     return address;
 }
 
-uint64_t race_site(const void *address)
+uint64_t race_place(uint64_t key)
 {
     struct race *r = proc->race;
-    uint64_t key = program_address(r, (uint64_t)(uintptr_t)address);
     void *known = map_get(&r->sites, key);
     if (known)
         return (uint64_t)(uintptr_t)known;
@@ -94,6 +115,11 @@ uint64_t race_site(const void *address)
     return site;
 }
 
+uint64_t race_site(const void *address)
+{
+    return race_place(program_address(proc->race, (uint64_t)(uintptr_t)address));
+}
+
 /* --- joins ------------------------------------------------------------------------------------ */
 
 static int spans_job(const struct comm *c)
@@ -101,52 +127,29 @@ static int spans_job(const struct comm *c)
     return !c->remote && c->size == boot_size();
 }
 
-/* The end of a phase: all records are where they belong, then everything that is complete is
- * known to all. The barrier is needed, since a collective without data need not be one. */
-static void end_phase(struct comm *c)
-{
-    struct race *r = proc->race;
-    size_t at = 0;
-    for (struct map_entry *e; (e = map_next(&r->wins, &at)) != NULL;)
-        race_send_open(e->value);
-    race_settle();
-    if (coll_barrier(c) || boot_failed_count())
-        return;
-    r->clock = (r->clock >> RACE_PHASE_BITS << RACE_PHASE_BITS) + (1ull << RACE_PHASE_BITS);
-    struct race_view *v = race_view_make(r->clock, NULL, 0);
-    if (!v) {
-        r->off = 1;
-        return;
-    }
-    race_view_drop(r->view);
-    r->view = v;
-    r->view_no++;
-    r->fetched = 0;
-    race_region_phase(&r->region, r->clock);
-}
-
 /* Clocks as an array, for reductions by MPI_MAX. NULL: no memory. */
 static int64_t *dense(void)
 {
-    struct race *r = proc->race;
-    int64_t *v = malloc((size_t)boot_size() * sizeof *v);
-    for (int i = 0; v && i < boot_size(); i++)
-        v[i] = (int64_t)race_view_of(r->view, (uint32_t)i);
+    const struct race *r = proc->race;
+    const struct race_thread *t = race_self();
+    int64_t *v = malloc(r->tids * sizeof *v);
+    for (uint32_t i = 0; v && i < r->tids; i++)
+        v[i] = (int64_t)race_view_of(t->view, i);
     if (v)
-        v[r->me] = (int64_t)r->clock;
+        v[t->tid] = (int64_t)t->clock;
     return v;
 }
 
 static void learn_dense(const int64_t *v)
 {
     struct race *r = proc->race;
-    int n = boot_size();
-    struct race_entry *e = malloc((size_t)n * sizeof *e);
+    const struct race_thread *t = race_self();
+    struct race_entry *e = malloc(r->tids * sizeof *e);
     uint32_t k = 0;
-    for (int i = 0; e && i < n; i++)
-        if ((uint32_t)i != r->me)
-            e[k++] = (struct race_entry){(uint32_t)i, 0, (uint64_t)v[i]};
-    struct race_view *view = e ? race_view_make(r->view->floor, e, k) : NULL;
+    for (uint32_t i = 0; e && i < r->tids; i++)
+        if (i != t->tid)
+            e[k++] = (struct race_entry){i, 0, (uint64_t)v[i]};
+    struct race_view *view = e ? race_view_make(t->view->floor, e, k) : NULL;
     if (view)
         race_learn(view);
     else
@@ -155,19 +158,75 @@ static void learn_dense(const int64_t *v)
     free(e);
 }
 
+/* Members tell each other what they know. */
+static void join(struct comm *c)
+{
+    int64_t *v = dense();
+    if (v && !coll_allreduce_i64(v, (int)proc->race->tids, COLL_MAX, c))
+        learn_dense(v);
+    free(v);
+}
+
+/* Does the calling thread know all that other threads of its process did? */
+static int is_whole(const struct race *r)
+{
+    const struct race_thread *me = race_self();
+    if (r->forks)
+        return 0;
+    for (int i = 0; i < r->threads; i++) {
+        const struct race_thread *t = &r->thread[i];
+        if (t != me && race_view_of(me->view, t->tid) < t->clock)
+            return 0;
+    }
+    return 1;
+}
+
+/* All are here, whole: 1. The barrier is needed, since a collective without data need not be
+ * one. */
+static int all_whole(const struct race *r, struct comm *c)
+{
+    int64_t whole = is_whole(r);
+    int err = r->threads == 1 ? coll_barrier(c) : coll_allreduce_i64(&whole, 1, COLL_MIN, c);
+    return !err && whole && !boot_failed_count();
+}
+
+/* The end of a phase: all records are where they belong, then everything that is complete is
+ * known to all. Where some thread goes on beside the call that is not so. */
+static void end_phase(struct comm *c)
+{
+    struct race *r = proc->race;
+    size_t at = 0;
+    for (struct map_entry *e; (e = map_next(&r->wins, &at)) != NULL;)
+        race_send_open(e->value);
+    race_settle();
+    if (!all_whole(r, c)) {
+        if (r->threads > 1 && !boot_failed_count())
+            join(c);
+        return;
+    }
+    uint64_t floor = r->floor + (1ull << RACE_PHASE_BITS);
+    struct race_view *v = race_view_make(floor, NULL, 0);
+    if (!v) {
+        r->off = 1;
+        return;
+    }
+    r->floor = floor;
+    for (int i = 0; i < r->threads; i++)
+        r->thread[i].clock = floor;
+    race_know(race_self(), v);
+    r->fetched = 0;
+    race_region_phase(&r->region, floor);
+}
+
 void race_joined(struct comm *c)
 {
     if (c->remote || proc->race->off)
         return;
     race_tick();
-    if (spans_job(c)) {
+    if (spans_job(c))
         end_phase(c);
-        return;
-    }
-    int64_t *v = dense();
-    if (v && !coll_allreduce_i64(v, boot_size(), COLL_MAX, c))
-        learn_dense(v);
-    free(v);
+    else
+        join(c);
 }
 
 /* --- collectives ------------------------------------------------------------------------------ */
@@ -176,7 +235,7 @@ void race_joined(struct comm *c)
 static int edges(const struct coll_args *a, int64_t *v, struct coll_args *out)
 {
     *out = (struct coll_args){.comm = a->comm, .root = a->root, .rbuf = v,
-                              .rcount = boot_size(), .rtype = dt_find(MPI_INT64_T),
+                              .rcount = (MPI_Aint)proc->race->tids, .rtype = dt_find(MPI_INT64_T),
                               .sbuf = MPI_IN_PLACE, .op = dt_op_find(MPI_MAX)};
     switch (a->call) {
     case COLL_BCAST: case COLL_SCATTER: case COLL_SCATTERV:
@@ -369,13 +428,16 @@ void race_sending(struct comm *c, int dest)
         return;
     int world = comm_peer_world(c, dest);
     struct race_peer *p = (uint32_t)world == r->me ? NULL : race_peer_of(world);
-    if (!p || (p->sent_any && p->sent_view == r->view_no && p->sent_clock == r->clock))
+    const struct race_thread *t = race_self();
+    if (r->runtime)
+        r->runtime->flush(); /* loads and stores are news as well */
+    if (!p || (p->sent_any && p->sent_view == t->view_no && p->sent_clock == t->clock))
         return;
     race_tick();
     struct race_view *v = race_knowledge();
     p->sent_any = 1;
-    p->sent_view = r->view_no;
-    p->sent_clock = r->clock;
+    p->sent_view = t->view_no;
+    p->sent_clock = t->clock;
     race_send_clock(world, 0, 0, v);
     race_view_drop(v);
     progress_wait(has_left, p, "room for a clock of the race checker", world);
@@ -391,6 +453,8 @@ void race_received(struct comm *c, int source)
     if (!p || !p->heard)
         return;
     race_learn(p->heard);
+    if (proc->race->threads > 1) /* another thread may receive what was sent before */
+        return;
     race_view_drop(p->heard);
     p->heard = NULL;
 }
@@ -407,23 +471,39 @@ static void at_exit(int status, void *arg)
     _exit(x->code);
 }
 
+static int threads_make(struct race *r)
+{
+    struct race_view *v = race_view_make(0, NULL, 0);
+    if (!v)
+        return -ENOMEM;
+    r->threads = race_is_full() ? RACE_THREADS : 1;
+    r->tids = (uint32_t)(r->threads * boot_size());
+    for (int i = 0; i < r->threads; i++)
+        r->thread[i] = (struct race_thread){(uint32_t)(i * boot_size() + boot_rank()), 0,
+                                            ++r->view_nos, race_view_ref(v)};
+    race_view_drop(v);
+    return 0;
+}
+
+int race_is_full(void)
+{
+    return !strcmp(cvar.race, "full");
+}
+
 int race_init(void)
 {
     if (!strcmp(cvar.race, "off"))
         return 0;
-    if (strcmp(cvar.race, "rma"))
-        log_fatal("MPI_Init: MPIR_CVAR_RACE is \"%s\"; it may be off or rma", cvar.race);
+    if (strcmp(cvar.race, "rma") && strcmp(cvar.race, "full"))
+        log_fatal("MPI_Init: MPIR_CVAR_RACE is \"%s\"; it may be off, rma or full", cvar.race);
     struct race *r = calloc(1, sizeof *r);
     struct race_exit *x = calloc(1, sizeof *x);
-    struct race_view *v = race_view_make(0, NULL, 0);
-    if (!r || !x || !v) {
+    if (!r || !x || threads_make(r)) {
         free(r);
         free(x);
-        free(v);
         return -ENOMEM;
     }
     r->me = (uint32_t)boot_rank();
-    r->view = v;
     r->exit = x;
     x->code = (int)cvar.race_exit;
     map_init(&r->wins);
@@ -431,14 +511,17 @@ int race_init(void)
     map_init(&r->open);
     map_init(&r->pairs);
     map_init(&r->sites);
+    map_init(&r->objects);
     list_init(&r->busy);
     race_region_init(&r->region, (size_t)cvar.race_mem, race_report, NULL);
+    r->region.ranks = (uint32_t)boot_size();
     dl_iterate_phdr(own_code, r);
     proc->race = r;
     rma_watched(1);
     if (!sched && x->code)
         on_exit(at_exit, x);
-    return race_msg_init();
+    race_msg_init();
+    return race_full_init();
 }
 
 void race_ending(void)
@@ -453,6 +536,7 @@ void race_ending(void)
     if (!boot_failed_count())
         race_summary();
     r->off = 1;
+    race_full_stop();
 }
 
 void race_finalize(void)
@@ -466,7 +550,7 @@ void race_finalize(void)
     race_region_free(&r->region);
     map_destroy(&r->pairs);
     map_destroy(&r->sites);
-    race_view_drop(r->view);
+    race_full_free();
     race_view_drop(r->tell);
     if (sched || !r->exit->code)
         free(r->exit);

@@ -18,10 +18,12 @@ enum race_call {
     RACE_CALL_WAIT, RACE_CALL_TEST, RACE_CALL_LOCK, RACE_CALL_UNLOCK, RACE_CALL_LOCK_ALL,
     RACE_CALL_UNLOCK_ALL, RACE_CALL_FLUSH, RACE_CALL_FLUSH_ALL, RACE_CALL_FLUSH_LOCAL,
     RACE_CALL_FLUSH_LOCAL_ALL, RACE_CALL_SYNC, RACE_CALL_REQUEST, RACE_CALL_PUT, RACE_CALL_GET,
-    RACE_CALL_ACC, RACE_CALL_GACC, RACE_CALL_FOP, RACE_CALL_CAS, RACE_CALLS
+    RACE_CALL_ACC, RACE_CALL_GACC, RACE_CALL_FOP, RACE_CALL_CAS, RACE_CALL_LOAD,
+    RACE_CALL_STORE, RACE_CALLS
 };
 const char *race_call_name(enum race_call call);
 
+int race_is_full(void); /* MPIR_CVAR_RACE=full: threads of the program call the checker */
 int race_init(void); /* 0 or -ENOMEM; makes proc->race if the CVAR asks for it */
 void race_ending(void); /* MPI_Finalize begins: waits */
 void race_finalize(void);

@@ -14,7 +14,7 @@
 #include "base/sched.h"
 #include "boot/boot.h"
 
-struct board { /* [size of the job] entries in each row */
+struct board { /* [threads of the job] entries in each row */
     atomic_uint guard;
     uint32_t unused;
     uint64_t floor[2];
@@ -33,7 +33,8 @@ struct ask_msg {
 
 void race_board_make(struct race_win *x)
 {
-    MPI_Aint bytes = (MPI_Aint)(sizeof(struct board) + 2 * sizeof(uint64_t) * (size_t)boot_size());
+    size_t rows = 2 * sizeof(uint64_t) * proc->race->tids;
+    MPI_Aint bytes = (MPI_Aint)(sizeof(struct board) + rows);
     void *base;
     if (rma_win_allocate_shared(bytes, 1, NULL, rma_win_comm(x->w), &base, &x->board)) {
         x->board = NULL; /* some member is far: all see this */
@@ -68,7 +69,7 @@ static void guard_drop(struct board *b)
 static struct race_view *board_read(const struct race_win *x, int rank, int row)
 {
     struct board *b = board_of(x, rank);
-    uint32_t n = (uint32_t)boot_size();
+    uint32_t n = proc->race->tids;
     struct race_entry *e = b ? malloc(n * sizeof *e) : NULL;
     if (!e)
         return NULL;

@@ -18,12 +18,13 @@
 
 struct records_msg {
     uint64_t win, number, issued, done, view_no, site;
-    uint32_t epoch, n;
+    uint32_t epoch, n, tid, closer;
     uint8_t call, fetched, unused[6];
 }; /* records, then the view */
 struct close_msg {
     uint64_t number, done, site;
-    uint8_t call, unused[7];
+    uint32_t closer;
+    uint8_t call, unused[3];
 };
 struct clock_msg {
     uint64_t win; /* 0: before a message */
@@ -59,6 +60,7 @@ void *race_pack(const void *head, size_t head_len, const struct race_view *v, si
 struct race_view *race_unpack(const void *bytes, size_t len, size_t *used, int *cut)
 {
     struct view_msg m;
+    uint32_t last = 0;
     if (len < sizeof m)
         return NULL;
     memcpy(&m, bytes, sizeof m);
@@ -66,7 +68,15 @@ struct race_view *race_unpack(const void *bytes, size_t len, size_t *used, int *
     *cut = (int)m.cut;
     if (*used > len)
         return NULL;
-    return race_view_make(m.floor, (const void *)((const char *)bytes + sizeof m), m.n);
+    const struct race_entry *e = (const void *)((const char *)bytes + sizeof m);
+    for (uint32_t i = 0; i < m.n; i++) {
+        struct race_entry one;
+        memcpy(&one, e + i, sizeof one);
+        if (one.tid >= proc->race->tids || (i && one.tid <= last))
+            return NULL;
+        last = one.tid;
+    }
+    return race_view_make(m.floor, e, m.n);
 }
 
 /* --- sending ---------------------------------------------------------------------------------- */
@@ -217,7 +227,7 @@ static struct race_batch *batch_make(const struct records_msg *m, int src, struc
         race_view_drop(v);
         return NULL;
     }
-    *b = (struct race_batch){.tid = (uint32_t)src, .refs = 1, .issued = m->issued,
+    *b = (struct race_batch){.tid = m->tid, .closer = m->closer, .refs = 1, .issued = m->issued,
                              .done = m->done, .view = v, .view_no = m->view_no, .win = m->win,
                              .number = m->number, .done_site = m->site, .done_call = m->call,
                              .accumulate = x->accumulate, .fetched = m->fetched};
@@ -249,6 +259,7 @@ static int take_records(int src, const struct records_msg *m, const char *record
     int cut = 0;
     if (!x)
         return 1;
+    int is_dynamic = !x->member[rma_win_comm(x->w)->rank].base;
     if (!is_let_in(x, src, m->epoch))
         return 0;
     if (!b) {
@@ -266,6 +277,8 @@ static int take_records(int src, const struct records_msg *m, const char *record
         if (!w.lane.len || !w.lane.blocks)
             continue;
         struct race_rec rec = rec_of(&w, b, cut);
+        if (is_dynamic)
+            race_watch_bytes(w.lane.at, race_lane_end(&w.lane) - w.lane.at);
         race_region_add(&r->region, &rec);
     }
     race_batch_drop(b);
@@ -278,6 +291,7 @@ static void close_batch(int src, const struct close_msg *m)
     struct race_batch *b = map_del(&r->open, open_key(src, m->number));
     if (!b)
         return;
+    b->closer = m->closer;
     b->done_site = m->site;
     b->done_call = m->call;
     race_region_close(&r->region, b, m->done);
@@ -317,7 +331,8 @@ void race_send_batch(struct race_win *x, const struct race_target *t, struct rac
     uint32_t most = (uint32_t)(am_max(t->world) / 2 / sizeof *p->rec), was = p->sent;
     struct records_msg m = {.win = x->id, .number = p->number, .issued = p->issued,
                             .done = was ? RACE_OPEN : done, .view_no = p->view_no, .site = site,
-                            .epoch = p->epoch, .call = (uint8_t)call,
+                            .epoch = p->epoch, .tid = p->tid, .closer = race_closer(p->tid),
+                            .call = (uint8_t)call,
                             .fetched = proc->race->fetched};
     while (p->sent < p->n) {
         m.n = p->n - p->sent < most ? p->n - p->sent : most;
@@ -326,7 +341,7 @@ void race_send_batch(struct race_win *x, const struct race_target *t, struct rac
     }
     if (!was || done == RACE_OPEN)
         return;
-    struct close_msg c = {.number = p->number, .done = done, .site = site,
+    struct close_msg c = {.number = p->number, .done = done, .site = site, .closer = m.closer,
                           .call = (uint8_t)call};
     if ((uint32_t)t->world == proc->race->me) {
         close_batch(t->world, &c);
@@ -345,7 +360,8 @@ static int on_records(int src, const void *msg, size_t len)
     if (!proc->race)
         return 0;
     if (len < sizeof m || (memcpy(&m, msg, sizeof m),
-                           len < sizeof m + (size_t)m.n * sizeof(struct race_wire_rec))) {
+                           len < sizeof m + (size_t)m.n * sizeof(struct race_wire_rec)) ||
+        m.tid >= proc->race->tids || m.tid % (uint32_t)boot_size() != (uint32_t)src) {
         am_malformed(src, "records of the race checker");
         return 0;
     }

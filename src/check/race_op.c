@@ -99,19 +99,21 @@ struct race_target *race_target_of(struct race_win *x, int rank, int make)
 static struct race_pend *pend_now(struct race_win *x, struct race_target *t)
 {
     struct race *r = proc->race;
+    const struct race_thread *me = race_self();
     uint32_t epoch = x->nstarted ? t->starts : x->fence_open ? RACE_FENCE | x->fences : 0;
     struct race_pend *p =
         list_empty(&t->pend) ? NULL : LIST_OBJ(t->pend.prev, struct race_pend, link);
-    if (p && p->view_no == r->view_no && p->epoch == epoch &&
-        r->clock - p->issued < UINT32_MAX / 2)
+    if (p && p->view_no == me->view_no && p->epoch == epoch &&
+        me->clock - p->issued < UINT32_MAX / 2)
         return p;
     p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
     p->number = ++r->numbers;
-    p->issued = r->clock;
-    p->view_no = r->view_no;
-    p->view = race_view_ref(r->view);
+    p->tid = me->tid;
+    p->issued = me->clock;
+    p->view_no = me->view_no;
+    p->view = race_view_ref(me->view);
     p->epoch = epoch;
     list_push(&t->pend, &p->link);
     return p;
@@ -156,10 +158,11 @@ static void pend_free(struct race_pend *p)
 
 static struct race_batch *local_now(struct race_target *t)
 {
-    struct race *r = proc->race;
+    const struct race *r = proc->race;
+    const struct race_thread *me = race_self();
     struct race_local *l =
         list_empty(&t->local) ? NULL : LIST_OBJ(t->local.prev, struct race_local, link);
-    if (l && l->batch->view_no == r->view_no && r->clock - l->batch->issued < UINT32_MAX / 2)
+    if (l && l->batch->view_no == me->view_no && me->clock - l->batch->issued < UINT32_MAX / 2)
         return l->batch;
     l = calloc(1, sizeof *l);
     struct race_batch *b = l ? calloc(1, sizeof *b) : NULL;
@@ -167,8 +170,8 @@ static struct race_batch *local_now(struct race_target *t)
         free(l);
         return NULL;
     }
-    *b = (struct race_batch){.tid = r->me, .refs = 1, .issued = r->clock, .done = RACE_OPEN,
-                             .view = race_view_ref(r->view), .view_no = r->view_no,
+    *b = (struct race_batch){.tid = me->tid, .refs = 1, .issued = me->clock, .done = RACE_OPEN,
+                             .view = race_view_ref(me->view), .view_no = me->view_no,
                              .fetched = r->fetched};
     l->batch = b;
     list_push(&t->local, &l->link);
@@ -184,13 +187,14 @@ static void use_buffer(struct race_target *t, enum race_kind kind, enum race_cal
     lanes_of(type, (size_t)count, (uint64_t)(uintptr_t)buf, &l);
     if (!l.n || !(b = local_now(t)))
         return;
-    struct race_rec rec = {.tick = (uint32_t)(r->clock - b->issued), .weight = 1,
+    struct race_rec rec = {.tick = (uint32_t)(race_self()->clock - b->issued), .weight = 1,
                            .deed = {.kind = (uint8_t)kind & 15, .flags = RACE_BUFFER, .esize = 1},
                            .call = (uint8_t)call, .site = site, .batch = b};
     if (l.hull)
         rec.deed.flags |= RACE_HULL;
     for (int i = 0; i < l.n; i++) {
         rec.lane = l.l[i];
+        race_watch_bytes(rec.lane.at, race_lane_end(&rec.lane) - rec.lane.at);
         race_region_add(&r->region, &rec);
     }
 }
@@ -232,8 +236,10 @@ static void on_request(void *arg)
     struct race_batch *b = arg;
     struct race *r = proc->race;
     if (r && b->done == RACE_OPEN) {
+        uint64_t done = race_tick();
         b->done_call = RACE_CALL_REQUEST;
-        race_region_close(&r->region, b, race_tick());
+        b->closer = race_closer(b->tid);
+        race_region_close(&r->region, b, done);
     }
     race_batch_drop(b);
 }
@@ -247,7 +253,7 @@ static void record(struct race_win *x, struct race_target *t, const struct rma_a
     lanes_of(a->ttype, (size_t)a->tcount, m->base + (uint64_t)a->disp * m->unit, &l);
     if (!p)
         return;
-    struct race_wire_rec w = {.tick = (uint32_t)(proc->race->clock - p->issued),
+    struct race_wire_rec w = {.tick = (uint32_t)(race_self()->clock - p->issued),
                               .deed = deed_of(a), .weight = 1, .call = calls[a->kind],
                               .site = site};
     if (l.hull)
@@ -276,7 +282,7 @@ void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, c
     record(x, t, a, place);
     int reads = a->kind != RMA_GET && !(a->op && a->op->index == DT_NO_OP);
     if (req && !list_empty(&t->local)) /* a batch of its own: the request ends it */
-        r->view_no++;
+        race_self()->view_no = ++r->view_nos;
     if (reads && a->otype)
         use_buffer(t, RACE_LOAD, calls[a->kind], a->origin, a->ocount, a->otype, place);
     if (a->kind == RMA_CAS)
@@ -287,7 +293,7 @@ void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, c
         return;
     struct race_batch *b = LIST_OBJ(t->local.prev, struct race_local, link)->batch;
     race_watch_done(req, on_request, race_batch_ref(b));
-    r->view_no++; /* later operations are not of this batch */
+    race_self()->view_no = ++r->view_nos; /* later operations are not of this batch */
 }
 
 /* --- completion ------------------------------------------------------------------------------- */
@@ -297,8 +303,10 @@ void race_complete_local(struct race_target *t, uint64_t done)
     struct list *l;
     while ((l = list_pop(&t->local)) != NULL) {
         struct race_local *x = LIST_OBJ(l, struct race_local, link);
-        if (x->batch->done == RACE_OPEN)
+        if (x->batch->done == RACE_OPEN) {
+            x->batch->closer = race_closer(x->batch->tid);
             race_region_close(&proc->race->region, x->batch, done);
+        }
         race_batch_drop(x->batch);
         free(x);
     }

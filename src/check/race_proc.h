@@ -12,6 +12,7 @@
 #include "am/am.h"
 #include "base/list.h"
 #include "check/race.h"
+#include "check/race_runtime.h"
 #include "check/race_types.h"
 #include "progress/progress.h"
 
@@ -34,6 +35,7 @@ struct race_wire_rec { /* 40 bytes */
 /* Operations on one target that knew the same. */
 struct race_pend {
     struct list link;
+    uint32_t tid;
     uint64_t number, issued, view_no;
     struct race_view *view;
     uint32_t epoch;          /* number of the access epoch by MPI_Win_start, RACE_FENCE | number
@@ -113,10 +115,23 @@ struct race_peer {
 struct race_exit {
     int found, code;
 };
+/* One in mode rma, which takes a process for one thread. Threads of all processes: number * size of
+ * the job + rank. */
+struct race_thread {
+    uint32_t tid;
+    uint64_t clock;
+    uint64_t view_no;        /* of all states of all threads of this process */
+    struct race_view *view;  /* of others; without this thread itself */
+};
 struct race {
-    uint32_t me;
-    uint64_t clock, view_no, numbers;
-    struct race_view *view;  /* of others; without this process itself */
+    uint32_t me;             /* rank */
+    uint32_t tids;           /* threads of the job */
+    uint64_t floor, view_nos, numbers;
+    int threads;             /* of each process */
+    int forks;               /* teams that run, threads that have not begun */
+    struct race_thread thread[RACE_THREADS];
+    const struct race_runtime *runtime; /* NULL: loads and stores are not seen */
+    struct map objects;      /* address -> what threads released there */
     struct map wins, peers, open;
     struct list busy;
     struct progress_hook hook;
@@ -134,12 +149,26 @@ struct race {
 };
 
 /* race.c */
+struct race_thread *race_self(void); /* the calling thread */
 uint64_t race_tick(void);
-struct race_view *race_knowledge(void); /* with this process's clock; a new reference */
+struct race_view *race_knowledge(void); /* with this thread's clock; a new reference */
 void race_learn(const struct race_view *v);
+void race_know(struct race_thread *t, struct race_view *v); /* that and nothing else; takes it */
+/* batch.closer of a batch of thread tid that the calling thread completes */
+static inline uint32_t race_closer(uint32_t tid)
+{
+    uint32_t me = race_self()->tid;
+    return me == tid ? 0 : me + 1;
+}
 uint64_t race_site(const void *address);
+uint64_t race_place(uint64_t address); /* the same of an address in the program */
 /* fn(arg) once when r is complete and its end is seen, or it is freed. */
 void race_watch_done(struct request *r, void (*fn)(void *arg), void *arg);
+/* race_full.c: loads, stores and threads */
+int race_full_init(void);
+void race_full_stop(void);
+void race_full_free(void);
+void race_watch_bytes(uint64_t at, uint64_t len); /* their loads and stores are of interest */
 /* race_op.c */
 struct race_target *race_target_of(struct race_win *x, int rank, int make);
 /* All operations on it are complete (local: only here). */

@@ -39,12 +39,18 @@ static uint64_t knew(const struct race_rec *r, uint32_t tid)
     return r->batch->tid == tid ? issued(r) : race_view_of(r->batch->view, tid);
 }
 
+/* Whose clock `done` is. */
+static uint32_t closer(const struct race_batch *b)
+{
+    return b->closer ? b->closer - 1 : b->tid;
+}
+
 static enum race_order after(const struct race_rec *late, const struct race_rec *early)
 {
-    uint64_t k = knew(late, early->batch->tid);
-    if (early->batch->done != RACE_OPEN)
-        return k >= early->batch->done ? RACE_ORDERED : RACE_UNORDERED;
-    return k >= issued(early) ? RACE_UNDECIDED : RACE_UNORDERED;
+    const struct race_batch *b = early->batch;
+    if (b->done != RACE_OPEN)
+        return knew(late, closer(b)) >= b->done ? RACE_ORDERED : RACE_UNORDERED;
+    return knew(late, b->tid) >= issued(early) ? RACE_UNDECIDED : RACE_UNORDERED;
 }
 
 enum race_order race_order_of(const struct race_rec *a, const struct race_rec *b)
@@ -245,20 +251,25 @@ static int dominated(const struct race_rec *old, const struct race_rec *now)
 {
     const struct race_batch *a = old->batch, *b = now->batch;
     int same_knowledge = a->tid == b->tid && a->view_no == b->view_no;
-    int done_before = a->done != RACE_OPEN && a->done <= issued(now);
+    int done_before = a->done != RACE_OPEN && !a->closer && a->done <= issued(now);
     return same_knowledge && done_before && race_deed_covers(now->deed, old->deed) &&
            a->accumulate == b->accumulate && race_lane_covers(&now->lane, &old->lane);
+}
+
+static int one_process(const struct race_region *g, uint32_t a, uint32_t b)
+{
+    return g->ranks ? a % g->ranks == b % g->ranks : a == b;
 }
 
 static void test_pair(struct race_region *g, const struct race_rec *old, const struct race_rec *now)
 {
     uint64_t apart = old->lane.at > now->lane.at ? old->lane.at - now->lane.at
                                                  : now->lane.at - old->lane.at;
-    int one = old->batch->tid == now->batch->tid;
+    int one = one_process(g, old->batch->tid, now->batch->tid);
     enum race_rule rule = race_rule_of(old->deed, now->deed, apart, one,
                                     (enum race_accumulate)now->batch->accumulate);
-    if (rule == RACE_FINE)
-        return;
+    if (rule == RACE_FINE || (rule == RACE_LANGUAGE && g->ranks && one))
+        return; /* a process's own loads and stores are not MPI's */
     g->n.tests++;
     enum race_touch touch = race_lanes_touch(&old->lane, &now->lane);
     if (touch == RACE_APART || race_order_of(old, now) != RACE_UNORDERED)
@@ -397,7 +408,8 @@ static struct race_batch *batch_of_both(const struct race_batch *a, const struct
 
 static int same_sort(const struct race_rec *a, const struct race_rec *b)
 {
-    return a->batch->tid == b->batch->tid && a->deed.kind == b->deed.kind &&
+    return a->batch->tid == b->batch->tid && a->batch->closer == b->batch->closer &&
+           a->deed.kind == b->deed.kind &&
            a->deed.op == b->deed.op && a->deed.elem == b->deed.elem;
 }
 

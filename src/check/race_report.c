@@ -42,7 +42,8 @@ static const char *what_of(const struct race_rec *r)
 
 static void describe(const struct race_rec *r, char *buf, size_t len)
 {
-    char at[160], done[160], rest[256] = "";
+    char at[160], done[160], rest[256] = "", thread[32] = "";
+    uint32_t ranks = (uint32_t)boot_size(), tid = r->batch->tid;
     uint64_t bytes = (uint64_t)r->lane.len * r->lane.blocks;
     site_text(r->site, at, sizeof at);
     if (r->batch->done_call) {
@@ -50,10 +51,12 @@ static void describe(const struct race_rec *r, char *buf, size_t len)
         snprintf(rest, sizeof rest, ", complete by %s%s%s",
                  race_call_name((enum race_call)r->batch->done_call), *done ? " at " : "", done);
     }
-    snprintf(buf, len, "  %s%s%s of %llu byte%s%s by rank %u at %s%s",
+    if (tid >= ranks)
+        snprintf(thread, sizeof thread, ", thread %u", tid / ranks);
+    snprintf(buf, len, "  %s%s%s of %llu byte%s%s by rank %u%s at %s%s",
              race_call_name((enum race_call)r->call), *what_of(r) ? " " : "", what_of(r),
              (unsigned long long)bytes, bytes == 1 ? "" : "s",
-             r->lane.blocks > 1 ? " in runs" : "", r->batch->tid, at, rest);
+             r->lane.blocks > 1 ? " in runs" : "", tid % ranks, thread, at, rest);
 }
 
 static uint64_t mix(uint64_t h, uint64_t v)

@@ -116,6 +116,7 @@ struct race_batch {
     uint64_t win;            /* what it names to the owner */
     uint64_t number;         /* of that thread: the owner's key */
     uint64_t done_site;
+    uint32_t closer;         /* thread of that call, + 1; 0: their own */
     uint8_t done_call, accumulate; /* enum race_accumulate */
     uint8_t fetched;         /* its thread did accumulates that fetch: they may make a lock */
     struct race_rec *open;   /* kept records, while done is RACE_OPEN */
@@ -142,6 +143,7 @@ struct race_counts {
 struct race_region {
     struct map nodes;        /* level | index -> struct race_node */
     size_t budget;           /* bytes */
+    uint32_t ranks;          /* thread t is of process t % ranks; 0: each is one of its own */
     struct race_counts n;
     void (*found)(void *arg, const struct race_found *f);
     void *arg;

@@ -22,7 +22,8 @@ const char *race_call_name(enum race_call call)
         [RACE_CALL_REQUEST] = "the wait for its request", [RACE_CALL_PUT] = "MPI_Put",
         [RACE_CALL_GET] = "MPI_Get", [RACE_CALL_ACC] = "MPI_Accumulate",
         [RACE_CALL_GACC] = "MPI_Get_accumulate", [RACE_CALL_FOP] = "MPI_Fetch_and_op",
-        [RACE_CALL_CAS] = "MPI_Compare_and_swap"};
+        [RACE_CALL_CAS] = "MPI_Compare_and_swap", [RACE_CALL_LOAD] = "load",
+        [RACE_CALL_STORE] = "store"};
     return names[call < RACE_CALLS ? call : RACE_CALL_NONE];
 }
 
@@ -101,6 +102,7 @@ void race_win_made(struct rma_win *w, const void *site)
         map_init(&x->targets);
         map_init(&x->origins);
         list_init(&x->held);
+        race_watch_bytes(me.base, me.bytes);
     }
     if (all && coll_allgather_bytes(&me, all, sizeof me, c))
         r->off = 1;

@@ -146,7 +146,8 @@ int api_start(int required, int *provided, const struct boot_ops *forced)
     if (required < MPI_THREAD_SINGLE || required > MPI_THREAD_MULTIPLE)
         required = MPI_THREAD_MULTIPLE;
     proc->thread_level = required;
-    proc->threaded = required == MPI_THREAD_MULTIPLE || (cvar.async_progress && !sched);
+    proc->threaded = required == MPI_THREAD_MULTIPLE || (cvar.async_progress && !sched) ||
+                     race_is_full();
     proc->call = "MPI_Init";
     if (proc->threaded)
         lock_acquire(&proc->lock);

@@ -1,0 +1,364 @@
+/* access.c - loads and stores: what is of interest goes to a log of the thread, each byte once
+ * between two operations of the thread. */
+#include "instrument/instrument.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+void *REAL(memset)(void *to, int c, size_t n); /* past string.c, which would come back here */
+
+enum { PAGES = 64, LOG = 1024, STREAMS = 64, WORDS = (1 << PAGE_BITS) / 64, READ = 0, WRITE = 1 };
+
+struct page {
+    uint64_t number, round;     /* valid in that round of the log only */
+    uint64_t seen[2][WORDS];    /* bytes that were read, written */
+};
+struct log {
+    int number, stranger, busy;
+    unsigned n;
+    unsigned strangers;         /* those that had ended when it last asked */
+    uint64_t round;
+    uint16_t last[STREAMS];     /* by place: index + 1 of its last access */
+    struct race_access list[LOG];
+    struct page page[PAGES];
+};
+
+unsigned char instrument_filter[FILTER];
+static const struct race_host *host; /* NULL: nothing is watched */
+static unsigned numbers;        /* bits of those in use */
+static int several;             /* a second thread has begun */
+static unsigned strangers;      /* threads that were not seen to begin, and have ended */
+static pthread_key_t at_end;
+static __thread struct log *mine;
+
+/* --- threads ---------------------------------------------------------------------------------- */
+
+static const struct race_host *host_now(void)
+{
+    return __atomic_load_n(&host, __ATOMIC_ACQUIRE);
+}
+
+int instrument_runs(void)
+{
+    return host_now() != NULL;
+}
+
+static int number_take(void)
+{
+    unsigned was = __atomic_load_n(&numbers, __ATOMIC_RELAXED);
+    for (;;) {
+        int free = was == (1u << RACE_THREADS) - 1 ? RACE_THREADS - 1 : __builtin_ctz(~was);
+        if (__atomic_compare_exchange_n(&numbers, &was, was | 1u << free, 0, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+            return free;
+    }
+}
+
+static void log_flush(struct log *t)
+{
+    const struct race_host *h = host_now();
+    unsigned n = t->n, ended = __atomic_load_n(&strangers, __ATOMIC_RELAXED);
+    if (t->busy)
+        return;
+    t->busy = 1;
+    if (n) {
+        t->n = 0;
+        t->round++;
+        REAL(memset)(t->last, 0, sizeof t->last);
+        if (h)
+            h->take(t->list, n);
+    }
+    if (ended != t->strangers && h) {
+        t->strangers = ended;
+        h->acquire(&strangers);
+    }
+    t->busy = 0;
+}
+
+/* A thread ends. The last number is shared, and stays. */
+static void log_end(void *arg)
+{
+    struct log *t = arg;
+    const struct race_host *h = host_now();
+    mine = t; /* the key is gone already */
+    log_flush(t);
+    if (t->stranger && h) {
+        h->end(&strangers);
+        __atomic_fetch_add(&strangers, 1, __ATOMIC_RELAXED);
+    }
+    if (t->number < RACE_THREADS - 1)
+        __atomic_fetch_and(&numbers, ~(1u << t->number), __ATOMIC_RELAXED);
+    mine = NULL;
+    free(t);
+}
+
+static struct log *log_begin(int stranger)
+{
+    const struct race_host *h = host_now();
+    struct log *t = h ? calloc(1, sizeof *t) : NULL;
+    if (!t)
+        return NULL;
+    t->number = number_take();
+    t->stranger = stranger && t->number;
+    t->round = 1;
+    mine = t;
+    if (t->number) {
+        __atomic_store_n(&several, 1, __ATOMIC_RELAXED);
+        pthread_setspecific(at_end, t);
+    }
+    if (t->stranger)
+        h->stranger();
+    return t;
+}
+
+void instrument_begin(void)
+{
+    if (!mine)
+        log_begin(0);
+}
+
+static int number(void)
+{
+    const struct log *t = mine ? mine : log_begin(1);
+    return t ? t->number : RACE_THREADS - 1;
+}
+
+/* --- the log ---------------------------------------------------------------------------------- */
+
+static struct page *page_of(struct log *t, uint64_t page)
+{
+    struct page *p = &t->page[page % PAGES];
+    if (p->number != page || p->round != t->round) {
+        REAL(memset)(p->seen, 0, sizeof p->seen);
+        p->number = page;
+        p->round = t->round;
+    }
+    return p;
+}
+
+/* Was each of these bytes of one page noted already? Whatever interferes with a load does with a
+ * store of the same bytes. */
+static int is_seen(struct log *t, uint64_t at, uint64_t len, unsigned stores)
+{
+    struct page *p = page_of(t, at >> PAGE_BITS);
+    unsigned first = at & ((1 << PAGE_BITS) - 1), end = first + (unsigned)len;
+    int all = 1;
+    for (unsigned from = first, next; from < end; from = next) {
+        unsigned w = from / 64, n;
+        next = (w + 1) * 64 < end ? (w + 1) * 64 : end;
+        n = next - from;
+        uint64_t bits = (n == 64 ? ~0ull : (1ull << n) - 1) << (from & 63);
+        uint64_t have = p->seen[WRITE][w] | (stores ? 0 : p->seen[READ][w]);
+        all &= (have & bits) == bits;
+        p->seen[stores ? WRITE : READ][w] |= bits;
+    }
+    return all;
+}
+
+/* Goes on where the last access of its place ended? */
+static int grows(struct log *t, uint64_t at, uint64_t len, unsigned stores, const void *pc)
+{
+    unsigned i = t->last[(uintptr_t)pc % STREAMS];
+    struct race_access *a = i ? &t->list[i - 1] : NULL;
+    if (!a || a->pc != pc || a->stores != stores || a->at + a->len != at ||
+        len > UINT32_MAX - a->len)
+        return 0;
+    a->len += (uint32_t)len;
+    return 1;
+}
+
+void instrument_note(uint64_t at, uint64_t len, unsigned stores, const void *pc)
+{
+    struct log *t = mine;
+    while (len) {
+        uint64_t rest = (1 << PAGE_BITS) - (at & ((1 << PAGE_BITS) - 1));
+        uint64_t part = len < rest ? len : rest;
+        if (instrument_watched(at)) {
+            if (!t && !(t = log_begin(1)))
+                return;
+            if (t->busy)
+                return;
+            if (!is_seen(t, at, part, stores) && !grows(t, at, part, stores, pc)) {
+                t->list[t->n++] = (struct race_access){at, (uint32_t)part, stores, pc};
+                t->last[(uintptr_t)pc % STREAMS] = (uint16_t)t->n;
+                if (t->n == LOG)
+                    log_flush(t);
+            }
+        }
+        at += part;
+        len -= part;
+    }
+}
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+void order_fork(const void *object)
+{
+    const struct race_host *h = host_now();
+    __atomic_store_n(&several, 1, __ATOMIC_RELAXED);
+    if (h)
+        h->fork(object);
+}
+
+void order_forked(void)
+{
+    const struct race_host *h = host_now();
+    if (h)
+        h->forked();
+}
+
+void order_end(const void *object)
+{
+    const struct race_host *h = host_now();
+    if (h)
+        h->end(object);
+}
+
+void order_join(const void *object)
+{
+    const struct race_host *h = host_now();
+    if (h)
+        h->acquire(object);
+}
+
+void order_renew(const void *object)
+{
+    const struct race_host *h = host_now();
+    if (h)
+        h->renew(object);
+}
+
+void order_forget(const void *object)
+{
+    const struct race_host *h = host_now();
+    if (h)
+        h->forget(object);
+}
+
+void order_acquire(const void *object)
+{
+    if (__atomic_load_n(&several, __ATOMIC_RELAXED))
+        order_join(object);
+}
+
+void order_release(const void *object)
+{
+    const struct race_host *h = host_now();
+    if (h && __atomic_load_n(&several, __ATOMIC_RELAXED))
+        h->release(object);
+}
+
+int order_number(void)
+{
+    return number();
+}
+
+int order_split(const void *from)
+{
+    const struct race_host *h = host_now();
+    log_flush(mine);
+    mine->number = number_take();
+    h->renew(from);
+    return mine->number;
+}
+
+void order_unsplit(int number, unsigned split)
+{
+    log_flush(mine);
+    mine->number = number;
+    split &= (1u << (RACE_THREADS - 1)) - 1;
+    __atomic_fetch_and(&numbers, ~split, __ATOMIC_RELAXED);
+}
+
+/* --- what the library calls ------------------------------------------------------------------- */
+
+static void flush(void)
+{
+    struct log *t = mine ? mine : log_begin(1);
+    if (t)
+        log_flush(t);
+}
+
+static void watch(uint64_t at, uint64_t len)
+{
+    uint64_t first = at >> PAGE_BITS, last = (at + len - 1) >> PAGE_BITS;
+    if (last - first >= FILTER)
+        last = first + FILTER - 1;
+    for (uint64_t p = first; p <= last; p++)
+        __atomic_store_n(&instrument_filter[p % FILTER], 1, __ATOMIC_RELAXED);
+}
+
+static void run(const struct race_host *h)
+{
+    if (h && !at_end)
+        pthread_key_create(&at_end, log_end);
+    __atomic_store_n(&host, h, __ATOMIC_RELEASE);
+    if (h)
+        instrument_begin();
+    else
+        REAL(memset)(instrument_filter, 0, sizeof instrument_filter);
+}
+
+const struct race_runtime windrose_race_runtime
+    __attribute__((visibility("default"))) = {RACE_RUNTIME_VERSION, number, flush, watch, run};
+
+/* --- what the compiler calls ------------------------------------------------------------------ */
+
+void __tsan_init(void);
+void __tsan_init(void)
+{
+}
+
+/* Left out by the wrapper's options, and called by code that has them all the same. */
+void __tsan_func_entry(const void *pc);
+void __tsan_func_entry(const void *pc)
+{
+    (void)pc;
+}
+void __tsan_func_exit(void);
+void __tsan_func_exit(void)
+{
+}
+
+#define ACCESS(name, len, stores)                                                                  \
+    void __tsan_##name(void *p);                                                                   \
+    void __tsan_##name(void *p)                                                                    \
+    {                                                                                              \
+        touch(p, len, stores, CALLER);                                                             \
+    }
+#define ACCESSES(len)                                                                              \
+    ACCESS(read##len, len, 0)                                                                      \
+    ACCESS(write##len, len, 1)                                                                     \
+    ACCESS(read_write##len, len, 1)                                                                \
+    ACCESS(unaligned_read##len, len, 0)                                                            \
+    ACCESS(unaligned_write##len, len, 1)                                                           \
+    ACCESS(unaligned_read_write##len, len, 1)                                                      \
+    ACCESS(volatile_read##len, len, 0)                                                             \
+    ACCESS(volatile_write##len, len, 1)                                                            \
+    ACCESS(unaligned_volatile_read##len, len, 0)                                                   \
+    ACCESS(unaligned_volatile_write##len, len, 1)
+ACCESSES(1)
+ACCESSES(2)
+ACCESSES(4)
+ACCESSES(8)
+ACCESSES(16)
+ACCESS(vptr_read, sizeof(void *), 0)
+
+void __tsan_vptr_update(void **p, void *value);
+void __tsan_vptr_update(void **p, void *value)
+{
+    (void)value;
+    touch(p, sizeof *p, 1, CALLER);
+}
+
+void __tsan_read_range(void *p, size_t len);
+void __tsan_read_range(void *p, size_t len)
+{
+    touch_range(p, len, 0, CALLER);
+}
+
+void __tsan_write_range(void *p, size_t len);
+void __tsan_write_range(void *p, size_t len)
+{
+    touch_range(p, len, 1, CALLER);
+}

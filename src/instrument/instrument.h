@@ -1,0 +1,95 @@
+/* instrument.h - the run time of programs compiled by `mpicc -race`: libmpi_race.a.
+ *
+ *   compiler's calls -- access.c --- filter, log of the thread ----.
+ *                    -- atomic.c --- the operation, its order       '-> check/race_full.c
+ *   linker's --wrap  -- string.c --- mem*, str*                    .-'
+ *                    -- thread.c, gomp.c, kmpc.c --- order --------'
+ *
+ * It belongs to the program, not to the library: so it has variables of its own. Before MPI_Init,
+ * after MPI_Finalize, and where MPIR_CVAR_RACE is not full, nothing is watched. */
+#ifndef INSTRUMENT_H
+#define INSTRUMENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "check/race_runtime.h"
+
+#define CALLER __builtin_return_address(0)
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+/* Functions that the linker puts before those of libraries. */
+#define REAL(name) __real_##name
+#define WRAP(name) __wrap_##name
+
+/* --- accesses (access.c) ---------------------------------------------------------------------- */
+
+enum { PAGE_BITS = 12, FILTER = 4096 };
+/* Of each page, by the lower bits of its number: are accesses of interest? */
+extern unsigned char instrument_filter[FILTER];
+void instrument_note(uint64_t at, uint64_t len, unsigned stores, const void *pc);
+
+static inline int instrument_watched(uint64_t at)
+{
+    return instrument_filter[at >> PAGE_BITS & (FILTER - 1)];
+}
+
+/* 1 to 16 bytes. */
+static inline void touch(const void *p, unsigned len, unsigned stores, const void *pc)
+{
+    uint64_t at = (uint64_t)(uintptr_t)p;
+    if (LIKELY(!instrument_watched(at) && !instrument_watched(at + len - 1)))
+        return;
+    instrument_note(at, len, stores, pc);
+}
+
+/* Any number of bytes. */
+static inline void touch_range(const void *p, size_t len, unsigned stores, const void *pc)
+{
+    if (len)
+        instrument_note((uint64_t)(uintptr_t)p, len, stores, pc);
+}
+
+/* --- order (access.c) ------------------------------------------------------------------------- */
+
+int instrument_runs(void);
+/* The calling thread begins, and what it may know will be acquired. */
+void instrument_begin(void);
+/* Nothing is done while the process has one thread. */
+void order_acquire(const void *object);
+void order_release(const void *object);
+/* Always: threads are about to begin, have begun, end, have ended. */
+void order_fork(const void *object);
+void order_forked(void);
+void order_end(const void *object);
+void order_join(const void *object);
+void order_renew(const void *object); /* as order_join(); forgets what it knew */
+void order_forget(const void *object);
+
+/* The calling thread goes on as another, which knows what was released at `from`: pieces of work
+ * that may run side by side, and happen to be done by one thread. Returns its new number. */
+int order_split(const void *from);
+/* It is thread `number` again; `split`: bits of the numbers that it had meanwhile. */
+void order_unsplit(int number, unsigned split);
+int order_number(void);
+
+/* --- OpenMP (gomp.c, kmpc.c) ------------------------------------------------------------------ */
+
+enum { AT_BEGIN, AT_END, AT_BARRIER, AT_TASK, AT_TASK_END, AT_ORDERED, AT_REDUCE, REGION_OBJECTS };
+struct region { /* a team of threads; its objects are addresses */
+    const void *opener; /* the thread that made it */
+    char object[REGION_OBJECTS];
+};
+struct region *region_now(void);
+struct region *region_set(struct region *r); /* the one before */
+void region_open(struct region *r);
+void region_close(struct region *r);
+/* Around what a thread of the team does; *was: the thread's region until then. */
+void region_enter(struct region *r, struct region **was);
+void region_leave(const struct region *r, struct region *was);
+void region_barrier_before(void);
+void region_barrier_after(void);
+/* Around a task. ordered: it has dependences. */
+void task_enter(const struct region *r, int ordered);
+void task_leave(const struct region *r);
+
+#endif
