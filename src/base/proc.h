@@ -27,6 +27,7 @@ struct proc {
     /* one per room, allocated by <room>_init(), freed by <room>_finalize() */
     struct boot *boot;
     struct mem *mem;
+    struct spaces *spaces; /* memory of devices; NULL: none was asked for */
     struct progress *progress;
     struct tp_room *tp;
     struct am *am;

@@ -8,10 +8,13 @@ Suite *suite_wake(void);
 Suite *suite_cma(void);
 Suite *suite_move(void);
 Suite *suite_page(void);
+Suite *suite_space(void);
+Suite *suite_coherent(void);
 
 int main(void)
 {
     Suite *(*const suites[])(void) = {suite_segment, suite_limit, suite_wake,
-                                      suite_cma,     suite_move,  suite_page, suite_arena};
-    return unit_run(suites, 7);
+                                      suite_cma,     suite_move,  suite_page, suite_arena,
+                                      suite_space,   suite_coherent};
+    return unit_run(suites, 9);
 }

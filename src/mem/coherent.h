@@ -1,0 +1,83 @@
+/* coherent.h - memory with one instance in each space, kept coherent lane by lane
+ * (doc/design/coherent.md).
+ *
+ *   tile   `tile` bytes, 64 lanes; per space: V valid, M modified there, W held for writing
+ *   home   instance 0, host memory that is always there; others have memory by chunk (a commit)
+ *   hold   a range that a space uses; it is neither evicted nor, if for writing, copied
+ *   flight a copy under way: a call that needs one of its lanes waits for it
+ *
+ * Results: 0; SPACE_AGAIN: something is under way, call again; -EBUSY: a lane is held for writing
+ * elsewhere; -ENOMEM: the device is full of what is held; -EIO: a copy or the device failed;
+ * -ENODATA: the lane was lost with its device; -ERANGE.  Nothing here waits but coh_drop().  All is
+ * under the caller's lock.  Start at coh_acquire(). */
+#ifndef MEM_COHERENT_H
+#define MEM_COHERENT_H
+
+#include "mem/space.h"
+
+struct coh;
+struct pvar_set;
+
+enum coh_mode { COH_READ = 1, COH_WRITE = 2, COH_DISCARD = 4 };
+enum { COH_SPACES = 8, COH_LANES = 64, COH_TILE_LEAST = 4096, COH_TILE_MOST = 4 << 20 };
+
+struct coh_plan {
+    void *home;
+    size_t bytes, tile;           /* tile: a power of two, COH_TILE_LEAST to COH_TILE_MOST */
+    size_t budget;                /* device memory for each space; 0: 3/4 of what is free */
+    unsigned n;                   /* instances, home included */
+    struct space *space[COH_SPACES]; /* of each; [0] is not used */
+    struct pvar_set *pvars;
+};
+int coh_make(const struct coh_plan *p, struct coh **out); /* 0 or -errno */
+/* Waits for copies under way.  What is valid on a device alone is lost. */
+void coh_drop(struct coh *c);
+
+/* One acquire or access while it goes on.  The caller fills the first block, clears the rest and
+ * calls again with the same record until the result is not SPACE_AGAIN. */
+struct coh_ask {
+    size_t off, len;
+    unsigned space, mode;
+    int on_stream; /* the hold is there at once; the stream waits for the copies */
+    void *stream;
+
+    uint64_t ptr;       /* out: address of off in that space */
+    size_t bad;         /* out, with an error: displacement ... */
+    unsigned bad_space; /* ... and instance that holds or has lost it */
+    int pinned, counted, err;
+};
+int coh_acquire(struct coh *c, struct coh_ask *a);
+/* The last hold of just this range.  -EINVAL: there is none. on_stream: it ends when the stream
+ * gets there. */
+int coh_release(struct coh *c, size_t off, size_t len, unsigned space, int on_stream, void *stream);
+/* Begin what COH_READ would copy, if there is room; never SPACE_AGAIN. */
+int coh_prefetch(struct coh *c, size_t off, size_t len, unsigned space);
+/* -EBUSY: held */
+int coh_evict(struct coh *c, size_t off, size_t len, unsigned space);
+
+/* An access of RMA at home.  COH_AT_PUT writes all named bytes.  The access itself must follow
+ * under the same lock. */
+enum coh_access { COH_AT_GET, COH_AT_PUT, COH_AT_UPDATE };
+int coh_home(struct coh *c, struct coh_ask *a, enum coh_access how);
+
+/* Complete what is done. Returns whether anything is still under way. */
+int coh_poll(struct coh *c);
+/* Has each release on a stream taken effect? */
+int coh_settled(struct coh *c);
+/* Holds that have not been released. */
+unsigned coh_holds(const struct coh *c);
+
+struct coh_view {
+    int state;       /* 'M', 'S', 'I' */
+    unsigned holds;
+    size_t valid;    /* bytes */
+};
+void coh_look(const struct coh *c, size_t off, unsigned space, struct coh_view *v);
+struct coh_sums {
+    size_t held, used, budget; /* bytes of device memory */
+};
+void coh_sum(const struct coh *c, unsigned space, struct coh_sums *v);
+/* The first rule of the design that does not hold, or NULL. */
+const char *coh_check(const struct coh *c);
+
+#endif
