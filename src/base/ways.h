@@ -28,13 +28,6 @@ static inline unsigned ways_best(const struct ways *w, unsigned size)
     return w->ns[size][1] && w->ns[size][1] < w->ns[size][0];
 }
 
-/* Both were tried, and way 0 is the faster one. */
-static inline int ways_first_wins(const struct ways *w, size_t bytes)
-{
-    unsigned size = ways_size(bytes);
-    return w->turns[size] >= WAYS_FIRST + WAYS_TRIAL && !ways_best(w, size);
-}
-
 /* The way to take now: 0 or 1. */
 static inline unsigned ways_pick(struct ways *w, size_t bytes)
 {

@@ -441,6 +441,15 @@ static inline int fast_flush(MPI_Win win, int rank)
     return 1;
 }
 
+/* The same for flush_local, but where a put can be in a bundle: such a put is complete here, and
+ * rma_flush_local() has to know that the program does not wait for more. */
+static inline int fast_flush_local(MPI_Win win, int rank)
+{
+    struct rma_near_table *room = rma_near_self();
+    struct rma_win_near *w = room ? rma_near_win(room, win) : NULL;
+    return w && !w->by_cma && fast_flush(win, rank);
+}
+
 static int flush(const char *call, MPI_Win win, int rank, int (*fn)(struct rma_win *, int))
 {
     api_enter_running(call);
@@ -477,7 +486,7 @@ API_ALIAS(MPI_Win_flush);
 
 int PMPI_Win_flush_local(int rank, MPI_Win win)
 {
-    return fast_flush(win, rank) ? MPI_SUCCESS : flush_local_slow(rank, win);
+    return fast_flush_local(win, rank) ? MPI_SUCCESS : flush_local_slow(rank, win);
 }
 API_ALIAS(MPI_Win_flush_local);
 

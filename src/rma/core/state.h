@@ -101,6 +101,7 @@ void rma_unlock_last(struct rma_win *w, struct rma_near *n);
 static inline void rma_synced(struct rma_win *w)
 {
     w->delegate.syncs++;
+    w->delegate.local = 0;
 }
 
 /* --- what a call may do now with operations on one target ------------------------------------- */

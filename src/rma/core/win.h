@@ -159,7 +159,7 @@ struct rma_win_delegate {       /* near/delegate.c: operations that their owner 
     uint16_t errs;              /* near targets with an error (n->err); then w->err is set, too */
     uint8_t small, was_small;   /* operations that could be bundled, saturating: since the count of
                                  * synchronizations was small_syncs, and between the two before */
-    uint8_t small_syncs;
+    uint8_t small_syncs, local; /* local: the last synchronization was a flush_local */
 };
 
 struct rma_win_freeing {        /* sync/free_after_failure.c */

@@ -65,7 +65,7 @@ int rma_may_bundle(const struct rma_near *n, const struct rma_args *a, size_t by
 
 /* One more operation that could be bundled. Is it the first since the last synchronization, where
  * there was at most one before that, too? Then it is done within its call, so that the flush that
- * follows is a fence. */
+ * follows is a fence. But not between flush_local calls, which wait for no put in a bundle. */
 static int is_alone(struct rma_win *w, const struct rma_near *n)
 {
     struct rma_win_delegate *d = &w->delegate;
@@ -77,7 +77,7 @@ static int is_alone(struct rma_win *w, const struct rma_near *n)
     d->was_small = d->small;
     d->small = 1;
     d->small_syncs = syncs;
-    return d->was_small < 2;
+    return !d->local && d->was_small < 2;
 }
 
 /* --- one bundle ------------------------------------------------------------------------------- */

@@ -64,15 +64,6 @@ static int move(const struct rma_near *n, const struct rma_args *a, size_t bytes
                         a->ttype, bytes, 0);
 }
 
-/* Is a bundle likely to beat CMA? Of a long operation the copy decides, not the round trip. */
-static int owner_wins(const struct rma_args *a, size_t bytes)
-{
-    enum { COPY_DECIDES = 2048 }; /* bytes */
-    const struct rma *r = rma_self();
-    return bytes < COPY_DECIDES ||
-           ways_first_wins(a->kind == RMA_PUT ? &r->put_ways : &r->get_ways, bytes);
-}
-
 /* A put or get of one block that the owner of the memory could execute: by the faster way, as
  * measured so far. 0 or -errno of CMA. */
 static int move_block(struct rma_win *w, struct rma_near *n, const struct rma_args *a,
@@ -180,7 +171,7 @@ int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, 
     int err = locate(w, n, a, &off);
     if (err)
         return err;
-    if (called == RMA_LATER_TOO && !self && rma_may_bundle(n, a, bytes) && owner_wins(a, bytes) &&
+    if (called == RMA_LATER_TOO && !self && rma_may_bundle(n, a, bytes) &&
         rma_bundle_add(w, n, a, off, bytes))
         return MPI_SUCCESS;
     struct rma_delegate_op q;

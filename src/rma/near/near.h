@@ -97,6 +97,7 @@ struct rma_win_near {
     uint8_t spread_shift;
     uint8_t by_target;       /* ranks are not consecutive, or there are threads, which must not all
                               * write `flushes`: `quiet` stays 0, and these hold instead */
+    uint8_t by_cma;          /* some target's memory is reached by CMA, for good */
     atomic_uchar spread_all; /* as `all`: 0 or 1 */
     atomic_uchar quiet_each; /* as `quiet`: 0 or 1 */
 };

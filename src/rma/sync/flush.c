@@ -303,6 +303,7 @@ int rma_flush_local(struct rma_win *w, int rank)
     if (err)
         return err;
     struct rma_near *n = rma_near_of(w, rank);
+    w->delegate.local = 1;
     if (n && n->bundles && w->delegate.bundle_gets) {
         rma_bundle_drain(w, n);
         t = w->table.ntargets ? rma_target_find(w, rank) : NULL;
@@ -336,6 +337,7 @@ int rma_flush_local_all(struct rma_win *w)
     if (!rma_in(w, SET_PASSIVE))
         return no_epoch(w, -1);
     rma_synced(w);
+    w->delegate.local = 1;
     if (w->delegate.bundle_gets)
         rma_bundle_drain(w, NULL);
     if (w->table.nops)

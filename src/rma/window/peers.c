@@ -155,6 +155,7 @@ static void near_attach(struct rma_win *w, struct rma_near *n)
     }
     atomic_fetch_add_explicit(&p->unmapped, 1, memory_order_relaxed);
     n->kind = cma_works(n) ? RMA_NEAR_CMA : RMA_NEAR_AM;
+    w->near.by_cma |= n->kind == RMA_NEAR_CMA;
 }
 
 /* err: an error of this member so far. All members on the node agree on the result. */

@@ -242,9 +242,53 @@ static void hostile(void)
     _exit(0);
 }
 
+/* A single put between flush_local calls is bundled: nothing waits for it. Between flushes it is
+ * done within its call, so that the flush is a fence. */
+static void alone(void)
+{
+    uint64_t *ready = job_words();
+    open_window();
+    world_barrier();
+    if (boot_rank() == 0) {
+        job_check(rma_lock_all(w, 0) == MPI_SUCCESS);
+        job_check(w->near.by_cma);
+        for (int i = 0; i < 4; i++) {
+            put(i, 1, i);
+            job_check(w->delegate.bundles == 0);
+            job_check(rma_flush(w, 1) == MPI_SUCCESS);
+        }
+        for (int all = 0; all < 2; all++) {
+            job_check(rma_flush_local(w, 1) == MPI_SUCCESS);
+            for (int bundled = 0; !bundled;) /* an owner that was late gets none for a while */
+                for (int i = 4; i < 8; i++) {
+                    put(i, 1, i + 100 * all);
+                    bundled |= w->delegate.bundles;
+                    job_check((all ? rma_flush_local_all(w) : rma_flush_local(w, 1)) ==
+                              MPI_SUCCESS);
+                }
+            job_check(rma_flush(w, 1) == MPI_SUCCESS);
+            job_check(w->delegate.bundles == 0);
+            put(0, 1, 0); /* the flush before it waits for what it does */
+            job_check(w->delegate.bundles == 0);
+        }
+        job_check(rma_unlock_all(w) == MPI_SUCCESS);
+        __atomic_store_n(&ready[0], 1, __ATOMIC_RELEASE);
+    } else {
+        while (!__atomic_load_n(&ready[0], __ATOMIC_ACQUIRE))
+            world_poll(1);
+        for (int i = 0; i < 8; i++)
+            job_check(cell[i] == i + (i < 4 ? 0 : 100));
+        for (int i = 0; i < 8; i++)
+            cell[i] = memory[0];
+    }
+    world_barrier();
+    close_window();
+}
+
 START_TEST(bundles)
 {
     ck_assert_int_eq(world_run(2, NULL, lengths), 0);
+    ck_assert_int_eq(world_run(2, NULL, alone), 0);
     ck_assert_int_eq(world_run(2, NULL, ended), 0);
     ck_assert_int_eq(world_run(3, NULL, ended_earlier), 0);
     ck_assert_int_eq(world_run(2, NULL, overwritten), 0);
