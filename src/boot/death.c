@@ -53,16 +53,19 @@ void boot_page_close(struct boot *b)
 
 /* --- failures that no page reports ---------------------------------------------- */
 
-/* in boot.failed; never decreases */
-enum { FAILED_SEEN = 1, FAILED_APART = 2, FAILED_WITH_HOST = 3 };
+/* In boot.failed; never decreases. CLAIMED: a thread is adding the reason; it counts as alive. */
+enum { FAILED_CLAIMED = 1, FAILED_SEEN, FAILED_APART, FAILED_WITH_HOST };
 
 static void fail_one(struct boot *b, atomic_uchar *set, int rank, enum boot_scope scope,
                      const char *why)
 {
+    unsigned char none = 0;
     if (rank == b->rank || atomic_load_explicit(&set[rank], memory_order_relaxed))
         return;
     struct boot_death *d = malloc(sizeof *d);
-    if (!d || atomic_exchange_explicit(&set[rank], FAILED_SEEN, memory_order_relaxed)) {
+    if (!d || !atomic_compare_exchange_strong_explicit(&set[rank], &none, FAILED_CLAIMED,
+                                                       memory_order_relaxed,
+                                                       memory_order_relaxed)) {
         free(d); /* no memory: the process that waits asks again */
         return;
     }
@@ -76,6 +79,9 @@ static void fail_one(struct boot *b, atomic_uchar *set, int rank, enum boot_scop
     while (!atomic_compare_exchange_weak_explicit(&b->deaths, &d->next, d, memory_order_release,
                                                   memory_order_relaxed))
         ;
+    /* Behind the reason. Release: pairs with the acquire load of boot_failed(), whose caller may
+     * ask for the reason. */
+    atomic_store_explicit(&set[rank], FAILED_SEEN, memory_order_release);
     /* Last, and release: pairs with boot_failed_count(), whose caller then sees the set and the
      * list. */
     atomic_fetch_add_explicit(&b->burials, 1, memory_order_release);
@@ -119,9 +125,10 @@ void boot_fail_take(struct boot *b, int rank, enum boot_scope scope, const char 
     for (int i = 0; i < b->size; i++)
         if (node_map_host(&b->map, i) == where) {
             fail_one(b, set, i, scope, why);
-            unsigned char was = atomic_load_explicit(&set[i], memory_order_relaxed);
-            if (was && was < as)
-                atomic_store_explicit(&set[i], as, memory_order_relaxed);
+            /* Acquire and release: the reason may be another thread's (fail_one). */
+            unsigned char was = atomic_load_explicit(&set[i], memory_order_acquire);
+            if (was >= FAILED_SEEN && was < as)
+                atomic_store_explicit(&set[i], as, memory_order_release);
         }
 }
 
@@ -164,7 +171,8 @@ int boot_failed(int rank)
     if (rank < 0 || rank >= b->size)
         return 0;
     atomic_uchar *set = atomic_load_explicit(&b->failed, memory_order_acquire);
-    return dead_by_page(b, rank) || (set && atomic_load_explicit(&set[rank], memory_order_acquire));
+    return dead_by_page(b, rank) ||
+           (set && atomic_load_explicit(&set[rank], memory_order_acquire) >= FAILED_SEEN);
 }
 
 const char *boot_failed_why(int rank)
