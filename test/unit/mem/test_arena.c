@@ -61,7 +61,7 @@ static void piece_new(struct piece *x, int i)
 /* Blocks never overlap, keep their bytes, and give their space back. */
 static void random_blocks(void)
 {
-    job_check(mem_init() == 0);
+    job_check(mem_init() == 0 && boot_barrier() == 0);
     srand(7);
     for (int i = 0; i < N; i++)
         piece_new(&piece[i], i);
@@ -98,7 +98,7 @@ END_TEST
 static void refused(void)
 {
     char own[LINE];
-    job_check(mem_init() == 0);
+    job_check(mem_init() == 0 && boot_barrier() == 0); /* its peer has attached */
     job_check(mem_arena_free(own) == 0);
     char *p = mem_arena_alloc(3 * LINE, LINE);
     job_check(p && mem_arena_free(p + LINE) == 0 && mem_arena_free(p) == 1);
@@ -151,7 +151,7 @@ static void bounded(void)
 {
     enum { BLOCKS = 64, SIZE = 512 << 10, KEEP = 1 << 20 };
     char *p[BLOCKS], *small[BLOCKS];
-    job_check(mem_init() == 0);
+    job_check(mem_init() == 0 && boot_barrier() == 0);
     for (int i = 0; i < BLOCKS; i++) {
         p[i] = mem_arena_alloc(SIZE, LINE);
         small[i] = mem_arena_alloc(LINE, LINE);
