@@ -72,6 +72,7 @@ Suite *suite_ask(void)
 {
     Suite *s = suite_create("launch/ask");
     TCase *t = tcase_create("ask");
+    tcase_set_tags(t, "kernel"); /* an emulator of processors refuses process_vm_readv */
     tcase_add_test(t, texts);
     tcase_add_test(t, hostile);
     suite_add_tcase(s, t);
