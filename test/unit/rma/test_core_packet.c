@@ -52,11 +52,11 @@ static void earlier_round(void)
 {
     uint32_t round = open_again();
     struct rma_resp r;
-    world_barrier();
     rma_resp_open(w, &r, 1);
     r.pending = 1;
     job_check(r.token == 1);
     uint64_t before = late();
+    world_barrier(); /* packets may come with the last message of it */
     for (int type = 0; type < RMA_PKTS && w->rank == 1; type++)
         for (unsigned flags = 0; flags < ROUNDS; flags++)
             for (uint32_t len = 0; len < LENGTHS; len++)
@@ -86,11 +86,11 @@ static void own_round(void)
     uint32_t round = (uint32_t)(w->id >> 32);
     struct rma_resp r;
     job_check(round != 0 && !(round & comm_rank_mask()));
-    world_barrier();
     rma_resp_open(w, &r, 1);
     r.pending = 1;
     r.alone = 1;
     uint64_t before = late();
+    world_barrier();
     if (w->rank == 1) {
         send_to_0(RMA_PKT_PUT, round, 0, 8);
         send_to_0(RMA_PKT_POST, round, 0, 0);
