@@ -2,7 +2,7 @@
  * exact counts, each call that must wait for them, owners that do not look, deaths, threads. */
 #include "scripted.h"
 
-enum { LONGS = 512, ENTRY = 24 /* bytes of an operation of 8 bytes */, SEND_FROM = 2048 };
+enum { LONGS = 512, BUNDLED = 128 /* operations of a bundle */, SEND_FROM = 6144 /* bytes */ };
 
 static long cell[SIM_RANKS][LONGS], value[SIM_RANKS][LONGS];
 static int calm[SIM_RANKS]; /* the rank may come back into MPI */
@@ -70,7 +70,8 @@ static void many_before(const struct job *j, int target)
 static void bundle_counts(void *arg)
 {
     (void)arg;
-    enum { OPS = 201, FULL = (SEND_FROM + ENTRY - 1) / ENTRY };
+    enum { OPS = 201, HEAD = 16, LONG = 64, HAS = (OPS - 1) % BUNDLED * (HEAD + 8),
+           FILL = (SEND_FROM - HAS + HEAD + LONG * 8 - 1) / (HEAD + LONG * 8) };
     struct job j = private_open();
     if (j.rank == 0) {
         many_before(&j, 1);
@@ -80,13 +81,18 @@ static void bundle_counts(void *arg)
         struct counts c = mark(0);
         for (int i = 0; i < OPS; i++)
             put(&j, 1, i, i + 1);
-        SENT(&c, 1 + (OPS - 1) / FULL, DELEGATE);
+        SENT(&c, 1 + (OPS - 1) / BUNDLED, DELEGATE);
+        for (int i = 0; i < FILL; i++) {
+            SENT(&c, 1 + (OPS - 1) / BUNDLED, DELEGATE);
+            OK(MPI_Put(&value[0][0], LONG, MPI_LONG, 1, LONGS - LONG, LONG, MPI_LONG, j.win));
+        }
+        SENT(&c, 2 + (OPS - 1) / BUNDLED, DELEGATE);
         SIM_CHECK(cell[1][0] == 0 && cell[1][OPS - 1] == 0);
         calm[1] = 1;
         long done = pvar(j.win, PVAR_RMA_AM) + pvar(j.win, PVAR_RMA_CMA);
         OK(MPI_Win_flush(1, j.win));
-        SENT(&c, 2 + (OPS - 1) / FULL, DELEGATE);
-        SIM_CHECK(pvar(j.win, PVAR_RMA_AM) + pvar(j.win, PVAR_RMA_CMA) == done + OPS);
+        SENT(&c, 2 + (OPS - 1) / BUNDLED, DELEGATE);
+        SIM_CHECK(pvar(j.win, PVAR_RMA_AM) + pvar(j.win, PVAR_RMA_CMA) == done + OPS + FILL);
         for (int i = 0; i < OPS; i++)
             SIM_CHECK(cell[1][i] == i + 1);
         c = mark(0); /* one alone: as before, and its flush is only a fence */

@@ -26,7 +26,7 @@
 enum {
     MANY = 128,            /* operations of a bundle: the owner holds a stripe meanwhile */
     BUNDLED_MOST = 4096,   /* bytes of an operation */
-    SEND_FROM = 2048,
+    SEND_FROM = 6144,
     ROOM = RMA_BUNDLE_BYTES - (int)sizeof(struct acc_bundle)
 };
 
@@ -327,8 +327,8 @@ int rma_bundle_add(struct rma_win *w, struct rma_near *n, const struct rma_args 
         return 0;
     int alone = is_alone(w, n) && !n->bundles;
     struct bundle *b = n->filling ? &all->b[n->filling - 1] : NULL;
-    if (b && (b->ops == MANY || (size_t)ROOM - b->used < sizeof(struct rma_bundled) +
-                                                             rma_pad(bytes))) {
+    if (b && (b->ops == MANY ||
+              (size_t)ROOM - b->used < sizeof(struct rma_bundled) + rma_pad(bytes))) {
         if (bundle_send(b))
             rma_bundle_drain(w, n);
         b = NULL;
@@ -339,7 +339,7 @@ int rma_bundle_add(struct rma_win *w, struct rma_near *n, const struct rma_args 
     }
     append(b, a, off + (uint64_t)lo, bytes);
     const struct bundle *last = n->sent ? &all->b[n->sent - 1] : NULL;
-    if (b->used >= SEND_FROM || !last || is_done(last))
+    if (b->used >= SEND_FROM || b->ops == MANY || !last || is_done(last))
         bundle_send(b); /* without room it waits for a later call */
     return 1;
 }
