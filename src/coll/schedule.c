@@ -590,7 +590,7 @@ void sched_persist(struct sched *s)
 
 int sched_run(struct sched *s)
 {
-    progress_wait(run_on, s, s->r.what, -1);
+    progress_wait_why(run_on, s, s->r.what, -1, WHY_COLLECTIVE, NULL);
     int err = s->error;
     sched_destroy(s);
     return err;

@@ -289,7 +289,7 @@ int io_close(struct io_file *f)
     int err;
     if (!close_check(f, &err))
         return err;
-    progress_wait(none_pending, f, "nonblocking accesses to a file", -1);
+    progress_wait_why(none_pending, f, "nonblocking accesses to a file", -1, WHY_FILE, NULL);
     if (cvar.io_stats)
         stats_print(f);
     int fd = f->fd;

@@ -94,6 +94,18 @@ static int one_done(void *arg)
     return ((struct request *)arg)->done;
 }
 
+static enum progress_why why(const struct request *r)
+{
+    switch (r->kind) {
+    case REQUEST_COLL:
+    case REQUEST_PERSISTENT_COLL: return WHY_COLLECTIVE;
+    case REQUEST_RMA: return WHY_FLUSH;
+    case REQUEST_IO: return WHY_FILE;
+    case REQUEST_GENERAL: return WHY_OTHER;
+    default: return WHY_MESSAGE;
+    }
+}
+
 void request_wait(struct request *r)
 {
     if (r->done) {
@@ -101,7 +113,7 @@ void request_wait(struct request *r)
         return;
     }
     poke(r);
-    progress_wait(one_done, r, r->what, r->peer);
+    progress_wait_why(one_done, r, r->what, r->peer, why(r), NULL);
 }
 
 struct wait_set {
@@ -145,7 +157,7 @@ void request_wait_all(struct request **r, int n)
         return;
     }
     poke_all(r, n);
-    progress_wait(all_done, &s, r[s.at]->what, r[s.at]->peer);
+    progress_wait_why(all_done, &s, r[s.at]->what, r[s.at]->peer, why(r[s.at]), NULL);
 }
 
 void request_wait_any(struct request **r, int n)
@@ -156,7 +168,7 @@ void request_wait_any(struct request **r, int n)
         return;
     }
     poke_all(r, n);
-    progress_wait(any_done, &s, "any of several requests", -1);
+    progress_wait_why(any_done, &s, "any of several requests", -1, WHY_MESSAGE, NULL);
 }
 
 enum request_await request_awaits(int (*cond)(void *), void *arg,

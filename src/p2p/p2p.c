@@ -315,7 +315,7 @@ int p2p_awaits(int (*cond)(void *), void *arg, struct p2p_awaited *out)
 
 static int wait_here(struct p2p_req *q, MPI_Status *status)
 {
-    progress_wait(is_done, q, q->r.what, q->r.peer);
+    progress_wait_why(is_done, q, q->r.what, q->r.peer, WHY_MESSAGE, NULL);
     if (status && status != MPI_STATUS_IGNORE) {
         /* only calls that return several statuses set it (MPI-3.1 3.2.5) */
         int keep = status->MPI_ERROR;

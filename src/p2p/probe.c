@@ -101,7 +101,7 @@ int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **m
         if (flag)
             progress_test();
         else
-            progress_wait(look_again, &l, "a message to probe", l.world);
+            progress_wait_why(look_again, &l, "a message to probe", l.world, WHY_MESSAGE, NULL);
         if (flag && !look(&l) && !look_for_death(&l)) {
             *flag = 0;
             return MPI_SUCCESS;

@@ -175,6 +175,11 @@ void progress_long_wait_soon(void)
     progress_signal();
 }
 
+void progress_observe(const struct progress_observer *o)
+{
+    proc->progress->observer = o;
+}
+
 static void look_long(struct progress *p, const struct progress_waiting *w, uint64_t now)
 {
     if (!p->on_long || now - w->since < p->long_ns ||
@@ -314,10 +319,18 @@ struct wait_loop {
     int yields;     /* in this idle time */
     int served;     /* polls of this idle time in which the networks had something to do */
     int fruitless;  /* sleeps without news */
+    struct progress_seen *seen; /* NULL: not observed */
 };
+
+static void loop_seen(const struct progress *p, const struct wait_loop *l)
+{
+    if (l->seen && p->observer)
+        p->observer->lasts(l->seen);
+}
 
 static inline void loop_look_after(struct progress *p, struct wait_loop *l)
 {
+    loop_seen(p, l);
     uint64_t since = l->since; /* a copy: the loop stays in registers */
     look_after(p, &since, l->what, l->peer, l->end ? NULL : l->cond, l->arg);
     l->since = since;
@@ -353,6 +366,7 @@ static inline void loop_spin(struct progress *p, struct wait_loop *l)
 static inline void loop_yield(struct progress *p, struct wait_loop *l)
 {
     l->yields++;
+    loop_seen(p, l);
     yield_measured(p);
 }
 
@@ -414,6 +428,19 @@ static int loop_run(struct progress *p, struct wait_loop *l)
     return err;
 }
 
+/* The observer may change while the wait lasts. */
+static __attribute__((cold, noinline)) int loop_observed(struct progress *p, struct wait_loop *l,
+                                                         enum progress_why why, const void *of)
+{
+    struct progress_seen seen = {why, of, l->what, l->peer, time_now(), 0, 0};
+    l->seen = &seen;
+    int err = loop_run(p, l);
+    seen.until = time_now();
+    if (p->observer)
+        p->observer->over(&seen);
+    return err;
+}
+
 BARE int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int peer,
                            uint64_t timeout_ns)
 {
@@ -433,9 +460,29 @@ BARE int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, 
     return err;
 }
 
+BARE void progress_wait_why(int (*cond)(void *arg), void *arg, const char *what, int peer,
+                            enum progress_why why, const void *of)
+{
+    struct progress *p = proc->progress;
+    WR_ASSERT_DEBUG(!p->polling);
+    /* first, as above */
+    progress_glance();
+    if (cond(arg))
+        return;
+    const char *outer_what = proc->wait_what;
+    int outer_peer = proc->wait_peer;
+    struct wait_loop l = {cond, arg, what, peer, .end = 0};
+    if (__builtin_expect(p->observer && what, 0))
+        loop_observed(p, &l, why, of);
+    else
+        loop_run(p, &l);
+    proc->wait_what = outer_what;
+    proc->wait_peer = outer_peer;
+}
+
 void progress_wait(int (*cond)(void *arg), void *arg, const char *what, int peer)
 {
-    progress_wait_for(cond, arg, what, peer, 0);
+    progress_wait_why(cond, arg, what, peer, WHY_OTHER, NULL);
 }
 
 void progress_glance(void)

@@ -68,6 +68,33 @@ void progress_wait(int (*cond)(void *arg), void *arg, const char *what, int peer
 int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int peer,
                       uint64_t timeout_ns);
 
+/* Why a wait waits, for progress_observe(). */
+enum progress_why {
+    WHY_OTHER, WHY_LOCK, WHY_FENCE, WHY_POST, WHY_COMPLETE, WHY_FLUSH, WHY_POOL, WHY_WINDOW,
+    WHY_COLLECTIVE, WHY_MESSAGE, WHY_FILE, PROGRESS_WHYS
+};
+/* progress_wait() of a room that knows why; of: its window, or NULL. */
+void progress_wait_why(int (*cond)(void *arg), void *arg, const char *what, int peer,
+                       enum progress_why why, const void *of);
+
+/* A wait whose condition did not hold at the first look, for the observer. */
+struct progress_seen {
+    enum progress_why why;
+    const void *of;
+    const char *what;
+    int peer;
+    uint64_t since, until; /* ns */
+    uint64_t site;  /* the observer's, 0 at first */
+};
+/* lasts(): while it waits, when it has made many turns or is about to give the core away; often.
+ * over(): the condition holds. Both run under proc->lock, and may not wait. NULL: none. There is
+ * one observer. Without one, a wait reads no clock. */
+struct progress_observer {
+    void (*lasts)(struct progress_seen *s);
+    void (*over)(const struct progress_seen *s);
+};
+void progress_observe(const struct progress_observer *o);
+
 /* Something completed: other threads that wait look again.  Cheap when no thread sleeps. */
 void progress_signal_threads(void);
 static inline void progress_signal(void)

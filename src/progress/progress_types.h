@@ -31,6 +31,7 @@ struct progress {
     struct lock_cond cond;
     void (*on_stall)(int peer, int lasts); /* NULL: none */
     void (*on_long)(const struct progress_waiting *w); /* progress_on_long_wait(); NULL: none */
+    const struct progress_observer *observer; /* progress_observe(); NULL: none */
     int long_soon;         /* progress_long_wait_soon() */
     uint64_t long_ns, long_looked; /* its interval; when it was last called (ns) */
     unsigned turns;        /* turns of all waits and tests: every so many look at the clock */

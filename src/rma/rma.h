@@ -74,6 +74,16 @@ void rma_watched(int on);
 /* The far locks that this thread has called are granted when it returns. Waits. */
 int rma_locks_now(void);
 
+/* Call fn before a window is freed, as long as it can be asked. NULL: none. There is one fn. */
+void rma_on_free(void (*fn)(struct rma_win *w));
+/* Call fn(w) for each window that exists. */
+void rma_each(void (*fn)(struct rma_win *w));
+uint64_t rma_win_id(const struct rma_win *w); /* the same at all members; no other window has it */
+int rma_win_flavor(const struct rma_win *w);  /* MPI_WIN_FLAVOR_CREATE.. */
+int rma_win_size(const struct rma_win *w);    /* members */
+/* A wait for w, of enum progress_why, has lasted ns: count it. */
+void rma_win_waited(const void *w, int why, uint64_t ns);
+
 /* Adds the sums over all windows to pvar_proc(); called before the user reads a variable. */
 void rma_pvars_collect(void);
 

@@ -24,6 +24,43 @@ void rma_pvars_collect(void)
     }
 }
 
+void rma_on_free(void (*fn)(struct rma_win *w))
+{
+    rma_self()->on_free = fn;
+}
+
+void rma_each(void (*fn)(struct rma_win *w))
+{
+    struct rma *r = rma_self();
+    for (struct list *l = r->windows.next; l != &r->windows; l = l->next)
+        fn(LIST_OBJ(l, struct rma_win, link));
+}
+
+uint64_t rma_win_id(const struct rma_win *w)
+{
+    return w->id;
+}
+
+int rma_win_flavor(const struct rma_win *w)
+{
+    return w->create_flavor;
+}
+
+int rma_win_size(const struct rma_win *w)
+{
+    return w->size;
+}
+
+void rma_win_waited(const void *of, int why, uint64_t ns)
+{
+    static const enum pvar_id ids[PROGRESS_WHYS] = {
+        [WHY_LOCK] = PVAR_RMA_WAIT_LOCK,         [WHY_FENCE] = PVAR_RMA_WAIT_FENCE,
+        [WHY_POST] = PVAR_RMA_WAIT_POST,         [WHY_COMPLETE] = PVAR_RMA_WAIT_COMPLETE,
+        [WHY_FLUSH] = PVAR_RMA_WAIT_FLUSH,       [WHY_POOL] = PVAR_RMA_WAIT_POOL};
+    if (ids[why])
+        rma_count((struct rma_win *)of, ids[why], ns);
+}
+
 void rma_stats_print(void)
 {
     const struct pvar_set *all = pvar_proc();

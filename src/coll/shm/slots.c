@@ -154,7 +154,8 @@ static int member_failed(struct wait *w)
 static int wait_for(int (*cond)(void *), struct wait *w)
 {
     if (!cond(w))
-        progress_wait(cond, w, "a collective operation", comm_world(w->m->comm, w->from));
+        progress_wait_why(cond, w, "a collective operation", comm_world(w->m->comm, w->from),
+                          WHY_COLLECTIVE, NULL);
     return w->dead < 0 ? MPI_SUCCESS : member_failed(w);
 }
 

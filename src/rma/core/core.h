@@ -33,6 +33,12 @@ static inline void rma_count(struct rma_win *w, enum pvar_id id, uint64_t n)
 {
     pvar_set_add(&w->near.pvars, id, n);
 }
+/* progress_wait() for w. What a call does because a pool is empty is for the pool. */
+static inline void rma_await(const struct rma_win *w, enum progress_why why, int (*cond)(void *),
+                             void *arg, const char *what, int peer)
+{
+    progress_wait_why(cond, arg, what, peer, w->evicting ? WHY_POOL : why, w);
+}
 /* Events of one poll of a higher sub-room; 0 if none is registered (state.c). */
 int rma_poll(struct rma_win *w, enum rma_poll_index which);
 

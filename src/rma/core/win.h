@@ -89,8 +89,7 @@ struct rma_win_native {         /* engine/native.c: the network's own put, get a
     struct rma_reg reg[RMA_REGS];
     unsigned nregs;
     size_t min;                 /* bytes from which put or get may pay; 0: never */
-    size_t pull_min;            /* bytes from which the target may pull an accumulate; SIZE_MAX:
-                                 * never */
+    size_t pull_min;            /* from which the target may pull an accumulate; SIZE_MAX: never */
     struct list keys;           /* of ranks used recently, at most cvar.rma_keys */
     unsigned nkeys;
     uint8_t acc;                /* accumulates may go natively, as far as this process knows */
@@ -199,6 +198,7 @@ struct rma_win {
     uint8_t dead;               /* a member failed */
     uint8_t no_locks;           /* info key: locks are refused (rma_no_locks) */
     uint8_t kicking;            /* rma_win_granted() */
+    uint8_t evicting;           /* calls that wait for an element of a pool, 255 at most */
     int cut, cut_rank;          /* -errno: why a packet to a living member could not leave, and its
                                  * rank; 0: none */
     struct list link;           /* rma->windows */
@@ -254,8 +254,8 @@ struct rma {
     uint8_t no_locks_told, watched; /* rma_no_locks() has warned; rma_watched() */
     uint8_t *failed;            /* by process: 1 if its failure was handled; NULL: none was */
     struct rma_win *spare;      /* freed windows, as a heap: as many as ever existed at once */
-    unsigned lazy_alls;         /* windows under LOCK_ALL with a far member that has no LOCK yet, or
-                                 * with a lazy near one */
+    unsigned lazy_alls;         /* windows under LOCK_ALL with a far member without LOCK, or with a
+                                 * lazy near one */
     char *box;                  /* RMA_BOX_ALL bytes of shared memory, or NULL */
     struct rma_bundles *bundles; /* bundle.c; NULL: none yet */
     struct ways put_ways, get_ways; /* of one block: through the box (0), by CMA (1) */
@@ -291,6 +291,7 @@ struct rma {
     } types[8];
     unsigned type_next;
     struct pvar_set closed;     /* sums over freed windows */
+    void (*on_free)(struct rma_win *w); /* rma_on_free(); NULL: none */
     struct rma_cached_seg cached[RMA_CACHED_SEGS]; /* newest first */
     uint8_t *cma_known;         /* by host index: CMA worked, and will work */
     uint64_t seg_id;            /* a value that peers read to test CMA */

@@ -84,7 +84,7 @@ void rma_near_posts_wait(struct rma_win *w)
 {
     if (!rma_in(w, SET_POSTS_OUT))
         return;
-    progress_wait(near_posts_seen, w, "the posts of a window", -1);
+    rma_await(w, WHY_POST, near_posts_seen, w, "the posts of a window", -1);
     /* MEM_SYNC after PROC_SYNC, for loads behind START: pairs with the fence before each post. */
     fence_full();
 }
@@ -160,7 +160,7 @@ int rma_complete(struct rma_win *w)
 {
     if (!rma_in(w, SET_PSCW))
         return rma_sync_error(w, "no access epoch is open on", "call MPI_Win_start first");
-    progress_wait(posts_seen, w, "the posts of a window", -1);
+    rma_await(w, WHY_POST, posts_seen, w, "the posts of a window", -1);
     int err = complete_far(w), e;
     if (w->delegate.bundles)
         rma_bundle_drain(w, NULL);

@@ -159,11 +159,11 @@ static int evict_active(struct rma_win *w, struct rma_target *t)
 {
     t->pins++;
     rma_local_wait(w, t);
-    progress_wait(settled, t, "operations on a window", t->world);
+    rma_await(w, WHY_POOL, settled, t, "operations on a window", t->world);
     /* Another thread may have queued more or may be flushing meanwhile. */
     if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY) && !w->dead) {
         struct done_wait x = {t, AM_AGAIN};
-        progress_wait(done_sent, &x, "room for a message", t->world);
+        rma_await(w, WHY_POOL, done_sent, &x, "room for a message", t->world);
         if (x.err != 0 && x.err != AM_AGAIN && !(t->flags & TARGET_FAILED))
             rma_target_fail(t, x.err);
     }
@@ -172,7 +172,7 @@ static int evict_active(struct rma_win *w, struct rma_target *t)
         int err = rma_complete_target(w, t, RMA_F_DONE);
         w->err = w->err ? w->err : err;
     }
-    progress_wait(others_over, t, "another thread's flush", t->world);
+    rma_await(w, WHY_POOL, others_over, t, "another thread's flush", t->world);
     t->pins--;
     if (rma_target_idle(t) || (t->flags & TARGET_FAILED && !t->pins && !t->nops))
         return forget(w, t);
@@ -206,7 +206,7 @@ static int take_really(struct rma_target *t)
     struct really x = {t, 0};
     t->pins++;
     if (!lock_sent(&x))
-        progress_wait(lock_sent, &x, "room for a message", t->world);
+        rma_await(t->w, WHY_POOL, lock_sent, &x, "room for a message", t->world);
     int err = t->flags & TARGET_FAILED ? rma_failed_error(t->w, t->rank)
               : x.sent               ? rma_grant_wait(t)
                                      : MPI_SUCCESS;
@@ -224,7 +224,7 @@ static int evict_passive(struct rma_win *w, struct rma_target *t)
         err = rma_complete_target(w, t, RMA_F_DONE);
     if (!err && (t->flags & TARGET_NOCHECK) && !(t->flags & TARGET_NEAR) && is_ours(t, 1))
         err = take_really(t);
-    progress_wait(others_over, t, "another thread's flush", t->world);
+    rma_await(w, WHY_POOL, others_over, t, "another thread's flush", t->world);
     t->pins--;
     if (err && !w->err)
         w->err = err;
@@ -260,7 +260,7 @@ static int threads(void)
     return proc->thread_level == MPI_THREAD_MULTIPLE;
 }
 
-int rma_evict_target(struct rma_win *w)
+static int evict_target(struct rma_win *w)
 {
     short_of(w, PVAR_RMA_TARGETS_DRY);
     /* by another thread: the elements alone record which targets are locked */
@@ -271,7 +271,7 @@ int rma_evict_target(struct rma_win *w)
     if (discard_idle(w))
         return MPI_SUCCESS;
     if (rma_in(w, SET_BARRIER_OUT) || rma_in(w, SET_POSTS_OUT)) {
-        progress_wait(epoch_granted, w, "the opening of an epoch", -1);
+        rma_await(w, WHY_POOL, epoch_granted, w, "the opening of an epoch", -1);
         return MPI_SUCCESS;
     }
     struct rma_target *t = victim_of(w);
@@ -282,7 +282,7 @@ int rma_evict_target(struct rma_win *w)
         return MPI_SUCCESS;
     }
     if (!t) {
-        progress_wait(something_free, w, "another thread's operations", -1);
+        rma_await(w, WHY_POOL, something_free, w, "another thread's operations", -1);
         return MPI_SUCCESS;
     }
     return rma_in(w, SET_PER_TARGET) ? evict_passive(w, t) : evict_active(w, t);
@@ -322,7 +322,7 @@ static int fewer_ops(void *arg)
     return x->w->table.nops < x->nops || rma_self()->op_free || all_hang(x->w);
 }
 
-int rma_evict_for_op(struct rma_win *w)
+static int evict_for_op(struct rma_win *w)
 {
     short_of(w, PVAR_RMA_OPS_DRY);
     struct fewer x = {w, w->table.nops};
@@ -332,10 +332,30 @@ int rma_evict_for_op(struct rma_win *w)
     rma_drain_all(w);
     rma_advance_win(w);
     if (!memory) {
-        progress_wait(fewer_ops, &x, "operations on a window", -1);
+        rma_await(w, WHY_POOL, fewer_ops, &x, "operations on a window", -1);
         return MPI_SUCCESS;
     }
-    progress_wait(op_free_soon, w, "operations on a window", -1);
+    rma_await(w, WHY_POOL, op_free_soon, w, "operations on a window", -1);
     w->table.op_quota.overdraft = !op_free_now(w);
     return MPI_SUCCESS;
+}
+
+/* Waits meanwhile are for the pool (rma_await()). */
+static int for_pool(struct rma_win *w, int (*fn)(struct rma_win *))
+{
+    int counts = w->evicting < UINT8_MAX;
+    w->evicting = (uint8_t)(w->evicting + counts);
+    int err = fn(w);
+    w->evicting = (uint8_t)(w->evicting - counts);
+    return err;
+}
+
+int rma_evict_target(struct rma_win *w)
+{
+    return for_pool(w, evict_target);
+}
+
+int rma_evict_for_op(struct rma_win *w)
+{
+    return for_pool(w, evict_for_op);
 }

@@ -138,7 +138,7 @@ int rma_wait(struct rma_win *w)
 {
     if (w->expo == EXPO_NONE)
         return rma_sync_error(w, "no exposure epoch is open on", "call MPI_Win_post first");
-    progress_wait(completes_seen, w, "the completes of a window", -1);
+    rma_await(w, WHY_COMPLETE, completes_seen, w, "the completes of a window", -1);
     return exposure_over(w);
 }
 

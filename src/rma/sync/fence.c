@@ -73,7 +73,7 @@ static int few_left(void *arg)
 void rma_barriers_wait(struct rma_win *w, unsigned left)
 {
     struct left x = {w, left};
-    progress_wait(few_left, &x, "the other processes at a fence", -1);
+    rma_await(w, WHY_FENCE, few_left, &x, "the other processes at a fence", -1);
 }
 
 static int barrier_start(struct rma_win *w)

@@ -68,7 +68,7 @@ static void wait_for(struct wait *x)
         return;
     rma_win_active(x->w);
     rma_count(x->w, PVAR_RMA_FLUSH_WAITS, 1);
-    progress_wait(wait_over, x, "operations on a window", x->t ? x->t->world : -1);
+    rma_await(x->w, WHY_FLUSH, wait_over, x, "operations on a window", x->t ? x->t->world : -1);
 }
 
 static int sync_free(void *arg)
@@ -81,7 +81,7 @@ static int sync_free(void *arg)
 static void sync_turn(struct rma_target *t)
 {
     if (!sync_free(t))
-        progress_wait(sync_free, t, "another thread's flush", t->world);
+        rma_await(t->w, WHY_FLUSH, sync_free, t, "another thread's flush", t->world);
 }
 
 /* The flags t needs in place of `sync`. The caller releases near lock words. A NOCHECK lock was
@@ -234,7 +234,7 @@ static int plain_sent(void *arg)
 int rma_plain_wait(struct rma_win *w, int rank, const struct rma_hdr *h, unsigned replies)
 {
     struct plain p = {w, rank, h, replies, AM_AGAIN};
-    progress_wait(plain_sent, &p, "room for a message", rma_world(w, rank));
+    rma_await(w, WHY_FLUSH, plain_sent, &p, "room for a message", rma_world(w, rank));
     if (p.err == -ENOTCONN)
         return rma_failed_error(w, rank);
     return p.err ? err_from_errno(p.err, rma_call()) : MPI_SUCCESS;
@@ -251,7 +251,7 @@ int rma_request_alone(struct rma_win *w, int rank, unsigned flag)
     int err = rma_plain_wait(w, rank, &h, 1);
     if (!err) {
         rma_win_active(w);
-        progress_wait(ack_came, &r, "operations on a window", rma_world(w, rank));
+        rma_await(w, WHY_FLUSH, ack_came, &r, "operations on a window", rma_world(w, rank));
     }
     rma_resp_close(&r);
     return err ? err : r.err;

@@ -27,7 +27,7 @@ int rma_grant_wait(struct rma_target *t)
     t->flags |= TARGET_DRAIN;
     rma_ready(t);
     rma_advance_target(t);
-    progress_wait(is_granted, t, "a window lock", t->world);
+    rma_await(t->w, WHY_LOCK, is_granted, t, "a window lock", t->world);
     t->pins--;
     return t->flags & TARGET_FAILED ? rma_failed_error(t->w, t->rank) : MPI_SUCCESS;
 }
@@ -145,7 +145,7 @@ BARE int rma_lock_near(struct rma_win *w, struct rma_near *n, enum shmlock_type 
         uint32_t grants = shmlock_grants(n->lockword);
         int holder = shmlock_holder(n->lockword, &w->node.n);
         n->asked = 1;
-        progress_wait(near_got, &x, "a window lock",
+        rma_await(w, WHY_LOCK, near_got, &x, "a window lock",
                       holder < 0 || (unsigned)holder >= w->nears
                           ? -1
                           : rma_world(w, w->near.near[holder].rank));

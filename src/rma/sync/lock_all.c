@@ -46,7 +46,7 @@ static int touch(struct rma_win *w, struct rma_near *n)
 {
     while (n->lazy) {
         if (n->asked) { /* by another thread */
-            progress_wait(not_asked, n, "a window lock", rma_world(w, n->rank));
+            rma_await(w, WHY_LOCK, not_asked, n, "a window lock", rma_world(w, n->rank));
             continue;
         }
         int err = rma_lock_near(w, n, SHMLOCK_SHARED, w->passive.age);
@@ -264,7 +264,7 @@ int rma_lockall_switch(struct rma_win *w)
     rma_drain_all(w);
     rma_win_active(w);
     rma_issue_win(w);
-    progress_wait(switch_over, &s, "the locks of all processes", -1);
+    rma_await(w, WHY_LOCK, switch_over, &s, "the locks of all processes", -1);
     w->passive.sw = NULL;
     rma_win_goto(w, WIN_LOCK_ALL_GRANTED);
     rma_win_kick(w);
@@ -280,7 +280,7 @@ int rma_switch_wait(struct rma_win *w)
 {
     if (!rma_in(w, SET_SWITCHING))
         return 0;
-    progress_wait(not_switching, w, "MPI_Win_lock_all's locks", -1);
+    rma_await(w, WHY_LOCK, not_switching, w, "MPI_Win_lock_all's locks", -1);
     return 1;
 }
 
@@ -312,7 +312,7 @@ static int unlock_others(struct rma_win *w)
             continue;
         }
         struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = RMA_F_UNLOCK, .token = r.token};
-        progress_wait(few_out, &r, "answers to MPI_Win_unlock_all", rma_world(w, rank));
+        rma_await(w, WHY_FLUSH, few_out, &r, "answers to MPI_Win_unlock_all", rma_world(w, rank));
         r.pending++;
         int e = rma_plain_wait(w, rank, &h, 1);
         if (e) {
@@ -320,7 +320,7 @@ static int unlock_others(struct rma_win *w)
             err = err ? err : e;
         }
     }
-    progress_wait(none_out, &r, "answers to MPI_Win_unlock_all", -1);
+    rma_await(w, WHY_FLUSH, none_out, &r, "answers to MPI_Win_unlock_all", -1);
     rma_resp_close(&r);
     return err ? err : r.err;
 }

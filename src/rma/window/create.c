@@ -77,6 +77,8 @@ static struct rma_win *win_blank(const struct plan *p)
 void rma_win_drop(struct rma_win *w)
 {
     struct rma *r = rma_self();
+    if (r->on_free && w->id)
+        r->on_free(w);
     if (w->near.obj.handle) {
         _Atomic(struct rma_win_near *) *at = &r->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)];
         if (atomic_load_explicit(at, memory_order_relaxed) == &w->near)

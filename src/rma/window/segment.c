@@ -276,7 +276,7 @@ void rma_node_barrier(struct rma_win *w)
 {
     struct bar_wait x = {w, ++w->node.bars};
     shmbar_arrive(w->node.bar, &w->node.n, x.number);
-    progress_wait(bar_over, &x, "the other processes of a window", -1);
+    rma_await(w, WHY_WINDOW, bar_over, &x, "the other processes of a window", -1);
 }
 
 void rma_node_close(struct rma_win *w)
