@@ -13,6 +13,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "check/check.h"
+#include "check/site.h"
 #include "progress/progress.h"
 
 enum { ALIGN_RING = AM_CHECK, ALIGN_ACK, ALIGN_ASK, ALIGN_VERDICT, ALIGN_ALIKE,
@@ -109,14 +110,8 @@ void text_verdict(const struct align_view *v, int n, uint32_t k, const char *nam
 
 enum { SITE_OFFSET = 48 }; /* bits of a place in messages below its module */
 
-/* --- places in the program (site.c) ------------------------------------------------------- */
+/* --- places in the program (site.c; site.h has the rest) ---------------------------------- */
 
-/* Where the program has called the library; 0: not known. */
-uint64_t site_here(void);
-/* A number for a return address that means the same in other processes of the program. */
-uint64_t site_portable(uint64_t address);
-/* "heat.c:212", or "program+0x1234" without lines. */
-void site_text(uint64_t portable, char *buf, size_t len);
 /* The module of an address: its number and its path, for others that have not loaded it. */
 void site_module(uint64_t address, uint64_t *id, char *path, size_t len);
 /* Such a module of another process. */

@@ -1,5 +1,4 @@
-/* args.c - the command line of mpiexec: blocks of programs, hosts, options. Start with
- * args_parse(). */
+/* args.c - the command line of mpiexec: blocks, hosts, options. Start with args_parse(). */
 #include "launch/args.h"
 #include "launch/dialect.h"
 #include "launch/simple.h"
@@ -13,10 +12,9 @@
 #include <unistd.h>
 
 enum opt {
-    O_N, O_ENV, O_ENVALL, O_ENVNONE, O_ENVLIST, O_ENVEXCL, O_WDIR,
-    O_GENV, O_GENVALL, O_GENVNONE, O_GENVLIST, O_GENVEXCL, O_EXPORT, O_OUTPUT,
-    O_TIMEOUT, O_BIND, O_MAP, O_PPN, O_HOSTS, O_HOSTFILE,
-    O_USIZE, O_CONFIG, O_X, O_CVARS, O_HELP, O_VERSION,
+    O_N, O_ENV, O_ENVALL, O_ENVNONE, O_ENVLIST, O_ENVEXCL, O_WDIR, O_GENV, O_GENVALL,
+    O_GENVNONE, O_GENVLIST, O_GENVEXCL, O_EXPORT, O_OUTPUT, O_TIMEOUT, O_REPORT, O_BIND, O_MAP,
+    O_PPN, O_HOSTS, O_HOSTFILE, O_USIZE, O_CONFIG, O_X, O_CVARS, O_HELP, O_VERSION,
 };
 
 static const struct opt_row {
@@ -51,6 +49,7 @@ static const struct opt_row {
     {"usize", O_USIZE, 1},
     {"configfile", O_CONFIG, 1},
     {"x", O_X, 1},
+    {"report", O_REPORT, -1}, /* a value, behind = only */
     {"cvars", O_CVARS, 0},
     {"help", O_HELP, 0},
     {"h", O_HELP, 0},
@@ -359,6 +358,7 @@ static int apply(struct parse *p, struct block *b, const struct opt_row *o, cons
     case O_HOSTFILE: return read_hostfile(p, o->name, v[0]);
     case O_USIZE: return count_of(p, o->name, v[0], INT_MAX, &a->universe);
     case O_CONFIG: return read_config(p, v[0]);
+    case O_REPORT: return simple_report(a, v[0]);
     case O_CVARS: a->action = ARGS_CVARS; break;
     case O_HELP: a->action = ARGS_HELP; break;
     case O_VERSION: a->action = ARGS_VERSION; break;
@@ -390,7 +390,7 @@ static int unknown(struct parse *p, const char *word, const char *name, size_t n
 static int take_values(struct parse *p, const char *word, const char *given, int values,
                        const char **v)
 {
-    if (given && values != 1)
+    if (given && values != 1 && values >= 0)
         return complain(p, "option %s takes no =value", word, NULL);
     v[0] = given;
     for (int got = given != NULL; got < values; got++) {

@@ -20,6 +20,7 @@ const char args_help[] =
     "  -output-filename DIR, -merge-stderr-to-stdout, -output tag,timestamp,merge,dir=DIR\n"
     "  -stdin RANK             which rank reads standard input: a number, all or none\n"
     "  -timeout SECONDS        end the job after this time (also MPIEXEC_TIMEOUT)\n"
+    "  -report, -report=FILE   print at the end where the time went; FILE: as JSON, too\n"
     "  -disable-auto-cleanup   a rank that dies does not end the others\n"
     "  -bind-to TYPE[:N]       bind each rank to N (1) of: hwthread core l1cache l2cache l3cache "
     "numa socket; or none\n"

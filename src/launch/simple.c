@@ -58,6 +58,19 @@ size_t simple_names(const char **names)
     return ROWS;
 }
 
+int simple_report(struct args *a, const char *file)
+{
+    static const char *const names[] = {"MPIR_CVAR_REPORT", "MPIR_CVAR_REPORT_FILE"};
+    const char *const values[] = {"1", file};
+    for (int i = 0; i < (file ? 2 : 1); i++) {
+        if (a->genv.n == ARGS_ENV_MAX)
+            return -EINVAL;
+        a->genv.name[a->genv.n] = names[i];
+        a->genv.value[a->genv.n++] = values[i];
+    }
+    return 0;
+}
+
 static int is_word(const char *word, size_t n, const char *name)
 {
     return strlen(name) == n && !strncmp(word, name, n);

@@ -8,6 +8,7 @@
 
 #include "api/tool/tool.h"
 #include "rma/rma.h"
+#include "say/say.h"
 #include "var/var.h"
 
 /* The signatures are given from outside; not every function needs all of its own. */
@@ -174,6 +175,8 @@ int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void *object
         return tool_exit(MPI_T_ERR_OUT_OF_HANDLES);
     h->index = row;
     h->window = bound ? *(MPI_Win *)object : MPI_WIN_NULL;
+    if (row >= PVAR_RMA_WAIT_LOCK && row <= PVAR_RMA_WAIT_POOL)
+        say_time_waits();
     list_push(&session->handles, &h->link);
     *handle = h;
     *count = 1;

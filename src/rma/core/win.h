@@ -72,8 +72,7 @@ struct rma_evicted_set {     /* evicted.c */
 };
 
 /* --- window --------------------------------------------------------------------------- */
-/* bytes; memory made for a window is aligned to this, whatever the page size */
-enum { RMA_PAGE = 4096 };
+enum { RMA_PAGE = 4096 }; /* bytes; alignment of window memory, whatever the page size */
 /* Parts of a window; each is written by the sub-room that is named. */
 struct rma_win_table {          /* core/, engine/: slots, target elements, operations */
     struct rma_slot *slots;

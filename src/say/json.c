@@ -1,0 +1,121 @@
+/* json.c - the same as the page, for programs: everything that the page has room for. */
+#include "say/say_types.h"
+
+#include <stdio.h>
+
+static void put_string(struct say_text *out, const char *s)
+{
+    say_put(out, "\"");
+    for (; *s; s++)
+        if (*s == '"' || *s == '\\')
+            say_put(out, "\\%c", *s);
+        else if ((unsigned char)*s < ' ')
+            say_put(out, "\\u%04x", (unsigned char)*s);
+        else
+            say_put(out, "%c", *s);
+    say_put(out, "\"");
+}
+
+static void put_number(struct say_text *out, const char *name, uint64_t v, const char *end)
+{
+    say_put(out, "\"%s\": %llu%s", name, (unsigned long long)v, end);
+}
+
+static void put_rows(const struct say_page *p, struct say_text *out)
+{
+    say_put(out, "  \"rows\": [");
+    for (uint32_t i = 0; i < p->rows; i++) {
+        const struct say_row *r = &p->row[i];
+        say_put(out, "%s\n    {\"rank\": %d, ", i ? "," : "", r->rank);
+        put_number(out, "run_ns", r->run, ", ");
+        put_number(out, "computing_ns", r->computing, ", ");
+        put_number(out, "working_ns", r->working, ", ");
+        put_number(out, "waiting_ns", r->waiting, "}");
+    }
+    say_put(out, "],\n");
+}
+
+static void put_peers(const struct say_wait *w, struct say_text *out)
+{
+    const char *comma = "";
+    say_put(out, "\"awaited\": [");
+    for (int i = 0; i < SAY_PEERS; i++)
+        if (w->peer[i].ns) {
+            say_put(out, "%s{\"rank\": %d, \"ns\": %llu}", comma, w->peer[i].rank,
+                    (unsigned long long)w->peer[i].ns);
+            comma = ", ";
+        }
+    say_put(out, "]");
+}
+
+static void put_waits(const struct say_page *p, struct say_text *out)
+{
+    say_put(out, "  \"waits\": [");
+    for (uint32_t i = 0; i < p->waits; i++) {
+        const struct say_wait *w = &p->wait[i];
+        char win[48];
+        say_win_text(p, w->win, win, sizeof win);
+        say_put(out, "%s\n    {\"reason\": ", i ? "," : "");
+        put_string(out, say_why_text(w));
+        say_put(out, ", \"call\": ");
+        put_string(out, w->call);
+        say_put(out, ", \"place\": ");
+        put_string(out, w->place);
+        say_put(out, ", \"window\": ");
+        put_string(out, win);
+        say_put(out, ", ");
+        put_number(out, "waits", w->n, ", ");
+        put_number(out, "ns", w->ns, ", ");
+        put_number(out, "max_ns", w->max, ", ");
+        say_put(out, "\"max_rank\": %d, \"late_rank\": %d, \"ranks\": %u, ", w->max_rank,
+                say_late_rank(p, w), w->ranks);
+        put_peers(w, out);
+        say_put(out, "}");
+    }
+    say_put(out, "],\n");
+}
+
+static void put_wins(const struct say_page *p, struct say_text *out)
+{
+    say_put(out, "  \"windows\": [");
+    for (uint32_t i = 0; i < p->wins; i++) {
+        const struct say_win *w = &p->win[i];
+        say_put(out, "%s\n    {\"name\": ", i ? "," : "");
+        put_string(out, w->name);
+        say_put(out, ", \"kind\": \"%s\", \"size\": %d", w->id ? say_flavor(w->flavor) : "",
+                w->size);
+        for (int k = 0; k < PVAR_COUNT; k++)
+            if (pvar_table[k].bind == PVAR_WIN && w->v[k])
+                say_put(out, ", \"%s\": %llu", pvar_table[k].name, (unsigned long long)w->v[k]);
+        say_put(out, "}");
+    }
+    say_put(out, "],\n");
+}
+
+void say_json_print(const struct say_page *p, const char *program, struct say_text *out)
+{
+    struct say_advice advice[SAY_ADVICE];
+    int n = say_advise(p, advice);
+    say_put(out, "{\n  \"program\": ");
+    put_string(out, program);
+    say_put(out, ", \"ranks\": %d, \"cores\": %d, \"host_ranks\": %d,\n  ", p->ranks, p->cores,
+            p->host_ranks);
+    put_number(out, "run_ns", p->run, ", ");
+    put_number(out, "all_run_ns", p->all_run, ", ");
+    put_number(out, "computing_ns", p->computing, ", ");
+    put_number(out, "working_ns", p->working, ", ");
+    put_number(out, "waiting_ns", p->waiting, ", ");
+    put_number(out, "delayed_ns", p->delayed, ",\n");
+    put_rows(p, out);
+    put_waits(p, out);
+    put_wins(p, out);
+    say_put(out, "  \"advice\": [");
+    for (int i = 0; i < n; i++) {
+        say_put(out, "%s\n    {\"cause\": \"%s\", \"evidence\": ", i ? "," : "", advice[i].cause);
+        put_string(out, advice[i].evidence);
+        say_put(out, ", \"remedy\": ");
+        put_string(out, advice[i].remedy);
+        say_put(out, "}");
+    }
+    say_put(out, "]\n}\n");
+}

@@ -1,0 +1,126 @@
+/* say.c - the begin and the end of a report, and the observer of waits. */
+#include "say/say_types.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/proc.h"
+#include "base/sched.h"
+#include "boot/boot.h"
+#include "check/site.h"
+#include "rma/rma.h"
+
+/* The wait goes on anyway, so that the search costs nothing. */
+static void wait_lasts(struct progress_seen *s)
+{
+    if (proc->say && !s->site)
+        s->site = site_here();
+}
+
+static void wait_over(const struct progress_seen *s)
+{
+    if (s->of)
+        rma_win_waited(s->of, s->why, s->until - s->since);
+    if (proc->say)
+        say_note(s);
+}
+
+void say_time_waits(void)
+{
+    static const struct progress_observer observer = {wait_lasts, wait_over};
+    if (proc->progress && proc->rma)
+        progress_observe(&observer);
+}
+
+int say_init(void)
+{
+    if (!cvar.report)
+        return 0;
+    struct say *y = calloc(1, sizeof *y);
+    if (!y)
+        return -ENOMEM;
+    y->began = time_now();
+    y->delayed = say_delayed();
+    proc->say = y;
+    rma_on_free(say_win_closed);
+    say_time_waits();
+    site_here(); /* the first one allocates memory */
+    int err = sched ? 0 : say_sample_start(&y->sampler);
+    if (err)
+        say_finalize();
+    return err;
+}
+
+static void write_all(int fd, const struct say_text *t, const char *name)
+{
+    for (size_t at = 0; at < t->n;) {
+        ssize_t n = write(fd, t->s + at, t->n - at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            log_warn("the report cannot be written to %s: %s", name, strerror(errno));
+            return;
+        }
+        at += (size_t)n;
+    }
+}
+
+static void print(const struct say_page *p)
+{
+    struct say_text page = {NULL, 0, 0}, json = {NULL, 0, 0};
+    const char *file = cvar.report_file;
+    say_page_print(p, program_invocation_short_name, &page);
+    write_all(STDERR_FILENO, &page, "standard error");
+    say_free(&page);
+    if (!file || !*file)
+        return;
+    int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (fd < 0) {
+        log_warn("MPIR_CVAR_REPORT_FILE: %s: %s", file, strerror(errno));
+        return;
+    }
+    say_json_print(p, program_invocation_short_name, &json);
+    write_all(fd, &json, file);
+    say_free(&json);
+    close(fd);
+}
+
+void say_ending(void)
+{
+    struct say *y = proc->say;
+    if (!y)
+        return;
+    say_sample_stop(&y->sampler);
+    progress_observe(NULL);
+    rma_on_free(NULL);
+    /* All take part, with or without memory: a child waits for its parent. */
+    struct say_page *p = calloc(1, sizeof *p);
+    if (p)
+        say_page_of(p);
+    say_gather(p);
+    if (p && boot_rank() == 0) {
+        say_places(p);
+        say_page_sort(p);
+        say_page_places(p);
+        print(p);
+    }
+    free(p);
+}
+
+void say_finalize(void)
+{
+    struct say *y = proc->say;
+    if (!y)
+        return;
+    say_sample_stop(&y->sampler);
+    if (proc->progress)
+        progress_observe(NULL);
+    if (proc->rma)
+        rma_on_free(NULL);
+    free(y);
+    proc->say = NULL;
+}

@@ -1,0 +1,178 @@
+/* words.c - pieces of text that the page, the file and the advice share. */
+#include <mpi.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "say/say_types.h"
+
+void say_put(struct say_text *t, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    if (n < 0)
+        return;
+    if (t->n + (size_t)n + 1 > t->room) {
+        size_t room = 2 * (t->n + (size_t)n + 1);
+        char *more = realloc(t->s, room);
+        if (!more)
+            return;
+        t->s = more;
+        t->room = room;
+    }
+    va_start(ap, fmt);
+    t->n += (size_t)vsnprintf(t->s + t->n, t->room - t->n, fmt, ap);
+    va_end(ap);
+}
+
+void say_free(struct say_text *t)
+{
+    free(t->s);
+    *t = (struct say_text){NULL, 0, 0};
+}
+
+int say_lines(const struct say_text *t)
+{
+    int n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        n += t->s[i] == '\n';
+    return n;
+}
+
+/* An answer that takes longer than a network needs: the target did not look. */
+int say_target_was_busy(const struct say_wait *w)
+{
+    enum { LONG_NS = 200000 };
+    return w->why == WHY_FLUSH && w->n && w->ns / w->n >= LONG_NS;
+}
+
+const char *say_why_text(const struct say_wait *w)
+{
+    switch (w->why) {
+    case WHY_LOCK: return "lock held by another rank";
+    case WHY_FENCE: return "late arrival at a fence";
+    case WHY_POST: return "late post";
+    case WHY_COMPLETE: return "late complete (early wait)";
+    case WHY_FLUSH: return say_target_was_busy(w) ? "target was computing" : "answer of a target";
+    case WHY_POOL: return "pools were empty";
+    case WHY_WINDOW: return "window creation and free";
+    case WHY_COLLECTIVE:
+        return strstr(w->call, "arrier") ? "late arrival at a barrier"
+                                         : "late arrival at a collective";
+    case WHY_MESSAGE: return "message not sent yet";
+    case WHY_FILE: return "a file";
+    default: return "other";
+    }
+}
+
+const char *say_flavor(int flavor)
+{
+    switch (flavor) {
+    case MPI_WIN_FLAVOR_CREATE: return "create";
+    case MPI_WIN_FLAVOR_ALLOCATE: return "allocate";
+    case MPI_WIN_FLAVOR_DYNAMIC: return "dynamic";
+    case MPI_WIN_FLAVOR_SHARED: return "shared";
+    default: return "?";
+    }
+}
+
+void say_bytes(double n, char *buf, size_t len)
+{
+    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    int k = 0;
+    for (; n >= 1024 && k < 5; k++)
+        n /= 1024;
+    snprintf(buf, len, n < 10 && k ? "%.1f %s" : "%.0f %s", n, unit[k]);
+}
+
+/* 1234567 as "1,234,567". */
+void say_count(double n, char *buf, size_t len)
+{
+    char plain[40];
+    size_t at = 0;
+    snprintf(plain, sizeof plain, "%.0f", n);
+    size_t digits = strlen(plain);
+    for (size_t i = 0; i < digits && at + 2 < len; i++) {
+        if (i && (digits - i) % 3 == 0)
+            buf[at++] = ',';
+        buf[at++] = plain[i];
+    }
+    buf[at] = 0;
+}
+
+const struct say_win *say_win_of(const struct say_page *p, uint64_t id)
+{
+    for (uint32_t i = 0; id && i < p->wins; i++)
+        if (p->win[i].id == id)
+            return &p->win[i];
+    return NULL;
+}
+
+void say_win_text(const struct say_page *p, uint64_t id, char *buf, size_t len)
+{
+    const struct say_win *w = say_win_of(p, id);
+    if (w && *w->name)
+        snprintf(buf, len, "\"%s\"", w->name);
+    else
+        snprintf(buf, len, w ? "a window without a name" : id ? "another window" : "");
+}
+
+static int meets_all(const struct say_wait *w)
+{
+    return w->why == WHY_FENCE || w->why == WHY_COLLECTIVE || w->why == WHY_WINDOW;
+}
+
+/* The last one to come finds the others there, and does not wait. */
+int say_late_rank(const struct say_page *p, const struct say_wait *w)
+{
+    const struct say_win *win = say_win_of(p, w->win);
+    uint64_t size = (uint64_t)p->ranks;
+    if (!meets_all(w) || !w->ranks || (win && (uint64_t)win->size != size) || size < 2)
+        return -1;
+    if (w->ranks == size - 1) {
+        uint64_t rank = size * (size - 1) / 2 - w->rank_sum;
+        return rank < size ? (int)rank : -1;
+    }
+    uint64_t mean = (w->ns - w->least) / (size - 1);
+    return w->ranks == size && w->least < mean / 4 ? w->least_rank : -1;
+}
+
+void say_awaited(const struct say_page *p, const struct say_wait *w, char *buf, size_t len)
+{
+    int late = say_late_rank(p, w);
+    const struct say_peer *a = NULL, *b = NULL;
+    for (int i = 0; i < SAY_PEERS; i++) {
+        const struct say_peer *x = &w->peer[i];
+        if (x->ns && (!a || x->ns > a->ns)) {
+            b = a;
+            a = x;
+        } else if (x->ns && (!b || x->ns > b->ns)) {
+            b = x;
+        }
+    }
+    if (late >= 0)
+        snprintf(buf, len, "rank %d", late);
+    else if (meets_all(w))
+        snprintf(buf, len, "several in turn");
+    else if (!a)
+        snprintf(buf, len, "-");
+    else if (b)
+        snprintf(buf, len, "ranks %d (%.0f %%), %d (%.0f %%)", a->rank,
+                 100.0 * (double)a->ns / (double)w->ns, b->rank,
+                 100.0 * (double)b->ns / (double)w->ns);
+    else
+        snprintf(buf, len, "rank %d", a->rank);
+}
+
+void say_call_at(const struct say_wait *w, char *buf, size_t len)
+{
+    snprintf(buf, len, *w->place ? "%s at %s" : "%s", w->call, w->place);
+}
+
+void say_where(const struct say_wait *w, char *buf, size_t len)
+{
+    snprintf(buf, len, "%s%s%s", w->place, *w->place ? "  " : "", w->call);
+}
