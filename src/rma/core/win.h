@@ -95,7 +95,7 @@ struct rma_win_native {         /* engine/native.c: the network's own put, get a
 };
 
 struct rma_win_mem {            /* window/: the memory that the window exposes */
-    void *heap;                 /* memory of this window that holds base, or NULL */
+    void *heap, *block;         /* memory of this window that holds base, or NULL; of an arena */
     size_t align;               /* info key: alignment of memory made here (bytes), the largest of
                                  * all members, at least RMA_PAGE */
     uint8_t large_pages;        /* info key: requested; after memory is made: granted */

@@ -66,6 +66,25 @@ static int memory_share(struct rma_win *w, unsigned flags)
     return 0;
 }
 
+/* Memory up to 2 MiB lies in the arenas of MPI_Alloc_mem, which peers keep mapped: so a window that
+ * is made and freed over and over costs no system call for pages. */
+static int memory_block(struct rma_win *w)
+{
+    /* whole pages: what a network registers, and what a peer stores, is of this window alone */
+    size_t bytes = ((size_t)w->bytes + RMA_PAGE - 1) / RMA_PAGE * RMA_PAGE;
+    char *p = w->nears > 1 ? mem_arena_alloc(bytes, w->mem.align) : NULL;
+    if (!p)
+        return 0;
+    struct mem_segment *s = mem_segment_of(p, bytes);
+    if (mem_segment_reserve(s, (size_t)(p - (char *)s->base), bytes) != 0) {
+        mem_arena_free(p);
+        return 0;
+    }
+    memset(p, 0, bytes);
+    w->base = w->mem.block = p;
+    return 1;
+}
+
 int rma_memory_make(struct rma_win *w)
 {
     int large = w->mem.large_pages;
@@ -81,6 +100,8 @@ int rma_memory_make(struct rma_win *w)
         return MPI_SUCCESS;
     }
     w->mem.large_pages = large && memory_share(w, MEM_LARGE);
+    if (!w->mem.large_pages && memory_block(w))
+        return MPI_SUCCESS;
     if (w->mem.large_pages || (w->nears > 1 && memory_share(w, 0))) {
         w->base = w->mem.made->base;
         return MPI_SUCCESS;

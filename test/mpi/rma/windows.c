@@ -173,6 +173,34 @@ static void comm_gone(void)
     MPI_Win_free(&w);
 }
 
+/* Memory of some sizes is that of the window before: it is zero again, and peers write it up to its
+ * last byte. Several live at once. */
+static void made_again(void)
+{
+    static const int sizes[] = {100000, 163840, 300001, 2 << 20};
+    MPI_Win w[4];
+    char *p[4], v = 7;
+    int i, k, n, t = (mt_rank + 1) % mt_size;
+
+    for (i = 0; i < 3; i++) {
+        for (k = 0; k < 4; k++) {
+            MPI_Win_allocate(sizes[k], 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p[k], &w[k]);
+            for (n = 0; n < sizes[k] && !p[k][n]; n++)
+                ;
+            MUST(n == sizes[k], "byte %d of a new window of %d bytes is not zero", n, sizes[k]);
+            MPI_Win_fence(0, w[k]);
+            MPI_Put(&v, 1, MPI_CHAR, t, sizes[k] - 1, 1, MPI_CHAR, w[k]);
+        }
+        for (k = 0; k < 4; k++) {
+            MPI_Win_fence(0, w[k]);
+            CHECK_EQ(p[k][sizes[k] - 1], 7);
+            memset(p[k], 0x5a, (size_t)sizes[k]);
+        }
+        for (k = 0; k < 4; k++) /* not in the order of their making */
+            MPI_Win_free(&w[(k + i) % 4]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int f;
@@ -185,5 +213,6 @@ int main(int argc, char **argv)
     }
     other_comms();
     comm_gone();
+    made_again();
     return mt_finish();
 }
