@@ -1,0 +1,583 @@
+/* special.c - the calls that gen cannot make: those with functions of Fortran, attributes, texts
+ * whose length is an argument, functions with a value, and MPI-1's with INTEGER for addresses. */
+#include "bind/fortran/fort.h"
+
+#define DONE(rc)                                                                                \
+    do {                                                                                        \
+        int done_rc = (rc);                                                                     \
+        if (ierr)                                                                               \
+            *ierr = done_rc;                                                                    \
+    } while (0)
+
+/* Of api/bindings.h: attributes by value, and in which form. */
+enum { FORM_AINT = 1, FORM_INT = 3 };
+extern int MPII_Comm_set_attr(MPI_Comm comm, int keyval, void *value, int form);
+extern int MPII_Type_set_attr(MPI_Datatype type, int keyval, void *value, int form);
+extern int MPII_Win_set_attr(MPI_Win win, int keyval, void *value, int form);
+extern int MPII_Comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag, int form);
+extern int MPII_Type_get_attr(MPI_Datatype type, int keyval, void *value, int *flag, int form);
+extern int MPII_Win_get_attr(MPI_Win win, int keyval, void *value, int *flag, int form);
+extern void MPII_Grequest_set_lang_f77(MPI_Request request);
+
+/* --- environment --------------------------------------------------------------------------- */
+
+CUSTOM(_init)
+FORT_BOTH(_init, _INIT, (MPI_Fint *ierr))
+{
+    DONE(CALL(MPI_Init)(NULL, NULL));
+}
+
+CUSTOM(_init_thread)
+FORT_BOTH(_init_thread, _INIT_THREAD, (MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierr))
+{
+    DONE(CALL(MPI_Init_thread)(NULL, NULL, *required, provided));
+}
+
+CUSTOM(_pcontrol)
+FORT_BOTH(_pcontrol, _PCONTROL, (MPI_Fint *level))
+{
+    CALL(MPI_Pcontrol)(*level);
+}
+
+CUSTOM(_wtime)
+FORT_BOTH_AS(double, _wtime, _WTIME, (void))
+{
+    return CALL(MPI_Wtime)();
+}
+
+CUSTOM(_wtick)
+FORT_BOTH_AS(double, _wtick, _WTICK, (void))
+{
+    return CALL(MPI_Wtick)();
+}
+
+CUSTOM(_aint_add)
+FORT_BOTH_AS(MPI_Aint, _aint_add, _AINT_ADD, (MPI_Aint *base, MPI_Aint *disp))
+{
+    return CALL(MPI_Aint_add)(*base, *disp);
+}
+
+CUSTOM(_aint_diff)
+FORT_BOTH_AS(MPI_Aint, _aint_diff, _AINT_DIFF, (MPI_Aint *addr1, MPI_Aint *addr2))
+{
+    return CALL(MPI_Aint_diff)(*addr1, *addr2);
+}
+
+CUSTOM(_info_create_env)
+FORT_BOTH(_info_create_env, _INFO_CREATE_ENV, (MPI_Fint *info, MPI_Fint *ierr))
+{
+    DONE(CALL(MPI_Info_create_env)(0, NULL, info));
+}
+
+/* The compiler must have the buffer in memory before and after: that is all. */
+FORT(_f_sync_reg, _F_SYNC_REG, (void *buf))
+{
+    (void)buf;
+}
+FORT08(_f_sync_reg_c, (const struct desc *buf))
+{
+    (void)buf;
+}
+FORT08(_f_sync_reg_f08ts, (const struct own_desc *buf))
+{
+    (void)buf;
+}
+
+/* --- memory: the address comes by reference, for the cptr names too ------------------------ */
+
+CUSTOM(_alloc_mem)
+FORT_ALIAS(FORT_LOWER(_alloc_mem_))
+void FORT_LOWER(_alloc_mem_cptr_)(MPI_Aint *size, MPI_Fint *info, void *baseptr, MPI_Fint *ierr);
+FORT_BOTH(_alloc_mem, _ALLOC_MEM, (MPI_Aint *size, MPI_Fint *info, void *baseptr, MPI_Fint *ierr))
+{
+    DONE(CALL(MPI_Alloc_mem)(*size, *info, baseptr));
+}
+
+CUSTOM(_win_allocate)
+FORT_ALIAS(FORT_LOWER(_win_allocate_))
+void FORT_LOWER(_win_allocate_cptr_)(MPI_Aint *size, MPI_Fint *unit, MPI_Fint *info, MPI_Fint *comm,
+                                     void *baseptr, MPI_Fint *win, MPI_Fint *ierr);
+FORT_BOTH(_win_allocate, _WIN_ALLOCATE, (MPI_Aint *size, MPI_Fint *unit, MPI_Fint *info,
+                                         MPI_Fint *comm, void *baseptr, MPI_Fint *win,
+                                         MPI_Fint *ierr))
+{
+    DONE(CALL(MPI_Win_allocate)(*size, *unit, *info, *comm, baseptr, win));
+}
+
+CUSTOM(_win_allocate_shared)
+FORT_ALIAS(FORT_LOWER(_win_allocate_shared_))
+void FORT_LOWER(_win_allocate_shared_cptr_)(MPI_Aint *size, MPI_Fint *unit, MPI_Fint *info,
+                                            MPI_Fint *comm, void *baseptr, MPI_Fint *win,
+                                            MPI_Fint *ierr);
+FORT_BOTH(_win_allocate_shared, _WIN_ALLOCATE_SHARED, (MPI_Aint *size, MPI_Fint *unit,
+                                                       MPI_Fint *info, MPI_Fint *comm,
+                                                       void *baseptr, MPI_Fint *win,
+                                                       MPI_Fint *ierr))
+{
+    DONE(CALL(MPI_Win_allocate_shared)(*size, *unit, *info, *comm, baseptr, win));
+}
+
+CUSTOM(_win_shared_query)
+FORT_ALIAS(FORT_LOWER(_win_shared_query_))
+void FORT_LOWER(_win_shared_query_cptr_)(MPI_Fint *win, MPI_Fint *rank, MPI_Aint *size,
+                                         MPI_Fint *unit, void *baseptr, MPI_Fint *ierr);
+FORT_BOTH(_win_shared_query, _WIN_SHARED_QUERY, (MPI_Fint *win, MPI_Fint *rank, MPI_Aint *size,
+                                                 MPI_Fint *unit, void *baseptr, MPI_Fint *ierr))
+{
+    DONE(CALL(MPI_Win_shared_query)(*win, *rank, size, unit, baseptr));
+}
+
+/* The buffer's address is for mpi_f08 alone: no variable of mpif.h could hold it. */
+CUSTOM(_buffer_detach)
+FORT(_buffer_detach, _BUFFER_DETACH, (void *buffer_addr, MPI_Fint *size, MPI_Fint *ierr))
+{
+    void *addr;
+    DONE(CALL(MPI_Buffer_detach)(&addr, size));
+}
+FORT08(_buffer_detach_f08, (void *buffer_addr, MPI_Fint *size, MPI_Fint *ierr))
+{
+    DONE(CALL(MPI_Buffer_detach)(buffer_addr, size));
+}
+CUSTOM(_buffer_detach_c)
+FORT08(_buffer_detach_f08_large, (void *buffer_addr, MPI_Count *size, MPI_Fint *ierr))
+{
+    DONE(CALL(MPI_Buffer_detach_c)(buffer_addr, size));
+}
+
+CUSTOM(_comm_detach_buffer)
+FORT(_comm_detach_buffer, _COMM_DETACH_BUFFER, (MPI_Fint *comm, void *buffer_addr, MPI_Fint *size,
+                                                MPI_Fint *ierr))
+{
+    void *addr;
+    DONE(CALL(MPI_Comm_detach_buffer)(*comm, &addr, size));
+}
+FORT08(_comm_detach_buffer_f08, (MPI_Fint *comm, void *buffer_addr, MPI_Fint *size, MPI_Fint *ierr))
+{
+    DONE(CALL(MPI_Comm_detach_buffer)(*comm, buffer_addr, size));
+}
+CUSTOM(_comm_detach_buffer_c)
+FORT08(_comm_detach_buffer_f08_large, (MPI_Fint *comm, void *buffer_addr, MPI_Count *size,
+                                       MPI_Fint *ierr))
+{
+    DONE(CALL(MPI_Comm_detach_buffer_c)(*comm, buffer_addr, size));
+}
+
+CUSTOM(_session_detach_buffer)
+FORT(_session_detach_buffer, _SESSION_DETACH_BUFFER, (MPI_Fint *session, void *buffer_addr,
+                                                      MPI_Fint *size, MPI_Fint *ierr))
+{
+    void *addr;
+    DONE(CALL(MPI_Session_detach_buffer)(*session, &addr, size));
+}
+FORT08(_session_detach_buffer_f08, (MPI_Fint *session, void *buffer_addr, MPI_Fint *size,
+                                    MPI_Fint *ierr))
+{
+    DONE(CALL(MPI_Session_detach_buffer)(*session, buffer_addr, size));
+}
+CUSTOM(_session_detach_buffer_c)
+FORT08(_session_detach_buffer_f08_large, (MPI_Fint *session, void *buffer_addr, MPI_Count *size,
+                                          MPI_Fint *ierr))
+{
+    DONE(CALL(MPI_Session_detach_buffer_c)(*session, buffer_addr, size));
+}
+
+/* --- texts whose length is an argument ----------------------------------------------------- */
+
+CUSTOM(_info_get)
+FORT_BOTH(_info_get, _INFO_GET, (MPI_Fint *info, char *key, MPI_Fint *valuelen, char *value,
+                                 MPI_Fint *flag, MPI_Fint *ierr, size_t len_key, size_t len_value))
+{
+    char *c_key = string_in(key, len_key);
+    char *c_value = calloc(1, (*valuelen > 0 ? (size_t)*valuelen : 0) + 1);
+    int rc = CALL(MPI_Info_get)(*info, c_key, *valuelen, c_value, flag);
+    if (!rc && *flag)
+        string_out(c_value, value, len_value);
+    free(c_key);
+    free(c_value);
+    DONE(rc);
+}
+
+/* The length is without C's closing 0, in and out. */
+CUSTOM(_info_get_string)
+FORT_BOTH(_info_get_string, _INFO_GET_STRING, (MPI_Fint *info, char *key, MPI_Fint *buflen,
+                                               char *value, MPI_Fint *flag, MPI_Fint *ierr,
+                                               size_t len_key, size_t len_value))
+{
+    char *c_key = string_in(key, len_key);
+    int n = *buflen > 0 ? *buflen + 1 : 0, is_asked = n != 0;
+    char *c_value = calloc(1, (size_t)n + 1);
+    int rc = CALL(MPI_Info_get_string)(*info, c_key, &n, c_value, flag);
+    if (!rc && *flag) {
+        *buflen = n - 1;
+        if (is_asked)
+            string_out(c_value, value, len_value);
+    }
+    free(c_key);
+    free(c_value);
+    DONE(rc);
+}
+
+CUSTOM(_session_get_nth_pset)
+FORT_BOTH(_session_get_nth_pset, _SESSION_GET_NTH_PSET, (MPI_Fint *session, MPI_Fint *info,
+                                                         MPI_Fint *n, MPI_Fint *pset_len,
+                                                         char *pset_name, MPI_Fint *ierr,
+                                                         size_t len_pset_name))
+{
+    int len = *pset_len > 0 ? *pset_len + 1 : 0, is_asked = len != 0;
+    char *name = calloc(1, (size_t)len + 1);
+    int rc = CALL(MPI_Session_get_nth_pset)(*session, *info, *n, &len, name);
+    if (!rc) {
+        if (is_asked)
+            string_out(name, pset_name, len_pset_name);
+        else
+            *pset_len = len - 1;
+    }
+    free(name);
+    DONE(rc);
+}
+
+/* --- attributes ---------------------------------------------------------------------------- */
+
+#define KEYVAL(kind, Name)                                                                       \
+    {                                                                                           \
+        int rc = CALL(MPI_##Name##_create_keyval)(                                              \
+            (MPI_##Name##_copy_attr_function *)(void *)copy,                                    \
+            (MPI_##Name##_delete_attr_function *)(void *)del, keyval, (void *)*extra);          \
+        if (!rc)                                                                                \
+            fort_keyval(*keyval, 0);                                                            \
+        DONE(rc);                                                                               \
+    }
+
+CUSTOM(_comm_create_keyval)
+FORT_BOTH(_comm_create_keyval, _COMM_CREATE_KEYVAL, (fort_function *copy, fort_function *del,
+                                                     MPI_Fint *keyval, MPI_Aint *extra,
+                                                     MPI_Fint *ierr))
+KEYVAL(comm, Comm)
+
+CUSTOM(_type_create_keyval)
+FORT_BOTH(_type_create_keyval, _TYPE_CREATE_KEYVAL, (fort_function *copy, fort_function *del,
+                                                     MPI_Fint *keyval, MPI_Aint *extra,
+                                                     MPI_Fint *ierr))
+KEYVAL(type, Type)
+
+CUSTOM(_win_create_keyval)
+FORT_BOTH(_win_create_keyval, _WIN_CREATE_KEYVAL, (fort_function *copy, fort_function *del,
+                                                   MPI_Fint *keyval, MPI_Aint *extra,
+                                                   MPI_Fint *ierr))
+KEYVAL(win, Win)
+
+CUSTOM(_keyval_create)
+FORT(_keyval_create, _KEYVAL_CREATE, (fort_function *copy, fort_function *del, MPI_Fint *keyval,
+                                      MPI_Fint *extra, MPI_Fint *ierr))
+{
+    int rc = CALL(MPI_Keyval_create)((MPI_Copy_function *)(void *)copy,
+                                     (MPI_Delete_function *)(void *)del, keyval,
+                                     (void *)(MPI_Aint)*extra);
+    if (!rc)
+        fort_keyval(*keyval, 1);
+    DONE(rc);
+}
+
+CUSTOM(_comm_set_attr)
+FORT_BOTH(_comm_set_attr, _COMM_SET_ATTR, (MPI_Fint *comm, MPI_Fint *keyval, MPI_Aint *value,
+                                           MPI_Fint *ierr))
+{
+    DONE(MPII_Comm_set_attr(*comm, *keyval, (void *)*value, FORM_AINT));
+}
+
+CUSTOM(_type_set_attr)
+FORT_BOTH(_type_set_attr, _TYPE_SET_ATTR, (MPI_Fint *type, MPI_Fint *keyval, MPI_Aint *value,
+                                           MPI_Fint *ierr))
+{
+    DONE(MPII_Type_set_attr(*type, *keyval, (void *)*value, FORM_AINT));
+}
+
+CUSTOM(_win_set_attr)
+FORT_BOTH(_win_set_attr, _WIN_SET_ATTR, (MPI_Fint *win, MPI_Fint *keyval, MPI_Aint *value,
+                                         MPI_Fint *ierr))
+{
+    DONE(MPII_Win_set_attr(*win, *keyval, (void *)*value, FORM_AINT));
+}
+
+CUSTOM(_attr_put)
+FORT(_attr_put, _ATTR_PUT, (MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *value, MPI_Fint *ierr))
+{
+    DONE(MPII_Comm_set_attr(*comm, *keyval, (void *)(MPI_Aint)*value, FORM_INT));
+}
+
+CUSTOM(_comm_get_attr)
+FORT_BOTH(_comm_get_attr, _COMM_GET_ATTR, (MPI_Fint *comm, MPI_Fint *keyval, MPI_Aint *value,
+                                           MPI_Fint *flag, MPI_Fint *ierr))
+{
+    DONE(MPII_Comm_get_attr(*comm, *keyval, value, flag, FORM_AINT));
+}
+
+CUSTOM(_type_get_attr)
+FORT_BOTH(_type_get_attr, _TYPE_GET_ATTR, (MPI_Fint *type, MPI_Fint *keyval, MPI_Aint *value,
+                                           MPI_Fint *flag, MPI_Fint *ierr))
+{
+    DONE(MPII_Type_get_attr(*type, *keyval, value, flag, FORM_AINT));
+}
+
+CUSTOM(_win_get_attr)
+FORT_BOTH(_win_get_attr, _WIN_GET_ATTR, (MPI_Fint *win, MPI_Fint *keyval, MPI_Aint *value,
+                                         MPI_Fint *flag, MPI_Fint *ierr))
+{
+    DONE(MPII_Win_get_attr(*win, *keyval, value, flag, FORM_AINT));
+}
+
+CUSTOM(_attr_get)
+FORT(_attr_get, _ATTR_GET, (MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *value, MPI_Fint *flag,
+                            MPI_Fint *ierr))
+{
+    MPI_Aint v = 0;
+    int rc = MPII_Comm_get_attr(*comm, *keyval, &v, flag, FORM_INT);
+    if (!rc && *flag)
+        *value = (MPI_Fint)v;
+    DONE(rc);
+}
+
+/* --- other functions of the program -------------------------------------------------------- */
+
+CUSTOM(_file_create_errhandler)
+FORT_BOTH(_file_create_errhandler, _FILE_CREATE_ERRHANDLER, (fort_function *fn, MPI_Fint *handler,
+                                                             MPI_Fint *ierr))
+{
+    int rc = CALL(MPI_File_create_errhandler)((MPI_File_errhandler_function *)(void *)fn, handler);
+    if (!rc)
+        fort_file_handler(*handler);
+    DONE(rc);
+}
+
+CUSTOM(_grequest_start)
+FORT_BOTH(_grequest_start, _GREQUEST_START, (fort_function *query, fort_function *release,
+                                             fort_function *cancel, MPI_Aint *extra,
+                                             MPI_Fint *request, MPI_Fint *ierr))
+{
+    int rc = CALL(MPI_Grequest_start)((MPI_Grequest_query_function *)(void *)query,
+                                      (MPI_Grequest_free_function *)(void *)release,
+                                      (MPI_Grequest_cancel_function *)(void *)cancel, extra,
+                                      request);
+    if (!rc)
+        MPII_Grequest_set_lang_f77(*request);
+    DONE(rc);
+}
+
+CUSTOM(_register_datarep)
+FORT_BOTH(_register_datarep, _REGISTER_DATAREP, (char *name, fort_function *read,
+                                                 fort_function *write, fort_function *extent,
+                                                 MPI_Aint *extra, MPI_Fint *ierr,
+                                                 size_t len_name))
+{
+    char *c_name = string_in(name, len_name);
+    struct datarep *d = datarep_make(read, write, extent, extra);
+    int rc = MPI_ERR_NO_MEM;
+    if (c_name && d)
+        rc = CALL(MPI_Register_datarep)(c_name, datarep_is_null(read) ? NULL : datarep_read,
+                                        datarep_is_null(write) ? NULL : datarep_write,
+                                        datarep_extent, d);
+    if (rc)
+        free(d);
+    free(c_name);
+    DONE(rc);
+}
+
+CUSTOM(_register_datarep_c)
+FORT08(_register_datarep_c_f08, (char *name, fort_function *read, fort_function *write,
+                                 fort_function *extent, MPI_Aint *extra, MPI_Fint *ierr,
+                                 size_t len_name))
+{
+    char *c_name = string_in(name, len_name);
+    struct datarep *d = datarep_make(read, write, extent, extra);
+    int rc = MPI_ERR_NO_MEM;
+    if (c_name && d)
+        rc = CALL(MPI_Register_datarep_c)(c_name, datarep_is_null(read) ? NULL : datarep_read_c,
+                                          datarep_is_null(write) ? NULL : datarep_write_c,
+                                          datarep_extent, d);
+    if (rc)
+        free(d);
+    free(c_name);
+    DONE(rc);
+}
+
+/* --- processes ----------------------------------------------------------------------------- */
+
+static int *errcodes_in(MPI_Fint *codes)
+{
+    if (codes == mpipriv2_.errcodes_ignore ||
+        codes == __mpi_f08_link_constants_MOD_mpi_errcodes_ignore)
+        return MPI_ERRCODES_IGNORE;
+    return codes;
+}
+
+static int is_argv_null(const char *argv)
+{
+    return argv == &mpiprivc_[0] || argv == &mpiprivc_[1] ||
+           argv == __mpi_f08_link_constants_MOD_mpi_argv_null ||
+           argv == __mpi_f08_link_constants_MOD_mpi_argvs_null;
+}
+
+CUSTOM(_comm_spawn)
+FORT_BOTH(_comm_spawn, _COMM_SPAWN, (char *command, char *argv, MPI_Fint *maxprocs, MPI_Fint *info,
+                                     MPI_Fint *root, MPI_Fint *comm, MPI_Fint *intercomm,
+                                     MPI_Fint *codes, MPI_Fint *ierr, size_t len_command,
+                                     size_t len_argv))
+{
+    char *c_command = string_in(command, len_command);
+    char **c_argv = is_argv_null(argv) ? MPI_ARGV_NULL : strings_in(argv, len_argv, len_argv);
+    DONE(CALL(MPI_Comm_spawn)(c_command, c_argv, *maxprocs, *info, *root, *comm, intercomm,
+                              errcodes_in(codes)));
+    strings_free(c_argv);
+    free(c_command);
+}
+
+/* argv is an array of `count` rows, so the texts of one row are `count` apart. */
+CUSTOM(_comm_spawn_multiple)
+FORT_BOTH(_comm_spawn_multiple, _COMM_SPAWN_MULTIPLE, (MPI_Fint *count, char *commands, char *argv,
+                                                       MPI_Fint *maxprocs, MPI_Fint *infos,
+                                                       MPI_Fint *root, MPI_Fint *comm,
+                                                       MPI_Fint *intercomm, MPI_Fint *codes,
+                                                       MPI_Fint *ierr, size_t len_commands,
+                                                       size_t len_argv))
+{
+    int n = *count > 0 ? *count : 0;
+    char **c_commands = strings_of(commands, len_commands, n);
+    char ***c_argvs = MPI_ARGVS_NULL;
+    if (!is_argv_null(argv) && (c_argvs = calloc((size_t)n + 1, sizeof *c_argvs)))
+        for (int i = 0; i < n; i++)
+            c_argvs[i] = strings_in(argv + (size_t)i * len_argv, len_argv, len_argv * (size_t)n);
+    DONE(CALL(MPI_Comm_spawn_multiple)(*count, c_commands, c_argvs, maxprocs, infos, *root, *comm,
+                                       intercomm, errcodes_in(codes)));
+    for (int i = 0; c_argvs && i < n; i++)
+        strings_free(c_argvs[i]);
+    free(c_argvs);
+    strings_free(c_commands);
+}
+
+/* --- MPI-1: addresses as INTEGER ----------------------------------------------------------- */
+
+/* What does not fit into an INTEGER is cut, as in MPICH; MPI_Get_address gives all of it. */
+FORT(_address, _ADDRESS, (void *location, MPI_Fint *address, MPI_Fint *ierr))
+{
+    MPI_Aint a = 0;
+    DONE(CALL(MPI_Get_address)(buf_in(location), &a));
+    *address = (MPI_Fint)a;
+}
+
+FORT(_type_extent, _TYPE_EXTENT, (MPI_Fint *type, MPI_Fint *extent, MPI_Fint *ierr))
+{
+    MPI_Aint lb = 0, e = 0;
+    DONE(CALL(MPI_Type_get_extent)(*type, &lb, &e));
+    *extent = (MPI_Fint)e;
+}
+
+FORT(_type_lb, _TYPE_LB, (MPI_Fint *type, MPI_Fint *disp, MPI_Fint *ierr))
+{
+    MPI_Aint lb = 0, e = 0;
+    DONE(CALL(MPI_Type_get_extent)(*type, &lb, &e));
+    *disp = (MPI_Fint)lb;
+}
+
+FORT(_type_ub, _TYPE_UB, (MPI_Fint *type, MPI_Fint *disp, MPI_Fint *ierr))
+{
+    MPI_Aint lb = 0, e = 0;
+    DONE(CALL(MPI_Type_get_extent)(*type, &lb, &e));
+    *disp = (MPI_Fint)(lb + e);
+}
+
+FORT(_type_hvector, _TYPE_HVECTOR, (MPI_Fint *count, MPI_Fint *length, MPI_Fint *stride,
+                                    MPI_Fint *old, MPI_Fint *made, MPI_Fint *ierr))
+{
+    DONE(CALL(MPI_Type_create_hvector)(*count, *length, *stride, *old, made));
+}
+
+static MPI_Aint *aints_in(const MPI_Fint *from, int count)
+{
+    MPI_Aint *a = calloc((count > 0 ? (size_t)count : 0) + 1, sizeof *a);
+    for (int i = 0; a && i < count; i++)
+        a[i] = from[i];
+    return a;
+}
+
+FORT(_type_hindexed, _TYPE_HINDEXED, (MPI_Fint *count, MPI_Fint *lengths, MPI_Fint *disps,
+                                      MPI_Fint *old, MPI_Fint *made, MPI_Fint *ierr))
+{
+    MPI_Aint *a = aints_in(disps, *count);
+    DONE(CALL(MPI_Type_create_hindexed)(*count, lengths, a, *old, made));
+    free(a);
+}
+
+FORT(_type_struct, _TYPE_STRUCT, (MPI_Fint *count, MPI_Fint *lengths, MPI_Fint *disps,
+                                  MPI_Fint *types, MPI_Fint *made, MPI_Fint *ierr))
+{
+    MPI_Aint *a = aints_in(disps, *count);
+    DONE(CALL(MPI_Type_create_struct)(*count, lengths, a, types, made));
+    free(a);
+}
+
+FORT(_errhandler_create, _ERRHANDLER_CREATE, (fort_function *fn, MPI_Fint *handler, MPI_Fint *ierr))
+{
+    DONE(CALL(MPI_Comm_create_errhandler)((MPI_Comm_errhandler_function *)(void *)fn, handler));
+}
+
+FORT(_errhandler_set, _ERRHANDLER_SET, (MPI_Fint *comm, MPI_Fint *handler, MPI_Fint *ierr))
+{
+    DONE(CALL(MPI_Comm_set_errhandler)(*comm, *handler));
+}
+
+FORT(_errhandler_get, _ERRHANDLER_GET, (MPI_Fint *comm, MPI_Fint *handler, MPI_Fint *ierr))
+{
+    DONE(CALL(MPI_Comm_get_errhandler)(*comm, handler));
+}
+
+/* --- the predefined copy and delete functions ---------------------------------------------- */
+
+#define COPY_ARGS(value)                                                                        \
+    (MPI_Fint * handle, MPI_Fint * keyval, value *extra, value *in, value *out, MPI_Fint *flag, \
+     MPI_Fint *ierr)
+#define DELETE_ARGS(value)                                                                      \
+    (MPI_Fint * handle, MPI_Fint * keyval, value *in, value *extra, MPI_Fint *ierr)
+#define DUP                                                                                     \
+    {                                                                                           \
+        *out = *in;                                                                             \
+        *flag = 1;                                                                              \
+        *ierr = MPI_SUCCESS;                                                                    \
+    }
+#define NO_COPY                                                                                 \
+    {                                                                                           \
+        *flag = 0;                                                                              \
+        *ierr = MPI_SUCCESS;                                                                    \
+    }
+#define NO_DELETE                                                                               \
+    {                                                                                           \
+        *ierr = MPI_SUCCESS;                                                                    \
+    }
+
+FORT(_dup_fn, _DUP_FN_, COPY_ARGS(MPI_Fint))
+DUP
+FORT(_null_copy_fn, _NULL_COPY_FN_, COPY_ARGS(MPI_Fint))
+NO_COPY
+FORT(_null_delete_fn, _NULL_DELETE_FN_, DELETE_ARGS(MPI_Fint))
+NO_DELETE
+FORT(_comm_dup_fn, _COMM_DUP_FN_, COPY_ARGS(MPI_Aint))
+DUP
+FORT(_comm_null_copy_fn, _COMM_NULL_COPY_FN_, COPY_ARGS(MPI_Aint))
+NO_COPY
+FORT(_comm_null_delete_fn, _COMM_NULL_DELETE_FN_, DELETE_ARGS(MPI_Aint))
+NO_DELETE
+FORT(_type_dup_fn, _TYPE_DUP_FN_, COPY_ARGS(MPI_Aint))
+DUP
+FORT(_type_null_copy_fn, _TYPE_NULL_COPY_FN_, COPY_ARGS(MPI_Aint))
+NO_COPY
+FORT(_type_null_delete_fn, _TYPE_NULL_DELETE_FN_, DELETE_ARGS(MPI_Aint))
+NO_DELETE
+FORT(_win_dup_fn, _WIN_DUP_FN_, COPY_ARGS(MPI_Aint))
+DUP
+FORT(_win_null_copy_fn, _WIN_NULL_COPY_FN_, COPY_ARGS(MPI_Aint))
+NO_COPY
+FORT(_win_null_delete_fn, _WIN_NULL_DELETE_FN_, DELETE_ARGS(MPI_Aint))
+NO_DELETE
+/* Never called: register_datarep knows its address. */
+FORT(_conversion_fn_null, _CONVERSION_FN_NULL_, (void))
+{
+}
