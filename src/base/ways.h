@@ -43,7 +43,7 @@ static inline unsigned ways_pick(struct ways *w, size_t bytes)
 }
 
 /* `way` took so long. Times below the smoothed one count more than those above it: a thread that
- * lost its core says nothing about the way. */
+ * lost its core is no measure of the way. */
 static inline void ways_took(struct ways *w, size_t bytes, unsigned way, uint64_t ns)
 {
     uint32_t *old = &w->ns[ways_size(bytes)][way];

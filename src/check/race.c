@@ -158,7 +158,7 @@ static void learn_dense(const int64_t *v)
     free(e);
 }
 
-/* Members tell each other what they know. */
+/* Members exchange what they know. */
 static void join(struct comm *c)
 {
     int64_t *v = dense();

@@ -94,7 +94,7 @@ static void release_at(struct race *r, uint64_t key)
     struct race_view *mine = race_knowledge();
     struct race_view *both = mine ? race_view_join(old, mine) : NULL;
     race_view_drop(mine);
-    if (!both || map_put(&r->objects, key, both)) { /* what it does not tell would make races */
+    if (!both || map_put(&r->objects, key, both)) { /* what it leaves out would make races */
         race_view_drop(both);
         r->off = 1;
         return;

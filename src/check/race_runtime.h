@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-/* Threads of a process that are told apart; the last number stands for all further ones. */
+/* Threads of a process that are distinguished; the last number stands for all further ones. */
 enum { RACE_RUNTIME_VERSION = 1, RACE_THREADS = 16 };
 
 struct race_access {

@@ -6,7 +6,7 @@
  *                 '-- race_batch   thread, clock, what the thread knew: shared by its records
  *
  * The pure part, race_lane.c to race_region.c, knows no message and no window. doc/design/race.md
- * says why the rules are as they are. */
+ * has the reasons of the rules. */
 #ifndef CHECK_RACE_TYPES_H
 #define CHECK_RACE_TYPES_H
 

@@ -29,7 +29,7 @@
 
 static const uint64_t HAVE_NS = 200000000u;    /* the collector answers within it */
 
-/* --- the member: tell for what it waits ------------------------------------------------------- */
+/* --- the member: report for what it waits ----------------------------------------------------- */
 
 static void to(int dst, int type, const void *msg, size_t len)
 {

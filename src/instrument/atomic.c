@@ -100,7 +100,7 @@ ATOMICS(16, uint16_t)
 ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
 
-/* Fences order by operations that no address tells: all of them meet at one object, which orders
+/* Fences order by operations that have no address: all of them meet at one object, which orders
  * more than the language does. */
 static char fences;
 

@@ -33,7 +33,7 @@ static long changed(MPI_Op op, long a, long b)
     return op == MPI_SUM ? a + b : op == MPI_MAX ? (a > b ? a : b) : op == MPI_BXOR ? a ^ b : b;
 }
 
-/* One operation on this rank's own slice at `to`, of which `model` says what it holds when all
+/* One operation on this rank's own slice at `to`, of which `model` has what it holds when all
  * before are done. */
 static void one(struct job *j, int to, struct pull_turn *x, long *model)
 {

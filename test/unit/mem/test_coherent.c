@@ -152,7 +152,7 @@ static void holds_sort(struct run *r, int s)
     }
 }
 
-/* 1: it happened; 0: refused, as the rules say, or beyond the bound of the search; -1: broken. */
+/* 1: it happened; 0: refused by the rules, or beyond the bound of the search; -1: broken. */
 static int acquire(struct run *r, const struct event *e)
 {
     size_t off = e->lanes == 2 ? LANE : 0;
