@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/where.h"
+#include "launch/chain.h"
 #include "launch/job.h"
 
 enum { WORD_MAX = 200, PAGE = 4096 /* or a multiple: a read up to its end crosses none */ };
@@ -45,7 +47,7 @@ static int read_word(pid_t pid, const char *at, char word[WORD_MAX])
     return 0;
 }
 
-int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len)
+int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len, int *awaited)
 {
     struct where w;
     char call[WORD_MAX] = "", what[WORD_MAX] = "", peer[32] = "";
@@ -55,6 +57,7 @@ int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len)
         err = read_word(pid, w.call, call);
     if (!err && w.wait_what)
         err = read_word(pid, w.wait_what, what);
+    *awaited = !err && *what ? w.wait_peer : -1;
     if (err)
         return err;
     if (*what && w.wait_peer >= 0)
@@ -79,8 +82,10 @@ static int catches(pid_t pid, int sig)
     return (int)(mask >> (sig - 1) & 1);
 }
 
-static void ask_one(struct job *j, int rank, pid_t pid)
+/* The rank that it waits for, or -1. */
+static int ask_one(struct job *j, int rank, pid_t pid)
 {
+    int awaited = -1;
     char text[512], line[520];
     const char *how = pmi_initialized(j->pmi, rank) ? NULL
                       : pmi_finalized(j->pmi, rank) ? "has called MPI_Finalize"
@@ -89,7 +94,7 @@ static void ask_one(struct job *j, int rank, pid_t pid)
     /* The process id and the address come from the rank: read only a process of this rank. */
     if (!how && (!at || !job_owns(j, rank, pid)))
         how = "does not report what it does";
-    int err = how ? 0 : ask_text(pid, at, rank, text, sizeof text);
+    int err = how ? 0 : ask_text(pid, at, rank, text, sizeof text, &awaited);
     if (how) {
         job_say(j, "rank %d (pid %ld) %s", rank, (long)pid, how);
     } else if (err) {
@@ -99,13 +104,26 @@ static void ask_one(struct job *j, int rank, pid_t pid)
         snprintf(line, sizeof line, "%s\n", text);
         sink_line(j->err, line);
     }
+    return awaited;
+}
+
+static void tell_line(void *to, const char *text)
+{
+    job_say(to, "%s", text);
 }
 
 void ask_all(struct job *j)
 {
-    for (int r = 0; r < j->size; r++)
-        if (!j->rank[r].exited && job_rank_pid(j, r) > 0)
-            ask_one(j, r, job_rank_pid(j, r));
+    int *awaited = malloc((size_t)j->size * sizeof *awaited); /* NULL: no chains */
+    for (int r = 0; r < j->size; r++) {
+        int alive = !j->rank[r].exited && job_rank_pid(j, r) > 0;
+        int a = alive ? ask_one(j, r, job_rank_pid(j, r)) : -1;
+        if (awaited)
+            awaited[r] = a;
+    }
+    if (awaited)
+        chain_tell(awaited, j->size, tell_line, j);
+    free(awaited);
 }
 
 void ask_pass_on(struct job *j, int sig)

@@ -3,6 +3,7 @@
 
 Suite *suite_args(void);
 Suite *suite_ask(void);
+Suite *suite_chain(void);
 Suite *suite_dialect(void);
 Suite *suite_elf(void);
 Suite *suite_engine(void);
@@ -17,7 +18,8 @@ Suite *suite_pmi_server(void);
 int main(void)
 {
     Suite *(*const suites[])(void) = {
-        suite_args, suite_ask, suite_dialect, suite_elf, suite_engine, suite_env, suite_streams,
+        suite_args, suite_ask, suite_chain,
+        suite_dialect, suite_elf, suite_engine, suite_env, suite_streams,
         suite_kvs, suite_ldcache, suite_needs, suite_binding, suite_pmi_server};
     return unit_run(suites, sizeof suites / sizeof *suites);
 }

@@ -22,7 +22,7 @@ static struct where words;
 static void ask(const char *call, const char *what, int peer, const char *expected)
 {
     char text[512];
-    int fd[2];
+    int fd[2], awaited;
     words = (struct where){call, what, peer};
     ck_assert_int_eq(pipe(fd), 0);
     pid_t pid = fork();
@@ -32,8 +32,9 @@ static void ask(const char *call, const char *what, int peer, const char *expect
         _exit(read(fd[0], &c, 1) != 0); /* until the parent closes its end */
     }
     close(fd[0]);
-    ck_assert_int_eq(ask_text(pid, (uintptr_t)&words, 3, text, sizeof text), 0);
+    ck_assert_int_eq(ask_text(pid, (uintptr_t)&words, 3, text, sizeof text, &awaited), 0);
     ck_assert_str_eq(text, expected);
+    ck_assert_int_eq(awaited, what ? peer : -1);
     close(fd[1]);
     waitpid(pid, NULL, 0);
 }
@@ -51,6 +52,7 @@ END_TEST
 /* A rank may be any program: what it calls an address may be none. */
 START_TEST(hostile)
 {
+    int awaited;
     char text[512],
         expected[512] = "rank 3: in ",
         *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -62,9 +64,10 @@ START_TEST(hostile)
     ask(page + 4090, NULL, -1, "rank 3: in xxxxxx"); /* its end is not there */
     munmap(page, 4096);
     words = (struct where){page, NULL, 0};
-    ck_assert_int_eq(ask_text(getpid(), (uintptr_t)&words, 3, text, sizeof text), -EFAULT);
-    ck_assert_int_eq(ask_text(getpid(), 1, 3, text, sizeof text), -EFAULT);
-    ck_assert_int_eq(ask_text(getpid(), UINT64_MAX - 3, 3, text, sizeof text), -EFAULT);
+    ck_assert_int_eq(ask_text(getpid(), (uintptr_t)&words, 3, text, sizeof text, &awaited),
+                     -EFAULT);
+    ck_assert_int_eq(ask_text(getpid(), 1, 3, text, sizeof text, &awaited), -EFAULT);
+    ck_assert_int_eq(ask_text(getpid(), UINT64_MAX - 3, 3, text, sizeof text, &awaited), -EFAULT);
 }
 END_TEST
 
