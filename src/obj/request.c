@@ -96,14 +96,20 @@ static int one_done(void *arg)
 
 static enum progress_why why(const struct request *r)
 {
-    switch (r->kind) {
-    case REQUEST_COLL:
-    case REQUEST_PERSISTENT_COLL: return WHY_COLLECTIVE;
-    case REQUEST_RMA: return WHY_FLUSH;
-    case REQUEST_IO: return WHY_FILE;
-    case REQUEST_GENERAL: return WHY_OTHER;
-    default: return WHY_MESSAGE;
-    }
+    static const uint8_t whys[REQUEST_FLUSH + 1] = {
+        [REQUEST_SEND] = WHY_MESSAGE,
+        [REQUEST_RECV] = WHY_MESSAGE,
+        [REQUEST_PERSISTENT_SEND] = WHY_MESSAGE,
+        [REQUEST_PERSISTENT_RECV] = WHY_MESSAGE,
+        [REQUEST_MESSAGE] = WHY_MESSAGE,
+        [REQUEST_PART] = WHY_MESSAGE,
+        [REQUEST_FLUSH] = WHY_MESSAGE,
+        [REQUEST_COLL] = WHY_COLLECTIVE,
+        [REQUEST_PERSISTENT_COLL] = WHY_COLLECTIVE,
+        [REQUEST_RMA] = WHY_FLUSH,
+        [REQUEST_IO] = WHY_FILE,
+    };
+    return (enum progress_why)whys[r->kind];
 }
 
 void request_wait(struct request *r)
