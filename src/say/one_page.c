@@ -42,7 +42,7 @@ static void put_rows(const struct say_page *p, struct say_text *out)
 
 static void put_whys(const struct say_page *p, struct say_text *out)
 {
-    say_put(out, " WHY RANKS WAITED             seconds  %% of run  %-22s where\n", "awaited for");
+    say_put(out, " WHY RANKS WAITED             seconds  %% of run  %-22s where\n", "waited for");
     if (!p->waits)
         say_put(out, " (no call waited)\n");
     for (uint32_t i = 0; i < p->waits && i < WHYS; i++) {
