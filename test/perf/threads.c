@@ -96,6 +96,7 @@ static void rows(const char *kind, int calls_each)
             double one = alone(), two = together();
             printf("%-10s %-8s 1 thread %8.2f, 2 threads %8.2f Mop/s: x %.2f\n", name[op], kind,
                    1e-6 * one, 1e-6 * two, two / one);
+            fflush(stdout); /* a slow library may be given up */
         }
         MPI_Win_unlock_all(win);
     }
