@@ -216,6 +216,7 @@ static void end_phase(struct comm *c)
     race_know(race_self(), v);
     r->fetched = 0;
     race_region_phase(&r->region, floor);
+    memset(r->region.did, 0, r->tids);
 }
 
 void race_joined(struct comm *c)
@@ -498,7 +499,8 @@ int race_init(void)
         log_fatal("MPI_Init: MPIR_CVAR_RACE is \"%s\"; it may be off, rma or full", cvar.race);
     struct race *r = calloc(1, sizeof *r);
     struct race_exit *x = calloc(1, sizeof *x);
-    if (!r || !x || threads_make(r)) {
+    uint8_t *did = r && x && !threads_make(r) ? calloc(r->tids, 1) : NULL;
+    if (!did) {
         free(r);
         free(x);
         return -ENOMEM;
@@ -515,6 +517,7 @@ int race_init(void)
     list_init(&r->busy);
     race_region_init(&r->region, (size_t)cvar.race_mem, race_report, NULL);
     r->region.ranks = (uint32_t)boot_size();
+    r->region.did = did;
     dl_iterate_phdr(own_code, r);
     proc->race = r;
     rma_watched(1);
@@ -548,6 +551,7 @@ void race_finalize(void)
     race_wins_free();
     race_msg_free();
     race_region_free(&r->region);
+    free(r->region.did);
     map_destroy(&r->pairs);
     map_destroy(&r->sites);
     race_full_free();

@@ -80,6 +80,34 @@ enum race_touch race_lanes_touch(const struct race_lane *a, const struct race_la
     return RACE_APART;
 }
 
+/* Runs of a and b that touch, beginning with those of a. */
+static int runs_shifted(const struct race_lane *a, const struct race_lane *b, uint32_t size)
+{
+    for (uint64_t i = 0; i < a->blocks && i < MOST_BLOCKS; i++) {
+        uint64_t at = a->at + i * a->stride, end = at + a->len, k = 0;
+        if (b->blocks > 1 && at >= b->at + b->len)
+            k = (at - b->at - b->len) / b->stride + 1;
+        for (; k < b->blocks && b->at + k * b->stride < end; k++) {
+            uint64_t other = b->at + k * b->stride;
+            uint64_t apart = other > at ? other - at : at - other;
+            if (other + b->len > at && apart % size)
+                return 1;
+        }
+    }
+    return 0;
+}
+
+int race_lanes_shifted(const struct race_lane *a, const struct race_lane *b, uint32_t size)
+{
+    int even = (a->blocks == 1 || a->stride % size == 0) &&
+               (b->blocks == 1 || b->stride % size == 0);
+    if (size < 2)
+        return 0;
+    if (even) /* all runs are alike */
+        return (a->at > b->at ? a->at - b->at : b->at - a->at) % size != 0;
+    return a->blocks < b->blocks ? runs_shifted(a, b, size) : runs_shifted(b, a, size);
+}
+
 int race_lane_covers(const struct race_lane *a, const struct race_lane *b)
 {
     if (a->at > b->at || race_lane_end(a) < race_lane_end(b))

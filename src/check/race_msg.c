@@ -40,7 +40,7 @@ struct view_msg {
 void *race_pack(const void *head, size_t head_len, const struct race_view *v, size_t max,
                 size_t *len)
 {
-    size_t room = max - head_len - sizeof(struct view_msg);
+    size_t least = head_len + sizeof(struct view_msg), room = max > least ? max - least : 0;
     struct view_msg m = {.floor = v ? v->floor : 0, .n = v ? v->n : 0};
     if (m.n * sizeof(struct race_entry) > room) {
         m.n = (uint32_t)(room / sizeof(struct race_entry));
@@ -259,6 +259,7 @@ static int take_records(int src, const struct records_msg *m, const char *record
     int cut = 0;
     if (!x)
         return 1;
+    r->region.did[m->tid] |= m->fetched;
     int is_dynamic = !x->member[rma_win_comm(x->w)->rank].base;
     if (!is_let_in(x, src, m->epoch))
         return 0;
@@ -334,7 +335,7 @@ void race_send_batch(struct race_win *x, const struct race_target *t, struct rac
                             .epoch = p->epoch, .tid = p->tid, .closer = race_closer(p->tid),
                             .call = (uint8_t)call,
                             .fetched = proc->race->fetched};
-    while (p->sent < p->n) {
+    while (most && p->sent < p->n) { /* a failed process takes nothing */
         m.n = p->n - p->sent < most ? p->n - p->sent : most;
         send_part(x, t, p, &m, p->rec + p->sent);
         p->sent += m.n;

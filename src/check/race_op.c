@@ -222,7 +222,8 @@ static struct race_deed deed_of(const struct rma_args *a)
     }
     const struct dt_type *e = a->ttype->basic;
     d.elem = (uint8_t)(e ? e->obj.handle & 0xff : 0);
-    d.esize = e ? e->elem.stride : 1;
+    /* an element with a hole has lanes that do not begin where it does */
+    d.esize = e && e->size == e->elem.stride ? e->elem.stride : 1;
     return d;
 }
 
@@ -230,18 +231,57 @@ static const uint8_t calls[] = {[RMA_PUT] = RACE_CALL_PUT,   [RMA_GET] = RACE_CA
                                 [RMA_ACC] = RACE_CALL_ACC,   [RMA_GACC] = RACE_CALL_GACC,
                                 [RMA_FOP] = RACE_CALL_FOP,   [RMA_CAS] = RACE_CALL_CAS};
 
+/* The end of a request. number: of the batch that is complete at the target with it, or 0. */
+struct request_end {
+    struct race_batch *here;
+    uint64_t win, number;
+    int rank;
+};
+
+/* A get has read what it returns. */
+static void complete_get(const struct request_end *e, uint64_t done)
+{
+    struct race_win *x = race_win_of(e->win);
+    struct race_target *t = x ? race_target_of(x, e->rank, 0) : NULL;
+    for (struct list *l = t ? t->pend.next : NULL; l && l != &t->pend; l = l->next) {
+        struct race_pend *p = LIST_OBJ(l, struct race_pend, link);
+        if (p->number != e->number)
+            continue;
+        race_send_batch(x, t, p, done, RACE_CALL_REQUEST, 0);
+        pend_free(p);
+        return;
+    }
+}
+
 /* The request is complete here: its buffers are the program's again. */
 static void on_request(void *arg)
 {
-    struct race_batch *b = arg;
+    struct request_end *e = arg;
     struct race *r = proc->race;
-    if (r && b->done == RACE_OPEN) {
-        uint64_t done = race_tick();
-        b->done_call = RACE_CALL_REQUEST;
-        b->closer = race_closer(b->tid);
-        race_region_close(&r->region, b, done);
+    uint64_t done = r && !r->off ? race_tick() : 0;
+    if (done && e->here->done == RACE_OPEN) {
+        e->here->done_call = RACE_CALL_REQUEST;
+        e->here->closer = race_closer(e->here->tid);
+        race_region_close(&r->region, e->here, done);
     }
-    race_batch_drop(b);
+    if (done && e->number)
+        complete_get(e, done);
+    race_batch_drop(e->here);
+    free(e);
+}
+
+/* The operation has batches of its own, which its request ends. */
+static void watch_request(struct race_win *x, struct race_target *t, const struct rma_args *a,
+                          struct request *req)
+{
+    struct request_end *e = list_empty(&t->local) ? NULL : malloc(sizeof *e);
+    if (!e)
+        return;
+    *e = (struct request_end){.win = x->id, .rank = t->rank};
+    e->here = race_batch_ref(LIST_OBJ(t->local.prev, struct race_local, link)->batch);
+    if (a->kind == RMA_GET && !list_empty(&t->pend))
+        e->number = LIST_OBJ(t->pend.prev, struct race_pend, link)->number;
+    race_watch_done(req, on_request, e);
 }
 
 static void record(struct race_win *x, struct race_target *t, const struct rma_args *a,
@@ -278,22 +318,21 @@ void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, c
         return;
     uint64_t place = race_site(site);
     race_tick();
-    r->fetched |= a->kind >= RMA_GACC;
+    r->fetched |= a->kind >= RMA_GACC ? RACE_FETCHED : a->kind == RMA_ACC ? RACE_UPDATED : 0;
+    if (req)
+        race_self()->view_no = ++r->view_nos;
     record(x, t, a, place);
     int reads = a->kind != RMA_GET && !(a->op && a->op->index == DT_NO_OP);
-    if (req && !list_empty(&t->local)) /* a batch of its own: the request ends it */
-        race_self()->view_no = ++r->view_nos;
     if (reads && a->otype)
         use_buffer(t, RACE_LOAD, calls[a->kind], a->origin, a->ocount, a->otype, place);
     if (a->kind == RMA_CAS)
         use_buffer(t, RACE_LOAD, calls[a->kind], a->compare, 1, a->ttype, place);
     if (a->rtype)
         use_buffer(t, RACE_STORE, calls[a->kind], a->result, a->rcount, a->rtype, place);
-    if (!req || list_empty(&t->local))
+    if (!req)
         return;
-    struct race_batch *b = LIST_OBJ(t->local.prev, struct race_local, link)->batch;
-    race_watch_done(req, on_request, race_batch_ref(b));
-    race_self()->view_no = ++r->view_nos; /* later operations are not of this batch */
+    watch_request(x, t, a, req);
+    race_self()->view_no = ++r->view_nos; /* later operations are not of these batches */
 }
 
 /* --- completion ------------------------------------------------------------------------------- */

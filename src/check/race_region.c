@@ -261,11 +261,21 @@ static int one_process(const struct race_region *g, uint32_t a, uint32_t b)
     return g->ranks ? a % g->ranks == b % g->ranks : a == b;
 }
 
+/* May accumulates of both make a lock, or a flag? */
+static int may_lock(const struct race_region *g, const struct race_batch *a,
+                    const struct race_batch *b)
+{
+    unsigned x = a->fetched | (g->did ? g->did[a->tid] : 0u);
+    unsigned y = b->fetched | (g->did ? g->did[b->tid] : 0u);
+    return x && y && ((x | y) & RACE_FETCHED);
+}
+
 static void test_pair(struct race_region *g, const struct race_rec *old, const struct race_rec *now)
 {
-    uint64_t apart = old->lane.at > now->lane.at ? old->lane.at - now->lane.at
-                                                 : now->lane.at - old->lane.at;
+    uint32_t size = old->deed.esize;
     int one = one_process(g, old->batch->tid, now->batch->tid);
+    uint64_t apart = size > 1 && size == now->deed.esize &&
+                     race_lanes_shifted(&old->lane, &now->lane, size);
     enum race_rule rule = race_rule_of(old->deed, now->deed, apart, one,
                                     (enum race_accumulate)now->batch->accumulate);
     if (rule == RACE_FINE || (rule == RACE_LANGUAGE && g->ranks && one))
@@ -275,8 +285,8 @@ static void test_pair(struct race_region *g, const struct race_rec *old, const s
     if (touch == RACE_APART || race_order_of(old, now) != RACE_UNORDERED)
         return;
     int hulls = (old->deed.flags | now->deed.flags) & RACE_HULL;
-    int locks = !one && old->batch->fetched && now->batch->fetched && rule != RACE_ACC_TYPE &&
-                rule != RACE_ACC_OP;
+    int locks = !one && rule != RACE_ACC_TYPE && rule != RACE_ACC_OP &&
+                may_lock(g, old->batch, now->batch);
     struct race_found f = {old, now, rule, touch == RACE_MAY_TOUCH || hulls || locks};
     g->found(g->arg, &f);
 }

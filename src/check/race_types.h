@@ -30,6 +30,8 @@ static inline uint64_t race_lane_end(const struct race_lane *l)
 }
 /* Have they a byte in common? RACE_MAY_TOUCH: it would take too long to find out. */
 enum race_touch race_lanes_touch(const struct race_lane *a, const struct race_lane *b);
+/* Do elements of `size` bytes, of which both consist, cover each other partly where they touch? */
+int race_lanes_shifted(const struct race_lane *a, const struct race_lane *b, uint32_t size);
 /* Does `a` hold each byte of b, as far as it is easy to see? */
 int race_lane_covers(const struct race_lane *a, const struct race_lane *b);
 /* Does the run [at, at + len) go on where l ends, so that l grew by it? */
@@ -106,6 +108,8 @@ const char *race_rule_text(enum race_rule r);
 
 /* --- records (race_region.c) ---------------------------------------------------------------- */
 
+/* Accumulates of the process in this phase: they may make a lock, or a flag that another polls. */
+enum race_fetched { RACE_FETCHED = 1, RACE_UPDATED = 2 };
 /* Accesses of one thread that knew the same when they were issued, and are complete together. */
 struct race_batch {
     uint32_t tid, refs;
@@ -118,7 +122,7 @@ struct race_batch {
     uint64_t done_site;
     uint32_t closer;         /* thread of that call, + 1; 0: their own */
     uint8_t done_call, accumulate; /* enum race_accumulate */
-    uint8_t fetched;         /* its thread did accumulates that fetch: they may make a lock */
+    uint8_t fetched;         /* bits of enum race_fetched */
     struct race_rec *open;   /* kept records, while done is RACE_OPEN */
 };
 struct race_rec { /* 64 bytes */
@@ -145,6 +149,7 @@ struct race_region {
     size_t budget;           /* bytes */
     uint32_t ranks;          /* thread t is of process t % ranks; 0: each is one of its own */
     struct race_counts n;
+    uint8_t *did;            /* by thread: enum race_fetched, as far as heard; or NULL */
     void (*found)(void *arg, const struct race_found *f);
     void *arg;
 };

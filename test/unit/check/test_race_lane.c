@@ -97,13 +97,54 @@ START_TEST(neighbours_grow_together)
 }
 END_TEST
 
+/* Place of each byte in its element, from 1. */
+static void paint_elements(const struct race_lane *l, uint32_t size, uint8_t *bytes)
+{
+    memset(bytes, 0, SPACE);
+    for (uint32_t i = 0; i < l->blocks; i++)
+        for (uint32_t k = 0; k < l->len; k++)
+            bytes[l->at + (uint64_t)i * l->stride + k] = (uint8_t)(1 + k % size);
+}
+
+START_TEST(elements_are_shifted_as_their_bytes_are)
+{
+    static uint8_t x[SPACE], y[SPACE];
+    uint64_t s = 7;
+    int seen[2] = {0, 0};
+    for (int i = 0; i < PAIRS / 100; i++) {
+        uint32_t size = 1u << rnd(&s, 4);
+        struct race_lane a = random_lane(&s), b = random_lane(&s);
+        int shifted = 0, touch = 0;
+        a.len = size * (1 + rnd(&s, 3));
+        b.len = size * (1 + rnd(&s, 3));
+        a.stride = a.blocks > 1 ? a.len + rnd(&s, 5) : 0;
+        b.stride = b.blocks > 1 ? b.len + rnd(&s, 5) : 0;
+        b.at = a.at + rnd(&s, 24);
+        paint_elements(&a, size, x);
+        paint_elements(&b, size, y);
+        for (int k = 0; k < SPACE; k++) {
+            touch |= x[k] && y[k];
+            shifted |= x[k] && y[k] && x[k] != y[k];
+        }
+        if (touch) /* else it does not matter */
+            ck_assert_int_eq(race_lanes_shifted(&a, &b, size), shifted);
+        seen[shifted]++;
+    }
+    ck_assert_int_gt(seen[0], 100);
+    ck_assert_int_gt(seen[1], 100);
+}
+END_TEST
+
 Suite *suite_race_lane(void)
 {
     Suite *s = suite_create("race_lane");
     TCase *t = tcase_create("race_lane");
     tcase_add_test(t, lanes_touch_as_their_bytes_do);
+    tcase_add_test(t, elements_are_shifted_as_their_bytes_are);
     tcase_add_test(t, long_lists_are_not_expanded);
     tcase_add_test(t, neighbours_grow_together);
     suite_add_tcase(s, t);
     return s;
 }
+
+
