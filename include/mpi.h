@@ -410,6 +410,7 @@ extern int MPIR_F08_MPI_BOTTOM;
 #define MPI_ERR_PROC_ABORTED 76
 #define MPI_ERR_VALUE_TOO_LARGE 77
 #define MPI_ERR_ERRHANDLER 80 /* MPI-4.1 */
+#define MPI_ERR_ABI 81        /* MPI-5.0 */
 /* MPI_T */
 #define MPI_T_ERR_MEMORY 59
 #define MPI_T_ERR_NOT_INITIALIZED 60

@@ -24,6 +24,8 @@ API_EXPORT void MPII_Op_set_cxx(MPI_Op op, void (*caller)(void));
 /* The same for one of MPI_Op_create_c; bind/abi only. */
 void api_op_set_caller_c(MPI_Op op, void (*caller)(const void *in, void *inout, MPI_Count len,
                                                    MPI_Datatype type, MPI_User_function_c *user));
+/* Is there a communicator of this handle?  It reports nothing. bind/abi only. */
+int api_comm_exists(MPI_Comm comm);
 /* memory (of malloc) is freed when `request`, of a nonblocking or persistent MPI_Alltoallw or its
  * like, is; at most two for each. bind/abi only. */
 void api_request_own(MPI_Request request, void *memory);

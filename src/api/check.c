@@ -2,6 +2,7 @@
 #include "api/api.h"
 
 #include "api/api_types.h"
+#include "api/bindings.h"
 #include "check/check.h"
 #include "dt/dt.h"
 #include "obj/attr.h"
@@ -27,6 +28,18 @@ int api_fail_comm(MPI_Comm comm, int err, const char *call)
     if (proc->threaded)
         lock_release(&proc->lock);
     return err;
+}
+
+int api_comm_exists(MPI_Comm comm)
+{
+    if (!proc_runs())
+        return 0;
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    int exists = obj_find(OBJ_COMM, comm) != NULL;
+    if (proc->threaded)
+        lock_release(&proc->lock);
+    return exists;
 }
 
 int api_exit_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out)

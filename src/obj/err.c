@@ -124,6 +124,7 @@ static const struct {
     CLASS(MPI_T_ERR_NOT_SUPPORTED, "MPI_T: not supported"),
     CLASS(MPI_T_ERR_NOT_ACCESSIBLE, "MPI_T: the information cannot be accessed"),
     CLASS(MPI_ERR_ERRHANDLER, "invalid error handler"),
+    CLASS(MPI_ERR_ABI, "mismatch of the binary interface"),
 };
 enum { CLASSES = sizeof class_text / sizeof *class_text };
 

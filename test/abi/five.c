@@ -121,6 +121,16 @@ static void errors(void)
     CHECK(class == MPI_ERR_TYPE);
     MPI_Error_string(MPI_ERR_RMA_SYNC, text, &n);
     CHECK(n > 0);
+    MPI_Error_string(MPI_ERR_ABI, text, &n);
+    MPI_Error_class(MPI_ERR_ABI, &class);
+    CHECK(strstr(text, "binary interface") && class == MPI_ERR_ABI);
+    MPI_Datatype types[1] = {MPI_INT};
+    int zero[1] = {0};
+    MPI_Comm *volatile stray = (MPI_Comm *)text; /* no communicator */
+    err = MPI_Alltoallw(zero, zero, zero, types, zero, zero, zero, types, (MPI_Comm)stray);
+    MPI_Error_class(err, &class);
+    MPI_Error_string(err, text, &n);
+    CHECK(class == MPI_ERR_COMM && strstr(text, "MPI_Alltoallw"));
     err = MPI_T_cvar_get_num(&n); /* before MPI_T_init_thread */
     CHECK(err == MPI_T_ERR_NOT_INITIALIZED);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);

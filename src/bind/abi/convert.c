@@ -175,8 +175,8 @@ static int neighbors(MPI_Comm c, int is_send)
 void types_begin(struct ints *a, MPI_Comm c, const HANDLE *h, int neighbor, int is_send)
 {
     int n = 0, inter = 0;
-    if (!h || c == MPI_COMM_NULL)
-        n = 0;
+    if (!h || !api_comm_exists(c))
+        n = 0; /* the call itself reports it */
     else if (neighbor)
         n = neighbors(c, is_send);
     else if (!core_Comm_test_inter(c, &inter) && inter)
