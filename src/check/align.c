@@ -231,8 +231,8 @@ int check_file(struct io_file *f, enum check_call call, enum check_form form, en
 
 void check_made(struct comm *c, struct comm *n, enum check_call call, const void *site)
 {
-    if (call == CHECK_CALLS && (cvar.coll_check < CHECK_STRICT || n->ctx_recv == CTX_NONE))
-        return; /* MPI_Comm_idup: it has no id yet */
+    if (call == CHECK_CALLS && cvar.coll_check < CHECK_STRICT)
+        return;
     struct align *over = align_of(c), *a = align_of(n);
     struct align_call what = plain(n, call);
     if (!a)

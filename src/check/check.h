@@ -67,7 +67,8 @@ enum check_part { CHECK_WHOLE, CHECK_BEGIN, CHECK_END };
 int check_file(struct io_file *f, enum check_call call, enum check_form form, enum check_part part,
                const void *site, struct check_turn *turn);
 /* n has been made over c. With a call: the one that made it, which only members of n take part
- * in; else CHECK_CALLS. */
+ * in; else CHECK_CALLS. Not for MPI_Comm_idup: the calls on its communicator have no order with
+ * those on c. */
 void check_made(struct comm *c, struct comm *n, enum check_call call, const void *site);
 /* The communicator has been freed (the caller still has a reference): this process makes no more
  * calls on it. With a call: that one was not noted before. */

@@ -221,6 +221,16 @@ static void legal(void)
         }
         MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
     }
+    for (int i = 0; i < 5; i++) { /* made in the background, at different times */
+        MPI_Comm made;
+        MPI_Comm_idup(W, &made, &r[0]);
+        if (rank == i)
+            usleep(1000);
+        MPI_Barrier(W);
+        MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+        MPI_Allreduce(buf, sum, 1, MPI_INT, MPI_SUM, made);
+        MPI_Comm_free(&made);
+    }
     MPI_Barrier_init(W, MPI_INFO_NULL, &r[0]);
     MPI_Allreduce_init(buf, sum + 1, 1, MPI_INT, MPI_SUM, W, MPI_INFO_NULL, &r[1]);
     for (int i = 0; i < 10; i++) {

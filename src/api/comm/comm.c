@@ -240,7 +240,9 @@ static int idup(const char *call, const void *site, MPI_Comm comm, int with_info
                 newcomm_idup(c, !with_info ? NULL : i ? i : &empty, &n, &r));
     if (!err)
         err = request_publish(r, request);
-    return api_exit_new(comm, err, n, newcomm);
+    if (newcomm) /* whether it has its id already is a matter of time: no check_made() */
+        *newcomm = !err && n ? n->obj.handle : MPI_COMM_NULL;
+    return api_exit(newcomm ? comm : MPI_COMM_NULL, err);
 }
 
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
