@@ -7,6 +7,7 @@
 
 #include "boot/boot.h"
 #include "check/check_types.h"
+#include "check/repeat.h"
 #include "obj/err.h"
 #include "obj/errhandler.h"
 #include "io/io.h"
@@ -171,15 +172,39 @@ static int enter(struct comm *c, struct align_call *call, const void *site,
     return MPI_SUCCESS;
 }
 
-int check_coll(const struct coll_args *a, enum check_form form, const void *site,
-               struct check_turn *turn)
+static __attribute__((noinline)) int coll_slowly(const struct coll_args *a, enum check_form form,
+                                                 const void *site, struct check_turn *turn)
 {
     struct align_call call;
     digest_coll(a, form, &call);
     int err = enter(a->comm, &call, site, turn);
+    if (turn->of && !err && cvar.coll_check < CHECK_STRICT)
+        history_keep(&turn->of->h, a, form, &call, site);
     if (__builtin_expect(a->call == COLL_ALLTOALLV && turn->of, 0) && !err)
         history_elements(&turn->of->h, a);
     return err;
+}
+
+/* Such a call is not refused: nothing is noted for undo() but the number. */
+int check_coll(const struct coll_args *a, enum check_form form, const void *site,
+               struct check_turn *turn)
+{
+    struct check *k = proc->check;
+    struct comm *c = a->comm;
+    struct align *of = c->check;
+    uint32_t before = of ? of->h.calls : 0;
+    if (!of || c->misaligned || !history_repeats(&of->h, a, form, site))
+        return coll_slowly(a, form, site, turn);
+    turn->outer = k->inside;
+    turn->of = of;
+    turn->comm = c;
+    turn->refused = 0;
+    turn->before.calls = before;
+    k->inside = turn;
+    c->obj.refs++;
+    if (cvar.coll_check >= CHECK_GUARD)
+        guard(c, of);
+    return MPI_SUCCESS;
 }
 
 static struct align_call plain(const struct comm *c, enum check_call call)
@@ -271,7 +296,7 @@ static int explicable(int err)
     return cls == MPI_ERR_TRUNCATE || cls == MPI_ERR_TYPE || cls == MPI_ERR_OTHER;
 }
 
-int check_leave(struct check_turn *turn, int err)
+static __attribute__((noinline)) int leave_slowly(struct check_turn *turn, int err)
 {
     struct check *k = proc->check;
     struct align *a = turn->of;
@@ -290,6 +315,17 @@ int check_leave(struct check_turn *turn, int err)
         err = err_make(MPI_ERR_NOT_SAME, "%s", turn->comm->misaligned);
     comm_drop(turn->comm);
     return err;
+}
+
+int check_leave(struct check_turn *turn, int err)
+{
+    struct check *k = proc->check;
+    struct comm *c = turn->comm;
+    if (err || !turn->of || c->misaligned || k->inside != turn || c->obj.refs < 2)
+        return leave_slowly(turn, err);
+    k->inside = turn->outer;
+    c->obj.refs--;
+    return MPI_SUCCESS;
 }
 
 int check_is_fatal(const struct comm *c)

@@ -38,14 +38,24 @@ _Static_assert((int)CHECK_CALLS <= 1 << WHAT_FORM, "the call has its bits");
 
 struct align_entry { /* 32 bytes */
     uint64_t site;  /* return address; in messages site_portable() of it */
-    uint64_t bytes : 40; /* of the part that the call names, as far as they fit */
-    uint64_t place : 24; /* level 3: hash of the calls that lead there; 0: not known */
+    /* 40 bits: of the part that the call names, as far as they fit; 24 bits, level 3: hash of the
+     * calls that lead there, 0: not known */
+    uint64_t bytes_place;
     uint32_t what;
     uint32_t hist;  /* of all calls up to this one, without types */
     uint32_t types; /* ... with types */
     uint32_t pos;   /* level 3: of a blocking call, the blocking calls made on the communicators
                      * that this one was made over */
 };
+
+static inline uint64_t entry_bytes(const struct align_entry *e)
+{
+    return e->bytes_place & BYTES_NONE;
+}
+static inline uint32_t entry_place(const struct align_entry *e)
+{
+    return (uint32_t)(e->bytes_place >> 40);
+}
 
 struct align_call { /* what an entry is made of */
     uint32_t what;
@@ -55,12 +65,28 @@ struct align_call { /* what an entry is made of */
     uint32_t pos, place;
 };
 
+/* A call, as it goes into the history; its arguments, if it may be met again (repeat.h): of
+ * predefined types and operations, which last as long as the process. */
+struct align_repeat {
+    uint64_t site;         /* 0: none is kept here */
+    uint32_t call;         /* and its form above 8 bits */
+    int root;
+    const struct dt_op *op;
+    const struct dt_type *type;
+    MPI_Aint count;
+    uint64_t key, typed, bytes;
+    uint32_t what;
+    uint8_t blocking, soft;
+};
+enum { REPEATS = 4 }; /* a power of two: places of calls share them */
+
 struct align_history {
     uint64_t hist, types;
     uint32_t calls, blocking;
     int soft;       /* a soft call was among them */
-    struct align_entry *ring; /* call k lies at (k - 1) % room */
     uint32_t room;
+    struct align_entry *ring; /* call k lies at (k - 1) % room */
+    struct align_repeat repeat[REPEATS];
 };
 
 /* The calls [first, calls] of one process, oldest first. */
@@ -80,6 +106,9 @@ void digest_coll(const struct coll_args *a, enum check_form form, struct align_c
 /* Add a call; 0 or -ENOMEM (then the ring stays as long as it is). */
 int history_add(struct align_history *h, const struct align_call *c, const void *site,
                 uint32_t room_max);
+/* The call that was added last may come again from this place (not at level 3). */
+void history_keep(struct align_history *h, const struct coll_args *a, enum check_form form,
+                  const struct align_call *c, const void *site);
 /* The last call, an Alltoallv: which elements it names for all, in place of an amount. */
 void history_elements(struct align_history *h, const struct coll_args *a);
 /* The last n entries at most, oldest first, into e; how many. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "check/check_types.h"
+#include "check/repeat.h"
 #include "dt/dt.h"
 
 static int rooted(enum coll_call call)
@@ -86,7 +87,8 @@ void history_elements(struct align_history *h, const struct coll_args *a)
         return;
     if (!t->basic || is_packed(t) || !with_each(a))
         return;
-    h->ring[(h->calls - 1) & (h->room - 1)].bytes = dt_sig_hash(t->basic, 1) | 1;
+    struct align_entry *e = &h->ring[(h->calls - 1) & (h->room - 1)];
+    e->bytes_place = (dt_sig_hash(t->basic, 1) | 1) & BYTES_NONE;
 }
 
 void digest_coll(const struct coll_args *a, enum check_form form, struct align_call *out)
@@ -112,12 +114,6 @@ void digest_coll(const struct coll_args *a, enum check_form form, struct align_c
 
 /* --- history -------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-    h = (h ^ v) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 32;
-}
-
 static int grow(struct align_history *h, uint32_t max)
 {
     uint32_t room = h->room ? 2 * h->room : 8;
@@ -131,6 +127,21 @@ static int grow(struct align_history *h, uint32_t max)
     return 0;
 }
 
+/* As history_put() wants it. */
+static struct align_repeat prepared(const struct align_call *c, const void *site)
+{
+    uint32_t what = c->what;
+    /* Each group names the root in its own way, and idle members of the root's group give no
+     * operation. */
+    if (c->between)
+        what &= (1u << (what >> WHAT_ROOT == ROOT_NONE ? WHAT_ROOT : WHAT_OP)) - 1;
+    uint64_t key = (uint64_t)what << 32 ^ c->bytes;
+    return (struct align_repeat){.site = (uint64_t)(uintptr_t)site, .key = key,
+                                 .typed = history_mix(key, c->signature), .bytes = c->bytes,
+                                 .what = c->what, .soft = c->soft != 0,
+                                 .blocking = (c->what >> WHAT_FORM & 3) == CHECK_BLOCKING};
+}
+
 int history_add(struct align_history *h, const struct align_call *c, const void *site,
                 uint32_t room_max)
 {
@@ -138,24 +149,34 @@ int history_add(struct align_history *h, const struct align_call *c, const void 
      * (k - 1) % room. */
     if (h->calls == h->room && grow(h, room_max < 8 ? 8 : room_max))
         return -ENOMEM;
-    uint32_t what = c->what;
-    /* Each group names the root in its own way, and idle members of the root's group give no
-     * operation. */
-    if (c->between)
-        what &= (1u << (what >> WHAT_ROOT == ROOT_NONE ? WHAT_ROOT : WHAT_OP)) - 1;
-    uint64_t key = (uint64_t)what << 32 ^ c->bytes;
-    h->hist = mix(h->hist, key);
-    h->types = mix(mix(h->types, key), c->signature);
-    h->soft |= c->soft;
-    if ((c->what >> WHAT_FORM & 3) == CHECK_BLOCKING)
-        h->blocking++;
-    h->ring[h->calls & (h->room - 1)] = (struct align_entry){
-        .site = (uint64_t)(uintptr_t)site, .bytes = c->bytes, .what = c->what,
-        .hist = (uint32_t)(h->hist >> 32) ^ (uint32_t)h->hist,
-        .types = (uint32_t)(h->types >> 32) ^ (uint32_t)h->types, .pos = c->pos,
-        .place = c->place};
-    h->calls++;
+    struct align_repeat r = prepared(c, site);
+    history_put(h, &r, c->pos, c->place);
     return 0;
+}
+
+/* Its data are (rtype, rcount), or it has none, and nothing more is compared. */
+static int is_plain(enum coll_call call)
+{
+    const unsigned plain = 1u << COLL_BARRIER | 1u << COLL_BCAST | 1u << COLL_REDUCE |
+                           1u << COLL_ALLREDUCE | 1u << COLL_SCAN | 1u << COLL_EXSCAN |
+                           1u << COLL_REDUCE_SCATTER_BLOCK | 1u << COLL_ALLGATHER |
+                           1u << COLL_ALLTOALL;
+    return plain >> call & 1;
+}
+
+void history_keep(struct align_history *h, const struct coll_args *a, enum check_form form,
+                  const struct align_call *c, const void *site)
+{
+    int lasts = (!a->rtype || a->rtype->flags & DT_PREDEFINED) && (!a->op || a->op->index);
+    if (!site || !is_plain(a->call) || !lasts)
+        return;
+    struct align_repeat *r = history_repeat_at(h, (uint64_t)(uintptr_t)site);
+    *r = prepared(c, site);
+    r->call = (uint32_t)a->call | (uint32_t)form << 8;
+    r->root = a->root;
+    r->op = a->op;
+    r->type = a->rtype;
+    r->count = a->rcount;
 }
 
 uint32_t history_copy(const struct align_history *h, struct align_entry *e, uint32_t n)
@@ -177,14 +198,14 @@ const struct align_entry *view_at(const struct align_view *v, uint32_t k)
 /* Other programs, or places that are not known. */
 static int site_differs(const struct align_entry *x, const struct align_entry *y)
 {
-    return x->site >> SITE_OFFSET != y->site >> SITE_OFFSET || !x->place || !y->place;
+    return x->site >> SITE_OFFSET != y->site >> SITE_OFFSET || !entry_place(x) || !entry_place(y);
 }
 
 /* Of Alltoallv: what stands in place of an amount. */
 static uint64_t elements_of(const struct align_entry *e)
 {
-    return (e->what & ((1u << WHAT_FORM) - 1)) == COLL_ALLTOALLV && e->bytes != BYTES_NONE
-               ? e->bytes
+    return (e->what & ((1u << WHAT_FORM) - 1)) == COLL_ALLTOALLV && entry_bytes(e) != BYTES_NONE
+               ? entry_bytes(e)
                : 0;
 }
 
@@ -198,7 +219,7 @@ int entries_alike(const struct align_view *a, const struct align_view *b, uint32
     uint64_t of = elements_of(x), other = elements_of(y);
     if (of && other && of != other && !a->soft && !b->soft)
         return 0;
-    return !a->places || !b->places || site_differs(x, y) || x->place == y->place;
+    return !a->places || !b->places || site_differs(x, y) || entry_place(x) == entry_place(y);
 }
 
 uint32_t views_differ(const struct align_view *a, const struct align_view *b)

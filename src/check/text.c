@@ -130,8 +130,8 @@ void text_call(const struct align_entry *e, char *buf, size_t len)
         root_text(root_of(e), args[n++], sizeof *args);
     if (op_of(e) && op_of(e) <= OP_PARTS)
         snprintf(args[n++], sizeof *args, "%s", op_name(op_of(e)));
-    if (names_data(call) && e->bytes != BYTES_NONE)
-        snprintf(args[n++], sizeof *args, "%llu bytes", (unsigned long long)e->bytes);
+    if (names_data(call) && entry_bytes(e) != BYTES_NONE)
+        snprintf(args[n++], sizeof *args, "%llu bytes", (unsigned long long)entry_bytes(e));
     size_t at = name_text(e, buf, len);
     for (int i = 0; i < n; i++)
         at = add(buf, len, add(buf, len, at, i ? ", " : "("), args[i]);
@@ -222,9 +222,9 @@ static void title(const struct alike *g, int groups, uint32_t k, char *buf, size
         call |= call_of(e) != call_of(first) || form_of(e) != form_of(first);
         root |= !g[i].v->between && root_of(e) != root_of(first);
         op |= op_of(e) != op_of(first);
-        bytes |= e->bytes != first->bytes && names_data(call_of(e));
+        bytes |= entry_bytes(e) != entry_bytes(first) && names_data(call_of(e));
         pos |= g[i].v->order && e->pos != first->pos;
-        place |= g[i].v->places && e->place != first->place;
+        place |= g[i].v->places && entry_place(e) != entry_place(first);
     }
     int fence = first && call_of(first) == CHECK_WIN_FENCE;
     for (int i = 0; i < groups; i++)
@@ -245,7 +245,8 @@ static void title(const struct alike *g, int groups, uint32_t k, char *buf, size
     else if (same && !names_data(call_of(first)))
         snprintf(buf, len, "types differ");
     else if (same)
-        snprintf(buf, len, "types differ (same %llu bytes)", (unsigned long long)first->bytes);
+        snprintf(buf, len, "types differ (same %llu bytes)",
+                 (unsigned long long)entry_bytes(first));
     else
         snprintf(buf, len, "%s", call  ? "collective calls differ"
                                  : root ? "root differs"

@@ -106,7 +106,7 @@ static int synchronizes(const struct align *a, const struct align_entry *e)
                          1u << COLL_REDUCE_SCATTER_BLOCK; /* each gets something of all */
     uint32_t call = e->what & ((1u << WHAT_FORM) - 1), modes = e->what >> WHAT_OP & 31;
     if (call < COLL_CALLS)
-        return !a->between && (call == COLL_BARRIER || (all >> call & 1 && e->bytes));
+        return !a->between && (call == COLL_BARRIER || (all >> call & 1 && entry_bytes(e)));
     if (call == CHECK_WIN_FENCE)
         return modes <= OP_MODES || !((modes - OP_MODES) & 1); /* not with MPI_MODE_NOPRECEDE */
     return (call >= CHECK_COMM_DUP && call <= CHECK_DIST_GRAPH_CREATE_ADJACENT) ||

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "check/check_types.h"
+#include "check/repeat.h"
+#include "dt/dt.h"
 
 Suite *suite_digest(void);
 
@@ -60,7 +62,7 @@ START_TEST(the_ring_grows_and_keeps_order)
         uint32_t have = i < 64 ? i : 64, n = history_copy(&h, e, 64);
         ck_assert_uint_eq(n, have);
         for (uint32_t j = 0; j < n; j++)
-            ck_assert_uint_eq(e[j].bytes, i - n + 1 + j);
+            ck_assert_uint_eq(entry_bytes(&e[j]), i - n + 1 + j);
     }
     ck_assert_uint_eq(h.room, 64);
     free(h.ring);
@@ -117,6 +119,64 @@ START_TEST(roots_between_groups_do_not_count)
 }
 END_TEST
 
+/* The short way into the history, if it is one, else the long one. */
+static int short_or_long(struct align_history *h, const struct coll_args *a, enum check_form form)
+{
+    const void *site = (const void *)0x1000;
+    struct align_call c;
+    if (history_repeats(h, a, form, site))
+        return 1;
+    digest_coll(a, form, &c);
+    ck_assert_int_eq(history_add(h, &c, site, 64), 0);
+    history_keep(h, a, form, &c, site);
+    return 0;
+}
+
+START_TEST(a_repeated_call_is_noted_as_ever)
+{
+    struct align_history quick = {0}, slow = {0};
+    struct comm comm = {0};
+    struct dt_type four = {.flags = DT_PREDEFINED, .size = 4}, eight = four, own = four;
+    struct dt_op sum = {.index = 3, .commute = 1}, max = {.index = 1, .commute = 1}, user = max;
+    four.basic = &four;
+    eight.basic = &eight;
+    eight.size = 8;
+    own.basic = &four;
+    own.flags = 0;
+    user.index = 0;
+    struct coll_args a = {.call = COLL_REDUCE, .comm = &comm, .rtype = &four, .rcount = 1,
+                          .op = &sum};
+    struct coll_args calls[9] = {a, a, a, a, a, a, a, a, {.call = COLL_BARRIER, .comm = &comm}};
+    calls[1].rcount = 2;
+    calls[2].root = 1;
+    calls[3].op = &max;
+    calls[4].rtype = &eight;
+    calls[5].call = COLL_SCAN;
+    calls[6].rtype = &own;
+    calls[7].op = &user;
+    int quickly = 0;
+    for (int i = 0; i < 9; i++)
+        for (int turn = 0; turn < 6; turn++) {
+            struct align_call c;
+            const struct coll_args *x = &calls[turn % 2 ? i : 0];
+            x = turn < 2 ? x : &calls[i];
+            enum check_form form = turn == 5 ? CHECK_NONBLOCKING : CHECK_BLOCKING;
+            quickly += short_or_long(&quick, x, form);
+            digest_coll(x, form, &c);
+            ck_assert_int_eq(history_add(&slow, &c, (const void *)0x1000, 64), 0);
+            ck_assert_uint_eq(quick.hist, slow.hist);
+            ck_assert_uint_eq(quick.types, slow.types);
+            ck_assert_uint_eq(quick.calls, slow.calls);
+            ck_assert_uint_eq(quick.blocking, slow.blocking);
+            ck_assert_mem_eq(&quick.ring[(quick.calls - 1) % quick.room],
+                             &slow.ring[(slow.calls - 1) % slow.room], sizeof *slow.ring);
+        }
+    ck_assert_int_eq(quickly, 21); /* of 54: not new ones, nor what does not last */
+    free(quick.ring);
+    free(slow.ring);
+}
+END_TEST
+
 Suite *suite_digest(void)
 {
     Suite *s = suite_create("digest");
@@ -125,6 +185,7 @@ Suite *suite_digest(void)
     tcase_add_test(t, the_ring_grows_and_keeps_order);
     tcase_add_test(t, each_field_counts);
     tcase_add_test(t, roots_between_groups_do_not_count);
+    tcase_add_test(t, a_repeated_call_is_noted_as_ever);
     suite_add_tcase(s, t);
     return s;
 }

@@ -40,7 +40,7 @@ enum { NO_ROOT = ROOT_NONE - 3 };
 static const char *call(uint32_t w, uint64_t bytes)
 {
     static char text[96];
-    struct align_entry e = {.what = w, .bytes = bytes};
+    struct align_entry e = {.what = w, .bytes_place = bytes};
     text_call(&e, text, sizeof text);
     return text;
 }
@@ -72,7 +72,7 @@ static void site(uint64_t id, char *buf, size_t len)
 static struct align_entry entry(uint64_t place, uint32_t w, uint64_t bytes, uint32_t hist,
                                 uint32_t types)
 {
-    return (struct align_entry){.site = place, .what = w, .bytes = bytes, .hist = hist,
+    return (struct align_entry){.site = place, .what = w, .bytes_place = bytes, .hist = hist,
                                 .types = types};
 }
 
