@@ -51,6 +51,15 @@
     FORT_SHOWN void FORT_F08(tail##_) params;                                                   \
     void FORT_F08(tail##_) params
 
+#define FORT_BODY static __attribute__((noinline)) void
+/* A profiler in Fortran defines the standard's name, _f08ts; then that is called. */
+#define FORT_OWN_NAME(tail) FORT_JOIN(own_, FORT_F08(tail))
+#define FORT_JOIN(a, b) FORT_JOIN2(a, b)
+#define FORT_JOIN2(a, b) a##b
+#define FORT_OWN(tail, params)                                                                  \
+    __attribute__((visibility("hidden"), alias(FORT_TEXT(FORT_F08(tail##_)))))                  \
+    void FORT_OWN_NAME(tail##_) params
+
 #define CUSTOM(tail) /* gen leaves it out */
 
 /* --- sentinels and scalars ----------------------------------------------------------------- */
@@ -124,6 +133,7 @@ struct own_desc {
     } dim[15];
 };
 const struct desc *desc_in(struct desc *to, const struct own_desc *from);
+const struct own_desc *desc_out(struct own_desc *to, const struct desc *from);
 
 /* For calls that are done when they return: a copy of the section that is contiguous. */
 struct whole {

@@ -26,6 +26,24 @@ const struct desc *desc_in(struct desc *to, const struct own_desc *from)
     return to;
 }
 
+/* Types of C's descriptor, and gfortran's numbers, of which texts and records differ. */
+const struct own_desc *desc_out(struct own_desc *to, const struct desc *from)
+{
+    int type = from->type & 0xff, is_whole = from->elem != 0;
+    for (int i = 0; i < from->rank; i++)
+        is_whole = is_whole && step(from, i) % (ptrdiff_t)from->elem == 0;
+    *to = (struct own_desc){.base = from->base, .elem = from->elem, .rank = from->rank};
+    to->type = (signed char)(type == 5 ? 6 : type == 6 ? 5 : type);
+    to->span = is_whole ? (ptrdiff_t)from->elem : 1;
+    for (int i = 0; i < from->rank; i++) {
+        to->dim[i].lower = 1;
+        to->dim[i].upper = extent(from, i);
+        to->dim[i].stride = step(from, i) / to->span;
+        to->offset -= (size_t)to->dim[i].stride;
+    }
+    return to;
+}
+
 int section_contiguous(const struct desc *d)
 {
     if (!d->base) /* not allocated, as a receive buffer where there is nothing to receive */
