@@ -441,6 +441,13 @@ extern int MPIR_F08_MPI_BOTTOM;
 #define MPIX_ERR_NOREQ (MPICH_ERR_FIRST_MPIX + 5)
 #define MPICH_ERR_LAST_MPIX (MPICH_ERR_FIRST_MPIX + 5)
 
+/* modes of MPIX_Win_acquire, states of MPIX_Win_tile */
+#define MPIX_WIN_READ 1
+#define MPIX_WIN_WRITE 2
+#define MPIX_WIN_DISCARD 4
+#define MPIX_TILE_MODIFIED 1
+#define MPIX_TILE_SHARED 2
+#define MPIX_TILE_INVALID 3
 /* kinds of MPIX_GPU_query_support */
 #define MPIX_GPU_SUPPORT_CUDA 0
 #define MPIX_GPU_SUPPORT_ZE 1
@@ -568,6 +575,7 @@ typedef MPI_Session_errhandler_function MPI_Session_errhandler_fn;
 typedef int(MPI_Grequest_query_function)(void *extra, MPI_Status *);
 typedef int(MPI_Grequest_free_function)(void *extra);
 typedef int(MPI_Grequest_cancel_function)(void *extra, int complete);
+typedef void(MPIX_Space_kernel)(void *const *ptr, const void *arg);
 typedef int(MPIX_Grequest_poll_function)(void *extra, MPI_Status *);
 typedef int(MPIX_Grequest_wait_function)(int count, void **extras, double timeout, MPI_Status *);
 
@@ -1861,6 +1869,22 @@ int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
 int MPIX_Comm_agree(MPI_Comm comm, int *flag);
 int MPIX_Comm_failure_ack(MPI_Comm comm);
 int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp);
+/* Coherent windows: instances on host and devices (MPIX_Win_acquire(3)). */
+int MPIX_Space_find(const char *name, int *space);
+int MPIX_Win_acquire(MPI_Win win, MPI_Aint disp, MPI_Aint bytes, int space, int mode,
+                     void *ptr);
+int MPIX_Win_release(MPI_Win win, MPI_Aint disp, MPI_Aint bytes, int space);
+int MPIX_Win_acquire_on_stream(MPI_Win win, MPI_Aint disp, MPI_Aint bytes, int space, int mode,
+                               void *stream, void *ptr);
+int MPIX_Win_release_on_stream(MPI_Win win, MPI_Aint disp, MPI_Aint bytes, int space,
+                               void *stream);
+int MPIX_Win_prefetch(MPI_Win win, MPI_Aint disp, MPI_Aint bytes, int space);
+int MPIX_Win_evict(MPI_Win win, MPI_Aint disp, MPI_Aint bytes, int space);
+int MPIX_Win_tile(MPI_Win win, MPI_Aint disp, int space, int *state, int *holds,
+                  MPI_Count *valid);
+int MPIX_Space_launch(int space, void *stream, MPIX_Space_kernel *kernel, int n,
+                      void *const ptr[], const void *arg, int bytes);
+int MPIX_Space_wait(int space, void *stream);
 
 /* ---- Removed in MPI-3, kept for old programs ------------------------------- */
 
@@ -2539,6 +2563,16 @@ extern __typeof__(MPIX_Comm_shrink) PMPIX_Comm_shrink;
 extern __typeof__(MPIX_Comm_agree) PMPIX_Comm_agree;
 extern __typeof__(MPIX_Comm_failure_ack) PMPIX_Comm_failure_ack;
 extern __typeof__(MPIX_Comm_failure_get_acked) PMPIX_Comm_failure_get_acked;
+extern __typeof__(MPIX_Space_find) PMPIX_Space_find;
+extern __typeof__(MPIX_Win_acquire) PMPIX_Win_acquire;
+extern __typeof__(MPIX_Win_release) PMPIX_Win_release;
+extern __typeof__(MPIX_Win_acquire_on_stream) PMPIX_Win_acquire_on_stream;
+extern __typeof__(MPIX_Win_release_on_stream) PMPIX_Win_release_on_stream;
+extern __typeof__(MPIX_Win_prefetch) PMPIX_Win_prefetch;
+extern __typeof__(MPIX_Win_evict) PMPIX_Win_evict;
+extern __typeof__(MPIX_Win_tile) PMPIX_Win_tile;
+extern __typeof__(MPIX_Space_launch) PMPIX_Space_launch;
+extern __typeof__(MPIX_Space_wait) PMPIX_Space_wait;
 extern __typeof__(MPI_Address) PMPI_Address;
 extern __typeof__(MPI_Type_extent) PMPI_Type_extent;
 extern __typeof__(MPI_Type_lb) PMPI_Type_lb;

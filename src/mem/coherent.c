@@ -64,7 +64,6 @@ void coh_drop(struct coh *c)
 {
     for (unsigned turn = 0; !list_empty(&c->flights); turn++) {
         coh_flights_poll(c);
-        sched_turn("a copy of a coherent window", -1);
         thread_pause(turn);
     }
     while (!list_empty(&c->holds))
@@ -479,19 +478,22 @@ int coh_home(struct coh *c, struct coh_ask *a, enum coh_access how)
     coh_poll(c);
     if (a->err || conflict(c, a, 1))
         return give_up(c, a, a->err ? a->err : -EBUSY);
+    if (how == COH_AT_CHECK)
+        return 0;
     if (is_busy(c, a->off, a->len))
         return SPACE_AGAIN;
+    a->counted |= how == COH_AT_EDGES;
     if (count > FEW && !(need = malloc(count * sizeof *need)))
         return give_up(c, a, -ENOMEM);
     struct coh_need f = {.first = first, .count = count, .need = need, .ask = a};
-    int err = stale_lanes(c, a, 0, how == COH_AT_PUT, need);
+    int err = stale_lanes(c, a, 0, how == COH_AT_PUT || how == COH_AT_EDGES, need);
     if (err > 0)
         err = coh_fetch(c, &f, &left);
     if (need != few)
         free(need);
     if (err)
         return err == SPACE_AGAIN ? err : give_up(c, a, err);
-    if (how != COH_AT_GET)
+    if (how == COH_AT_PUT || how == COH_AT_UPDATE)
         own_all(c, a, 0);
     return 0;
 }

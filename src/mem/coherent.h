@@ -57,7 +57,11 @@ int coh_evict(struct coh *c, size_t off, size_t len, unsigned space);
 
 /* An access of RMA at home.  COH_AT_PUT writes all named bytes.  The access itself must follow
  * under the same lock. */
-enum coh_access { COH_AT_GET, COH_AT_PUT, COH_AT_UPDATE };
+enum coh_access {
+    COH_AT_GET, COH_AT_PUT, COH_AT_UPDATE,
+    /* before an access to several ranges: would it be refused? Bring what it does not write. */
+    COH_AT_CHECK, COH_AT_EDGES
+};
 int coh_home(struct coh *c, struct coh_ask *a, enum coh_access how);
 
 /* Complete what is done. Returns whether anything is still under way. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mem/space.h"
+
 /* The table that near.h reads without a lock. */
 static void fast_init(struct rma_near_table *f)
 {
@@ -96,6 +98,7 @@ void rma_finalize(void)
         free(w);
     }
     rma_node_finalize();
+    space_finalize();
     mem_arena_free(r->box);
     free(r->bundles);
     progress_hook_del(&r->hook);

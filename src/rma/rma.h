@@ -68,6 +68,25 @@ struct errhandler **rma_win_errhandler(struct rma_win *w);
 uint64_t rma_win_pvar(const struct rma_win *w, int id); /* id: enum pvar_id */
 struct comm *rma_win_comm(struct rma_win *w);
 
+/* --- coherent windows (coherent/acquire.c) ----------------------------------------
+ * RMA_FLAVOR, RMA_RANGE, ARG, RMA_CONFLICT, NO_MEM, RMA_SYNC, OTHER. */
+struct rma_range {
+    MPI_Aint disp, bytes; /* of this process's own window */
+    int space, on_stream;
+    void *stream;
+};
+int rma_coherent_acquire(struct rma_win *w, const struct rma_range *r, int mode,
+                         void **ptr);                                    /* waits */
+int rma_coherent_release(struct rma_win *w, const struct rma_range *r);  /* waits */
+int rma_coherent_prefetch(struct rma_win *w, const struct rma_range *r);
+int rma_coherent_evict(struct rma_win *w, const struct rma_range *r);    /* waits */
+int rma_coherent_tile(struct rma_win *w, MPI_Aint disp, int space, int *state, int *holds,
+                      MPI_Count *valid);
+int rma_space_find(const char *name, int *space);
+int rma_space_launch(int space, void *stream, void (*kernel)(void *const *, const void *), int n,
+                     void *const *ptr, const void *arg, int bytes);
+int rma_space_wait(int space, void *stream); /* waits */
+
 /* Windows that are made from now on are watched: each operation goes by rma_op(), none by the
  * inline path, and LOCK_ALL takes near locks at the call. */
 void rma_watched(int on);

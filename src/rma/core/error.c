@@ -1,5 +1,6 @@
 /* error.c - the errors that several sub-rooms return: a process failed, a process cannot be
  * reached, a target refused. */
+#include "mem/space.h"
 #include "rma/core/core.h"
 
 #include <stdio.h>
@@ -66,6 +67,17 @@ static const char *why(const struct rma_fault *f)
     return "it could not be done there";
 }
 
+/* A coherent window: the target holds it for writing on a device. */
+static int conflict_error(const struct rma_win *w, const struct rma_fault *f, int rank,
+                          const char *name)
+{
+    char space[SPACE_NAME];
+    space_name((int)f->bytes, space);
+    return err_make(MPI_ERR_RMA_CONFLICT,
+                    "%s: %s was refused by rank %d of %s: it holds byte %llu for writing in %s",
+                    rma_call(), name, rank, rma_win_text(w), (unsigned long long)f->disp, space);
+}
+
 /* With the reason that the target reports. */
 int rma_far_error(const struct rma_win *w, const struct rma_hdr *h, const char *what,
                   const char *call)
@@ -88,6 +100,8 @@ int rma_far_error(const struct rma_win *w, const struct rma_hdr *h, const char *
     const char *name = f.type < RMA_PKTS ? names[f.type] : NULL;
     if (name && call)
         name = call;
+    if (f.cls == MPI_ERR_RMA_CONFLICT && f.bytes <= INT32_MAX)
+        return conflict_error(w, &f, rank, name ? name : "an operation");
     const struct dt_type *t = f.dt ? dt_find((MPI_Datatype)f.dt) : NULL;
     const char *of = t && t->flags & DT_PREDEFINED ? dt_default_name(t) : "of a derived datatype";
     if (!name)

@@ -164,7 +164,8 @@ _Static_assert(sizeof(struct rma_extent) == 24, "no padding on the wire");
 struct rma_fault {
     uint64_t disp;    /* target displacement, in the target's units                        */
     uint64_t count;   /* elements of dt, or instances of a derived type                    */
-    uint64_t bytes;   /* of the window there; RMA_FAULT_DYNAMIC: what is attached counts   */
+    uint64_t bytes;   /* of the window there; RMA_FAULT_DYNAMIC: what is attached counts.
+                       * MPI_ERR_RMA_CONFLICT: the space that holds it, and disp counts bytes  */
     uint32_t dt;      /* handle of the predefined type; 0: a derived one                   */
     uint8_t type;     /* enum rma_packet                                                   */
     uint8_t cls;      /* MPI error class, as in aop                                        */

@@ -29,6 +29,7 @@ struct rma_peer { /* one member's record, in shared memory, 64-byte aligned */
     int32_t host_index;
     uint32_t stripes;
     int32_t error;       /* MPI error class: creation failed at this member */
+    uint32_t coherent;   /* 1: data go by message, since it may lie on a device */
     atomic_uint unmapped; /* peers that do not map its memory */
     atomic_uint version; /* attach version; odd while the list changes (dynamic) */
     atomic_uint nregions;
@@ -187,9 +188,8 @@ struct rma_win {
     uint8_t freed;
     uint8_t all_near;           /* every member is on this node */
     uint8_t all_mapped;         /* this process maps the memory of every near member */
-    uint8_t loads;              /* the program may load and store near peers' memory
-                                 * (rma_loads_begin()): LOCK_ALL takes near locks at the call,
-                                 * fence and START wait */
+    uint8_t loads;              /* rma_loads_begin(): the program may load peers' memory: LOCK_ALL
+                                 * takes near locks at the call, fence and START wait */
     uint8_t starved;            /* a pool was exhausted in this epoch: send at once */
     uint8_t asks_early;         /* flushes found that everything had left: operations may ask early
                                  * (R12) */
@@ -198,8 +198,7 @@ struct rma_win {
     uint8_t no_locks;           /* info key: locks are refused (rma_no_locks) */
     uint8_t kicking;            /* rma_win_granted() */
     uint8_t evicting;           /* calls that wait for an element of a pool, 255 at most */
-    int cut, cut_rank;          /* -errno: why a packet to a living member could not leave, and its
-                                 * rank; 0: none */
+    int cut, cut_rank;          /* -errno: why no packet to a living member leaves; its rank */
     struct list link;           /* rma->windows */
     struct list active;         /* rma->active */
     /* what the user sees */
@@ -233,6 +232,7 @@ struct rma_win {
     struct rma_win_passive passive;
     struct rma_win_target target;
     struct rma_win_freeing free;
+    struct rma_coherent *coherent; /* coherent/: instances on devices; NULL: none */
 };
 
 /* Polls of higher sub-rooms: rma_init() registers them, rma_poll() calls them. Each returns

@@ -50,7 +50,8 @@ void rma_native_open(struct rma_win *w, unsigned acc_hints)
     struct tp_caps caps;
     struct tp *tp;
     w->native.pull_min = w->all_near ? SIZE_MAX : rma_pull_least();
-    if (!cvar.rma_native || w->all_near || w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+    /* The network would not ask which instance is valid. */
+    if (!cvar.rma_native || w->all_near || w->flavor == MPI_WIN_FLAVOR_DYNAMIC || w->coherent)
         return;
     for (int i = 0; w->native.nregs < RMA_REGS && (tp = am_tp_open(i, &ops, &caps)) != NULL; i++) {
         struct rma_reg *g = &w->native.reg[w->native.nregs];

@@ -160,14 +160,31 @@ __attribute__((cold)) int rma_memory_error(struct rma_win *w, int rank, int err)
                     strerror(-err));
 }
 
+/* This process's own memory, of which devices may have a newer instance. */
+static int by_itself(struct rma_win *w, const struct rma_near *n, const struct rma_args *a,
+                     size_t bytes)
+{
+    uint64_t off = 0;
+    int err = locate(w, n, a, &off);
+    if (!err)
+        err = rma_home_own(w, a, off, bytes);
+    if (err)
+        return err;
+    err = is_acc(a) ? accumulate(n, a, bytes, off, 1) : move(n, a, bytes, off, 1);
+    if (err)
+        return rma_memory_error(w, a->rank, err);
+    rma_count(w, PVAR_RMA_MAPPED, 1);
+    return MPI_SUCCESS;
+}
+
 int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, size_t bytes,
                enum rma_called called)
 {
     int self = n->rank == w->rank;
     int mapped = n->kind == RMA_NEAR_MAPPED || self;
     uint64_t off = 0;
-    if (n->kind == RMA_NEAR_AM && !self)
-        return NOT_HERE;
+    if (n->kind == RMA_NEAR_AM)
+        return self ? by_itself(w, n, a, bytes) : NOT_HERE;
     int err = locate(w, n, a, &off);
     if (err)
         return err;

@@ -28,8 +28,8 @@
 enum rma_near_kind {
     RMA_NEAR_MAPPED, /* base is valid                                                       */
     RMA_NEAR_CMA,    /* by process_vm_readv/writev                                          */
-    RMA_NEAR_AM,     /* the system refuses both: lock words and flags are near, data go by
-                      * message */
+    RMA_NEAR_AM,     /* the system refuses both, or devices have instances: lock words and flags
+                      * are near, data go by message */
 };
 
 /* One member of the window on this node, as this process sees it. */

@@ -2,6 +2,7 @@
 #ifndef RMA_NEAR_TYPES_H
 #define RMA_NEAR_TYPES_H
 
+#include "rma/coherent/home.h"
 #include "rma/near/direct.h"
 
 /* --- cma.c: 0 or -errno ---- */

@@ -38,6 +38,7 @@ int rma_post(struct rma_win *w, struct group *g, int assert)
     if (rma_near_own(w)->lock != RMA_UNLOCKED || rma_in(w, SET_LOCK_ALL))
         return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d exposes %s, which it has locked: %s",
                         rma_call(), w->rank, rma_win_text(w), rma_end_first(w));
+    rma_settle(w);
     unsigned n = rma_group_size(g);
     struct rma_starter *far = rma_scratch_take(&w->exposure.mem,
                                                n * (sizeof *far + 2 * sizeof(int)) + 1);

@@ -117,6 +117,7 @@ int rma_fence(struct rma_win *w, int assert)
                               w->expo != EXPO_NONE && rma_in(w, SET_FENCE_MAY)
                                   ? "call MPI_Win_wait first"
                                   : rma_end_first(w));
+    rma_settle(w);
     /* MEM_SYNC before PROC_SYNC: each member that sees this arrival also sees the local and near
      * stores so far, and what was seen done by owners. Pairs with the fence in rma_fence_poll()
      * after all have arrived. */

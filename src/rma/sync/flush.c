@@ -350,7 +350,7 @@ int rma_flush_local_all(struct rma_win *w)
 
 int rma_sync(struct rma_win *w)
 {
-    (void)w; /* outside an epoch it has no meaning and no effect */
+    rma_settle(w); /* else it has no meaning and no effect outside an epoch */
     /* Programs spin on this call until others act, perhaps through handlers of this process or on
      * its core. */
     progress_test();

@@ -424,6 +424,7 @@ static int unlock_only(struct rma_win *w, int rank)
 
 int rma_unlock(struct rma_win *w, int rank)
 {
+    rma_settle(w);
     if (unlock_only(w, rank))
         return MPI_SUCCESS;
     if (rank == MPI_PROC_NULL)

@@ -330,6 +330,7 @@ BARE int rma_unlock_all(struct rma_win *w)
     if (!rma_in(w, SET_LOCK_ALL))
         return rma_sync_error(w, "no lock_all epoch is open on", "call MPI_Win_lock_all first");
     int err = MPI_SUCCESS, e;
+    rma_settle(w);
     w->passive.caller = NULL; /* no other thread begins a switch while this one waits */
     /* another thread that locks another window gets this one granted first */
     rma_switch_wait(w);

@@ -2,7 +2,15 @@
 #ifndef RMA_SYNC_TYPES_H
 #define RMA_SYNC_TYPES_H
 
+#include "rma/coherent/home.h"
 #include "rma/sync/sync.h"
+
+/* Releases in streams of this process take effect before an epoch ends. */
+static inline void rma_settle(struct rma_win *w)
+{
+    if (__builtin_expect(w->coherent != NULL, 0))
+        rma_coherent_settle(w);
+}
 
 /* --- flush.c ---- */
 /* Send a packet of header only, waiting for room. MPI error code. */

@@ -14,6 +14,10 @@ struct rma_fault rma_fault_of(const struct rma_win *w, const struct rma_hdr *h,
     else if (!(h->flags & RMA_F_EXT))
         f.dt = h->dt;
     f.bytes = w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? RMA_FAULT_DYNAMIC : (uint64_t)w->bytes;
+    if (cls == MPI_ERR_RMA_CONFLICT && w->coherent) {
+        f.disp = w->coherent->bad;
+        f.bytes = (uint64_t)w->coherent->number[w->coherent->bad_space];
+    }
     return f;
 }
 

@@ -408,6 +408,8 @@ int rma_on_delegate(int src, const void *msg, size_t len)
     struct rma_win *w = rma_win_named(q.win, q.src);
     if (!w)
         return 0; /* taken back, and the window ended since */
+    if (w->coherent) /* peers send it packets, which ask for lanes */
+        return malformed(src, "a question");
     uint32_t rank = q.src & rma_self()->ranks;
     int known = rank < (uint32_t)w->size && rma_world(w, (int)rank) == src;
     struct rma_near *n = known ? rma_near_of(w, (int)rank) : NULL;

@@ -133,7 +133,19 @@ static int pairs_fit(struct rma_win *w, const struct rma_hdr *h, const struct pl
     return 1;
 }
 
-int rma_place_find(struct rma_win *w, const struct rma_hdr *h, const char *payload, struct place *p)
+/* What the operation reads must be valid at home, and what it writes becomes home's. */
+static int place_home(struct rma_win *w, const struct rma_hdr *h, const struct place *p)
+{
+    enum coh_access how = h->type == RMA_PKT_GET ? COH_AT_GET
+                          : h->type == RMA_PKT_PUT && p->data_len == p->len ? COH_AT_PUT
+                                                                            : COH_AT_UPDATE;
+    if (!p->t)
+        return rma_home_runs(w, p->off, p->runs, p->nruns, how);
+    return rma_home_layout(w, p->off, p->t, p->count, p->from, p->len, how);
+}
+
+static int place_lies(struct rma_win *w, const struct rma_hdr *h, const char *payload,
+                      struct place *p)
 {
     int64_t lo, hi;
     int acc = h->type == RMA_PKT_ACC || h->type == RMA_PKT_GACC || h->type == RMA_PKT_CAS;
@@ -171,6 +183,12 @@ int rma_place_find(struct rma_win *w, const struct rma_hdr *h, const char *paylo
     if (p->len > p->data_len && p->len > rma_self()->reply_bytes)
         return MPI_ERR_COUNT;
     return pairs_fit(w, h, p) ? 0 : MPI_ERR_RMA_RANGE;
+}
+
+int rma_place_find(struct rma_win *w, const struct rma_hdr *h, const char *payload, struct place *p)
+{
+    int cls = place_lies(w, h, payload, p);
+    return cls || !w->coherent ? cls : place_home(w, h, p);
 }
 
 /* --- operations ------------------------------------------------------------------------------- */
@@ -266,6 +284,12 @@ int rma_part(struct rma_win *w, const struct rma_hdr *h, uint64_t count, size_t 
         return MPI_ERR_COUNT;
     if (!rma_window_at(w, h->disp, lo, hi, &p.off, &p.at))
         return MPI_ERR_RMA_RANGE;
+    if (w->coherent && len) {
+        enum coh_access how = h->aop ? COH_AT_UPDATE : result ? COH_AT_GET : COH_AT_PUT;
+        int cls = rma_home_layout(w, p.off, e, p.count, from, len, how);
+        if (cls)
+            return cls;
+    }
     if (h->aop)
         return h->aop == DT_NO_OP ? MPI_ERR_OP : rma_run_acc(w, h, &p, result);
     if (!result)
@@ -315,6 +339,9 @@ int rma_run_coalesced(struct rma_win *w, const struct rma_hdr *h, const char *at
         int err = 0;
         if (!rma_window_at(w, disp, 0, (int64_t)bytes, &off, &mem)) {
             err = MPI_ERR_RMA_RANGE;
+        } else if (w->coherent &&
+                   (err = rma_home(w, off, bytes, op ? COH_AT_UPDATE : COH_AT_PUT)) != 0) {
+            ; /* refused; the others go on */
         } else if (!op) {
             rma_near_put(data, mem, bytes);
         } else if (h->each == 1) {
@@ -327,7 +354,7 @@ int rma_run_coalesced(struct rma_win *w, const struct rma_hdr *h, const char *at
         if (!cls)
             bad->disp = disp;
         if (err && !cls)
-            cls = err == MPI_ERR_RMA_RANGE ? err : MPI_ERR_OTHER;
+            cls = err == MPI_ERR_RMA_RANGE || err == MPI_ERR_RMA_CONFLICT ? err : MPI_ERR_OTHER;
     }
     return cls;
 }

@@ -2,6 +2,7 @@
 #ifndef RMA_PLACE_H
 #define RMA_PLACE_H
 
+#include "rma/coherent/home.h"
 #include "rma/target/target_types.h"
 
 struct place {

@@ -95,6 +95,7 @@ void rma_win_drop(struct rma_win *w)
         else if (pvar_table[i].cls == PVAR_HIGHWATER)
             counter_max(&r->closed.v[i], w->near.pvars.v[i]);
     rma_native_close(w);
+    rma_coherent_drop(w);
     rma_lockq_free(&w->target.lockq);
     map_destroy(&w->access.posts);
     rma_errors_free(w);
@@ -133,6 +134,8 @@ static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, s
     int err = plan_check(p);
     if (!err)
         err = rma_hints_take(w, p->info, 0);
+    if (!err)
+        err = rma_coherent_wanted(w, &(const char *){NULL});
     w->mem.large_pages = p->info && info_truth(p->info, "large_pages", 0);
     size_t align = rma_memory_ours(w) ? info_alignment(p->info) : 0;
     if (!err && rma_slots_init(w))
@@ -171,9 +174,11 @@ static int win_publish(struct rma_win *w)
 static int shared_part(struct rma_win *w)
 {
     int err = rma_memory_make(w);
+    if (!err)
+        err = rma_coherent_make(w);
     rma_node_record(w);
     rma_native_open(w, rma_acc_hints(w));
-    if (w->flavor == MPI_WIN_FLAVOR_SHARED)
+    if (!err && w->flavor == MPI_WIN_FLAVOR_SHARED)
         err = rma_node_shared(w, info_truth(w->info, "alloc_shared_noncontig", 0));
     if (!err)
         err = win_publish(w);
@@ -208,7 +213,7 @@ static int make(const struct plan *p, struct comm *c, struct rma_win **out)
     }
     w->comm->maker = NULL;
     *out = w;
-    if (rma_self()->watched)
+    if (rma_self()->watched || w->coherent)
         return MPI_SUCCESS;
     /* Last: from here on the fast path may find it. */
     atomic_store_explicit(&rma_self()->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)], &w->near,
@@ -267,7 +272,9 @@ int rma_win_free(struct rma_win *w)
         return rma_sync_error(w, "an epoch is open on", w->expo != EXPO_NONE
                                                             ? "call MPI_Win_wait first"
                                                             : rma_end_first(w));
-    int err = attr_delete_all(OBJ_WIN, w->near.obj.handle, &w->attrs);
+    int err = rma_coherent_end(w);
+    if (!err)
+        err = attr_delete_all(OBJ_WIN, w->near.obj.handle, &w->attrs);
     if (err)
         return err;
     rma_barriers_wait(w, 0);

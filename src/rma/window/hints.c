@@ -21,7 +21,10 @@ static const struct {
              {"same_disp_unit", "false", HINT_TRUTH, 0},
              {"alloc_shared_noncontig", "false", HINT_TRUTH, 0}, /* reported as last set, as MPICH
                                                                   * does: its test rma/win_info */
-             {"mpi_assert_memory_alloc_kinds", NULL, HINT_TEXT, 0}};
+             {"mpi_assert_memory_alloc_kinds", NULL, HINT_TEXT, 0},
+             {"mpix_win_spaces", NULL, HINT_TEXT, 1},
+             {"mpix_win_tile", NULL, HINT_NUMBER, 1},
+             {"mpix_win_bytes", NULL, HINT_NUMBER, 1}};
 enum { HINTS = sizeof hints / sizeof *hints };
 
 static void hints_apply(struct rma_win *w)

@@ -86,6 +86,7 @@ void rma_node_record(struct rma_win *w)
     p->seg_id = r->seg_id;
     p->seg_id_at = (uint64_t)(uintptr_t)&r->seg_id;
     p->key.size = 0;
+    p->coherent = w->coherent != NULL;
     p->error = 0;
     atomic_store_explicit(&p->unmapped, 0, memory_order_relaxed);
     acc_delegation_init(&p->asked);
@@ -135,6 +136,13 @@ static void near_attach(struct rma_win *w, struct rma_near *n)
         n->disp_unit = (uint64_t)w->disp_unit;
         n->size = (uint64_t)w->bytes;
         n->base = w->base;
+        if (w->coherent)
+            n->kind = RMA_NEAR_AM; /* operations of its own ask for lanes, too */
+        return;
+    }
+    if (p->coherent) {
+        atomic_fetch_add_explicit(&p->unmapped, 1, memory_order_relaxed);
+        n->kind = RMA_NEAR_AM;
         return;
     }
     if (w->flavor == MPI_WIN_FLAVOR_SHARED) {

@@ -2,6 +2,7 @@
 #ifndef RMA_WINDOW_TYPES_H
 #define RMA_WINDOW_TYPES_H
 
+#include "rma/coherent/home.h"
 #include "rma/window/window.h"
 
 /* MPI_Win_allocate or MPI_Win_allocate_shared: memory that the library makes. */

@@ -54,6 +54,7 @@ static const struct row {
     { "MPIR_CVAR_RMA_KEYS_SIZE", { 256, 1, 2 } },
     { "MPIR_CVAR_RMA_MOVE_MIN", { 0, 1, 65536 } },
     { "MPIR_CVAR_MEM_KEEP", { 134217728, 0, 5000 } },
+    { "MPIR_CVAR_WIN_DEVICE_BYTES", { 0, 1048576, 65536 } },
     { "MPIR_CVAR_SPACE_SIM", { 2, 0, 1 } },
     { "MPIR_CVAR_SPACE_SIM_BYTES", { 1073741824, 65536, 1048576 } },
     { "MPIR_CVAR_SPACE_SIM_GBPS", { 12, 0, 1 } },
@@ -68,7 +69,8 @@ static const struct row {
 static const char *const left[] = {"MPIR_CVAR_PEER_INTERFACE", "MPIR_CVAR_RACE_FILE",
                                    "MPIR_CVAR_DEBUG_SUMMARY",
                                    "MPIR_CVAR_RMA_STATS", "MPIR_CVAR_RMA_STATS_FILE",
-                                   "MPIR_CVAR_IO_STATS", "MPIR_CVAR_REPORT_FILE"};
+                                   "MPIR_CVAR_IO_STATS", "MPIR_CVAR_REPORT_FILE",
+                                   "MPIR_CVAR_WIN_SPACES"};
 
 static const struct row *row_of(const char *name)
 {
