@@ -14,7 +14,8 @@ int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *
     for (unsigned i = 0; rank == MPI_PROC_NULL && i < w->nears && !n; i++)
         if (w->near.near[i].kind == RMA_NEAR_MAPPED && w->near.near[i].size > 0)
             n = &w->near.near[i];
-    int reach = n && n->kind == RMA_NEAR_MAPPED;
+    /* Of a coherent window this process loads its own memory only. */
+    int reach = n && (n->kind == RMA_NEAR_MAPPED || n->rank == w->rank);
     int err = reach && n->size && n->rank != w->rank ? rma_loads_begin(w) : MPI_SUCCESS;
     if (err)
         return err;
