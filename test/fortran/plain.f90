@@ -43,6 +43,7 @@ program plain
     call types()
     call memory()
     call handled_errors()
+    call too_short()
     call graphs()
     print '(a)', 'plain good'
     call MPI_Finalize(ierr)
@@ -58,6 +59,7 @@ contains
     subroutine buffers()
         real(8) :: x, y(2, 2)
         character(len=5) :: text
+        character(len=MPI_MAX_OBJECT_NAME) :: name
         logical :: truth(3), all_true(3)
         integer :: status(MPI_STATUS_SIZE), statuses(MPI_STATUS_SIZE, 2), requests(2), n
         call MPI_Sendrecv(rank + 0.5d0, 1, MPI_DOUBLE_PRECISION, right, 1, x, 1, &
@@ -76,6 +78,9 @@ contains
         call check(all_true(1) .and. all_true(2) .and. .not. all_true(3), 'logicals')
         call MPI_Testany(0, requests, n, truth(1), MPI_STATUS_IGNORE, ierr)
         call check(n == MPI_UNDEFINED .and. truth(1), 'MPI_UNDEFINED stays')
+        call MPI_Comm_set_name(MPI_COMM_SELF, '  x ', ierr)
+        call MPI_Comm_get_name(MPI_COMM_SELF, name, n, ierr)
+        call check(n == 3 .and. name == '  x', 'blanks in front of a name')
     end subroutine
 
     ! The compiler copies them: for calls that are done when they return.
@@ -146,6 +151,25 @@ contains
         call check(n > 0 .and. text(n + 1:) == ' ', 'MPI_Error_string')
         call MPI_File_close(file, ierr)
         call check(file == MPI_FILE_NULL, 'a closed file')
+    end subroutine
+
+    ! The number of a request counts from 1, also where its error is returned.
+    subroutine too_short()
+        integer :: requests(1), places(1), n, one, class, code
+        integer :: two(2)
+        two = 1
+        call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN, ierr)
+        call MPI_Irecv(one, 1, MPI_INTEGER, 0, 4, MPI_COMM_SELF, requests(1), ierr)
+        call MPI_Send(two, 2, MPI_INTEGER, 0, 4, MPI_COMM_SELF, ierr)
+        call MPI_Waitany(1, requests, n, MPI_STATUS_IGNORE, code)
+        call MPI_Error_class(code, class, ierr)
+        call check(n == 1 .and. class == MPI_ERR_TRUNCATE, 'MPI_Waitany with an error')
+        call MPI_Irecv(one, 1, MPI_INTEGER, 0, 4, MPI_COMM_SELF, requests(1), ierr)
+        call MPI_Send(two, 2, MPI_INTEGER, 0, 4, MPI_COMM_SELF, ierr)
+        call MPI_Waitsome(1, requests, n, places, MPI_STATUSES_IGNORE, ierr)
+        call check(n == 1 .and. places(1) == 1 .and. ierr /= MPI_SUCCESS, &
+            'MPI_Waitsome with an error')
+        call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL, ierr)
     end subroutine
 
     subroutine graphs()

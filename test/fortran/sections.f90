@@ -251,7 +251,7 @@ contains
         logical :: flag
         call MPI_Comm_set_name(MPI_COMM_SELF, '  own  ')
         call MPI_Comm_get_name(MPI_COMM_SELF, name, n)
-        call check(n == 3 .and. name == 'own', 'a name without its blanks')
+        call check(n == 5 .and. name == '  own', 'a name without its blanks behind')
         call MPI_Info_create(info)
         call MPI_Info_set(info, 'key', 'value ')
         n = 8

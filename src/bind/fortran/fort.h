@@ -96,6 +96,8 @@ void indices_out(int count, MPI_Fint *indices);
 /* Without the blanks at both ends, closed by 0, to be freed.  NULL where memory is missing: the
  * call then reports a null argument. */
 char *string_in(const char *text, size_t len);
+/* The same with the blanks in front, which belong to a name (MPI-3.1 section 6.8). */
+char *string_kept(const char *text, size_t len);
 /* Filled with blanks, cut where it is too long. */
 void string_out(const char *from, char *text, size_t len);
 /* `len` characters for each text, up to one that is blank; NULL: no memory. */

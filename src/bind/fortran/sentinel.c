@@ -55,10 +55,15 @@ void indices_out(int count, MPI_Fint *indices)
 
 char *string_in(const char *text, size_t len)
 {
-    while (len && text[len - 1] == ' ')
-        len--;
     while (len && *text == ' ')
         text++, len--;
+    return string_kept(text, len);
+}
+
+char *string_kept(const char *text, size_t len)
+{
+    while (len && text[len - 1] == ' ')
+        len--;
     char *s = malloc(len + 1);
     if (!s)
         return NULL;
