@@ -384,7 +384,7 @@ int coh_release(struct coh *c, size_t off, size_t len, unsigned space, int on_st
     }
     if (!h)
         return -EINVAL;
-    if (on_stream && space) {
+    if (on_stream && space && !h->err) { /* where a copy failed, the caller is told, below */
         struct space *s = c->at[space].space;
         int err = s->ops->after(s, stream, &h->mark);
         h->leaving = !err;
@@ -444,7 +444,8 @@ int coh_evict(struct coh *c, size_t off, size_t len, unsigned space)
             return -EBUSY;
     if (!space)
         return 0;
-    if (is_busy(c, off, len))
+    /* Whole tiles are copied: no lane of them may be under way. */
+    if (is_busy(c, first * c->tile, (end - first) * c->tile))
         return SPACE_AGAIN;
     uint64_t *need = calloc(end - first + 1, sizeof *need);
     struct coh_need f = {.dst = 0, .first = first, .count = end - first, .need = need};

@@ -161,6 +161,8 @@ static void flight_end(struct coh *c, struct coh_flight *f, int err)
 {
     list_del(&f->link);
     flight_lanes(c, f, 0);
+    if (!err && f->src && c->at[f->src].gone)
+        err = -EIO; /* its lanes are lost */
     for (size_t i = 0; !err && i < f->count; i++) {
         size_t t = f->first + i;
         coh_at(c, t, f->dst)->V |= f->lanes[i];
