@@ -315,7 +315,8 @@ void *mem_arena_alloc(size_t size, size_t align)
     return p;
 }
 
-int mem_arena_free(void *p)
+/* again: the memory may be given to the next one that asks. */
+static int block_end(void *p, int again)
 {
     struct mem_arenas *a = proc->mem ? proc->mem->arenas : NULL;
     struct block *b = a ? map_del(&a->used, (uintptr_t)p) : NULL;
@@ -324,9 +325,19 @@ int mem_arena_free(void *p)
     struct arena *x = b->arena;
     x->used -= b->size;
     pvar_set_add(pvar_proc(), PVAR_ARENA_USED, -(uint64_t)b->size);
-    if (!boot_failed_count())
+    if (again)
         release(a, b);
     else if (!x->used) /* A4: the block stays used, though it has no user */
         arena_drop(a, x);
     return 1;
+}
+
+int mem_arena_free(void *p)
+{
+    return block_end(p, !boot_failed_count());
+}
+
+int mem_arena_retire(void *p)
+{
+    return block_end(p, 0);
 }

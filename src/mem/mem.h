@@ -90,6 +90,8 @@ struct mem_segment *mem_segment_of(const void *p, size_t len);
 void *mem_arena_alloc(size_t size, size_t align);
 /* 1: it was a block. 0: mem_arena_alloc() never returned this address. */
 int mem_arena_free(void *p);
+/* The same where other processes may still store to it: it is given to no other user. */
+int mem_arena_retire(void *p);
 
 /* --- private memory that becomes a segment where it is --------------------------
  * Move the pages of [p, p+len) into a segment at their address, contents and all; mem_segment_of()

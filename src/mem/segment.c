@@ -264,7 +264,8 @@ static void cached_add(struct mem *m, struct mem_seg *s)
  * and there is no memory for them. */
 static struct mem_seg *seg_again(struct mem *m, size_t size, unsigned flags)
 {
-    int i = m && !(flags & (MEM_NO_RESERVE | MEM_LARGE)) ? m->nkept - 1 : -1;
+    /* Not for an arena: what was promised about pages and key of the kept one would stay. */
+    int i = m && !(flags & (MEM_NO_RESERVE | MEM_LARGE | MEM_LASTS)) ? m->nkept - 1 : -1;
     while (i >= 0 && m->kept[i]->pub.size != size)
         i--;
     if (i < 0)

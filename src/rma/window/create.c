@@ -260,10 +260,12 @@ int rma_win_create_dynamic(struct info *info, struct comm *c, struct rma_win **o
 static void last_barrier(struct rma_win *w)
 {
     struct request *r;
-    if (coll_ibarrier_members(w->comm, &r) != MPI_SUCCESS)
+    if (coll_ibarrier_members(w->comm, &r) != MPI_SUCCESS) {
+        w->dead = 1; /* not all have come */
         return;
+    }
     request_wait(r);
-    request_finish(r, MPI_STATUS_IGNORE);
+    w->dead |= request_finish(r, MPI_STATUS_IGNORE) != MPI_SUCCESS;
 }
 
 int rma_win_free(struct rma_win *w)

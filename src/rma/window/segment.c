@@ -290,7 +290,9 @@ void rma_node_close(struct rma_win *w)
     free(w->node.boxes);
     w->node.boxes = NULL;
     mem_segment_drop(w->mem.made);
-    if (w->mem.block)
+    if (w->mem.block && w->dead) /* members may still store to it */
+        mem_arena_retire(w->mem.block);
+    else if (w->mem.block)
         mem_arena_free(w->mem.block);
     if (w->node.seg && w->node.reusable)
         page_keep(w);
