@@ -8,4 +8,8 @@ extern MPI_Win win;
 extern int rank, ranks, left, right;
 extern double x, a[10];
 extern long *part;
+extern int dev;
+extern MPIX_Space_kernel twice;
+extern void *there;
+extern long n;
 
