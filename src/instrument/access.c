@@ -2,10 +2,14 @@
  * between two operations of the thread. */
 #include "instrument/instrument.h"
 
+#include <limits.h>
 #include <pthread.h>
-#include <stdlib.h>
 
-void *REAL(memset)(void *to, int c, size_t n); /* past string.c, which would come back here */
+/* past string.c and alloc.c, which would come back here */
+void *REAL(memset)(void *to, int c, size_t n);
+void *REAL(calloc)(size_t n, size_t each);
+void REAL(free)(void *p);
+int REAL(pthread_once)(pthread_once_t *once, void (*fn)(void));
 
 enum { PAGES = 64, LOG = 1024, STREAMS = 64, WORDS = (1 << PAGE_BITS) / 64, READ = 0, WRITE = 1 };
 
@@ -27,9 +31,15 @@ unsigned char instrument_filter[FILTER];
 static const struct race_host *host; /* NULL: nothing is watched */
 static unsigned numbers;        /* bits of those in use */
 static int several;             /* a second thread has begun */
-static unsigned strangers;      /* threads that were not seen to begin, and have ended */
+static unsigned strangers;      /* threads whose end no call waits for, and that have ended */
 static pthread_key_t at_end;
+static pthread_once_t at_end_once = PTHREAD_ONCE_INIT;
 static __thread struct log *mine;
+static __thread struct {
+    const void *object; /* NULL: the thread was begun by code that is not watched */
+    void (*over)(void);
+    int rounds;         /* of destructors that have begun */
+} my_end;
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
@@ -75,27 +85,50 @@ static void log_flush(struct log *t)
     t->busy = 0;
 }
 
-/* A thread ends. The last number is shared, and stays. */
-static void log_end(void *arg)
+static void log_end(struct log *t)
 {
-    struct log *t = arg;
     const struct race_host *h = host_now();
-    mine = t; /* the key is gone already */
     log_flush(t);
-    if (t->stranger && h) {
+    if (my_end.object && h) {
+        h->end(my_end.object);
+    } else if (t->stranger && h) {
         h->end(&strangers);
         __atomic_fetch_add(&strangers, 1, __ATOMIC_RELAXED);
     }
-    if (t->number < RACE_THREADS - 1)
+    if (t->number < RACE_THREADS - 1) /* the last one is shared, and stays */
         __atomic_fetch_and(&numbers, ~(1u << t->number), __ATOMIC_RELAXED);
     mine = NULL;
-    free(t);
+    REAL(free)(t);
+}
+
+/* A thread ends. The thread that waits for it learns what it did. Which one waits for a
+ * thread of other code is not seen, so all learn what that one did. */
+static void on_end(void *arg)
+{
+    /* destructors of the program's keys may still come */
+    if (++my_end.rounds < PTHREAD_DESTRUCTOR_ITERATIONS && !pthread_setspecific(at_end, arg))
+        return;
+    if (mine)
+        log_end(mine);
+    if (my_end.over)
+        my_end.over();
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&at_end, on_end);
+}
+
+static void ends(void)
+{
+    REAL(pthread_once)(&at_end_once, make_key);
+    pthread_setspecific(at_end, &my_end);
 }
 
 static struct log *log_begin(int stranger)
 {
     const struct race_host *h = host_now();
-    struct log *t = h ? calloc(1, sizeof *t) : NULL;
+    struct log *t = h ? REAL(calloc)(1, sizeof *t) : NULL;
     if (!t)
         return NULL;
     t->number = number_take();
@@ -104,7 +137,7 @@ static struct log *log_begin(int stranger)
     mine = t;
     if (t->number) {
         __atomic_store_n(&several, 1, __ATOMIC_RELAXED);
-        pthread_setspecific(at_end, t);
+        ends();
     }
     if (t->stranger)
         h->stranger();
@@ -115,6 +148,13 @@ void instrument_begin(void)
 {
     if (!mine)
         log_begin(0);
+}
+
+void instrument_ends_at(const void *object, void (*over)(void))
+{
+    my_end.object = object;
+    my_end.over = over;
+    ends();
 }
 
 static int number(void)
@@ -290,8 +330,6 @@ static void watch(uint64_t at, uint64_t len)
 
 static void run(const struct race_host *h)
 {
-    if (h && !at_end)
-        pthread_key_create(&at_end, log_end);
     __atomic_store_n(&host, h, __ATOMIC_RELEASE);
     if (h)
         instrument_begin();

@@ -4,29 +4,6 @@
 #define BUILTIN_CAS(p, e, v)                                                                       \
     __atomic_compare_exchange_n(p, e, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
 
-/* Orders of the compilers' calls: relaxed 0, consume 1, acquire 2, release 3, both 4, seq_cst 5. */
-static int acquires(int order)
-{
-    return order == 1 || order == 2 || order >= 4;
-}
-
-static int releases(int order)
-{
-    return order >= 3;
-}
-
-static void before(const void volatile *p, int order)
-{
-    if (releases(order))
-        order_release((const void *)(uintptr_t)p);
-}
-
-static void after(const void volatile *p, int order)
-{
-    if (acquires(order))
-        order_acquire((const void *)(uintptr_t)p);
-}
-
 #define TOUCH(p, stores) touch((const void *)(uintptr_t)(p), sizeof *(p), stores, CALLER)
 
 #define LOAD_STORE(bits, type)                                                                     \
@@ -35,14 +12,14 @@ static void after(const void volatile *p, int order)
     {                                                                                              \
         TOUCH(p, 0);                                                                               \
         type v = __atomic_load_n(p, __ATOMIC_SEQ_CST);                                             \
-        after(p, order);                                                                           \
+        order_after(p, order);                                                                     \
         return v;                                                                                  \
     }                                                                                              \
     void __tsan_atomic##bits##_store(volatile type *p, type v, int order);                         \
     void __tsan_atomic##bits##_store(volatile type *p, type v, int order)                          \
     {                                                                                              \
         TOUCH(p, 1);                                                                               \
-        before(p, order);                                                                          \
+        order_before(p, order);                                                                    \
         __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                  \
     }
 
@@ -51,9 +28,9 @@ static void after(const void volatile *p, int order)
     type __tsan_atomic##bits##_##name(volatile type *p, type v, int order)                         \
     {                                                                                              \
         TOUCH(p, 1);                                                                               \
-        before(p, order);                                                                          \
+        order_before(p, order);                                                                    \
         type was = builtin(p, v, __ATOMIC_SEQ_CST);                                                \
-        after(p, order);                                                                           \
+        order_after(p, order);                                                                     \
         return was;                                                                                \
     }
 
@@ -64,9 +41,9 @@ static void after(const void volatile *p, int order)
                                                       int order, int failed)                       \
     {                                                                                              \
         TOUCH(p, 1);                                                                               \
-        before(p, order);                                                                          \
+        order_before(p, order);                                                                    \
         int done = BUILTIN_CAS(p, expected, v);                                                    \
-        after(p, done ? order : failed);                                                           \
+        order_after(p, done ? order : failed);                                                     \
         return done;                                                                               \
     }
 
@@ -77,9 +54,9 @@ static void after(const void volatile *p, int order)
                                                     int order, int failed)                         \
     {                                                                                              \
         TOUCH(p, 1);                                                                               \
-        before(p, order);                                                                          \
+        order_before(p, order);                                                                    \
         int done = BUILTIN_CAS(p, &expected, v);                                                   \
-        after(p, done ? order : failed);                                                           \
+        order_after(p, done ? order : failed);                                                     \
         return expected;                                                                           \
     }
 
@@ -107,9 +84,9 @@ static char fences;
 void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_thread_fence(int order)
 {
-    before(&fences, order);
+    order_before(&fences, order);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    after(&fences, order);
+    order_after(&fences, order);
 }
 
 void __tsan_atomic_signal_fence(int order);

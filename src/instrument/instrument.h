@@ -2,8 +2,10 @@
  *
  *   compiler's calls -- access.c --- filter, log of the thread ----.
  *                    -- atomic.c --- the operation, its order       '-> check/race_full.c
- *   linker's --wrap  -- string.c --- mem*, str*                    .-'
- *                    -- thread.c, gomp.c, kmpc.c --- order --------'
+ *                    -- atomic16.c                                 .-'
+ *   linker's --wrap  -- string.c, alloc.c --- mem*, str*, malloc   |
+ *                    -- thread.c, mutex.c, cxx.c --- order --------'
+ *                    -- gomp.c, kmpc.c, lock_omp.c, region.c ------'
  *
  * It belongs to the program, not to the library: so it has variables of its own. Before MPI_Init,
  * after MPI_Finalize, and where MPIR_CVAR_RACE is not full, nothing is watched. */
@@ -54,6 +56,8 @@ static inline void touch_range(const void *p, size_t len, unsigned stores, const
 int instrument_runs(void);
 /* The calling thread begins, and what it may know will be acquired. */
 void instrument_begin(void);
+/* When the calling thread ends, it releases what it did at `object`, and calls over(). */
+void instrument_ends_at(const void *object, void (*over)(void));
 /* Nothing is done while the process has one thread. */
 void order_acquire(const void *object);
 void order_release(const void *object);
@@ -71,6 +75,24 @@ int order_split(const void *from);
 /* It is thread `number` again; `split`: bits of the numbers that it had meanwhile. */
 void order_unsplit(int number, unsigned split);
 int order_number(void);
+
+/* Memory that the calling thread got, or NULL; memory that it gives back. (alloc.c) */
+void *alloc_got(void *p);
+void alloc_gives(const void *p);
+
+/* Around an atomic operation. Orders of the compilers' calls: relaxed 0, consume 1, acquire 2,
+ * release 3, both 4, seq_cst 5. */
+static inline void order_before(const void volatile *p, int order)
+{
+    if (order >= 3)
+        order_release((const void *)(uintptr_t)p);
+}
+
+static inline void order_after(const void volatile *p, int order)
+{
+    if (order == 1 || order == 2 || order >= 4)
+        order_acquire((const void *)(uintptr_t)p);
+}
 
 /* --- OpenMP (gomp.c, kmpc.c) ------------------------------------------------------------------ */
 

@@ -1,259 +1,267 @@
-/* thread.c - POSIX threads: what orders them. The linker puts these before the functions of
- * libpthread. */
+/* thread.c - POSIX threads and C11's: their beginning and end. The linker puts these before the
+ * functions of the C library.
+ *
+ *   creator --- fork() ---> begin              end --- join(), tryjoin() .. ---> the waiting thread
+ *
+ * The end of a thread is known to the one that waits for it, and to no other. An id is used again
+ * as soon as its thread was waited for: so the end stands at an object of the thread, not at the
+ * id. */
 #include "instrument/instrument.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <semaphore.h>
-#include <stdlib.h>
+#include <threads.h>
+#include <time.h>
+
+void *REAL(calloc)(size_t n, size_t each);
+void REAL(free)(void *p);
 
 #define DECLARE(type, name, params)                                                                \
     type REAL(name) params;                                                                        \
     type WRAP(name) params;                                                                        \
     type WRAP(name) params
+/* Not every C library has these. */
+#define DECLARE_NEWER(type, name, params)                                                          \
+    type REAL(name) params __attribute__((weak));                                                  \
+    type WRAP(name) params;                                                                        \
+    type WRAP(name) params
 
-/* --- begin and end ---------------------------------------------------------------------------- */
-
-struct beginning {
-    void *(*fn)(void *arg);
+struct thread {
+    struct thread *next;
+    int refs;               /* the creator's until it knows the id, the thread's, the list's */
+    int has_id, detached, ended;
+    pthread_t id;
+    char begin, end;        /* objects of the order */
+    void *(*fn)(void *arg); /* one of both */
+    thrd_start_t fn11;
     void *arg;
-    char begin;
 };
-static pthread_key_t at_end;
-static pthread_once_t at_end_once = PTHREAD_ONCE_INIT;
 
-static const void *end_of(pthread_t t)
+/* --- threads that nothing has waited for ------------------------------------------------------ */
+
+static struct thread *list;
+static char guard;
+static __thread struct thread *self;
+
+static void guard_take(void)
 {
-    return (const void *)(uintptr_t)t;
+    while (__atomic_test_and_set(&guard, __ATOMIC_ACQUIRE))
+        ;
 }
 
-/* Runs before the log of the thread goes, or after it: then as a thread of its own. */
-static void on_end(void *arg)
+static void guard_drop(void)
 {
-    order_end(end_of(pthread_self()));
-    (void)arg;
+    __atomic_clear(&guard, __ATOMIC_RELEASE);
 }
 
-static void make_key(void)
+static void drop(struct thread *t)
 {
-    pthread_key_create(&at_end, on_end);
+    if (__atomic_sub_fetch(&t->refs, 1, __ATOMIC_ACQ_REL))
+        return;
+    order_forget(&t->end);
+    REAL(free)(t);
+}
+
+/* With a reference; NULL: code that is not watched began it. */
+static struct thread *find(pthread_t id)
+{
+    guard_take();
+    struct thread *t = list;
+    while (t && !(t->has_id && pthread_equal(t->id, id)))
+        t = t->next;
+    if (t)
+        __atomic_fetch_add(&t->refs, 1, __ATOMIC_RELAXED);
+    guard_drop();
+    return t;
+}
+
+static void unlink_it(struct thread *t)
+{
+    guard_take();
+    struct thread **at = &list;
+    while (*at && *at != t)
+        at = &(*at)->next;
+    int listed = *at != NULL;
+    if (listed)
+        *at = t->next;
+    guard_drop();
+    if (listed)
+        drop(t);
+}
+
+static void knows_id(struct thread *t, pthread_t id)
+{
+    guard_take();
+    t->id = id;
+    t->has_id = 1;
+    guard_drop();
+}
+
+/* --- begin ------------------------------------------------------------------------------------ */
+
+/* Nothing will wait for a detached thread. */
+static void over(void)
+{
+    struct thread *t = self;
+    guard_take();
+    t->ended = 1;
+    int alone = t->detached;
+    guard_drop();
+    if (alone)
+        unlink_it(t);
+    drop(t);
+}
+
+static void begin(struct thread *t)
+{
+    self = t;
+    knows_id(t, pthread_self());
+    instrument_ends_at(&t->end, over);
+    if (!instrument_runs())
+        return;
+    instrument_begin();
+    order_renew(&t->begin);
+    order_forget(&t->begin);
+    order_forked();
 }
 
 static void *start(void *arg)
 {
-    struct beginning *s = arg;
-    void *(*fn)(void *) = s->fn;
-    void *fn_arg = s->arg;
-    if (instrument_runs()) {
-        instrument_begin();
-        order_renew(&s->begin);
-        order_forget(&s->begin);
-        order_forked();
-        pthread_setspecific(at_end, s);
-    }
-    free(s);
-    return fn(fn_arg);
+    struct thread *t = arg;
+    begin(t);
+    return t->fn(t->arg);
 }
 
-DECLARE(int, pthread_create, (pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *),
+static int start11(void *arg)
+{
+    struct thread *t = arg;
+    begin(t);
+    return t->fn11(t->arg);
+}
+
+static struct thread *make(void *arg, int detached)
+{
+    struct thread *t = REAL(calloc)(1, sizeof *t);
+    if (!t)
+        return NULL;
+    t->refs = 3;
+    t->arg = arg;
+    t->detached = detached;
+    guard_take();
+    t->next = list;
+    list = t;
+    guard_drop();
+    order_fork(&t->begin);
+    return t;
+}
+
+static void made(struct thread *t, pthread_t id, int err)
+{
+    if (err) {
+        order_forget(&t->begin);
+        order_forked();
+        unlink_it(t);
+        drop(t); /* there is no thread */
+    } else {
+        knows_id(t, id);
+    }
+    drop(t);
+}
+
+DECLARE(int, pthread_create, (pthread_t *id, const pthread_attr_t *attr, void *(*fn)(void *),
                               void *arg))
 {
-    struct beginning *s = malloc(sizeof *s);
-    if (!s)
+    int state = PTHREAD_CREATE_JOINABLE;
+    if (attr)
+        pthread_attr_getdetachstate(attr, &state);
+    struct thread *t = make(arg, state == PTHREAD_CREATE_DETACHED);
+    if (!t)
         return EAGAIN;
-    pthread_once(&at_end_once, make_key);
-    *s = (struct beginning){fn, arg, 0};
-    order_fork(&s->begin);
-    int err = REAL(pthread_create)(t, attr, start, s);
-    if (err) {
-        order_forget(&s->begin);
-        order_forked();
-        free(s);
+    t->fn = fn;
+    int err = REAL(pthread_create)(id, attr, start, t);
+    made(t, err ? pthread_self() : *id, err);
+    return err;
+}
+
+DECLARE_NEWER(int, thrd_create, (thrd_t *id, thrd_start_t fn, void *arg))
+{
+    struct thread *t = make(arg, 0);
+    if (!t)
+        return thrd_nomem;
+    t->fn11 = fn;
+    int err = REAL(thrd_create)(id, start11, t);
+    made(t, err == thrd_success ? *id : pthread_self(), err != thrd_success);
+    return err;
+}
+
+/* --- end -------------------------------------------------------------------------------------- */
+
+/* t: found before the call, since the id may be another thread's behind it. */
+static int waited(struct thread *t, int err)
+{
+    if (t && !err) {
+        order_join(&t->end);
+        unlink_it(t);
     }
+    if (t)
+        drop(t);
     return err;
 }
 
-DECLARE(int, pthread_join, (pthread_t t, void **result))
+DECLARE(int, pthread_join, (pthread_t id, void **result))
 {
-    int err = REAL(pthread_join)(t, result);
-    if (!err) {
-        order_join(end_of(t));
-        order_forget(end_of(t));
-    }
+    struct thread *t = find(id);
+    return waited(t, REAL(pthread_join)(id, result));
+}
+
+DECLARE_NEWER(int, pthread_tryjoin_np, (pthread_t id, void **result))
+{
+    struct thread *t = find(id);
+    return waited(t, REAL(pthread_tryjoin_np)(id, result));
+}
+
+DECLARE_NEWER(int, pthread_timedjoin_np, (pthread_t id, void **result,
+                                          const struct timespec *until))
+{
+    struct thread *t = find(id);
+    return waited(t, REAL(pthread_timedjoin_np)(id, result, until));
+}
+
+DECLARE_NEWER(int, pthread_clockjoin_np, (pthread_t id, void **result, clockid_t clock,
+                                          const struct timespec *until))
+{
+    struct thread *t = find(id);
+    return waited(t, REAL(pthread_clockjoin_np)(id, result, clock, until));
+}
+
+DECLARE_NEWER(int, thrd_join, (thrd_t id, int *result))
+{
+    struct thread *t = find(id);
+    return waited(t, REAL(thrd_join)(id, result));
+}
+
+static int detached(struct thread *t, int err)
+{
+    if (!t)
+        return err;
+    guard_take();
+    t->detached |= !err;
+    int over = t->detached && t->ended;
+    guard_drop();
+    if (over)
+        unlink_it(t);
+    drop(t);
     return err;
 }
 
-/* --- mutexes, conditions ---------------------------------------------------------------------- */
-
-static int taken(const void *object, int err)
+DECLARE(int, pthread_detach, (pthread_t id))
 {
-    if (!err || err == EOWNERDEAD)
-        order_acquire(object);
-    return err;
+    struct thread *t = find(id);
+    return detached(t, REAL(pthread_detach)(id));
 }
 
-DECLARE(int, pthread_mutex_lock, (pthread_mutex_t *m))
+DECLARE_NEWER(int, thrd_detach, (thrd_t id))
 {
-    return taken(m, REAL(pthread_mutex_lock)(m));
-}
-
-DECLARE(int, pthread_mutex_trylock, (pthread_mutex_t *m))
-{
-    return taken(m, REAL(pthread_mutex_trylock)(m));
-}
-
-DECLARE(int, pthread_mutex_timedlock, (pthread_mutex_t *m, const struct timespec *until))
-{
-    return taken(m, REAL(pthread_mutex_timedlock)(m, until));
-}
-
-DECLARE(int, pthread_mutex_unlock, (pthread_mutex_t *m))
-{
-    order_release(m);
-    return REAL(pthread_mutex_unlock)(m);
-}
-
-DECLARE(int, pthread_mutex_destroy, (pthread_mutex_t *m))
-{
-    order_forget(m);
-    return REAL(pthread_mutex_destroy)(m);
-}
-
-DECLARE(int, pthread_cond_wait, (pthread_cond_t *c, pthread_mutex_t *m))
-{
-    order_release(m);
-    int err = REAL(pthread_cond_wait)(c, m);
-    order_acquire(c);
-    return taken(m, err);
-}
-
-DECLARE(int, pthread_cond_timedwait, (pthread_cond_t *c, pthread_mutex_t *m,
-                                      const struct timespec *until))
-{
-    order_release(m);
-    int err = REAL(pthread_cond_timedwait)(c, m, until);
-    if (!err)
-        order_acquire(c);
-    order_acquire(m); /* after a timeout, too */
-    return err;
-}
-
-DECLARE(int, pthread_cond_signal, (pthread_cond_t *c))
-{
-    order_release(c);
-    return REAL(pthread_cond_signal)(c);
-}
-
-DECLARE(int, pthread_cond_broadcast, (pthread_cond_t *c))
-{
-    order_release(c);
-    return REAL(pthread_cond_broadcast)(c);
-}
-
-/* --- other locks, barriers, semaphores -------------------------------------------------------- */
-
-DECLARE(int, pthread_rwlock_rdlock, (pthread_rwlock_t *l))
-{
-    return taken(l, REAL(pthread_rwlock_rdlock)(l));
-}
-
-DECLARE(int, pthread_rwlock_wrlock, (pthread_rwlock_t *l))
-{
-    return taken(l, REAL(pthread_rwlock_wrlock)(l));
-}
-
-DECLARE(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t *l))
-{
-    return taken(l, REAL(pthread_rwlock_tryrdlock)(l));
-}
-
-DECLARE(int, pthread_rwlock_trywrlock, (pthread_rwlock_t *l))
-{
-    return taken(l, REAL(pthread_rwlock_trywrlock)(l));
-}
-
-DECLARE(int, pthread_rwlock_unlock, (pthread_rwlock_t *l))
-{
-    order_release(l);
-    return REAL(pthread_rwlock_unlock)(l);
-}
-
-DECLARE(int, pthread_spin_lock, (pthread_spinlock_t *l))
-{
-    return taken((const void *)(uintptr_t)l, REAL(pthread_spin_lock)(l));
-}
-
-DECLARE(int, pthread_spin_trylock, (pthread_spinlock_t *l))
-{
-    return taken((const void *)(uintptr_t)l, REAL(pthread_spin_trylock)(l));
-}
-
-DECLARE(int, pthread_spin_unlock, (pthread_spinlock_t *l))
-{
-    order_release((const void *)(uintptr_t)l);
-    return REAL(pthread_spin_unlock)(l);
-}
-
-DECLARE(int, pthread_barrier_wait, (pthread_barrier_t *b))
-{
-    order_release(b);
-    int err = REAL(pthread_barrier_wait)(b);
-    order_acquire(b);
-    return err;
-}
-
-DECLARE(int, sem_post, (sem_t *s))
-{
-    order_release(s);
-    return REAL(sem_post)(s);
-}
-
-DECLARE(int, sem_wait, (sem_t *s))
-{
-    int err = REAL(sem_wait)(s);
-    return err ? err : taken(s, 0);
-}
-
-DECLARE(int, sem_trywait, (sem_t *s))
-{
-    int err = REAL(sem_trywait)(s);
-    return err ? err : taken(s, 0);
-}
-
-/* --- memory that changes hands ---------------------------------------------------------------- */
-
-/* What one thread gives back another may get: malloc() orders the two. */
-static char heap;
-
-DECLARE(void, free, (void *p))
-{
-    if (p && instrument_watched((uint64_t)(uintptr_t)p))
-        order_release(&heap);
-    REAL(free)(p);
-}
-
-DECLARE(void *, malloc, (size_t n))
-{
-    void *p = REAL(malloc)(n);
-    if (p && instrument_watched((uint64_t)(uintptr_t)p))
-        order_acquire(&heap);
-    return p;
-}
-
-DECLARE(void *, calloc, (size_t n, size_t each))
-{
-    void *p = REAL(calloc)(n, each);
-    if (p && instrument_watched((uint64_t)(uintptr_t)p))
-        order_acquire(&heap);
-    return p;
-}
-
-DECLARE(void *, realloc, (void *old, size_t n))
-{
-    if (old && instrument_watched((uint64_t)(uintptr_t)old))
-        order_release(&heap);
-    void *p = REAL(realloc)(old, n);
-    if (p && instrument_watched((uint64_t)(uintptr_t)p))
-        order_acquire(&heap);
-    return p;
+    struct thread *t = find(id);
+    return detached(t, REAL(thrd_detach)(id));
 }

@@ -132,6 +132,72 @@ static void mutex_fine(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Shared and exclusive locks of the word, in whatever order they come. */
+static void locks_fine(void)
+{
+    for (int i = 0; i < 50; i++) {
+        MPI_Win_lock(rank ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, 0, 0, win);
+        if (rank)
+            MPI_Get(&sink, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+        else
+            base[0] = i;
+        MPI_Win_unlock(0, win);
+    }
+}
+
+static pthread_once_t got_once = PTHREAD_ONCE_INIT;
+
+static void *once(void *arg)
+{
+    pthread_once(&got_once, get);
+    sink = base[0];
+    return arg;
+}
+
+static void once_fine(void)
+{
+    pthread_t t;
+    if (rank == 1) {
+        pthread_create(&t, NULL, once, NULL);
+        pthread_once(&got_once, get);
+        sink = base[0];
+        pthread_join(t, NULL);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* A thread that has ended is not known to one that did not wait for it. */
+static volatile int got_first; /* no order */
+static void *first(void *arg)
+{
+    get();
+    return arg;
+}
+static void look(void)
+{
+    while (!got_first)
+        ;
+    sink = base[0]; /* second */
+}
+static void *second(void *arg)
+{
+    look();
+    return arg;
+}
+
+static void ended_race(void)
+{
+    pthread_t a, b;
+    if (rank == 1) {
+        pthread_create(&b, NULL, second, NULL);
+        pthread_create(&a, NULL, first, NULL);
+        pthread_join(a, NULL);
+        got_first = 1;
+        pthread_join(b, NULL);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void team(int barrier)
 {
 #pragma omp parallel num_threads(rank == 1 ? 2 : 1)
@@ -221,7 +287,7 @@ static const struct {
     CASE(buffer_race), CASE(buffer_fine), CASE(word_race), CASE(word_fine), CASE(copy_race),
     CASE(copy_fine), CASE(value_race), CASE(value_fine), CASE(rows_fine), CASE(threads_race),
     CASE(threads_fine), CASE(mutex_fine), CASE(team_race), CASE(team_fine), CASE(section_race),
-    CASE(section_fine), CASE(tasks_fine)};
+    CASE(section_fine), CASE(tasks_fine), CASE(locks_fine), CASE(once_fine), CASE(ended_race)};
 
 int main(int argc, char **argv)
 {
