@@ -40,6 +40,7 @@ uint64_t race_tick(void)
 struct race_view *race_knowledge(void)
 {
     const struct race_thread *t = race_self();
+    race_advice_release();
     return race_view_with(t->view, t->tid, t->clock);
 }
 
@@ -118,300 +119,6 @@ uint64_t race_place(uint64_t key)
 uint64_t race_site(const void *address)
 {
     return race_place(program_address(proc->race, (uint64_t)(uintptr_t)address));
-}
-
-/* --- joins ------------------------------------------------------------------------------------ */
-
-static int spans_job(const struct comm *c)
-{
-    return !c->remote && c->size == boot_size();
-}
-
-/* Clocks as an array, for reductions by MPI_MAX. NULL: no memory. */
-static int64_t *dense(void)
-{
-    const struct race *r = proc->race;
-    const struct race_thread *t = race_self();
-    int64_t *v = malloc(r->tids * sizeof *v);
-    for (uint32_t i = 0; v && i < r->tids; i++)
-        v[i] = (int64_t)race_view_of(t->view, i);
-    if (v)
-        v[t->tid] = (int64_t)t->clock;
-    return v;
-}
-
-static void learn_dense(const int64_t *v)
-{
-    struct race *r = proc->race;
-    const struct race_thread *t = race_self();
-    struct race_entry *e = malloc(r->tids * sizeof *e);
-    uint32_t k = 0;
-    for (uint32_t i = 0; e && i < r->tids; i++)
-        if (i != t->tid)
-            e[k++] = (struct race_entry){i, 0, (uint64_t)v[i]};
-    struct race_view *view = e ? race_view_make(t->view->floor, e, k) : NULL;
-    if (view)
-        race_learn(view);
-    else
-        r->off = 1;
-    race_view_drop(view);
-    free(e);
-}
-
-/* Members exchange what they know. */
-static void join(struct comm *c)
-{
-    int64_t *v = dense();
-    if (v && !coll_allreduce_i64(v, (int)proc->race->tids, COLL_MAX, c))
-        learn_dense(v);
-    free(v);
-}
-
-/* Does the calling thread know all that other threads of its process did? */
-static int is_whole(const struct race *r)
-{
-    const struct race_thread *me = race_self();
-    if (r->forks)
-        return 0;
-    for (int i = 0; i < r->threads; i++) {
-        const struct race_thread *t = &r->thread[i];
-        if (t != me && race_view_of(me->view, t->tid) < t->clock)
-            return 0;
-    }
-    return 1;
-}
-
-/* All are here, whole: 1. The barrier is needed, since a collective without data need not be
- * one. */
-static int all_whole(const struct race *r, struct comm *c)
-{
-    int64_t whole = is_whole(r);
-    int err = r->threads == 1 ? coll_barrier(c) : coll_allreduce_i64(&whole, 1, COLL_MIN, c);
-    return !err && whole && !boot_failed_count();
-}
-
-/* The end of a phase: all records are where they belong, then everything that is complete is
- * known to all. Where some thread goes on beside the call that is not so. */
-static void end_phase(struct comm *c)
-{
-    struct race *r = proc->race;
-    size_t at = 0;
-    for (struct map_entry *e; (e = map_next(&r->wins, &at)) != NULL;)
-        race_send_open(e->value);
-    race_settle();
-    if (!all_whole(r, c)) {
-        if (r->threads > 1 && !boot_failed_count())
-            join(c);
-        return;
-    }
-    uint64_t floor = r->floor + (1ull << RACE_PHASE_BITS);
-    struct race_view *v = race_view_make(floor, NULL, 0);
-    if (!v) {
-        r->off = 1;
-        return;
-    }
-    r->floor = floor;
-    for (int i = 0; i < r->threads; i++)
-        r->thread[i].clock = floor;
-    race_know(race_self(), v);
-    r->fetched = 0;
-    race_region_phase(&r->region, floor);
-    memset(r->region.did, 0, r->tids);
-}
-
-void race_joined(struct comm *c)
-{
-    if (c->remote || proc->race->off)
-        return;
-    race_tick();
-    if (spans_job(c))
-        end_phase(c);
-    else
-        join(c);
-}
-
-/* --- collectives ------------------------------------------------------------------------------ */
-
-/* Which collective on clocks carries what the program's carries. */
-static int edges(const struct coll_args *a, int64_t *v, struct coll_args *out)
-{
-    *out = (struct coll_args){.comm = a->comm, .root = a->root, .rbuf = v,
-                              .rcount = (MPI_Aint)proc->race->tids, .rtype = dt_find(MPI_INT64_T),
-                              .sbuf = MPI_IN_PLACE, .op = dt_op_find(MPI_MAX)};
-    switch (a->call) {
-    case COLL_BCAST: case COLL_SCATTER: case COLL_SCATTERV:
-        out->call = COLL_BCAST;
-        return a->root == a->comm->rank ? 0 : 1;
-    case COLL_REDUCE: case COLL_GATHER: case COLL_GATHERV:
-        out->call = COLL_REDUCE;
-        if (a->root != a->comm->rank) {
-            out->sbuf = v;
-            out->rbuf = NULL;
-        }
-        return a->root == a->comm->rank;
-    case COLL_SCAN: case COLL_EXSCAN:
-        out->call = COLL_SCAN;
-        return 1;
-    default: /* neighbours, too: more than they promise, so that nothing is invented */
-        out->call = COLL_ALLREDUCE;
-        return 1;
-    }
-}
-
-void race_collective(const struct coll_args *a)
-{
-    struct coll_args out;
-    if (a->comm->remote || proc->race->off || boot_failed_count())
-        return;
-    int64_t *v = dense();
-    int hears = edges(a, v, &out);
-    if (v && out.call == COLL_ALLREDUCE) {
-        free(v);
-        race_joined(a->comm);
-        return;
-    }
-    race_tick();
-    if (v && !coll_run(&out) && hears)
-        learn_dense(v);
-    free(v);
-}
-
-/* Wrapped around a request's own functions. */
-struct watch {
-    struct request_ops ops;
-    const struct request_ops *inner;
-    struct coll_args a;       /* collective; a.comm NULL: a message */
-    struct comm *comm;        /* send: to rank `dest` of its peers */
-    int dest;
-    struct request *clocks;   /* of a collective that is under way */
-    int64_t *v;
-    int hears;
-    void (*done)(void *arg);  /* an operation: once */
-    void *done_arg;
-};
-
-static struct watch *watch_of(const struct request *r)
-{
-    return (struct watch *)((char *)(uintptr_t)r->ops - offsetof(struct watch, ops));
-}
-
-static void begin_clocks(struct watch *x)
-{
-    struct coll_args out;
-    if (x->clocks || proc->race->off || !(x->v = dense()))
-        return;
-    race_tick();
-    x->hears = edges(&x->a, x->v, &out);
-    if (coll_begin(&out, &x->clocks)) {
-        x->clocks = NULL;
-        free(x->v);
-        x->v = NULL;
-    }
-}
-
-static int on_start(struct request *r)
-{
-    struct watch *x = watch_of(r);
-    if (x->comm)
-        race_sending(x->comm, x->dest);
-    int err = x->inner->start(r);
-    if (!err && x->a.comm)
-        begin_clocks(x);
-    return err;
-}
-
-static int on_query(struct request *r, MPI_Status *st)
-{
-    struct watch *x = watch_of(r);
-    if (x->clocks && !r->error) {
-        request_wait(x->clocks); /* all members have begun it */
-        if (!request_finish(x->clocks, MPI_STATUS_IGNORE) && x->hears)
-            learn_dense(x->v);
-        x->clocks = NULL;
-        free(x->v);
-        x->v = NULL;
-    }
-    if (x->done) {
-        x->done(x->done_arg);
-        x->done = NULL;
-        return x->inner->query ? x->inner->query(r, st) : MPI_SUCCESS;
-    }
-    if (r->kind != REQUEST_RMA && !x->a.comm && !x->comm && r->comm && !r->error &&
-        !status_cancelled(&r->status))
-        race_received(r->comm, r->status.MPI_SOURCE);
-    return x->inner->query ? x->inner->query(r, st) : MPI_SUCCESS;
-}
-
-static void on_free(struct request *r)
-{
-    struct watch *x = watch_of(r);
-    r->ops = x->inner;
-    if (x->done)
-        x->done(x->done_arg);
-    if (r->ops->free)
-        r->ops->free(r);
-    if (!x->clocks) /* else its numbers are still on their way: kept until the process ends */
-        free(x);
-}
-
-static struct watch *wrap(struct request *r)
-{
-    struct watch *x = proc->race->off ? NULL : calloc(1, sizeof *x);
-    if (!x)
-        return NULL;
-    x->inner = r->ops;
-    x->ops = *r->ops;
-    x->ops.query = on_query;
-    x->ops.free = on_free;
-    if (x->ops.start)
-        x->ops.start = on_start;
-    r->ops = &x->ops;
-    return x;
-}
-
-void race_watch_recv(struct request *r)
-{
-    wrap(r);
-}
-
-void race_watch_done(struct request *r, void (*fn)(void *arg), void *arg)
-{
-    struct watch *x = wrap(r);
-    if (x) {
-        x->done = fn;
-        x->done_arg = arg;
-    } else {
-        fn(arg);
-    }
-}
-
-void race_watch_send_init(struct request *r, struct comm *c, int dest)
-{
-    struct watch *x = wrap(r);
-    if (x) {
-        x->comm = c;
-        x->dest = dest;
-    }
-}
-
-static struct watch *watch_collective(const struct coll_args *a, struct request *r)
-{
-    struct watch *x = a->comm->remote ? NULL : wrap(r);
-    if (x)
-        x->a = *a;
-    return x;
-}
-
-void race_collective_prepared(const struct coll_args *a, struct request *r)
-{
-    watch_collective(a, r);
-}
-
-void race_collective_begun(const struct coll_args *a, struct request *r)
-{
-    struct watch *x = watch_collective(a, r);
-    if (x)
-        begin_clocks(x);
 }
 
 /* --- messages --------------------------------------------------------------------------------- */
@@ -524,6 +231,10 @@ int race_init(void)
     if (!sched && x->code)
         on_exit(at_exit, x);
     race_msg_init();
+    if (race_advice_init() || race_graph_init())
+        return -ENOMEM;
+    if (r->advice || r->graph)
+        r->region.ordered = race_ordered;
     return race_full_init();
 }
 
@@ -536,8 +247,11 @@ void race_ending(void)
     for (struct map_entry *e; (e = map_next(&r->wins, &at)) != NULL;)
         race_send_open(e->value);
     race_settle();
-    if (!boot_failed_count())
+    if (!boot_failed_count()) {
         race_summary();
+        race_advice_tell();
+        race_graph_write();
+    }
     r->off = 1;
     race_full_stop();
 }
@@ -552,6 +266,8 @@ void race_finalize(void)
     race_msg_free();
     race_region_free(&r->region);
     free(r->region.did);
+    race_advice_free();
+    race_graph_free();
     map_destroy(&r->pairs);
     map_destroy(&r->sites);
     race_full_free();

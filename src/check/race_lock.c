@@ -88,7 +88,7 @@ static void board_write(const struct race_win *x, int rank, int row, const struc
     struct board *b = board_of(x, rank);
     if (!b)
         return;
-    uint64_t *clock = b->clock + (size_t)row * (size_t)boot_size();
+    uint64_t *clock = b->clock + (size_t)row * proc->race->tids;
     guard_take(b);
     if (v->floor > b->floor[row])
         b->floor[row] = v->floor;
@@ -180,38 +180,95 @@ static int is_told(void *arg)
     return r->told >= r->asked || boot_failed_count();
 }
 
-static void ask(struct race_win *x, int rank, enum race_lock_kind kind)
+/* A new reference. */
+static struct race_view *ask(struct race_win *x, int rank, enum race_lock_kind kind)
 {
     struct race *r = proc->race;
     int world = comm_world(rma_win_comm(x->w), rank);
+    if (r->threads == 1) { /* else another thread may wait for it */
+        race_view_drop(r->tell);
+        r->tell = NULL;
+    }
     struct ask_msg m = {.win = x->id, .number = ++r->asked, .kind = kind};
     race_msg_send(world, RACE_ASK, &m, sizeof m);
     progress_wait(is_told, r, "what former holders of a lock knew", world);
-    if (r->tell)
-        race_learn(r->tell);
+    return race_view_ref(r->tell);
 }
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-static void learn_and_drop(struct race_view *v)
+/* What former holders knew when they gave it up; a new reference, or NULL: nothing. Waits where
+ * some member is far. */
+static struct race_view *former(struct race_win *x, int rank, enum race_lock_kind kind)
 {
-    if (v)
-        race_learn(v);
+    if ((uint32_t)comm_world(rma_win_comm(x->w), rank) == proc->race->me && !x->board)
+        return learned(x, kind);
+    if (!x->board)
+        return ask(x, rank, kind);
+    struct race_view *v = board_read(x, rank, 0);
+    if (kind != RACE_EXCLUSIVE)
+        return v;
+    struct race_view *shared = board_read(x, rank, 1), *both = race_view_join(v, shared);
     race_view_drop(v);
+    race_view_drop(shared);
+    return both;
 }
 
 void race_lock_learn(struct race_win *x, int rank, enum race_lock_kind kind)
 {
     if (kind == RACE_UNLOCKED || kind == RACE_UNCHECKED)
         return;
-    if (x->board) {
-        learn_and_drop(board_read(x, rank, 0));
-        if (kind == RACE_EXCLUSIVE)
-            learn_and_drop(board_read(x, rank, 1));
-    } else if ((uint32_t)comm_world(rma_win_comm(x->w), rank) == proc->race->me) {
-        learn_and_drop(learned(x, kind));
-    } else {
-        ask(x, rank, kind);
+    struct race_view *v = former(x, rank, kind);
+    if (v)
+        race_learn(v);
+    race_view_drop(v);
+}
+
+void race_lock_all_learn(struct race_win *x, struct race_target *t)
+{
+    if (race_is_settled(x, t) || !rma_holds_lock(x->w, t->rank))
+        return;
+    t->all = 1;
+    race_lock_learn(x, t->rank, RACE_SHARED);
+}
+
+/* Its operations so far came behind what former holders of the lock did. */
+static void settle(struct race_win *x, struct race_target *t)
+{
+    struct race *r = proc->race;
+    rma_lock_now(x->w, t->rank);
+    if (race_is_settled(x, t) || !rma_holds_lock(x->w, t->rank)) /* a failed process has none */
+        return;
+    t->all = 1;
+    struct race_view *v = former(x, t->rank, RACE_SHARED);
+    if (!v)
+        return;
+    for (struct list *l = t->pend.next; l != &t->pend; l = l->next) {
+        struct race_pend *p = LIST_OBJ(l, struct race_pend, link);
+        if (race_view_holds(p->view, v))
+            continue;
+        struct race_view *both = race_view_join(p->view, v);
+        if (!both) {
+            r->off = 1;
+            break;
+        }
+        race_view_drop(p->view);
+        p->view = both;
+        p->view_no = ++r->view_nos;
+    }
+    race_learn(v);
+    race_view_drop(v);
+}
+
+void race_lock_all_settle(struct race_win *x, int rank)
+{
+    int size = rma_win_comm(x->w)->size;
+    if (x->all != RACE_SHARED)
+        return;
+    for (int i = rank < 0 ? 0 : rank; i < size && (rank < 0 || i == rank); i++) {
+        struct race_target *t = race_target_of(x, i, 0);
+        if (t && !t->all && !list_empty(&t->pend))
+            settle(x, t);
     }
 }
 

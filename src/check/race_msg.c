@@ -332,7 +332,8 @@ void race_send_batch(struct race_win *x, const struct race_target *t, struct rac
     uint32_t most = (uint32_t)(am_max(t->world) / 2 / sizeof *p->rec), was = p->sent;
     struct records_msg m = {.win = x->id, .number = p->number, .issued = p->issued,
                             .done = was ? RACE_OPEN : done, .view_no = p->view_no, .site = site,
-                            .epoch = p->epoch, .tid = p->tid, .closer = race_closer(p->tid),
+                            .epoch = p->epoch, .tid = p->tid,
+                            .closer = p->done ? p->closer : race_closer(p->tid),
                             .call = (uint8_t)call,
                             .fetched = proc->race->fetched};
     while (most && p->sent < p->n) { /* a failed process takes nothing */

@@ -95,16 +95,16 @@ struct race_target *race_target_of(struct race_win *x, int rank, int make)
     return t;
 }
 
-/* The batch that operations issued now belong to. */
-static struct race_pend *pend_now(struct race_win *x, struct race_target *t)
+/* The batch that operations issued now belong to. alone: one that its request completes. */
+static struct race_pend *pend_now(struct race_win *x, struct race_target *t, int alone)
 {
     struct race *r = proc->race;
     const struct race_thread *me = race_self();
     uint32_t epoch = x->nstarted ? t->starts : x->fence_open ? RACE_FENCE | x->fences : 0;
     struct race_pend *p =
         list_empty(&t->pend) ? NULL : LIST_OBJ(t->pend.prev, struct race_pend, link);
-    if (p && p->view_no == me->view_no && p->epoch == epoch &&
-        me->clock - p->issued < UINT32_MAX / 2)
+    int joins = p && !p->alone && !alone && p->view_no == me->view_no;
+    if (joins && p->epoch == epoch && me->clock - p->issued < UINT32_MAX / 2)
         return p;
     p = calloc(1, sizeof *p);
     if (!p)
@@ -115,6 +115,7 @@ static struct race_pend *pend_now(struct race_win *x, struct race_target *t)
     p->view_no = me->view_no;
     p->view = race_view_ref(me->view);
     p->epoch = epoch;
+    p->alone = alone;
     list_push(&t->pend, &p->link);
     return p;
 }
@@ -156,14 +157,25 @@ static void pend_free(struct race_pend *p)
 
 /* --- buffers here ----------------------------------------------------------------------------- */
 
-static struct race_batch *local_now(struct race_target *t)
+/* What one operation uses here. */
+struct buffers {
+    struct race_target *t;
+    int alone;              /* its request ends their use */
+    struct race_local *own; /* then: where they stand, once there is one */
+};
+
+static struct race_local *local_now(struct buffers *u)
 {
     const struct race *r = proc->race;
     const struct race_thread *me = race_self();
+    struct race_target *t = u->t;
     struct race_local *l =
         list_empty(&t->local) ? NULL : LIST_OBJ(t->local.prev, struct race_local, link);
-    if (l && l->batch->view_no == me->view_no && me->clock - l->batch->issued < UINT32_MAX / 2)
-        return l->batch;
+    if (u->own)
+        return u->own;
+    int joins = l && !u->alone && !l->req && l->batch->view_no == me->view_no;
+    if (joins && l->batch->done == RACE_OPEN && me->clock - l->batch->issued < UINT32_MAX / 2)
+        return l;
     l = calloc(1, sizeof *l);
     struct race_batch *b = l ? calloc(1, sizeof *b) : NULL;
     if (!b) {
@@ -175,18 +187,21 @@ static struct race_batch *local_now(struct race_target *t)
                              .fetched = r->fetched};
     l->batch = b;
     list_push(&t->local, &l->link);
-    return b;
+    if (u->alone)
+        u->own = l;
+    return l;
 }
 
-static void use_buffer(struct race_target *t, enum race_kind kind, enum race_call call,
+static void use_buffer(struct buffers *u, enum race_kind kind, enum race_call call,
                        const void *buf, MPI_Aint count, const struct dt_type *type, uint64_t site)
 {
     struct race *r = proc->race;
     struct lanes l;
-    struct race_batch *b;
+    struct race_local *local;
     lanes_of(type, (size_t)count, (uint64_t)(uintptr_t)buf, &l);
-    if (!l.n || !(b = local_now(t)))
+    if (!l.n || !(local = local_now(u)))
         return;
+    struct race_batch *b = local->batch;
     struct race_rec rec = {.tick = (uint32_t)(race_self()->clock - b->issued), .weight = 1,
                            .deed = {.kind = (uint8_t)kind & 15, .flags = RACE_BUFFER, .esize = 1},
                            .call = (uint8_t)call, .site = site, .batch = b};
@@ -197,6 +212,13 @@ static void use_buffer(struct race_target *t, enum race_kind kind, enum race_cal
         race_watch_bytes(rec.lane.at, race_lane_end(&rec.lane) - rec.lane.at);
         race_region_add(&r->region, &rec);
     }
+}
+
+static void local_free(struct race_local *l)
+{
+    list_del(&l->link);
+    race_batch_drop(l->batch);
+    free(l);
 }
 
 /* --- the call --------------------------------------------------------------------------------- */
@@ -232,14 +254,14 @@ static const uint8_t calls[] = {[RMA_PUT] = RACE_CALL_PUT,   [RMA_GET] = RACE_CA
                                 [RMA_FOP] = RACE_CALL_FOP,   [RMA_CAS] = RACE_CALL_CAS};
 
 /* The end of a request. number: of the batch that is complete at the target with it, or 0. */
-struct request_end {
-    struct race_batch *here;
+struct race_request {
+    struct race_local *here; /* NULL: complete, or it has no buffers */
     uint64_t win, number;
     int rank;
 };
 
 /* A get has read what it returns. */
-static void complete_get(const struct request_end *e, uint64_t done)
+static void complete_get(const struct race_request *e, uint64_t done)
 {
     struct race_win *x = race_win_of(e->win);
     struct race_target *t = x ? race_target_of(x, e->rank, 0) : NULL;
@@ -247,6 +269,11 @@ static void complete_get(const struct request_end *e, uint64_t done)
         struct race_pend *p = LIST_OBJ(l, struct race_pend, link);
         if (p->number != e->number)
             continue;
+        if (!race_is_settled(x, t)) {
+            p->done = done;
+            p->closer = race_closer(p->tid);
+            return;
+        }
         race_send_batch(x, t, p, done, RACE_CALL_REQUEST, 0);
         pend_free(p);
         return;
@@ -256,43 +283,46 @@ static void complete_get(const struct request_end *e, uint64_t done)
 /* The request is complete here: its buffers are the program's again. */
 static void on_request(void *arg)
 {
-    struct request_end *e = arg;
+    struct race_request *e = arg;
     struct race *r = proc->race;
     uint64_t done = r && !r->off ? race_tick() : 0;
-    if (done && e->here->done == RACE_OPEN) {
-        e->here->done_call = RACE_CALL_REQUEST;
-        e->here->closer = race_closer(e->here->tid);
-        race_region_close(&r->region, e->here, done);
+    struct race_local *l = e->here;
+    if (l && done) {
+        l->batch->done_call = RACE_CALL_REQUEST;
+        l->batch->closer = race_closer(l->batch->tid);
+        race_region_close(&r->region, l->batch, done);
     }
+    if (l)
+        local_free(l);
     if (done && e->number)
         complete_get(e, done);
-    race_batch_drop(e->here);
     free(e);
 }
 
 /* The operation has batches of its own, which its request ends. */
-static void watch_request(struct race_win *x, struct race_target *t, const struct rma_args *a,
+static void watch_request(struct race_win *x, const struct buffers *u, uint64_t number,
                           struct request *req)
 {
-    struct request_end *e = list_empty(&t->local) ? NULL : malloc(sizeof *e);
+    struct race_request *e = malloc(sizeof *e);
     if (!e)
         return;
-    *e = (struct request_end){.win = x->id, .rank = t->rank};
-    e->here = race_batch_ref(LIST_OBJ(t->local.prev, struct race_local, link)->batch);
-    if (a->kind == RMA_GET && !list_empty(&t->pend))
-        e->number = LIST_OBJ(t->pend.prev, struct race_pend, link)->number;
+    *e = (struct race_request){.here = u->own, .win = x->id, .number = number,
+                               .rank = u->t->rank};
+    if (e->here)
+        e->here->req = e;
     race_watch_done(req, on_request, e);
 }
 
-static void record(struct race_win *x, struct race_target *t, const struct rma_args *a,
-                   uint64_t site)
+/* Number of its batch; 0: no memory. */
+static uint64_t record(struct race_win *x, struct race_target *t, const struct rma_args *a,
+                       int alone, uint64_t site)
 {
     struct lanes l;
     const struct race_member *m = &x->member[a->rank];
-    struct race_pend *p = pend_now(x, t);
+    struct race_pend *p = pend_now(x, t, alone);
     lanes_of(a->ttype, (size_t)a->tcount, m->base + (uint64_t)a->disp * m->unit, &l);
     if (!p)
-        return;
+        return 0;
     struct race_wire_rec w = {.tick = (uint32_t)(race_self()->clock - p->issued),
                               .deed = deed_of(a), .weight = 1, .call = calls[a->kind],
                               .site = site};
@@ -302,8 +332,9 @@ static void record(struct race_win *x, struct race_target *t, const struct rma_a
         w.lane = l.l[i];
         pend_add(p, &w);
     }
-    if (p->n - p->sent >= RACE_PEND_MAX)
+    if (p->n - p->sent >= RACE_PEND_MAX && race_is_settled(x, t))
         race_send_batch(x, t, p, RACE_OPEN, RACE_CALL_NONE, 0);
+    return p->number;
 }
 
 void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, const void *site)
@@ -317,37 +348,41 @@ void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, c
     if (!t)
         return;
     uint64_t place = race_site(site);
+    if (a->kind >= RMA_ACC) /* others may wait for it */
+        race_advice_release();
+    if (x->board) /* the lock was taken for it, if it was not held before */
+        race_lock_all_learn(x, t);
     race_tick();
     r->fetched |= a->kind >= RMA_GACC ? RACE_FETCHED : a->kind == RMA_ACC ? RACE_UPDATED : 0;
-    if (req)
-        race_self()->view_no = ++r->view_nos;
-    record(x, t, a, place);
+    int is_get = req && a->kind == RMA_GET;
+    uint64_t number = record(x, t, a, is_get, place);
     int reads = a->kind != RMA_GET && !(a->op && a->op->index == DT_NO_OP);
+    struct buffers u = {.t = t, .alone = req != NULL};
     if (reads && a->otype)
-        use_buffer(t, RACE_LOAD, calls[a->kind], a->origin, a->ocount, a->otype, place);
+        use_buffer(&u, RACE_LOAD, calls[a->kind], a->origin, a->ocount, a->otype, place);
     if (a->kind == RMA_CAS)
-        use_buffer(t, RACE_LOAD, calls[a->kind], a->compare, 1, a->ttype, place);
+        use_buffer(&u, RACE_LOAD, calls[a->kind], a->compare, 1, a->ttype, place);
     if (a->rtype)
-        use_buffer(t, RACE_STORE, calls[a->kind], a->result, a->rcount, a->rtype, place);
-    if (!req)
-        return;
-    watch_request(x, t, a, req);
-    race_self()->view_no = ++r->view_nos; /* later operations are not of these batches */
+        use_buffer(&u, RACE_STORE, calls[a->kind], a->result, a->rcount, a->rtype, place);
+    if (req)
+        watch_request(x, &u, is_get ? number : 0, req);
 }
 
 /* --- completion ------------------------------------------------------------------------------- */
 
-void race_complete_local(struct race_target *t, uint64_t done)
+void race_complete_local(struct race_target *t, uint64_t done, enum race_call call, uint64_t site)
 {
     struct list *l;
-    while ((l = list_pop(&t->local)) != NULL) {
+    race_advice_done(t, call, site);
+    while ((l = list_first(&t->local)) != NULL) {
         struct race_local *x = LIST_OBJ(l, struct race_local, link);
-        if (x->batch->done == RACE_OPEN) {
-            x->batch->closer = race_closer(x->batch->tid);
-            race_region_close(&proc->race->region, x->batch, done);
-        }
-        race_batch_drop(x->batch);
-        free(x);
+        x->batch->closer = race_closer(x->batch->tid);
+        x->batch->done_call = (uint8_t)call;
+        x->batch->done_site = site;
+        race_region_close(&proc->race->region, x->batch, done);
+        if (x->req)
+            x->req->here = NULL;
+        local_free(x);
     }
 }
 
@@ -355,10 +390,13 @@ void race_complete(struct race_win *x, struct race_target *t, uint64_t done, enu
                    uint64_t site)
 {
     struct list *l;
-    race_complete_local(t, done);
+    race_complete_local(t, done, call, site);
     while ((l = list_first(&t->pend)) != NULL) {
         struct race_pend *p = LIST_OBJ(l, struct race_pend, link);
-        race_send_batch(x, t, p, done, call, site);
+        if (p->done)
+            race_send_batch(x, t, p, p->done, RACE_CALL_REQUEST, 0);
+        else
+            race_send_batch(x, t, p, done, call, site);
         pend_free(p);
     }
 }
@@ -376,6 +414,8 @@ void race_send_open(struct race_win *x)
     size_t at = 0;
     for (struct map_entry *e; (e = map_next(&x->targets, &at)) != NULL;) {
         const struct race_target *t = e->value;
+        if (!race_is_settled(x, t)) /* it may have to come behind what is not known yet */
+            continue;
         for (struct list *l = t->pend.next; l != &t->pend; l = l->next)
             race_send_batch(x, t, LIST_OBJ(l, struct race_pend, link), RACE_OPEN, RACE_CALL_NONE,
                             0);
@@ -389,7 +429,8 @@ void race_targets_free(struct race_win *x)
         struct race_target *t = e->value;
         while (!list_empty(&t->pend))
             pend_free(LIST_OBJ(t->pend.next, struct race_pend, link));
-        race_complete_local(t, race_tick());
+        race_complete_local(t, race_tick(), RACE_CALL_NONE, 0);
+        race_advice_gone(t);
         free(t);
     }
     map_destroy(&x->targets);

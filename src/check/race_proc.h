@@ -40,13 +40,19 @@ struct race_pend {
     struct race_view *view;
     uint32_t epoch;          /* number of the access epoch by MPI_Win_start, RACE_FENCE | number
                               * of the fence with MPI_MODE_NOPRECEDE, or 0 */
+    int alone;               /* of a request that completes it: nothing else joins it */
+    /* it is complete since then, but is sent when its lock is known to be held; 0 */
+    uint64_t done;
+    uint32_t closer;         /* race_batch.closer then */
     struct race_wire_rec *rec;
     uint32_t n, room, sent;  /* records; those that the target has */
 };
 
+struct race_request;
 struct race_local { /* buffers of operations in use */
     struct list link;
     struct race_batch *batch;
+    struct race_request *req; /* whose alone they are, or NULL */
 };
 
 enum race_lock_kind { RACE_UNLOCKED, RACE_SHARED, RACE_EXCLUSIVE, RACE_UNCHECKED };
@@ -55,6 +61,7 @@ struct race_target {
     struct list pend, local;
     uint32_t starts;         /* access epochs by MPI_Win_start */
     uint8_t lock;            /* enum race_lock_kind */
+    uint8_t all;             /* MPI_Win_lock_all: its lock is held, and former holders are known */
 };
 
 struct race_member {         /* a process of the window */
@@ -145,6 +152,8 @@ struct race {
     uint8_t fetched;         /* it did accumulates that fetch, in this phase */
     int off;                 /* MPI_Finalize: nothing more is noted */
     struct race_exit *exit;
+    struct race_advice *advice; /* NULL: not asked for; the graph, too */
+    struct race_graph *graph;
     uint64_t code_at, code_end; /* of this library */
 };
 
@@ -174,7 +183,8 @@ struct race_target *race_target_of(struct race_win *x, int rank, int make);
 /* All operations on it are complete (local: only here). */
 void race_complete(struct race_win *x, struct race_target *t, uint64_t done, enum race_call call,
                    uint64_t site);
-void race_complete_local(struct race_target *t, uint64_t done);
+void race_complete_local(struct race_target *t, uint64_t done, enum race_call call,
+                         uint64_t site);
 void race_complete_all(struct race_win *x, enum race_call call, uint64_t site);
 /* What is open goes to the targets as it is. */
 void race_send_open(struct race_win *x);
@@ -192,6 +202,16 @@ void race_msg_free(void);
 /* race_lock.c */
 void race_lock_learn(struct race_win *x, int rank, enum race_lock_kind kind);
 void race_lock_release(struct race_win *x, int rank, enum race_lock_kind kind);
+/* MPI_Win_lock_all takes most locks with the first operation. If it holds t's: learns from former
+ * holders. Waits where some member is far. */
+void race_lock_all_learn(struct race_win *x, struct race_target *t);
+/* Of those that have operations, of rank, or of all (-1): they are held when it returns. Waits. */
+void race_lock_all_settle(struct race_win *x, int rank);
+/* May records go to t? */
+static inline int race_is_settled(const struct race_win *x, const struct race_target *t)
+{
+    return x->all != RACE_SHARED || t->all;
+}
 void race_board_make(struct race_win *x);
 int race_on_release(int src, const void *msg, size_t len);
 int race_on_ask(int src, const void *msg, size_t len);
@@ -206,7 +226,29 @@ struct race_win *race_win_of(uint64_t id);
 struct race_win *race_win_find(struct rma_win *w);
 struct race_origin *race_origin_of(struct race_win *x, int world);
 void race_wins_free(void);
+/* race_advice.c: none of these does anything where no advice is asked for */
+int race_advice_init(void);
+void race_advice_run(enum race_call call, uint64_t site);
+/* The call completes what was done at t. */
+void race_advice_done(struct race_target *t, enum race_call call, uint64_t site);
+void race_advice_release(void); /* others may hear of what this process did so far */
+/* Its end orders it with late; NULL: perhaps with another. */
+void race_advice_used(const struct race_rec *early, const struct race_rec *late);
+void race_advice_came(const struct race_rec *r);
+void race_advice_gone(const struct race_target *t);
+void race_advice_tell(void);    /* all processes; waits */
+void race_advice_free(void);
+/* race_graph.c: the same */
+int race_graph_init(void);
+void race_graph_node(const struct race_rec *r);
+void race_graph_edge(const struct race_rec *early, const struct race_rec *late);
+void race_graph_race(const struct race_found *f);
+void race_graph_win_freed(struct race_win *x);
+void race_graph_write(void); /* all processes; waits */
+void race_graph_free(void);
 /* race_report.c */
+void race_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void race_ordered(void *arg, const struct race_rec *early, const struct race_rec *late);
 void race_report(void *arg, const struct race_found *f);
 void race_summary(void);
 

@@ -26,41 +26,6 @@ struct race_node {
 
 static const int bits_of[] = {[PAGE] = PAGE_BITS, [SPAN] = SPAN_BITS, [ROOT] = 63};
 
-/* --- order ------------------------------------------------------------------------------------ */
-
-static uint64_t issued(const struct race_rec *r)
-{
-    return r->batch->issued + r->tick;
-}
-
-/* What the thread of r knew of tid when it issued r. */
-static uint64_t knew(const struct race_rec *r, uint32_t tid)
-{
-    return r->batch->tid == tid ? issued(r) : race_view_of(r->batch->view, tid);
-}
-
-/* Whose clock `done` is. */
-static uint32_t closer(const struct race_batch *b)
-{
-    return b->closer ? b->closer - 1 : b->tid;
-}
-
-static enum race_order after(const struct race_rec *late, const struct race_rec *early)
-{
-    const struct race_batch *b = early->batch;
-    if (b->done != RACE_OPEN)
-        return knew(late, closer(b)) >= b->done ? RACE_ORDERED : RACE_UNORDERED;
-    return knew(late, b->tid) >= issued(early) ? RACE_UNDECIDED : RACE_UNORDERED;
-}
-
-enum race_order race_order_of(const struct race_rec *a, const struct race_rec *b)
-{
-    enum race_order x = after(a, b), y = after(b, a);
-    if (x == RACE_ORDERED || y == RACE_ORDERED)
-        return RACE_ORDERED;
-    return x == RACE_UNDECIDED || y == RACE_UNDECIDED ? RACE_UNDECIDED : RACE_UNORDERED;
-}
-
 /* --- batches ---------------------------------------------------------------------------------- */
 
 struct race_batch *race_batch_ref(struct race_batch *b)
@@ -243,53 +208,7 @@ static int rec_keep(struct race_region *g, const struct race_rec *of)
     return 1;
 }
 
-/* --- two records ------------------------------------------------------------------------------ */
-
-/* Rule D: the same thread knew the same, the older access was complete before the newer was issued,
- * and each access that interferes with it does with the newer. */
-static int dominated(const struct race_rec *old, const struct race_rec *now)
-{
-    const struct race_batch *a = old->batch, *b = now->batch;
-    int same_knowledge = a->tid == b->tid && a->view_no == b->view_no;
-    int done_before = a->done != RACE_OPEN && !a->closer && a->done <= issued(now);
-    return same_knowledge && done_before && race_deed_covers(now->deed, old->deed) &&
-           a->accumulate == b->accumulate && race_lane_covers(&now->lane, &old->lane);
-}
-
-static int one_process(const struct race_region *g, uint32_t a, uint32_t b)
-{
-    return g->ranks ? a % g->ranks == b % g->ranks : a == b;
-}
-
-/* May accumulates of both make a lock, or a flag? */
-static int may_lock(const struct race_region *g, const struct race_batch *a,
-                    const struct race_batch *b)
-{
-    unsigned x = a->fetched | (g->did ? g->did[a->tid] : 0u);
-    unsigned y = b->fetched | (g->did ? g->did[b->tid] : 0u);
-    return x && y && ((x | y) & RACE_FETCHED);
-}
-
-static void test_pair(struct race_region *g, const struct race_rec *old, const struct race_rec *now)
-{
-    uint32_t size = old->deed.esize;
-    int one = one_process(g, old->batch->tid, now->batch->tid);
-    uint64_t apart = size > 1 && size == now->deed.esize &&
-                     race_lanes_shifted(&old->lane, &now->lane, size);
-    enum race_rule rule = race_rule_of(old->deed, now->deed, apart, one,
-                                    (enum race_accumulate)now->batch->accumulate);
-    if (rule == RACE_FINE || (rule == RACE_LANGUAGE && g->ranks && one))
-        return; /* a process's own loads and stores are not MPI's */
-    g->n.tests++;
-    enum race_touch touch = race_lanes_touch(&old->lane, &now->lane);
-    if (touch == RACE_APART || race_order_of(old, now) != RACE_UNORDERED)
-        return;
-    int hulls = (old->deed.flags | now->deed.flags) & RACE_HULL;
-    int locks = !one && rule != RACE_ACC_TYPE && rule != RACE_ACC_OP &&
-                may_lock(g, old->batch, now->batch);
-    struct race_found f = {old, now, rule, touch == RACE_MAY_TOUCH || hulls || locks};
-    g->found(g->arg, &f);
-}
+/* --- the walk --------------------------------------------------------------------------------- */
 
 /* What to do with the records of a node that touch r's hull. */
 struct walk {
@@ -336,10 +255,12 @@ static void visit(struct walk *w, const struct race_node *n)
         if (old == r || old->batch->done > w->most ||
             race_lane_end(&old->lane) <= r->lane.at || !first_common(n, old, r))
             continue;
-        if (!w->again && dominated(old, r))
+        if (!w->again && race_pair_dominated(old, r)) {
+            race_pair_replaced(w->g, old, r);
             note_drop(w, old);
-        else if (!quiet)
-            test_pair(w->g, old, r);
+        } else if (!quiet) {
+            race_pair_test(w->g, old, r, w->again);
+        }
     }
 }
 
@@ -432,6 +353,10 @@ static int hull(struct race_region *g, struct race_rec *a, struct race_rec *b)
     uint64_t end = ea > eb ? ea : eb;
     if (end - at > UINT32_MAX || a->batch->done == RACE_OPEN || b->batch->done == RACE_OPEN)
         return 0;
+    if (g->ordered) {
+        g->ordered(g->arg, a, NULL);
+        g->ordered(g->arg, b, NULL);
+    }
     struct race_rec r = *a;
     r.batch = a->batch == b->batch ? a->batch : batch_of_both(a->batch, b->batch);
     if (!r.batch)
@@ -488,6 +413,8 @@ void race_region_init(struct race_region *g, size_t budget,
 void race_region_add(struct race_region *g, const struct race_rec *r)
 {
     struct walk w = {.g = g, .r = r, .most = RACE_OPEN};
+    if (g->ordered)
+        g->ordered(g->arg, NULL, r);
     walk_nodes(&w);
     for (uint32_t i = 0; i < w.n; i++) {
         rec_drop(g, w.drop[i]);
@@ -559,6 +486,8 @@ static void last_test(struct race_region *g, const struct race_rec *r, uint64_t 
 void race_region_phase(struct race_region *g, uint64_t floor)
 {
     size_t n;
+    if (g->ordered)
+        return;
     struct race_rec **list = all(g, &n);
     for (size_t i = 0; i < n; i++)
         if (list[i]->batch->done == RACE_OPEN)

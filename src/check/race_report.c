@@ -15,8 +15,7 @@
 #include "var/var.h"
 
 /* One line, to the file of MPIR_CVAR_RACE_FILE or to stderr. */
-static void line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void line(const char *fmt, ...)
+void race_line(const char *fmt, ...)
 {
     char text[512];
     va_list ap;
@@ -107,20 +106,21 @@ static void tell(const struct race_found *f)
     if (race_lane_end(b) < end)
         end = race_lane_end(b);
     where(f, at, place, sizeof place);
-    line("%s: %llu byte%s of %s at rank %d",
+    race_line("%s: %llu byte%s of %s at rank %d",
          f->possible ? "POSSIBLE RACE" : race_rule_is_value(f->rule) ? "VALUE" : "RACE",
          (unsigned long long)(end - at), end - at == 1 ? "" : "s", place, boot_rank());
     describe(f->old, text, sizeof text);
-    line("%s", text);
+    race_line("%s", text);
     describe(f->now, text, sizeof text);
-    line("%s", text);
-    line("  not ordered: %s", race_rule_text(f->rule));
+    race_line("%s", text);
+    race_line("  not ordered: %s", race_rule_text(f->rule));
 }
 
 void race_report(void *arg, const struct race_found *f)
 {
     struct race *r = proc->race;
     (void)arg;
+    race_graph_race(f);
     if (r->off || is_known(f))
         return;
     if (f->possible) {
@@ -139,6 +139,19 @@ void race_report(void *arg, const struct race_found *f)
         tell(f);
 }
 
+void race_ordered(void *arg, const struct race_rec *early, const struct race_rec *late)
+{
+    (void)arg;
+    if (early)
+        race_advice_used(early, late);
+    else
+        race_advice_came(late);
+    if (early && late)
+        race_graph_edge(early, late);
+    else if (late)
+        race_graph_node(late);
+}
+
 void race_summary(void)
 {
     struct race *r = proc->race;
@@ -147,8 +160,8 @@ void race_summary(void)
     if (coll_allreduce_i64(v, 4, COLL_SUM, proc->obj->world) || boot_rank())
         return;
     if (v[0] || v[1] || v[3])
-        line("race checker: %lld race%s, %lld of uncertain value, %lld possible; %lld accesses "
-             "found no memory (MPIR_CVAR_RACE_MEM)",
-             (long long)v[0], v[0] == 1 ? "" : "s", (long long)v[1], (long long)v[2],
-             (long long)v[3]);
+        race_line("race checker: %lld race%s, %lld of uncertain value, %lld possible; "
+                  "%lld accesses found no memory (MPIR_CVAR_RACE_MEM)",
+                  (long long)v[0], v[0] == 1 ? "" : "s", (long long)v[1], (long long)v[2],
+                  (long long)v[3]);
 }

@@ -106,7 +106,7 @@ int race_deed_covers(struct race_deed now, struct race_deed old);
 unsigned race_foes(enum race_kind kind);
 const char *race_rule_text(enum race_rule r);
 
-/* --- records (race_region.c) ---------------------------------------------------------------- */
+/* --- records (race_region.c, race_pair.c) ----------------------------------------------------- */
 
 /* Accumulates of the process in this phase: they may make a lock, or a flag that another polls. */
 enum race_fetched { RACE_FETCHED = 1, RACE_UPDATED = 2 };
@@ -151,12 +151,27 @@ struct race_region {
     struct race_counts n;
     uint8_t *did;            /* by thread: enum race_fetched, as far as heard; or NULL */
     void (*found)(void *arg, const struct race_found *f);
+    /* Two accesses that interfere, but for the order of early before late. late NULL: early goes,
+     * and what it is ordered with is not known any more. early NULL: late comes. While the function
+     * is there rule P drops nothing. NULL: not asked for. */
+    void (*ordered)(void *arg, const struct race_rec *early, const struct race_rec *late);
     void *arg;
 };
 
 enum race_order { RACE_ORDERED, RACE_UNORDERED, RACE_UNDECIDED };
 /* Undecided: one is not complete, and the other's thread has heard of its own since. */
 enum race_order race_order_of(const struct race_rec *a, const struct race_rec *b);
+
+/* The clock of thread tid that the thread of r knew when it issued r. */
+uint64_t race_pair_knew(const struct race_rec *r, uint32_t tid);
+/* Rule D: what interferes with old does with now. */
+int race_pair_dominated(const struct race_rec *old, const struct race_rec *now);
+/* now comes when old is there. again: all but the end of now's batch was known at the first test */
+void race_pair_test(struct race_region *g, const struct race_rec *old, const struct race_rec *now,
+                    int again);
+/* now takes the place of old. */
+void race_pair_replaced(struct race_region *g, const struct race_rec *old,
+                        const struct race_rec *now);
 
 struct race_batch *race_batch_ref(struct race_batch *b);
 void race_batch_drop(struct race_batch *b);

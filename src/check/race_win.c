@@ -153,6 +153,7 @@ void race_win_freed(struct comm *c)
     race_settle();
     race_joined(c);
     coll_barrier(c); /* what others have sent has come, too */
+    race_graph_win_freed(x);
     struct rma_win *board = x->board;
     map_del(&r->wins, x->id);
     win_free(x);
@@ -306,13 +307,16 @@ static void before_unlock(struct race_win *x, const struct race_sync *s, uint64_
     t->lock = RACE_UNLOCKED;
 }
 
+/* Some locks are taken here, as this process's own: they guard loads and stores. */
 static void after_lock_all(struct race_win *x, const struct race_sync *s)
 {
     int size = rma_win_comm(x->w)->size;
     x->all = s->assert & MPI_MODE_NOCHECK ? RACE_UNCHECKED : RACE_SHARED;
-    rma_locks_now();
-    for (int i = 0; i < size; i++)
-        race_lock_learn(x, i, (enum race_lock_kind)x->all);
+    for (int i = 0; x->all == RACE_SHARED && i < size; i++) {
+        struct race_target *t = rma_holds_lock(x->w, i) ? race_target_of(x, i, 1) : NULL;
+        if (t)
+            race_lock_all_learn(x, t);
+    }
 }
 
 static void before_unlock_all(struct race_win *x, uint64_t site)
@@ -320,38 +324,61 @@ static void before_unlock_all(struct race_win *x, uint64_t site)
     int size = rma_win_comm(x->w)->size;
     if (!x->all)
         return;
+    race_lock_all_settle(x, -1);
     race_complete_all(x, RACE_CALL_UNLOCK_ALL, site);
-    for (int i = 0; i < size; i++)
-        race_lock_release(x, i, (enum race_lock_kind)x->all);
+    for (int i = 0; i < size; i++) {
+        struct race_target *t = race_target_of(x, i, 0);
+        if (!t || !t->all) /* it was not locked */
+            continue;
+        t->all = 0;
+        race_lock_release(x, i, RACE_SHARED);
+    }
     x->all = RACE_UNLOCKED;
 }
 
 /* --- the calls -------------------------------------------------------------------------------- */
 
-static void flush_local(struct race_win *x, int rank)
+static void flush_local(struct race_win *x, int rank, enum race_call call, uint64_t site)
 {
     uint64_t done = race_tick();
     size_t at = 0;
     for (struct map_entry *e; (e = map_next(&x->targets, &at)) != NULL;) {
         struct race_target *t = e->value;
         if (rank < 0 || t->rank == rank)
-            race_complete_local(t, done);
+            race_complete_local(t, done, call, site);
     }
 }
 
-static int in_passive(const struct race_win *x, int rank)
+/* Else the flush is refused, and nothing is complete. rank -1: all */
+static int in_passive(struct race_win *x, int rank)
 {
-    const struct race_target *t = rank < 0 ? NULL : race_target_of((void *)(uintptr_t)x, rank, 0);
-    return x->all || (t && t->lock);
+    size_t at = 0;
+    if (x->all)
+        return 1;
+    for (struct map_entry *e; (e = map_next(&x->targets, &at)) != NULL;) {
+        const struct race_target *t = e->value;
+        if (t->lock && (rank < 0 || t->rank == rank))
+            return 1;
+    }
+    return 0;
 }
 
 static void before_flush(struct race_win *x, const struct race_sync *s, uint64_t site)
 {
-    struct race_target *t = NULL;
-    if (s->call == RACE_CALL_FLUSH_ALL)
+    int rank = s->call == RACE_CALL_FLUSH || s->call == RACE_CALL_FLUSH_LOCAL ? s->rank : -1;
+    struct race_target *t;
+    if (rank < 0 && s->call != RACE_CALL_FLUSH_ALL && s->call != RACE_CALL_FLUSH_LOCAL_ALL)
+        return; /* MPI_PROC_NULL */
+    if (!in_passive(x, rank))
+        return;
+    if (s->call == RACE_CALL_FLUSH_LOCAL || s->call == RACE_CALL_FLUSH_LOCAL_ALL) {
+        flush_local(x, rank, s->call, site);
+        return;
+    }
+    race_lock_all_settle(x, rank);
+    if (rank < 0)
         race_complete_all(x, s->call, site);
-    else if (s->rank >= 0 && in_passive(x, s->rank) &&
-             (t = race_target_of(x, s->rank, 0)) != NULL)
+    else if ((t = race_target_of(x, rank, 0)) != NULL)
         race_complete(x, t, race_tick(), s->call, site);
 }
 
@@ -361,9 +388,11 @@ void race_before(struct rma_win *w, const struct race_sync *s)
     if (!x || proc->race->off)
         return;
     uint64_t site = race_site(s->site);
+    race_advice_run(s->call, site);
     switch (s->call) {
     case RACE_CALL_FENCE:
-        race_complete_all(x, s->call, site);
+        if (!rma_fence_check(w, s->assert))
+            race_complete_all(x, s->call, site);
         break;
     case RACE_CALL_COMPLETE:
         before_complete(x, site);
@@ -376,11 +405,9 @@ void race_before(struct rma_win *w, const struct race_sync *s)
         break;
     case RACE_CALL_FLUSH:
     case RACE_CALL_FLUSH_ALL:
-        before_flush(x, s, site);
-        break;
     case RACE_CALL_FLUSH_LOCAL:
     case RACE_CALL_FLUSH_LOCAL_ALL:
-        flush_local(x, s->call == RACE_CALL_FLUSH_LOCAL ? s->rank : -1);
+        before_flush(x, s, site);
         break;
     default:
         break;

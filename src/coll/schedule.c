@@ -573,7 +573,7 @@ int coll_awaits(int (*cond)(void *), void *arg, void (*each)(int world, void *to
 
 uint32_t coll_request_awaits(const struct request *r, void (*each)(int world, void *to), void *to)
 {
-    const struct sched *s = r->ops == &sched_ops ? (const struct sched *)r : NULL;
+    const struct sched *s = request_is(r, &sched_ops) ? (const struct sched *)r : NULL;
     if (s && each)
         awaits(s, each, to);
     return s ? s->args.number : 0;

@@ -37,6 +37,8 @@ struct request_ops {
     struct errhandler *(*blame)(struct request *r, int *handle, char **name);
     /* Free the memory. r is complete or never started. */
     void (*free)(struct request *r);
+    /* The table that this one stands before: a checker looks on. NULL: none. */
+    const struct request_ops *inner;
 };
 
 struct request {
@@ -56,6 +58,15 @@ struct request {
     void *then_arg;
     MPI_Status status;
 };
+
+/* Was it made with this table? */
+static inline int request_is(const struct request *r, const struct request_ops *ops)
+{
+    const struct request_ops *o = r->ops;
+    while (o->inner)
+        o = o->inner;
+    return o == ops;
+}
 
 /* Initialise the common part; no handle.  The communicator is not referenced until
  * request_publish. */

@@ -298,7 +298,7 @@ static int is_done(void *arg)
 int p2p_request_awaits(const struct request *r, struct p2p_awaited *out)
 {
     const struct p2p_req *q = (const struct p2p_req *)r;
-    if (r->ops != &req_ops || r->done || q->copy || q->twin || !r->comm)
+    if (!request_is(r, &req_ops) || r->done || q->copy || q->twin || !r->comm)
         return 0;
     /* a send that waits for room, and what data have reached, go on by themselves */
     if (q->is_send ? q->state != P2P_OPEN || q->next || q->got : q->state != P2P_POSTED)
@@ -376,7 +376,7 @@ int p2p_recv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, 
 int p2p_request_took(const struct request *r, struct p2p_took *took)
 {
     const struct p2p_req *q = (const struct p2p_req *)r;
-    if (r->ops != &req_ops || q->is_send || q->target < 0)
+    if (!request_is(r, &req_ops) || q->is_send || q->target < 0)
         return 0;
     if (!r->done || !r->active || r->error || status_cancelled(&r->status))
         return 0;

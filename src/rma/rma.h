@@ -87,11 +87,17 @@ int rma_space_launch(int space, void *stream, void (*kernel)(void *const *, cons
                      void *const *ptr, const void *arg, int bytes);
 int rma_space_wait(int space, void *stream); /* waits */
 
-/* Windows that are made from now on are watched: each operation goes by rma_op(), none by the
- * inline path, and LOCK_ALL takes near locks at the call. */
+/* Windows that are made from now on are watched: each operation goes by rma_op_begin(), none by the
+ * inline path. */
 void rma_watched(int on);
 /* The far locks that this thread has called are granted when it returns. Waits. */
 int rma_locks_now(void);
+/* LOCK_ALL takes most locks with the first operation: is that of rank held now? */
+int rma_holds_lock(const struct rma_win *w, int rank);
+/* It is held when this returns, if an operation has asked for it. Waits. */
+int rma_lock_now(struct rma_win *w, int rank);
+/* The error with which rma_fence() would refuse the call, and leave everything as it is. */
+int rma_fence_check(const struct rma_win *w, int assert);
 
 /* Call fn before a window is freed, as long as it can be asked. NULL: none. There is one fn. */
 void rma_on_free(void (*fn)(struct rma_win *w));

@@ -106,7 +106,7 @@ static int close_epoch(struct rma_win *w)
     return err;
 }
 
-int rma_fence(struct rma_win *w, int assert)
+int rma_fence_check(const struct rma_win *w, int assert)
 {
     const int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
     if (assert & ~known)
@@ -117,6 +117,14 @@ int rma_fence(struct rma_win *w, int assert)
                               w->expo != EXPO_NONE && rma_in(w, SET_FENCE_MAY)
                                   ? "call MPI_Win_wait first"
                                   : rma_end_first(w));
+    return MPI_SUCCESS;
+}
+
+int rma_fence(struct rma_win *w, int assert)
+{
+    int err = rma_fence_check(w, assert);
+    if (err)
+        return err;
     rma_settle(w);
     /* MEM_SYNC before PROC_SYNC: each member that sees this arrival also sees the local and near
      * stores so far, and what was seen done by owners. Pairs with the fence in rma_fence_poll()
@@ -126,7 +134,7 @@ int rma_fence(struct rma_win *w, int assert)
     int closes = !(assert & MPI_MODE_NOPRECEDE) || w->table.ntargets || w->acks ||
                  w->delegate.bundles;
     int waits = closes || w->loads;
-    int err = closes ? close_epoch(w) : MPI_SUCCESS;
+    err = closes ? close_epoch(w) : MPI_SUCCESS;
     int e = barrier_start(w);
     err = err ? err : e;
     if (!e) {

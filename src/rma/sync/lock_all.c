@@ -130,6 +130,23 @@ int rma_lock_all(struct rma_win *w, int assert)
     return err;
 }
 
+int rma_holds_lock(const struct rma_win *w, int rank)
+{
+    const struct rma_near *n = rma_near_of(w, rank);
+    if (n)
+        return n->lock != RMA_UNLOCKED;
+    const struct rma_target *t = w->table.ntargets ? rma_target_find(w, rank) : NULL;
+    return rma_in(w, SET_ALL_LOCKED) || (t && t->state == TARGET_LOCK_GRANTED);
+}
+
+int rma_lock_now(struct rma_win *w, int rank)
+{
+    struct rma_target *t = w->table.ntargets ? rma_target_find(w, rank) : NULL;
+    if (rma_near_of(w, rank) || rma_switch_wait(w) || !t || t->flags & TARGET_FAILED)
+        return MPI_SUCCESS;
+    return rma_grant_wait(t);
+}
+
 /* --- the switch ------------------------------------------------------------------------------- */
 
 struct lockall_switch {

@@ -1,0 +1,116 @@
+/* race_pair.c - two accesses: is one before the other, does one hide the other, do they race? */
+#include "check/race_types.h"
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+static uint64_t issued(const struct race_rec *r)
+{
+    return r->batch->issued + r->tick;
+}
+
+/* What the thread of r knew of tid when it issued r. */
+uint64_t race_pair_knew(const struct race_rec *r, uint32_t tid)
+{
+    return r->batch->tid == tid ? issued(r) : race_view_of(r->batch->view, tid);
+}
+
+/* Whose clock `done` is. */
+static uint32_t closer(const struct race_batch *b)
+{
+    return b->closer ? b->closer - 1 : b->tid;
+}
+
+static enum race_order after(const struct race_rec *late, const struct race_rec *early)
+{
+    const struct race_batch *b = early->batch;
+    if (b->done != RACE_OPEN)
+        return race_pair_knew(late, closer(b)) >= b->done ? RACE_ORDERED : RACE_UNORDERED;
+    return race_pair_knew(late, b->tid) >= issued(early) ? RACE_UNDECIDED : RACE_UNORDERED;
+}
+
+enum race_order race_order_of(const struct race_rec *a, const struct race_rec *b)
+{
+    enum race_order x = after(a, b), y = after(b, a);
+    if (x == RACE_ORDERED || y == RACE_ORDERED)
+        return RACE_ORDERED;
+    return x == RACE_UNDECIDED || y == RACE_UNDECIDED ? RACE_UNDECIDED : RACE_UNORDERED;
+}
+
+/* --- two records ------------------------------------------------------------------------------ */
+
+/* Rule D: the same thread knew the same, the older access was complete before the newer was issued,
+ * and each access that interferes with it does with the newer. */
+int race_pair_dominated(const struct race_rec *old, const struct race_rec *now)
+{
+    const struct race_batch *a = old->batch, *b = now->batch;
+    int same_knowledge = a->tid == b->tid && a->view_no == b->view_no;
+    int done_before = a->done != RACE_OPEN && !a->closer && a->done <= issued(now);
+    return same_knowledge && done_before && race_deed_covers(now->deed, old->deed) &&
+           a->accumulate == b->accumulate && race_lane_covers(&now->lane, &old->lane);
+}
+
+static int one_process(const struct race_region *g, uint32_t a, uint32_t b)
+{
+    return g->ranks ? a % g->ranks == b % g->ranks : a == b;
+}
+
+/* May accumulates of both make a lock, or a flag? */
+static int may_lock(const struct race_region *g, const struct race_batch *a,
+                    const struct race_batch *b)
+{
+    unsigned x = a->fetched | (g->did ? g->did[a->tid] : 0u);
+    unsigned y = b->fetched | (g->did ? g->did[b->tid] : 0u);
+    return x && y && ((x | y) & RACE_FETCHED);
+}
+
+static enum race_rule rule_of(const struct race_region *g, const struct race_rec *old,
+                              const struct race_rec *now)
+{
+    uint32_t size = old->deed.esize;
+    int one = one_process(g, old->batch->tid, now->batch->tid);
+    uint64_t apart = size > 1 && size == now->deed.esize &&
+                     race_lanes_shifted(&old->lane, &now->lane, size);
+    enum race_rule rule = race_rule_of(old->deed, now->deed, apart, one,
+                                    (enum race_accumulate)now->batch->accumulate);
+    /* a process's own loads and stores are not MPI's */
+    return rule == RACE_LANGUAGE && g->ranks && one ? RACE_FINE : rule;
+}
+
+/* again: all but the end of now's batch was known when they were tested before */
+static void tell_ordered(struct race_region *g, const struct race_rec *old,
+                         const struct race_rec *now, int again)
+{
+    int first = after(now, old) == RACE_ORDERED;
+    if (g->ordered && !((old->deed.flags | now->deed.flags) & RACE_HULL) && !(again && first))
+        g->ordered(g->arg, first ? old : now, first ? now : old);
+}
+
+void race_pair_test(struct race_region *g, const struct race_rec *old, const struct race_rec *now,
+                    int again)
+{
+    enum race_rule rule = rule_of(g, old, now);
+    if (rule == RACE_FINE)
+        return;
+    g->n.tests++;
+    enum race_touch touch = race_lanes_touch(&old->lane, &now->lane);
+    if (touch == RACE_APART)
+        return;
+    enum race_order order = race_order_of(old, now);
+    if (order == RACE_ORDERED)
+        tell_ordered(g, old, now, again);
+    if (order != RACE_UNORDERED)
+        return;
+    int one = one_process(g, old->batch->tid, now->batch->tid);
+    int hulls = (old->deed.flags | now->deed.flags) & RACE_HULL;
+    int locks = !one && rule != RACE_ACC_TYPE && rule != RACE_ACC_OP &&
+                may_lock(g, old->batch, now->batch);
+    struct race_found f = {old, now, rule, touch == RACE_MAY_TOUCH || hulls || locks};
+    g->found(g->arg, &f);
+}
+
+void race_pair_replaced(struct race_region *g, const struct race_rec *old,
+                        const struct race_rec *now)
+{
+    if (g->ordered && rule_of(g, old, now) != RACE_FINE)
+        tell_ordered(g, old, now, 0);
+}
