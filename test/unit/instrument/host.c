@@ -107,6 +107,7 @@ static void stranger(void)
     int me = enter();
     for (int i = 0; i < RACE_THREADS; i++)
         join(host.view[me], host.view[i]);
+    join(host.view[me], host.clock);
     leave();
 }
 

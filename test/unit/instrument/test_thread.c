@@ -45,7 +45,7 @@ static void *mark_late(void *arg)
 static void *look(void *arg)
 {
     struct worker *w = arg;
-    host_mark();
+    w->s = host_mark();
     flag_set(&w->marked);
     flag_wait(&w->go);
     w->knew = host_knows(w->other);
@@ -152,6 +152,7 @@ static void late(void *arg)
 {
     struct worker *w = arg;
     w->s = host_mark();
+    w->knew = host_knows(w->other);
 }
 
 static void *has_key(void *arg)
@@ -169,11 +170,13 @@ START_TEST(destructors_of_keys_belong_to_the_thread)
     host_run(0);
     pthread_create(&other, NULL, look, &b);
     flag_wait(&b.marked);
+    w.other = b.s;
     ck_assert_int_eq(pthread_key_create(&key, late), 0);
     ck_assert_int_eq(pthread_create(&id, NULL, has_key, &w), 0);
     ck_assert_int_eq(pthread_join(id, NULL), 0);
     ck_assert_uint_gt(w.s.clock, 0);
     ck_assert(host_knows(w.s));
+    ck_assert(!w.knew); /* it is no thread that comes from elsewhere */
     b.other = w.s;
     flag_set(&b.go);
     ck_assert_int_eq(pthread_join(other, NULL), 0);
