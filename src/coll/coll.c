@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "coll/agree.h"
 #include "coll/coll_types.h"
 #include "coll/select.h"
 #include "coll/shm/shm.h"
@@ -26,6 +27,7 @@ int coll_init(void)
     room->byte = dt_find(MPI_BYTE);
     proc->coll = room;
     ctx_start(room);
+    survive_start();
     return 0;
 }
 
@@ -35,6 +37,7 @@ void coll_finalize(void)
     if (!room)
         return;
     progress_hook_del(&room->hook);
+    survive_stop();
     ctx_stop(room);
     sched_forget(room);
     while (room->free) {

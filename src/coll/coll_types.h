@@ -22,6 +22,7 @@ struct coll_room {
     uint32_t ctx_round;      /* how often the counter has gone round, above the bits of a rank */
     int ctx_bits;            /* of an id's counter */
     struct map ctx_live;     /* numbers of ids made here whose communicator lives here */
+    struct survive *survive; /* agree.h; NULL: not used yet */
 };
 
 void sched_forget(struct coll_room *room); /* frees the memory kept for reuse */
@@ -83,6 +84,12 @@ int coll_failed_member(struct comm *c);
 /* ctxid.c */
 void ctx_start(struct coll_room *room);
 void ctx_stop(struct coll_room *room);
+/* A new id; 0 (MPI_COMM_WORLD's) when all are in use or memory is exhausted. */
+uint64_t ctx_make(void);
+/* An id made here (0: none) that no communicator will have. */
+void ctx_unmake(uint64_t ctx);
+int ctx_is_id(uint64_t ctx);
+int ctx_is_own(uint64_t ctx); /* made by this process */
 
 /* With a note, messages of calls that differ do not match. Persistent calls keep that of their
  * init. */

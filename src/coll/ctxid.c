@@ -46,8 +46,7 @@ void ctx_stop(struct coll_room *room)
     map_destroy(&room->ctx_live);
 }
 
-/* A new id; 0 (MPI_COMM_WORLD's) when all are in use or memory is exhausted. */
-static uint64_t id_make(void)
+uint64_t ctx_make(void)
 {
     struct coll_room *room = proc->coll;
     uint32_t counters = 1u << room->ctx_bits, rank = (uint32_t)boot_rank();
@@ -69,23 +68,28 @@ static uint64_t id_make(void)
  * with a low bit that no id has. */
 enum { TOLD_DEATH = 1 };
 
-/* An id made here (0: none) that nothing will have. */
-static void id_unmake(uint64_t ctx)
+void ctx_unmake(uint64_t ctx)
 {
     if (ctx)
         ctx_gone((uint32_t)ctx);
 }
 
-static int is_id(uint64_t ctx)
+int ctx_is_id(uint64_t ctx)
 {
     return (uint32_t)ctx && ctx % CTX_STEP == 0 && !(ctx >> 32 & comm_rank_mask());
+}
+
+int ctx_is_own(uint64_t ctx)
+{
+    return ctx_is_id(ctx) &&
+           (uint32_t)ctx / CTX_STEP >> proc->coll->ctx_bits == (uint32_t)boot_rank();
 }
 
 /* Checks an id received from process `leader` of the job, which made it. */
 static int check(uint64_t ctx, int leader)
 {
     uint32_t id = (uint32_t)ctx, world = id / CTX_STEP;
-    if (is_id(ctx) && world >> proc->coll->ctx_bits == (uint32_t)leader)
+    if (ctx_is_id(ctx) && world >> proc->coll->ctx_bits == (uint32_t)leader)
         return MPI_SUCCESS;
     if (id % CTX_STEP == TOLD_DEATH && world < (uint32_t)boot_size())
         return err_make(MPIX_ERR_PROC_FAILED, "process %u of the job has died: %s", world,
@@ -119,7 +123,7 @@ static void pair_done(void *arg)
     } else if (!err) {
         comm_set_ctx(p->to, p->recv, p->send);
     } else {
-        id_unmake(p->made);
+        ctx_unmake(p->made);
     }
     if (err)
         sched_fail(p->s, err);
@@ -142,7 +146,7 @@ static struct sched *agree(struct comm *c, struct comm *n, uint64_t *recv, uint6
     *p = (struct pair){.to = n, .recv_out = recv, .send_out = send, .leader = leader, .s = s,
                        .remote_leader = c->remote ? rankmap_world(c->remote, 0) : leader};
     if (c->rank == 0)
-        p->recv = p->send = p->made = id_make();
+        p->recv = p->send = p->made = ctx_make();
     *made = p->made;
     if (c->remote) {
         if (c->rank == 0) { /* the other group receives with the id with which this one sends */
@@ -170,7 +174,7 @@ int coll_ctx_agree(struct comm *c, uint64_t *recv, uint64_t *send)
         return no_memory();
     int err = sched_run(s);
     if (err)
-        id_unmake(made);
+        ctx_unmake(made);
     return err;
 }
 
@@ -206,7 +210,7 @@ static int agree_within(struct comm *c, const struct rankmap *map, int rank, uin
     while (mask < map->size && !(rank & mask))
         mask <<= 1;
     if (rank == 0) {
-        p->recv = p->send = made = id_make();
+        p->recv = p->send = made = ctx_make();
     } else {
         sched_recv(s, &p->recv, 2 * sizeof p->recv, byte,
                    rankmap_find(c->map, rankmap_world(map, rank - mask)));
@@ -220,7 +224,7 @@ static int agree_within(struct comm *c, const struct rankmap *map, int rank, uin
     sched_call(s, pair_done, p);
     int err = sched_run(s);
     if (err)
-        id_unmake(made);
+        ctx_unmake(made);
     return err;
 }
 
@@ -240,7 +244,7 @@ int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, u
     while (mask < p && !(rank & mask))
         mask <<= 1;
     if (rank == 0) {
-        id = id_make();
+        id = ctx_make();
     } else {
         int parent = rankmap_world(map, rank - mask);
         uint32_t src = c->round_recv | (uint32_t)parent;
@@ -259,7 +263,7 @@ int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, u
     *ctx = id;
     err = err ? err : check(id, rankmap_world(map, 0));
     if (err && rank == 0)
-        id_unmake(id);
+        ctx_unmake(id);
     return err;
 }
 
@@ -274,7 +278,7 @@ int coll_ctx_merge(struct comm *c, uint64_t *ctx)
     *ctx = 0;
     if (c->rank == 0) {
         if (ours) { /* the other side makes the same comparison with the roles swapped */
-            *ctx = made = id_make();
+            *ctx = made = ctx_make();
             sched_send(s, ctx, sizeof *ctx, byte, 0);
         } else {
             sched_recv(s, ctx, sizeof *ctx, byte, 0);
@@ -286,7 +290,7 @@ int coll_ctx_merge(struct comm *c, uint64_t *ctx)
     int err = sched_run(s);
     err = err ? err : check(*ctx, rankmap_world(ours ? c->map : c->remote, 0));
     if (err)
-        id_unmake(made);
+        ctx_unmake(made);
     return err;
 }
 
@@ -379,7 +383,7 @@ static int exchange(struct comm *local, int local_leader, struct comm *peer, int
     if (h.ours.err)
         return not_met(h.ours.err);
     /* only the leader can check which process made theirs */
-    if (!h.ours.ctx || !is_id(h.theirs.ctx))
+    if (!h.ours.ctx || !ctx_is_id(h.theirs.ctx))
         return check(h.ours.ctx ? h.theirs.ctx : 0, -1);
     /* all got the same value from their leader */
     if (h.theirs.size < 1 || h.theirs.size > boot_size())
@@ -416,11 +420,11 @@ int coll_intercomm_exchange(struct comm *local, int local_leader, struct comm *p
                             int remote_leader, int tag, uint64_t *recv, uint64_t *send,
                             struct rankmap **remote, int64_t send_extra, int64_t *recv_extra)
 {
-    uint64_t made = local->rank == local_leader ? id_make() : 0;
+    uint64_t made = local->rank == local_leader ? ctx_make() : 0;
     int err = exchange(local, local_leader, peer, remote_leader, tag, made, recv, send, remote,
                        send_extra, recv_extra);
     if (err)
-        id_unmake(made);
+        ctx_unmake(made);
     return err;
 }
 

@@ -456,3 +456,22 @@ int newcomm_merge(struct comm *c, int high, struct comm **out)
     *out = n;
     return done(call, n ? MPI_SUCCESS : err ? err : no_memory(call));
 }
+
+/* --- after failures --------------------------------------------------------------------------- */
+
+int newcomm_living(struct comm *c, struct rankmap *map, int rank, struct rankmap *remote,
+                   const uint64_t ctx[4], int side, struct comm **out)
+{
+    uint64_t within = ctx[2 + side];
+    struct comm *n = child(c, map, rank, remote, ctx[side], ctx[remote ? !side : side]),
+                *local = n && remote ? comm_make(map, rank, NULL, within, within) : NULL;
+    if (!n || (remote && !local)) {
+        discard(n);
+        return no_memory(call_name());
+    }
+    if (local)
+        comm_set_local(n, local);
+    comm_set_errhandler(n, c->errhandler);
+    *out = n;
+    return MPI_SUCCESS;
+}

@@ -28,6 +28,10 @@ int newcomm_split(struct comm *c, int color, int key, struct comm **out);
 int newcomm_inter(struct comm *local, int local_leader, struct comm *peer, int remote_leader,
                   int tag, struct comm **out);
 int newcomm_merge(struct comm *c, int high, struct comm **out);
+/* The living of c, from ids that all have agreed on (agree.h); side: the group of this process.
+ * Does not wait. */
+int newcomm_living(struct comm *c, struct rankmap *map, int rank, struct rankmap *remote,
+                   const uint64_t ctx[4], int side, struct comm **out);
 /* MPI_ERR_GROUP unless every member of map is in the local group of c. */
 int newcomm_check_subset(const struct comm *c, const struct rankmap *map);
 /* Copies the hints that this library supports from info (may be NULL) into c. */

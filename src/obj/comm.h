@@ -112,9 +112,9 @@ struct comm {
                              * end what is done inside. NULL: it is ready */
     int deaths_seen;        /* coll/: boot_failed_count() when failed members were last searched; */
     int member_dead;        /* ... and one that failed: its job rank + 1 */
-    int failures_reported;        /* p2p/: boot_failed_count() when any-source calls last reported
-                             * failures; */
-    int failed_reported;          /* ... members among them */
+    int acked;              /* failed.h: so many of the failed are acknowledged; */
+    int failed_seen;        /* ... so many were searched for one that may send here and is not; */
+    int unacked;            /* ... such a one: its job rank + 1 */
     char name[128];         /* MPI_MAX_OBJECT_NAME */
     int revoked;
 };

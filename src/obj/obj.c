@@ -161,6 +161,7 @@ void obj_finalize(void)
     if (!proc->obj)
         return;
     comm_finalize();
+    failed_finalize();
     info_finalize();
     attr_finalize();
     errhandler_finalize();

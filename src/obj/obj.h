@@ -45,6 +45,7 @@ struct obj_room {
     struct info *info_env;
     void (*ctx_gone)(uint32_t ctx); /* upcall of coll/: a communicator that received with ctx was
                                      * freed; may be NULL */
+    struct failed_list *failed;  /* failed.h */
     struct errhandler *errhandler[4];
     void *req_free;              /* recycled requests */
     uint64_t completions;        /* requests completed so far: a wait tests again only if it has

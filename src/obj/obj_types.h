@@ -13,5 +13,6 @@ int info_init(void);
 void info_finalize(void);
 int comm_init(void);
 void comm_finalize(void);
+void failed_finalize(void);
 
 #endif

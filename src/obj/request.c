@@ -73,6 +73,27 @@ void request_complete(struct request *r, int error)
         progress_signal();
 }
 
+void request_suspend(struct request *r, int error)
+{
+    r->error = error;
+    r->done = 1;
+    proc->obj->completions++;
+    progress_signal();
+}
+
+int request_is_suspended(const struct request *r)
+{
+    return r->done && r->error && err_class(r->error) == MPIX_ERR_PROC_FAILED_PENDING;
+}
+
+void request_resume(struct request *r)
+{
+    if (!request_is_suspended(r))
+        return;
+    r->error = MPI_SUCCESS;
+    r->done = 0;
+}
+
 void request_then(struct request *r, void (*fn)(struct request *r, void *arg), void *arg)
 {
     if (r->done) {
@@ -201,8 +222,13 @@ int request_finish(struct request *r, MPI_Status *status)
         if (keep)
             status_empty(status);
     } else {
-        int e = r->ops->query ? r->ops->query(r, &r->status) : MPI_SUCCESS;
-        err = r->error ? r->error : e;
+        if (r->ops->query)
+            err = r->ops->query(r, &r->status);
+        if (__builtin_expect(r->error != MPI_SUCCESS, 0)) {
+            err = r->error;
+            if (request_is_suspended(r))
+                return err;
+        }
         if (keep)
             *status = r->status;
     }
@@ -231,6 +257,7 @@ int request_start(struct request *r)
 
 void request_release(struct request *r)
 {
+    request_resume(r);
     if (r->done) {
         request_destroy(r);
         return;

@@ -78,6 +78,12 @@ int request_publish(struct request *r, MPI_Request *out);
 /* Done, with an error code (0 = fine).  Frees it if the user has called MPI_Request_free.  The
  * status must be filled before. */
 void request_complete(struct request *r, int error);
+/* MPIX_ERR_PROC_FAILED_PENDING: waits and tests return this error, and r stays active. It may
+ * complete. */
+void request_suspend(struct request *r, int error);
+/* It waits on. */
+void request_resume(struct request *r);
+int request_is_suspended(const struct request *r);
 /* Call fn when r, an internal request, is done: at once if it is done already. */
 void request_then(struct request *r, void (*fn)(struct request *r, void *arg), void *arg);
 /* Wait for one internal or user request (progress_wait). */
@@ -93,7 +99,7 @@ enum request_await request_awaits(int (*cond)(void *), void *arg,
 /* After done: status for the user (NULL or MPI_STATUS_IGNORE: none; its MPI_ERROR field is not
  * written). Then it is freed; a persistent one becomes inactive. An inactive one has the empty
  * status. Returns the request's error code. For requests with a handle and for internal ones on the
- * heap. */
+ * heap. A suspended one stays what it is. */
 int request_finish(struct request *r, MPI_Status *status);
 /* MPI_Request_free: freed now or when done. */
 void request_release(struct request *r);

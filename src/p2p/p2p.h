@@ -34,7 +34,8 @@ void p2p_drain_wait(void);
 /* Mode of a send, or'ed with a stream of the communicator's context. */
 enum p2p_flags {
     P2P_STANDARD = 0, P2P_SYNC = 1, P2P_READY = 2, P2P_BUFFERED = 3, P2P_MODE = 3,
-    P2P_COLL = CTX_COLL << 4, P2P_TOOL = CTX_TOOL << 4, P2P_STREAM = 3 << 4
+    P2P_COLL = CTX_COLL << 4, P2P_TOOL = CTX_TOOL << 4, P2P_STREAM = 3 << 4,
+    P2P_WHOLE = 1 << 6 /* a receive inside another request: any error ends it */
 };
 
 /* Ranks are of the peer group; MPI_PROC_NULL and (receives) the wildcards are legal. */
@@ -68,6 +69,10 @@ int p2p_send_init(const void *buf, MPI_Aint count, struct dt_type *t, int dest, 
                   struct comm *c, int flags, struct request **out);
 int p2p_recv_init(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
                   int flags, struct request **out);
+
+/* MPIX_Comm_failure_ack: what failed so far no longer stops receives from any process on c, and
+ * those that it has suspended go on. */
+void p2p_failure_ack(struct comm *c);
 
 /* Probe: *flag is set if a message is there; blocking when flag is NULL.  With message != NULL the
  * message is taken out of matching (MPI_Mprobe): *message is a request of kind REQUEST_MESSAGE,

@@ -118,7 +118,6 @@ struct p2p {
     struct ways near_ways;     /* of long messages on the node: pulled (0), read by CMA (1) */
     int parts;             /* partitioned sends made so far: each has a number */
     struct list reads;     /* struct p2p_native of receives */
-    int deaths;                /* boot_failed_count() when failed peers were last handled */
     struct progress_hook fail_hook; /* active while a failed process's data are on reads */
     struct p2p_offers *offers; /* offer.c; NULL: nothing was offered yet */
     unsigned offer_most, log_most; /* P2P_OFFERS, P2P_LOG, or less in tests */
@@ -208,10 +207,9 @@ void peer_credit(struct p2p_peer *p, size_t bytes); /* eager bytes have left the
 void peer_reap(void);
 /* The error of q, whose other side has failed. */
 int peer_death(const struct p2p_req *q, int world);
-/* Any-source calls on c that begin after a failure get its error, as those under way do: one call
- * for each change of the failed set, so that the program can go on with the living. Returns a
- * failed process that may send on c, if none was reported yet; else -1. */
-int peer_untold(struct comm *c);
+/* `world`, which might have sent it, has failed: a posted receive from any process is suspended, if
+ * it can go on later. 0: it has to end. */
+int peer_hold(struct p2p_req *q, int world);
 /* Call ask() for each process from which a receive is posted (am_on_stall). */
 void peer_name_awaited(void (*ask)(int rank));
 

@@ -58,7 +58,7 @@ static int pair_begin(struct pair *p, const void *sbuf, MPI_Aint scount, struct 
         scount = (MPI_Aint)bytes;
         st = dt_find(MPI_BYTE);
     }
-    err = p2p_irecv(rbuf, rcount, rt, source, rtag, c, 0, &p->recv);
+    err = p2p_irecv(rbuf, rcount, rt, source, rtag, c, P2P_WHOLE, &p->recv);
     if (err)
         return err;
     err = p2p_isend(sbuf, scount, st, dest, stag, c, 0, &p->send);

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "obj/err.h"
+#include "obj/failed.h"
 #include "p2p/p2p_types.h"
 #include "var/var.h"
 
@@ -190,25 +191,38 @@ static int waits_for(const struct p2p_req *q, int world)
     return c && rankmap_find(c->remote ? c->remote : c->map, world) >= 0;
 }
 
-/* Only of failures that were handled: those end what is posted before. */
-int peer_untold(struct comm *c)
+/* A receive from any process that the program waits for by a handle: others may yet send, so it
+ * goes on when the program has acknowledged the failure. */
+static int may_go_on(const struct p2p_req *q)
 {
-    const struct p2p *s = proc->p2p;
-    const struct rankmap *senders = c->remote ? c->remote : c->map;
-    int n = 0, dead = boot_failed_last();
-    if (c->failures_reported == s->deaths)
-        return -1;
-    c->failures_reported = s->deaths;
-    for (int i = rankmap_dead(senders, 0); i >= 0; i = rankmap_dead(senders, i + 1)) {
-        int world = rankmap_world(senders, i);
-        const struct p2p_peer *p = map_get(&s->peers, (uint64_t)world);
-        if (p && p->dead && n++ == 0 && rankmap_find(senders, dead) < 0)
-            dead = world;
-    }
-    if (n <= c->failed_reported)
-        return -1;
-    c->failed_reported = n;
-    return dead;
+    return q->target == MPI_ANY_SOURCE && q->r.kind == REQUEST_RECV && q->holds &&
+           !(q->flags & P2P_WHOLE);
+}
+
+int peer_hold(struct p2p_req *q, int world)
+{
+    if (!may_go_on(q))
+        return 0;
+    if (!q->r.freed)
+        request_suspend(&q->r, err_make(MPIX_ERR_PROC_FAILED_PENDING,
+                                        "receive: process %d of the job, which might have sent the "
+                                        "message, has died: %s",
+                                        world, boot_failed_why(world)));
+    return 1;
+}
+
+static void go_on(void *arg)
+{
+    struct request *r = arg;
+    if (request_is_suspended(r) && comm_unacked(r->comm) < 0)
+        request_resume(r);
+}
+
+void p2p_failure_ack(struct comm *c)
+{
+    progress_poll(); /* what is known to have failed is dealt with */
+    comm_ack(c);
+    obj_sweep(OBJ_REQUEST, go_on);
 }
 
 static void fail_list(struct list *head, int world, void (*done)(struct p2p_req *, int))
@@ -216,7 +230,7 @@ static void fail_list(struct list *head, int world, void (*done)(struct p2p_req 
     for (struct list *l = head->next; l != head;) {
         struct p2p_req *q = LIST_OBJ(l, struct p2p_req, op.link);
         l = l->next;
-        if (!waits_for(q, world))
+        if (!waits_for(q, world) || (q->state == P2P_POSTED && peer_hold(q, world)))
             continue;
         if (q->offer)
             offer_end(q, 0);
@@ -224,8 +238,6 @@ static void fail_list(struct list *head, int world, void (*done)(struct p2p_req 
             match_unpost(q);
         else
             list_del(&q->op.link);
-        if (q->world < 0)
-            (void)peer_untold(q->r.comm); /* now it is */
         done(q, peer_death(q, world));
     }
 }
@@ -234,6 +246,7 @@ static void peer_died(int world)
 {
     struct p2p *s = proc->p2p;
     struct p2p_peer *p = peer_get(world);
+    failed_note(world);
     if (p)
         p->dead = 1;
     while (p && !list_empty(&p->pending)) {
@@ -272,14 +285,12 @@ void peer_reap(void)
     struct p2p *s = proc->p2p;
     if (!s) /* finalized */
         return;
-    int deaths = boot_failed_count();
     enum { DYING = 2 };
     for (int r = 0; r < boot_size(); r++) { /* all first: reports of one failure include all */
         struct p2p_peer *p = boot_failed(r) ? peer_get(r) : NULL;
         if (p && !p->dead)
             p->dead = DYING;
     }
-    s->deaths = deaths;
     for (int r = 0; r < boot_size(); r++) {
         const struct p2p_peer *p = boot_failed(r) ? map_get(&s->peers, (uint64_t)r) : NULL;
         if (boot_failed(r) && (!p || p->dead == DYING))

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "obj/err.h"
+#include "obj/failed.h"
 #include "p2p/p2p_types.h"
 
 struct p2p_message {
@@ -30,7 +31,7 @@ static int look(struct search *l)
 static int look_for_death(struct search *l)
 {
     if (__builtin_expect(boot_failed_count() != 0, 0))
-        l->dead = l->world < 0 ? peer_untold(l->comm) : boot_failed(l->world) ? l->world : -1;
+        l->dead = l->world < 0 ? comm_unacked(l->comm) : boot_failed(l->world) ? l->world : -1;
     return l->dead >= 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "obj/err.h"
+#include "obj/failed.h"
 #include "p2p/p2p_types.h"
 
 void recv_done(struct p2p_req *q, int err)
@@ -212,8 +213,8 @@ int recv_begin(struct p2p_req *q)
     }
     match_post(q);
     if (__builtin_expect(boot_failed_count() != 0, 0)) {
-        int dead = q->world < 0 ? peer_untold(q->r.comm) : boot_failed(q->world) ? q->world : -1;
-        if (dead >= 0) {
+        int dead = q->world < 0 ? comm_unacked(q->r.comm) : boot_failed(q->world) ? q->world : -1;
+        if (dead >= 0 && !peer_hold(q, dead)) {
             match_unpost(q);
             recv_done(q, peer_death(q, dead));
         }

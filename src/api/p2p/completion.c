@@ -65,12 +65,13 @@ static int leave_blame(struct blame b, int err)
     return err;
 }
 
-/* Take r's outcome; the user's handle becomes null unless r is persistent. */
+/* Take r's outcome; the user's handle becomes null unless r is persistent or suspended. */
 static int finish(struct request *r, MPI_Request *handle, MPI_Status *status)
 {
-    if (!request_is_persistent(r))
-        *handle = MPI_REQUEST_NULL;
-    return request_finish(r, status);
+    MPI_Request next = request_is_persistent(r) ? *handle : MPI_REQUEST_NULL;
+    int err = request_finish(r, status);
+    *handle = err && err_class(err) == MPIX_ERR_PROC_FAILED_PENDING ? *handle : next;
+    return err;
 }
 
 static inline int is_active(const struct request *r)
@@ -194,7 +195,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
         set_empty(status);
         return api_exit(MPI_COMM_NULL, MPI_SUCCESS);
     }
-    *flag = poll_one(r);
+    *flag = poll_one(r) && !request_is_suspended(r);
     if (*flag) {
         if (r->ops->query)
             err = r->ops->query(r, &r->status);

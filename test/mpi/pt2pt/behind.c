@@ -1,20 +1,25 @@
 /* behind.c - calls that begin when the death of a process is known already. A process that could
- * wait for it gets an error, once if others may send as well. No process waits for one that
- * lives and could not go on. The last of four ranks dies. */
+ * wait for it gets an error, until the failure is acknowledged if others may send as well. No
+ * process waits for one that lives and could not go on. The last of four ranks dies. */
 #include "../mt.h"
 #include <signal.h>
 #include <unistd.h>
 
 enum { DEAD = 3 };
 
-static void failed(int err, const char *what)
+static void failed_as(int cls, int err, const char *what)
 {
     char text[MPI_MAX_ERROR_STRING];
     int c, len;
 
     MPI_Error_class(err, &c);
     MPI_Error_string(err, text, &len);
-    MUST(c == MPIX_ERR_PROC_FAILED && strstr(text, "process 3"), "%s: class %d: %s", what, c, text);
+    MUST(c == cls && strstr(text, "process 3"), "%s: class %d: %s", what, c, text);
+}
+
+static void failed(int err, const char *what)
+{
+    failed_as(MPIX_ERR_PROC_FAILED, err, what);
 }
 
 /* From any of the living on `c`, round: rank 0 asks, 1 and 2 send. */
@@ -118,6 +123,9 @@ static void first_call(void)
         MPI_Send(&mt_rank, 1, MPI_INT, 0, 8, comm[FIRST]);
     failed(MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 7, comm[FIRST], MPI_STATUS_IGNORE),
            "the first call after it, a receive from any");
+    failed(MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 7, comm[FIRST], MPI_STATUS_IGNORE),
+           "the second call, the failure is not acknowledged");
+    CHECK_EQ(MPIX_Comm_failure_ack(comm[FIRST]), MPI_SUCCESS);
     if (mt_rank == 0) {
         CHECK_EQ(MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 8, comm[FIRST], MPI_STATUS_IGNORE),
                  MPI_SUCCESS);
@@ -142,7 +150,11 @@ static void later_calls(void)
            "a look for any, later");
     failed(MPI_Mprobe(MPI_ANY_SOURCE, 7, comm[MPROBE], &m, MPI_STATUS_IGNORE),
            "a matched probe of any, later");
-    failed(MPI_Wait(&any, MPI_STATUS_IGNORE), "a receive from any, earlier");
+    failed_as(MPIX_ERR_PROC_FAILED_PENDING, MPI_Wait(&any, MPI_STATUS_IGNORE),
+              "a receive from any, earlier");
+    CHECK(any != MPI_REQUEST_NULL);
+    MPI_Cancel(&any);
+    CHECK_EQ(MPI_Wait(&any, MPI_STATUS_IGNORE), MPI_SUCCESS);
     MPI_Start(&again);
     failed(MPI_Wait(&again, MPI_STATUS_IGNORE),
            "a persistent receive from any, whose last message was its");
@@ -163,6 +175,7 @@ static void go_on(void)
     }
     if (mt_rank == 0) {
         MPI_Status st;
+        MPIX_Comm_failure_ack(comm[KEPT]);
         MPI_Start(&again);
         CHECK_EQ(MPI_Wait(&again, &st), MPI_SUCCESS);
         CHECK_EQ(st.MPI_SOURCE, 1);
@@ -170,8 +183,10 @@ static void go_on(void)
         MPI_Send(&mt_rank, 1, MPI_INT, 0, 7, comm[KEPT]);
     }
     MPI_Request_free(&again);
-    for (n = RECV; n < COMMS; n++)
+    for (n = RECV; n < COMMS; n++) {
+        MPIX_Comm_failure_ack(comm[n]);
         living(comm[n]);
+    }
 }
 
 int main(int argc, char **argv)

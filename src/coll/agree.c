@@ -1,0 +1,315 @@
+/* agree.c - agreements: entering, waiting, messages, and what stays of them. Start with
+ * agree_on(); the rules are in agree_step.c. */
+#include "coll/agree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "am/am.h"
+#include "base/log.h"
+#include "boot/boot.h"
+#include "coll/coll_types.h"
+#include "obj/err.h"
+#include "obj/failed.h"
+
+/* Communicators that this process does not know (yet), of which messages came. An honest process
+ * sends for one that is being made. */
+enum { UNKNOWN_MAX = 4096 };
+
+/* --- records -------------------------------------------------------------------------- */
+
+static void on_failure(void)
+{
+    struct survive *s = proc->coll ? proc->coll->survive : NULL;
+    size_t cursor = 0;
+    for (const struct map_entry *e; s && (e = map_next(&s->agrees, &cursor)) != NULL;) {
+        struct agree *a = e->value;
+        if (a->run && (rankmap_dead(a->group[0], 0) >= 0 ||
+                       (a->group[1] && rankmap_dead(a->group[1], 0) >= 0)))
+            agree_failed(a);
+    }
+}
+
+struct survive *survive_room(void)
+{
+    struct coll_room *room = proc->coll;
+    if (room->survive)
+        return room->survive;
+    struct survive *s = calloc(1, sizeof *s);
+    if (!s)
+        log_fatal("no memory to go on after failures");
+    map_init(&s->agrees);
+    list_init(&s->outbox);
+    am_on_death(on_failure);
+    return room->survive = s;
+}
+
+static struct agree *record(uint64_t ctx)
+{
+    struct survive *s = survive_room();
+    struct agree *a = map_get(&s->agrees, ctx);
+    if (a)
+        return a;
+    a = calloc(1, sizeof *a);
+    if (!a || map_put(&s->agrees, ctx, a))
+        log_fatal("no memory to agree with other processes");
+    a->ctx = ctx;
+    list_init(&a->early);
+    return a;
+}
+
+static void forget_run(struct agree *a)
+{
+    if (a->run)
+        free(a->run->heard);
+    free(a->run);
+    a->run = NULL;
+    rankmap_drop(a->group[0]);
+    rankmap_drop(a->group[1]);
+    a->group[0] = a->group[1] = NULL;
+}
+
+/* --- messages -------------------------------------------------------------------------- */
+
+static size_t bytes_of(const struct agree_value *v)
+{
+    return offsetof(struct agree_msg, value.failed) + v->nfailed * sizeof v->failed[0];
+}
+
+void agree_send(const struct agree *a, int world, enum agree_step step, uint32_t ballot)
+{
+    const struct agree_run *run = a->run;
+    struct agree_msg m = {.ctx = a->ctx, .number = a->number + 1, .step = step, .ballot = ballot,
+                          .accepted = run->accepted, .part = run->part, .value = run->value};
+    outbox_send(world, AM_COLL + COLL_PKT_AGREE, &m, bytes_of(&m.value));
+}
+
+void agree_end(struct agree *a)
+{
+    struct agree_run *run = a->run;
+    for (int m = 0; run->heard && m < a->n; m++)
+        if (m != a->me && run->heard[m] != AGREE_NOT)
+            agree_send(a, agree_world(a, m), AGREE_DECIDE, (uint32_t)a->me + 1);
+    a->value = run->value;
+    for (uint32_t i = 0; i < a->value.nfailed; i++)
+        boot_fail_now(agree_world(a, (int)a->value.failed[i]), "other processes agree on it");
+    a->number++;
+    forget_run(a);
+    progress_signal();
+}
+
+static int member_of(const struct agree *a, int world)
+{
+    int m = rankmap_find(a->group[0], world);
+    if (m >= 0 || !a->group[1])
+        return m;
+    m = rankmap_find(a->group[1], world);
+    return m < 0 ? -1 : a->group[0]->size + m;
+}
+
+static int malformed(int src)
+{
+    if (!boot_failed(src))
+        am_malformed(src, "a message of an agreement");
+    return 0;
+}
+
+static int well_formed(const struct agree_msg *m, size_t len)
+{
+    if (len < offsetof(struct agree_msg, value.failed) || m->value.nfailed > AGREE_NAMED ||
+        len != bytes_of(&m->value))
+        return 0;
+    return m->number && m->step >= AGREE_UP && m->step <= AGREE_ASK && m->accepted <= INT_MAX &&
+           m->ballot <= INT_MAX;
+}
+
+static void take(struct agree *a, int src, const struct agree_msg *m)
+{
+    int member = member_of(a, src), fine = member >= 0 && member != a->me;
+    for (uint32_t i = 0; i < m->value.nfailed; i++)
+        fine &= m->value.failed[i] < (uint32_t)a->n &&
+                (!i || m->value.failed[i] > m->value.failed[i - 1]);
+    if (!fine || !agree_take(a, member, m))
+        malformed(src);
+}
+
+/* This process has not come to it. Each member sends a few of them. */
+static int put_early(struct agree *a, int src, const struct agree_msg *m, size_t len)
+{
+    if (a->nearly >= 4 * (unsigned)boot_size() + 64)
+        return malformed(src);
+    struct agree_early *e = malloc(sizeof *e);
+    if (!e)
+        log_fatal("no memory for a message of process %d", src);
+    e->src = src;
+    memset(&e->msg, 0, sizeof e->msg);
+    memcpy(&e->msg, m, len);
+    list_push(&a->early, &e->link);
+    a->nearly++;
+    return 0;
+}
+
+/* The last agreement that has ended here. A member that can no longer get its value from where it
+ * came asks; this process may be in the next one. */
+static void answer(const struct agree *a, int src, const struct agree_msg *m)
+{
+    struct agree_msg last = {.ctx = a->ctx, .number = a->number, .step = AGREE_DECIDE,
+                             .ballot = INT_MAX, .value = a->value};
+    if (m->step == AGREE_REPORT || m->step == AGREE_ASK ||
+        (m->step == AGREE_ACCEPT && m->ballot != AGREE_TREE))
+        outbox_send(src, AM_COLL + COLL_PKT_AGREE, &last, bytes_of(&last.value));
+}
+
+static int on_agree(int src, const void *msg, size_t len)
+{
+    struct agree_msg m = {0};
+    if (!proc->coll)
+        return 0;
+    memcpy(&m, msg, len < sizeof m ? len : sizeof m);
+    if (!well_formed(&m, len))
+        return malformed(src);
+    struct survive *s = survive_room();
+    struct agree *a = map_get(&s->agrees, m.ctx);
+    if (!a && s->agrees.count >= UNKNOWN_MAX)
+        return malformed(src);
+    if (!a)
+        a = record(m.ctx);
+    int32_t ahead = (int32_t)(m.number - a->number);
+    if (ahead == 1 && a->run)
+        take(a, src, &m);
+    else if (ahead > 0)
+        return put_early(a, src, &m, len);
+    else if (ahead == 0)
+        answer(a, src, &m);
+    return 0;
+}
+
+/* Those that came for the agreement which this process is in now. */
+static void take_early(struct agree *a)
+{
+    uint32_t number = a->number + 1;
+    for (struct list *l = a->early.next, *next; l != &a->early; l = next) {
+        struct agree_early *e = LIST_OBJ(l, struct agree_early, link);
+        next = l->next;
+        if (e->msg.number != number)
+            continue;
+        list_del(&e->link);
+        a->nearly--;
+        if (a->run)
+            take(a, e->src, &e->msg);
+        else
+            answer(a, e->src, &e->msg);
+        free(e);
+    }
+}
+
+/* --- one agreement ---------------------------------------------------------------------- */
+
+/* The lower id of the two groups of c; *side: whether this process is in the other one. */
+static uint64_t key_of(const struct comm *c, int *side)
+{
+    uint64_t send = (uint64_t)(c->src & ~comm_rank_mask()) << 32 | c->ctx_send, recv = comm_ctx(c);
+    *side = send < recv;
+    return *side ? send : recv;
+}
+
+int agree_member(const struct comm *c, int *first, int *all)
+{
+    int side;
+    (void)key_of(c, &side);
+    *first = side ? c->remote->size : c->size;
+    *all = c->size + (c->remote ? c->remote->size : 0);
+    return (side ? *first : 0) + c->rank;
+}
+
+static uint64_t mixed(uint64_t x)
+{
+    x = (x + 1) * 0x9e3779b97f4a7c15ull; /* 2^64 / golden ratio */
+    x = (x ^ (x >> 29)) * 0xbf58476d1ce4e5b9ull;
+    return x ^ (x >> 32);
+}
+
+static struct agree_part own_part(const struct comm *c, int side, enum agree_call call,
+                                  uint32_t flag)
+{
+    struct agree_part p = {.flag = {UINT32_MAX, UINT32_MAX}, .call = call, .alike = 1};
+    p.flag[side] = flag;
+    for (int i = 0, world; (world = comm_acked(c, &i)) >= 0;) {
+        p.acked++;
+        p.acked_sum += mixed((uint64_t)world);
+    }
+    return p;
+}
+
+static void enter(struct agree *a, const struct comm *c, int side, const struct agree_part *part,
+                  uint32_t from)
+{
+    a->run = calloc(1, sizeof *a->run);
+    if (!a->run) /* the others would wait for ever */
+        log_fatal("no memory to agree with other processes");
+    a->group[0] = rankmap_ref(side ? c->remote : c->map);
+    a->group[1] = rankmap_ref(side ? c->map : c->remote);
+    int first;
+    a->me = agree_member(c, &first, &a->n);
+    a->run->part = *part;
+    a->run->from = from;
+    if (rankmap_dead(c->map, 0) >= 0 || (c->remote && rankmap_dead(c->remote, 0) >= 0))
+        agree_failed(a);
+    else
+        agree_begin(a);
+    take_early(a);
+}
+
+struct wait {
+    const struct agree *a;
+    uint32_t number;
+};
+
+static int has_ended(void *arg)
+{
+    const struct wait *w = arg;
+    return w->a->number == w->number;
+}
+
+int agree_on(struct comm *c, enum agree_call call, uint32_t flag, uint32_t from,
+             struct agree_value *out)
+{
+    int side;
+    struct agree *a = record(key_of(c, &side));
+    struct agree_part part = own_part(c, side, call, flag);
+    struct wait w = {a, a->number + 1};
+    if (a->run)
+        return err_make(MPI_ERR_OTHER, "another thread is in an agreement on the communicator");
+    enter(a, c, side, &part, from);
+    progress_wait_why(has_ended, &w, "the living members to agree", -1, WHY_COLLECTIVE, NULL);
+    *out = a->value;
+    return out->call ? MPI_SUCCESS
+                     : err_make(MPI_ERR_OTHER, "members of the communicator are in different "
+                                               "calls: some agree, others shrink it");
+}
+
+/* --- life -------------------------------------------------------------------------------- */
+
+void survive_start(void)
+{
+    am_handler(AM_COLL + COLL_PKT_AGREE, on_agree);
+}
+
+void survive_stop(void)
+{
+    struct survive *s = proc->coll->survive;
+    size_t cursor = 0;
+    if (!s)
+        return;
+    outbox_free(s);
+    for (const struct map_entry *e; (e = map_next(&s->agrees, &cursor)) != NULL;) {
+        struct agree *a = e->value;
+        forget_run(a);
+        while (!list_empty(&a->early))
+            free(LIST_OBJ(list_pop(&a->early), struct agree_early, link));
+        free(a);
+    }
+    map_destroy(&s->agrees);
+    free(s);
+    proc->coll->survive = NULL;
+}

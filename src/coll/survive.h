@@ -1,0 +1,23 @@
+/* survive.h - what members of a communicator do when others of it have failed (ULFM's MPIX_Comm_
+ * functions): the living agree, and make a communicator of their own.
+ *
+ *   coll_agree ---\                        up, accept, ack, decide along a tree, or
+ *   coll_shrink ---> agree_on (agree.c) -> a coordinator, once a member is known to have failed
+ *
+ * The proof that all members get one result is in doc/design/survive.md. All functions return MPI
+ * error codes and are collective over the living members of c, of both groups of an
+ * intercommunicator. */
+#ifndef COLL_SURVIVE_H
+#define COLL_SURVIVE_H
+
+#include "obj/comm.h"
+
+/* *flag: the bits that all contributing members have set, those of the other group in an
+ * intercommunicator. MPIX_ERR_PROC_FAILED, at all members alike: some member that failed was not
+ * acknowledged by all; *flag is set then, too. */
+int coll_agree(struct comm *c, int *flag);
+/* The communicator of the living members, in the order of c. It may have members that failed
+ * meanwhile. */
+int coll_shrink(struct comm *c, struct comm **out);
+
+#endif

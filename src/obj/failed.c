@@ -1,0 +1,78 @@
+/* failed.c - failed processes in the order in which this process has dealt with them, and what is
+ * acknowledged of them. */
+#include "obj/failed.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/proc.h"
+#include "obj/obj_types.h"
+
+/* proc->obj->failed; NULL: no process has failed. */
+struct failed_list {
+    int n, room;
+    int *world;
+};
+
+void failed_note(int world)
+{
+    struct failed_list *f = proc->obj->failed;
+    if (!f)
+        f = proc->obj->failed = calloc(1, sizeof *f);
+    for (int i = 0; f && i < f->n; i++)
+        if (f->world[i] == world)
+            return;
+    if (f && f->n == f->room) {
+        int room = f->room ? 2 * f->room : 16;
+        int *grown = realloc(f->world, (size_t)room * sizeof *grown);
+        if (grown) {
+            f->world = grown;
+            f->room = room;
+        }
+    }
+    if (!f || f->n == f->room)
+        log_fatal("no memory to note that process %d has failed", world);
+    f->world[f->n++] = world;
+}
+
+static int is_member(const struct comm *c, int world)
+{
+    return rankmap_find(c->map, world) >= 0 || (c->remote && rankmap_find(c->remote, world) >= 0);
+}
+
+int comm_unacked(struct comm *c)
+{
+    const struct failed_list *f = proc->obj->failed;
+    const struct rankmap *senders = c->remote ? c->remote : c->map;
+    if (!f)
+        return -1;
+    for (; !c->unacked && c->failed_seen < f->n; c->failed_seen++)
+        if (rankmap_find(senders, f->world[c->failed_seen]) >= 0)
+            c->unacked = f->world[c->failed_seen] + 1;
+    return c->unacked - 1;
+}
+
+void comm_ack(struct comm *c)
+{
+    const struct failed_list *f = proc->obj->failed;
+    c->acked = c->failed_seen = f ? f->n : 0;
+    c->unacked = 0;
+}
+
+int comm_acked(const struct comm *c, int *i)
+{
+    while (*i < c->acked) {
+        int world = proc->obj->failed->world[(*i)++];
+        if (is_member(c, world))
+            return world;
+    }
+    return -1;
+}
+
+void failed_finalize(void)
+{
+    if (proc->obj->failed)
+        free(proc->obj->failed->world);
+    free(proc->obj->failed);
+    proc->obj->failed = NULL;
+}

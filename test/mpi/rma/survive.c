@@ -1,0 +1,185 @@
+/* survive.c - one process after another dies in an epoch, of each kind: the others acknowledge it,
+ * agree, shrink the communicator, and make a new window, whose sums are right. Run with mpiexec
+ * -disable-auto-cleanup on five or more ranks. Of each communicator, the last rank but one dies. */
+#include "../mt.h"
+#include <signal.h>
+#include <unistd.h>
+
+static MPI_Comm comm; /* of the living */
+static int rank, size, victim;
+static int64_t one = 1;
+
+static int class_of(int err)
+{
+    int c = MPI_SUCCESS;
+    if (err)
+        MPI_Error_class(err, &c);
+    return c;
+}
+
+/* A call of an epoch, in which a process dies. */
+static void may_fail(int err, const char *call)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int n;
+    if (err)
+        MPI_Error_string(err, text, &n);
+    MUST(!err || class_of(err) == MPIX_ERR_PROC_FAILED, "%s: class %d: %s", call, class_of(err),
+         text);
+}
+#define MAY_FAIL(call) may_fail(call, #call)
+
+static void add(MPI_Win win, int target)
+{
+    MAY_FAIL(MPI_Accumulate(&one, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, MPI_SUM, win));
+}
+
+static void add_to_all(MPI_Win win)
+{
+    for (int t = 0; t < size; t++)
+        add(win, t);
+}
+
+static void may_die(void)
+{
+    if (rank == victim)
+        kill(getpid(), SIGKILL);
+}
+
+static void in_fence(MPI_Win win)
+{
+    MAY_FAIL(MPI_Win_fence(0, win));
+    add_to_all(win);
+    may_die();
+    MAY_FAIL(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+}
+
+/* The victim has posted, and starts nothing. */
+static void in_pscw(MPI_Win win)
+{
+    MPI_Group all, others;
+    int err;
+    MPI_Comm_group(comm, &all);
+    MPI_Group_excl(all, 1, &rank, &others);
+    MAY_FAIL(MPI_Win_post(others, 0, win)); /* it is open, also with the error */
+    may_die();
+    MAY_FAIL(err = MPI_Win_start(others, 0, win));
+    if (!err) {
+        for (int t = 0; t < size; t++)
+            if (t != rank)
+                add(win, t);
+        MAY_FAIL(MPI_Win_complete(win));
+    }
+    MAY_FAIL(MPI_Win_wait(win));
+    MPI_Group_free(&others);
+    MPI_Group_free(&all);
+}
+
+/* The victim holds the lock that the others want. */
+static void in_lock(MPI_Win win)
+{
+    int err;
+    MAY_FAIL(err = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win));
+    if (err)
+        return;
+    add(win, 0);
+    MAY_FAIL(MPI_Win_flush(0, win));
+    may_die();
+    MAY_FAIL(MPI_Win_unlock(0, win));
+}
+
+static void in_lock_all(MPI_Win win)
+{
+    MAY_FAIL(MPI_Win_lock_all(0, win));
+    for (int i = 0; i < 100; i++) {
+        add_to_all(win);
+        if (i == 20)
+            may_die();
+        MAY_FAIL(MPI_Win_flush_all(win));
+    }
+    MAY_FAIL(MPI_Win_unlock_all(win));
+}
+
+static MPI_Win window(int64_t **mem)
+{
+    MPI_Win win = MPI_WIN_NULL;
+    CHECK_EQ(MPI_Win_allocate(8, 8, MPI_INFO_NULL, comm, mem, &win), MPI_SUCCESS);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    **mem = 0;
+    MPI_Barrier(comm);
+    return win;
+}
+
+/* In a window of the living all is as ever. */
+static void sums(void)
+{
+    int64_t *mem, v = rank + 1;
+    MPI_Win win = window(&mem);
+    CHECK_EQ(MPI_Win_lock_all(0, win), MPI_SUCCESS);
+    for (int t = 0; t < size; t++)
+        MPI_Accumulate(&v, 1, MPI_INT64_T, t, 0, 1, MPI_INT64_T, MPI_SUM, win);
+    CHECK_EQ(MPI_Win_unlock_all(win), MPI_SUCCESS);
+    CHECK_EQ(MPI_Barrier(comm), MPI_SUCCESS);
+    CHECK_EQ(*mem, (int64_t)size * (size + 1) / 2);
+    CHECK_EQ(MPI_Win_free(&win), MPI_SUCCESS);
+}
+
+/* The others know of it, by and by, and go on without the victim. */
+static void recover(const char *kind)
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Group dead;
+    int flag, err, n = 0, rounds = 0;
+    do { /* until all have acknowledged it; what is agreed on is the same */
+        flag = 7 ^ (rank == size - 1);
+        err = MPIX_Comm_agree(comm, &flag);
+        MAY_FAIL(err);
+        CHECK_EQ(flag & 1, 0);
+        CHECK_EQ(flag & 6, 6);
+        CHECK_EQ(MPIX_Comm_failure_ack(comm), MPI_SUCCESS);
+    } while (err && ++rounds < 100);
+    CHECK_EQ(err, MPI_SUCCESS);
+    CHECK_EQ(MPIX_Comm_failure_get_acked(comm, &dead), MPI_SUCCESS);
+    MPI_Group_size(dead, &n);
+    MUST(n == 1, "%s: %d processes are acknowledged", kind, n);
+    MPI_Group_free(&dead);
+    CHECK_EQ(MPIX_Comm_shrink(comm, &made), MPI_SUCCESS);
+    MPI_Comm_size(made, &n);
+    CHECK_EQ(n, size - 1);
+    if (comm != MPI_COMM_WORLD)
+        MPI_Comm_free(&comm);
+    comm = made;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*dies)(MPI_Win win);
+    } kinds[] = {{"fence", in_fence}, {"pscw", in_pscw}, {"lock", in_lock},
+                 {"lock_all", in_lock_all}};
+    int64_t *mem;
+    int k, all = 0;
+
+    mt_init(&argc, &argv);
+    comm = MPI_COMM_WORLD;
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    for (k = 0; k < 4; k++) {
+        MPI_Comm_rank(comm, &rank);
+        MPI_Comm_size(comm, &size);
+        victim = size - 2;
+        MPI_Win win = window(&mem);
+        kinds[k].dies(win);
+        recover(kinds[k].name);
+        MAY_FAIL(MPI_Win_free(&win));
+        MPI_Comm_rank(comm, &rank);
+        MPI_Comm_size(comm, &size);
+        sums();
+    }
+    CHECK_EQ(MPI_Allreduce(&mt_errors, &all, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
+    if (rank == 0)
+        printf(all ? " Found %d errors\n" : " No Errors\n", all);
+    fflush(stdout);
+    MPI_Finalize();
+    return all != 0;
+}

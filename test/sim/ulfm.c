@@ -1,0 +1,295 @@
+/* ulfm.c - agreement and the communicator of the living, while members die at any step: all that
+ * end a call, also those that die later, get one result. */
+#include "am/am.h"
+#include "coll/agree.h"
+#include "scripted.h"
+
+enum { ROUNDS = 6, ALL_BITS = 0x3fffffff };
+
+/* Ranks are fibers of one process: what the first one that ended call i got. */
+static struct {
+    struct { int set, flag, err, size; unsigned sum; } got[ROUNDS];
+    int in[ROUNDS][SIM_RANKS]; /* contributed */
+    int living;
+} seen;
+
+static int class_of(int err)
+{
+    int c = MPI_SUCCESS;
+    if (err)
+        MPI_Error_class(err, &c);
+    return c;
+}
+
+static void scene(int *rank, int *size)
+{
+    MPI_Comm_rank(MPI_COMM_WORLD, rank);
+    MPI_Comm_size(MPI_COMM_WORLD, size);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (!*rank)
+        memset(&seen, 0, sizeof seen);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Rank r of n dies in this run. At least one lives. */
+static int is_doomed(int r, int n)
+{
+    uint64_t bits = (sim_seed() + 1) * 0x9e3779b97f4a7c15ull;
+    return r != (int)(bits >> 40) % n && (bits >> r % 32 & 3) == 0;
+}
+
+static void one_result(int i, int flag, int err, int size, unsigned sum)
+{
+    if (!seen.got[i].set) {
+        seen.got[i].set = 1;
+        seen.got[i].flag = flag;
+        seen.got[i].err = err;
+        seen.got[i].size = size;
+        seen.got[i].sum = sum;
+    }
+    SIM_CHECK(seen.got[i].flag == flag && seen.got[i].err == err);
+    SIM_CHECK(seen.got[i].size == size && seen.got[i].sum == sum);
+}
+
+/* Bits that all of those have set that live now, and those that all have set. */
+static void bounds(int i, int size, int *least, int *most)
+{
+    *least = *most = ALL_BITS;
+    for (int r = 0; r < size; r++) {
+        *least &= seen.in[i][r];
+        if (!boot_failed(r))
+            *most &= seen.in[i][r];
+    }
+}
+
+/* --- without a failure -------------------------------------------------------- */
+
+static long sent_all(int size)
+{
+    long n = 0;
+    for (int r = 0; r < size; r++)
+        n += sim_sent(r, AM_COLL + COLL_PKT_AGREE);
+    return n;
+}
+
+/* Four messages for each process but one; each has at most log2(P) children in the tree. */
+static void exactly(void *arg)
+{
+    int rank, size, children = 0;
+    (void)arg;
+    scene(&rank, &size);
+    while (rank + (1 << children) < size && !(rank & ((1 << (children + 1)) - 1)))
+        children++;
+    for (int i = 0; i < 4; i++) {
+        long before = sim_sent(rank, AM_COLL + COLL_PKT_AGREE);
+        int flag = ~(1 << rank);
+        MPI_Barrier(MPI_COMM_WORLD);
+        OK(MPIX_Comm_agree(MPI_COMM_WORLD, &flag));
+        SIM_CHECK(flag == -(1 << size));
+        MPI_Barrier(MPI_COMM_WORLD);
+        SIM_CHECK(sim_sent(rank, AM_COLL + COLL_PKT_AGREE) - before ==
+                  2 * children + (rank ? 2 : 0));
+        SIM_CHECK(sent_all(size) == 4L * (size - 1) * (i + 1));
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+/* Between two groups each gets the other's bits. */
+static void across(void *arg)
+{
+    int rank, size, flag, n;
+    MPI_Comm half, inter, made;
+    (void)arg;
+    scene(&rank, &size);
+    int high = rank >= size / 2;
+    MPI_Comm_split(MPI_COMM_WORLD, high, 0, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, high ? 0 : size / 2, 1, &inter);
+    flag = high ? 6 : 3;
+    OK(MPIX_Comm_agree(inter, &flag));
+    SIM_CHECK(flag == (high ? 3 : 6));
+    OK(MPIX_Comm_shrink(inter, &made));
+    MPI_Comm_remote_size(made, &n);
+    SIM_CHECK(n == (high ? size / 2 : size - size / 2));
+    OK(MPI_Barrier(made));
+    MPI_Comm_free(&made);
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+}
+
+/* --- with failures ------------------------------------------------------------- */
+
+/* It dies at some step of these calls, or before, or while it waits. */
+static void maybe_doom(int rank, int size)
+{
+    if (!is_doomed(rank, size))
+        return;
+    sim_die_at(1 + (int)(sim_random() % (3u * (unsigned)size)));
+}
+
+/* The doomed that outlive their calls, too. */
+static void end_doomed(int rank, int size)
+{
+    if (is_doomed(rank, size))
+        sim_die();
+}
+
+/* Each round on a communicator of its own or on one of all, freed at once or not. */
+static void agree_dies(void *arg)
+{
+    MPI_Comm c[ROUNDS];
+    int rank, size, own = sim_seed() % 3 == 0;
+    (void)arg;
+    scene(&rank, &size);
+    for (int i = 0; i < ROUNDS; i++) {
+        c[i] = MPI_COMM_WORLD;
+        if (own)
+            OK(MPI_Comm_dup(MPI_COMM_WORLD, &c[i]));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    maybe_doom(rank, size);
+    for (int i = 0; i < ROUNDS; i++) {
+        int flag = seen.in[i][rank] = (int)(sim_random() & ALL_BITS) | 1 << (i + 3), least, most;
+        if (sim_random() % 3 == 0)
+            sim_compute((int)(sim_random() % 200));
+        int err = class_of(MPIX_Comm_agree(c[i], &flag));
+        SIM_CHECK(err == MPI_SUCCESS || err == MPIX_ERR_PROC_FAILED);
+        bounds(i, size, &least, &most);
+        SIM_CHECK((flag & least) == least && !(flag & ~most));
+        one_result(i, flag, err, 0, 0);
+        if (own)
+            MPI_Comm_free(&c[i]);
+        else if (err)
+            OK(MPIX_Comm_failure_ack(c[i]));
+    }
+    end_doomed(rank, size);
+}
+
+static unsigned sum_of(MPI_Comm c)
+{
+    MPI_Group all, g;
+    unsigned sum = 1;
+    int n;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Comm_group(c, &g);
+    MPI_Group_size(g, &n);
+    for (int i = 0, r; i < n; i++) {
+        MPI_Group_translate_ranks(g, 1, &i, all, &r);
+        sum = sum * 31 + (unsigned)r;
+    }
+    MPI_Group_free(&g);
+    MPI_Group_free(&all);
+    return sum;
+}
+
+static void shrink_dies(void *arg)
+{
+    MPI_Comm c = MPI_COMM_WORLD, made;
+    int rank, size, n;
+    (void)arg;
+    scene(&rank, &size);
+    maybe_doom(rank, size);
+    for (int i = 0; i < ROUNDS; i++) {
+        int one = 1, sum = 0;
+        OK(MPIX_Comm_shrink(c, &made));
+        MPI_Comm_size(made, &n);
+        one_result(i, 0, 0, n, sum_of(made));
+        int err = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, made);
+        SIM_CHECK(err ? class_of(err) == MPIX_ERR_PROC_FAILED : sum == n);
+        if (c != MPI_COMM_WORLD)
+            MPI_Comm_free(&c);
+        c = made;
+    }
+    end_doomed(rank, size);
+    while (!is_doomed(rank, size)) { /* in the end it is of the living only */
+        int one = 1, sum = 0, flag = 1, living = 0;
+        for (int r = 0; r < size; r++)
+            living += !is_doomed(r, size);
+        OK(MPIX_Comm_shrink(c, &made));
+        MPI_Comm_free(&c);
+        c = made;
+        int err = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, c);
+        SIM_CHECK(err || sum >= living);
+        flag = !err && sum == living;
+        err = MPIX_Comm_agree(c, &flag);
+        if (!err && flag)
+            break;
+    }
+    MPI_Comm_free(&c);
+}
+
+/* --- what is acknowledged ------------------------------------------------------- */
+
+/* A receive from any process is suspended until the failure is acknowledged, and takes its message
+ * then. */
+static void acked(void *arg)
+{
+    int rank, size, n, got = 0, flag = 1;
+    MPI_Request r;
+    MPI_Group g;
+    (void)arg;
+    scene(&rank, &size);
+    if (rank == 2) {
+        hear(0);
+        sim_die();
+    }
+    if (rank == 1) {
+        hear(0);
+        n = 17;
+        OK(MPI_Send(&n, 1, MPI_INT, 0, 3, MPI_COMM_WORLD));
+        ERR(MPIX_ERR_PROC_FAILED, MPIX_Comm_agree(MPI_COMM_WORLD, &flag));
+        OK(MPIX_Comm_failure_ack(MPI_COMM_WORLD));
+        OK(MPIX_Comm_agree(MPI_COMM_WORLD, &flag));
+        return;
+    }
+    int before = sim_seed() % 2;
+    if (before)
+        OK(MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &r));
+    OK(MPIX_Comm_failure_get_acked(MPI_COMM_WORLD, &g));
+    MPI_Group_size(g, &n);
+    SIM_CHECK(n == 0);
+    MPI_Group_free(&g);
+    tell(2);
+    hear_of_death(2);
+    if (!before)
+        OK(MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &r));
+    for (int i = 0; i < 2; i++) {
+        ERR(MPIX_ERR_PROC_FAILED_PENDING, MPI_Wait(&r, MPI_STATUS_IGNORE));
+        SIM_CHECK(r != MPI_REQUEST_NULL);
+        ERR(MPIX_ERR_PROC_FAILED,
+            MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+    OK(MPIX_Comm_failure_ack(MPI_COMM_WORLD));
+    OK(MPIX_Comm_failure_get_acked(MPI_COMM_WORLD, &g));
+    MPI_Group_size(g, &n);
+    SIM_CHECK(n == 1);
+    MPI_Group_free(&g);
+    OK(MPI_Test(&r, &flag, MPI_STATUS_IGNORE));
+    SIM_CHECK(!flag);
+    tell(1);
+    OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    SIM_CHECK(got == 17 && r == MPI_REQUEST_NULL);
+    flag = 1;
+    ERR(MPIX_ERR_PROC_FAILED, MPIX_Comm_agree(MPI_COMM_WORLD, &flag)); /* rank 1 has not */
+    OK(MPIX_Comm_agree(MPI_COMM_WORLD, &flag));
+}
+
+static void mortal(struct sim_knobs *k)
+{
+    k->mortal = 1;
+    k->quiet_rank = -1;
+    k->late_news = (int)(k->seed % 5) * 60;
+}
+
+const struct scenario scenarios_ulfm[] = {
+    {"ulfm-counts-2", 2, 1, exactly, NULL, NULL},
+    {"ulfm-counts-8", 8, 1, exactly, NULL, NULL},
+    {"ulfm-counts-13", 13, 1, exactly, NULL, NULL},
+    {"ulfm-across-5", 5, 1, across, NULL, NULL},
+    {"ulfm-agree-dies-3", 3, 1, agree_dies, NULL, mortal},
+    {"ulfm-agree-dies-5", 5, 1, agree_dies, NULL, mortal},
+    {"ulfm-agree-dies-9", 9, 1, agree_dies, NULL, mortal},
+    {"ulfm-shrink-dies-4", 4, 1, shrink_dies, NULL, mortal},
+    {"ulfm-shrink-dies-7", 7, 1, shrink_dies, NULL, mortal},
+    {"ulfm-acked", 3, 1, acked, NULL, mortal},
+    {NULL, 0, 0, NULL, NULL, NULL},
+};
