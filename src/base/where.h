@@ -7,10 +7,23 @@
 #ifndef BASE_WHERE_H
 #define BASE_WHERE_H
 
+#include <stdint.h>
+
+/* A wait that lasts: the first words of struct progress. */
+struct where_wait {
+    uint32_t magic, unused;
+    uint64_t since; /* ns of the host's clock; 0: no wait has lasted for long */
+    uint64_t site;  /* return address in the program, 0: not known */
+    char about[112]; /* the window and its epoch, or empty */
+};
+#define WHERE_MAGIC 0x57524d01u
+
 struct where {
     const char *call;      /* MPI function the process is in, or NULL */
     const char *wait_what; /* what it waits for, or NULL */
     int wait_peer;         /* the process it waits for: world rank or -1 */
+    void *others[3];       /* what struct proc has in between */
+    const struct where_wait *wait;
 };
 
 #endif

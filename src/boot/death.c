@@ -206,10 +206,11 @@ int boot_barrier_living(void)
 
 /* --- where are you, signals ---------------------------------------------------- */
 
-/* mpiexec reads these three words from outside. */
+/* mpiexec reads these words from outside. */
 #define WHERE(field) (offsetof(struct proc, field) - offsetof(struct proc, call))
 _Static_assert(WHERE(wait_what) == offsetof(struct where, wait_what) &&
-                   WHERE(wait_peer) == offsetof(struct where, wait_peer),
+                   WHERE(wait_peer) == offsetof(struct where, wait_peer) &&
+                   WHERE(progress) == offsetof(struct where, wait),
                "struct proc holds a struct where");
 
 uint64_t boot_where_at(void)

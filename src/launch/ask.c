@@ -10,10 +10,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/sched.h"
 #include "base/where.h"
 #include "launch/chain.h"
 #include "launch/job.h"
+#include "launch/source_line.h"
 
+/* From here on the library says more of a wait (progress/engine.c). */
+static const uint64_t LASTS_NS = 1000000000u;
 enum { WORD_MAX = 200, PAGE = 4096 /* or a multiple: a read up to its end crosses none */ };
 
 /* Bytes of process `pid` at `at`.  0 or -errno. */
@@ -47,10 +51,39 @@ static int read_word(pid_t pid, const char *at, char word[WORD_MAX])
     return 0;
 }
 
-int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len, int *awaited)
+/* The wait, if it is one that has lasted; 0: it is not. */
+static uint64_t read_wait(pid_t pid, const struct where *w, struct where_wait *x)
+{
+    if (!w->wait_what || !w->wait || read_bytes(pid, (uintptr_t)w->wait, x, sizeof *x) ||
+        x->magic != WHERE_MAGIC)
+        return 0;
+    x->about[sizeof x->about - 1] = 0;
+    for (char *c = x->about; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    return x->since;
+}
+
+/* "; at heat.c:12, window "halo", lock epochs, for 61 s" */
+static void lasting_text(pid_t pid, const struct where *w, struct source_line_last *last,
+                         char *text, size_t len)
+{
+    struct where_wait x;
+    char place[120] = "";
+    uint64_t now = time_now(), since = read_wait(pid, w, &x);
+    *text = 0;
+    if (!since || since > now || now - since < LASTS_NS)
+        return;
+    source_line_text(pid, x.site, last, place, sizeof place);
+    snprintf(text, len, "; %s%s%s%s%sfor %llu s", *place ? "at " : "", place, *place ? ", " : "",
+             x.about, *x.about ? ", " : "", (unsigned long long)((now - since) / 1000000000u));
+}
+
+int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len, int *awaited,
+             struct source_line_last *last)
 {
     struct where w;
-    char call[WORD_MAX] = "", what[WORD_MAX] = "", peer[32] = "";
+    char call[WORD_MAX] = "", what[WORD_MAX] = "", peer[32] = "", more[320];
     /* a rank's pointers have 8 bytes */
     int err = sizeof(void *) == 8 ? read_bytes(pid, at, &w, sizeof w) : -ENOSYS;
     if (!err && w.call)
@@ -62,8 +95,9 @@ int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len, int *awai
         return err;
     if (*what && w.wait_peer >= 0)
         snprintf(peer, sizeof peer, " (rank %d)", w.wait_peer);
-    snprintf(text, len, "rank %d: %s%s%s%s%s", rank, *call ? "in " : "outside MPI", call,
-             *what ? ", waiting for " : "", what, peer);
+    lasting_text(pid, &w, last, more, sizeof more);
+    snprintf(text, len, "rank %d: %s%s%s%s%s%s", rank, *call ? "in " : "outside MPI", call,
+             *what ? ", waiting for " : "", what, peer, more);
     return 0;
 }
 
@@ -83,10 +117,10 @@ static int catches(pid_t pid, int sig)
 }
 
 /* The rank that it waits for, or -1. */
-static int ask_one(struct job *j, int rank, pid_t pid)
+static int ask_one(struct job *j, int rank, pid_t pid, struct source_line_last *last)
 {
     int awaited = -1;
-    char text[512], line[520];
+    char text[800], line[808];
     const char *how = pmi_initialized(j->pmi, rank) ? NULL
                       : pmi_finalized(j->pmi, rank) ? "has called MPI_Finalize"
                                                     : "has not called MPI_Init";
@@ -94,7 +128,7 @@ static int ask_one(struct job *j, int rank, pid_t pid)
     /* The process id and the address come from the rank: read only a process of this rank. */
     if (!how && (!at || !job_owns(j, rank, pid)))
         how = "does not report what it does";
-    int err = how ? 0 : ask_text(pid, at, rank, text, sizeof text, &awaited);
+    int err = how ? 0 : ask_text(pid, at, rank, text, sizeof text, &awaited, last);
     if (how) {
         job_say(j, "rank %d (pid %ld) %s", rank, (long)pid, how);
     } else if (err) {
@@ -114,16 +148,70 @@ static void tell_line(void *to, const char *text)
 
 void ask_all(struct job *j)
 {
+    struct source_line_last last = {0};
     int *awaited = malloc((size_t)j->size * sizeof *awaited); /* NULL: no chains */
     for (int r = 0; r < j->size; r++) {
         int alive = !j->rank[r].exited && job_rank_pid(j, r) > 0;
-        int a = alive ? ask_one(j, r, job_rank_pid(j, r)) : -1;
+        int a = alive ? ask_one(j, r, job_rank_pid(j, r), &last) : -1;
         if (awaited)
             awaited[r] = a;
     }
     if (awaited)
         chain_tell(awaited, j->size, tell_line, j);
     free(awaited);
+}
+
+/* --- waits that last -------------------------------------------------------------------------- */
+
+uint64_t ask_warn_ns(const struct args *a)
+{
+    static const char name[] = "MPIR_CVAR_WAIT_WARN";
+    enum { DEFAULT_S = 60, MOST_S = 86400 }; /* of cvars.def */
+    const char *text = getenv(name);
+    char *end;
+    for (int i = 0; i < a->genv.n; i++)
+        if (!strcmp(a->genv.name[i], name))
+            text = a->genv.value[i];
+    long s = text && *text ? strtol(text, &end, 10) : DEFAULT_S;
+    if (text && *text && (*end || s < 0 || s > MOST_S))
+        s = DEFAULT_S; /* the ranks report it */
+    return (uint64_t)s * 1000000000u;
+}
+
+/* When the wait of a rank began; 0: it does not wait for long. */
+static uint64_t waits_since(struct job *j, int rank)
+{
+    struct where w;
+    struct where_wait x;
+    pid_t pid = job_rank_pid(j, rank);
+    uint64_t at = pmi_where(j->pmi, rank);
+    if (j->rank[rank].exited || pid <= 0 || !at || sizeof(void *) != 8)
+        return 0;
+    if (!pmi_initialized(j->pmi, rank) || pmi_finalized(j->pmi, rank) || !job_owns(j, rank, pid))
+        return 0;
+    return read_bytes(pid, at, &w, sizeof w) ? 0 : read_wait(pid, &w, &x);
+}
+
+/* The next report waits twice as long: a program may be made of long waits. */
+void ask_tick(struct job *j, uint64_t now)
+{
+    int first = -1;
+    if (!j->warn_ns || now < j->look_at)
+        return;
+    j->look_at = now + j->warn_ns / 4;
+    for (int r = 0; r < j->size && first < 0; r++) {
+        uint64_t since = waits_since(j, r);
+        if (since && since < now && now - since >= j->warn_ns && since > j->told_until)
+            first = r;
+    }
+    if (first < 0)
+        return;
+    job_say(j, "rank %d has waited for %llu s (MPIR_CVAR_WAIT_WARN); what each rank does:", first,
+            (unsigned long long)((now - waits_since(j, first)) / 1000000000u));
+    ask_all(j);
+    j->told_until = now;
+    j->reports++;
+    j->look_at = now + (j->warn_ns << (j->reports < 10 ? j->reports : 10));
 }
 
 void ask_pass_on(struct job *j, int sig)

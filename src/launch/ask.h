@@ -6,15 +6,23 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* One line without newline, "rank 3: in MPI_Recv, waiting for a message (rank 1)", from the struct
- * where at address `at` of process `pid`. 0, or -errno when its memory cannot be read.
- * *awaited: that rank, or -1. */
-int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len,
-             int *awaited);
+struct source_line_last;
 
+/* One line without newline, "rank 3: in MPI_Recv, waiting for a message (rank 1)", from the struct
+ * where at address `at` of process `pid`, and for a wait that lasts: where in the program, which
+ * epoch, how long. 0, or -errno when its memory cannot be read. *awaited: that rank, or -1.
+ * last: all zero before the first call. */
+int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len, int *awaited,
+             struct source_line_last *last);
+
+struct args;
 struct job;
 /* A line for every live rank, then the ranks that wait for each other (chain.h). */
 void ask_all(struct job *j);
+/* Has a rank waited for j->warn_ns? Then the same, once for each wait. */
+void ask_tick(struct job *j, uint64_t now);
+/* MPIR_CVAR_WAIT_WARN, as the ranks get it (ns); 0: never. */
+uint64_t ask_warn_ns(const struct args *a);
 void ask_pass_on(struct job *j, int sig); /* to the ranks whose program catches it */
 
 #endif

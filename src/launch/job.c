@@ -461,6 +461,8 @@ void job_tick(struct job *j, uint64_t now)
         ask_all(j); /* the user wants to know where it hangs */
         job_end(j, 255, SIGTERM, JOB_GRACE_MS);
     }
+    if (j->phase == JOB_RUNNING)
+        ask_tick(j, now);
     if (j->kill_at && now >= j->kill_at)
         job_kill(j);
 }

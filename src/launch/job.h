@@ -57,6 +57,10 @@ struct job {
     int status;
     int other_said, other_looked;   /* other.c: the line was printed; processes were searched */
     uint64_t timeout_at, kill_at, leave_at; /* ns; 0: never */
+    /* ask_tick(): how long a wait may last; when it looks next; waits that began before this have
+     * been reported (ns) */
+    uint64_t warn_ns, look_at, told_until;
+    int reports;
 };
 
 enum { JOB_GRACE_MS = 1000, JOB_SIGNAL_GRACE_MS = 5000 };

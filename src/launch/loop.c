@@ -170,7 +170,9 @@ static void wind_up(struct job *j, uint64_t now, int active)
 
 static int wait_ms(const struct job *j, uint64_t due, uint64_t now)
 {
-    const uint64_t ends[] = {j->phase == JOB_RUNNING ? j->timeout_at : 0, j->kill_at, j->leave_at};
+    int runs = j->phase == JOB_RUNNING;
+    const uint64_t ends[] = {runs ? j->timeout_at : 0, runs && j->warn_ns ? j->look_at : 0,
+                             j->kill_at, j->leave_at};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (ends[i] && ends[i] < due)
             due = ends[i];

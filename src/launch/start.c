@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/sched.h"
+#include "launch/ask.h"
 #include "launch/binding.h"
 #include "launch/env.h"
 #include "launch/job.h"
@@ -488,6 +489,8 @@ done:
 }
 
 void job_free(struct job *j)
+        j->warn_ns = ask_warn_ns(a);
+        j->look_at = time_now() + j->warn_ns / 4;
 {
     reaper_stop(&j->reaper);
     for (int r = 0; j->rank && r < j->size; r++) {

@@ -64,6 +64,7 @@ int progress_init(void)
         return -ENOMEM;
     list_init(&p->hooks);
     list_init(&p->sources);
+    p->wait.magic = WHERE_MAGIC;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     /* Where no core is free the progress thread that is woken is one more process that spins. */
     p->crowded = boot_host_processes() * (cvar.async_progress ? 2 : 1) > (cores > 0 ? cores : 1);
@@ -180,6 +181,11 @@ void progress_observe(const struct progress_observer *o)
     proc->progress->observer = o;
 }
 
+void progress_on_lasting(void (*fn)(struct where_wait *w, const void *of))
+{
+    proc->progress->on_lasting = fn;
+}
+
 static void look_long(struct progress *p, const struct progress_waiting *w, uint64_t now)
 {
     if (!p->on_long || now - w->since < p->long_ns ||
@@ -194,25 +200,26 @@ static void look_long(struct progress *p, const struct progress_waiting *w, uint
  * no process: the progress thread has one from MPI_Init to MPI_Finalize.  Short waits and
  * successful tests do not prove that all are alive: what came may be from other processes than the
  * awaited one.  An example is a manager that gets work from all workers but the failed one.  So
- * there is a question once a second even then. */
-static __attribute__((cold)) void look_after(struct progress *p, uint64_t *since, const char *what,
+ * there is a question once a second even then. Returns whether the wait lasts. */
+static __attribute__((cold)) int look_after(struct progress *p, uint64_t *since, const char *what,
                                              int peer, int (*cond)(void *), void *arg)
 {
-    if ((!p->on_stall && !p->on_long) || !what)
-        return;
+    if ((!p->on_stall && !p->on_long && !p->on_lasting) || !what)
+        return 0;
     uint64_t now = time_now();
     if (!*since)
         *since = now;
     look_long(p, &(struct progress_waiting){cond, arg, peer, *since}, now);
+    int lasts = now - *since > STALL_NS;
     if (!p->on_stall || sched) /* simulated ranks are asked by no failure detector */
-        return;
+        return lasts;
     if (!p->looked)
         p->looked = now;
-    int lasts = now - *since > STALL_NS;
     if (lasts || now - p->looked > STALL_NS) {
         p->looked = now;
         p->on_stall(peer, lasts);
     }
+    return lasts;
 }
 
 /* The clock costs as much as a turn. */
@@ -320,6 +327,8 @@ struct wait_loop {
     int served;     /* polls of this idle time in which the networks had something to do */
     int fruitless;  /* sleeps without news */
     struct progress_seen *seen; /* NULL: not observed */
+    const void *of; /* progress_wait_why() */
+    int told;       /* that it lasts */
 };
 
 static void loop_seen(const struct progress *p, const struct wait_loop *l)
@@ -332,8 +341,15 @@ static inline void loop_look_after(struct progress *p, struct wait_loop *l)
 {
     loop_seen(p, l);
     uint64_t since = l->since; /* a copy: the loop stays in registers */
-    look_after(p, &since, l->what, l->peer, l->end ? NULL : l->cond, l->arg);
+    int lasts = look_after(p, &since, l->what, l->peer, l->end ? NULL : l->cond, l->arg);
     l->since = since;
+    p->wait.since = since;
+    if (lasts && !l->told++) {
+        p->wait.site = 0;
+        *p->wait.about = 0;
+        if (p->on_lasting)
+            p->on_lasting(&p->wait, l->of);
+    }
 }
 
 static inline void loop_poll(struct progress *p, struct wait_loop *l)
@@ -423,6 +439,8 @@ static int loop_run(struct progress *p, struct wait_loop *l)
             met = loop_sleep(p, l);
     }
     attend(attends, MEM_BUSY);
+    if (l->since)
+        p->wait = (struct where_wait){.magic = WHERE_MAGIC};
     if (l->idle > 0 && l->idle <= p->spin && p->spin < p->spin_max && !l->yields)
         spin_longer(p);
     return err;
@@ -432,7 +450,8 @@ static int loop_run(struct progress *p, struct wait_loop *l)
 static __attribute__((cold, noinline)) int loop_observed(struct progress *p, struct wait_loop *l,
                                                          enum progress_why why, const void *of)
 {
-    struct progress_seen seen = {why, of, l->what, l->peer, time_now(), 0, 0};
+    struct progress_seen seen = {.why = why, .of = of, .what = l->what, .peer = l->peer,
+                                 .since = time_now(), .polls = p->polls};
     l->seen = &seen;
     int err = loop_run(p, l);
     seen.until = time_now();
@@ -471,7 +490,7 @@ BARE void progress_wait_why(int (*cond)(void *arg), void *arg, const char *what,
         return;
     const char *outer_what = proc->wait_what;
     int outer_peer = proc->wait_peer;
-    struct wait_loop l = {cond, arg, what, peer, .end = 0};
+    struct wait_loop l = {cond, arg, what, peer, .of = of};
     if (__builtin_expect(p->observer && what, 0))
         loop_observed(p, &l, why, of);
     else

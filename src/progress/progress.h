@@ -84,6 +84,7 @@ struct progress_seen {
     const char *what;
     int peer;
     uint64_t since, until; /* ns */
+    uint64_t polls; /* progress_polls() at `since` */
     uint64_t site;  /* the observer's, 0 at first */
 };
 /* lasts(): while it waits, when it has made many turns or is about to give the core away; often.
@@ -125,6 +126,12 @@ struct progress_waiting {
 void progress_on_long_wait(void (*fn)(const struct progress_waiting *w), uint64_t ns);
 /* From a handler: call it as soon as the wait turns. */
 void progress_long_wait_soon(void);
+
+/* Call fn once in each wait that has lasted a second, in the thread that waits, under proc->lock:
+ * it fills in site and about, which mpiexec reads. of: the window of the wait, or NULL. fn NULL:
+ * none. */
+struct where_wait;
+void progress_on_lasting(void (*fn)(struct where_wait *w, const void *of));
 
 /* For MPI_Test and its kin: one poll.  After many fruitless ones in a row it yields the core, since
  * users write `while (!flag) MPI_Test()` with more processes than cores. */

@@ -7,11 +7,14 @@
 
 #include "base/list.h"
 #include "base/lock.h"
+#include "base/where.h"
 #include "progress/progress.h"
 
 struct pollfd;
 
 struct progress {
+    struct where_wait wait; /* first: mpiexec reads it */
+    void (*on_lasting)(struct where_wait *w, const void *of); /* progress_on_lasting() */
     struct list hooks, sources;
     struct list *cursor;   /* next hook of the pass under way */
     int nsources, networks;

@@ -109,6 +109,9 @@ int rma_win_size(const struct rma_win *w);    /* members */
 /* A wait for w, of enum progress_why, has lasted ns: count it. */
 void rma_win_waited(const void *w, int why, uint64_t ns);
 
+/* "window "halo", lock_all granted; exposed" */
+void rma_win_about(const void *w, char *buf, size_t len);
+
 /* Adds the sums over all windows to pvar_proc(); called before the user reads a variable. */
 void rma_pvars_collect(void);
 

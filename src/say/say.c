@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/proc.h"
 #include "base/sched.h"
+#include "base/where.h"
 #include "boot/boot.h"
 #include "check/site.h"
 #include "rma/rma.h"
@@ -36,8 +37,18 @@ void say_time_waits(void)
         progress_observe(&observer);
 }
 
+/* For mpiexec: where a wait lasts, and in which epoch. */
+static void describe(struct where_wait *w, const void *of)
+{
+    w->site = site_here();
+    if (of)
+        rma_win_about(of, w->about, sizeof w->about);
+}
+
 int say_init(void)
 {
+    if (!sched)
+        progress_on_lasting(describe);
     if (!cvar.report)
         return 0;
     struct say *y = calloc(1, sizeof *y);

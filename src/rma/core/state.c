@@ -45,6 +45,7 @@
  * WIN_UNLOCK's "window state is LOCK_CALLED" of the paper means the target's (rma.md 5.15). */
 #include "rma/core/core.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define BIT(s) (1u << (s))
@@ -84,6 +85,23 @@ static const char *const target_name[TARGET_STATES] = {"LOCK_CALLED", "LOCK_ISSU
 const char *rma_state_name(const struct rma_win *w)
 {
     return win_name[w->state];
+}
+
+void rma_win_about(const void *of, char *buf, size_t len)
+{
+    static const char *const epoch[WIN_STATES] = {
+        [WIN_UNSET] = "no epoch",
+        [WIN_FENCE_ISSUED] = "fence epoch asked for",
+        [WIN_FENCE_GRANTED] = "fence epoch",
+        [WIN_PSCW_ISSUED] = "access epoch asked for",
+        [WIN_PSCW_GRANTED] = "access epoch",
+        [WIN_LOCK_ALL_CALLED] = "lock_all epoch",
+        [WIN_LOCK_ALL_ISSUED] = "lock_all epoch asked for",
+        [WIN_LOCK_ALL_GRANTED] = "lock_all epoch granted",
+        [WIN_PER_TARGET] = "lock epochs"};
+    const struct rma_win *w = of;
+    snprintf(buf, len, "%.70s, %s%s", rma_win_text(w), epoch[w->state],
+             w->expo != EXPO_NONE ? ", exposed" : "");
 }
 
 /* The advice at the end of an error text. */

@@ -13,6 +13,7 @@
 
 #include "base/where.h"
 #include "launch/ask.h"
+#include "launch/source_line.h"
 
 Suite *suite_ask(void);
 
@@ -23,7 +24,8 @@ static void ask(const char *call, const char *what, int peer, const char *expect
 {
     char text[512];
     int fd[2], awaited;
-    words = (struct where){call, what, peer};
+    struct source_line_last last = {0};
+    words = (struct where){.call = call, .wait_what = what, .wait_peer = peer};
     ck_assert_int_eq(pipe(fd), 0);
     pid_t pid = fork();
     if (!pid) {
@@ -32,7 +34,7 @@ static void ask(const char *call, const char *what, int peer, const char *expect
         _exit(read(fd[0], &c, 1) != 0); /* until the parent closes its end */
     }
     close(fd[0]);
-    ck_assert_int_eq(ask_text(pid, (uintptr_t)&words, 3, text, sizeof text, &awaited), 0);
+    ck_assert_int_eq(ask_text(pid, (uintptr_t)&words, 3, text, sizeof text, &awaited, &last), 0);
     ck_assert_str_eq(text, expected);
     ck_assert_int_eq(awaited, what ? peer : -1);
     close(fd[1]);
@@ -63,11 +65,13 @@ START_TEST(hostile)
     munmap(page + 4096, 4096);
     ask(page + 4090, NULL, -1, "rank 3: in xxxxxx"); /* its end is not there */
     munmap(page, 4096);
-    words = (struct where){page, NULL, 0};
-    ck_assert_int_eq(ask_text(getpid(), (uintptr_t)&words, 3, text, sizeof text, &awaited),
+    struct source_line_last last = {0};
+    words = (struct where){.call = page};
+    ck_assert_int_eq(ask_text(getpid(), (uintptr_t)&words, 3, text, sizeof text, &awaited, &last),
                      -EFAULT);
-    ck_assert_int_eq(ask_text(getpid(), 1, 3, text, sizeof text, &awaited), -EFAULT);
-    ck_assert_int_eq(ask_text(getpid(), UINT64_MAX - 3, 3, text, sizeof text, &awaited), -EFAULT);
+    ck_assert_int_eq(ask_text(getpid(), 1, 3, text, sizeof text, &awaited, &last), -EFAULT);
+    ck_assert_int_eq(ask_text(getpid(), UINT64_MAX - 3, 3, text, sizeof text, &awaited, &last),
+                     -EFAULT);
 }
 END_TEST
 

@@ -1,0 +1,135 @@
+/* source_line.c - file and line of an address in another process, by its map and addr2line. What
+ * the map and the file say may be anything: a rank may be any program. */
+#include "launch/source_line.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+struct image {
+    uint64_t base; /* where the first page of the file is mapped */
+    char path[PATH_MAX];
+};
+
+/* The file that is mapped at the address. */
+static int find(pid_t pid, uint64_t address, struct image *out)
+{
+    char name[64], line[PATH_MAX + 128], path[PATH_MAX] = "";
+    unsigned long long from, to, offset, base = 0;
+    int found = 0;
+    snprintf(name, sizeof name, "/proc/%ld/maps", (long)pid);
+    FILE *f = fopen(name, "re");
+    while (f && !found && fgets(line, sizeof line, f)) {
+        char *slash = strchr(line, '/');
+        line[strcspn(line, "\n")] = 0;
+        if (!slash || sscanf(line, "%llx-%llx %*s %llx", &from, &to, &offset) != 3)
+            continue;
+        if (strcmp(slash, path) || !offset) {
+            snprintf(path, sizeof path, "%.*s", PATH_MAX - 1, slash);
+            base = from - offset;
+        }
+        found = address >= from && address < to;
+    }
+    if (f)
+        fclose(f);
+    out->base = base;
+    memcpy(out->path, path, sizeof out->path);
+    return found;
+}
+
+/* The address as the file's own tables have it. */
+static uint64_t in_file(const struct image *m, uint64_t address)
+{
+    Elf64_Ehdr head;
+    int fd = open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), fixed = 0;
+    if (fd >= 0 && read(fd, &head, sizeof head) == (ssize_t)sizeof head)
+        fixed = head.e_type == ET_EXEC;
+    if (fd >= 0)
+        close(fd);
+    return fixed ? address : address - m->base;
+}
+
+/* The first line that it writes, if it does so in time. */
+static void read_answer(int fd, char *line, size_t len)
+{
+    size_t at = 0;
+    ssize_t n = 1;
+    while (n > 0 && at < len - 1 && !memchr(line, '\n', at)) {
+        struct pollfd p = {fd, POLLIN, 0};
+        n = poll(&p, 1, SOURCE_LINE_MS) > 0 ? read(fd, line + at, len - 1 - at) : 0;
+        at += n > 0 ? (size_t)n : 0;
+    }
+    line[at] = 0;
+    line[strcspn(line, "\n")] = 0;
+}
+
+static void ask_addr2line(char *path, uint64_t at, char *line, size_t len)
+{
+    char number[32], program[] = "addr2line", option[] = "-e";
+    char *argv[] = {program, option, path, number, NULL};
+    posix_spawn_file_actions_t io;
+    int fd[2];
+    pid_t pid;
+    *line = 0;
+    snprintf(number, sizeof number, "%#llx", (unsigned long long)at);
+    if (pipe2(fd, O_CLOEXEC))
+        return;
+    posix_spawn_file_actions_init(&io);
+    posix_spawn_file_actions_addopen(&io, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&io, fd[1], 1);
+    posix_spawn_file_actions_addopen(&io, 2, "/dev/null", O_WRONLY, 0);
+    int err = posix_spawnp(&pid, program, &io, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&io);
+    close(fd[1]);
+    if (!err) {
+        read_answer(fd[0], line, len);
+        kill(pid, SIGKILL);
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    close(fd[0]);
+    if (!strncmp(line, "??", 2) || strstr(line, ":?"))
+        *line = 0;
+}
+
+static void look_up(struct image *m, uint64_t at, char *buf, size_t len)
+{
+    char line[PATH_MAX + 64];
+    ask_addr2line(m->path, at - 1, line, sizeof line); /* the call lies before */
+    line[strcspn(line, " ")] = 0;                      /* "(discriminator 3)" */
+    const char *from = *line ? line : m->path, *slash = strrchr(from, '/');
+    if (*line)
+        snprintf(buf, len, "%.100s", slash ? slash + 1 : from);
+    else
+        snprintf(buf, len, "%.80s+%#llx", slash ? slash + 1 : from, (unsigned long long)at);
+    for (char *c = buf; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+}
+
+void source_line_text(pid_t pid, uint64_t address, struct source_line_last *last, char *buf,
+                      size_t len)
+{
+    struct image m;
+    *buf = 0;
+    if (!address || !find(pid, address, &m))
+        return;
+    uint64_t at = in_file(&m, address);
+    if (last->at != at || strncmp(last->path, m.path, sizeof last->path - 1)) {
+        look_up(&m, at, last->text, sizeof last->text);
+        snprintf(last->path, sizeof last->path, "%.511s", m.path);
+        last->at = at;
+    }
+    snprintf(buf, len, "%s", last->text);
+}
