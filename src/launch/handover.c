@@ -325,6 +325,12 @@ int engine_exec(const struct args *a)
                         "mpiexec.hydra (Debian: mpich), srun (slurm-client), prterun (prrte)\n");
     if (err)
         return STATUS_FAILED;
+    if (a->trace) {
+        fprintf(stderr, "mpiexec: -trace cannot be passed to %s, which would start this job on "
+                        "several hosts: set MPIR_CVAR_TRACE and LD_LIBRARY_PATH (mpiexec(1))\n",
+                commands[e]);
+        return STATUS_FAILED;
+    }
     char **words = engine_words(e, a, a->hosts, msg, sizeof msg);
     if (!words) {
         fprintf(stderr, "mpiexec: %s\n", msg);

@@ -22,7 +22,7 @@ extern char **environ;
 
 /* The installation may have been moved: BINDIR and LIBDIR lie under one prefix, which then has
  * another root.  In the build tree the libraries are in .libs. */
-static void own_folders(char bin[PATH_MAX], char lib[PATH_MAX])
+void other_own_folders(char bin[PATH_MAX], char lib[PATH_MAX])
 {
     static const char bindir[] = BINDIR, libdir[] = LIBDIR;
     char file[2 * PATH_MAX];
@@ -52,7 +52,7 @@ static void own_folders(char bin[PATH_MAX], char lib[PATH_MAX])
 static void describe(char *line, size_t len, const char *program, const struct needs_mpi *n)
 {
     char bin[PATH_MAX], lib[PATH_MAX], by[512] = "";
-    own_folders(bin, lib);
+    other_own_folders(bin, lib);
     if (n->by)
         snprintf(by, sizeof by, ", which %s needs", n->by);
     int at = snprintf(line, len, "%s loads another MPI library, %s%s%s%s: ", program, n->other, by,

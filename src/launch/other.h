@@ -7,6 +7,7 @@
 #ifndef LAUNCH_OTHER_H
 #define LAUNCH_OTHER_H
 
+#include <limits.h>
 #include <stddef.h>
 
 #include "launch/args.h"
@@ -19,5 +20,7 @@ int other_text(char *line, size_t len, const struct args *a, char *const *env);
 void other_at_start(struct job *j, char *const *env); /* the ranks have been started */
 void other_joined(struct job *j);
 void other_at_end(struct job *j);
+/* Where this installation, or build tree, has its commands and libraries. */
+void other_own_folders(char bin[PATH_MAX], char lib[PATH_MAX]);
 
 #endif

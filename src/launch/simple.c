@@ -20,6 +20,7 @@ static const struct simple_row rows[] = {
     TEXT("s", input),
     FLAG("print-all-exitcodes", exitcodes),
     TEXT("report-pid", report_pid),
+    TEXT("trace", trace),
     FLAG("do-not-launch", dry),
     TEXT("umask", umask),
     FLAG("disable-auto-cleanup", no_cleanup),

@@ -359,12 +359,31 @@ static int share_input(struct job *j, struct start *s)
     return 0;
 }
 
+/* -trace: the library that traces calls is found before the other. */
+static int trace_env(struct env *e, const char *file)
+{
+    char bin[PATH_MAX], lib[PATH_MAX], path[PATH_MAX + 32];
+    const char *had = env_find(e, "LD_LIBRARY_PATH");
+    other_own_folders(bin, lib);
+    snprintf(path, sizeof path, "%s/windrose/trace", lib);
+    size_t size = strlen(path) + (had ? strlen(had) : 0) + 2;
+    char *list = malloc(size);
+    if (!list)
+        return -ENOMEM;
+    snprintf(list, size, "%s%s%s", path, had && *had ? ":" : "", had ? had : "");
+    int err = env_put(e, "LD_LIBRARY_PATH", list) | env_put(e, "MPIR_CVAR_TRACE", file);
+    free(list);
+    return err;
+}
+
 static int start_ranks(struct job *j, struct start *s, char *const *env)
 {
     for (int b = 0, rank = 0; b < j->args->nblocks; b++) {
         if (env_of_block(&s->env, j->args, &j->args->block[b], env))
             return cannot(j, "make an environment", -ENOMEM);
-        int err = 0;
+        int err = j->args->trace && trace_env(&s->env, j->args->trace)
+                      ? cannot(j, "make an environment", -ENOMEM)
+                      : 0;
         for (int i = 0; i < j->args->block[b].n && !err; i++, rank++) {
             j->rank[rank].block = b;
             err = start_rank(j, s, rank);
@@ -470,6 +489,8 @@ int job_start(struct job *j, const struct args *a, char *const *env)
         s.report = report[1];
         if (a->timeout > 0)
             j->timeout_at = time_now() + (uint64_t)(a->timeout * 1e9);
+        j->warn_ns = ask_warn_ns(a);
+        j->look_at = time_now() + j->warn_ns / 4;
         err = start_ranks(j, &s, env);
         close(report[1]);
         if (!err)
@@ -489,8 +510,6 @@ done:
 }
 
 void job_free(struct job *j)
-        j->warn_ns = ask_warn_ns(a);
-        j->look_at = time_now() + j->warn_ns / 4;
 {
     reaper_stop(&j->reaper);
     for (int r = 0; j->rank && r < j->size; r++) {

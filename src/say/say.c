@@ -1,5 +1,6 @@
-/* say.c - the begin and the end of a report, and the observer of waits. */
-#include "say/say_types.h"
+/* say.c - the begin and the end of a report and of a trace, and the observer of waits that both
+ * share with MPI_T. */
+#include "say/trace_ring.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,7 @@
 /* The wait goes on anyway, so that the search costs nothing. */
 static void wait_lasts(struct progress_seen *s)
 {
-    if (proc->say && !s->site)
+    if (proc->say && cvar.report && !s->site)
         s->site = site_here();
 }
 
@@ -26,8 +27,23 @@ static void wait_over(const struct progress_seen *s)
 {
     if (s->of)
         rma_win_waited(s->of, s->why, s->until - s->since);
-    if (proc->say)
+    if (proc->say && cvar.report)
         say_note(s);
+    if (proc->say && proc->say->trace)
+        trace_wait(proc->say->trace, s);
+}
+
+static void win_closed(struct rma_win *w)
+{
+    if (cvar.report)
+        say_win_closed(w);
+    if (proc->say->trace)
+        trace_win_closed(proc->say->trace, w);
+}
+
+static int traces(void)
+{
+    return cvar.trace && *cvar.trace && !sched;
 }
 
 void say_time_waits(void)
@@ -49,7 +65,7 @@ int say_init(void)
 {
     if (!sched)
         progress_on_lasting(describe);
-    if (!cvar.report)
+    if (!cvar.report && !traces())
         return 0;
     struct say *y = calloc(1, sizeof *y);
     if (!y)
@@ -57,10 +73,12 @@ int say_init(void)
     y->began = time_now();
     y->delayed = say_delayed();
     proc->say = y;
-    rma_on_free(say_win_closed);
+    rma_on_free(win_closed);
     say_time_waits();
     site_here(); /* the first one allocates memory */
-    int err = sched ? 0 : say_sample_start(&y->sampler);
+    int err = traces() ? trace_open(&y->trace) : 0;
+    if (!err && cvar.report && !sched)
+        err = say_sample_start(&y->sampler);
     if (err)
         say_finalize();
     return err;
@@ -100,6 +118,45 @@ static void print(const struct say_page *p)
     close(fd);
 }
 
+static void trace_window_here(struct rma_win *w)
+{
+    trace_win_closed(proc->say->trace, w);
+}
+
+static void drop_chunk(void *to, struct trace_chunk *c)
+{
+    (void)to, (void)c;
+}
+
+static void trace_written(struct trace_file *f)
+{
+    uint64_t lost, events;
+    int err = trace_file_close(f, &lost, &events);
+    if (err)
+        log_warn("the trace cannot be written to %s: %s", cvar.trace, strerror(-err));
+    else if (lost)
+        log_warn("the trace in %s has the newest events only; %llu earlier ones are lost: "
+                 "MPIR_CVAR_TRACE_EVENTS keeps more", cvar.trace, (unsigned long long)lost);
+    if (!err && !trace_calls_seen())
+        log_warn("the trace in %s has waits only: the program does not load the library that "
+                 "traces calls (mpiexec -trace; doc/howto/see-what-it-does.md)", cvar.trace);
+}
+
+/* All take part, also where rank 0 cannot write. */
+static void trace_ending(struct trace *t)
+{
+    struct trace_file *f = NULL;
+    int err = 0;
+    rma_each(trace_window_here);
+    if (boot_rank() == 0)
+        err = trace_file_open(&f, cvar.trace, program_invocation_short_name, boot_size());
+    if (err)
+        log_warn("MPIR_CVAR_TRACE: %s: %s", cvar.trace, strerror(-err));
+    trace_gather(t, f ? trace_file_take : drop_chunk, f);
+    if (f)
+        trace_written(f);
+}
+
 void say_ending(void)
 {
     struct say *y = proc->say;
@@ -108,6 +165,10 @@ void say_ending(void)
     say_sample_stop(&y->sampler);
     progress_observe(NULL);
     rma_on_free(NULL);
+    if (y->trace)
+        trace_ending(y->trace);
+    if (!cvar.report)
+        return;
     /* All take part, with or without memory: a child waits for its parent. */
     struct say_page *p = calloc(1, sizeof *p);
     if (p)
@@ -132,6 +193,7 @@ void say_finalize(void)
         progress_observe(NULL);
     if (proc->rma)
         rma_on_free(NULL);
+    trace_close(y->trace);
     free(y);
     proc->say = NULL;
 }

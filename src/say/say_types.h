@@ -115,9 +115,11 @@ struct say {
     struct say_win win[SAY_WINS]; /* freed ones */
     uint32_t wins;
     struct say_sampler sampler;
+    struct trace *trace; /* NULL: none is asked for */
 };
 
 /* sums.c */
+enum progress_why say_why_of(const struct progress_seen *s);
 void say_note(const struct progress_seen *s);
 void say_win_add(struct say_win *list, uint32_t *n, const struct say_win *w);
 void say_wait_add(struct say_wait *list, uint32_t *n, const struct say_wait *w);

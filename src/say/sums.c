@@ -58,13 +58,18 @@ void say_peer_add(struct say_wait *w, int rank, uint64_t ns)
     *least = (struct say_peer){rank, 0, ns};
 }
 
+enum progress_why say_why_of(const struct progress_seen *s)
+{
+    int makes_win = s->why == WHY_COLLECTIVE && proc->call && !strncmp(proc->call, "MPI_Win_", 8);
+    return makes_win ? WHY_WINDOW : s->why;
+}
+
 void say_note(const struct progress_seen *s)
 {
     struct say *y = proc->say;
     const char *call = proc->call ? proc->call : "(no call)";
     uint64_t ns = s->until - s->since;
-    enum progress_why why = s->why == WHY_COLLECTIVE && !strncmp(call, "MPI_Win_", 8) ? WHY_WINDOW
-                                                                                      : s->why;
+    enum progress_why why = say_why_of(s);
     uint64_t win = s->of && why != WHY_WINDOW ? rma_win_id(s->of) : 0;
     struct say_cell *c = cell_of(y, call, s->site, win, why);
     y->waited += ns;

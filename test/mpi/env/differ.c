@@ -19,6 +19,7 @@ static const struct row {
     { "MPIR_CVAR_RACE_MEM", { 16777216, 4096, 65536 } },
     { "MPIR_CVAR_RACE_REPORTS", { 20, 0, 1 } },
     { "MPIR_CVAR_WAIT_WARN", { 60, 0, 1000 } },
+    { "MPIR_CVAR_TRACE_EVENTS", { 32768, 16, 100 } },
     { "MPIR_CVAR_RACE_EXIT", { 0, 1, 7 } },
     { "MPIR_CVAR_RACE_VALUE", { 1, 0, 1 } },
     { "MPIR_CVAR_RACE_POSSIBLE", { 0, 1, 0 } },

@@ -1,0 +1,318 @@
+/* trace.c - the ring of a process, and what goes into it. */
+#include "say/trace_ring.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/proc.h"
+#include "boot/boot.h"
+#include "dt/dt.h"
+#include "obj/comm.h"
+#include "rma/rma.h"
+
+/* A receive that was posted and is not complete. */
+struct trace_receive {
+    uint64_t message; /* 0: any source or any tag, so that the message is not known */
+    uint64_t bytes;
+    int peer;
+};
+
+/* The processor may be taken away in between: the shortest of some tries counts. */
+void trace_both_clocks(uint64_t *ticks, uint64_t *ns)
+{
+    enum { TRIES = 16 };
+    uint64_t best = UINT64_MAX;
+    for (int i = 0; i < TRIES; i++) {
+        uint64_t before = trace_ticks(), now = time_now(), took = trace_ticks() - before;
+        if (took >= best)
+            continue;
+        best = took;
+        *ticks = before + took / 2;
+        *ns = now;
+    }
+}
+
+int trace_open(struct trace **out)
+{
+    struct trace *t = calloc(1, sizeof *t);
+    if (!t)
+        return -ENOMEM;
+    t->room = 1;
+    while (2 * t->room <= (uint64_t)cvar.trace_events)
+        t->room *= 2;
+    t->ring = malloc(t->room * sizeof *t->ring);
+    t->chunk = malloc(sizeof *t->chunk);
+    if (!t->ring || !t->chunk) {
+        free(t->chunk);
+        free(t->ring);
+        free(t);
+        return -ENOMEM;
+    }
+    map_init(&t->sent);
+    map_init(&t->got);
+    map_init(&t->posted);
+    trace_both_clocks(&t->tick0, &t->ns0);
+    *out = t;
+    return 0;
+}
+
+void trace_close(struct trace *t)
+{
+    size_t at = 0;
+    if (!t)
+        return;
+    for (struct map_entry *e; (e = map_next(&t->posted, &at)) != NULL;)
+        free(e->value);
+    map_destroy(&t->posted);
+    map_destroy(&t->sent);
+    map_destroy(&t->got);
+    free(t->chunk);
+    free(t->ring);
+    free(t);
+}
+
+int trace_calls_seen(void)
+{
+    return proc->say->trace->calls;
+}
+
+static struct trace *tracing(void)
+{
+    return proc->say ? proc->say->trace : NULL;
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+/* The address of the thread's own variable, without what all have alike. */
+static uint32_t thread_bits(void)
+{
+    return proc->threaded ? (uint32_t)((uintptr_t)thread_self() >> 4) | 1 : 0;
+}
+
+/* The place of one more event. Only several threads need an atomic addition. */
+static struct trace_event *place(struct trace *t)
+{
+    unsigned long long n;
+    if (proc->threaded) {
+        n = atomic_fetch_add_explicit(&t->n, 1, memory_order_relaxed);
+    } else {
+        n = atomic_load_explicit(&t->n, memory_order_relaxed);
+        atomic_store_explicit(&t->n, n + 1, memory_order_relaxed);
+    }
+    return &t->ring[n & (t->room - 1)];
+}
+
+static struct trace_event *note(struct trace *t, const struct trace_at *at, enum trace_kind kind)
+{
+    struct trace_event *e = place(t);
+    t->calls = 1;
+    *e = (struct trace_event){.at = at->began, .name.text = at->name, .peer = -1, .window = -1,
+                              .site = (uint64_t)(uintptr_t)at->site, .kind = (uint16_t)kind,
+                              .thread = thread_bits()};
+    e->lasts = trace_ticks() - at->began;
+    return e;
+}
+
+static uint64_t bytes_of(MPI_Count count, MPI_Datatype type)
+{
+    enum { BUILTIN = 1 };
+    if (count <= 0)
+        return 0;
+    if ((unsigned)type >> 30 == BUILTIN)
+        return (uint64_t)count * ((unsigned)type >> 8 & 0xff);
+    const struct dt_type *d = obj_find(OBJ_TYPE, type);
+    return d && d->size > 0 ? (uint64_t)count * (uint64_t)d->size : 0;
+}
+
+void trace_call(const struct trace_at *at)
+{
+    struct trace *t = tracing();
+    if (t)
+        note(t, at, TRACE_CALL);
+}
+
+void trace_window(const struct trace_at *at, MPI_Win win, int rank, MPI_Count count,
+                  MPI_Datatype type)
+{
+    struct trace *t = tracing();
+    if (!t)
+        return;
+    struct trace_event *e = note(t, at, TRACE_WINDOW);
+    struct rma_win *w = obj_find(OBJ_WIN, win);
+    const struct comm *c = w ? rma_win_comm(w) : NULL;
+    e->window = win;
+    if (c && rank >= 0 && rank < c->size)
+        e->peer = comm_world(c, rank);
+    e->bytes = bytes_of(count, type);
+}
+
+void trace_collective(const struct trace_at *at, MPI_Comm comm, MPI_Count count, MPI_Datatype type)
+{
+    struct trace *t = tracing();
+    (void)comm;
+    if (t)
+        note(t, at, TRACE_COLLECTIVE)->bytes = bytes_of(count, type);
+}
+
+void trace_wait(struct trace *t, const struct progress_seen *s)
+{
+    uint64_t ns = s->until - s->since;
+    struct trace_event *e = place(t);
+    *e = (struct trace_event){.at = trace_ticks(), .lasts = ns, .peer = s->peer, .window = -1,
+                              .name.text = proc->call ? proc->call : "(no call)",
+                              .message = progress_polls() - s->polls, .kind = TRACE_WAIT,
+                              .why = (uint16_t)say_why_of(s), .thread = thread_bits()};
+}
+
+/* --- messages --------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 29;
+}
+
+/* Both ends find the same number: the k-th message of its kind is the k-th one that comes. */
+static uint64_t number_of(struct map *counts, uint32_t ctx, int source, int dest, int tag)
+{
+    uint64_t kind = mix(mix(ctx, (uint64_t)(uint32_t)source << 32 | (uint32_t)dest), (uint32_t)tag);
+    uintptr_t n = (uintptr_t)map_get(counts, kind) + 1;
+    return map_put(counts, kind, (void *)n) ? 0 : mix(kind, n) | 1;
+}
+
+static const struct comm *peer_of(MPI_Comm comm, int rank, int *world)
+{
+    const struct comm *c = obj_find(OBJ_COMM, comm);
+    if (!c || rank < 0 || rank >= comm_peer_size(c))
+        return NULL;
+    *world = comm_peer_world(c, rank);
+    return c;
+}
+
+static void lock_maps(void)
+{
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+}
+
+static void unlock_maps(void)
+{
+    if (proc->threaded)
+        lock_release(&proc->lock);
+}
+
+void trace_sent(const struct trace_at *at, MPI_Comm comm, int dest, int tag, MPI_Count count,
+                MPI_Datatype type)
+{
+    struct trace *t = tracing();
+    int world;
+    if (!t)
+        return;
+    struct trace_event *e = note(t, at, TRACE_SENT);
+    const struct comm *c = peer_of(comm, dest, &world);
+    e->bytes = bytes_of(count, type);
+    if (!c)
+        return;
+    e->peer = world;
+    lock_maps();
+    e->message = number_of(&t->sent, c->ctx_send, boot_rank(), world, tag);
+    unlock_maps();
+}
+
+void trace_got(const struct trace_at *at, MPI_Comm comm, int source, int tag, MPI_Count count,
+               MPI_Datatype type)
+{
+    struct trace *t = tracing();
+    int world;
+    if (!t)
+        return;
+    struct trace_event *e = note(t, at, TRACE_GOT);
+    const struct comm *c = peer_of(comm, source, &world);
+    e->bytes = bytes_of(count, type);
+    if (!c)
+        return;
+    e->peer = world;
+    lock_maps();
+    e->message = number_of(&t->got, c->ctx_recv, world, boot_rank(), tag);
+    unlock_maps();
+}
+
+static void remember(struct trace *t, const struct trace_receive *r, MPI_Request request)
+{
+    struct trace_receive *kept = malloc(sizeof *kept);
+    uint64_t key = (uint32_t)request;
+    if (!kept)
+        return;
+    *kept = *r;
+    free(map_del(&t->posted, key)); /* one that was freed or cancelled unseen */
+    if (map_put(&t->posted, key, kept))
+        free(kept);
+}
+
+void trace_posted(const struct trace_at *at, MPI_Comm comm, int source, int tag, MPI_Count count,
+                  MPI_Datatype type, MPI_Request request)
+{
+    struct trace *t = tracing();
+    int world;
+    if (!t)
+        return;
+    struct trace_event *e = note(t, at, TRACE_CALL);
+    const struct comm *c = tag >= 0 ? peer_of(comm, source, &world) : NULL;
+    e->bytes = bytes_of(count, type);
+    if (!c)
+        return;
+    e->peer = world;
+    lock_maps();
+    struct trace_receive r = {.bytes = e->bytes, .peer = world};
+    r.message = number_of(&t->got, c->ctx_recv, world, boot_rank(), tag);
+    remember(t, &r, request);
+    unlock_maps();
+}
+
+void trace_before(struct trace_requests *r, int n, const MPI_Request *list)
+{
+    struct trace *t = tracing();
+    r->n = 0;
+    if (!t || !t->posted.count || !list)
+        return;
+    for (int i = 0; i < n && i < TRACE_REQUESTS; i++)
+        r->was[r->n++] = list[i];
+}
+
+static void arrived(struct trace *t, const struct trace_at *at, MPI_Request request)
+{
+    struct trace_receive *r = map_del(&t->posted, (uint32_t)request);
+    if (!r)
+        return;
+    struct trace_event *e = note(t, at, TRACE_ARRIVED);
+    e->at = trace_ticks();
+    e->lasts = 0;
+    e->peer = r->peer;
+    e->bytes = r->bytes;
+    e->message = r->message;
+    free(r);
+}
+
+void trace_completed(const struct trace_at *at, const struct trace_requests *r,
+                     const MPI_Request *list)
+{
+    struct trace *t = tracing();
+    if (!t)
+        return;
+    lock_maps();
+    for (int i = 0; i < r->n; i++)
+        if (r->was[i] != list[i])
+            arrived(t, at, r->was[i]);
+    unlock_maps();
+    note(t, at, TRACE_CALL);
+}
+
+/* --- windows ---------------------------------------------------------------------------------- */
+
+void trace_win_closed(struct trace *t, struct rma_win *w)
+{
+    struct trace_win *x = &t->win[t->wins++ % TRACE_WINS];
+    *x = (struct trace_win){.handle = ((const struct obj *)w)->handle, .until = trace_ticks()};
+    strncpy(x->name, rma_win_name(w), SAY_NAME - 1);
+}

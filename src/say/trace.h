@@ -1,0 +1,61 @@
+/* trace.h - what this process called, and when (MPIR_CVAR_TRACE; doc/howto/see-what-it-does.md).
+ *
+ *   bind/trace --- a call returns ------> ring of the newest events
+ *   progress_wait() --- a wait is over -'
+ *   MPI_Finalize --- rings go up the tree of the report, clocks aligned --> rank 0 writes the file
+ *
+ * The functions below are called by the traced library only, without proc->lock. They return at
+ * once where no trace is asked for. */
+#ifndef SAY_TRACE_H
+#define SAY_TRACE_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+#include "base/sched.h"
+
+/* The processor's counter: a clock of its own rate takes half the time of time_now(). */
+static inline uint64_t trace_ticks(void)
+{
+#if defined __x86_64__
+    return __builtin_ia32_rdtsc();
+#elif defined __aarch64__
+    uint64_t t;
+    __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(t));
+    return t;
+#else
+    return time_now();
+#endif
+}
+
+/* A call that has returned MPI_SUCCESS. name: a constant; site: its return address. */
+struct trace_at {
+    uint64_t began; /* ticks */
+    const char *name;
+    const void *site;
+};
+void trace_call(const struct trace_at *at);
+/* On a window: rank MPI_PROC_NULL: for no single target. count: of elements that move. */
+void trace_window(const struct trace_at *at, MPI_Win win, int rank, MPI_Count count,
+                  MPI_Datatype type);
+void trace_collective(const struct trace_at *at, MPI_Comm comm, MPI_Count count, MPI_Datatype type);
+/* A message left; one has come, with its real source and tag. */
+void trace_sent(const struct trace_at *at, MPI_Comm comm, int dest, int tag, MPI_Count count,
+                MPI_Datatype type);
+void trace_got(const struct trace_at *at, MPI_Comm comm, int source, int tag, MPI_Count count,
+               MPI_Datatype type);
+/* A receive is posted: its message comes with a call that completes the request. */
+void trace_posted(const struct trace_at *at, MPI_Comm comm, int source, int tag, MPI_Count count,
+                  MPI_Datatype type, MPI_Request request);
+/* A call that may complete requests: before it, a copy of those; at most TRACE_REQUESTS of them
+ * are looked at. Behind it, those that are no longer there are complete. */
+enum { TRACE_REQUESTS = 64 };
+struct trace_requests {
+    int n;
+    MPI_Request was[TRACE_REQUESTS];
+};
+void trace_before(struct trace_requests *r, int n, const MPI_Request *list);
+void trace_completed(const struct trace_at *at, const struct trace_requests *r,
+                     const MPI_Request *list);
+
+#endif
