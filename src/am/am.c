@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/event.h"
 #include "base/log.h"
 #include "base/proc.h"
 #include "boot/boot.h"
@@ -266,6 +267,7 @@ static int am_progress(void *arg)
     int deaths = boot_failed_count();
     if (deaths != a->deaths) {
         a->deaths = deaths;
+        event_raise(EVENT_PEER_FAILED, 0, boot_failed_last(), deaths);
         am_peers_fail();
         for (int i = 0; i < AM_FAIL_HOOKS && a->on_death[i]; i++)
             a->on_death[i]();

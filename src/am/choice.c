@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/event.h"
 #include "base/log.h"
 #include "base/proc.h"
 #include "boot/boot.h"
@@ -77,6 +78,7 @@ static void better_of(struct am *a, const struct am_tp *n)
     tell(a->ready.ops, NULL, NULL, "closed: it has no native put, and a later network has");
     ready_close(a);
     a->ready = *n;
+    event_raise(EVENT_NETWORK_CHOSEN, 0, -1, 0);
 }
 
 /* Connections of a network are descriptors, one or two a process that is talked to.  The soft limit
@@ -231,6 +233,7 @@ int am_choice_follow(struct am *a)
         cannot_follow(theirs, mine, cause);
     }
     a->ready.ops = ops;
+    event_raise(EVENT_NETWORK_CHOSEN, 0, -1, 1);
     if (cvar.debug_summary)
         log_warn("transport %s: open instead of %s, since it is what rank 0 has", theirs,
                  *mine ? mine : "none");

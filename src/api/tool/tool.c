@@ -40,6 +40,7 @@ int PMPI_T_init_thread(int required, int *provided)
             return MPI_T_ERR_MEMORY;
         list_init(&t->cvar_handles);
         list_init(&t->sessions);
+        list_init(&t->events);
         proc->tool = t;
     }
     lock_acquire(&proc->lock);
@@ -67,6 +68,7 @@ void tool_session_free(struct MPIR_T_pvar_session_s *s)
 
 static void tool_end(struct tool *t)
 {
+    tool_events_end(t);
     while (!list_empty(&t->sessions))
         tool_session_free(LIST_OBJ(t->sessions.next, struct MPIR_T_pvar_session_s, link));
     for (struct list *p; (p = list_pop(&t->cvar_handles));)

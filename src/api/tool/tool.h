@@ -5,6 +5,7 @@
 #include <mpi.h>
 #include <stdint.h>
 
+#include "base/event.h"
 #include "base/list.h"
 
 struct MPIR_T_enum_s {
@@ -32,6 +33,9 @@ struct MPIR_T_pvar_handle_s {
 };
 
 struct tool {
+    struct event_sink sink; /* first (base/event.h) */
+    struct list events;     /* registrations */
+    int delivering;         /* a callback runs */
     int users; /* MPI_T_init_thread less MPI_T_finalize */
     struct list cvar_handles, sessions;
 };
@@ -48,6 +52,9 @@ void tool_give(int *out, int value);
 int tool_on_list(const struct list *head, const struct list *item);
 int tool_phase(void);
 
+int tool_event_count(void);
+const char *tool_event_name(int index);
+void tool_events_end(struct tool *t);
 void tool_session_free(struct MPIR_T_pvar_session_s *s);
 
 #endif

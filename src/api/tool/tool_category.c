@@ -1,4 +1,4 @@
-/* tool_category.c - MPI_T: categories (the rooms) and events (none). */
+/* tool_category.c - MPI_T: categories: the rooms. */
 #include "api/api.h"
 
 #include <limits.h>
@@ -38,10 +38,21 @@ static int cvar_in(int i, const char *room)
     return !strcmp(cvar_table[i].room, room);
 }
 
-static int pvar_in(int i, const char *room)
+/* Names begin with their room. */
+static int begins(const char *name, const char *room)
 {
     size_t n = strlen(room);
-    return !strncmp(pvar_table[i].name, room, n) && pvar_table[i].name[n] == '_';
+    return !strncmp(name, room, n) && name[n] == '_';
+}
+
+static int pvar_in(int i, const char *room)
+{
+    return begins(pvar_table[i].name, room);
+}
+
+static int event_in(int i, const char *room)
+{
+    return begins(tool_event_name(i), room);
 }
 
 /* Indexes of the members, as many as fit; returns the number of all. */
@@ -141,14 +152,17 @@ int PMPI_T_category_get_num_events(int index, int *num)
     int err = tool_enter();
     if (err)
         return err;
-    tool_give(num, 0);
-    return tool_exit(index >= 0 && room_name(index) ? MPI_SUCCESS : MPI_T_ERR_INVALID_INDEX);
+    const char *room = index < 0 ? NULL : room_name(index);
+    if (!room)
+        return tool_exit(MPI_T_ERR_INVALID_INDEX);
+    tool_give(num, members(tool_event_count(), event_in, room, 0, NULL));
+    return tool_exit(num ? MPI_SUCCESS : MPI_T_ERR_INVALID);
 }
 API_ALIAS(MPI_T_category_get_num_events);
 
 int PMPI_T_category_get_events(int index, int len, int indices[])
 {
-    return category_list(index, 0, cvar_in, len, indices);
+    return category_list(index, tool_event_count(), event_in, len, indices);
 }
 API_ALIAS(MPI_T_category_get_events);
 
@@ -161,130 +175,3 @@ int PMPI_T_category_changed(int *update)
     return tool_exit(update ? MPI_SUCCESS : MPI_T_ERR_INVALID);
 }
 API_ALIAS(MPI_T_category_changed);
-
-static int no_event(int code)
-{
-    int err = tool_enter();
-    return err ? err : tool_exit(code);
-}
-
-int PMPI_T_event_get_num(int *num)
-{
-    tool_give(num, 0);
-    return no_event(MPI_SUCCESS);
-}
-API_ALIAS(MPI_T_event_get_num);
-
-int PMPI_T_event_get_info(int index, char *name, int *name_len, int *verbosity,
-                          MPI_Datatype types[], MPI_Aint displacements[], int *nelements,
-                          MPI_T_enum *enumtype, MPI_Info *info, char *desc, int *desc_len,
-                          int *bind)
-{
-    return no_event(MPI_T_ERR_INVALID_INDEX);
-}
-API_ALIAS(MPI_T_event_get_info);
-
-int PMPI_T_event_get_index(const char *name, int *index)
-{
-    return no_event(MPI_T_ERR_INVALID_NAME);
-}
-API_ALIAS(MPI_T_event_get_index);
-
-int PMPI_T_event_handle_alloc(int index, void *object, MPI_Info info,
-                              MPI_T_event_registration *registration)
-{
-    return no_event(MPI_T_ERR_INVALID_INDEX);
-}
-API_ALIAS(MPI_T_event_handle_alloc);
-
-int PMPI_T_event_handle_free(MPI_T_event_registration registration, void *user_data,
-                             MPI_T_event_free_cb_function fn)
-{
-    return no_event(MPI_T_ERR_INVALID_HANDLE);
-}
-API_ALIAS(MPI_T_event_handle_free);
-
-int PMPI_T_event_handle_get_info(MPI_T_event_registration registration, MPI_Info *info)
-{
-    return no_event(MPI_T_ERR_INVALID_HANDLE);
-}
-API_ALIAS(MPI_T_event_handle_get_info);
-
-int PMPI_T_event_handle_set_info(MPI_T_event_registration registration, MPI_Info info)
-{
-    return no_event(MPI_T_ERR_INVALID_HANDLE);
-}
-API_ALIAS(MPI_T_event_handle_set_info);
-
-int PMPI_T_event_register_callback(MPI_T_event_registration registration, MPI_T_cb_safety safety,
-                                   MPI_Info info, void *user_data, MPI_T_event_cb_function fn)
-{
-    return no_event(MPI_T_ERR_INVALID_HANDLE);
-}
-API_ALIAS(MPI_T_event_register_callback);
-
-int PMPI_T_event_callback_get_info(MPI_T_event_registration registration, MPI_T_cb_safety safety,
-                                   MPI_Info *info)
-{
-    return no_event(MPI_T_ERR_INVALID_HANDLE);
-}
-API_ALIAS(MPI_T_event_callback_get_info);
-
-int PMPI_T_event_callback_set_info(MPI_T_event_registration registration, MPI_T_cb_safety safety,
-                                   MPI_Info info)
-{
-    return no_event(MPI_T_ERR_INVALID_HANDLE);
-}
-API_ALIAS(MPI_T_event_callback_set_info);
-
-int PMPI_T_event_set_dropped_handler(MPI_T_event_registration registration,
-                                     MPI_T_event_dropped_cb_function fn)
-{
-    return no_event(MPI_T_ERR_INVALID_HANDLE);
-}
-API_ALIAS(MPI_T_event_set_dropped_handler);
-
-int PMPI_T_event_read(MPI_T_event_instance event, int element, void *buffer)
-{
-    return no_event(MPI_T_ERR_INVALID_HANDLE);
-}
-API_ALIAS(MPI_T_event_read);
-
-int PMPI_T_event_copy(MPI_T_event_instance event, void *buffer)
-{
-    return no_event(MPI_T_ERR_INVALID_HANDLE);
-}
-API_ALIAS(MPI_T_event_copy);
-
-int PMPI_T_event_get_timestamp(MPI_T_event_instance event, MPI_Count *timestamp)
-{
-    return no_event(MPI_T_ERR_INVALID_HANDLE);
-}
-API_ALIAS(MPI_T_event_get_timestamp);
-
-int PMPI_T_event_get_source(MPI_T_event_instance event, int *source)
-{
-    return no_event(MPI_T_ERR_INVALID_HANDLE);
-}
-API_ALIAS(MPI_T_event_get_source);
-
-int PMPI_T_source_get_num(int *num)
-{
-    tool_give(num, 0);
-    return no_event(MPI_SUCCESS);
-}
-API_ALIAS(MPI_T_source_get_num);
-
-int PMPI_T_source_get_info(int index, char *name, int *name_len, char *desc, int *desc_len,
-                           MPI_T_source_order *ordering, MPI_Count *ticks, MPI_Count *max_ticks,
-                           MPI_Info *info)
-{
-    return no_event(MPI_T_ERR_INVALID_INDEX);
-}
-API_ALIAS(MPI_T_source_get_info);
-
-int PMPI_T_source_get_timestamp(int index, MPI_Count *timestamp)
-{
-    return no_event(MPI_T_ERR_INVALID_INDEX);
-}
-API_ALIAS(MPI_T_source_get_timestamp);

@@ -25,6 +25,8 @@
  * the number of threads bounds the excess. */
 #include "rma/sync/sync_types.h"
 
+#include "base/event.h"
+
 static int target_free_now(const struct rma_win *w)
 {
     return w->table.target_quota.free || rma_self()->target_quota.free;
@@ -39,6 +41,7 @@ static void short_of(struct rma_win *w, enum pvar_id id)
 {
     w->starved = 1;
     rma_count(w, id, 1);
+    event_raise(EVENT_POOL_EMPTY, w->near.obj.handle, -1, id == PVAR_RMA_TARGETS_DRY);
     rma_count(w, PVAR_RMA_CLEANUPS, 1);
 }
 
@@ -150,6 +153,7 @@ static int forget(struct rma_win *w, struct rma_target *t)
     if (t->flags & TARGET_FAILED && !w->err)
         w->err = rma_failed_error(w, t->rank);
     rma_count(w, PVAR_RMA_EVICTIONS, 1);
+    event_raise(EVENT_EVICTED, w->near.obj.handle, t->world, 0);
     rma_target_del(w, t);
     return MPI_SUCCESS;
 }
@@ -237,6 +241,7 @@ static int evict_passive(struct rma_win *w, struct rma_target *t)
         if (err)
             return err;
         rma_count(w, PVAR_RMA_EVICTIONS, 1);
+        event_raise(EVENT_EVICTED, w->near.obj.handle, t->world, 0);
         rma_target_del(w, t);
     }
     return MPI_SUCCESS;

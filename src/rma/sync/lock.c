@@ -12,6 +12,7 @@
 
 #include "base/atomic.h"
 #include "base/bare.h"
+#include "base/event.h"
 
 /* --- far ------------------------------------------------------------------------------------ */
 
@@ -150,6 +151,8 @@ BARE int rma_lock_near(struct rma_win *w, struct rma_near *n, enum shmlock_type 
                           ? -1
                           : rma_world(w, w->near.near[holder].rank));
         n->asked = 0;
+        if (x.result > 0)
+            event_raise(EVENT_LOCK_GRANTED, w->near.obj.handle, rma_world(w, n->rank), 0);
         if (x.result < 0)
             return err_make(MPIX_ERR_PROC_FAILED,
                             "%s: a process that held the lock of rank %d of %s, or that rank, died",

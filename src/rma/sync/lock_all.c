@@ -16,6 +16,7 @@
 
 #include "base/atomic.h"
 #include "base/bare.h"
+#include "base/event.h"
 
 /* --- near ------------------------------------------------------------------------------------- */
 
@@ -276,6 +277,7 @@ int rma_lockall_switch(struct rma_win *w)
     for (unsigned i = 0; i < s.max; i++)
         places[i].rank = -1;
     rma_count(w, PVAR_RMA_SWITCHES, 1);
+    event_raise(EVENT_LOCKS_SWITCHED, w->near.obj.handle, -1, w->size);
     rma_win_goto(w, WIN_LOCK_ALL_ISSUED);
     w->passive.sw = &s;
     rma_drain_all(w);

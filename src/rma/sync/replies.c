@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
+#include "base/event.h"
 
 /* --- locks -------------------------------------------------------------------------------- */
 
@@ -64,6 +65,7 @@ static void granted(struct rma_win *w, int rank, int dropped, int err)
     /* MEM_SYNC: pairs with the fence before the last holder's release. */
     fence_full();
     rma_target_goto(t, TARGET_LOCK_GRANTED);
+    event_raise(EVENT_LOCK_GRANTED, w->near.obj.handle, t->world, 0);
     list_del(&t->called);
     /* With the state: the next unlock owes the target an UNLOCK (sync_for), even before the thread
      * that acquires a NOCHECK lock (take_really) runs again. */
