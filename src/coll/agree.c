@@ -54,6 +54,7 @@ static struct agree *record(uint64_t ctx)
     if (!a || map_put(&s->agrees, ctx, a))
         log_fatal("no memory to agree with other processes");
     a->ctx = ctx;
+    s->unknown++;
     list_init(&a->early);
     return a;
 }
@@ -170,7 +171,7 @@ static int on_agree(int src, const void *msg, size_t len)
         return malformed(src);
     struct survive *s = survive_room();
     struct agree *a = map_get(&s->agrees, m.ctx);
-    if (!a && s->agrees.count >= UNKNOWN_MAX)
+    if (!a && s->unknown >= UNKNOWN_MAX)
         return malformed(src);
     if (!a)
         a = record(m.ctx);
@@ -247,6 +248,8 @@ static void enter(struct agree *a, const struct comm *c, int side, const struct 
     a->run = calloc(1, sizeof *a->run);
     if (!a->run) /* the others would wait for ever */
         log_fatal("no memory to agree with other processes");
+    survive_room()->unknown -= !a->known;
+    a->known = 1;
     a->group[0] = rankmap_ref(side ? c->remote : c->map);
     a->group[1] = rankmap_ref(side ? c->map : c->remote);
     int first;

@@ -75,6 +75,7 @@ struct agree {
     uint64_t ctx;
     struct rankmap *group[2]; /* while `run`; [1] NULL: an intracommunicator */
     int me, n;                /* while `run`: this member, all members */
+    int known;                /* this process has been in one of them */
     uint32_t number;          /* agreements that have ended here */
     struct agree_value value; /* of the last */
     struct agree_run *run;    /* NULL: this process is in none */
@@ -91,6 +92,7 @@ struct agree_early {
 /* What coll/ keeps for this, from its first use on. */
 struct survive {
     struct map agrees;     /* ctx -> struct agree */
+    unsigned unknown;      /* ... of them, those that this process has never entered */
     struct list outbox;    /* struct outgoing: messages that found no room */
     struct progress_hook hook; /* sends them; active while there are some */
 };
