@@ -239,8 +239,10 @@ static void settle(struct race_win *x, struct race_target *t)
     rma_lock_now(x->w, t->rank);
     if (race_is_settled(x, t) || !rma_holds_lock(x->w, t->rank)) /* a failed process has none */
         return;
-    t->all = 1;
-    struct race_view *v = former(x, t->rank, RACE_SHARED);
+    struct race_view *v =
+        former(x, t->rank, t->late ? (enum race_lock_kind)t->lock : RACE_SHARED);
+    t->all = !t->late;
+    t->late = 0;
     if (!v)
         return;
     for (struct list *l = t->pend.next; l != &t->pend; l = l->next) {
@@ -260,14 +262,14 @@ static void settle(struct race_win *x, struct race_target *t)
     race_view_drop(v);
 }
 
-void race_lock_all_settle(struct race_win *x, int rank)
+void race_lock_settle(struct race_win *x, int rank)
 {
     int size = rma_win_comm(x->w)->size;
-    if (x->all != RACE_SHARED)
+    if (x->board) /* each is known as soon as it is held */
         return;
     for (int i = rank < 0 ? 0 : rank; i < size && (rank < 0 || i == rank); i++) {
         struct race_target *t = race_target_of(x, i, 0);
-        if (t && !t->all && !list_empty(&t->pend))
+        if (t && !race_is_settled(x, t) && (t->late || !list_empty(&t->pend)))
             settle(x, t);
     }
 }

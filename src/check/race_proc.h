@@ -61,6 +61,7 @@ struct race_target {
     struct list pend, local;
     uint32_t starts;         /* access epochs by MPI_Win_start */
     uint8_t lock;            /* enum race_lock_kind */
+    uint8_t late;            /* that lock may not be held yet: MPI_Win_lock does not wait for it */
     uint8_t all;             /* MPI_Win_lock_all: its lock is held, and former holders are known */
 };
 
@@ -205,12 +206,13 @@ void race_lock_release(struct race_win *x, int rank, enum race_lock_kind kind);
 /* MPI_Win_lock_all takes most locks with the first operation. If it holds t's: learns from former
  * holders. Waits where some member is far. */
 void race_lock_all_learn(struct race_win *x, struct race_target *t);
-/* Of those that have operations, of rank, or of all (-1): they are held when it returns. Waits. */
-void race_lock_all_settle(struct race_win *x, int rank);
+/* The locks of rank, or of all (-1), that were called or have operations: they are held when it
+ * returns. Waits. */
+void race_lock_settle(struct race_win *x, int rank);
 /* May records go to t? */
 static inline int race_is_settled(const struct race_win *x, const struct race_target *t)
 {
-    return x->all != RACE_SHARED || t->all;
+    return !t->late && (x->all != RACE_SHARED || t->all);
 }
 void race_board_make(struct race_win *x);
 int race_on_release(int src, const void *msg, size_t len);

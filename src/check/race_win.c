@@ -291,8 +291,10 @@ static void after_lock(struct race_win *x, const struct race_sync *s)
         return;
     t->lock = s->assert & MPI_MODE_NOCHECK ? RACE_UNCHECKED
               : s->type == MPI_LOCK_EXCLUSIVE ? RACE_EXCLUSIVE : RACE_SHARED;
-    rma_locks_now();
-    race_lock_learn(x, s->rank, (enum race_lock_kind)t->lock);
+    if (t->lock != RACE_UNCHECKED && !rma_holds_lock(x->w, s->rank))
+        t->late = 1;
+    else
+        race_lock_learn(x, s->rank, (enum race_lock_kind)t->lock);
 }
 
 static void before_unlock(struct race_win *x, const struct race_sync *s, uint64_t site)
@@ -302,6 +304,8 @@ static void before_unlock(struct race_win *x, const struct race_sync *s, uint64_
         s->rank < 0 || s->rank >= size ? NULL : race_target_of(x, s->rank, 0);
     if (!t || !t->lock)
         return;
+    race_lock_settle(x, s->rank);
+    t->late = 0;
     race_complete(x, t, race_tick(), RACE_CALL_UNLOCK, site);
     race_lock_release(x, s->rank, (enum race_lock_kind)t->lock);
     t->lock = RACE_UNLOCKED;
@@ -324,7 +328,7 @@ static void before_unlock_all(struct race_win *x, uint64_t site)
     int size = rma_win_comm(x->w)->size;
     if (!x->all)
         return;
-    race_lock_all_settle(x, -1);
+    race_lock_settle(x, -1);
     race_complete_all(x, RACE_CALL_UNLOCK_ALL, site);
     for (int i = 0; i < size; i++) {
         struct race_target *t = race_target_of(x, i, 0);
@@ -375,7 +379,7 @@ static void before_flush(struct race_win *x, const struct race_sync *s, uint64_t
         flush_local(x, rank, s->call, site);
         return;
     }
-    race_lock_all_settle(x, rank);
+    race_lock_settle(x, rank);
     if (rank < 0)
         race_complete_all(x, s->call, site);
     else if ((t = race_target_of(x, rank, 0)) != NULL)

@@ -90,11 +90,9 @@ int rma_space_wait(int space, void *stream); /* waits */
 /* Windows that are made from now on are watched: each operation goes by rma_op_begin(), none by the
  * inline path. */
 void rma_watched(int on);
-/* The far locks that this thread has called are granted when it returns. Waits. */
-int rma_locks_now(void);
-/* LOCK_ALL takes most locks with the first operation: is that of rank held now? */
+/* Far locks, and most of LOCK_ALL's, are taken with the first operation: is that of rank held? */
 int rma_holds_lock(const struct rma_win *w, int rank);
-/* It is held when this returns, if an operation has asked for it. Waits. */
+/* It is held when this returns, if it was called for. Waits. */
 int rma_lock_now(struct rma_win *w, int rank);
 /* The error with which rma_fence() would refuse the call, and leave everything as it is. */
 int rma_fence_check(const struct rma_win *w, int assert);

@@ -167,7 +167,7 @@ static void once_fine(void)
 }
 
 /* A thread that has ended is not known to one that did not wait for it. */
-static volatile int got_first; /* no order */
+static volatile int got_first, looks; /* no order */
 static void *first(void *arg)
 {
     get();
@@ -175,6 +175,7 @@ static void *first(void *arg)
 }
 static void look(void)
 {
+    looks = 1;
     while (!got_first)
         ;
     sink = base[0]; /* second */
@@ -190,6 +191,8 @@ static void ended_race(void)
     pthread_t a, b;
     if (rank == 1) {
         pthread_create(&b, NULL, second, NULL);
+        while (!looks) /* else it might be given the number of the other */
+            ;
         pthread_create(&a, NULL, first, NULL);
         pthread_join(a, NULL);
         got_first = 1;

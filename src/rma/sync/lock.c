@@ -87,11 +87,6 @@ int rma_called_grant(void)
     return err;
 }
 
-int rma_locks_now(void)
-{
-    return rma_called_grant();
-}
-
 /* --- near ------------------------------------------------------------------------------------- */
 
 /* No process has an age above the clock of its node. */

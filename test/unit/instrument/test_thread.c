@@ -122,6 +122,19 @@ START_TEST(without_a_join_nothing_is_known)
 }
 END_TEST
 
+START_TEST(a_join_after_one_in_vain)
+{
+    pthread_t id;
+    struct worker w = {0};
+    host_run(0);
+    ck_assert_int_eq(pthread_create(&id, NULL, mark_late, &w), 0);
+    ck_assert_int_eq(pthread_tryjoin_np(id, NULL), EBUSY);
+    flag_set(&w.go);
+    ck_assert_int_eq(pthread_join(id, NULL), 0);
+    ck_assert(host_knows(w.s));
+}
+END_TEST
+
 START_TEST(a_thread_knows_what_its_creator_did_before)
 {
     pthread_t id;
@@ -231,6 +244,7 @@ Suite *suite_thread(void)
     TCase *t = tcase_create("thread");
     tcase_add_test(t, a_join_tells_what_the_thread_did);
     tcase_add_test(t, without_a_join_nothing_is_known);
+    tcase_add_test(t, a_join_after_one_in_vain);
     tcase_add_test(t, a_thread_knows_what_its_creator_did_before);
     tcase_add_test(t, destructors_of_keys_belong_to_the_thread);
     tcase_add_test(t, detached_threads_leave_nothing);
