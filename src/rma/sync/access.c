@@ -92,7 +92,7 @@ void rma_near_posts_wait(struct rma_win *w)
 int rma_start(struct rma_win *w, struct group *g, int assert)
 {
     if (assert & ~MPI_MODE_NOCHECK)
-        return rma_assert_error(assert);
+        return rma_assert_error(assert & ~MPI_MODE_NOCHECK, "MPI_Win_start");
     if (!rma_in(w, SET_START_MAY))
         return rma_sync_error(w, "another access epoch is open on", rma_end_first(w));
     unsigned n = rma_group_size(g);

@@ -29,8 +29,10 @@ static int tell_posts(struct rma_win *w, const int *ranks, unsigned n, int noche
 
 int rma_post(struct rma_win *w, struct group *g, int assert)
 {
-    if (assert & ~(MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT))
-        return rma_assert_error(assert);
+    const int known = MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT;
+
+    if (assert & ~known)
+        return rma_assert_error(assert & ~known, "MPI_Win_post");
     if (w->expo != EXPO_NONE)
         return rma_sync_error(w, "an exposure epoch is open on", "call MPI_Win_wait first");
     if (rma_in(w, SET_FENCE) && rma_fence_pending(w))

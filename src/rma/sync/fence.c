@@ -110,8 +110,7 @@ int rma_fence_check(const struct rma_win *w, int assert)
 {
     const int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
     if (assert & ~known)
-        return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for a fence", rma_call(),
-                        (unsigned)assert);
+        return rma_assert_error(assert & ~known, "a fence");
     if (!rma_in(w, SET_FENCE_MAY) || w->expo != EXPO_NONE)
         return rma_sync_error(w, "another epoch is open on",
                               w->expo != EXPO_NONE && rma_in(w, SET_FENCE_MAY)

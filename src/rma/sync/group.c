@@ -2,6 +2,7 @@
  * come. */
 #include "rma/sync/sync_types.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { SCRATCH_KEPT = 4096 }; /* most bytes that a window keeps between two epochs, for each side */
@@ -57,10 +58,28 @@ void rma_pscw_free(struct rma_win *w)
     free(w->exposure.mem.mem);
 }
 
-int rma_assert_error(int assert)
+int rma_assert_error(int wrong, const char *where)
 {
-    return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for this call", rma_call(),
-                    (unsigned)assert);
+    static const struct {
+        int bit;
+        const char *name;
+    } known[] = {{MPI_MODE_NOCHECK, "MPI_MODE_NOCHECK"},
+                 {MPI_MODE_NOSTORE, "MPI_MODE_NOSTORE"},
+                 {MPI_MODE_NOPUT, "MPI_MODE_NOPUT"},
+                 {MPI_MODE_NOPRECEDE, "MPI_MODE_NOPRECEDE"},
+                 {MPI_MODE_NOSUCCEED, "MPI_MODE_NOSUCCEED"}};
+    char names[160] = "";
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (wrong & known[i].bit) {
+            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? " | " : "",
+                                  known[i].name);
+            wrong &= ~known[i].bit;
+        }
+    if (wrong)
+        snprintf(names + n, sizeof names - n, "%s%#x", n ? " | " : "", (unsigned)wrong);
+    return err_make(MPI_ERR_ASSERT, "%s: assertion %s is not one for %s", rma_call(), names, where);
 }
 
 unsigned rma_near_index(const struct rma_win *w, const struct rma_near *n)

@@ -229,8 +229,7 @@ static int lock_check(const struct rma_win *w, int type, int rank, int assert)
                         "%s: lock type %d is neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE",
                         rma_call(), type);
     if (assert & ~MPI_MODE_NOCHECK)
-        return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for a lock", rma_call(),
-                        (unsigned)assert);
+        return rma_assert_error(assert & ~MPI_MODE_NOCHECK, "a lock");
     if (rank != MPI_PROC_NULL && (rank < 0 || rank >= w->size))
         return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(),
                         rank, w->size - 1);

@@ -99,8 +99,7 @@ static void near_unlock_all(struct rma_win *w)
 int rma_lock_all(struct rma_win *w, int assert)
 {
     if (assert & ~MPI_MODE_NOCHECK)
-        return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for a lock", rma_call(),
-                        (unsigned)assert);
+        return rma_assert_error(assert & ~MPI_MODE_NOCHECK, "a lock");
     int err = rma_no_locks(w, assert);
     if (err)
         return err;

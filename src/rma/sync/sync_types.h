@@ -72,6 +72,7 @@ unsigned rma_near_index(const struct rma_win *w, const struct rma_near *n);
 int rma_has_gone(const struct rma_win *w, int rank);
 void rma_gone_error(struct rma_win *w, int rank); /* into w->err, if that is free */
 int rma_no_memory(unsigned n);
-int rma_assert_error(int assert);
+/* MPI_ERR_ASSERT that names the bits wrong, which the call or epoch where does not take. */
+int rma_assert_error(int wrong, const char *where);
 
 #endif

@@ -497,8 +497,8 @@ static void texts(MPI_Win w)
     MPI_Win_lock_all(0, w);
     SAYS(MPI_Put(v, 1, MPI_INT, mt_size, 0, 1, MPI_INT, w), MPI_ERR_RANK,
          "MPI_Put: target rank %d is not in the window (0 to %d)", mt_size, last);
-    SAYS(MPI_Fetch_and_op(v, &r, MPI_INT, -4, 0, MPI_SUM, w), MPI_ERR_RANK,
-         "MPI_Fetch_and_op: target rank -4 is not in the window (0 to %d)", last);
+    SAYS(MPI_Fetch_and_op(v, &r, MPI_INT, -9, 0, MPI_SUM, w), MPI_ERR_RANK,
+         "MPI_Fetch_and_op: target rank -9 is not in the window (0 to %d)", last);
     SAYS(MPI_Get(v, 1, MPI_INT, next, -3, 1, MPI_INT, w), MPI_ERR_DISP,
          "MPI_Get: target displacement -3 is negative");
     SAYS(MPI_Get(v, -2, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_COUNT,
@@ -529,7 +529,9 @@ static void texts(MPI_Win w)
     SAYS(MPI_Win_lock(MPI_LOCK_SHARED, mt_size, 0, w), MPI_ERR_RANK,
          "MPI_Win_lock: rank %d is not in the window (0 to %d)", mt_size, last);
     SAYS(MPI_Win_lock(MPI_LOCK_SHARED, next, MPI_MODE_NOSTORE, w), MPI_ERR_ASSERT,
-         "MPI_Win_lock: assertion %#x is not one for a lock", MPI_MODE_NOSTORE);
+         "MPI_Win_lock: assertion MPI_MODE_NOSTORE is not one for a lock");
+    SAYS(MPI_Win_fence(MPI_MODE_NOCHECK | MPI_MODE_NOPUT | 1 << 29, w), MPI_ERR_ASSERT,
+         "MPI_Win_fence: assertion MPI_MODE_NOCHECK | 0x20000000 is not one for a fence");
     SAYS(MPI_Win_fence(1 << 29, w), MPI_ERR_ASSERT,
          "MPI_Win_fence: assertion 0x20000000 is not one for a fence");
     SAYS(MPI_Win_fence(0, MPI_WIN_NULL), MPI_ERR_WIN, "MPI_Win_fence: the window is MPI_WIN_NULL");

@@ -36,8 +36,7 @@ static void buffered(void)
 {
     enum { N = 50 };
     int size, i, v, got, err;
-    char *buf, *back;
-    double big[1000];
+    char *buf, *back, *big;
     MPI_Request req;
 
     MPI_Pack_size(1, MPI_INT, MPI_COMM_WORLD, &size);
@@ -66,9 +65,11 @@ static void buffered(void)
     MPI_Recv(&got, 1, MPI_INT, left, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     CHECK_EQ(got, 4);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    memset(big, 0, sizeof big);
-    err = MPI_Bsend(big, 1000, MPI_DOUBLE, right, 5, MPI_COMM_WORLD);
+    big = mt_alloc((size_t)size);
+    memset(big, 0, (size_t)size);
+    err = MPI_Bsend(big, size, MPI_BYTE, right, 5, MPI_COMM_WORLD); /* no room for its overhead */
     CHECK_EQ(mt_class(err), MPI_ERR_BUFFER);
+    free(big);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     MPI_Buffer_detach(&back, &got);
     free(buf);
