@@ -75,6 +75,7 @@ static int move_block(struct rma_win *w, struct rma_near *n, const struct rma_ar
     const void *there = (const void *)(uintptr_t)(n->remote + off);
     uint64_t begin = bytes >= EITHER_WAY ? time_now() : 0;
     unsigned pick = begin ? ways_pick(ways, bytes) : 0;
+    uint32_t asked = w->delegate.asked;
     size_t done = 0;
     if (pick)
         progress_poll(); /* so that processes that ask this one need not wait for long */
@@ -82,7 +83,9 @@ static int move_block(struct rma_win *w, struct rma_near *n, const struct rma_ar
         done = rma_delegate_copy(w, n, a, off, bytes);
     *way = done < bytes ? PVAR_RMA_CMA : PVAR_RMA_AM;
     int err = done < bytes ? rma_cma_block(n->host_index, a, there, bytes, done) : 0;
-    if (begin && !err && (pick || done == bytes))
+    /* An owner that was asked and did not answer in time counts, too; one that was not asked
+     * does not. */
+    if (begin && !err && (pick || asked != w->delegate.asked))
         ways_took(ways, bytes, pick, time_now() - begin);
     return err;
 }

@@ -141,6 +141,34 @@ static void taken_back(void)
     close_window();
 }
 
+/* An answer that does not come in time counts against the owner's way; an owner that is not asked
+ * does not. */
+static void late_counts(void)
+{
+    enum { N = 2 * SLOT_LONGS };
+    uint64_t *ready = job_words();
+    open_window();
+    if (boot_rank() == 0) {
+        const struct ways *ways = &rma_self()->put_ways;
+        unsigned size = ways_size(N * 8);
+        job_check(rma_lock_all(w, 0) == MPI_SUCCESS && ways->ns[size][0] == 0);
+        wait_for(&ready[0], 1);
+        job_check(world_op(w, RMA_PUT, 1, own, NULL, N, 0) == MPI_SUCCESS);
+        uint32_t took = ways->ns[size][0];
+        job_check(took > 1000 && world_pvar(w, PVAR_RMA_CMA) == 1);
+        job_check(world_op(w, RMA_PUT, 1, own, NULL, N, 0) == MPI_SUCCESS);
+        job_check(ways->ns[size][0] == took && world_pvar(w, PVAR_RMA_CMA) == 2);
+        job_check(ways->turns[size] == 2 && ways->ns[size][1] == 0);
+        __atomic_store_n(&ready[1], 1, __ATOMIC_RELEASE);
+        job_check(rma_unlock_all(w) == MPI_SUCCESS);
+    } else {
+        __atomic_store_n(&ready[0], 1, __ATOMIC_RELEASE);
+        wait_for(&ready[1], 1);
+    }
+    world_barrier();
+    close_window();
+}
+
 /* The owner looks now and then, so that pieces are answered, and others taken back: the whole is
  * right each time, with CMA for the rest. */
 static void either_way(void)
@@ -241,6 +269,7 @@ START_TEST(copies)
 {
     ck_assert_int_eq(world_run(2, NULL, lengths), 0);
     ck_assert_int_eq(world_run(2, NULL, taken_back), 0);
+    ck_assert_int_eq(world_run(2, NULL, late_counts), 0);
     ck_assert_int_eq(world_run(2, NULL, either_way), 0);
     ck_assert_int_eq(world_run(2, NULL, hostile), 0);
 }
