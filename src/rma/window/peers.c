@@ -158,8 +158,13 @@ static void near_attach(struct rma_win *w, struct rma_near *n)
         return;
     }
     if (p->key.size && mem_segment_attach_again(&p->key, &n->seg) == 0) {
-        n->mapping = n->base = (char *)n->seg->base + p->key_off;
-        return;
+        uint64_t off = p->key_off; /* read once: peers can write the record */
+        if (n->size <= n->seg->size && off <= n->seg->size - n->size) {
+            n->mapping = n->base = (char *)n->seg->base + off;
+            return;
+        }
+        mem_segment_drop(n->seg);
+        n->seg = NULL;
     }
     atomic_fetch_add_explicit(&p->unmapped, 1, memory_order_relaxed);
     n->kind = cma_works(n) ? RMA_NEAR_CMA : RMA_NEAR_AM;
