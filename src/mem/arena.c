@@ -10,10 +10,13 @@
  *
  * Invariants:
  *   A1. The blocks of an arena cover it, in order of address, without gaps.
- *   A2. `idle` is the bytes of the free blocks that may have pages.  Above MPIR_CVAR_MEM_KEEP the
- *       pages of a freed block go back to the system; a block without pages is called bare.
+ *   A2. `idle` is the bytes of the free blocks that may have pages: from the first to the last
+ *       touched byte of each.  Above MPIR_CVAR_MEM_KEEP the pages of a freed block go back to the
+ *       system, and all of them before a request for memory fails; a block without pages is called
+ *       bare.
  *   A3. An arena without a used block is dropped when more than MPIR_CVAR_MEM_KEEP bytes would be
- *       idle, and at the end.
+ *       idle, before a request for memory or a descriptor fails, and at the end.  Its pages go back
+ *       first: peers keep their mappings of it for a while.
  *   A4. After a failure no block is given out: a peer that is still in its epoch may store into
  *       what has been freed.
  *
@@ -48,8 +51,14 @@ struct block {
     struct arena *arena;
     struct block *before, *after;    /* by address; NULL: the end of the arena */
     size_t off, size;                /* bytes */
-    uint8_t used, bare;
+    size_t from, to;                 /* offsets in the arena; outside there are no pages of it */
+    uint8_t used;
 };
+
+static size_t paged(const struct block *b)
+{
+    return b->to - b->from;
+}
 
 /* --- bins ----------------------------------------------------------------------------------- */
 
@@ -76,7 +85,7 @@ static void bin_add(struct mem_arenas *a, struct block *b)
     unsigned i = bin_of(b->size / UNIT);
     list_push_front(&a->bin[i], &b->link);
     a->filled[i / 64] |= UINT64_C(1) << i % 64;
-    a->idle += b->bare ? 0 : b->size;
+    a->idle += paged(b);
 }
 
 static void bin_remove(struct mem_arenas *a, struct block *b)
@@ -85,21 +94,40 @@ static void bin_remove(struct mem_arenas *a, struct block *b)
     list_del(&b->link);
     if (list_empty(&a->bin[i]))
         a->filled[i / 64] &= ~(UINT64_C(1) << i % 64);
-    a->idle -= b->bare ? 0 : b->size;
+    a->idle -= paged(b);
 }
 
-/* The smallest free block that is sure to have `size` bytes.  NULL: none. */
-static struct block *bin_take(struct mem_arenas *a, size_t size)
+/* Bytes before the first aligned place of b. */
+static size_t before_aligned(const struct block *b, size_t align)
 {
-    unsigned from = bin_from(size), same = bin_of(size / UNIT);
-    /* The block of this size that was freed last is in the bin below, and has its pages. */
-    if (same != from && !list_empty(&a->bin[same])) {
-        struct block *b = LIST_OBJ(a->bin[same].next, struct block, link);
-        if (b->size >= size) {
+    return -((uintptr_t)b->arena->seg->base + b->off) & (align - 1);
+}
+
+/* Of the blocks that may be too short, one in which `size` bytes fit: a hole that such a block has
+ * left.  It has its pages, and often the aligned place.  NULL: not among the first ones. */
+static struct block *hole_take(struct mem_arenas *a, size_t size, size_t align, unsigned end)
+{
+    enum { LOOKS = 8 };
+    int looks = 0;
+    for (unsigned i = bin_of(size / UNIT); i < end && looks < LOOKS; i++)
+        for (struct list *l = a->bin[i].next; l != &a->bin[i] && looks < LOOKS; l = l->next) {
+            struct block *b = LIST_OBJ(l, struct block, link);
+            looks++;
+            if (b->size < size || b->size - size < before_aligned(b, align))
+                continue;
             bin_remove(a, b);
             return b;
         }
-    }
+    return NULL;
+}
+
+/* A free block that has `size` bytes at an aligned place.  NULL: none. */
+static struct block *bin_take(struct mem_arenas *a, size_t size, size_t align)
+{
+    unsigned from = bin_from(size + (align > UNIT ? align - UNIT : 0));
+    struct block *hole = hole_take(a, size, align, from);
+    if (hole)
+        return hole;
     for (unsigned i = from / 64; i < MEM_BINS / 64; i++) {
         uint64_t set = a->filled[i];
         if (i == from / 64)
@@ -146,7 +174,10 @@ static int split(struct mem_arenas *a, struct block *b, size_t size)
     rest->off = b->off + size;
     rest->size = b->size - size;
     rest->used = 0;
-    rest->bare = b->bare;
+    rest->from = b->from > rest->off ? b->from : rest->off;
+    rest->to = b->to > rest->off ? b->to : rest->off;
+    b->from = b->from < rest->off ? b->from : rest->off;
+    b->to = b->to < rest->off ? b->to : rest->off;
     b->size = size;
     return 0;
 }
@@ -156,7 +187,10 @@ static void join(struct mem_arenas *a, struct block *b, struct block *next)
 {
     bin_remove(a, next);
     b->size += next->size;
-    b->bare = b->bare && next->bare;
+    if (paged(next)) {
+        b->from = paged(b) ? b->from : next->from;
+        b->to = next->to;
+    }
     b->after = next->after;
     if (next->after)
         next->after->before = b;
@@ -167,12 +201,13 @@ static void join(struct mem_arenas *a, struct block *b, struct block *next)
 static void strip(struct block *b)
 {
     const struct mem_segment *s = b->arena->seg;
-    size_t page = mem_page(), from = (b->off + page - 1) / page * page;
-    size_t to = (b->off + b->size) / page * page;
-    if (b->size >= BARE_FROM && to > from &&
-        fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
-                  (off_t)(to - from)) == 0)
-        b->bare = 1;
+    size_t page = mem_page(), first = (b->off + page - 1) / page * page;
+    size_t from = b->from / page * page, to = (b->off + b->size) / page * page;
+    from = from > first ? from : first;
+    to = to < b->to ? to : (b->to + page - 1) / page * page;
+    if (to > from && fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+                               (off_t)(to - from)) == 0)
+        b->to = b->from;
 }
 
 /* --- arenas --------------------------------------------------------------------------------- */
@@ -188,6 +223,7 @@ static void arena_drop(struct mem_arenas *a, struct arena *x)
     list_del(&x->link);
     a->count--;
     pvar_set_add(pvar_proc(), PVAR_ARENA_BYTES, -(uint64_t)x->seg->size);
+    fallocate(x->seg->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)x->seg->size);
     mem_segment_drop(x->seg);
     free(x);
 }
@@ -207,7 +243,7 @@ static struct block *arena_new(struct mem_arenas *a)
     list_push(&a->arenas, &x->link);
     a->count++;
     x->first = b;
-    *b = (struct block){.arena = x, .size = x->seg->size, .bare = 1};
+    *b = (struct block){.arena = x, .size = x->seg->size};
     list_init(&b->link);
     pvar_set_add(pvar_proc(), PVAR_ARENA_BYTES, x->seg->size);
     pvar_set_max(pvar_proc(), PVAR_ARENA_BYTES_HIGH,
@@ -245,12 +281,36 @@ void mem_arenas_free(struct mem *m)
     m->arenas = NULL;
 }
 
+int mem_arenas_trim(struct mem *m)
+{
+    struct mem_arenas *a = m->arenas;
+    int gave = 0;
+    for (struct list *l = a ? a->arenas.next : NULL, *next; l && l != &a->arenas; l = next) {
+        struct arena *x = LIST_OBJ(l, struct arena, link);
+        next = l->next;
+        if (!x->used) {
+            arena_drop(a, x);
+            gave = 1;
+            continue;
+        }
+        for (struct block *b = x->first; b; b = b->after) {
+            if (b->used || !paged(b))
+                continue;
+            bin_remove(a, b);
+            strip(b);
+            gave |= !paged(b);
+            bin_add(a, b);
+        }
+    }
+    return gave;
+}
+
 /* --- what MPI_Alloc_mem calls ---------------------------------------------------------------- */
 
 /* The bytes before the first aligned place of b, and those behind the block, become free blocks. */
 static struct block *trim(struct mem_arenas *a, struct block *b, size_t size, size_t align)
 {
-    size_t front = -((uintptr_t)b->arena->seg->base + b->off) & (align - 1);
+    size_t front = before_aligned(b, align);
     if (front && split(a, b, front) == 0) {
         bin_add(a, b);
         b = b->after;
@@ -279,7 +339,7 @@ static void release(struct mem_arenas *a, struct block *b)
         join(a, before, b);
         b = before;
     }
-    if (x->used && a->idle + b->size > keep)
+    if (x->used && a->idle + paged(b) > keep && paged(b) >= BARE_FROM)
         strip(b);
     bin_add(a, b);
     if (!x->used && a->idle > keep)
@@ -296,7 +356,7 @@ void *mem_arena_alloc(size_t size, size_t align)
     if (!a)
         return NULL;
     size = size ? (size + UNIT - 1) / UNIT * UNIT : UNIT;
-    struct block *b = bin_take(a, size + (align > UNIT ? align - UNIT : 0));
+    struct block *b = bin_take(a, size, align);
     if (!b)
         b = arena_new(a);
     if (b)
@@ -305,7 +365,8 @@ void *mem_arena_alloc(size_t size, size_t align)
         return NULL;
     char *p = (char *)b->arena->seg->base + b->off;
     b->used = 1;
-    b->bare = 0;
+    b->from = b->off;
+    b->to = b->off + b->size;
     if (map_put(&a->used, (uintptr_t)p, b)) {
         release(a, b);
         return NULL;

@@ -83,6 +83,8 @@ void mem_segment_forget(struct mem_segment *seg); /* own segment: freed except f
 struct mem_segment *mem_moved_near(const void *p, size_t len);
 
 void mem_arenas_free(struct mem *m); /* arena.c */
+/* Idle pages and arenas without a block go back to the system.  0: there were none. */
+int mem_arenas_trim(struct mem *m);
 void mem_unused_free(struct mem *m, unsigned most); /* keep at most so many unused mappings */
 void mem_spare_fill(struct mem *m); /* open the reserve (again) */
 

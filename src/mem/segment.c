@@ -319,10 +319,15 @@ fail:
     return err;
 }
 
-/* Kept segments hold memory and descriptors. */
-static int scarce(int err)
+/* Kept segments and idle parts of arenas hold memory and descriptors.  1: they may have been what
+ * was missing. */
+static int gives_back(struct mem *m, int err)
 {
-    return err == -ENOMEM || err == -EMFILE || err == -ENFILE;
+    if (!m || (err != -ENOMEM && err != -EMFILE && err != -ENFILE))
+        return 0;
+    int kept = m->nkept;
+    mem_cached_free(m);
+    return mem_arenas_trim(m) || kept;
 }
 
 int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg)
@@ -338,11 +343,7 @@ int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg)
         return 0;
     }
     int err = seg_new(size, flags, seg);
-    if (scarce(err) && m && m->nkept) {
-        mem_cached_free(m);
-        err = seg_new(size, flags, seg);
-    }
-    return err;
+    return gives_back(m, err) ? seg_new(size, flags, seg) : err;
 }
 
 /* --- attach ---------------------------------------------------------------------- */
@@ -531,13 +532,8 @@ static int reserve_part(struct mem_segment *seg, size_t off, size_t len)
 
 int mem_segment_reserve(struct mem_segment *seg, size_t off, size_t len)
 {
-    struct mem *m = proc->mem;
     int err = reserve_part(seg, off, len);
-    if (scarce(err) && m && m->nkept) {
-        mem_cached_free(m);
-        err = reserve_part(seg, off, len);
-    }
-    return err;
+    return gives_back(proc->mem, err) ? reserve_part(seg, off, len) : err;
 }
 
 void mem_segment_key(const struct mem_segment *seg, struct mem_key *key)

@@ -1,9 +1,11 @@
-/* test_arena.c - mem/arena.c: blocks, limits, failure, pages, peers. */
+/* test_arena.c - mem/arena.c: blocks, limits, failure, pages, space, peers. */
 #include "job.h"
 #include "unit.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "base/proc.h"
@@ -180,6 +182,80 @@ START_TEST(pages)
 }
 END_TEST
 
+/* A hole between used blocks is taken by the next block of its size, whatever its alignment. */
+static void holes(void)
+{
+    enum { PAGE = 4096, HOLES = 6, ROUNDS = 100 };
+    static const size_t sizes[HOLES] = {LINE, 5 * LINE, PAGE, 3 * PAGE, 17 * PAGE, 100 * PAGE};
+    char *p[HOLES], *fence[HOLES];
+    job_check(mem_init() == 0 && boot_barrier() == 0);
+    for (int i = 0; i < HOLES; i++) {
+        p[i] = mem_arena_alloc(sizes[i], PAGE);
+        fence[i] = mem_arena_alloc(LINE, LINE);
+        job_check(p[i] && fence[i]);
+    }
+    for (int n = 0; n < ROUNDS; n++) {
+        int i = n % HOLES;
+        job_check(mem_arena_free(p[i]) == 1);
+        job_check(mem_arena_alloc(sizes[i], PAGE) == p[i]);
+    }
+    for (int i = 0; i < HOLES; i++)
+        job_check(mem_arena_free(p[i]) && mem_arena_free(fence[i]));
+    job_check(boot_barrier() == 0);
+    mem_finalize();
+}
+
+/* What was never touched does not count as idle, whatever it is joined with. */
+static void untouched(void)
+{
+    job_check(mem_init() == 0 && boot_barrier() == 0);
+    char *first = mem_arena_alloc(LINE, LINE);
+    for (size_t size = LINE; size <= MEM_ARENA_MOST / 2; size *= 2) {
+        char *p = mem_arena_alloc(size, LINE);
+        job_check(p && mem_arena_free(p) == 1 && proc->mem->arenas->idle <= size);
+    }
+    job_check(mem_arena_free(first) == 1);
+    job_check(proc->mem->arenas->idle <= MEM_ARENA_MOST / 2 + LINE);
+    job_check(boot_barrier() == 0);
+    mem_finalize();
+}
+
+/* Before a request for memory fails, idle pages and arenas go back. */
+static void given_back(void)
+{
+    enum { BLOCKS = 32, SIZE = 512 << 10 };
+    char *p[BLOCKS], *small[BLOCKS];
+    struct mem_segment *s;
+    job_check(mem_init() == 0 && boot_barrier() == 0);
+    for (int i = 0; i < BLOCKS; i++) {
+        p[i] = mem_arena_alloc(SIZE, LINE);
+        small[i] = mem_arena_alloc(LINE, LINE);
+        job_check(p[i] && small[i]);
+        memset(p[i], 1, SIZE);
+        memset(small[i], i + 1, LINE);
+    }
+    for (int i = 0; i < BLOCKS; i++)
+        mem_arena_free(p[i]);
+    job_check(proc->mem->arenas->idle >= (size_t)BLOCKS * SIZE);
+    job_check(mem_segment_create(INT64_MAX / 2, 0, &s) == -ENOMEM);
+    job_check(proc->mem->arenas->idle == 0 && resident() <= (size_t)BLOCKS * 4 * 4096);
+    for (int i = 0; i < BLOCKS; i++)
+        job_check(small[i][0] == i + 1 && small[i][LINE - 1] == i + 1 && mem_arena_free(small[i]));
+    job_check(mem_segment_create(INT64_MAX / 2, 0, &s) == -ENOMEM);
+    job_check(proc->mem->arenas->count == 0 && pvar(PVAR_ARENA_BYTES) == 0);
+    job_check((p[0] = mem_arena_alloc(SIZE, LINE)) && mem_arena_free(p[0]));
+    job_check(boot_barrier() == 0);
+    mem_finalize();
+}
+
+START_TEST(space)
+{
+    ck_assert_int_eq(job_run(2, NULL, holes, 20), 0);
+    ck_assert_int_eq(job_run(2, NULL, untouched, 20), 0);
+    ck_assert_int_eq(job_run(2, NULL, given_back, 20), 0);
+}
+END_TEST
+
 /* A peer maps an arena once, however many blocks of it are attached, until the last goes. */
 static void attached(void)
 {
@@ -222,9 +298,44 @@ static void attached(void)
     mem_finalize();
 }
 
+/* The pages of a dropped arena go back, though a peer keeps a mapping of it. */
+static void dropped(void)
+{
+    enum { SIZE = 1 << 20, PAGES = SIZE / 4096 };
+    static unsigned char in[PAGES];
+    struct mem_segment *s;
+    struct mem_key key = {.fd = -1};
+    size_t len = sizeof key;
+    job_check(mem_init() == 0);
+    char *p = boot_rank() == 0 ? mem_arena_alloc(SIZE, 4096) : NULL;
+    if (boot_rank() == 0) {
+        job_check(p != NULL);
+        memset(p, 1, SIZE);
+        mem_segment_key(mem_segment_of(p, SIZE), &key);
+        job_check(boot_put("arena.0", &key, sizeof key) == 0);
+    }
+    job_check(boot_barrier() == 0);
+    if (boot_rank() == 1) {
+        job_check(boot_get("arena.0", &key, &len) == 0);
+        job_check(mem_segment_attach_again(&key, &s) == 0);
+        job_check(mincore(s->base, SIZE, in) == 0 && in[0] & 1 && in[PAGES - 1] & 1);
+        mem_segment_drop(s); /* kept */
+    }
+    job_check(boot_barrier() == 0);
+    if (boot_rank() == 0)
+        job_check(mem_arena_free(p) == 1 && proc->mem->arenas->count == 0);
+    job_check(boot_barrier() == 0);
+    if (boot_rank() == 1)
+        job_check(mincore(s->base, SIZE, in) == 0 && !(in[0] & 1) && !(in[PAGES - 1] & 1));
+    job_check(boot_barrier() == 0);
+    mem_finalize();
+}
+
 START_TEST(peers)
 {
+    const char *const none[] = {"MPIR_CVAR_MEM_KEEP=0", NULL};
     ck_assert_int_eq(job_run(2, NULL, attached, 20), 0);
+    ck_assert_int_eq(job_run(2, none, dropped, 20), 0);
 }
 END_TEST
 
@@ -237,6 +348,7 @@ Suite *suite_arena(void)
     tcase_add_test(t, limits);
     tcase_add_test(t, failure);
     tcase_add_test(t, pages);
+    tcase_add_test(t, space);
     tcase_add_test(t, peers);
     suite_add_tcase(s, t);
     return s;
