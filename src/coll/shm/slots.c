@@ -94,8 +94,12 @@ void shm_make(struct shm *m)
 void shm_note(struct comm *c, uint32_t note)
 {
     struct shm *m = c->coll;
-    if (m)
-        m->n = (uint32_t)m->n | (uint64_t)note << 32;
+    if (!m)
+        return;
+    /* One store of 64 bits: the next load of n cannot be served by two smaller ones, and would wait
+     * for the cache. */
+    uint64_t n = (uint32_t)m->n | (uint64_t)note << 32;
+    *(volatile uint64_t *)&m->n = n;
 }
 
 /* --- waiting ------------------------------------------------------------------------ */
