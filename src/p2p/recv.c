@@ -1,4 +1,5 @@
 /* recv.c - receiving: search the unexpected messages, else post; take what arrives. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,14 +26,22 @@ void recv_done(struct p2p_req *q, int err)
     request_complete(&q->r, err);
 }
 
+enum { TAG_AND_SEQ = sizeof(int32_t) + sizeof(uint32_t) };
+_Static_assert(offsetof(struct p2p_match, seq) == offsetof(struct p2p_match, tag) + sizeof(int32_t),
+               "side by side");
+_Static_assert(offsetof(MPI_Status, MPI_ERROR) == offsetof(MPI_Status, MPI_TAG) + sizeof(int),
+               "side by side");
+
 static void set_status(struct p2p_req *q, const struct p2p_match *m, int world, size_t size)
 {
     size_t n = size < q->size ? size : q->size;
     q->world = world;
     q->full = size;
     q->r.status.MPI_SOURCE = p2p_rank(m->src);
-    q->r.status.MPI_TAG = m->tag;
-    q->r.status.MPI_ERROR = (int)m->seq; /* users do not get this field; p2p_request_took() */
+    /* in one move: MPI_TAG, and the message's number in MPI_ERROR, which users do not get
+     * (p2p_request_took()) */
+    memcpy((char *)&q->r.status + offsetof(MPI_Status, MPI_TAG),
+           (const char *)m + offsetof(struct p2p_match, tag), TAG_AND_SEQ);
     q->r.status.count_lo = (int)(uint32_t)n;
     q->r.status.count_hi_and_cancelled = (int)((n >> 32) << 1); /* not cancelled */
 }
