@@ -160,6 +160,9 @@ enum dt_ascent dt_order(const struct dt_type *t, int64_t *first, uint64_t *bits)
 int dt_ext_size(const struct dt_type *t, size_t count, size_t *bytes);
 int dt_ext_pack(const struct dt_type *t, size_t count, const void *buf, void *out);
 int dt_ext_unpack(const struct dt_type *t, size_t count, void *buf, const void *in);
+/* The whole elements that are in the first len bytes of it. Returns their bytes in memory. */
+size_t dt_ext_unpack_part(const struct dt_type *t, size_t count, void *buf, const void *in,
+                          size_t len);
 
 /* --- signatures ------------------------------------------------------------- */
 /* Basic elements in `bytes` packed bytes of repeated t; -1 if the last one is cut

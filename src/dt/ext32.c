@@ -160,6 +160,7 @@ struct ext {
     char *out; /* external32 bytes */
     size_t from; /* packed position */
     int err;
+    size_t left; /* unpack: external bytes that are there */
 };
 
 static int pack_run(void *arg, const struct dt_type *basic, int64_t n)
@@ -192,6 +193,10 @@ static int unpack_run(void *arg, const struct dt_type *basic, int64_t n)
     char tmp[EXT_BUF];
     const struct dt_elem *e = &basic->elem;
     int nf = fields_of(e, f), real16 = e->num == NUM_F128 || e->num == NUM_C128;
+    size_t one = ext_bytes(e), there = x->left / one;
+    int cut = there < (uint64_t)n;
+    n = cut ? (int64_t)there : n;
+    x->left -= (size_t)n * one;
     while (n) {
         size_t m = EXT_BUF / e->bytes < (uint64_t)n ? EXT_BUF / e->bytes : (size_t)n;
         char *out = tmp;
@@ -204,7 +209,9 @@ static int unpack_run(void *arg, const struct dt_type *basic, int64_t n)
         x->from += dt_unpack(x->t, x->count, x->buf, x->from, tmp, m * e->bytes);
         n -= (int64_t)m;
     }
-    return 0;
+    if (cut) /* nothing behind an element that is not whole */
+        x->left = 0;
+    return cut;
 }
 
 static int each_run(struct ext *x, int (*fn)(void *, const struct dt_type *, int64_t))
@@ -212,21 +219,29 @@ static int each_run(struct ext *x, int (*fn)(void *, const struct dt_type *, int
     const struct dt_sig *s = x->t->sig;
     if (s && s->kind == SIG_LEAF) /* all instances are one run */
         return fn(x, s->basic, s->n * (int64_t)x->count);
-    for (size_t i = 0; i < x->count && !x->err; i++)
+    for (size_t i = 0; i < x->count && !x->err && x->left; i++)
         sig_walk(s, fn, x);
     return x->err;
 }
 
 int dt_ext_pack(const struct dt_type *t, size_t count, const void *buf, void *out)
 {
-    struct ext x = {t, count, (char *)(uintptr_t)buf, out, 0, MPI_SUCCESS};
+    struct ext x = {t, count, (char *)(uintptr_t)buf, out, 0, MPI_SUCCESS, SIZE_MAX};
     return each_run(&x, pack_run);
 }
 
 int dt_ext_unpack(const struct dt_type *t, size_t count, void *buf, const void *in)
 {
-    struct ext x = {t, count, buf, (char *)(uintptr_t)in, 0, MPI_SUCCESS};
-    return each_run(&x, unpack_run);
+    dt_ext_unpack_part(t, count, buf, in, SIZE_MAX);
+    return MPI_SUCCESS;
+}
+
+size_t dt_ext_unpack_part(const struct dt_type *t, size_t count, void *buf, const void *in,
+                          size_t len)
+{
+    struct ext x = {t, count, buf, (char *)(uintptr_t)in, 0, MPI_SUCCESS, len};
+    each_run(&x, unpack_run);
+    return x.from;
 }
 
 /* --- size ---------------------------------------------------------------------- */

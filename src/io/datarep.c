@@ -115,29 +115,6 @@ int rep_write(const struct io_args *a, void *out)
     return convert(r, a, out, a->count);
 }
 
-/* The elements that are there of an instance that the end of the file cuts. */
-static int ext_rest(const struct io_args *a, const char *in, int64_t whole, size_t rest,
-                    size_t *memory)
-{
-    struct dt_type *basic = a->t->basic;
-    int64_t one;
-    int err = basic ? rep_size(a->f->view.rep, basic, 1, &one) : MPI_SUCCESS;
-    size_t n = basic && !err ? rest / (size_t)one : 0;
-    char *tmp = n ? malloc(n * (size_t)basic->size) : NULL;
-    if (err || !n)
-        return err;
-    if (!tmp)
-        return err_make(MPI_ERR_NO_MEM, "%s: no memory for a conversion", io_call());
-    if (basic->flags & DT_CONTIG) {
-        err = dt_ext_unpack(basic, n, tmp, in);
-        if (!err)
-            *memory += dt_unpack(a->t, (size_t)a->count, a->buf, (size_t)(whole * a->t->size), tmp,
-                                 n * (size_t)basic->size);
-    }
-    free(tmp);
-    return err;
-}
-
 /* `got` bytes of the file to the program's memory; *memory: bytes there. */
 int rep_read(const struct io_args *a, const void *in, size_t got, size_t *memory)
 {
@@ -155,9 +132,6 @@ int rep_read(const struct io_args *a, const void *in, size_t got, size_t *memory
     }
     if (r->kind == REP_USER)
         return convert(r, a, (void *)(uintptr_t)in, whole);
-    err = dt_ext_unpack(a->t, (size_t)whole, a->buf, in);
-    if (!err && (int64_t)got % one)
-        err = ext_rest(a, (const char *)in + whole * one, whole, (size_t)((int64_t)got % one),
-                       memory);
-    return err;
+    *memory = dt_ext_unpack_part(a->t, (size_t)a->count, a->buf, in, got);
+    return MPI_SUCCESS;
 }

@@ -285,6 +285,36 @@ static void representations(void)
     gone();
 }
 
+/* The end of the file cuts a struct of several kinds: its whole elements are there. */
+static void cut_struct(void)
+{
+    struct {
+        int i;
+        long l;
+        double d;
+    } v[2] = {{1, 2, 3.5}, {4, 5, 6.5}}, w[2];
+    MPI_Datatype kinds[] = {MPI_INT, MPI_LONG, MPI_DOUBLE}, t;
+    MPI_Aint at[] = {0, 8, 16};
+    MPI_Status st;
+    int n;
+    MPI_File f = open_as(MPI_MODE_CREATE | MPI_MODE_RDWR);
+    MPI_Type_create_struct(3, (int[]){1, 1, 1}, at, kinds, &t);
+    MPI_Type_commit(&t);
+    OK(MPI_File_set_view(f, 0, MPI_INT, MPI_INT, "external32", MPI_INFO_NULL));
+    if (mt_rank == 0)
+        OK(MPI_File_write_at(f, 0, v, 2, t, &st));
+    OK(MPI_File_set_size(f, 16 + 4 + 4 + 7)); /* no whole double any more */
+    memset(w, 0, sizeof w);
+    OK(MPI_File_read_at_all(f, 0, w, 2, t, &st));
+    MPI_Get_elements(&st, t, &n);
+    CHECK_EQ(n, 5);
+    CHECK(w[0].i == 1 && w[0].l == 2 && w[0].d == 3.5);
+    CHECK(w[1].i == 4 && w[1].l == 5 && w[1].d == 0);
+    MPI_Type_free(&t);
+    OK(MPI_File_close(&f));
+    gone();
+}
+
 static int plus(int *state, int n, int by)
 {
     for (int i = 0; i < n; i++)
@@ -460,6 +490,7 @@ int main(int argc, char **argv)
     shared();
     requests();
     representations();
+    cut_struct();
     own_representation();
     errors();
     hints_and_atomic();
