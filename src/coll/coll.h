@@ -121,6 +121,17 @@ int coll_ibcast(void *buf, MPI_Aint count, struct dt_type *t, int root, struct c
 int coll_iallreduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t,
                     struct dt_op *op, struct comm *c, struct request **out);
 
+/* Messages between members of an intracommunicator, in the order of the list for each pair. All
+ * members call it, also those with no message. A message that is not of the length that is
+ * expected is an error at its receiver. Memory stays until *req is done. */
+struct coll_piece {
+    int rank;
+    void *buf;
+    size_t bytes;
+};
+int coll_iexchange(struct comm *c, const struct coll_piece *in, int nin,
+                   const struct coll_piece *out, int nout, struct request **req);
+
 /* --- plain bytes, no datatypes (set-up of communicators and windows; intracommunicators) --- */
 int coll_bcast_bytes(void *buf, size_t len, int root, struct comm *c);
 /* len bytes of each member, in rank order; out: c->size * len bytes; in may lie at its place in

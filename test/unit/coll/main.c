@@ -12,11 +12,13 @@ Suite *suite_sched(void);
 Suite *suite_shm(void);
 Suite *suite_ctxid(void);
 Suite *suite_coll(void);
+Suite *suite_exchange(void);
 
 int main(void)
 {
     Suite *(*const suites[])(void) = {
         suite_select, suite_bcast, suite_reduce, suite_reduce_scatter, suite_gather, suite_alltoall,
-        suite_inter,  suite_sched, suite_shm,    suite_ctxid,          suite_coll};
+        suite_inter,  suite_sched, suite_shm,    suite_ctxid,          suite_coll,
+        suite_exchange};
     return unit_run(suites, sizeof suites / sizeof suites[0]);
 }
