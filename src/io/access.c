@@ -110,6 +110,7 @@ int access_finish(struct access *c, MPI_Status *st)
     io_count(f, STAT_MOVED, c->x.moved);
     io_count(f, STAT_SYSTEM, c->x.calls);
     io_count(f, STAT_LOCKS, c->x.locks);
+    io_count(f, STAT_NS, c->x.ns);
     free(c->converted);
     c->converted = NULL;
     if (c->ftype) {
@@ -120,14 +121,12 @@ int access_finish(struct access *c, MPI_Status *st)
     return err;
 }
 
-/* Where an access begins, in etypes. Shared pointers move on by all that was asked for. */
-static int where_is(const struct io_args *a, int64_t etypes, int64_t *offset)
+int access_where(const struct io_args *a, int64_t etypes, int64_t *offset)
 {
     switch (a->where) {
     case IO_AT: *offset = a->offset; return MPI_SUCCESS;
     case IO_INDIVIDUAL: *offset = a->f->position; return MPI_SUCCESS;
-    case IO_SHARED: return shared_add(a->f, etypes, offset);
-    default: return shared_ordered(a->f, etypes, offset);
+    default: return shared_add(a->f, etypes, offset);
     }
 }
 
@@ -141,8 +140,11 @@ static int access_run(struct access *c, const struct io_args *a, int err, int64_
         int e = two_phase_access(c, err, &done);
         err = err ? err : e;
     }
-    if (!err && !done)
+    if (!err && !done) {
+        struct io_away away = io_leave();
         transfer_run(&c->x);
+        io_return(&away, NULL);
+    }
     return err;
 }
 
@@ -152,18 +154,26 @@ int io_access(const struct io_args *a, MPI_Status *st)
     size_t bytes;
     int64_t offset = a->f->position; /* where it stays after an error */
     int err = access_check(a, &bytes);
-    int64_t etypes = (int64_t)bytes / a->f->view.esize;
-    if (!err || a->where == IO_ORDERED) { /* the others count on this process */
-        int e = where_is(a, etypes, &offset);
+    int64_t esize = a->f->view.esize, etypes = (int64_t)bytes / esize;
+    if (a->where == IO_ORDERED) { /* the others count on this process */
+        int e = shared_ordered(a->f, etypes, &offset);
         err = err ? err : e;
+    } else if (!err) {
+        err = access_where(a, etypes, &offset);
     }
+    /* Another thread that uses the pointer meanwhile goes on behind this access. */
+    int64_t past = (int64_t)((uint64_t)offset + (uint64_t)etypes);
+    if (!err && a->where == IO_INDIVIDUAL)
+        a->f->position = past;
+    a->f->pending++;
     err = access_run(&c, a, err, offset, bytes);
+    a->f->pending--;
     if (err)
         c.x.done = 0;
     int e = access_finish(&c, st);
     err = err ? err : e;
-    if (a->where == IO_INDIVIDUAL)
-        a->f->position = offset + (int64_t)c.x.done / a->f->view.esize;
+    if (a->where == IO_INDIVIDUAL && a->f->position == past)
+        a->f->position = offset + (int64_t)c.x.done / esize;
     return err;
 }
 

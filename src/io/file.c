@@ -44,7 +44,7 @@ void io_count(struct io_file *f, enum stat_id id, uint64_t n)
     static const enum pvar_id pvar[STATS] = {
         [STAT_CALLS] = PVAR_IO_CALLS, [STAT_ASKED] = PVAR_IO_ASKED, [STAT_MOVED] = PVAR_IO_MOVED,
         [STAT_SYSTEM] = PVAR_IO_SYSTEM_CALLS, [STAT_ROUNDS] = PVAR_IO_ROUNDS,
-        [STAT_LOCKS] = PVAR_IO_LOCKS};
+        [STAT_LOCKS] = PVAR_IO_LOCKS, [STAT_NS] = PVAR_IO_NS};
     f->stat[id] += n;
     pvar_set_add(pvar_proc(), pvar[id], n);
 }
@@ -121,11 +121,14 @@ static int open_here(struct io_file *f, int more)
     int flags = f->amode & MPI_MODE_RDONLY   ? O_RDONLY
                 : f->amode & MPI_MODE_WRONLY ? O_WRONLY
                                              : O_RDWR;
+    struct io_away away = io_leave();
     do
         f->fd = open(f->name, flags | more | O_CLOEXEC,
                      f->hints.file_perm >= 0 ? f->hints.file_perm : 0666);
     while (f->fd < 0 && errno == EINTR);
-    return f->fd < 0 ? io_errno(errno, f->name, "cannot open it") : MPI_SUCCESS;
+    int e = f->fd < 0 ? errno : 0;
+    io_return(&away, NULL);
+    return e ? io_errno(e, f->name, "cannot open it") : MPI_SUCCESS;
 }
 
 /* Rank 0 creates the file; the others open what is there then. */
@@ -158,6 +161,8 @@ static void file_free(struct io_file *f)
         obj_del(OBJ_FILE, &f->obj);
     errhandler_drop(f->errhandler);
     info_drop(f->info);
+    if (f->aside)
+        comm_drop(f->aside);
     if (f->comm)
         comm_drop(f->comm);
     free(f->name);
@@ -176,6 +181,7 @@ static struct io_file *file_make(const char *name, int amode, struct info *info,
     f->info = info_copy(info);
     f->name = strdup(bare_name(name));
     lock_init(&f->mutex);
+    list_init(&f->later);
     if (!f->info || !f->name || obj_add(OBJ_FILE, &f->obj)) {
         file_free(f);
         return NULL;
@@ -210,6 +216,8 @@ static int finish_open(struct io_file *f, struct info *info)
     }
     if (!err)
         err = shared_make(f);
+    if (!err && f->comm->size > 1) /* its maker's differences end what is done on it */
+        err = coll_agree_error(coll_comm_dup(f->comm, &f->aside), f->comm);
     if (!err && (f->amode & MPI_MODE_APPEND))
         err = start_at_end(f);
     return err;
@@ -259,14 +267,15 @@ static int none_pending(void *arg)
 
 static void stats_print(const struct io_file *f)
 {
-    static const char *const names[STATS] = {"calls", "bytes asked", "bytes moved", "system calls",
-                                             "rounds", "locks"};
+    static const char *const names[] = {"calls", "bytes asked", "bytes moved", "system calls",
+                                        "rounds", "locks"};
     char line[400];
     int n = 0;
-    for (int i = 0; i < STATS; i++)
+    for (int i = 0; i < STAT_NS; i++)
         n += snprintf(line + n, sizeof line - (size_t)n, "%s%s %llu", i ? ", " : "", names[i],
                       (unsigned long long)f->stat[i]);
-    log_warn("file \"%s\": %s", f->name, line);
+    log_warn("file \"%s\": %s, seconds in the file system %.6f", f->name, line,
+             (double)f->stat[STAT_NS] * 1e-9);
 }
 
 /* The file stays open where a split collective waits on any process: closing is collective. A
@@ -294,8 +303,11 @@ int io_close(struct io_file *f)
         stats_print(f);
     int fd = f->fd;
     f->fd = -1;
-    if (close(fd) && errno != EINTR && !err) /* what a network file system could not write */
-        err = io_errno(errno, f->name, "cannot close it");
+    struct io_away away = io_leave();
+    int e = close(fd) ? errno : 0;
+    io_return(&away, NULL);
+    if (e && e != EINTR && !err) /* what a network file system could not write */
+        err = io_errno(e, f->name, "cannot close it");
     /* No process has it open any more when it is deleted. */
     err = coll_agree_error(err, f->comm);
     if ((f->amode & MPI_MODE_DELETE_ON_CLOSE) && f->comm->rank == 0 && unlink(f->name) && !err)
@@ -343,7 +355,9 @@ static int resize(struct io_file *f, int64_t size, int (*fn)(struct io_file *f, 
     if (err)
         return err;
     if (f->comm->rank == 0) {
+        struct io_away away = io_leave();
         int e = fn(f, size);
+        io_return(&away, NULL);
         if (e)
             err = io_errno(e, f->name, "cannot change its size");
     }
@@ -386,9 +400,11 @@ int io_sync(struct io_file *f)
     int err = io_no_split(f);
     if (!err && !(f->amode & MPI_MODE_RDONLY)) {
         int e;
+        struct io_away away = io_leave();
         do
             e = fsync(f->fd) ? errno : 0;
         while (e == EINTR);
+        io_return(&away, NULL);
         if (e && e != EINVAL && e != EROFS) /* a special file has nothing to sync */
             err = io_errno(e, f->name, "cannot sync it");
     }
@@ -445,6 +461,7 @@ int io_init(void)
         return -ENOMEM;
     list_init(&r->files);
     list_init(&r->reps);
+    list_init(&r->later);
     strcpy(r->native.name, "native");
     strcpy(r->internal.name, "internal");
     strcpy(r->external32.name, "external32");
@@ -464,6 +481,7 @@ void io_finalize(void)
     struct io_room *r = io_self();
     if (!r)
         return;
+    later_free();
     pool_free();
     while (r->files.next != &r->files) {
         struct io_file *f = LIST_OBJ(r->files.next, struct io_file, link);

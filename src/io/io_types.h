@@ -5,6 +5,7 @@
 #include "base/list.h"
 #include "base/lock.h"
 #include "base/proc.h"
+#include "base/sched.h"
 #include "dt/dt.h"
 #include "io/io.h"
 #include "obj/attr.h"
@@ -52,6 +53,7 @@ struct transfer {
     int err;     /* errno; 0: none */
     int64_t at;  /* offset in the file where it happened */
     uint64_t calls, moved, locks; /* system calls, bytes of these, locks */
+    uint64_t ns;                  /* in the file system */
 };
 void transfer_run(struct transfer *x);
 /* All of len at off; what is missing is behind the end of the file. Bytes moved. */
@@ -61,7 +63,9 @@ size_t view_blocks(const struct dt_type *ftype, int64_t disp, int64_t from, size
                    struct iovec *iov, size_t max, size_t *bytes);
 
 /* --- a file ---------------------------------------------------------------------------- */
-enum stat_id { STAT_CALLS, STAT_ASKED, STAT_MOVED, STAT_SYSTEM, STAT_ROUNDS, STAT_LOCKS, STATS };
+enum stat_id {
+    STAT_CALLS, STAT_ASKED, STAT_MOVED, STAT_SYSTEM, STAT_ROUNDS, STAT_LOCKS, STAT_NS, STATS
+};
 
 enum choice { CHOICE_AUTO, CHOICE_YES, CHOICE_NO };
 struct hints {
@@ -90,6 +94,9 @@ struct io_file {
     struct rma_win *pointer_win; /* shared pointer; NULL: one process */
     int64_t pointer;             /* of one process */
     struct two_phase *phases;    /* NULL: not used yet */
+    struct comm *aside;          /* of nonblocking collective accesses; NULL: one process */
+    int aside_ended;             /* ... class of the error after which none is begun; or 0 */
+    struct list later;           /* ... which begin in the order of their calls */
     struct lock mutex;           /* of transfers in atomic mode within this process */
     int pending;                 /* nonblocking accesses under way */
     const char *split;           /* split collective under way: the call that ends it; or NULL */
@@ -103,6 +110,8 @@ struct io_room {
     struct list files, reps;
     struct rep native, internal, external32;
     struct pool *pool; /* of threads; NULL: not used yet */
+    struct list later;          /* nonblocking collective accesses that are under way ... */
+    struct progress_hook later_hook; /* ... and what drives them */
 };
 static inline struct io_room *io_self(void)
 {
@@ -135,6 +144,31 @@ const struct rep *rep_find(const char *name);
 int rep_size(const struct rep *r, const struct dt_type *t, int64_t count, int64_t *bytes);
 int rep_write(const struct io_args *a, void *out);
 int rep_read(const struct io_args *a, const void *in, size_t got, size_t *memory);
+/* The process is in the file system: its other threads may be in MPI meanwhile. */
+struct io_away {
+    int threaded;
+    unsigned depth; /* of proc->lock */
+    const char *call;
+    uint64_t since;
+};
+static inline struct io_away io_leave(void)
+{
+    struct io_away a = {.threaded = proc->threaded, .call = proc->call, .since = time_now()};
+    if (a.threaded)
+        a.depth = lock_drop(&proc->lock);
+    return a;
+}
+/* x: whose time it was; NULL: of none. */
+static inline void io_return(const struct io_away *a, struct transfer *x)
+{
+    if (x)
+        x->ns += time_now() - a->since;
+    if (a->threaded) {
+        lock_retake(&proc->lock, a->depth);
+        proc->call = a->call;
+    }
+}
+
 /* access.c */
 struct access { /* one access on its way */
     struct io_args a;
@@ -153,8 +187,40 @@ void shared_free(struct io_file *f);
 int shared_add(struct io_file *f, int64_t n, int64_t *old);
 int shared_set(struct io_file *f, int64_t v); /* by rank 0 alone */
 int shared_ordered(struct io_file *f, int64_t n, int64_t *mine);
-/* pool.c */
+/* Where an access begins, in etypes. Shared pointers move on by all that was asked for. Not for
+ * ordered ones. */
+int access_where(const struct io_args *a, int64_t etypes, int64_t *offset);
+/* workers.c: work for a thread. run() uses nothing of the process; done() is called by the progress
+ * engine, or by job_start() where there are no threads. */
+struct job {
+    struct list link;
+    void (*run)(struct job *j);
+    void (*done)(struct job *j);
+};
+void job_start(struct job *j);
 void pool_free(void);
+struct io_request {
+    struct request r;
+    struct access c;
+    struct job job; /* the whole access, where it is independent */
+    int handle;     /* of the file, for its error handler */
+    int silent;     /* the call has returned its error, and this takes part for the others' sake */
+    struct errhandler *errhandler;
+};
+/* size: of a record that begins with struct io_request. The request is not published. NULL: no
+ * memory. */
+struct io_request *io_request_make(const struct io_args *a, size_t size);
+/* One that is not under way, with what access_prepare() made. */
+void io_request_drop(struct io_request *q);
+/* The access has ended, with an error of its own or with that of its transfer. */
+void io_request_end(struct io_request *q, int err);
+/* Transfers the data in a thread, then ends. */
+void io_request_alone(struct io_request *q);
+/* nonblocking.c */
+/* A collective access of several processes; err: an argument is wrong, *req is then none. Returns
+ * that error, or none. */
+int later_begin(const struct io_args *a, int err, int64_t offset, size_t bytes, MPI_Request *req);
+void later_free(void);
 /* two_phase.c */
 /* Moves the data if that is better than independent access; *done is set. Collective. */
 int two_phase_access(struct access *c, int err, int *done);

@@ -237,15 +237,9 @@ static void move_all(struct transfer *x)
     free(s.p);
 }
 
-void transfer_run(struct transfer *x)
+static void move_locked(struct transfer *x)
 {
     int64_t lo, hi;
-    if (!x->len)
-        return;
-    if (!x->lock) {
-        move_all(x);
-        return;
-    }
     bounds(x, &lo, &hi);
     lock_acquire(x->mutex);
     if (range_lock(x, x->write ? F_WRLCK : F_RDLCK, lo, hi)) {
@@ -255,4 +249,16 @@ void transfer_run(struct transfer *x)
         x->err = err ? err : x->err;
     }
     lock_release(x->mutex);
+}
+
+void transfer_run(struct transfer *x)
+{
+    if (!x->len)
+        return;
+    uint64_t since = time_now();
+    if (x->lock)
+        move_locked(x);
+    else
+        move_all(x);
+    x->ns += time_now() - since;
 }

@@ -37,8 +37,10 @@ int shared_make(struct io_file *f)
     if (f->comm->size == 1)
         return MPI_SUCCESS;
     int err = rma_win_allocate(f->comm->rank ? 0 : 8, 8, NULL, f->comm, &base, &f->pointer_win);
-    if (!err)
+    if (!err) {
+        rma_win_own(f->pointer_win);
         err = rma_lock_all(f->pointer_win, MPI_MODE_NOCHECK);
+    }
     if (!err && f->comm->rank == 0)
         err = shared_set(f, 0);
     return coll_agree_error(err, f->comm);

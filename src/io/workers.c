@@ -1,6 +1,6 @@
 /* workers.c - nonblocking accesses: threads run transfers, the progress engine completes them.
  *
- *   start --jobs--> worker: transfer_run --done, eventfd--> hook: access_finish, complete
+ *   job_start --jobs--> worker: run() --done, eventfd--> hook: done(): access_finish, complete
  *
  * A worker touches its transfer alone. It takes no lock of MPI calls and makes no error codes. */
 #include "io/io_types.h"
@@ -14,15 +14,6 @@
 #include "base/sched.h"
 
 enum { WORKERS = 4 };
-
-struct io_request {
-    struct request r;
-    struct list link; /* in jobs, or in done */
-    struct access c;
-    struct io_file *f;
-    int handle; /* of the file, for its error handler */
-    struct errhandler *errhandler;
-};
 
 struct pool {
     struct lock lock; /* of jobs, done, stop */
@@ -52,23 +43,14 @@ static void *work(void *arg)
             continue;
         }
         lock_release(&p->lock);
-        transfer_run(&LIST_OBJ(l, struct io_request, link)->c.x);
+        struct job *j = LIST_OBJ(l, struct job, link);
+        j->run(j);
         lock_acquire(&p->lock);
         list_push(&p->done, l);
         eventfd_write(p->fd, 1);
     }
     lock_release(&p->lock);
     return NULL;
-}
-
-static void complete(struct io_request *q)
-{
-    q->f->pending--;
-    const char *call = proc->call;
-    proc->call = q->r.what;
-    int err = access_finish(&q->c, &q->r.status);
-    proc->call = call;
-    request_complete(&q->r, err);
 }
 
 /* Hook of the progress engine. */
@@ -80,7 +62,8 @@ static int take_done(void *arg)
     for (struct list *l; (l = list_pop(&p->done)); n++) {
         lock_release(&p->lock);
         p->pending--;
-        complete(LIST_OBJ(l, struct io_request, link));
+        struct job *j = LIST_OBJ(l, struct job, link);
+        j->done(j);
         lock_acquire(&p->lock);
     }
     lock_release(&p->lock);
@@ -146,27 +129,26 @@ static int workers_there(struct pool *p)
     return p->threads > 0;
 }
 
-static void run_here(struct io_request *q)
+static void run_here(struct job *j)
 {
-    transfer_run(&q->c.x);
-    complete(q);
+    j->run(j);
+    j->done(j);
 }
 
-static void start(struct io_request *q)
+void job_start(struct job *j)
 {
     struct pool *p = pool_get();
-    q->f->pending++;
     if (!p) {
-        run_here(q);
+        run_here(j);
         return;
     }
     lock_acquire(&p->lock);
     int there = workers_there(p);
     if (there)
-        list_push(&p->jobs, &q->link);
+        list_push(&p->jobs, &j->link);
     lock_release(&p->lock);
     if (!there) {
-        run_here(q);
+        run_here(j);
         return;
     }
     if (!p->pending++) {
@@ -194,47 +176,90 @@ static void request_free(struct request *r)
 
 static const struct request_ops io_ops = {.blame = request_blame, .free = request_free};
 
-static int begin_where(const struct io_args *a, int64_t etypes, int64_t *offset)
+void io_request_end(struct io_request *q, int err)
 {
-    switch (a->where) {
-    case IO_AT: *offset = a->offset; return MPI_SUCCESS;
-    case IO_INDIVIDUAL: *offset = a->f->position; return MPI_SUCCESS;
-    default: return shared_add(a->f, etypes, offset);
+    const char *call = proc->call;
+    q->c.a.f->pending--;
+    proc->call = q->r.what;
+    if (err)
+        q->c.x.done = 0;
+    int e = access_finish(&q->c, &q->r.status);
+    proc->call = call;
+    if (q->silent)
+        request_free(&q->r);
+    else
+        request_complete(&q->r, err ? err : e);
+}
+
+static void run_alone(struct job *j)
+{
+    transfer_run(&LIST_OBJ(j, struct io_request, job)->c.x);
+}
+
+static void alone_done(struct job *j)
+{
+    io_request_end(LIST_OBJ(j, struct io_request, job), MPI_SUCCESS);
+}
+
+void io_request_alone(struct io_request *q)
+{
+    q->job = (struct job){.run = run_alone, .done = alone_done};
+    job_start(&q->job);
+}
+
+struct io_request *io_request_make(const struct io_args *a, size_t size)
+{
+    struct io_request *q = calloc(1, size);
+    if (!q)
+        return NULL;
+    request_init(&q->r, REQUEST_IO, &io_ops, NULL);
+    q->r.what = io_call();
+    q->c.a = *a;
+    q->handle = a->f->obj.handle;
+    q->errhandler = errhandler_ref(a->f->errhandler);
+    return q;
+}
+
+void io_request_drop(struct io_request *q)
+{
+    q->c.x.err = 0;
+    access_finish(&q->c, NULL);
+    request_free(&q->r);
+}
+
+static int begin_alone(const struct io_args *a, int64_t offset, size_t bytes, MPI_Request *req)
+{
+    struct io_request *q = io_request_make(a, sizeof *q);
+    if (!q)
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for a request", io_call());
+    int err = access_prepare(&q->c, a, offset, bytes);
+    if (!err)
+        err = request_publish(&q->r, req);
+    if (err) {
+        io_request_drop(q);
+        return err;
     }
+    a->f->pending++;
+    io_request_alone(q);
+    return MPI_SUCCESS;
 }
 
 int io_begin(const struct io_args *a, MPI_Request *req)
 {
     size_t bytes;
-    int64_t offset = 0, etypes;
+    int64_t offset = 0;
     *req = MPI_REQUEST_NULL;
     int err = access_check(a, &bytes);
-    etypes = (int64_t)bytes / a->f->view.esize;
+    int64_t etypes = (int64_t)bytes / a->f->view.esize;
     if (!err)
-        err = begin_where(a, etypes, &offset);
-    if (err)
-        return err;
-    struct io_request *q = calloc(1, sizeof *q);
-    if (!q)
-        return err_make(MPI_ERR_NO_MEM, "%s: no memory for a request", io_call());
-    request_init(&q->r, REQUEST_IO, &io_ops, NULL);
-    q->r.what = io_call();
-    q->f = a->f;
-    q->handle = a->f->obj.handle;
-    q->errhandler = errhandler_ref(a->f->errhandler);
-    err = access_prepare(&q->c, a, offset, bytes);
-    if (!err)
-        err = request_publish(&q->r, req);
-    if (err) {
-        q->c.x.err = 0;
-        access_finish(&q->c, NULL);
-        request_free(&q->r);
-        return err;
-    }
-    if (a->where == IO_INDIVIDUAL)
+        err = access_where(a, etypes, &offset);
+    if (a->collective && a->f->comm->size > 1)
+        err = later_begin(a, err, offset, bytes, req);
+    else if (!err)
+        err = begin_alone(a, offset, bytes, req);
+    if (!err && a->where == IO_INDIVIDUAL)
         a->f->position = offset + etypes;
-    start(q);
-    return MPI_SUCCESS;
+    return err;
 }
 
 void pool_free(void)

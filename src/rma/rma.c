@@ -55,13 +55,18 @@ int rma_init(void)
     return 0;
 }
 
+void rma_win_own(struct rma_win *w)
+{
+    w->own = 1;
+}
+
 void rma_ending(void)
 {
     struct rma *r = proc->rma;
     r->ending = 1;
     for (struct list *l = r->windows.next; l != &r->windows; l = l->next) {
         struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
-        if (!rma_in(w, SET_FREE_MAY) || w->expo != EXPO_NONE)
+        if (!w->own && (!rma_in(w, SET_FREE_MAY) || w->expo != EXPO_NONE))
             log_warn("MPI_Finalize: an epoch is open on %s: %s; processes that wait for its end "
                      "wait for ever",
                      rma_win_text(w),

@@ -33,6 +33,8 @@ void rma_finalize(void);
 /* At the begin of MPI_Finalize: one line for each window with an open epoch, since other processes
  * may wait for its end for ever. */
 void rma_ending(void);
+/* A window of the library itself, which the program does not know: rma_ending() passes it over. */
+void rma_win_own(struct rma_win *w);
 
 /* --- windows (collective over c) ---------------------------------------------
  * RMA_FLAVOR... ARG, SIZE, DISP, NO_MEM, INFO, RMA_SHARED; the same class on all members. */

@@ -32,6 +32,7 @@ static struct {
     long live[SIM_RANKS], most[SIM_RANKS];
     int off, on;
     int refused; /* rank + 1; 0: none */
+    size_t least; /* bytes that it is refused, and more */
 } book;
 
 static size_t place(const void *p)
@@ -115,13 +116,19 @@ void memory_begin(void)
 
 void memory_refuse(int rank)
 {
-    sim_memory_off = off;
-    book.refused = rank + 1;
+    memory_refuse_long(rank, 0);
 }
 
-static int refused(void)
+void memory_refuse_long(int rank, size_t least)
 {
-    return book.refused && !book.off && the_sim && the_sim->now &&
+    sim_memory_off = off;
+    book.refused = rank + 1;
+    book.least = least;
+}
+
+static int refused(size_t n)
+{
+    return book.refused && n >= book.least && !book.off && the_sim && the_sim->now &&
            the_sim->now->rank + 1 == book.refused;
 }
 
@@ -189,12 +196,12 @@ void __wrap_free(void *p);
 
 void *__wrap_malloc(size_t n)
 {
-    return refused() ? NULL : enter(__real_malloc(n), n);
+    return refused(n) ? NULL : enter(__real_malloc(n), n);
 }
 
 void *__wrap_calloc(size_t n, size_t size)
 {
-    return refused() ? NULL : enter(__real_calloc(n, size), n * size);
+    return refused(n * size) ? NULL : enter(__real_calloc(n, size), n * size);
 }
 
 void *__wrap_realloc(void *p, size_t n)

@@ -196,7 +196,7 @@ struct rma_win {
     uint8_t ordered_acc;        /* accumulate_ordering is not none */
     uint8_t dead;               /* a member failed */
     uint8_t no_locks;           /* info key: locks are refused (rma_no_locks) */
-    uint8_t kicking;            /* rma_win_granted() */
+    uint8_t kicking, own;       /* rma_win_granted(); rma_win_own() */
     uint8_t evicting;           /* calls that wait for an element of a pool, 255 at most */
     int cut, cut_rank;          /* -errno: why no packet to a living member leaves; its rank */
     struct list link;           /* rma->windows */

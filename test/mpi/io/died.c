@@ -1,6 +1,6 @@
 /* died.c - a rank is killed amid collective accesses: the others end with an error of that class,
- * can close
- *   the file, and leave no lock on it. died HOW: write (by way of aggregators), read, ordered */
+ * can close the file, and leave no lock on it. died HOW: write (by way of aggregators), read,
+ * ordered, begun (nonblocking) */
 #define _GNU_SOURCE
 #include "../mt.h"
 
@@ -49,6 +49,15 @@ static void no_lock(void)
     close(fd);
 }
 
+static int begun(MPI_File f)
+{
+    MPI_Request r[2];
+    CHECK_EQ(MPI_File_iwrite_at_all(f, 0, buf, sizeof buf, MPI_BYTE, &r[0]), 0);
+    CHECK_EQ(MPI_File_iwrite_at_all(f, 0, buf, sizeof buf, MPI_BYTE, &r[1]), 0);
+    int a = MPI_Wait(&r[0], MPI_STATUS_IGNORE), b = MPI_Wait(&r[1], MPI_STATUS_IGNORE);
+    return a ? a : b;
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "write";
@@ -69,6 +78,8 @@ int main(int argc, char **argv)
     while (!err) {
         if (!strcmp(how, "ordered"))
             err = MPI_File_write_ordered(f, buf, 1, MPI_BYTE, MPI_STATUS_IGNORE);
+        else if (!strcmp(how, "begun"))
+            err = begun(f);
         else if (!strcmp(how, "read"))
             err = MPI_File_read_at_all(f, 0, buf, sizeof buf, MPI_BYTE, MPI_STATUS_IGNORE);
         else

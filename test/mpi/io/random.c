@@ -136,14 +136,16 @@ static void move(struct program *p, int how, int write, char *buf, int n)
     case 5: MPI_File_write_at(f, p->skip, buf, one, t, &st); break;
     case 6: MPI_File_iread(f, buf, one, t, &r); MPI_Wait(&r, &st); break;
     case 7: MPI_File_iwrite(f, buf, one, t, &r); MPI_Wait(&r, &st); break;
-    case 8: MPI_File_read_all_begin(f, buf, one, t); MPI_File_read_all_end(f, buf, &st); break;
+    case 8: MPI_File_iread_all(f, buf, one, t, &r); MPI_Wait(&r, &st); break;
+    case 9: MPI_File_iwrite_all(f, buf, one, t, &r); MPI_Wait(&r, &st); break;
+    case 10: MPI_File_read_all_begin(f, buf, one, t); MPI_File_read_all_end(f, buf, &st); break;
     default: MPI_File_write_all_begin(f, buf, one, t); MPI_File_write_all_end(f, buf, &st);
     }
     MPI_Get_count(&st, MPI_BYTE, &got);
     CHECK_EQ(got, n);
 }
 
-/* 4 of 5 ways are collective: all ranks draw the same one. */
+/* 4 of 6 ways are collective: all ranks draw the same one. */
 static void one_program(int seed)
 {
     static unsigned char file[MAX_FILE], model[MAX_FILE];
@@ -151,7 +153,7 @@ static void one_program(int seed)
     int n, how, bad = 0, before = mt_errors;
     state = 88172645463325252ull + (uint64_t)seed * 0x9e3779b97f4a7c15ull;
     start(&p);
-    how = below(5);
+    how = below(6);
     p.skip = p.mine ? below(2) * below(p.mine * p.tiles) : 0;
     n = (p.mine * p.tiles - p.skip) * p.bytes;
     if (!p.mine)
@@ -181,7 +183,7 @@ static void one_program(int seed)
     MUST(!bad, "seed %d: byte %d of %d is wrong in the file", seed, bad - 1, p.size);
     MPI_Barrier(MPI_COMM_WORLD);
     memset(buf, 0x22, (size_t)(in_memory(&p, n) + p.gap + 1));
-    move(&p, (how + seed) % 5, 0, buf, n);
+    move(&p, (how + seed) % 6, 0, buf, n);
     bad = 0;
     for (int i = 0; i < n && !bad; i++) {
         bad = buf[in_memory(&p, i)] != (char)value(in_file(&p, i), seed) ? i + 1 : 0;
