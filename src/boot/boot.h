@@ -165,4 +165,9 @@ struct boot_signals {
 void boot_signals_are(struct boot_signals *had);
 void boot_signals_back(const struct boot_signals *had);
 
+/* A room may know why a load or store faults there: fn writes a line of the crash report and
+ * returns its length; 0: it does not know. It runs in the signal's handler. NULL: none. */
+typedef size_t boot_fault_fn(const void *at, char *text, size_t len);
+void boot_fault_words(boot_fault_fn *fn);
+
 #endif

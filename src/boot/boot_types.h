@@ -61,6 +61,7 @@ struct boot {
     int survives; /* SIGUSR1 has our handler */
     struct sigaction survive_before;
     struct crash *crash; /* NULL: a crash is not reported */
+    boot_fault_fn *fault_words;
 };
 
 extern const struct boot_ops pmi1_ops, pmix_ops, singleton_ops;

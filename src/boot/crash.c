@@ -135,6 +135,26 @@ static void header(int index, const siginfo_t *si)
     end(&t);
 }
 
+/* What another room knows of the address. */
+static void explain(const siginfo_t *si)
+{
+    boot_fault_fn *fn = proc->boot->fault_words;
+    struct text t;
+    if (!fn || si->si_signo != SIGSEGV || si->si_code <= 0)
+        return;
+    begin(&t);
+    size_t n = fn(si->si_addr, t.s + t.n, sizeof t.s - 1 - t.n);
+    if (!n)
+        return;
+    t.n += n;
+    end(&t);
+}
+
+void boot_fault_words(boot_fault_fn *fn)
+{
+    proc->boot->fault_words = fn;
+}
+
 /* --- frames ----------------------------------------------------------------------- */
 
 static _Unwind_Reason_Code on_frame(struct _Unwind_Context *u, void *arg)
@@ -375,6 +395,7 @@ static void look_up(struct crash *c, int first, int n)
 static void report(struct crash *c, int index, const siginfo_t *si, const ucontext_t *uc)
 {
     header(index, si);
+    explain(si);
     collect(c, uc);
     locate(c);
     c->lookup_end = time_now() + (uint64_t)LOOKUP_MS * 1000000;

@@ -271,6 +271,7 @@ static void hold_counts(struct coh *c, const struct coh_hold *h, int by)
     for (size_t k = h->space ? coh_chunk_first(w, h->off) : 0;
          h->space && k < coh_chunk_end(w, h->off, h->len); k++) {
         w->chunks[k].holds += (uint32_t)by;
+        w->chunks[k].homed = 0;
         w->chunks[k].stamp = by < 0 ? ++c->clock : w->chunks[k].stamp;
     }
 }
@@ -365,7 +366,7 @@ int coh_acquire(struct coh *c, struct coh_ask *a)
         return conflict_leaves(c, a) ? SPACE_AGAIN : give_up(c, a, -EBUSY);
     if (is_busy(c, a->off, a->len))
         return SPACE_AGAIN;
-    int err = a->pinned ? 0 : coh_room(c, a->space, a->off, a->len, 1);
+    int err = a->pinned ? 0 : coh_room(c, a, 1);
     if (!err) {
         a->pinned = 1;
         err = take(c, a);
@@ -404,7 +405,7 @@ int coh_prefetch(struct coh *c, size_t off, size_t len, unsigned space)
         return -ERANGE;
     coh_poll(c);
     if (c->at[space].gone || conflict(c, &a, 0) || is_busy(c, off, len) ||
-        coh_room(c, space, off, len, 0))
+        coh_room(c, &a, 0))
         return 0;
     size_t first = first_tile(c, off), count = end_tile(c, off, len) - first;
     uint64_t *need = calloc(count + 1, sizeof *need);
@@ -433,12 +434,15 @@ static void chunks_leave(struct coh *c, size_t off, size_t len, unsigned space)
     }
 }
 
-int coh_evict(struct coh *c, size_t off, size_t len, unsigned space)
+int coh_evict(struct coh *c, struct coh_ask *a)
 {
-    size_t first = first_tile(c, off), end = end_tile(c, off, len);
+    size_t off = a->off, len = a->len, first = first_tile(c, off), end = end_tile(c, off, len);
+    unsigned space = a->space;
     if (out_of_range(c, off, len))
         return -ERANGE;
     coh_poll(c);
+    if (a->err)
+        return give_up(c, a, a->err);
     for (size_t t = first; t < end; t++)
         if (coh_at(c, t, space)->rd || coh_at(c, t, space)->wr)
             return -EBUSY;
@@ -448,10 +452,10 @@ int coh_evict(struct coh *c, size_t off, size_t len, unsigned space)
     if (is_busy(c, first * c->tile, (end - first) * c->tile))
         return SPACE_AGAIN;
     uint64_t *need = calloc(end - first + 1, sizeof *need);
-    struct coh_need f = {.dst = 0, .first = first, .count = end - first, .need = need};
+    struct coh_need f = {.dst = 0, .first = first, .count = end - first, .need = need, .ask = a};
     int left, any = 0;
     if (!need)
-        return -ENOMEM;
+        return give_up(c, a, -ENOMEM);
     for (size_t t = first; t < end; t++) {
         uint64_t others = 0;
         for (unsigned o = 0; o < c->n; o++)
@@ -461,7 +465,7 @@ int coh_evict(struct coh *c, size_t off, size_t len, unsigned space)
     int err = any ? coh_fetch(c, &f, &left) : 0;
     free(need);
     if (err)
-        return err;
+        return err == SPACE_AGAIN ? err : give_up(c, a, err);
     for (size_t t = first; t < end; t++)
         coh_at(c, t, space)->V = coh_at(c, t, space)->M = 0;
     chunks_leave(c, off, len, space);
@@ -499,7 +503,30 @@ int coh_home(struct coh *c, struct coh_ask *a, enum coh_access how)
     return 0;
 }
 
-/* --- looking ---------------------------------------------------------------------------------- */
+/* --- what is under way ------------------------------------------------------------------------ */
+
+/* Has a hold that was released on a stream ended? The caller of its acquire and release has gone,
+ * so a failure waits for coh_late(). */
+static int hold_left(struct coh *c, struct coh_hold *h)
+{
+    struct space *s = c->at[h->space].space;
+    int err = h->flights ? SPACE_AGAIN : s->ops->done(s, &h->mark);
+    if (err == SPACE_AGAIN)
+        return 0;
+    err = h->err ? h->err : err;
+    if (err && !c->late.err)
+        c->late = (struct coh_ask){.off = h->off, .len = h->len, .space = h->space, .err = err};
+    hold_end(c, h);
+    return 1;
+}
+
+int coh_late(struct coh *c, struct coh_ask *a)
+{
+    int err = c->late.err;
+    *a = c->late;
+    c->late.err = 0;
+    return err;
+}
 
 int coh_poll(struct coh *c)
 {
@@ -511,12 +538,7 @@ int coh_poll(struct coh *c)
         next = l->next;
         if (!h->leaving)
             continue;
-        struct space *s = c->at[h->space].space;
-        leaving++;
-        if (!h->flights && s->ops->done(s, &h->mark) != SPACE_AGAIN) {
-            hold_end(c, h);
-            leaving--;
-        }
+        leaving += !hold_left(c, h);
     }
     return leaving || !list_empty(&c->flights);
 }
@@ -536,58 +558,4 @@ unsigned coh_holds(const struct coh *c)
     for (const struct list *l = c->holds.next; l != &c->holds; l = l->next)
         n += !LIST_OBJ(l, struct coh_hold, link)->leaving;
     return n;
-}
-
-void coh_look(const struct coh *c, size_t off, unsigned space, struct coh_view *v)
-{
-    size_t t = off / c->tile;
-    const struct coh_inst *x = coh_at(c, t, space);
-    uint64_t all = coh_named(c, t, 0, c->bytes);
-    v->state = x->M ? 'M' : x->V == all ? 'S' : 'I';
-    v->holds = x->rd + x->wr;
-    v->valid = (size_t)__builtin_popcountll(x->V) * c->lane;
-    size_t end = c->bytes - t * c->tile;
-    if (end < c->tile && end % c->lane && x->V >> (end / c->lane) & 1)
-        v->valid -= c->lane - end % c->lane;
-}
-
-void coh_sum(const struct coh *c, unsigned space, struct coh_sums *v)
-{
-    const struct coh_where *w = &c->at[space];
-    *v = (struct coh_sums){.used = w->used, .budget = w->budget};
-    for (size_t k = 0; w->chunks && k < w->nchunks; k++)
-        v->held += w->chunks[k].holds ? w->chunk : 0;
-}
-
-static const char *tile_check(const struct coh *c, size_t t)
-{
-    uint64_t valid = 0, writers = 0, all = coh_named(c, t, 0, c->bytes);
-    for (unsigned s = 0; s < c->n; s++) {
-        const struct coh_inst *x = coh_at(c, t, s);
-        if (x->M & ~x->V)
-            return "C2: modified and invalid";
-        for (unsigned o = 0; o < c->n; o++)
-            if (o != s && x->M & coh_at(c, t, o)->V)
-                return "C3: modified here and valid there";
-        if (x->W & writers)
-            return "C5: held for writing in two spaces";
-        const struct coh_where *w = &c->at[s];
-        if (s && (x->V | x->rd | x->wr) && !w->chunks[t * c->tile / w->chunk].there)
-            return "C6: valid or held without memory";
-        writers |= x->W;
-        valid |= x->V;
-    }
-    if (all & ~(valid | c->tiles[t].lost))
-        return "C1: a lane is valid nowhere";
-    return valid & c->tiles[t].lost ? "C1: a lost lane is valid" : NULL;
-}
-
-const char *coh_check(const struct coh *c)
-{
-    for (size_t t = 0; t < c->ntiles; t++) {
-        const char *why = tile_check(c, t);
-        if (why)
-            return why;
-    }
-    return NULL;
 }

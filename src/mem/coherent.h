@@ -52,8 +52,8 @@ int coh_acquire(struct coh *c, struct coh_ask *a);
 int coh_release(struct coh *c, size_t off, size_t len, unsigned space, int on_stream, void *stream);
 /* Begin what COH_READ would copy, if there is room; never SPACE_AGAIN. */
 int coh_prefetch(struct coh *c, size_t off, size_t len, unsigned space);
-/* -EBUSY: held */
-int coh_evict(struct coh *c, size_t off, size_t len, unsigned space);
+/* -EBUSY: held.  The same record until the result is not SPACE_AGAIN. */
+int coh_evict(struct coh *c, struct coh_ask *a);
 
 /* An access of RMA at home.  COH_AT_PUT writes all named bytes.  The access itself must follow
  * under the same lock. */
@@ -68,6 +68,12 @@ int coh_home(struct coh *c, struct coh_ask *a, enum coh_access how);
 int coh_poll(struct coh *c);
 /* Has each release on a stream taken effect? */
 int coh_settled(struct coh *c);
+/* The first copy for such a hold that failed after its release: -errno, once, and a->off, a->len,
+ * a->space of the hold; 0: none. */
+int coh_late(struct coh *c, struct coh_ask *a);
+/* Modes of the holds of a space that touch a range, or 0. */
+unsigned coh_held(const struct coh *c, unsigned space, size_t off, size_t len);
+size_t coh_tile_bytes(const struct coh *c);
 /* Holds that have not been released. */
 unsigned coh_holds(const struct coh *c);
 

@@ -102,34 +102,36 @@ static int some_leave(const struct coh *c, unsigned s)
 }
 
 /* 0: it is gone; SPACE_AGAIN: its last lanes go home. */
-static int chunk_evict(struct coh *c, unsigned s, size_t k)
+static int chunk_evict(struct coh *c, struct coh_ask *a, size_t k)
 {
+    unsigned s = a->space;
     size_t first, end;
     int left, dirty = 0;
     tiles_of(c, &c->at[s], k, &first, &end);
     uint64_t *need = calloc(end - first, sizeof *need);
     if (!need)
         return -ENOMEM;
-    struct coh_need f = {.dst = 0, .first = first, .count = end - first, .need = need,
+    struct coh_need f = {.dst = 0, .first = first, .count = end - first, .need = need, .ask = a,
                           .evicts = 1};
     for (size_t t = first; t < end; t++)
         dirty |= (need[t - first] = last_of(c, t, s)) != 0;
     int err = dirty ? coh_fetch(c, &f, &left) : 0;
     free(need);
-    if (dirty) {
-        coh_count(c, PVAR_COH_EVICTED_HOME, err == SPACE_AGAIN);
+    struct coh_chunk *x = &c->at[s].chunks[k];
+    x->homed |= dirty;
+    if (dirty)
         return err;
-    }
     for (size_t t = first; t < end; t++)
         coh_at(c, t, s)->V = coh_at(c, t, s)->M = 0;
-    coh_count(c, PVAR_COH_EVICTED_CLEAN, 1);
+    coh_count(c, x->homed ? PVAR_COH_EVICTED_HOME : PVAR_COH_EVICTED_CLEAN, 1);
     coh_chunk_leave(c, s, k);
     return 0;
 }
 
 /* Make room for one chunk more: 0, SPACE_AGAIN, -ENOMEM. */
-static int one_out(struct coh *c, unsigned s, size_t from, size_t end, int evict)
+static int one_out(struct coh *c, struct coh_ask *a, size_t from, size_t end, int evict)
 {
+    unsigned s = a->space;
     int later;
     if (!evict)
         return -ENOMEM;
@@ -138,7 +140,7 @@ static int one_out(struct coh *c, unsigned s, size_t from, size_t end, int evict
     size_t k = victim(c, s, from, end, &later);
     if (k == SIZE_MAX)
         return later || some_leave(c, s) ? SPACE_AGAIN : -ENOMEM;
-    return chunk_evict(c, s, k);
+    return chunk_evict(c, a, k);
 }
 
 static int chunk_commit(struct coh *c, unsigned s, size_t k)
@@ -148,31 +150,32 @@ static int chunk_commit(struct coh *c, unsigned s, size_t k)
     if (err)
         return err;
     w->chunks[k].there = 1;
+    w->chunks[k].homed = 0;
     w->chunks[k].stamp = ++c->clock;
     used_by(c, w, w->chunk, 0);
     return 0;
 }
 
-int coh_room(struct coh *c, unsigned space, size_t off, size_t len, int evict)
+int coh_room(struct coh *c, struct coh_ask *a, int evict)
 {
-    struct coh_where *w = &c->at[space];
-    if (!space)
+    struct coh_where *w = &c->at[a->space];
+    if (!a->space)
         return 0;
-    size_t from = coh_chunk_first(w, off), end = coh_chunk_end(w, off, len), need = 0;
+    size_t from = coh_chunk_first(w, a->off), end = coh_chunk_end(w, a->off, a->len), need = 0;
     int err = 0;
     for (size_t k = from; k < end; k++)
         need += !w->chunks[k].there;
     if ((end - from) * w->chunk > w->budget)
         return -ENOMEM;
     while (!err && w->used + need * w->chunk > w->budget)
-        err = one_out(c, space, from, end, evict);
+        err = one_out(c, a, from, end, evict);
     for (size_t k = from; !err && k < end;) {
         if (w->chunks[k].there)
             k++;
-        else if ((err = chunk_commit(c, space, k)) == -ENOMEM) /* others use the device, too */
-            err = one_out(c, space, from, end, evict);
+        else if ((err = chunk_commit(c, a->space, k)) == -ENOMEM) /* others use the device, too */
+            err = one_out(c, a, from, end, evict);
     }
     if (!err)
-        coh_pin(c, space, off, len, 1);
+        coh_pin(c, a->space, a->off, a->len, 1);
     return err;
 }

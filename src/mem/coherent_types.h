@@ -19,6 +19,7 @@ struct coh_chunk {
     uint32_t holds; /* of its tiles, a hold once */
     uint32_t pins;  /* copies and acquires under way */
     uint8_t there;  /* has memory */
+    uint8_t homed;  /* its last lanes were copied home to evict it */
     uint64_t stamp; /* of its last release */
 };
 struct coh_hold {
@@ -57,6 +58,7 @@ struct coh {
     struct coh_inst *inst; /* [tile * n + space] */
     struct coh_where at[COH_SPACES];
     struct list holds, flights;
+    struct coh_ask late; /* err: the first hold whose copies failed after its release */
     uint64_t clock;
     struct pvar_set *pvars;
 };
@@ -101,8 +103,9 @@ static inline size_t coh_chunk_end(const struct coh_where *w, size_t off, size_t
 {
     return len ? (off + len - 1) / w->chunk + 1 : off / w->chunk;
 }
-/* Memory behind a range, and a pin on it. May evict if `evict`. */
-int coh_room(struct coh *c, unsigned space, size_t off, size_t len, int evict);
+/* Memory behind the range of an ask, and a pin on it. May evict if `evict`; then a copy that fails
+ * ends the ask. */
+int coh_room(struct coh *c, struct coh_ask *a, int evict);
 void coh_pin(struct coh *c, unsigned space, size_t off, size_t len, int by);
 void coh_chunk_leave(struct coh *c, unsigned space, size_t k); /* no valid lane in it */
 

@@ -145,9 +145,56 @@ void space_release(struct space *s)
     s->users--;
 }
 
+/* The range, where a device of the kind has pinned it. */
+static struct space_pinned **pinned_at(const struct space *s, const char *host, size_t len)
+{
+    struct space_pinned **at = &proc->spaces->pinned;
+    while (*at && ((*at)->by->ops != s->ops || (*at)->host != host || (*at)->len != len))
+        at = &(*at)->next;
+    return at;
+}
+
+static int overlaps_pinned(const struct space *s, const char *host, size_t len)
+{
+    for (const struct space_pinned *p = proc->spaces->pinned; p; p = p->next)
+        if (p->by->ops == s->ops && host < p->host + p->len && p->host < host + len)
+            return 1;
+    return 0;
+}
+
+int space_pin(struct space *s, void *host, size_t len)
+{
+    struct space_pinned *p = *pinned_at(s, host, len);
+    if (p) {
+        p->users++;
+        return 1;
+    }
+    if (overlaps_pinned(s, host, len) || !(p = calloc(1, sizeof *p)))
+        return 0;
+    if (s->ops->pin(s, host, len)) {
+        free(p);
+        return 0;
+    }
+    *p = (struct space_pinned){s, host, len, 1, proc->spaces->pinned};
+    proc->spaces->pinned = p;
+    return 1;
+}
+
+void space_unpin(struct space *s, void *host, size_t len)
+{
+    struct space_pinned **at = pinned_at(s, host, len), *p = *at;
+    if (!p || --p->users)
+        return;
+    *at = p->next;
+    p->by->ops->unpin(p->by, host, len);
+    free(p);
+}
+
 void space_finalize(void)
 {
     struct spaces *all = proc->spaces;
+    while (all && all->pinned)
+        space_unpin(all->pinned->by, all->pinned->host, all->pinned->len);
     while (all && all->open) {
         struct space *s = all->open;
         all->open = s->next;

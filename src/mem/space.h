@@ -95,6 +95,11 @@ void space_release(struct space *s);
 /* One that a window has opened, or NULL. */
 struct space *space_opened(int number);
 int space_number(const struct space *s);
+/* Host memory for fast copies of a kind of device. Windows may share memory: the same range is
+ * pinned once and unpinned by its last user. One that overlaps another is not pinned: slower.
+ * space_pin() returns whether space_unpin() must follow. */
+int space_pin(struct space *s, void *host, size_t len);
+void space_unpin(struct space *s, void *host, size_t len);
 /* At the end of the process: all are closed. */
 void space_finalize(void);
 

@@ -4,10 +4,10 @@
  *                                                +--- a memfd
  *   worker thread --- alias, readable -----------+
  *
- * A commit fills memory with 0xDB, a decommit takes the pages away (reads give 0 afterwards).  The
- * worker executes each stream in order and different streams at once.  A copy moves its first half
- * when it begins and the second when it ends, so early reads and early reuse show.  Start at
- * sim_open() and work(). */
+ * A commit fills memory with 0xDB, a decommit takes the pages away (reads give 0 afterwards).  One
+ * worker executes the stream of our copies, another one the users' streams, so no kernel holds up a
+ * copy.  A copy moves its first half when it begins and the second when it ends, so early reads and
+ * early reuse show.  Start at sim_open() and work(). */
 #include "mem/space_types.h"
 
 #include <errno.h>
@@ -25,6 +25,7 @@
 #include "var/var.h"
 
 enum { GRAIN = 64 << 10, STREAMS = 64, FAILURES = 64, OWN = 0, FILL = 0xDB };
+enum { COPIES, KERNELS, WORKERS };
 
 struct range {
     uint64_t addr;
@@ -56,10 +57,10 @@ struct stream {
 
 struct sim {
     struct space space;
-    pthread_t worker;
+    pthread_t worker[WORKERS];
     struct lock lock; /* protects all below; ranges are changed by callers only */
     struct lock_cond more;
-    int stop, dead;
+    int stop[WORKERS], dead;
     unsigned nstreams;
     struct stream stream[STREAMS];
     struct space_mark failed[FAILURES]; /* the last marks that failed */
@@ -152,28 +153,51 @@ static int stream_step(struct sim *d, struct stream *x, uint64_t *at)
     return 1;
 }
 
-static void *work(void *arg)
+static void work(struct sim *d, int which)
 {
-    struct sim *d = arg;
     lock_acquire(&d->lock);
     for (;;) {
         int moved = 0, left = 0;
         uint64_t at = UINT64_MAX;
         unsigned seq = atomic_load_explicit(&d->more.seq, memory_order_relaxed);
-        for (unsigned i = 0; i < d->nstreams; i++) {
+        unsigned end = which == COPIES ? OWN + 1 : d->nstreams;
+        for (unsigned i = which == COPIES ? OWN : OWN + 1; i < end; i++) {
             moved |= stream_step(d, &d->stream[i], &at);
             left |= d->stream[i].head != NULL;
         }
-        if (moved)
+        if (moved) {
+            lock_cond_signal(&d->more); /* the other worker may wait for a mark */
             continue;
-        if (d->stop && (!left || at == UINT64_MAX))
+        }
+        if (d->stop[which] && (!left || at == UINT64_MAX))
             break;
         uint64_t now = time_now();
         lock_cond_wait(&d->more, seq, &d->lock,
                        at == UINT64_MAX ? (uint64_t)1000000000 : at > now ? at - now : 1);
     }
     lock_release(&d->lock);
+}
+
+static void *work_copies(void *d)
+{
+    work(d, COPIES);
     return NULL;
+}
+
+static void *work_kernels(void *d)
+{
+    work(d, KERNELS);
+    return NULL;
+}
+
+/* Ends once its streams are done, or wait for marks that never come. */
+static void worker_end(struct sim *d, int which)
+{
+    lock_acquire(&d->lock);
+    d->stop[which] = 1;
+    lock_cond_signal(&d->more);
+    lock_release(&d->lock);
+    pthread_join(d->worker[which], NULL);
 }
 
 /* --- streams ---------------------------------------------------------------------------------- */
@@ -243,9 +267,14 @@ static int sim_open(int index, struct space **s, struct space_caps *caps)
     d->nstreams = OWN + 1;
     sigfillset(&all); /* signals belong to the user's threads */
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    int err = pthread_create(&d->worker, NULL, work, d);
+    int err = pthread_create(&d->worker[COPIES], NULL, work_copies, d);
+    int begun = !err;
+    if (!err)
+        err = pthread_create(&d->worker[KERNELS], NULL, work_kernels, d);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (err) {
+        if (begun)
+            worker_end(d, COPIES);
         free(d);
         return -err;
     }
@@ -273,11 +302,8 @@ static void sim_unreserve(struct space *s, uint64_t addr, size_t len)
 static void sim_close(struct space *s)
 {
     struct sim *d = sim_of(s);
-    lock_acquire(&d->lock);
-    d->stop = 1;
-    lock_cond_signal(&d->more);
-    lock_release(&d->lock);
-    pthread_join(d->worker, NULL);
+    worker_end(d, COPIES); /* first: kernels may wait for copies, never the other way */
+    worker_end(d, KERNELS);
     for (unsigned i = 0; i < d->nstreams; i++) /* they wait for marks that never come */
         while (d->stream[i].head)
             task_over(d, &d->stream[i]);

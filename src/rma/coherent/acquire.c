@@ -50,7 +50,7 @@ static int released(void *arg)
 static int evicted(void *arg)
 {
     struct wait_ask *x = arg;
-    x->err = coh_evict(x->c, x->a.off, x->a.len, x->a.space);
+    x->err = coh_evict(x->c, &x->a);
     return x->err != SPACE_AGAIN;
 }
 
@@ -77,7 +77,7 @@ static int check(struct rma_win *w, MPI_Aint disp, MPI_Aint bytes, int space, un
                     rma_win_text(w));
 }
 
-static int failed(struct rma_win *w, const struct coh_ask *a, int err)
+int rma_coherent_failed(struct rma_win *w, const struct coh_ask *a, int err)
 {
     const struct rma_coherent *x = w->coherent;
     char name[SPACE_NAME], other[SPACE_NAME], text[160] = "host memory";
@@ -124,8 +124,10 @@ int rma_coherent_acquire(struct rma_win *w, const struct rma_range *r, int mode,
                                .stream = r->stream}};
     rma_coherent_wait(acquired, &x, "the copies of an acquire");
     if (x.err)
-        return failed(w, &x.a, x.err);
-    *ptr = (void *)(uintptr_t)x.a.ptr;
+        return rma_coherent_failed(w, &x.a, x.err);
+    if (!at)
+        rma_guard_set(w, x.a.off, x.a.len);
+    *ptr = at ? (void *)(uintptr_t)x.a.ptr : (char *)rma_win_shown(w) + x.a.off;
     return MPI_SUCCESS;
 }
 
@@ -139,7 +141,9 @@ int rma_coherent_release(struct rma_win *w, const struct rma_range *r)
                          .a = {.off = (size_t)r->disp, .len = (size_t)r->bytes, .space = at,
                                .stream = r->stream}};
     rma_coherent_wait(released, &x, "the copies of a release");
-    return x.err ? failed(w, &x.a, x.err) : MPI_SUCCESS;
+    if (!at)
+        rma_guard_set(w, x.a.off, x.a.len);
+    return x.err ? rma_coherent_failed(w, &x.a, x.err) : MPI_SUCCESS;
 }
 
 int rma_coherent_prefetch(struct rma_win *w, const struct rma_range *r)
@@ -162,7 +166,7 @@ int rma_coherent_evict(struct rma_win *w, const struct rma_range *r)
     rma_coherent_wait(evicted, &x, "the copies of an eviction");
     if (x.err == -EBUSY)
         return rma_sync_error(w, "the range is held of", "call MPIX_Win_release first");
-    return x.err ? failed(w, &x.a, x.err) : MPI_SUCCESS;
+    return x.err ? rma_coherent_failed(w, &x.a, x.err) : MPI_SUCCESS;
 }
 
 int rma_coherent_tile(struct rma_win *w, MPI_Aint disp, int space, int *state, int *holds,

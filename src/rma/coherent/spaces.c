@@ -81,6 +81,8 @@ int rma_coherent_make(struct rma_win *w)
     w->coherent = x;
     if ((err = spaces_parse(x, value)) != MPI_SUCCESS)
         return err;
+    if ((err = rma_guard_make(w)) != MPI_SUCCESS)
+        return err;
     struct coh_plan p = {.home = w->base, .bytes = (size_t)w->bytes, .n = x->n,
                          .tile = number_of(w, "mpix_win_tile", 64 << 10),
                          .budget = number_of(w, "mpix_win_bytes", (size_t)cvar.win_device_bytes),
@@ -93,8 +95,8 @@ int rma_coherent_make(struct rma_win *w)
     if (err)
         return err_make(MPI_ERR_NO_MEM, "%s: no room for %lld bytes in the spaces of %s",
                         rma_call(), (long long)w->bytes, rma_win_text(w));
-    for (unsigned i = 1; i < x->n && w->bytes; i++) /* only one of them need do it */
-        x->space[i]->ops->pin(x->space[i], w->base, (size_t)w->bytes);
+    for (unsigned i = 1; i < x->n && w->bytes; i++)
+        x->pinned |= (unsigned)space_pin(x->space[i], w->base, (size_t)w->bytes) << i;
     w->model = MPI_WIN_SEPARATE;
     return MPI_SUCCESS;
 }
@@ -104,10 +106,12 @@ void rma_coherent_drop(struct rma_win *w)
     struct rma_coherent *x = w->coherent;
     if (!x)
         return;
-    for (unsigned i = 1; x->coh && i < x->n && w->bytes; i++)
-        x->space[i]->ops->unpin(x->space[i], w->base, (size_t)w->bytes);
+    for (unsigned i = 1; i < x->n; i++)
+        if (x->pinned >> i & 1)
+            space_unpin(x->space[i], w->base, (size_t)w->bytes);
     if (x->coh)
         coh_drop(x->coh);
+    rma_guard_drop(w);
     for (unsigned i = 1; i < x->n; i++)
         space_release(x->space[i]);
     free(x);
@@ -121,7 +125,11 @@ static int settled(void *arg)
 
 void rma_coherent_settle(struct rma_win *w)
 {
+    struct coh_ask a;
     rma_coherent_wait(settled, w, "a stream of this process");
+    int err = coh_late(w->coherent->coh, &a);
+    if (err && !w->err)
+        w->err = rma_coherent_failed(w, &a, err);
 }
 
 /* The user's memory outlives a created window, so it gets what devices have. */
@@ -132,7 +140,10 @@ int rma_coherent_end(struct rma_win *w)
         return MPI_SUCCESS;
     if (coh_holds(x->coh))
         return rma_sync_error(w, "a range is held of", "call MPIX_Win_release first");
+    int before = w->err;
     rma_coherent_settle(w);
+    if (w->err && !before)
+        log_warn("a copy for a range of %s that was released on a stream failed", rma_win_text(w));
     if (w->flavor != MPI_WIN_FLAVOR_CREATE || !w->bytes)
         return MPI_SUCCESS;
     int cls = rma_home(w, 0, (uint64_t)w->bytes, COH_AT_GET);

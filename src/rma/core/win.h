@@ -253,10 +253,10 @@ struct rma {
     uint8_t no_locks_told, watched; /* rma_no_locks() has warned; rma_watched() */
     uint8_t *failed;            /* by process: 1 if its failure was handled; NULL: none was */
     struct rma_win *spare;      /* freed windows, as a heap: as many as ever existed at once */
-    unsigned lazy_alls;         /* windows under LOCK_ALL with a far member without LOCK, or with a
-                                 * lazy near one */
+    unsigned lazy_alls;         /* under LOCK_ALL: a far member without LOCK, a lazy near one */
     char *box;                  /* RMA_BOX_ALL bytes of shared memory, or NULL */
     struct rma_bundles *bundles; /* bundle.c; NULL: none yet */
+    struct rma_guard *guards; /* coherent/guard.c */
     struct ways put_ways, get_ways; /* of one block: through the box (0), by CMA (1) */
     uint8_t box_busy;           /* a thread uses it for delegate_copy.c */
     struct progress_hook hook;

@@ -234,7 +234,7 @@ int rma_win_allocate(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struc
     struct plan p = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info};
     int err = make(&p, c, out);
     if (!err)
-        *(void **)base_out = (*out)->base;
+        *(void **)base_out = rma_win_shown(*out);
     return err;
 }
 

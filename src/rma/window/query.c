@@ -21,7 +21,9 @@ int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *
         return err;
     *size = reach ? (MPI_Aint)n->size : 0;
     *disp_unit = reach ? (MPI_Aint)n->disp_unit : 0;
-    *(void **)base_out = reach && n->size ? n->base : NULL;
+    *(void **)base_out = NULL;
+    if (reach && n->size)
+        *(void **)base_out = n->rank == w->rank ? rma_win_shown(w) : n->base;
     return MPI_SUCCESS;
 }
 
@@ -35,7 +37,7 @@ void *rma_win_attr(struct rma_win *w, int keyval)
 {
     switch (keyval) {
     case MPI_WIN_BASE:
-        return w->base;
+        return rma_win_shown(w);
     case MPI_WIN_SIZE:
         return &w->bytes;
     case MPI_WIN_DISP_UNIT:

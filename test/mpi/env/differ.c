@@ -57,6 +57,7 @@ static const struct row {
     { "MPIR_CVAR_RMA_MOVE_MIN", { 0, 1, 65536 } },
     { "MPIR_CVAR_MEM_KEEP", { 134217728, 0, 5000 } },
     { "MPIR_CVAR_WIN_DEVICE_BYTES", { 0, 1048576, 65536 } },
+    { "MPIR_CVAR_WIN_GUARD", { 0, 1, 0 } },
     { "MPIR_CVAR_SPACE_SIM", { 2, 0, 1 } },
     { "MPIR_CVAR_SPACE_SIM_BYTES", { 1073741824, 65536, 1048576 } },
     { "MPIR_CVAR_SPACE_SIM_GBPS", { 12, 0, 1 } },

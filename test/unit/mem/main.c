@@ -10,11 +10,12 @@ Suite *suite_move(void);
 Suite *suite_page(void);
 Suite *suite_space(void);
 Suite *suite_coherent(void);
+Suite *suite_capacity(void);
 
 int main(void)
 {
     Suite *(*const suites[])(void) = {suite_segment, suite_limit, suite_wake,
                                       suite_cma,     suite_move,  suite_page, suite_arena,
-                                      suite_space,   suite_coherent};
-    return unit_run(suites, 9);
+                                      suite_space,   suite_coherent, suite_capacity};
+    return unit_run(suites, 10);
 }

@@ -217,9 +217,10 @@ static int step(struct run *r, const struct event *e)
         holds_sort(r, e->s);
         return 1;
     }
+    struct coh_ask a = {.len = WINDOW, .space = e->s};
     int err;
     do
-        err = coh_evict(r->c, 0, WINDOW, e->s);
+        err = coh_evict(r->c, &a);
     while (err == SPACE_AGAIN);
     return r->n[e->s] ? (err == -EBUSY ? 0 : -1) : err ? -1 : 1;
 }

@@ -256,6 +256,32 @@ static void kernels(void)
     space_finalize();
 }
 
+static _Atomic int go_on;
+static void until_told(void *const *ptr, const void *arg)
+{
+    (void)ptr;
+    (void)arg;
+    for (unsigned turn = 0; !go_on; turn++)
+        thread_pause(turn);
+}
+
+/* A copy does not wait for a kernel of a user's stream. */
+static void beside(void)
+{
+    uint64_t at;
+    unsigned char b[64] = {5};
+    struct space *s = sim(0, &at, LEN);
+    void *ptr = (void *)(uintptr_t)at;
+    struct space_job job = {until_told, 1, &ptr, NULL, 0};
+    struct space_mark m;
+    job_check(s->ops->launch(s, NULL, &job) == 0 && s->ops->after(s, NULL, &m) == 0);
+    job_check(copied(s, NULL, SPACE_IN, at, (uintptr_t)b, sizeof b) == 0);
+    job_check(s->ops->done(s, &m) == SPACE_AGAIN);
+    go_on = 1;
+    await(s, &m, 0);
+    space_finalize();
+}
+
 /* Memory ends; copies fail on demand; a lost device stays lost. */
 static void failing(void)
 {
@@ -291,6 +317,7 @@ START_TEST(simulated)
     ck_assert_int_eq(job_run(1, NULL, hidden, 20), 0);
     ck_assert_int_eq(job_run(1, slow, early, 20), 0);
     ck_assert_int_eq(job_run(1, NULL, kernels, 20), 0);
+    ck_assert_int_eq(job_run(1, NULL, beside, 20), 0);
     ck_assert_int_eq(job_run(1, small, failing, 20), 0);
 }
 END_TEST
