@@ -444,8 +444,10 @@ int coh_evict(struct coh *c, struct coh_ask *a)
     if (a->err)
         return give_up(c, a, a->err);
     for (size_t t = first; t < end; t++)
-        if (coh_at(c, t, space)->rd || coh_at(c, t, space)->wr)
+        if (coh_at(c, t, space)->rd || coh_at(c, t, space)->wr) {
+            coh_forget(c, a, NULL); /* held since an earlier call: its copies go on alone */
             return -EBUSY;
+        }
     if (!space)
         return 0;
     /* Whole tiles are copied: no lane of them may be under way. */
