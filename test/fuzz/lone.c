@@ -538,8 +538,9 @@ static void count_handlers(void)
     ALL(PUT)
     /* am's own, the greeting of liveness.c, looks at nothing that came */
     for (int t = AM_P2P; t < AM_TYPES; t++)
-        /* none is left out */
-        FUZZ_CHECK(!lone.handler[t] == (proc->am->handler[t] == lone.handler[t]));
+        /* none is left out, but agreements: coll's packet has no target of its own yet */
+        if (t < AM_COLL || t >= AM_RMA)
+            FUZZ_CHECK(!lone.handler[t] == (proc->am->handler[t] == lone.handler[t]));
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
