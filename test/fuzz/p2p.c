@@ -381,6 +381,10 @@ static void finish(struct slot *s)
     if (!s->r)
         return;
     request_wait(s->r);
+    if (request_is_suspended(s->r)) { /* from any process: it waits for an acknowledgement */
+        s->r->ops->cancel(s->r);
+        request_wait(s->r);
+    }
     request_finish(s->r, &st);
     if (s->persistent)
         request_release(s->r);
