@@ -18,6 +18,8 @@
 
 /* From here on the library says more of a wait (progress/engine.c). */
 static const uint64_t LASTS_NS = 1000000000u;
+/* addr2line keeps mpiexec from its other work at most so long in one report. */
+static const uint64_t LINES_NS = 2000000000u;
 enum { WORD_MAX = 200, PAGE = 4096 /* or a multiple: a read up to its end crosses none */ };
 
 /* Bytes of process `pid` at `at`.  0 or -errno. */
@@ -65,7 +67,7 @@ static uint64_t read_wait(pid_t pid, const struct where *w, struct where_wait *x
 }
 
 /* "; at heat.c:12, window "halo", lock epochs, for 61 s" */
-static void lasting_text(pid_t pid, const struct where *w, struct source_line_last *last,
+static void lasting_text(pid_t pid, const struct where *w, struct source_lines *lines,
                          char *text, size_t len)
 {
     struct where_wait x;
@@ -74,13 +76,13 @@ static void lasting_text(pid_t pid, const struct where *w, struct source_line_la
     *text = 0;
     if (!since || since > now || now - since < LASTS_NS)
         return;
-    source_line_text(pid, x.site, last, place, sizeof place);
+    source_line_text(pid, x.site, lines, place, sizeof place);
     snprintf(text, len, "; %s%s%s%s%sfor %llu s", *place ? "at " : "", place, *place ? ", " : "",
              x.about, *x.about ? ", " : "", (unsigned long long)((now - since) / 1000000000u));
 }
 
 int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len, int *awaited,
-             struct source_line_last *last)
+             struct source_lines *lines)
 {
     struct where w;
     char call[WORD_MAX] = "", what[WORD_MAX] = "", peer[32] = "", more[320];
@@ -95,7 +97,7 @@ int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len, int *awai
         return err;
     if (*what && w.wait_peer >= 0)
         snprintf(peer, sizeof peer, " (rank %d)", w.wait_peer);
-    lasting_text(pid, &w, last, more, sizeof more);
+    lasting_text(pid, &w, lines, more, sizeof more);
     snprintf(text, len, "rank %d: %s%s%s%s%s%s", rank, *call ? "in " : "outside MPI", call,
              *what ? ", waiting for " : "", what, peer, more);
     return 0;
@@ -117,7 +119,7 @@ static int catches(pid_t pid, int sig)
 }
 
 /* The rank that it waits for, or -1. */
-static int ask_one(struct job *j, int rank, pid_t pid, struct source_line_last *last)
+static int ask_one(struct job *j, int rank, pid_t pid, struct source_lines *lines)
 {
     int awaited = -1;
     char text[800], line[808];
@@ -128,7 +130,7 @@ static int ask_one(struct job *j, int rank, pid_t pid, struct source_line_last *
     /* The process id and the address come from the rank: read only a process of this rank. */
     if (!how && (!at || !job_owns(j, rank, pid)))
         how = "does not report what it does";
-    int err = how ? 0 : ask_text(pid, at, rank, text, sizeof text, &awaited, last);
+    int err = how ? 0 : ask_text(pid, at, rank, text, sizeof text, &awaited, lines);
     if (how) {
         job_say(j, "rank %d (pid %ld) %s", rank, (long)pid, how);
     } else if (err) {
@@ -148,11 +150,11 @@ static void tell_line(void *to, const char *text)
 
 void ask_all(struct job *j)
 {
-    struct source_line_last last = {0};
+    struct source_lines lines = {.until = time_now() + LINES_NS};
     int *awaited = malloc((size_t)j->size * sizeof *awaited); /* NULL: no chains */
     for (int r = 0; r < j->size; r++) {
         int alive = !j->rank[r].exited && job_rank_pid(j, r) > 0;
-        int a = alive ? ask_one(j, r, job_rank_pid(j, r), &last) : -1;
+        int a = alive ? ask_one(j, r, job_rank_pid(j, r), &lines) : -1;
         if (awaited)
             awaited[r] = a;
     }

@@ -6,14 +6,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct source_line_last;
+struct source_lines;
 
 /* One line without newline, "rank 3: in MPI_Recv, waiting for a message (rank 1)", from the struct
  * where at address `at` of process `pid`, and for a wait that lasts: where in the program, which
  * epoch, how long. 0, or -errno when its memory cannot be read. *awaited: that rank, or -1.
- * last: all zero before the first call. */
+ * lines: of the report that this line belongs to. */
 int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len, int *awaited,
-             struct source_line_last *last);
+             struct source_lines *lines);
 
 struct args;
 struct job;

@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/sched.h"
+
 extern char **environ;
 
 struct image {
@@ -61,27 +63,32 @@ static uint64_t in_file(const struct image *m, uint64_t address)
 }
 
 /* The first line that it writes, if it does so in time. */
-static void read_answer(int fd, char *line, size_t len)
+static void read_answer(int fd, uint64_t until, char *line, size_t len)
 {
     size_t at = 0;
     ssize_t n = 1;
     while (n > 0 && at < len - 1 && !memchr(line, '\n', at)) {
         struct pollfd p = {fd, POLLIN, 0};
-        n = poll(&p, 1, SOURCE_LINE_MS) > 0 ? read(fd, line + at, len - 1 - at) : 0;
+        uint64_t now = time_now();
+        int ms = now < until ? (int)((until - now) / 1000000) + 1 : 0;
+        n = poll(&p, 1, ms) > 0 ? read(fd, line + at, len - 1 - at) : 0;
         at += n > 0 ? (size_t)n : 0;
     }
     line[at] = 0;
     line[strcspn(line, "\n")] = 0;
 }
 
-static void ask_addr2line(char *path, uint64_t at, char *line, size_t len)
+static void ask_addr2line(char *path, uint64_t at, uint64_t until, char *line, size_t len)
 {
     char number[32], program[] = "addr2line", option[] = "-e";
     char *argv[] = {program, option, path, number, NULL};
     posix_spawn_file_actions_t io;
     int fd[2];
     pid_t pid;
+    uint64_t now = time_now(), most = now + (uint64_t)SOURCE_LINE_MS * 1000000;
     *line = 0;
+    if (now >= until)
+        return;
     snprintf(number, sizeof number, "%#llx", (unsigned long long)at);
     if (pipe2(fd, O_CLOEXEC))
         return;
@@ -93,7 +100,7 @@ static void ask_addr2line(char *path, uint64_t at, char *line, size_t len)
     posix_spawn_file_actions_destroy(&io);
     close(fd[1]);
     if (!err) {
-        read_answer(fd[0], line, len);
+        read_answer(fd[0], most < until ? most : until, line, len);
         kill(pid, SIGKILL);
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
             ;
@@ -103,11 +110,11 @@ static void ask_addr2line(char *path, uint64_t at, char *line, size_t len)
         *line = 0;
 }
 
-static void look_up(struct image *m, uint64_t at, char *buf, size_t len)
+static void look_up(struct image *m, uint64_t at, uint64_t until, char *buf, size_t len)
 {
     char line[PATH_MAX + 64];
-    ask_addr2line(m->path, at - 1, line, sizeof line); /* the call lies before */
-    line[strcspn(line, " ")] = 0;                      /* "(discriminator 3)" */
+    ask_addr2line(m->path, at - 1, until, line, sizeof line); /* the call lies before */
+    line[strcspn(line, " ")] = 0;                             /* "(discriminator 3)" */
     const char *from = *line ? line : m->path, *slash = strrchr(from, '/');
     if (*line)
         snprintf(buf, len, "%.100s", slash ? slash + 1 : from);
@@ -118,18 +125,23 @@ static void look_up(struct image *m, uint64_t at, char *buf, size_t len)
             *c = '?';
 }
 
-void source_line_text(pid_t pid, uint64_t address, struct source_line_last *last, char *buf,
+void source_line_text(pid_t pid, uint64_t address, struct source_lines *lines, char *buf,
                       size_t len)
 {
     struct image m;
+    unsigned i = 0, known = lines->n < SOURCE_LINE_PLACES ? lines->n : SOURCE_LINE_PLACES;
     *buf = 0;
     if (!address || !find(pid, address, &m))
         return;
     uint64_t at = in_file(&m, address);
-    if (last->at != at || strncmp(last->path, m.path, sizeof last->path - 1)) {
-        look_up(&m, at, last->text, sizeof last->text);
-        snprintf(last->path, sizeof last->path, "%.511s", m.path);
-        last->at = at;
+    while (i < known && (lines->place[i].at != at ||
+                         strncmp(lines->place[i].path, m.path, sizeof lines->place[i].path - 1)))
+        i++;
+    if (i == known) {
+        i = lines->n++ % SOURCE_LINE_PLACES;
+        look_up(&m, at, lines->until, lines->place[i].text, sizeof lines->place[i].text);
+        snprintf(lines->place[i].path, sizeof lines->place[i].path, "%.511s", m.path);
+        lines->place[i].at = at;
     }
-    snprintf(buf, len, "%s", last->text);
+    snprintf(buf, len, "%s", lines->place[i].text);
 }
