@@ -198,18 +198,19 @@ static uint64_t waits_since(struct job *j, int rank)
 void ask_tick(struct job *j, uint64_t now)
 {
     int first = -1;
+    uint64_t since = 0;
     if (!j->warn_ns || now < j->look_at)
         return;
     j->look_at = now + j->warn_ns / 4;
     for (int r = 0; r < j->size && first < 0; r++) {
-        uint64_t since = waits_since(j, r);
+        since = waits_since(j, r);
         if (since && since < now && now - since >= j->warn_ns && since > j->told_until)
             first = r;
     }
     if (first < 0)
         return;
     job_say(j, "rank %d has waited for %llu s (MPIR_CVAR_WAIT_WARN); what each rank does:", first,
-            (unsigned long long)((now - waits_since(j, first)) / 1000000000u));
+            (unsigned long long)((now - since) / 1000000000u));
     ask_all(j);
     j->told_until = now;
     j->reports++;
