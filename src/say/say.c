@@ -63,8 +63,10 @@ static void describe(struct where_wait *w, const void *of)
 
 int say_init(void)
 {
-    if (!sched)
+    if (!sched) {
         progress_on_lasting(describe);
+        site_here(); /* the first one loads libgcc_s: not in a wait, where proc->lock is held */
+    }
     if (!cvar.report && !traces())
         return 0;
     struct say *y = calloc(1, sizeof *y);
@@ -75,7 +77,6 @@ int say_init(void)
     proc->say = y;
     rma_on_free(win_closed);
     say_time_waits();
-    site_here(); /* the first one allocates memory */
     int err = traces() ? trace_open(&y->trace) : 0;
     if (!err && cvar.report && !sched)
         err = say_sample_start(&y->sampler);
