@@ -9,10 +9,10 @@
 
 #include <stdint.h>
 
-/* A wait that lasts: the first words of struct progress. */
+/* A wait that has lasted a second: the first words of struct progress. */
 struct where_wait {
     uint32_t magic, unused;
-    uint64_t since; /* ns of the host's clock; 0: no wait has lasted for long */
+    uint64_t since; /* ns of the host's clock; 0: there is none */
     uint64_t site;  /* return address in the program, 0: not known */
     char about[112]; /* the window and its epoch, or empty */
 };

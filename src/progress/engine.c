@@ -328,7 +328,7 @@ struct wait_loop {
     int fruitless;  /* sleeps without news */
     struct progress_seen *seen; /* NULL: not observed */
     const void *of; /* progress_wait_why() */
-    int told;       /* that it lasts */
+    uint64_t site;  /* as on_lasting found it; 0: not looked for yet */
 };
 
 static void loop_seen(const struct progress *p, const struct wait_loop *l)
@@ -337,19 +337,26 @@ static void loop_seen(const struct progress *p, const struct wait_loop *l)
         p->observer->lasts(l->seen);
 }
 
+/* The record belongs to the wait that looked last, as proc->wait_what does: to an inner one, or to
+ * that of another thread. The outer one takes it again when it looks. */
+static __attribute__((cold, noinline)) void loop_lasts(struct progress *p, struct wait_loop *l)
+{
+    p->lasting = l;
+    p->wait = (struct where_wait){.magic = WHERE_MAGIC, .site = l->site};
+    if (p->on_lasting)
+        p->on_lasting(&p->wait, l->of);
+    l->site = p->wait.site;
+    p->wait.since = l->since; /* last: mpiexec may read meanwhile */
+}
+
 static inline void loop_look_after(struct progress *p, struct wait_loop *l)
 {
     loop_seen(p, l);
     uint64_t since = l->since; /* a copy: the loop stays in registers */
     int lasts = look_after(p, &since, l->what, l->peer, l->end ? NULL : l->cond, l->arg);
     l->since = since;
-    p->wait.since = since;
-    if (lasts && !l->told++) {
-        p->wait.site = 0;
-        *p->wait.about = 0;
-        if (p->on_lasting)
-            p->on_lasting(&p->wait, l->of);
-    }
+    if (lasts && p->lasting != l)
+        loop_lasts(p, l);
 }
 
 static inline void loop_poll(struct progress *p, struct wait_loop *l)
@@ -439,8 +446,10 @@ static int loop_run(struct progress *p, struct wait_loop *l)
             met = loop_sleep(p, l);
     }
     attend(attends, MEM_BUSY);
-    if (l->since)
+    if (__builtin_expect(p->lasting == l, 0)) {
+        p->lasting = NULL;
         p->wait = (struct where_wait){.magic = WHERE_MAGIC};
+    }
     if (l->idle > 0 && l->idle <= p->spin && p->spin < p->spin_max && !l->yields)
         spin_longer(p);
     return err;

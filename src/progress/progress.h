@@ -127,8 +127,9 @@ void progress_on_long_wait(void (*fn)(const struct progress_waiting *w), uint64_
 /* From a handler: call it as soon as the wait turns. */
 void progress_long_wait_soon(void);
 
-/* Call fn once in each wait that has lasted a second, in the thread that waits, under proc->lock:
- * it fills in site and about, which mpiexec reads. of: the window of the wait, or NULL. fn NULL:
+/* Call fn in each wait that has lasted a second, in the thread that waits, under proc->lock: it
+ * fills in site and about, which mpiexec reads. Once, and again where the record was that of
+ * another wait meanwhile; then site is there. of: the window of the wait, or NULL. fn NULL:
  * none. */
 struct where_wait;
 void progress_on_lasting(void (*fn)(struct where_wait *w, const void *of));

@@ -14,6 +14,7 @@ struct pollfd;
 
 struct progress {
     struct where_wait wait; /* first: mpiexec reads it */
+    const void *lasting;    /* the wait that it is of (struct wait_loop), or NULL */
     void (*on_lasting)(struct where_wait *w, const void *of); /* progress_on_lasting() */
     struct list hooks, sources;
     struct list *cursor;   /* next hook of the pass under way */

@@ -56,7 +56,8 @@ void say_time_waits(void)
 /* For mpiexec: where a wait lasts, and in which epoch. */
 static void describe(struct where_wait *w, const void *of)
 {
-    w->site = site_here();
+    if (!w->site)
+        w->site = site_here();
     if (of)
         rma_win_about(of, w->about, sizeof w->about);
 }

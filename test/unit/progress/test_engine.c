@@ -1,8 +1,8 @@
 /* test_engine.c - progress/engine.c: hooks run and leave, waits until the condition holds, what
  * holds at once looks around, times out asleep, hooks look before sleep, strangers are no news,
- * a server does not sleep, a look at a network lets others run, long waits ask, busy ones ask,
- * none starves beside the restless, progress thread dozes, all of several are slept on,
- * completions wake other threads. */
+ * a server does not sleep, a look at a network lets others run, long waits ask, inner waits that
+ * last, busy ones ask, none starves beside the restless, progress thread dozes, all of several are
+ * slept on, completions wake other threads. */
 #include "unit.h"
 
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -510,6 +511,43 @@ START_TEST(long_waits_ask)
 }
 END_TEST
 
+static int told;
+
+static void tell(struct where_wait *w, const void *of)
+{
+    ck_assert_uint_eq(w->site, told < 2 ? 0 : 7); /* the outer one's, kept */
+    w->site = 7 + (uint64_t)told++;
+    strcpy(w->about, of ? "outer" : "inner");
+}
+
+/* Waits inside itself, first shortly, and then for long. */
+static int has_waited_inside(void *arg)
+{
+    const struct where_wait *w = &proc->progress->wait;
+    uint64_t since = w->since;
+    if (told != 1 || !since)
+        return told == 3;
+    ck_assert_int_eq(progress_wait_for(never, NULL, "a test", 7, 300000000), -ETIMEDOUT);
+    ck_assert_int_eq(told, 1);
+    ck_assert_uint_eq(w->since, since);
+    ck_assert_str_eq(w->about, "outer");
+    ck_assert_int_eq(progress_wait_for(never, NULL, "a test", 7, 1500000000), -ETIMEDOUT);
+    ck_assert_int_eq(told, 2);
+    ck_assert_uint_eq(w->since, 0);
+    return 0;
+}
+
+/* What mpiexec reads of a wait that lasts is there again after a wait inside it. */
+START_TEST(inner_waits_that_last)
+{
+    progress_on_lasting(tell);
+    progress_wait_why(has_waited_inside, NULL, "a test", 7, WHY_OTHER, &told);
+    ck_assert_int_eq(told, 3);
+    ck_assert_uint_eq(proc->progress->wait.since, 0);
+    ck_assert_str_eq(proc->progress->wait.about, "");
+}
+END_TEST
+
 /* What comes all the time may come from others than the one that is missed: tests that find
  * something, and waits that end soon. */
 START_TEST(busy_ones_ask)
@@ -551,6 +589,7 @@ Suite *suite_engine(void)
     tcase_add_test(t, a_server_does_not_sleep);
     tcase_add_test(t, a_look_at_a_network_lets_others_run);
     tcase_add_test(t, long_waits_ask);
+    tcase_add_test(t, inner_waits_that_last);
     tcase_add_test(t, busy_ones_ask);
     tcase_add_loop_test(t, none_starves_beside_the_restless, 0, 2);
     tcase_add_test(t, progress_thread_dozes);
