@@ -247,6 +247,19 @@ static int send_zcopy(struct am_peer *p)
     return events;
 }
 
+/* Once for each rank: several may have failed since the last look. */
+static void tell_failed(struct am *a)
+{
+    int n = boot_size();
+    if (!a->failed_told)
+        a->failed_told = calloc((size_t)n, 1);
+    for (int r = 0; a->failed_told && r < n; r++)
+        if (!a->failed_told[r] && boot_failed(r)) {
+            a->failed_told[r] = 1;
+            event_raise(EVENT_PEER_FAILED, 0, r, ++a->failures);
+        }
+}
+
 static int am_progress(void *arg)
 {
     struct am *a = arg;
@@ -267,7 +280,7 @@ static int am_progress(void *arg)
     int deaths = boot_failed_count();
     if (deaths != a->deaths) {
         a->deaths = deaths;
-        event_raise(EVENT_PEER_FAILED, 0, boot_failed_last(), deaths);
+        tell_failed(a);
         am_peers_fail();
         for (int i = 0; i < AM_FAIL_HOOKS && a->on_death[i]; i++)
             a->on_death[i]();
@@ -310,6 +323,7 @@ static void am_close(struct am *a)
     map_destroy(&a->idle);
     progress_on_stall(NULL);
     boot_detector_stop();
+    free(a->failed_told);
     free(a);
     proc->am = NULL;
 }

@@ -108,6 +108,8 @@ struct am {
     struct list zcopiers;
     struct progress_hook hook;
     int deaths; /* boot_failed_count() when peers were last looked at */
+    int failures;               /* that EVENT_PEER_FAILED has told */
+    unsigned char *failed_told; /* of each rank; NULL: none yet */
     void (*on_death[AM_FAIL_HOOKS])(void);
     unsigned warned; /* bits: what was reported */
     unsigned told;   /* malformed packets: reported, */

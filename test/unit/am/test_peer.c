@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "am/am_types.h"
+#include "base/event.h"
 #include "base/proc.h"
 #include "boot/boot_types.h"
 #include "mem/mem_types.h"
@@ -57,14 +58,23 @@ START_TEST(on_first_talk)
 }
 END_TEST
 
+static uint64_t told;
+
+static void on_event(enum event_id id, int window, int peer, int value)
+{
+    if (id == EVENT_PEER_FAILED)
+        told = told * 100 + (uint64_t)(peer * 10 + value);
+}
+
 /* The launcher reports a death: sends to it fail, its credits come back, replies kept for it are
- * dropped. */
+ * dropped. Of two deaths between two looks a tool is told both. */
 static void death(void)
 {
     start();
     struct job_page *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
                                  -1, 0);
     struct am *a = proc->am;
+    struct event_sink sink = {on_event};
     if (boot_rank() == 0) {
         char text[100] = {0};
         struct iovec v = {text, sizeof text};
@@ -81,7 +91,11 @@ static void death(void)
         atomic_store(&page->dead[1], 1);
         atomic_store(&page->dead[3], 1);
         atomic_store(&page->dead_count, 2);
+        proc->tool = (void *)&sink;
         progress_poll();
+        progress_poll();
+        proc->tool = NULL;
+        job_check(told == 1132);
         job_check(list_empty(&a->zcopiers));
         job_check(am_request(1, AM_TEST, NULL, 0, 0) == -ENOTCONN);
         job_check(am_reply(1, AM_TEST, NULL, 0) == -ENOTCONN);
