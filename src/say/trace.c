@@ -13,7 +13,8 @@
 
 /* A receive that was posted and is not complete. */
 struct trace_receive {
-    uint64_t message; /* 0: any source or any tag, so that the message is not known */
+    uint64_t message; /* 0: not known, so that its coming is not noted */
+    uint64_t kind;    /* kind_of() */
     uint64_t bytes;
     int peer;
 };
@@ -173,10 +174,24 @@ static uint64_t mix(uint64_t h, uint64_t v)
     return h ^ h >> 29;
 }
 
-/* Both ends find the same number: the k-th message of its kind is the k-th one that comes. */
+/* A source or a tag; and the count of a kind of which a message was not counted. */
+enum { ANY = -1 };
+#define UNSURE ((void *)UINTPTR_MAX)
+
+static uint64_t kind_of(uint32_t ctx, int source, int dest, int tag)
+{
+    return mix(mix(ctx, (uint64_t)(uint32_t)source << 32 | (uint32_t)dest), (uint32_t)tag);
+}
+
+/* Both ends find the same number: the k-th message of its kind is the k-th one that comes. One that
+ * is not counted would shift all later ones: from then on those that it may have been have number
+ * 0, and no line. */
 static uint64_t number_of(struct map *counts, uint32_t ctx, int source, int dest, int tag)
 {
-    uint64_t kind = mix(mix(ctx, (uint64_t)(uint32_t)source << 32 | (uint32_t)dest), (uint32_t)tag);
+    uint64_t kind = kind_of(ctx, source, dest, tag);
+    for (int i = 0; i < 4; i++)
+        if (map_get(counts, kind_of(ctx, i & 1 ? ANY : source, dest, i & 2 ? ANY : tag)) == UNSURE)
+            return 0;
     uintptr_t n = (uintptr_t)map_get(counts, kind) + 1;
     return map_put(counts, kind, (void *)n) ? 0 : mix(kind, n) | 1;
 }
@@ -184,6 +199,9 @@ static uint64_t number_of(struct map *counts, uint32_t ctx, int source, int dest
 static const struct comm *peer_of(MPI_Comm comm, int rank, int *world)
 {
     const struct comm *c = obj_find(OBJ_COMM, comm);
+    *world = ANY;
+    if (c && rank == MPI_ANY_SOURCE)
+        return c;
     if (!c || rank < 0 || rank >= comm_peer_size(c))
         return NULL;
     *world = comm_peer_world(c, rank);
@@ -250,6 +268,22 @@ static void remember(struct trace *t, const struct trace_receive *r, MPI_Request
         free(kept);
 }
 
+/* world: a rank, or ANY. */
+static void expect(struct trace *t, const struct comm *c, int world, int tag, int counted,
+                   uint64_t bytes, MPI_Request request)
+{
+    struct trace_receive r = {.bytes = bytes, .peer = world};
+    tag = tag >= 0 ? tag : ANY;
+    lock_maps();
+    r.kind = kind_of(c->ctx_recv, world, boot_rank(), tag);
+    if (counted && world != ANY && tag != ANY)
+        r.message = number_of(&t->got, c->ctx_recv, world, boot_rank(), tag);
+    else
+        map_put(&t->got, r.kind, UNSURE);
+    remember(t, &r, request);
+    unlock_maps();
+}
+
 void trace_posted(const struct trace_at *at, MPI_Comm comm, int source, int tag, MPI_Count count,
                   MPI_Datatype type, MPI_Request request)
 {
@@ -258,15 +292,82 @@ void trace_posted(const struct trace_at *at, MPI_Comm comm, int source, int tag,
     if (!t)
         return;
     struct trace_event *e = note(t, at, TRACE_CALL);
-    const struct comm *c = tag >= 0 ? peer_of(comm, source, &world) : NULL;
+    const struct comm *c = peer_of(comm, source, &world);
     e->bytes = bytes_of(count, type);
+    e->peer = world;
+    if (c)
+        expect(t, c, world, tag, 1, e->bytes, request);
+}
+
+void trace_persistent(const struct trace_at *at, MPI_Comm comm, int source, int tag,
+                      MPI_Request request)
+{
+    struct trace *t = tracing();
+    int world;
+    if (!t)
+        return;
+    note(t, at, TRACE_CALL);
+    const struct comm *c = peer_of(comm, source, &world);
+    if (c)
+        expect(t, c, world, tag, 0, 0, request);
+}
+
+void trace_uncounted(MPI_Comm comm, int sends, int peer, int tag)
+{
+    struct trace *t = tracing();
+    int world, me = boot_rank();
+    const struct comm *c = t ? peer_of(comm, peer, &world) : NULL;
     if (!c)
         return;
-    e->peer = world;
+    tag = tag >= 0 ? tag : ANY;
     lock_maps();
-    struct trace_receive r = {.bytes = e->bytes, .peer = world};
-    r.message = number_of(&t->got, c->ctx_recv, world, boot_rank(), tag);
-    remember(t, &r, request);
+    if (sends)
+        map_put(&t->sent, kind_of(c->ctx_send, me, world, tag), UNSURE);
+    else
+        map_put(&t->got, kind_of(c->ctx_recv, world, me, tag), UNSURE);
+    unlock_maps();
+}
+
+/* A receive that is posted behind it may get its message, and so the numbers of those are wrong. */
+void trace_cancel(const MPI_Request *request)
+{
+    struct trace *t = tracing();
+    size_t at = 0;
+    if (!t || !request)
+        return;
+    lock_maps();
+    const struct trace_receive *r = map_get(&t->posted, (uint32_t)*request);
+    if (!r)
+        t->sends_unsure = 1; /* that are in the ring already, too */
+    else
+        map_put(&t->got, r->kind, UNSURE);
+    for (struct map_entry *e; r && (e = map_next(&t->posted, &at)) != NULL;) {
+        struct trace_receive *other = e->value;
+        if (other->kind == r->kind)
+            other->message = 0;
+    }
+    unlock_maps();
+}
+
+void trace_free(const MPI_Request *request)
+{
+    struct trace *t = tracing();
+    if (!t || !request)
+        return;
+    lock_maps();
+    free(map_del(&t->posted, (uint32_t)*request));
+    unlock_maps();
+}
+
+/* They may be complete, unseen. A request that gets the handle of one is another one. */
+static void forget(struct trace *t, int n, const MPI_Request *list)
+{
+    lock_maps();
+    for (int i = 0; i < n; i++) {
+        struct trace_receive *r = map_get(&t->posted, (uint32_t)list[i]);
+        if (r)
+            r->message = 0;
+    }
     unlock_maps();
 }
 
@@ -278,13 +379,24 @@ void trace_before(struct trace_requests *r, int n, const MPI_Request *list)
         return;
     for (int i = 0; i < n && i < TRACE_REQUESTS; i++)
         r->was[r->n++] = list[i];
+    if (n > TRACE_REQUESTS)
+        forget(t, n - TRACE_REQUESTS, list + TRACE_REQUESTS);
+}
+
+void trace_failed(const struct trace_requests *r)
+{
+    struct trace *t = tracing();
+    if (t)
+        forget(t, r->n, r->was);
 }
 
 static void arrived(struct trace *t, const struct trace_at *at, MPI_Request request)
 {
     struct trace_receive *r = map_del(&t->posted, (uint32_t)request);
-    if (!r)
+    if (!r || !r->message) {
+        free(r);
         return;
+    }
     struct trace_event *e = note(t, at, TRACE_ARRIVED);
     e->at = trace_ticks();
     e->lasts = 0;

@@ -44,11 +44,23 @@ void trace_sent(const struct trace_at *at, MPI_Comm comm, int dest, int tag, MPI
                 MPI_Datatype type);
 void trace_got(const struct trace_at *at, MPI_Comm comm, int source, int tag, MPI_Count count,
                MPI_Datatype type);
-/* A receive is posted: its message comes with a call that completes the request. */
+/* A receive is posted: its message comes with a call that completes the request. With any source or
+ * any tag, it takes a message that is not counted. */
 void trace_posted(const struct trace_at *at, MPI_Comm comm, int source, int tag, MPI_Count count,
                   MPI_Datatype type, MPI_Request request);
+/* A request of MPI_Recv_init: its messages are not counted. */
+void trace_persistent(const struct trace_at *at, MPI_Comm comm, int source, int tag,
+                      MPI_Request request);
+/* Messages to the peer (sends) or from it that are not counted, since a call failed or is
+ * persistent: from now on none of this communicator, peer and tag has a line. */
+void trace_uncounted(MPI_Comm comm, int sends, int peer, int tag);
+/* Before MPI_Cancel, which may take away a message that was counted. */
+void trace_cancel(const MPI_Request *request);
+/* Before MPI_Request_free: the end of the request is not seen. */
+void trace_free(const MPI_Request *request);
 /* A call that may complete requests: before it, a copy of those; at most TRACE_REQUESTS of them
- * are looked at. Behind it, those that are no longer there are complete. */
+ * are looked at, and the messages of the others have no line. Behind it, those that are no longer
+ * there are complete; or it failed. */
 enum { TRACE_REQUESTS = 64 };
 struct trace_requests {
     int n;
@@ -57,5 +69,6 @@ struct trace_requests {
 void trace_before(struct trace_requests *r, int n, const MPI_Request *list);
 void trace_completed(const struct trace_at *at, const struct trace_requests *r,
                      const MPI_Request *list);
+void trace_failed(const struct trace_requests *r);
 
 #endif

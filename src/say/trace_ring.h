@@ -49,6 +49,7 @@ struct trace {
     struct trace_win win[TRACE_WINS]; /* freed windows; the oldest are overwritten */
     uint64_t wins;
     int calls;            /* the traced library is loaded */
+    int sends_unsure;     /* one was cancelled: the messages of this process have no line */
     struct trace_chunk *chunk; /* for the end, when memory may be short */
 };
 

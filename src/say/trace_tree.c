@@ -210,6 +210,8 @@ static void pass_events(struct gather *g, uint64_t from, uint64_t to, const char
             *e = g->t->ring[at & (g->t->room - 1)];
             e->name.index = index_of(names, n, e->name.text);
             e->site = site_of(&sites, e->site);
+            if (g->t->sends_unsure && e->kind == TRACE_SENT)
+                e->message = 0;
             portable(g, e);
         }
         pass(g);
