@@ -10,7 +10,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (int i = 0; i < 20; i++) {
-        nanosleep(&(struct timespec){0, rank == ranks - 1 ? 20000000 : 4000000}, NULL);
+        nanosleep(&(struct timespec){0, rank == ranks - 1 ? 60000000 : 4000000}, NULL);
         MPI_Barrier(MPI_COMM_WORLD);
     }
     return MPI_Finalize();
