@@ -88,7 +88,7 @@ static void let_go(const struct field *f, int which, int y, int rows, int space)
     MPIX_Win_release(f->win, row_at(f, which, y), (MPI_Aint)((size_t)rows * f->pitch), space);
 }
 
-/* States of all tiles of this rank, for the picture. */
+/* States of all tiles of this rank, and the bytes moved since the last call. */
 static void trace(const struct field *f, const char *what)
 {
     static long long in, out;

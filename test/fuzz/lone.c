@@ -12,6 +12,7 @@
 #include "base/proc.h"
 #include "base/sched.h"
 #include "boot/boot_types.h"
+#include "coll/agree.h"
 #include "coll/coll.h"
 #include "dt/dt.h"
 #include "fiber.h"
@@ -495,13 +496,21 @@ static const char *type_name(int type)
         return rma_packet_name[type - AM_RMA];
     if (type >= AM_P2P && type < P2P_PACKETS_END)
         return p2p[type - AM_P2P];
+    if (type == AM_COLL + COLL_PKT_AGREE)
+        return "AGREE";
     return "?";
+}
+
+/* Packets that were found malformed; am counts those of agreements. */
+static uint64_t refused(void)
+{
+    return proc->rma->malformed + proc->p2p->malformed + proc->am->malformed;
 }
 
 /* Count the packets that a handler found good enough to act on. */
 static int counted(int type, int src, const void *msg, size_t len)
 {
-    unsigned bad = proc->rma->malformed + proc->p2p->malformed;
+    uint64_t bad = refused();
     struct rma_hdr h;
     int rma = type >= AM_RMA;
     const struct rma_win *w = rma ? rma_packet_window(src, msg, len, &h) : NULL;
@@ -513,8 +522,10 @@ static int counted(int type, int src, const void *msg, size_t len)
     if (type == AM_RMA + RMA_PKT_FREEING && good) /* is it waited for? */
         good = w->free.under_way && w->free.peer == src;
     int rc = lone.handler[type](src, msg, len);
-    if (good && !rc && bad == proc->rma->malformed + proc->p2p->malformed && src != LONE_HONEST)
-        fuzz_reached(rma ? "rma-packet" : "p2p-packet", type_name(type));
+    if (good && !rc && bad == refused() && src != LONE_HONEST)
+        fuzz_reached(rma                ? "rma-packet"
+                     : type < AM_COLL ? "p2p-packet"
+                                      : "coll-packet", type_name(type));
     return rc;
 }
 
@@ -525,10 +536,12 @@ static int counted(int type, int src, const void *msg, size_t len)
     }
 #define ALL(X)                                                                                     \
     X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30)      \
+    X(48)                                                                                          \
     X(64) X(65) X(66) X(67) X(68) X(69) X(70) X(71) X(72) X(73) X(74) X(75) X(76) X(77) X(78)      \
     X(79) X(80) X(81) X(82) X(83) X(84) X(85)
 ALL(COUNTED)
-_Static_assert(AM_P2P == 16 && P2P_PACKETS_END == 31 && AM_RMA == 64 && RMA_PKTS == 22,
+_Static_assert(AM_P2P == 16 && P2P_PACKETS_END == 31 && AM_COLL + COLL_PKT_AGREE == 48 &&
+               AM_RMA == 64 && RMA_PKTS == 22,
                "ALL has every packet type");
 
 static void count_handlers(void)
@@ -538,9 +551,8 @@ static void count_handlers(void)
     ALL(PUT)
     /* am's own, the greeting of liveness.c, looks at nothing that came */
     for (int t = AM_P2P; t < AM_TYPES; t++)
-        /* none is left out, but agreements: coll's packet has no target of its own yet */
-        if (t < AM_COLL || t >= AM_RMA)
-            FUZZ_CHECK(!lone.handler[t] == (proc->am->handler[t] == lone.handler[t]));
+        /* none is left out */
+        FUZZ_CHECK(!lone.handler[t] == (proc->am->handler[t] == lone.handler[t]));
 }
 
 /* --- life ------------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/proc.h"
+#include "coll/agree.h"
 #include "dt/make.h"
 #include "lone.h"
 #include "p2p/p2p_types.h"
@@ -141,12 +142,17 @@ static void offered(char *msg, int src, unsigned how)
     memcpy(msg, &m, sizeof m);
 }
 
+/* The high bits of b: the packet is one of agreements, whatever a is. */
+enum { AGREES = 15 };
+
 /* a: type; b: source, class; c: 1: the number is counted from the one that is due, 2: addresses are
  * in our memory. */
 static void run_packet(const struct record *r)
 {
     int src = 1 + (r->b & 1), type = P2P_EAGER + r->a % (P2P_PACKETS_END - P2P_EAGER);
     int reply = (type == P2P_DATA) ^ ((r->b & 14) == 14);
+    if (r->b >> 4 == AGREES)
+        type = AM_COLL + COLL_PKT_AGREE;
     size_t head = header_of(type);
     char *m = malloc(r->len + 1);
     FUZZ_CHECK(m != NULL);
@@ -528,6 +534,17 @@ static uint64_t some_wire_id(struct rng *r)
                            : rng_edge(r);
 }
 
+/* One of an agreement that this process has not entered. */
+static size_t some_agreement(struct rng *r, uint8_t *to)
+{
+    struct agree_msg m = {.ctx = rng_below(r, 4), .number = rng_below(r, 4),
+                          .step = rng_below(r, 8), .ballot = rng_below(r, 5)};
+    uint32_t named = rng_below(r, 4);
+    m.value.nfailed = rng_below(r, 8) ? named : (uint32_t)rng_edge(r);
+    size_t len = offsetof(struct agree_msg, value.failed) + named * sizeof m.value.failed[0];
+    return record_put(to, LONE_PACKET, 0, rng_below(r, 16) | AGREES << 4, 0, &m, len);
+}
+
 static size_t some_packet(struct rng *r, uint8_t *to)
 {
     _Alignas(8) char m[1200] = {0};
@@ -639,6 +656,8 @@ size_t fuzz_template(struct rng *r, uint8_t *to, size_t room)
     case 6:
         return rng_below(r, 8) ? some_packet(r, to)
                                : record_put(to, LONE_DEATH, rng_below(r, 2), 0, 0, NULL, 0);
+    case 7:
+        return rng_below(r, 4) ? some_packet(r, to) : some_agreement(r, to);
     default: return some_packet(r, to);
     }
 }
