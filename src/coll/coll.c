@@ -252,8 +252,27 @@ int sched_mismatch(size_t got, size_t want)
         want, got ? "" : ", or another process has met an error");
 }
 
+/* Searched once per failure, not at every poll. */
+int coll_failed_member(struct comm *c)
+{
+    const struct rankmap *const groups[] = {c->map, c->remote, c->beside[0], c->beside[1]};
+    int deaths = boot_failed_count();
+    for (int i = 0, dead; i < 4 && c->deaths_seen != deaths && !c->member_dead; i++)
+        if (groups[i] && (dead = rankmap_dead(groups[i], 0)) >= 0)
+            c->member_dead = rankmap_world(groups[i], dead) + 1;
+    c->deaths_seen = deaths;
+    return c->member_dead - 1;
+}
+
 void coll_request_own(struct request *r, void *memory)
 {
     struct sched *s = (struct sched *)r;
     s->owned[s->owned[0] != NULL] = memory;
+}
+
+void coll_request_over(struct request *r, void (*over)(void *arg), void *arg)
+{
+    struct sched *s = (struct sched *)r;
+    s->over = over;
+    s->over_arg = arg;
 }

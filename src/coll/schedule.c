@@ -103,7 +103,8 @@ void sched_reset(struct sched *s)
         if (s->steps[i].type2)
             dt_drop(s->steps[i].type2);
     }
-    free_mem(s);
+    if (!s->out)
+        free_mem(s);
     s->n = s->at = s->done = 0;
     s->error = s->doomed = s->all_or_none = s->all_members = 0;
     sched_global(s);
@@ -144,8 +145,10 @@ static struct sched *make(const struct coll_args *a, int tag, int local_tag)
     s->n = 0;
     s->mem = NULL;
     s->running = 0;
-    s->holds = 0;
+    s->holds = s->dropped = 0;
+    s->out = 0;
     s->owned[0] = s->owned[1] = NULL;
+    s->over = NULL;
     s->stream = P2P_COLL;
     list_init(&s->link);
     s->tags[0] = tag;
@@ -171,9 +174,14 @@ struct sched *sched_aside(struct comm *c, int tag)
 void sched_destroy(struct sched *s)
 {
     struct coll_room *room = proc->coll;
+    s->dropped = 1;
+    if (s->out) /* sent() comes back */
+        return;
     sched_reset(s);
     if (s->holds)
         let_go(&s->args);
+    if (s->over)
+        s->over(s->over_arg);
     free(s->owned[0]);
     free(s->owned[1]);
     if (s->room > 1024) { /* only small lists go to the pool */
@@ -205,11 +213,26 @@ void sched_fail(struct sched *s, int err)
         s->error = err;
 }
 
+/* The error came in a message. It may belong to another call, of a member that has left because of
+ * a failure. */
+static int doubtful(int err)
+{
+    return err && (err_class(err) == MPI_ERR_TRUNCATE || err_class(err) == MPI_ERR_OTHER);
+}
+
+/* The schedule ends here. MPI_ERR_TRUNCATE would say that it has run to its end. */
+static void doom(struct sched *s, int err)
+{
+    if (doubtful(s->error))
+        s->error = MPI_SUCCESS;
+    sched_fail(s, err);
+    s->doomed = 1;
+}
+
 static void no_memory(struct sched *s)
 {
-    sched_fail(s, err_make(MPI_ERR_NO_MEM,
-                           "no memory for the steps or buffers of a collective operation"));
-    s->doomed = 1;
+    doom(s, err_make(MPI_ERR_NO_MEM,
+                     "no memory for the steps or buffers of a collective operation"));
 }
 
 static struct step *add(struct sched *s, enum step_kind kind)
@@ -320,18 +343,6 @@ void *sched_temp(struct sched *s, MPI_Aint n, struct dt_type *t)
     return p ? p - lo : NULL;
 }
 
-void sched_local(struct sched *s)
-{
-    s->comm = s->args.comm->local;
-    s->tag = s->tags[1];
-}
-
-void sched_global(struct sched *s)
-{
-    s->comm = s->args.comm;
-    s->tag = s->tags[0];
-}
-
 /* --- running ------------------------------------------------------------------ */
 
 static void issue(struct sched *s, struct step *p)
@@ -357,22 +368,8 @@ static void issue(struct sched *s, struct step *p)
     case STEP_FENCE:
         break;
     }
-    if (err) {
-        sched_fail(s, err);
-        s->doomed = 1;
-    }
-}
-
-/* Searched once per failure, not at every poll. */
-int coll_failed_member(struct comm *c)
-{
-    const struct rankmap *const groups[] = {c->map, c->remote, c->beside[0], c->beside[1]};
-    int deaths = boot_failed_count();
-    for (int i = 0, dead; i < 4 && c->deaths_seen != deaths && !c->member_dead; i++)
-        if (groups[i] && (dead = rankmap_dead(groups[i], 0)) >= 0)
-            c->member_dead = rankmap_world(groups[i], dead) + 1;
-    c->deaths_seen = deaths;
-    return c->member_dead - 1;
+    if (err)
+        doom(s, err);
 }
 
 static int member_dead(struct sched *s)
@@ -380,21 +377,11 @@ static int member_dead(struct sched *s)
     return boot_failed_count() && coll_failed_member(s->args.comm) >= 0;
 }
 
-/* The error came in a message. It may belong to another call, of a member that has left because of
- * a failure. */
-static int doubtful(int err)
-{
-    return err && (err_class(err) == MPI_ERR_TRUNCATE || err_class(err) == MPI_ERR_OTHER);
-}
-
 static void end_by_death(struct sched *s)
 {
     int member = coll_failed_member(s->args.comm), world = member < 0 ? boot_failed_last() : member;
-    if (doubtful(s->error))
-        s->error = MPI_SUCCESS;
-    sched_fail(s, err_make(MPIX_ERR_PROC_FAILED, "process %d of the job has died: %s", world,
-                           boot_failed_why(world)));
-    s->doomed = 1;
+    doom(s, err_make(MPIX_ERR_PROC_FAILED, "process %d of the job has died: %s", world,
+                     boot_failed_why(world)));
 }
 
 /* A checker has found that the members' calls differ. What has gone wrong by that before is no
@@ -426,12 +413,25 @@ static void settle(struct sched *s, struct step *p)
         end_by_death(s);
         return;
     }
-    sched_fail(s, err);
     if (err_class(err) != MPI_ERR_TRUNCATE && err_class(err) != MPI_ERR_TYPE)
-        s->doomed = 1;
+        doom(s, err);
+    else
+        sched_fail(s, err);
 }
 
-/* Give up what is under way. Sends that are still out keep their buffers. */
+/* A send that was given up has ended. */
+static void sent(struct request *r, void *arg)
+{
+    struct sched *s = arg;
+    struct comm *c = r->comm;
+    s->out--;
+    request_finish(r, NULL);
+    comm_drop(c);
+    if (!s->out && s->dropped)
+        sched_destroy(s);
+}
+
+/* Give up what is under way. Sends that are still out keep their buffers, and the schedule. */
 static void abandon(struct sched *s)
 {
     for (unsigned i = s->done; i < s->at; i++) {
@@ -443,9 +443,9 @@ static void abandon(struct sched *s)
         if (p->req->done) {
             request_finish(p->req, NULL);
         } else {
-            comm_ref(p->req->comm); /* freed with the request */
-            request_release(p->req);
-            s->mem = NULL;
+            comm_ref(p->req->comm);
+            s->out++;
+            request_then(p->req, sent, s);
         }
         p->req = NULL;
     }

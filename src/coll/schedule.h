@@ -57,7 +57,11 @@ struct sched {
     int all_members;     /* ... as soon as a member of the communicator is */
     struct sched_mem *mem;
     int holds;           /* it holds references to types and op */
+    int dropped;         /* the last of those sends that are still ... */
+    unsigned out;        /* ... under way though it was given up destroys it */
     void *owned[2];      /* freed with it (coll_request_own()); NULL: nothing */
+    void (*over)(void *arg); /* coll_request_over(); or NULL */
+    void *over_arg;
     struct step small[SCHED_STEPS];
 };
 
@@ -90,8 +94,16 @@ void *sched_bytes(struct sched *s, size_t bytes);
 void *sched_temp(struct sched *s, MPI_Aint n, struct dt_type *t);
 /* Steps listed from now on go to the local group of an intercommunicator, or back to the
  * communicator. */
-void sched_local(struct sched *s);
-void sched_global(struct sched *s);
+static inline void sched_local(struct sched *s)
+{
+    s->comm = s->args.comm->local;
+    s->tag = s->tags[1];
+}
+static inline void sched_global(struct sched *s)
+{
+    s->comm = s->args.comm;
+    s->tag = s->tags[0];
+}
 void sched_fail(struct sched *s, int err);
 
 #endif

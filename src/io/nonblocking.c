@@ -13,10 +13,12 @@
  * Accesses of one file follow each other in the order of the calls, on a communicator of their own:
  * its steps may mix with no blocking call. There are no windows here: hooks may not wait, and a
  * fence does. A process with an error of its own takes part to the end, with nothing to send. The
- * failure of a process ends the access at once: it ends the others' steps, too. */
+ * failure of a process ends the access at once: it ends the others' steps, too. Where there is no
+ * memory to take part, the job ends. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "coll/coll.h"
 #include "io/chunks.h"
 #include "io/shares.h"
@@ -39,23 +41,30 @@ struct slot { /* a buffer, and the job that reads or writes it */
     char *buffer, *map;
 };
 
+struct held { /* what messages use: after a failure they may be under way longer than the access */
+    int64_t all[ALL_COUNT], outcome[OUTCOME_COUNT + 1]; /* the last one: of `lost` */
+    int nodes, size;    /* shares: */
+    struct share *to;   /* of each aggregator */
+    struct share *from; /* of each member, at an aggregator */
+    char *memory;       /* buffers and maps */
+};
+
 struct later {
     struct io_request q;
     struct list link;    /* of the file */
     struct list running; /* of the room; the first of each file */
     enum stage stage;
     struct request *step; /* the collective step that is under way */
-    int64_t all[ALL_COUNT], outcome[OUTCOME_COUNT + 1]; /* the last one: of `lost` */
+    struct request *last; /* the one that failed: no others follow */
+    struct held *h;
+    struct coll_piece *pieces; /* place for the messages of a step: two of each node and member */
     struct chunks k;
     int64_t round;
-    int nodes, mine; /* aggregators; which of them this process is, or -1 */
+    int mine; /* which of the aggregators this process is, or -1 */
     int err;
     int lost;  /* the error of a message of a wrong length: that of its sender tells more */
     size_t at; /* own data before this position are done */
-    struct share *to;   /* of each aggregator */
-    struct share *from; /* of each member, at an aggregator */
     struct slot slot[2];
-    char *memory; /* buffers and maps */
 };
 
 static struct io_file *file_of(const struct later *m)
@@ -72,6 +81,8 @@ static void fail(struct later *m, int err)
  * it leaves out: so they end at once, too. */
 static void give_up(struct later *m, int err)
 {
+    if (err_class(err) == MPI_ERR_NO_MEM && rankmap_dead(file_of(m)->comm->map, 0) < 0)
+        log_fatal("%s: no memory for a collective access", io_call()); /* the others would wait */
     fail(m, err);
     m->stage = STAGE_DRAIN;
     file_of(m)->aside_ended = err_class(err);
@@ -96,7 +107,7 @@ static void shares_of_round(struct later *m)
             int64_t off = (int64_t)(uintptr_t)b[i].iov_base, left = (int64_t)b[i].iov_len, part;
             for (; left && off < end && !m->err; left -= part, off += part) {
                 int64_t k = (off - m->k.base) / chunk, within = (off - m->k.base) % chunk;
-                struct share *s = &m->to[k % m->k.nodes];
+                struct share *s = &m->h->to[k % m->k.nodes];
                 part = chunk - within < left ? chunk - within : left;
                 part = part < end - off ? part : end - off;
                 if (!s->head.runs)
@@ -146,21 +157,14 @@ static void exchange(struct later *m, void (*ours)(struct list_of *l, int rank, 
 {
     struct io_file *f = file_of(m);
     int aggregates = chunk_of(m, m->round, m->mine) > 0, size = f->comm->size;
-    struct list_of a = {NULL, 0}, b = {NULL, 0};
-    a.p = calloc((size_t)(2 * m->k.nodes), sizeof *a.p);
-    b.p = calloc((size_t)(2 * size), sizeof *b.p);
-    int err = a.p && b.p ? MPI_SUCCESS
-                         : err_make(MPI_ERR_NO_MEM, "%s: no memory for a step", io_call());
-    for (int i = 0; i < m->k.nodes && !err; i++)
+    struct list_of a = {m->pieces, 0}, b = {m->pieces + 2 * m->k.nodes, 0};
+    for (int i = 0; i < m->k.nodes; i++)
         if (chunk_of(m, m->round, i))
-            ours(&a, chunks_rank(f->comm, m->k.nodes, i), &m->to[i]);
-    for (int r = 0; r < size && aggregates && !err; r++)
-        theirs(&b, r, &m->from[r]);
-    if (!err)
-        err = back ? coll_iexchange(f->aside, a.p, a.n, b.p, b.n, &m->step)
+            ours(&a, chunks_rank(f->comm, m->k.nodes, i), &m->h->to[i]);
+    for (int r = 0; r < size && aggregates; r++)
+        theirs(&b, r, &m->h->from[r]);
+    int err = back ? coll_iexchange(f->aside, a.p, a.n, b.p, b.n, &m->step)
                    : coll_iexchange(f->aside, b.p, b.n, a.p, a.n, &m->step);
-    free(a.p);
-    free(b.p);
     if (err)
         give_up(m, err);
 }
@@ -211,15 +215,17 @@ static void own_data(struct later *m, struct share *s)
         dt_pack(x->mtype, x->mcount, x->buf, s->pos, s->data, (size_t)s->head.bytes);
 }
 
-/* Place for what a member sends: the buffer if it is one piece. Without memory its message is too
- * long for what is expected, which ends the step with an error and without a wait. */
+/* Place for what a member sends: the buffer if it is one piece. Without memory, or with a head that
+ * says what cannot be, its message is too long for what is expected, which ends the step with an
+ * error and without a wait. */
 static void place_for(struct later *m, struct share *s, struct slot *slot)
 {
     int64_t len = (int64_t)chunk_of(m, m->round, m->mine);
     if (s->head.bytes < 0 || s->head.bytes > len || s->head.runs < 0 ||
         s->head.runs > s->head.bytes) {
         fail(m, err_make(MPI_ERR_OTHER, "%s: a message of another kind came", io_call()));
-        s->head.bytes = s->head.runs = 0;
+        s->bad = 1;
+        return;
     }
     if (!share_fits(s, s->head.runs))
         no_memory(m);
@@ -285,15 +291,15 @@ static void start_round(struct later *m)
     }
     m->stage = STAGE_HEADS;
     for (int i = 0; i < m->k.nodes; i++)
-        share_reset(&m->to[i]);
+        share_reset(&m->h->to[i]);
     for (int r = 0; m->mine >= 0 && r < file_of(m)->comm->size; r++)
-        share_reset(&m->from[r]);
+        share_reset(&m->h->from[r]);
     if (!m->err)
         shares_of_round(m);
     for (int i = 0; i < m->k.nodes; i++) {
         if (m->err)
-            share_reset(&m->to[i]);
-        own_data(m, &m->to[i]);
+            share_reset(&m->h->to[i]);
+        own_data(m, &m->h->to[i]);
     }
     exchange(m, head_piece, head_piece, 0);
 }
@@ -302,7 +308,7 @@ static void start_bodies(struct later *m)
 {
     m->stage = STAGE_BODIES;
     for (int r = 0; chunk_of(m, m->round, m->mine) && r < file_of(m)->comm->size; r++)
-        place_for(m, &m->from[r], &m->slot[m->round & 1]);
+        place_for(m, &m->h->from[r], &m->slot[m->round & 1]);
     if (m->k.write)
         exchange(m, body_pieces, body_pieces, 0);
     else
@@ -315,7 +321,7 @@ static void take_bodies(struct later *m)
     struct slot *slot = &m->slot[m->round & 1];
     size_t len = chunk_of(m, m->round, m->mine);
     for (int r = 0; len && r < file_of(m)->comm->size; r++) {
-        struct share *s = &m->from[r];
+        struct share *s = &m->h->from[r];
         if (s->data && slot->buffer && share_is_whole(&m->k, s, len))
             share_place(&m->k, s, slot->buffer, slot->map);
     }
@@ -331,7 +337,7 @@ static void start_answers(struct later *m)
     size_t len = chunk_of(m, m->round, m->mine);
     m->stage = STAGE_ANSWERS;
     for (int r = 0; len && r < file_of(m)->comm->size; r++) {
-        struct share *s = &m->from[r];
+        struct share *s = &m->h->from[r];
         int whole = slot->buffer && share_is_whole(&m->k, s, len);
         if (!s->head.bytes)
             continue;
@@ -354,7 +360,7 @@ static void take_answers(struct later *m)
 {
     const struct transfer *x = &m->q.c.x;
     for (int i = 0; i < m->k.nodes; i++) {
-        struct share *s = &m->to[i];
+        struct share *s = &m->h->to[i];
         if (s->own && s->data && !m->err && !m->lost)
             dt_unpack(x->mtype, x->mcount, x->buf, s->pos, s->data, (size_t)s->head.bytes);
     }
@@ -368,13 +374,13 @@ static void make_buffers(struct later *m)
     size_t chunk = (size_t)m->k.chunk, maps = m->k.write ? (size_t)(m->k.chunk / m->k.unit) : 0;
     if (m->mine < 0)
         return;
-    if (!(m->memory = malloc(2 * (chunk + maps)))) {
+    if (!(m->h->memory = malloc(2 * (chunk + maps)))) {
         no_memory(m);
         return;
     }
     for (int i = 0; i < 2; i++) {
-        m->slot[i].buffer = m->memory + (size_t)i * chunk;
-        m->slot[i].map = m->memory + 2 * chunk + (size_t)i * maps;
+        m->slot[i].buffer = m->h->memory + (size_t)i * chunk;
+        m->slot[i].map = m->h->memory + 2 * chunk + (size_t)i * maps;
         memset(m->slot[i].map, 0, maps);
     }
 }
@@ -382,16 +388,16 @@ static void make_buffers(struct later *m)
 static void decided(struct later *m)
 {
     struct io_file *f = file_of(m);
-    if (!m->err && m->all[ALL_ERROR])
-        fail(m, err_make((int)m->all[ALL_ERROR],
+    if (!m->err && m->h->all[ALL_ERROR])
+        fail(m, err_make((int)m->h->all[ALL_ERROR],
                          "%s: file \"%s\": the collective access failed on another process",
                          io_call(), f->name));
-    if (m->err || !chunks_pay(f, m->all)) {
+    if (m->err || !chunks_pay(f, m->h->all)) {
         m->stage = m->err ? STAGE_DRAIN : STAGE_ALONE;
         return;
     }
-    int64_t room = (m->all[ALL_ROOM] + CHUNK_PAGE - 1) / CHUNK_PAGE * CHUNK_PAGE;
-    chunks_plan(&m->k, m->all, room, m->q.c.x.write);
+    int64_t room = (m->h->all[ALL_ROOM] + CHUNK_PAGE - 1) / CHUNK_PAGE * CHUNK_PAGE;
+    chunks_plan(&m->k, m->h->all, room, m->q.c.x.write);
     make_buffers(m);
     io_count(f, STAT_ROUNDS, (uint64_t)m->k.rounds);
     if (!m->k.write)
@@ -402,29 +408,27 @@ static void decided(struct later *m)
 static void ended(struct later *m)
 {
     m->q.c.x.done = m->at;
-    m->err = outcome_of_all(&m->q.c, m->err, m->outcome);
+    m->err = outcome_of_all(&m->q.c, m->err, m->h->outcome);
     if (!m->err && m->lost)
         m->err = m->lost;
-    else if (!m->err && m->outcome[OUTCOME_COUNT])
+    else if (!m->err && m->h->outcome[OUTCOME_COUNT])
         m->err = err_make(MPI_ERR_TRUNCATE, "%s: file \"%s\": another process lost a message",
                           io_call(), file_of(m)->name);
     m->stage = STAGE_DRAIN;
 }
 
-/* The step is over. After a failure its sends may go on: they keep the memory. */
+/* The step is over. After a failure its sends may go on. */
 static void settle(struct later *m)
 {
-    int err = request_finish(m->step, NULL);
-    m->step = NULL;
-    if (!err)
-        return;
-    if (err_class(err) == MPI_ERR_TRUNCATE) { /* all go on */
-        m->lost = err;
-        return;
+    int err = m->step->error;
+    if (err && err_class(err) != MPI_ERR_TRUNCATE) {
+        m->last = m->step;
+        give_up(m, err);
+    } else {
+        m->lost = err ? err : m->lost; /* all go on */
+        request_finish(m->step, NULL);
     }
-    give_up(m, err);
-    m->to = m->from = NULL;
-    m->memory = NULL;
+    m->step = NULL;
 }
 
 static int is_ready(const struct later *m)
@@ -460,9 +464,9 @@ static void next(struct later *m)
     case STAGE_ANSWERS: take_answers(m); break;
     case STAGE_FILES:
         m->stage = STAGE_OUTCOME;
-        outcome_own(&m->q.c, m->err, m->outcome);
-        m->outcome[OUTCOME_COUNT] = m->lost != 0;
-        reduce(m, m->outcome, OUTCOME_COUNT + 1);
+        outcome_own(&m->q.c, m->err, m->h->outcome);
+        m->h->outcome[OUTCOME_COUNT] = m->lost != 0;
+        reduce(m, m->h->outcome, OUTCOME_COUNT + 1);
         break;
     case STAGE_OUTCOME: ended(m); break;
     default: break;
@@ -481,11 +485,20 @@ static void start(struct later *m)
                             "%s: file \"%s\": an earlier collective access was given up",
                             io_call(), f->name));
     else
-        reduce(m, m->all, ALL_COUNT);
+        reduce(m, m->h->all, ALL_COUNT);
     list_push(&r->later, &m->running);
     r->later_hook.fn = drive;
     r->later_hook.arg = r;
     progress_hook_add(&r->later_hook);
+}
+
+static void held_free(void *arg)
+{
+    struct held *h = arg;
+    shares_free(h->to, h->nodes);
+    shares_free(h->from, h->size);
+    free(h->memory);
+    free(h);
 }
 
 static void finish(struct later *m)
@@ -493,11 +506,13 @@ static void finish(struct later *m)
     struct io_file *f = file_of(m);
     list_del(&m->running);
     list_del(&m->link);
-    shares_free(m->to, m->nodes);
-    shares_free(m->from, f->comm->size);
-    free(m->memory);
-    m->to = m->from = NULL;
-    m->memory = NULL;
+    free(m->pieces);
+    if (m->last) {
+        coll_request_over(m->last, held_free, m->h);
+        request_finish(m->last, NULL);
+    } else {
+        held_free(m->h);
+    }
     if (!list_empty(&f->later))
         start(LIST_OBJ(f->later.next, struct later, link));
     if (m->stage == STAGE_ALONE)
@@ -533,23 +548,27 @@ int later_begin(const struct io_args *a, int err, int64_t offset, size_t bytes, 
 {
     struct io_file *f = a->f;
     struct later *m = (struct later *)io_request_make(a, sizeof *m);
-    if (!m)
-        return err ? err : err_make(MPI_ERR_NO_MEM, "%s: no memory for a request", io_call());
-    m->nodes = f->hints.cb_nodes;
+    struct held *h = calloc(1, sizeof *h);
+    if (!m || !h) /* it cannot even tell the others, which would wait for ever */
+        log_fatal("%s: no memory to take part in a collective access", io_call());
+    m->h = h;
+    h->nodes = f->hints.cb_nodes;
+    h->size = f->comm->size;
     m->mine = -1;
-    for (int i = 0; i < m->nodes; i++)
-        m->mine = chunks_rank(f->comm, m->nodes, i) == f->comm->rank ? i : m->mine;
-    m->to = calloc((size_t)m->nodes, sizeof *m->to);
-    m->from = m->mine < 0 ? NULL : calloc((size_t)f->comm->size, sizeof *m->from);
+    for (int i = 0; i < h->nodes; i++)
+        m->mine = chunks_rank(f->comm, h->nodes, i) == f->comm->rank ? i : m->mine;
+    m->pieces = calloc(2 * ((size_t)h->nodes + (size_t)h->size), sizeof *m->pieces);
+    h->to = calloc((size_t)h->nodes, sizeof *h->to);
+    h->from = m->mine < 0 ? NULL : calloc((size_t)h->size, sizeof *h->from);
     if (!err)
         err = access_prepare(&m->q.c, a, offset, bytes);
-    if (!err && (!m->to || (m->mine >= 0 && !m->from)))
+    if (!err && (!m->pieces || !h->to || (m->mine >= 0 && !h->from)))
         err = err_make(MPI_ERR_NO_MEM, "%s: no memory for a collective access", io_call());
     if (!err)
         err = request_publish(&m->q.r, req);
     m->q.silent = err != 0;
     m->err = err;
-    chunks_own(&m->q.c, err, m->all);
+    chunks_own(&m->q.c, err, h->all);
     f->pending++;
     list_push(&f->later, &m->link);
     if (f->later.next == &m->link)

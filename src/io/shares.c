@@ -8,7 +8,7 @@ void share_reset(struct share *s)
 {
     if (s->own)
         free(s->data);
-    s->own = 0;
+    s->own = s->bad = 0;
     s->data = NULL;
     s->head.bytes = s->head.runs = 0;
 }
@@ -70,7 +70,7 @@ static int run_is_whole(const struct chunks *k, const struct run *r, int64_t end
 int share_is_whole(const struct chunks *k, struct share *s, size_t len)
 {
     int64_t sum = 0;
-    if (s->head.runs > HEAD_RUNS && (uint64_t)(s->head.runs - HEAD_RUNS) > s->room)
+    if (s->bad || (s->head.runs > HEAD_RUNS && (uint64_t)(s->head.runs - HEAD_RUNS) > s->room))
         return 0;
     for (int64_t i = 0; i < s->head.runs; i++) {
         const struct run *r = run_at(s, i);

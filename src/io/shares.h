@@ -24,6 +24,7 @@ struct share {
     size_t pos;       /* ours: the first byte among the data of the access */
     char *data;       /* packed; the program's memory or the buffer where they are one piece */
     int own;          /* data is to be freed */
+    int bad;          /* a member's, whose head says what cannot be */
 };
 
 void share_reset(struct share *s); /* nothing in it; the room for runs stays */

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "coll/coll.h"
 #include "doom.h"
 #include "memory.h"
 #include "scripted.h"
 
-enum { PIECES = 90, PARTS = 4 };
+enum { PIECES = 90, PARTS = 4, HEAD_WORDS = 14 /* of struct head, io/shares.h */ };
 
 struct scene {
     int rank, size, piece, bytes; /* bytes: of one rank in one part of the file */
@@ -170,6 +171,18 @@ static int later(struct scene *s, int write)
     return err ? err : MPI_Wait(&r, MPI_STATUS_IGNORE);
 }
 
+/* The call has the error at rank `bad`; the others get it when their access ends. */
+static void begun_by_all(const struct scene *s, int bad, int cls, int err, MPI_Request *r)
+{
+    if (s->rank == bad) {
+        ERR(cls, err);
+        SIM_CHECK(*r == MPI_REQUEST_NULL);
+    } else {
+        OK(err);
+        ERR(cls, MPI_Wait(r, MPI_STATUS_IGNORE));
+    }
+}
+
 /* An argument that is wrong at one rank, and a rank that has no memory: the same for all, in both
  * forms, and the file can be used as before. */
 static void one_fails(void *arg)
@@ -180,13 +193,11 @@ static void one_fails(void *arg)
     scene_open(&s, 1);
     OK(MPI_File_write_at_all(s.f, 0, s.out[0], 1, s.mem, MPI_STATUS_IGNORE));
     err = MPI_File_iwrite_at_all(s.f, 0, s.out[0], s.rank == bad ? -1 : 1, s.mem, &r);
-    if (s.rank == bad) {
-        ERR(MPI_ERR_COUNT, err);
-        SIM_CHECK(r == MPI_REQUEST_NULL);
-    } else {
-        OK(err);
-        ERR(MPI_ERR_COUNT, MPI_Wait(&r, MPI_STATUS_IGNORE));
-    }
+    begun_by_all(&s, bad, MPI_ERR_COUNT, err, &r);
+    if (s.rank == bad) /* the messages, or the shares; the two before end the job */
+        memory_refuse_nth(bad, 3 + (int)(sim_seed() % 2));
+    err = MPI_File_iread_at_all(s.f, 0, s.in, 1, s.mem, &r);
+    begun_by_all(&s, bad, MPI_ERR_NO_MEM, err, &r);
     for (int k = 0; k < 4; k++) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (s.rank == bad)
@@ -244,6 +255,62 @@ static void dies(void *arg)
     scene_close(&s);
 }
 
+/* --- a head that says what cannot be --------------------------------------------------------- */
+
+static int spoils; /* rank + 1; 0: none */
+static int spoiled;
+
+int __real_coll_iexchange(struct comm *c, const struct coll_piece *in, int nin,
+                          const struct coll_piece *out, int nout, struct request **req);
+int __wrap_coll_iexchange(struct comm *c, const struct coll_piece *in, int nin,
+                          const struct coll_piece *out, int nout, struct request **req);
+
+/* What rank `spoils` - 1 says is not what it will send. */
+int __wrap_coll_iexchange(struct comm *c, const struct coll_piece *in, int nin,
+                          const struct coll_piece *out, int nout, struct request **req)
+{
+    static int64_t bad[8][HEAD_WORDS]; /* the first one: bytes */
+    struct coll_piece p[8];
+    if (sim_rank() + 1 != spoils || nout > 8)
+        return __real_coll_iexchange(c, in, nin, out, nout, req);
+    for (int i = 0; i < nout; i++) {
+        p[i] = out[i];
+        if (out[i].bytes != sizeof bad[i])
+            continue;
+        memcpy(bad[i], out[i].buf, sizeof bad[i]);
+        if (!bad[i][0])
+            continue;
+        bad[i][0] = sim_seed() % 3 ? INT64_MAX - 7 : -bad[i][0];
+        p[i].buf = bad[i];
+        spoiled++;
+    }
+    return __real_coll_iexchange(c, in, nin, p, nout, req);
+}
+
+/* All ranks get an error, and the next access is as if nothing had been. */
+static void bad_head(void *arg)
+{
+    struct scene s;
+    int bad = (int)(sim_seed() / 2 % 3);
+    spoiled = 0;
+    scene_open(&s, 0);
+    OK(MPI_File_write_at_all(s.f, 0, s.out[0], 1, s.mem, MPI_STATUS_IGNORE));
+    for (int write = 0; write < 2; write++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        spoils = bad + 1;
+        ERR(MPI_ERR_OTHER, later(&s, write));
+        MPI_Barrier(MPI_COMM_WORLD);
+        spoils = 0;
+        SIM_CHECK(spoiled > write);
+    }
+    MPI_Request r;
+    OK(MPI_File_iwrite_at_all(s.f, 0, s.out[0], 1, s.mem, &r));
+    OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    check_part(&s, 0);
+    scene_close(&s);
+}
+
 static void far(struct sim_knobs *k)
 {
     k->nodes = k->ranks;
@@ -260,6 +327,7 @@ const struct scenario scenarios_files[] = {
     {"files-mixed-5", 5, 1, mixed, NULL, NULL},
     {"files-mixed-far-4", 4, 1, mixed, NULL, far},
     {"files-one-fails", 3, 1, one_fails, NULL, far},
+    {"files-bad-head", 3, 1, bad_head, NULL, far},
     {"files-dies-3", 3, 1, dies, NULL, mortal},
     {"files-dies-4", 4, 1, dies, NULL, mortal},
     {NULL, 0, 0, NULL, NULL, NULL},

@@ -33,6 +33,7 @@ static struct {
     int off, on;
     int refused; /* rank + 1; 0: none */
     size_t least; /* bytes that it is refused, and more */
+    int after;    /* > 0: only at the call when this comes to 0 */
 } book;
 
 static size_t place(const void *p)
@@ -124,12 +125,25 @@ void memory_refuse_long(int rank, size_t least)
     sim_memory_off = off;
     book.refused = rank + 1;
     book.least = least;
+    book.after = 0;
+}
+
+void memory_refuse_nth(int rank, int n)
+{
+    memory_refuse_long(rank, 0);
+    book.after = n;
 }
 
 static int refused(size_t n)
 {
-    return book.refused && n >= book.least && !book.off && the_sim && the_sim->now &&
-           the_sim->now->rank + 1 == book.refused;
+    if (!book.refused || n < book.least || book.off || !the_sim || !the_sim->now ||
+        the_sim->now->rank + 1 != book.refused)
+        return 0;
+    if (book.after && !--book.after)
+        book.refused = 0; /* from the next one on */
+    else if (book.after)
+        return 0;
+    return 1;
 }
 
 /* --- what is left ----------------------------------------------------------------------------- */

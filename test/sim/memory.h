@@ -15,6 +15,7 @@ long memory_most(int rank);  /* most since the last call */
 /* malloc and calloc have nothing for the library in this rank, -1: have for all again. */
 void memory_refuse(int rank);
 void memory_refuse_long(int rank, size_t least); /* ... of so many bytes or more */
+void memory_refuse_nth(int rank, int n); /* ... once, at the n-th call from now on */
 /* After a run that memory_begin() preceded: give back all that is left of it, as the system does
  * where processes end: heap, segments of src/mem and their descriptors. */
 void memory_drop(void);
