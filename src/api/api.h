@@ -88,6 +88,9 @@ static inline int api_exit_file(MPI_File fh, int err)
     return __builtin_expect(err != MPI_SUCCESS, 0) ? api_fail_file(fh, err, call) : MPI_SUCCESS;
 }
 
+/* Leave after a call on r: the handler of its communicator, window or file. */
+int api_exit_request(struct request *r, int err);
+
 /* err = run, where err is MPI_SUCCESS so far: a collective call on c that is no coll_args, for the
  * checkers (check/check.h and check/race.h, which the caller includes). */
 #define API_CHECKED(err, c, call, site, run)                                                       \

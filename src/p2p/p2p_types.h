@@ -205,6 +205,8 @@ void peer_control(struct p2p_peer *p, int type, const void *msg, size_t len);
 void peer_credit(struct p2p_peer *p, size_t bytes); /* eager bytes have left the unexpected state */
 /* Handle processes that failed since the last call; called from progress (am_on_death). */
 void peer_reap(void);
+/* What errors of calls for any source say. */
+#define P2P_UNTIL_ACK "MPIX_Comm_failure_ack lets calls for any source go on"
 /* The error of q, whose other side has failed. */
 int peer_death(const struct p2p_req *q, int world);
 /* `world`, which might have sent it, has failed: a posted receive from any process is suspended, if

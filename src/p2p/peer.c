@@ -177,8 +177,9 @@ void peer_credit(struct p2p_peer *p, size_t bytes)
 
 int peer_death(const struct p2p_req *q, int world)
 {
-    return err_make(MPIX_ERR_PROC_FAILED, "%s: process %d of the job has died: %s",
-                    q->is_send ? "send" : "receive", world, boot_failed_why(world));
+    return err_make(MPIX_ERR_PROC_FAILED, "%s: process %d of the job has died: %s%s",
+                    q->is_send ? "send" : "receive", world, boot_failed_why(world),
+                    q->world < 0 ? "; " P2P_UNTIL_ACK : "");
 }
 
 /* May the message that q waits for come from `world`? Any-source receives fail too: the failed
@@ -206,7 +207,7 @@ int peer_hold(struct p2p_req *q, int world)
     if (!q->r.freed)
         request_suspend(&q->r, err_make(MPIX_ERR_PROC_FAILED_PENDING,
                                         "receive: process %d of the job, which might have sent the "
-                                        "message, has died: %s",
+                                        "message, has died: %s; " P2P_UNTIL_ACK,
                                         world, boot_failed_why(world)));
     return 1;
 }

@@ -109,8 +109,8 @@ int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **m
         }
     }
     if (!l.found)
-        return err_make(MPIX_ERR_PROC_FAILED, "probe: process %d of the job has died: %s", l.dead,
-                        boot_failed_why(l.dead));
+        return err_make(MPIX_ERR_PROC_FAILED, "probe: process %d of the job has died: %s%s", l.dead,
+                        boot_failed_why(l.dead), l.world < 0 ? "; " P2P_UNTIL_ACK : "");
     if (flag)
         *flag = 1;
     if (keep) {

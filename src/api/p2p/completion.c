@@ -65,6 +65,12 @@ static int leave_blame(struct blame b, int err)
     return err;
 }
 
+int api_exit_request(struct request *r, int err)
+{
+    struct blame b = blame_of(r);
+    return leave_blame(b, err);
+}
+
 /* Take r's outcome; the user's handle becomes null unless r is persistent or suspended. */
 static int finish(struct request *r, MPI_Request *handle, MPI_Status *status)
 {
@@ -179,36 +185,6 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     return leave_blame(b, finish(r, request, status));
 }
 API_ALIAS(MPI_Test);
-
-int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
-{
-    api_enter("MPI_Request_get_status");
-    struct request *r;
-    int err = one_arg(&request, status, &r);
-    if (!err)
-        err = api_pointer(flag, "flag");
-    if (err)
-        return api_exit(MPI_COMM_NULL, err);
-    if (!is_active(r)) {
-        progress_glance();
-        *flag = 1;
-        set_empty(status);
-        return api_exit(MPI_COMM_NULL, MPI_SUCCESS);
-    }
-    *flag = poll_one(r) && !request_is_suspended(r);
-    if (*flag) {
-        if (r->ops->query)
-            err = r->ops->query(r, &r->status);
-        if (status != MPI_STATUS_IGNORE) {
-            int error = status->MPI_ERROR;
-            *status = r->status;
-            status->MPI_ERROR = error;
-        }
-    }
-    struct blame b = blame_of(r);
-    return leave_blame(b, err);
-}
-API_ALIAS(MPI_Request_get_status);
 
 int PMPI_Request_free(MPI_Request *request)
 {
@@ -468,13 +444,18 @@ int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status status
 }
 API_ALIAS(MPI_Testall);
 
-/* First done request of a set; all are inactive: -1. */
+/* First done request of a set, a suspended one if there is no other; all are inactive: -1. */
 static int first_done(const struct set *s)
 {
-    for (int i = 0; i < s->n; i++)
-        if (s->r[i] && s->r[i]->done)
+    int held = -1;
+    for (int i = 0; i < s->n; i++) {
+        if (!s->r[i] || !s->r[i]->done)
+            continue;
+        if (!s->r[i]->error || !request_is_suspended(s->r[i]))
             return i;
-    return -1;
+        held = held < 0 ? i : held;
+    }
+    return held;
 }
 
 static int finish_any(struct set *s, MPI_Request *requests, int i, MPI_Status *status,
@@ -534,14 +515,18 @@ int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_S
 }
 API_ALIAS(MPI_Testany);
 
-/* Completes those that are done; statuses and indices are filled from the front. */
+/* Completes those that are done, or reports the suspended ones if no other is; statuses and indices
+ * are filled from the front. */
 static int finish_some(struct set *s, MPI_Request *requests, int *outcount, int *indices,
                        MPI_Status *statuses, struct blame *blamed)
 {
     struct outcome o = {0};
+    int first = first_done(s), held = first >= 0 && request_is_suspended(s->r[first]);
     *outcount = 0;
-    for (int i = 0; i < s->n; i++) {
+    for (int i = first; i >= 0 && i < s->n; i++) {
         if (!s->r[i] || obj_find(OBJ_REQUEST, requests[i]) != s->r[i] || !s->r[i]->done)
+            continue;
+        if (!held && s->r[i]->error && request_is_suspended(s->r[i]))
             continue;
         take(s, i, requests, statuses, *outcount, &o);
         indices[(*outcount)++] = i;

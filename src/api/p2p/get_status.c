@@ -48,13 +48,19 @@ static struct request *active_of(MPI_Request h)
     return api_request(h, &r) == MPI_SUCCESS && r && r->active ? r : NULL;
 }
 
+/* A suspended one is not: it waits for the program, which must hear of it. */
+static int is_complete(const struct request *r)
+{
+    return r->done && !request_is_suspended(r);
+}
+
 /* Gives progress unless `need` of them are done. */
 static void poll_set(const MPI_Request *requests, int n, int need)
 {
     int done = 0;
     for (int i = 0; i < n; i++) {
         struct request *r = active_of(requests[i]);
-        done += !r || r->done;
+        done += !r || is_complete(r);
         if (r && !r->done && r->ops->poke)
             r->ops->poke(r);
     }
@@ -71,6 +77,30 @@ static int take(struct request *r, MPI_Status *status)
     return err;
 }
 
+/* err, or the error of a suspended request, for which its communicator's handler is called. */
+static int leave(struct request *suspended, int err)
+{
+    return !err && suspended ? api_exit_request(suspended, suspended->error)
+                             : api_exit(MPI_COMM_NULL, err);
+}
+
+int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+    api_enter("MPI_Request_get_status");
+    int err = set_args(1, &request, status, "status");
+    if (!err)
+        err = api_pointer(flag, "flag");
+    if (err)
+        return api_exit(MPI_COMM_NULL, err);
+    poll_set(&request, 1, 1);
+    struct request *r = active_of(request);
+    *flag = !r || is_complete(r);
+    if (*flag)
+        err = take(r, status);
+    return leave(r && request_is_suspended(r) ? r : NULL, err);
+}
+API_ALIAS(MPI_Request_get_status);
+
 int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int *flag,
                                 MPI_Status *statuses)
 {
@@ -81,14 +111,16 @@ int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int *fl
     if (err)
         return api_exit(MPI_COMM_NULL, err);
     poll_set(requests, count, count);
+    struct request *suspended = NULL;
     *flag = 1;
     for (int i = 0; i < count; i++) {
-        const struct request *r = active_of(requests[i]);
-        *flag &= !r || r->done;
+        struct request *r = active_of(requests[i]);
+        *flag &= !r || is_complete(r);
+        suspended = r && request_is_suspended(r) ? r : suspended;
     }
     for (int i = 0; i < count && *flag && !err; i++)
         err = take(active_of(requests[i]), nth(statuses, i));
-    return api_exit(MPI_COMM_NULL, err);
+    return leave(suspended, err);
 }
 API_ALIAS(MPI_Request_get_status_all);
 
@@ -104,20 +136,23 @@ int PMPI_Request_get_status_any(int count, const MPI_Request requests[], int *in
     if (err)
         return api_exit(MPI_COMM_NULL, err);
     poll_set(requests, count, 1);
+    struct request *suspended = NULL;
     int active = 0;
     *index = MPI_UNDEFINED;
     for (int i = 0; i < count && *index == MPI_UNDEFINED; i++) {
         struct request *r = active_of(requests[i]);
         active += r != NULL;
-        if (r && r->done) {
+        if (r && is_complete(r)) {
             *index = i;
             err = take(r, status);
+        } else if (r && r->done) {
+            suspended = r;
         }
     }
     *flag = *index != MPI_UNDEFINED || !active;
     if (!active)
         status_give(status, NULL);
-    return api_exit(MPI_COMM_NULL, err);
+    return leave(*flag ? NULL : suspended, err);
 }
 API_ALIAS(MPI_Request_get_status_any);
 
@@ -133,18 +168,21 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request requests[], int 
     if (err)
         return api_exit(MPI_COMM_NULL, err);
     poll_set(requests, incount, 1);
+    struct request *suspended = NULL;
     int active = 0, n = 0;
     for (int i = 0; i < incount && !err; i++) {
         struct request *r = active_of(requests[i]);
         active += r != NULL;
-        if (r && r->done) {
+        if (r && is_complete(r)) {
             indices[n] = i;
             err = take(r, nth(statuses, n));
             n++;
+        } else if (r && r->done) {
+            suspended = r;
         }
     }
     *outcount = active ? n : MPI_UNDEFINED;
-    return api_exit(MPI_COMM_NULL, err);
+    return leave(n ? NULL : suspended, err);
 }
 API_ALIAS(MPI_Request_get_status_some);
 

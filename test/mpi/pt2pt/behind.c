@@ -133,10 +133,72 @@ static void first_call(void)
     }
 }
 
+/* A receive that is complete, and stays what it is. */
+static MPI_Request complete(int *buf)
+{
+    MPI_Request r;
+    int flag = 0;
+
+    MPI_Irecv(buf, 1, MPI_INT, 0, 11, MPI_COMM_SELF, &r);
+    MPI_Send(&mt_rank, 1, MPI_INT, 0, 11, MPI_COMM_SELF);
+    while (!flag)
+        MPI_Request_get_status(r, &flag, MPI_STATUS_IGNORE);
+    return r;
+}
+
+/* The death has suspended `any`: calls that leave a request as it is report it, and `ready`, which
+ * is complete, comes before it. */
+static void held(MPI_Request any, MPI_Request ready)
+{
+    MPI_Request r[2] = {any, ready};
+    MPI_Status st[2];
+    int flag = 1, n = -1, at[2];
+
+    failed_as(MPIX_ERR_PROC_FAILED_PENDING, MPI_Request_get_status(any, &flag, st), "get_status");
+    CHECK(!flag);
+    flag = 1;
+    failed_as(MPIX_ERR_PROC_FAILED_PENDING, MPI_Request_get_status_all(2, r, &flag, st), "of all");
+    CHECK(!flag);
+    flag = 1;
+    failed_as(MPIX_ERR_PROC_FAILED_PENDING, MPI_Request_get_status_any(1, r, &n, &flag, st), "any");
+    CHECK(!flag && n == MPI_UNDEFINED);
+    failed_as(MPIX_ERR_PROC_FAILED_PENDING, MPI_Request_get_status_some(1, r, &n, at, st), "some");
+    CHECK_EQ(n, 0);
+    CHECK_EQ(MPI_Request_get_status_any(2, r, &n, &flag, st), MPI_SUCCESS);
+    CHECK(flag && n == 1);
+    CHECK_EQ(MPI_Request_get_status_some(2, r, &n, at, st), MPI_SUCCESS);
+    CHECK(n == 1 && at[0] == 1);
+}
+
+/* Each kind of call that completes one of several. */
+static void before_held(MPI_Request any)
+{
+    MPI_Request r[2] = {any, MPI_REQUEST_NULL};
+    MPI_Status st[2];
+    int kind, n = 0, flag = 1, at[2] = {0}, got;
+
+    for (kind = 0; kind < 4; kind++) {
+        r[1] = complete(&got);
+        if (kind < 2) {
+            CHECK_EQ(kind ? MPI_Testany(2, r, &at[0], &flag, st) : MPI_Waitany(2, r, &at[0], st),
+                     MPI_SUCCESS);
+        } else {
+            CHECK_EQ(kind == 2 ? MPI_Waitsome(2, r, &n, at, st) : MPI_Testsome(2, r, &n, at, st),
+                     MPI_SUCCESS);
+            CHECK_EQ(n, 1);
+        }
+        CHECK(flag && at[0] == 1 && r[0] == any && r[1] == MPI_REQUEST_NULL);
+    }
+    failed_as(MPIX_ERR_PROC_FAILED_PENDING, MPI_Waitany(2, r, &at[0], st), "a wait for any of one");
+    CHECK(at[0] == 0 && r[0] == any);
+    failed_as(MPI_ERR_IN_STATUS, MPI_Waitsome(2, r, &n, at, st), "a wait for some of one");
+    CHECK(n == 1 && at[0] == 0 && r[0] == any);
+}
+
 /* Each form of a receive from any, and of one from the dead rank. */
 static void later_calls(void)
 {
-    MPI_Request any;
+    MPI_Request any, ready;
     MPI_Message m;
     int n = 0, there = 0;
 
@@ -153,6 +215,10 @@ static void later_calls(void)
     failed_as(MPIX_ERR_PROC_FAILED_PENDING, MPI_Wait(&any, MPI_STATUS_IGNORE),
               "a receive from any, earlier");
     CHECK(any != MPI_REQUEST_NULL);
+    ready = complete(&n);
+    held(any, ready);
+    MPI_Wait(&ready, MPI_STATUS_IGNORE);
+    before_held(any);
     MPI_Cancel(&any);
     CHECK_EQ(MPI_Wait(&any, MPI_STATUS_IGNORE), MPI_SUCCESS);
     MPI_Start(&again);
