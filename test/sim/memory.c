@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +147,45 @@ static int refused(size_t n)
     return 1;
 }
 
+/* --- what was freed --------------------------------------------------------------------------- */
+
+static struct {
+    struct entry *at;
+    size_t n, room;
+    int on;
+} gone;
+
+void memory_keep(int keep)
+{
+    sim_memory_off = off;
+    gone.on = keep;
+    for (size_t i = 0; i < gone.n; i++)
+        __real_free(gone.at[i].p);
+    gone.n = 0;
+}
+
+/* 1: it stays. */
+static int kept(void *p)
+{
+    if (!p || !gone.on || book.off || !the_sim || !the_sim->now)
+        return 0;
+    if (gone.n == gone.room) {
+        gone.room = gone.room ? 2 * gone.room : 1024;
+        gone.at = __real_realloc(gone.at, gone.room * sizeof *gone.at);
+        if (!gone.at)
+            abort();
+    }
+    gone.at[gone.n++] = (struct entry){p, malloc_usable_size(p), the_sim->now->rank};
+    return 1;
+}
+
+void memory_read(const void *p, size_t n)
+{
+    for (size_t i = 0; i < gone.n && n; i++)
+        if ((uintptr_t)p - (uintptr_t)gone.at[i].p < gone.at[i].n)
+            sim_fail("a message reads memory that rank %d has freed", gone.at[i].rank);
+}
+
 /* --- what is left ----------------------------------------------------------------------------- */
 
 static const char segment[] = "/memfd:windrose."; /* what the system calls those of src/mem */
@@ -183,6 +223,7 @@ void memory_drop(void)
         book.at[i].p = NULL;
     }
     book.used = 0;
+    memory_keep(0);
     close_segments();
     unmap_segments(); /* after the heap: a window may have moved a block of it into a segment */
 }
@@ -255,5 +296,6 @@ char *__wrap_strdup(const char *s)
 void __wrap_free(void *p)
 {
     leave(p);
-    __real_free(p);
+    if (!kept(p))
+        __real_free(p);
 }

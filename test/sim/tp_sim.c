@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "boot/boot.h"
+#include "memory.h"
 #include "sim_types.h"
 
 struct tp { /* one per simulated rank */
@@ -44,6 +45,7 @@ void sim_zcopy_read(struct sim_msg *m, int err)
     struct sim_zcopy *k = m->kept;
     if (!k)
         return;
+    memory_read(k->from, k->len);
     memcpy(m->data + k->at, k->from, k->len);
     k->err = err;
     k->m = NULL;
@@ -171,6 +173,7 @@ static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct i
         memset(m->data + m->kept->at, 0xcc, m->kept->len);
     }
     for (int i = 0; i < n; i++) {
+        memory_read(iov[i].iov_base, iov[i].iov_len);
         memcpy(m->data + at, iov[i].iov_base, iov[i].iov_len);
         at += iov[i].iov_len;
     }
