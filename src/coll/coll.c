@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "boot/boot.h"
 #include "coll/agree.h"
 #include "coll/coll_types.h"
 #include "coll/select.h"
