@@ -46,6 +46,14 @@ static void set_status(struct p2p_req *q, const struct p2p_match *m, int world, 
     q->r.status.count_hi_and_cancelled = (int)((n >> 32) << 1); /* not cancelled */
 }
 
+/* The message does not end here. A receive that a failure has suspended has its message now, and is
+ * waited for as any other. */
+static void begin_long(struct p2p_req *q, const struct p2p_match *m, int world, size_t size)
+{
+    set_status(q, m, world, size);
+    request_resume(&q->r);
+}
+
 void recv_eager(struct p2p_req *q, const struct p2p_match *m, int world, const void *data,
                 size_t len)
 {
@@ -72,7 +80,7 @@ static void fill(struct p2p_req *q, const void *data, size_t len)
 void recv_first(struct p2p_req *q, struct p2p_peer *p, const struct p2p_match *m, size_t size,
                 const void *data, size_t len)
 {
-    set_status(q, m, p->world, size);
+    begin_long(q, m, p->world, size);
     q->got = 0;
     q->state = P2P_PULLING;
     list_push(&proc->p2p->pulls, &q->op.link);
@@ -129,7 +137,7 @@ void recv_written(struct p2p_req *q, const struct p2p_rts *h, int world)
 
 void recv_await(struct p2p_req *q, const struct p2p_rts *h, int world)
 {
-    set_status(q, &h->m, world, h->size);
+    begin_long(q, &h->m, world, h->size);
     q->remote = h->sreq;
     q->want = h->size;
     q->next = q->got = 0;
@@ -156,7 +164,7 @@ static void recv_self(struct p2p_req *q, struct p2p_req *s)
 
 void recv_rendezvous(struct p2p_req *q, const struct p2p_rts *h, int world, const void *tail)
 {
-    set_status(q, &h->m, world, h->size);
+    begin_long(q, &h->m, world, h->size);
     q->remote = h->sreq;
     q->want = h->size < q->size ? h->size : q->size;
     q->next = q->got = 0;
