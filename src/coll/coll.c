@@ -270,10 +270,3 @@ void coll_request_own(struct request *r, void *memory)
     struct sched *s = (struct sched *)r;
     s->owned[s->owned[0] != NULL] = memory;
 }
-
-void coll_request_over(struct request *r, void (*over)(void *arg), void *arg)
-{
-    struct sched *s = (struct sched *)r;
-    s->over = over;
-    s->over_arg = arg;
-}

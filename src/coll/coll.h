@@ -83,9 +83,6 @@ int coll_prepare(const struct coll_args *a, struct request **out);
 void coll_note(struct comm *c, uint32_t note);
 /* memory (of malloc) is freed with r, a request of coll_begin() or coll_prepare(); at most two. */
 void coll_request_own(struct request *r, void *memory);
-/* The same for memory that messages use: over(arg) is called when r is freed and all that it sent
- * has ended. After a failure that may be later than its completion. */
-void coll_request_over(struct request *r, void (*over)(void *arg), void *arg);
 /* What a wait (progress_waiting) of coll/ is for: calls each() with each process whose message or
  * arrival it needs now. 0: none of coll/'s. */
 int coll_awaits(int (*cond)(void *), void *arg, void (*each)(int world, void *to), void *to);
@@ -126,8 +123,7 @@ int coll_iallreduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type
 
 /* Messages between members of an intracommunicator, in the order of the list for each pair. All
  * members call it, also those with no message. A message that is not of the length that is
- * expected is an error at its receiver. Memory stays until *req is done, and after a failure as
- * coll_request_over() says. */
+ * expected is an error at its receiver. Memory stays until *req is done. */
 struct coll_piece {
     int rank;
     void *buf;

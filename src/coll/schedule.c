@@ -103,8 +103,7 @@ void sched_reset(struct sched *s)
         if (s->steps[i].type2)
             dt_drop(s->steps[i].type2);
     }
-    if (!s->out)
-        free_mem(s);
+    free_mem(s);
     s->n = s->at = s->done = 0;
     s->error = s->doomed = s->all_or_none = s->all_members = 0;
     sched_global(s);
@@ -145,10 +144,8 @@ static struct sched *make(const struct coll_args *a, int tag, int local_tag)
     s->n = 0;
     s->mem = NULL;
     s->running = 0;
-    s->holds = s->dropped = 0;
-    s->out = 0;
+    s->holds = 0;
     s->owned[0] = s->owned[1] = NULL;
-    s->over = NULL;
     s->stream = P2P_COLL;
     list_init(&s->link);
     s->tags[0] = tag;
@@ -174,14 +171,9 @@ struct sched *sched_aside(struct comm *c, int tag)
 void sched_destroy(struct sched *s)
 {
     struct coll_room *room = proc->coll;
-    s->dropped = 1;
-    if (s->out) /* sent() comes back */
-        return;
     sched_reset(s);
     if (s->holds)
         let_go(&s->args);
-    if (s->over)
-        s->over(s->over_arg);
     free(s->owned[0]);
     free(s->owned[1]);
     if (s->room > 1024) { /* only small lists go to the pool */
@@ -419,52 +411,30 @@ static void settle(struct sched *s, struct step *p)
         sched_fail(s, err);
 }
 
-/* A send that was given up has ended. */
-static void sent(struct request *r, void *arg)
-{
-    struct sched *s = arg;
-    struct comm *c = r->comm;
-    s->out--;
-    request_finish(r, NULL);
-    comm_drop(c);
-    if (!s->out && s->dropped)
-        sched_destroy(s);
-}
-
-/* Give up what is under way. Sends that are still out keep their buffers, and the schedule. */
-static void abandon(struct sched *s)
-{
-    for (unsigned i = s->done; i < s->at; i++) {
-        struct step *p = &s->steps[i];
-        if (!p->req)
-            continue;
-        if (!p->req->done)
-            p->req->ops->cancel(p->req);
-        if (p->req->done) {
-            request_finish(p->req, NULL);
-        } else {
-            comm_ref(p->req->comm);
-            s->out++;
-            request_then(p->req, sent, s);
-        }
-        p->req = NULL;
-    }
-}
-
-/* Number of receives that data have reached. They cannot be cancelled, and their data go into the
- * user's buffer, which the user may free when the call returns. So they are waited for: their
- * senders live, or end them by failing. */
-static int receiving(struct sched *s)
+/* Give up what is under way. Number of messages that go on: a receive that data have reached, a
+ * send that its receiver may be reading. They use the user's buffers, which the user may change or
+ * free when the call returns. So they are waited for: the other side lives and answers, or ends
+ * them by failing. */
+static int open_messages(struct sched *s)
 {
     int n = 0;
     for (unsigned i = s->done; i < s->at; i++) {
         struct step *p = &s->steps[i];
-        if (p->kind != STEP_RECV || !p->req || p->req->done)
+        if (!p->req || p->req->done)
             continue;
-        p->req->ops->cancel(p->req);
+        p->req->ops->cancel(p->req); /* again: what could not be may be now */
         n += !p->req->done;
     }
     return n;
+}
+
+static void drop_requests(struct sched *s)
+{
+    for (unsigned i = s->done; i < s->at; i++) {
+        if (s->steps[i].req)
+            request_finish(s->steps[i].req, NULL);
+        s->steps[i].req = NULL;
+    }
 }
 
 static int finished(struct sched *s)
@@ -508,9 +478,9 @@ static int advance(struct sched *s)
             issue(s, p);
         }
     }
-    if (receiving(s))
+    if (open_messages(s))
         return 0;
-    abandon(s);
+    drop_requests(s);
     return 1;
 }
 

@@ -57,11 +57,7 @@ struct sched {
     int all_members;     /* ... as soon as a member of the communicator is */
     struct sched_mem *mem;
     int holds;           /* it holds references to types and op */
-    int dropped;         /* the last of those sends that are still ... */
-    unsigned out;        /* ... under way though it was given up destroys it */
     void *owned[2];      /* freed with it (coll_request_own()); NULL: nothing */
-    void (*over)(void *arg); /* coll_request_over(); or NULL */
-    void *over_arg;
     struct step small[SCHED_STEPS];
 };
 

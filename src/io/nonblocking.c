@@ -41,26 +41,20 @@ struct slot { /* a buffer, and the job that reads or writes it */
     char *buffer, *map;
 };
 
-struct held { /* what messages use: after a failure they may be under way longer than the access */
-    int64_t all[ALL_COUNT], outcome[OUTCOME_COUNT + 1]; /* the last one: of `lost` */
-    int nodes, size;    /* shares: */
-    struct share *to;   /* of each aggregator */
-    struct share *from; /* of each member, at an aggregator */
-    char *memory;       /* buffers and maps */
-};
-
 struct later {
     struct io_request q;
     struct list link;    /* of the file */
     struct list running; /* of the room; the first of each file */
     enum stage stage;
     struct request *step; /* the collective step that is under way */
-    struct request *last; /* the one that failed: no others follow */
-    struct held *h;
+    int64_t all[ALL_COUNT], outcome[OUTCOME_COUNT + 1]; /* the last one: of `lost` */
     struct coll_piece *pieces; /* place for the messages of a step: two of each node and member */
     struct chunks k;
     int64_t round;
-    int mine; /* which of the aggregators this process is, or -1 */
+    int nodes, mine; /* aggregators; which of them this process is, or -1 */
+    struct share *to;   /* of each aggregator */
+    struct share *from; /* of each member, at an aggregator */
+    char *memory;       /* buffers and maps */
     int err;
     int lost;  /* the error of a message of a wrong length: that of its sender tells more */
     size_t at; /* own data before this position are done */
@@ -107,7 +101,7 @@ static void shares_of_round(struct later *m)
             int64_t off = (int64_t)(uintptr_t)b[i].iov_base, left = (int64_t)b[i].iov_len, part;
             for (; left && off < end && !m->err; left -= part, off += part) {
                 int64_t k = (off - m->k.base) / chunk, within = (off - m->k.base) % chunk;
-                struct share *s = &m->h->to[k % m->k.nodes];
+                struct share *s = &m->to[k % m->k.nodes];
                 part = chunk - within < left ? chunk - within : left;
                 part = part < end - off ? part : end - off;
                 if (!s->head.runs)
@@ -160,9 +154,9 @@ static void exchange(struct later *m, void (*ours)(struct list_of *l, int rank, 
     struct list_of a = {m->pieces, 0}, b = {m->pieces + 2 * m->k.nodes, 0};
     for (int i = 0; i < m->k.nodes; i++)
         if (chunk_of(m, m->round, i))
-            ours(&a, chunks_rank(f->comm, m->k.nodes, i), &m->h->to[i]);
+            ours(&a, chunks_rank(f->comm, m->k.nodes, i), &m->to[i]);
     for (int r = 0; r < size && aggregates; r++)
-        theirs(&b, r, &m->h->from[r]);
+        theirs(&b, r, &m->from[r]);
     int err = back ? coll_iexchange(f->aside, a.p, a.n, b.p, b.n, &m->step)
                    : coll_iexchange(f->aside, b.p, b.n, a.p, a.n, &m->step);
     if (err)
@@ -291,15 +285,15 @@ static void start_round(struct later *m)
     }
     m->stage = STAGE_HEADS;
     for (int i = 0; i < m->k.nodes; i++)
-        share_reset(&m->h->to[i]);
+        share_reset(&m->to[i]);
     for (int r = 0; m->mine >= 0 && r < file_of(m)->comm->size; r++)
-        share_reset(&m->h->from[r]);
+        share_reset(&m->from[r]);
     if (!m->err)
         shares_of_round(m);
     for (int i = 0; i < m->k.nodes; i++) {
         if (m->err)
-            share_reset(&m->h->to[i]);
-        own_data(m, &m->h->to[i]);
+            share_reset(&m->to[i]);
+        own_data(m, &m->to[i]);
     }
     exchange(m, head_piece, head_piece, 0);
 }
@@ -308,7 +302,7 @@ static void start_bodies(struct later *m)
 {
     m->stage = STAGE_BODIES;
     for (int r = 0; chunk_of(m, m->round, m->mine) && r < file_of(m)->comm->size; r++)
-        place_for(m, &m->h->from[r], &m->slot[m->round & 1]);
+        place_for(m, &m->from[r], &m->slot[m->round & 1]);
     if (m->k.write)
         exchange(m, body_pieces, body_pieces, 0);
     else
@@ -321,7 +315,7 @@ static void take_bodies(struct later *m)
     struct slot *slot = &m->slot[m->round & 1];
     size_t len = chunk_of(m, m->round, m->mine);
     for (int r = 0; len && r < file_of(m)->comm->size; r++) {
-        struct share *s = &m->h->from[r];
+        struct share *s = &m->from[r];
         if (s->data && slot->buffer && share_is_whole(&m->k, s, len))
             share_place(&m->k, s, slot->buffer, slot->map);
     }
@@ -337,7 +331,7 @@ static void start_answers(struct later *m)
     size_t len = chunk_of(m, m->round, m->mine);
     m->stage = STAGE_ANSWERS;
     for (int r = 0; len && r < file_of(m)->comm->size; r++) {
-        struct share *s = &m->h->from[r];
+        struct share *s = &m->from[r];
         int whole = slot->buffer && share_is_whole(&m->k, s, len);
         if (!s->head.bytes)
             continue;
@@ -360,7 +354,7 @@ static void take_answers(struct later *m)
 {
     const struct transfer *x = &m->q.c.x;
     for (int i = 0; i < m->k.nodes; i++) {
-        struct share *s = &m->h->to[i];
+        struct share *s = &m->to[i];
         if (s->own && s->data && !m->err && !m->lost)
             dt_unpack(x->mtype, x->mcount, x->buf, s->pos, s->data, (size_t)s->head.bytes);
     }
@@ -374,13 +368,13 @@ static void make_buffers(struct later *m)
     size_t chunk = (size_t)m->k.chunk, maps = m->k.write ? (size_t)(m->k.chunk / m->k.unit) : 0;
     if (m->mine < 0)
         return;
-    if (!(m->h->memory = malloc(2 * (chunk + maps)))) {
+    if (!(m->memory = malloc(2 * (chunk + maps)))) {
         no_memory(m);
         return;
     }
     for (int i = 0; i < 2; i++) {
-        m->slot[i].buffer = m->h->memory + (size_t)i * chunk;
-        m->slot[i].map = m->h->memory + 2 * chunk + (size_t)i * maps;
+        m->slot[i].buffer = m->memory + (size_t)i * chunk;
+        m->slot[i].map = m->memory + 2 * chunk + (size_t)i * maps;
         memset(m->slot[i].map, 0, maps);
     }
 }
@@ -388,16 +382,16 @@ static void make_buffers(struct later *m)
 static void decided(struct later *m)
 {
     struct io_file *f = file_of(m);
-    if (!m->err && m->h->all[ALL_ERROR])
-        fail(m, err_make((int)m->h->all[ALL_ERROR],
+    if (!m->err && m->all[ALL_ERROR])
+        fail(m, err_make((int)m->all[ALL_ERROR],
                          "%s: file \"%s\": the collective access failed on another process",
                          io_call(), f->name));
-    if (m->err || !chunks_pay(f, m->h->all)) {
+    if (m->err || !chunks_pay(f, m->all)) {
         m->stage = m->err ? STAGE_DRAIN : STAGE_ALONE;
         return;
     }
-    int64_t room = (m->h->all[ALL_ROOM] + CHUNK_PAGE - 1) / CHUNK_PAGE * CHUNK_PAGE;
-    chunks_plan(&m->k, m->h->all, room, m->q.c.x.write);
+    int64_t room = (m->all[ALL_ROOM] + CHUNK_PAGE - 1) / CHUNK_PAGE * CHUNK_PAGE;
+    chunks_plan(&m->k, m->all, room, m->q.c.x.write);
     make_buffers(m);
     io_count(f, STAT_ROUNDS, (uint64_t)m->k.rounds);
     if (!m->k.write)
@@ -408,27 +402,23 @@ static void decided(struct later *m)
 static void ended(struct later *m)
 {
     m->q.c.x.done = m->at;
-    m->err = outcome_of_all(&m->q.c, m->err, m->h->outcome);
+    m->err = outcome_of_all(&m->q.c, m->err, m->outcome);
     if (!m->err && m->lost)
         m->err = m->lost;
-    else if (!m->err && m->h->outcome[OUTCOME_COUNT])
+    else if (!m->err && m->outcome[OUTCOME_COUNT])
         m->err = err_make(MPI_ERR_TRUNCATE, "%s: file \"%s\": another process lost a message",
                           io_call(), file_of(m)->name);
     m->stage = STAGE_DRAIN;
 }
 
-/* The step is over. After a failure its sends may go on. */
 static void settle(struct later *m)
 {
-    int err = m->step->error;
-    if (err && err_class(err) != MPI_ERR_TRUNCATE) {
-        m->last = m->step;
-        give_up(m, err);
-    } else {
-        m->lost = err ? err : m->lost; /* all go on */
-        request_finish(m->step, NULL);
-    }
+    int err = request_finish(m->step, NULL);
     m->step = NULL;
+    if (err && err_class(err) != MPI_ERR_TRUNCATE)
+        give_up(m, err);
+    else
+        m->lost = err ? err : m->lost; /* all go on */
 }
 
 static int is_ready(const struct later *m)
@@ -464,9 +454,9 @@ static void next(struct later *m)
     case STAGE_ANSWERS: take_answers(m); break;
     case STAGE_FILES:
         m->stage = STAGE_OUTCOME;
-        outcome_own(&m->q.c, m->err, m->h->outcome);
-        m->h->outcome[OUTCOME_COUNT] = m->lost != 0;
-        reduce(m, m->h->outcome, OUTCOME_COUNT + 1);
+        outcome_own(&m->q.c, m->err, m->outcome);
+        m->outcome[OUTCOME_COUNT] = m->lost != 0;
+        reduce(m, m->outcome, OUTCOME_COUNT + 1);
         break;
     case STAGE_OUTCOME: ended(m); break;
     default: break;
@@ -485,20 +475,11 @@ static void start(struct later *m)
                             "%s: file \"%s\": an earlier collective access was given up",
                             io_call(), f->name));
     else
-        reduce(m, m->h->all, ALL_COUNT);
+        reduce(m, m->all, ALL_COUNT);
     list_push(&r->later, &m->running);
     r->later_hook.fn = drive;
     r->later_hook.arg = r;
     progress_hook_add(&r->later_hook);
-}
-
-static void held_free(void *arg)
-{
-    struct held *h = arg;
-    shares_free(h->to, h->nodes);
-    shares_free(h->from, h->size);
-    free(h->memory);
-    free(h);
 }
 
 static void finish(struct later *m)
@@ -507,12 +488,9 @@ static void finish(struct later *m)
     list_del(&m->running);
     list_del(&m->link);
     free(m->pieces);
-    if (m->last) {
-        coll_request_over(m->last, held_free, m->h);
-        request_finish(m->last, NULL);
-    } else {
-        held_free(m->h);
-    }
+    shares_free(m->to, m->nodes);
+    shares_free(m->from, f->comm->size);
+    free(m->memory);
     if (!list_empty(&f->later))
         start(LIST_OBJ(f->later.next, struct later, link));
     if (m->stage == STAGE_ALONE)
@@ -548,27 +526,24 @@ int later_begin(const struct io_args *a, int err, int64_t offset, size_t bytes, 
 {
     struct io_file *f = a->f;
     struct later *m = (struct later *)io_request_make(a, sizeof *m);
-    struct held *h = calloc(1, sizeof *h);
-    if (!m || !h) /* it cannot even tell the others, which would wait for ever */
+    if (!m) /* it cannot even tell the others, which would wait for ever */
         log_fatal("%s: no memory to take part in a collective access", io_call());
-    m->h = h;
-    h->nodes = f->hints.cb_nodes;
-    h->size = f->comm->size;
+    m->nodes = f->hints.cb_nodes;
     m->mine = -1;
-    for (int i = 0; i < h->nodes; i++)
-        m->mine = chunks_rank(f->comm, h->nodes, i) == f->comm->rank ? i : m->mine;
-    m->pieces = calloc(2 * ((size_t)h->nodes + (size_t)h->size), sizeof *m->pieces);
-    h->to = calloc((size_t)h->nodes, sizeof *h->to);
-    h->from = m->mine < 0 ? NULL : calloc((size_t)h->size, sizeof *h->from);
+    for (int i = 0; i < m->nodes; i++)
+        m->mine = chunks_rank(f->comm, m->nodes, i) == f->comm->rank ? i : m->mine;
+    m->pieces = calloc(2 * ((size_t)m->nodes + (size_t)f->comm->size), sizeof *m->pieces);
+    m->to = calloc((size_t)m->nodes, sizeof *m->to);
+    m->from = m->mine < 0 ? NULL : calloc((size_t)f->comm->size, sizeof *m->from);
     if (!err)
         err = access_prepare(&m->q.c, a, offset, bytes);
-    if (!err && (!m->pieces || !h->to || (m->mine >= 0 && !h->from)))
+    if (!err && (!m->pieces || !m->to || (m->mine >= 0 && !m->from)))
         err = err_make(MPI_ERR_NO_MEM, "%s: no memory for a collective access", io_call());
     if (!err)
         err = request_publish(&m->q.r, req);
     m->q.silent = err != 0;
     m->err = err;
-    chunks_own(&m->q.c, err, h->all);
+    chunks_own(&m->q.c, err, m->all);
     f->pending++;
     list_push(&f->later, &m->link);
     if (f->later.next == &m->link)

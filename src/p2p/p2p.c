@@ -207,7 +207,7 @@ static int req_cancel(struct request *r)
             recv_done(q, MPI_SUCCESS);
     } else if ((q->state == P2P_OPEN && q->got == 0) || (r->done && q->is_send && q->eager)) {
         struct p2p_peer *p = peer_get(q->world);
-        if (!p || p->dead) /* there is no process to ask */
+        if (!p || p->dead || q->cancelled) /* no process to ask, or it was asked */
             return MPI_SUCCESS;
         if (q->world == proc->p2p->me) {
             send_cancel_own(q);
