@@ -110,12 +110,18 @@ static const char *limit_of(int err, char *text, size_t len)
     return text;
 }
 
+enum { GIVE_UP_NS = 2000000000 };
+
 static void start_fails(const char *room, int err)
 {
     char why[512], limit[128], died[BOOT_WHY_MAX + 64] = "";
     if (err == -ENOENT && boot_host_exchanged_elsewhere())
         boot_abort(1, "MPI_Init: MPIR_CVAR_HOST_MAP is \"launcher\" here and \"exchange\" on "
                       "another process; it must be the same on all processes");
+    /* The memory of another process has gone, so that one gives up, and knows the reason. Its text
+     * should be the one that ends the job: leave it the time. */
+    if (err == -ESTALE)
+        boot_barrier_for(GIVE_UP_NS);
     if (boot_failed_count()) { /* a failed process may be the cause */
         int dead = boot_failed_last();
         snprintf(died, sizeof died, " (process %d of the job has died: %s)", dead,
