@@ -306,6 +306,8 @@ static int on_void(int src, const void *msg, size_t len)
         return 0;
     }
     struct p2p_offered *f = &p->offered;
+    if ((int32_t)(m->gen - f->gen) < 0) /* it waited for room, and a later one did not */
+        return 0;
     if (!f->known || (int32_t)(m->seq - f->taken) > 0)
         f->taken = m->seq;
     f->known = 1;

@@ -49,6 +49,7 @@ struct ring {
     MPI_Comm comm;
     MPI_Datatype every2;
     int rank, to, from;
+    uint32_t gen; /* of the offers to `from`, when that was last looked at */
     struct slot in[N];
     unsigned char *out[N];
     MPI_Request sent[N];
@@ -77,12 +78,21 @@ static void send(struct ring *x, int round, int m)
         x->out[m], len, MPI_BYTE, x->to, tag_of(x->rank, round, m), x->comm, &x->sent[m]));
 }
 
+/* A VOID that waited for room, and that a later one has overtaken, is no news. */
+static void gen_rises(struct ring *x)
+{
+    uint32_t gen = peer_get(x->from)->offered.gen;
+    SIM_CHECK((int32_t)(gen - x->gen) >= 0);
+    x->gen = gen;
+}
+
 /* Posts and sends, each in its order; between them whatever a program does. */
 static void act(struct ring *x, int round, int cancels)
 {
     int posted = 0, sent = 0;
     while (posted < N || sent < N) {
         unsigned what = (unsigned)(sim_random() % 8);
+        gen_rises(x);
         if (what < 3 && posted < N)
             post(x, round, posted++);
         else if (what < 6 && sent < N)
@@ -138,6 +148,7 @@ static void finish(struct ring *x, int round)
     for (int i = 0; i < N; i++) {
         struct slot *s = &x->in[i];
         int m = s->cancelled ? -1 : taken_by(x, round, gone, i), flag;
+        gen_rises(x);
         if (m >= 0) {
             gone[m] = 1;
             if (!s->cancelling)
@@ -170,6 +181,7 @@ static void ring_make(struct ring *x)
     MPI_Comm_set_errhandler(x->comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(x->comm, &x->rank);
     MPI_Comm_size(x->comm, &size);
+    x->gen = 0;
     x->to = (x->rank + 1) % size;
     x->from = (x->rank + size - 1) % size;
     MPI_Type_vector(LONG / 2, 1, 2, MPI_BYTE, &x->every2);

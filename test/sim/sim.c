@@ -15,6 +15,7 @@
 #include "memory.h"
 #include "mpi.h"
 #include "obj/obj.h"
+#include "p2p/p2p_types.h"
 #include "rma/rma_types.h"
 #include "sim_types.h"
 #include "virtual.h"
@@ -260,11 +261,14 @@ static int any_computes(const struct sim *s)
 }
 
 /* Does a fiber wait for time alone: until the network cannot write for a dead process any more
- * (rma/engine/native.c)? */
+ * (rma/engine/native.c, p2p/by_network.c)? */
 static int waits_for_network(const struct sim *s)
 {
     for (int i = 0; i < s->k.ranks; i++) {
         const struct rma *r = s->ranks[i].proc ? s->ranks[i].proc->rma : NULL;
+        const struct p2p *p = s->ranks[i].proc ? s->ranks[i].proc->p2p : NULL;
+        if (p && !s->ranks[i].dead && p->fail_hook.link.next && !list_empty(&p->fail_hook.link))
+            return 1;
         if (!r || s->ranks[i].dead)
             continue;
         for (const struct list *l = r->windows.next; l && l != &r->windows; l = l->next)

@@ -456,11 +456,31 @@ unsigned sim_native_left(const struct sim *s, int rank)
     return n;
 }
 
+/* A put of a process that ends is lost; so is what comes behind it, where there is an order. */
+static void lose_behind(struct sim *s, int src, const struct nic_op *op)
+{
+    for (int c = 0; c < 2; c++)
+        for (struct list *head = &s->ranks[op->peer].inbox[c], *l = head->next, *next; l != head;
+             l = next) {
+            struct sim_msg *m = LIST_OBJ(l, struct sim_msg, link);
+            next = l->next;
+            if (m->src != src || m->after < op->serial)
+                continue;
+            list_del(&m->link);
+            s->ranks[op->peer].queued[c]--;
+            s->in_flight--;
+            sim_zcopy_read(m, -ENOTCONN);
+            sim_release(m);
+        }
+}
+
 void sim_native_close(struct sim *s, int rank)
 {
     struct sim_rank_state *r = &s->ranks[rank];
     for (struct list *l; (l = list_pop(&r->nic)) != NULL;) {
         struct nic_op *op = LIST_OBJ(l, struct nic_op, link);
+        if (s->k.native_ordered && op->kind == PUT && !op->executed)
+            lose_behind(s, rank, op);
         if (!op->told)
             sim_event("native operation %d to %d left at the end", (int)op->kind, op->peer);
         r->nic_ops--;
