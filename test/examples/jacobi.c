@@ -8,6 +8,7 @@
  * A row takes whole lanes (1/64 of a tile), so neighbours put into halo rows while a device holds
  * the rows beside them.  The library copies what each acquire lacks: two edge rows out and two halo
  * rows in.  A program that copies by hand moves as much.  Every bit is compared with a serial run.
+ * --trace writes the states of a rank's tiles after each phase; maint/coherent-svg draws them.
  *
  *   jacobi [--space sim:0] [--nx 512] [--rows 24] [--steps 10] [--tile 4096] [--device-bytes N]
  *          [--check-bytes] [--trace FILE] */
@@ -88,21 +89,40 @@ static void let_go(const struct field *f, int which, int y, int rows, int space)
     MPIX_Win_release(f->win, row_at(f, which, y), (MPI_Aint)((size_t)rows * f->pitch), space);
 }
 
-/* States of all tiles of this rank, and the bytes moved since the last call. */
-static void trace(const struct field *f, const char *what)
+/* What lies in each tile, for the picture. */
+static void trace_names(const struct field *f, size_t tile)
+{
+    fprintf(f->trace, "window %d %d %zu %s\n", f->rank, f->size, tile, f->o.space);
+    for (MPI_Aint at = 0; at < row_at(f, 2, 0); at += (MPI_Aint)tile) {
+        int row = (int)((size_t)at / f->pitch), y = row % (f->n + 2);
+        fprintf(f->trace, "name %ld field %d, %s", (long)(at / (MPI_Aint)tile), row / (f->n + 2),
+                y == 0 ? "halo above" : y > f->n ? "halo below" : "row");
+        if (y > 0 && y <= f->n)
+            fprintf(f->trace, " %d", y);
+        fprintf(f->trace, "\n");
+    }
+}
+
+/* The tiles that neighbours wrote in the phase that is traced next. */
+static void trace_put(const struct field *f, int which)
+{
+    for (int i = 0; f->trace && i < 2; i++)
+        if ((i ? f->down : f->up) != MPI_PROC_NULL)
+            fprintf(f->trace, "put %ld\n",
+                    (long)(row_at(f, which, i ? f->n + 1 : 0) / strtol(f->o.tile, NULL, 10)));
+}
+
+static void trace_states(const struct field *f, const char *what)
 {
     static long long in, out;
     size_t tile = strtoul(f->o.tile, NULL, 10);
-    MPI_Aint bytes = row_at(f, 2, 0);
-    if (!f->trace)
-        return;
     fprintf(f->trace, "phase %s\n", what);
     fprintf(f->trace, "moved %lld %lld\n", counter("coh_bytes_in") - in,
             counter("coh_bytes_out") - out);
     in = counter("coh_bytes_in");
     out = counter("coh_bytes_out");
     for (int space = 0; space < 2; space++)
-        for (MPI_Aint at = 0; at < bytes; at += (MPI_Aint)tile) {
+        for (MPI_Aint at = 0; at < row_at(f, 2, 0); at += (MPI_Aint)tile) {
             int state, holds;
             MPI_Count valid;
             MPIX_Win_tile(f->win, at, space ? f->device : 0, &state, &holds, &valid);
@@ -110,6 +130,16 @@ static void trace(const struct field *f, const char *what)
                     state == MPIX_TILE_MODIFIED ? 'M' : state == MPIX_TILE_SHARED ? 'S' : 'I',
                     (long long)valid);
         }
+}
+
+/* States of all tiles of this rank, and the bytes moved since the last call.  A barrier keeps puts of
+ * the next phase away. */
+static void trace(const struct field *f, const char *what)
+{
+    if (f->trace)
+        trace_states(f, what);
+    if (f->o.trace)
+        MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static void begin(struct field *f)
@@ -121,24 +151,19 @@ static void begin(struct field *f)
                 p[(size_t)y * f->pitch / sizeof *p + (size_t)x] = initial(x, f->first + y);
         let_go(f, which, 0, f->n + 2, 0);
     }
+    if (f->trace)
+        trace_names(f, strtoul(f->o.tile, NULL, 10));
     trace(f, "begin");
 }
 
-/* An edge row goes from where the host reads it into the halo row of a neighbour. */
-static void send_row(const struct field *f, int which, int y, int to)
+/* An edge row goes from where the host holds it into the halo row of a neighbour. */
+static void send_row(const struct field *f, int which, int to, const void *row)
 {
     if (to == MPI_PROC_NULL)
         return;
-    const void *p = hold(f, which, y, 1, 0, MPIX_WIN_READ);
     int n = rows_of(f, to);
-    MPI_Put(p, (int)f->row, MPI_BYTE, to, row_there(f, which, to == f->up ? n + 1 : 0, n),
+    MPI_Put(row, (int)f->row, MPI_BYTE, to, row_there(f, which, to == f->up ? n + 1 : 0, n),
             (int)f->row, MPI_BYTE, f->win);
-}
-
-static void sent_row(const struct field *f, int which, int y, int to)
-{
-    if (to != MPI_PROC_NULL)
-        let_go(f, which, y, 1, 0);
 }
 
 static void step(struct field *f, int old)
@@ -152,12 +177,17 @@ static void step(struct field *f, int old)
     let_go(f, new, 1, f->n, f->device);
     let_go(f, old, 0, f->n + 2, f->device);
     trace(f, "kernel");
-    send_row(f, new, 1, f->up);
-    send_row(f, new, f->n, f->down);
+    int y[2] = {1, f->n}, to[2] = {f->up, f->down};
+    for (int i = 0; i < 2; i++)
+        p[i] = to[i] == MPI_PROC_NULL ? NULL : hold(f, new, y[i], 1, 0, MPIX_WIN_READ);
     trace(f, "read");
+    for (int i = 0; i < 2; i++)
+        send_row(f, new, to[i], p[i]);
     MPI_Win_fence(0, f->win);
-    sent_row(f, new, 1, f->up);
-    sent_row(f, new, f->n, f->down);
+    for (int i = 0; i < 2; i++)
+        if (p[i])
+            let_go(f, new, y[i], 1, 0);
+    trace_put(f, new);
     trace(f, "put");
 }
 
