@@ -132,8 +132,8 @@ static void trace_states(const struct field *f, const char *what)
         }
 }
 
-/* States of all tiles of this rank, and the bytes moved since the last call.  A barrier keeps puts of
- * the next phase away. */
+/* States of all tiles of this rank, and the bytes moved since then.  The barrier keeps puts of the
+ * next phase away. */
 static void trace(const struct field *f, const char *what)
 {
     if (f->trace)
