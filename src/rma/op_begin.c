@@ -35,6 +35,21 @@ enum run {
     RUN_QUEUE
 };
 
+/* The epoch may open within the time that a cache line takes, and an element costs more than that.
+ * So the first operation looks for a while; where it has been in vain, the others do not. */
+static int opens_soon(struct rma_win *w)
+{
+    enum { LOOKS = 24 };
+    int opened = rma_fence_poll(w) + rma_start_poll(w);
+    if (!rma_in(w, SET_BARRIER_OUT) && !rma_in(w, SET_POSTS_OUT))
+        return opened;
+    for (int i = w->table.ntargets ? LOOKS : 1; i < LOOKS && !opened; i++) {
+        cpu_relax();
+        opened = rma_fence_poll(w) + rma_start_poll(w);
+    }
+    return opened;
+}
+
 /* Is it admitted (*v), and can it be done at once? */
 static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t bytes,
                          enum rma_called how, const struct rma_target *t, enum verdict *v, int *err)
@@ -53,7 +68,7 @@ static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t byt
         *err = rma_lockall_touch(w, n);
         return *err ? RUN_OVER : RUN_AGAIN;
     }
-    if (*v == ADMIT_QUEUE && n && rma_fence_poll(w) + rma_start_poll(w))
+    if (*v == ADMIT_QUEUE && n && opens_soon(w))
         return RUN_AGAIN;
     if (n && n->bundles && !(how == RMA_LATER_TOO && rma_may_bundle(n, a, bytes))) {
         rma_bundle_drain(w, n);
