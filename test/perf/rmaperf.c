@@ -241,7 +241,7 @@ static void window_life(struct perf *p, const struct row *r, long n)
 }
 
 /* op 1: what is sent is written before, as a program does. Memory that nothing writes stays in the
- * caches of both cores, which flatters whoever reads it with one copy. */
+ * caches of both cores, from where one copy takes half the time of two. */
 static void pingpong(struct perf *p, const struct row *r, long n)
 {
     while (n--) {
