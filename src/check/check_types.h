@@ -17,7 +17,7 @@
 #include "progress/progress.h"
 
 enum { ALIGN_RING = AM_CHECK, ALIGN_ACK, ALIGN_ASK, ALIGN_VERDICT, ALIGN_ALIKE,
-       ALIGN_CROSS };
+       ALIGN_CROSS, ALIGN_SOON };
 
 enum check_level { CHECK_WATCH = 1, CHECK_GUARD, CHECK_STRICT }; /* MPIR_CVAR_COLL_CHECK */
 
@@ -133,6 +133,8 @@ void text_call(const struct align_entry *e, char *buf, size_t len);
 void text_ranks(const int *ranks, int n, char *buf, size_t len);
 /* It shows call k, or has ended before it. */
 int has_its_say(const struct align_view *v, uint32_t k);
+/* The places that the verdict names; how many. */
+int text_sites(const struct align_view *v, int n, uint32_t k, uint64_t site[TEXT_LINES]);
 /* The verdict about call k of the n views; site(id): text of a place. */
 void text_verdict(const struct align_view *v, int n, uint32_t k, const char *name,
                   void (*site)(uint64_t id, char *buf, size_t len), struct align_text *out);
@@ -145,11 +147,22 @@ enum { SITE_OFFSET = 48 }; /* bits of a place in messages below its module */
 void site_module(uint64_t address, uint64_t *id, char *path, size_t len);
 /* Such a module of another process. */
 void site_learn(uint64_t id, const char *path);
+/* The path of a place's module, 1; 0: it is not known. */
+int site_module_of(uint64_t portable, char *path, size_t len);
+uint64_t site_offset(uint64_t portable); /* in the module */
 
 /* Modules may have come and gone since the last places were asked for. */
 void site_renew(void);
 /* Hash of the last `depth` calls that lead to `site`; 0: the stack does not show it. */
 uint32_t site_stack(const void *site, int depth);
+
+/* lines.c. 1: site_told() has the text, with a line if there is one. 0: not yet, ask again; the
+ * work goes on meanwhile. */
+int site_soon(uint64_t portable);
+/* What is known so far. */
+void site_told(uint64_t portable, char *buf, size_t len);
+#define SITE_NS 10000000000u  /* addr2line has so long */
+#define PLACES_NS 5000000u    /* site_soon() is asked again after it */
 
 /* --- records and messages ------------------------------------------------------------------- */
 
@@ -182,8 +195,10 @@ struct align {
     struct list others;
     uint64_t look;         /* judge: when to give the verdict (ns); 0: no difference is known */
     int asked_again;       /* ... and whether all were asked for their rings a second time */
+    int only_places;       /* ... and there is no difference: a warning waits for its lines */
     uint32_t alike;        /* all members' calls up to this one are known to be the same */
     int doubted;           /* judge: a process has an error, and waits for a word */
+    int soon;              /* there is a difference: its verdict waits for lines of the program */
     int warned;            /* judge: places that differ have been named */
     int unguarded;         /* its calls carry no note */
     struct align_cross *cross; /* cross.c; NULL: nothing yet */
@@ -224,6 +239,8 @@ struct check {
         char path[160];
     } range[CHECK_MODULES];
     unsigned ranges;       /* how many were found; the last CHECK_MODULES are kept */
+    struct list lines;     /* lines.c: of places */
+    uint64_t line_ns;      /* how long addr2line may take (ns) */
     unsigned long long loaded; /* modules loaded and unloaded so far, when they were found */
     struct stall *stall; /* stall.c */
 };
@@ -262,5 +279,7 @@ void post_send(int dst, int type, const void *a, size_t alen, const void *b, siz
 /* ... of a message that is answered by as many replies. */
 void post_ask(int dst, int type, const void *a, size_t alen, unsigned replies);
 int post_drain(struct check *k); /* messages sent */
+/* lines.c */
+void sites_drop(struct check *k);
 
 #endif

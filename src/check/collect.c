@@ -257,7 +257,7 @@ static void tell_group(struct verdict *v, int i)
     }
     text_ranks(rank, n, list, sizeof list);
     if (st->m.site)
-        site_text(st->m.site, site, sizeof site);
+        site_told(st->m.site, site, sizeof site);
     if (v->lines++ < LINES) {
         if (st->m.mode == WAIT_ENDED)
             log_warn("  rank%s %-8s %s", n > 1 ? "s" : " ", list, st->m.call);
@@ -270,6 +270,21 @@ static void tell_group(struct verdict *v, int i)
     if (st->m.mode != WAIT_ENDED)
         snprintf(text + at, sizeof text - (size_t)at, " waits for %s", needs);
     append(v, text);
+}
+
+/* The lines of the program that the verdict names; 0: they are looked up. */
+static int lines_known(const struct stall *s)
+{
+    uint64_t site[LINES];
+    int n = 0, known = 1;
+    for (int i = 0; i < s->ncore; i++) {
+        int j = 0;
+        while (j < n && site[j] != s->core[i]->m.site)
+            j++;
+        if (j == n && n < LINES)
+            known &= site_soon(site[n++] = s->core[i]->m.site);
+    }
+    return known;
 }
 
 /* Does a process of the core wait for a message, which no error of a collective call ends? */
@@ -381,6 +396,7 @@ void stall_same(struct stall *s, const struct round_msg *m)
         return;
     s->pause = 1;
     s->end = time_now() + (s->turn == 1 ? BETWEEN_NS : 0);
+    lines_known(s); /* most are there after the second turn */
     progress_hook_add(&s->hook);
 }
 
@@ -407,8 +423,10 @@ static int turn(void *arg)
             mark_silent(s);
         else if (s->turn == 1)
             ask_all(s, 2);
-        else
+        else if (lines_known(s))
             pronounce(s);
+        else
+            s->end = now + PLACES_NS;
     } else if (!s->turn && s->due && now >= s->due) {
         s->due = 0;
         look(s);

@@ -140,16 +140,27 @@ static void end_calls(const struct align *a, const char *brief)
     stall_verdict(&m, brief);
 }
 
+struct places {
+    uint64_t sent, took;
+};
+
+static int lines_known(void *arg)
+{
+    const struct places *p = arg;
+    int sent = site_soon(p->sent), took = site_soon(p->took);
+    return sent && took;
+}
+
 static void report(struct align *a, const struct cross_note *n, const struct p2p_took *t)
 {
-    char call[96], sent[128], wait[96], took[128] = "", brief[TEXT_SHORT];
+    char call[96], sent[128], wait[96], took[128], brief[TEXT_SHORT];
+    struct places p = {n->m.call.site, site_portable(site_here())};
+    progress_wait_for(lines_known, &p, "file and line of a call", -1, 2 * SITE_NS);
     text_call(&n->m.call, call, sizeof call);
-    site_text(n->m.call.site, sent, sizeof sent);
+    site_told(p.sent, sent, sizeof sent);
+    site_told(p.took, took, sizeof took);
     snprintf(wait, sizeof wait, "%s(source %d, tag %d)", proc->call ? proc->call : "a receive",
              t->source, t->tag);
-    uint64_t here = site_portable(site_here());
-    if (here)
-        site_text(here, took, sizeof took);
     align_rename(a);
     snprintf(brief, sizeof brief,
              "a message crosses a collective call on %.60s: rank %d sends it behind %.70s %.70s, "
@@ -169,6 +180,7 @@ void check_received(struct comm *c, const struct p2p_took *t)
     struct align *a = align_of(c);
     struct align_cross *x = is_judged(a) ? a->cross : NULL;
     const struct cross_note *found = NULL;
+    struct cross_note note;
     if (!x || a->crossed)
         return;
     forget(x, a->h.blocking);
@@ -178,7 +190,8 @@ void check_received(struct comm *c, const struct p2p_took *t)
     if (!found)
         return;
     a->crossed = 1;
-    report(a, found, t);
+    note = *found; /* others may come while the report waits for its lines */
+    report(a, &note, t);
 }
 
 void check_waited(struct request *const *r, int n)

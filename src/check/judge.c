@@ -5,6 +5,7 @@
  *      <------------- ALIGN_ACK    (to MPI_Finalize) the ring is here
  *      <------------- ALIGN_ASK    there is a difference, or an error: send yours
  *      <----------- ALIGN_ALIKE    (to those with an error) all have come as far, and agree
+ *      <------------ ALIGN_SOON    (to those with an error) the verdict waits for its lines
  *      <--------- ALIGN_VERDICT    the text; the communicator's calls end with MPI_ERR_NOT_SAME
  *
  * Histories only grow, so a difference that two rings show is a proof. */
@@ -188,14 +189,56 @@ static void pronounce(struct align *a, const struct align_view *v, int n, uint32
     free(t);
 }
 
+/* The lines of the program that the verdict about call k names; 0: they are looked up. */
+static int lines_known(const struct align_view *v, int n, uint32_t k)
+{
+    uint64_t site[TEXT_LINES];
+    int many = text_sites(v, n, k, site), known = 1;
+    for (int i = 0; i < many; i++)
+        known &= site_soon(site[i]);
+    return known;
+}
+
+static void look_no_more(struct align *a)
+{
+    proc->check->pending -= a->look != 0;
+    a->look = 0;
+    a->only_places = 0;
+}
+
+static void look_in(struct align *a, uint64_t ns)
+{
+    proc->check->pending += a->look == 0;
+    a->look = time_now() + ns;
+    a->only_places = 0;
+    judge_later(proc->check);
+}
+
+/* Others that wait behind an error wait longer. */
+static void await_lines(struct align *a)
+{
+    look_in(a, PLACES_NS);
+    if (a->doubted && !a->soon) {
+        a->soon = 1;
+        to_all(a, ALIGN_SOON, NULL, 0);
+    }
+}
+
 /* Level 3: equal calls that are made from different places are named once. */
-static void look_at_places(struct align *a, struct align_view *v, int n)
+static void look_at_places(struct align *a, struct align_view *v, int n, enum judge_when now)
 {
     struct align_text *t;
     uint32_t k;
     for (int i = 0; i < n; i++)
         v[i].places = 1;
-    if (a->warned || !(k = first_difference(v, n)) || !(t = malloc(sizeof *t)))
+    if (a->warned || !(k = first_difference(v, n)))
+        return;
+    if (!lines_known(v, n, k) && now != LOOK_LAST) {
+        look_in(a, PLACES_NS);
+        a->only_places = 1;
+        return;
+    }
+    if (!(t = malloc(sizeof *t)))
         return;
     a->warned = 1;
     text_verdict(v, n, k, a->name, site_text, t);
@@ -219,14 +262,13 @@ static void look_at_doubts(struct align *a, const struct align_view *v, int n)
 
 /* Level 3: the order across communicators. Behind a verdict about another one, processes differ
  * lawfully, and that one may come a little later: this is never reported early. */
-static uint32_t look_at_order(struct align_view *v, int n, enum judge_when now, int *wait)
+static uint32_t look_at_order(struct align_view *v, int n)
 {
     if (cvar.coll_check < CHECK_STRICT || proc->check->told)
         return 0;
     for (int i = 0; i < n; i++)
         v[i].order = 1;
     uint32_t k = first_difference(v, n);
-    *wait = now == LOOK_EARLY;
     for (int i = 0; !k && i < n; i++)
         v[i].order = 0;
     return k;
@@ -240,44 +282,50 @@ static int all_said(const struct align *a, const struct align_view *v, int n, ui
     return said == a->size;
 }
 
+/* The calls differ from call k on. said: all that there is to say about it is here. */
+static void look_at_difference(struct align *a, const struct align_view *v, int n, uint32_t k,
+                               int said, enum judge_when now)
+{
+    int lines = lines_known(v, n, k);
+    if (now == LOOK_DUE && !said && !a->asked_again) {
+        a->asked_again = 1; /* it answered before it came to this call */
+        look_in(a, GATHER_NS);
+        to_all(a, ALIGN_ASK, NULL, 0);
+    } else if (now == LOOK_EARLY && !said) {
+        if (a->look && !a->only_places)
+            return;
+        look_in(a, GATHER_NS);
+        to_all(a, ALIGN_ASK, NULL, 0);
+    } else if (!lines && now != LOOK_LAST) { /* LOOK_LAST: no other thread is in MPI */
+        await_lines(a);
+    } else {
+        look_no_more(a);
+        pronounce(a, v, n, k);
+    }
+}
+
 void judge_look(struct align *a, enum judge_when now)
 {
-    struct check *k = proc->check;
     struct align_entry *e;
-    int n;
+    int n, order = 0;
     /* A deadlock was reported meanwhile; or the living may leave calls, and differ lawfully. */
-    if (a->look && (a->verdict || boot_failed_count())) {
-        a->look = 0;
-        k->pending--;
-    }
+    if (a->look && (a->verdict || boot_failed_count()))
+        look_no_more(a);
     if (a->verdict || boot_failed_count() || list_empty(&a->others))
         return;
     struct align_view *v = all_views(a, &n, &e);
-    int wait = 0;
     uint32_t differs = v ? first_difference(v, n) : 0;
     if (v && !differs)
-        differs = look_at_order(v, n, now, &wait);
-    if (differs && now == LOOK_DUE && !all_said(a, v, n, differs) && !a->asked_again) {
-        a->asked_again = 1; /* it answered before it came to this call */
-        a->look = time_now() + GATHER_NS;
-        to_all(a, ALIGN_ASK, NULL, 0);
-    } else if (differs && !wait && (now != LOOK_EARLY || all_said(a, v, n, differs))) {
-        k->pending -= a->look != 0;
-        a->look = 0;
-        pronounce(a, v, n, differs);
-    } else if (differs && !a->look) {
-        a->look = time_now() + GATHER_NS;
-        k->pending++;
-        to_all(a, ALIGN_ASK, NULL, 0);
-        judge_later(k);
-    } else if (!differs && a->look) { /* packed data of one more explain it */
-        a->look = 0;
-        k->pending--;
-    }
+        order = (differs = look_at_order(v, n)) != 0;
+    if (differs) /* the reason for another order may be about to come */
+        look_at_difference(a, v, n, differs,
+                           all_said(a, v, n, differs) && !(order && now == LOOK_EARLY), now);
+    else if (a->look) /* packed data of one more explain it */
+        look_no_more(a);
     if (v && !differs)
         look_at_doubts(a, v, n);
     if (v && !differs && cvar.coll_check >= CHECK_STRICT)
-        look_at_places(a, v, n);
+        look_at_places(a, v, n, now);
     free(v);
     free(e);
 }
@@ -307,6 +355,15 @@ static void keep_ring(struct align *a, const struct ring_msg *m, const struct al
                                .e = o->e};
     list_push(&a->others, &o->link);
     a->finals += m->final != 0;
+}
+
+/* The communicator is gone here, and the last rings of all others have come. 1: so is a. */
+static int drop_if_over(struct align *a)
+{
+    int over = a->final && !a->comm && a->rank >= 0 && a->finals == a->size - 1 && !a->look;
+    if (over)
+        align_drop(a);
+    return over;
 }
 
 static int on_ring(int src, const void *msg, size_t len)
@@ -343,8 +400,7 @@ static int on_ring(int src, const void *msg, size_t len)
         to_all(a, ALIGN_ASK, NULL, 0);
     }
     judge_look(a, LOOK_EARLY);
-    if (a->final && !a->comm && a->rank >= 0 && a->finals == a->size - 1 && !a->look)
-        align_drop(a);
+    drop_if_over(a);
     return 0;
 }
 
@@ -416,6 +472,18 @@ void judge_stall(void)
     }
 }
 
+static int on_soon(int src, const void *msg, size_t len)
+{
+    struct word_msg m;
+    if (!proc->check || len != sizeof m)
+        return 0;
+    memcpy(&m, msg, sizeof m);
+    struct align *a = align_find(m.key, 0);
+    if (a && a->judge == src)
+        a->soon = 1;
+    return 0;
+}
+
 static int has_verdict(void *arg)
 {
     const struct align *a = arg;
@@ -424,6 +492,7 @@ static int has_verdict(void *arg)
 
 void judge_explain(struct align *a)
 {
+    static const char what[] = "the comparison of collective calls";
     if (a->verdict)
         return;
     if (a->judge == boot_rank()) {
@@ -433,7 +502,9 @@ void judge_explain(struct align *a)
     } else {
         judge_send_ring(a, RING_EXPLAIN);
     }
-    progress_wait_for(has_verdict, a, "the comparison of collective calls", -1, EXPLAIN_NS);
+    progress_wait_for(has_verdict, a, what, -1, EXPLAIN_NS);
+    if (a->soon && !has_verdict(a))
+        progress_wait_for(has_verdict, a, what, -1, SITE_NS + EXPLAIN_NS);
 }
 
 static int hook(void *arg)
@@ -449,6 +520,8 @@ static int hook(void *arg)
         if (a->look && now >= a->look) {
             judge_look(a, LOOK_DUE);
             events++;
+            if (drop_if_over(a)) /* the others come in the next turn */
+                break;
         }
     }
     if (list_empty(&k->posts) && !k->pending && !k->abort_at)
@@ -471,6 +544,7 @@ int judge_init(void)
     am_handler(ALIGN_ASK, on_ask);
     am_handler(ALIGN_VERDICT, on_verdict);
     am_handler(ALIGN_ALIKE, on_alike);
+    am_handler(ALIGN_SOON, on_soon);
     cross_init();
     return stall_init();
 }

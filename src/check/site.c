@@ -1,24 +1,17 @@
-/* site.c - places in the program: from a return address to file and line.
+/* site.c - places in the program, as numbers that mean the same in all processes.
  *
  *   portable = hash of the module's path (16 bits) | offset in the module (48 bits)
  *
- * Programs of one job lie at different addresses in each process. The text is asked of addr2line,
- * once for each place of a verdict. */
-#include <errno.h>
+ * Programs of one job lie at different addresses in each process. lines.c has the text. */
 #include <execinfo.h>
-#include <fcntl.h>
 #include <link.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/sched.h"
 #include "check/check_types.h"
-
-extern char **environ;
 
 enum { PATH_LEN = 160 };
 static const uint64_t OFFSET_MASK = (1ull << SITE_OFFSET) - 1;
@@ -177,83 +170,23 @@ void site_learn(uint64_t id, const char *path)
     snprintf(k->module[k->modules++].path, PATH_LEN, "%s", path);
 }
 
-static int known_module(uint64_t id, char *path)
+int site_module_of(uint64_t portable, char *path, size_t len)
 {
-    struct module m = {.id = id};
+    const struct check *k = proc->check;
+    struct module m = {.id = portable >> SITE_OFFSET};
     if (dl_iterate_phdr(look, &m) && m.found) {
-        memcpy(path, m.path, PATH_LEN);
+        snprintf(path, len, "%s", m.path);
         return 1;
     }
-    const struct check *k = proc->check;
     for (int i = 0; k && i < k->modules; i++)
-        if (k->module[i].id == id) {
-            snprintf(path, PATH_LEN, "%s", k->module[i].path);
+        if (k->module[i].id == m.id) {
+            snprintf(path, len, "%s", k->module[i].path);
             return 1;
         }
     return 0;
 }
 
-static void read_line(int fd, char *line, size_t len)
+uint64_t site_offset(uint64_t portable)
 {
-    size_t at = 0;
-    ssize_t n;
-    while ((n = read(fd, line + at, len - 1 - at)) > 0 || (n < 0 && errno == EINTR)) {
-        at += n > 0 ? (size_t)n : 0;
-        if (at == len - 1)
-            break;
-    }
-    line[at] = 0;
-    line[strcspn(line, "\n")] = 0;
-}
-
-/* "path/file.c:12" of addr2line; empty: it is not there, or knows nothing. */
-static void ask_addr2line(char *path, uint64_t offset, char *line, size_t len)
-{
-    char number[32];
-    char *argv[] = {"addr2line", "-e", path, number, NULL};
-    posix_spawn_file_actions_t io;
-    int fd[2];
-    pid_t pid;
-    *line = 0;
-    snprintf(number, sizeof number, "%#llx", (unsigned long long)offset);
-    if (pipe2(fd, O_CLOEXEC))
-        return;
-    posix_spawn_file_actions_init(&io);
-    posix_spawn_file_actions_adddup2(&io, fd[1], 1);
-    posix_spawn_file_actions_addopen(&io, 2, "/dev/null", O_WRONLY, 0);
-    int err = posix_spawnp(&pid, argv[0], &io, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&io);
-    close(fd[1]);
-    if (!err) {
-        read_line(fd[0], line, len);
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-            ;
-    }
-    close(fd[0]);
-    if (!strncmp(line, "??", 2) || strstr(line, ":?"))
-        *line = 0;
-}
-
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-void site_text(uint64_t portable, char *buf, size_t len)
-{
-    char path[PATH_LEN], line[512] = "";
-    uint64_t offset = portable & OFFSET_MASK;
-    if (!portable || !known_module(portable >> SITE_OFFSET, path)) {
-        snprintf(buf, len, "%s", portable ? "(in another program)" : "");
-        return;
-    }
-    if (!sched) /* the call lies before the address that it returns to */
-        ask_addr2line(path, offset - 1, line, sizeof line);
-    if (*line) {
-        line[strcspn(line, " ")] = 0; /* "(discriminator 3)" */
-        snprintf(buf, len, "%s", last_part(line));
-    } else {
-        snprintf(buf, len, "%s+%#llx", last_part(path), (unsigned long long)offset);
-    }
+    return portable & OFFSET_MASK;
 }

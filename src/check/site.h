@@ -9,7 +9,7 @@
 uint64_t site_here(void);
 /* A number for a return address that means the same in other processes of the program. */
 uint64_t site_portable(uint64_t address);
-/* "heat.c:212", or "program+0x1234" without lines. It may start addr2line. */
+/* "heat.c:212", or "program+0x1234" without lines. It may wait for addr2line. */
 void site_text(uint64_t portable, char *buf, size_t len);
 
 #endif

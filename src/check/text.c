@@ -273,13 +273,19 @@ static void group_line(const struct alike *g, uint32_t k,
         line[--n] = 0;
 }
 
+static const struct align_entry *entry_before(const struct align_view *v, int n, uint32_t k)
+{
+    const struct align_entry *e = NULL;
+    for (int i = 0; i < n && !e && k > 1; i++)
+        e = view_at(&v[i], k - 1);
+    return e;
+}
+
 static void last_alike(const struct align_view *v, int n, uint32_t k,
                        void (*site)(uint64_t id, char *buf, size_t len), char *line, size_t len)
 {
-    const struct align_entry *e = NULL;
+    const struct align_entry *e = entry_before(v, n, k);
     char call[96], at[80];
-    for (int i = 0; i < n && !e && k > 1; i++)
-        e = view_at(&v[i], k - 1);
     if (!e) {
         snprintf(line, len, k > 1 ? "  (earlier calls are not kept: MPIR_CVAR_COLL_CHECK_RING)"
                                   : "  no call before it.");
@@ -288,6 +294,21 @@ static void last_alike(const struct align_view *v, int n, uint32_t k,
     text_call(e, call, sizeof call);
     site(e->site, at, sizeof at);
     snprintf(line, len, "  the last call alike: call %u, %s, %s.", k - 1, call, at);
+}
+
+int text_sites(const struct align_view *v, int n, uint32_t k, uint64_t site[TEXT_LINES])
+{
+    struct alike g[GROUPS];
+    int *ranks = malloc((size_t)(n ? n : 1) * sizeof *ranks), sites = 0;
+    int groups = ranks ? make_groups(v, n, k, g, ranks) : 0;
+    for (int i = 0; i < groups; i++)
+        if (view_at(g[i].v, k))
+            site[sites++] = view_at(g[i].v, k)->site;
+    const struct align_entry *before = entry_before(v, n, k);
+    if (before)
+        site[sites++] = before->site;
+    free(ranks);
+    return sites;
 }
 
 void text_verdict(const struct align_view *v, int n, uint32_t k, const char *name,

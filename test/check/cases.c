@@ -1,7 +1,9 @@
 /* cases.c - programs with one error in their collective calls, by the name of the case; align.test
  * runs them and reads what the library prints. Lines that the messages must name carry "// at
  * NAME". */
+#include <fcntl.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,6 +252,25 @@ static void window_returns(void)
     printf("%s\n", cls == MPI_ERR_NOT_SAME ? "not same" : "another class");
 }
 
+/* addr2line is asked for lines, and answers when another thread has made a call (align.test). */
+static void *other_thread(void *arg)
+{
+    int flag;
+    while (access("asked", F_OK))
+        usleep(1000);
+    MPI_Iprobe(MPI_ANY_SOURCE, 7, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+    close(creat("go", 0600));
+    return arg;
+}
+
+static void meanwhile(void)
+{
+    pthread_t t;
+    if (rank == 0)
+        pthread_create(&t, NULL, other_thread, NULL);
+    other_call();
+}
+
 /* --- legal ------------------------------------------------------------------------------------ */
 
 static void legal_calls(MPI_Comm c)
@@ -449,7 +470,7 @@ static const struct check_case cases[] = {
     {"freed", freed}, {"windows", windows}, {"fence_free", fence_free},
     {"fence_modes", fence_modes}, {"inter", inter}, {"returns", returns},
     {"window_returns", window_returns}, {"inter_create", inter_create}, {"win_info", win_info},
-    {"legal", legal}};
+    {"meanwhile", meanwhile}, {"legal", legal}};
 
 int main(int argc, char **argv)
 {
