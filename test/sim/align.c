@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "check/check_types.h"
 #include "doom.h"
+#include "memory.h"
 #include "scenarios.h"
 #include "sim_types.h"
 #include "var/var.h"
@@ -623,14 +624,17 @@ static void checked(struct sim_knobs *k)
     static const char *const levels[] = {"1", "2", "3"};
     scenario_cvar("MPIR_CVAR_COLL_CHECK", levels[k->seed / HOWS % 3]);
     scenario_cvar("MPIR_CVAR_COLL_CHECK_STALL", "100");
-    if (k->seed % HOWS != SAME)
-        k->mortal = 1; /* no rank dies, but windows whose calls differ stay */
+    if (k->seed % HOWS == SAME)
+        return;
+    k->mortal = 1;  /* no rank dies, but windows whose calls differ stay */
+    memory_keep(1); /* what a verdict ends does not use what goes by it */
 }
 
 static void checked_mortals(struct sim_knobs *k)
 {
     checked(k);
     k->mortal = 1;
+    memory_keep(1);
     k->quiet_rank = -1;
     k->late_news = (int)(k->seed % 5) * 60;
 }

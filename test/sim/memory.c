@@ -175,7 +175,8 @@ static int kept(void *p)
         if (!gone.at)
             abort();
     }
-    gone.at[gone.n++] = (struct entry){p, malloc_usable_size(p), the_sim->now->rank};
+    gone.at[gone.n] = (struct entry){p, malloc_usable_size(p), the_sim->now->rank};
+    memset(p, 0xdb, gone.at[gone.n++].n); /* pointers in it lead nowhere */
     return 1;
 }
 

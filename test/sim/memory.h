@@ -16,7 +16,8 @@ long memory_most(int rank);  /* most since the last call */
 void memory_refuse(int rank);
 void memory_refuse_long(int rank, size_t least); /* ... of so many bytes or more */
 void memory_refuse_nth(int rank, int n); /* ... once, at the n-th call from now on */
-/* From now on what ranks free is kept: messages must not read it. 0: no longer. */
+/* From now on what ranks free is kept and overwritten: messages must not read it, and the library
+ * ends by a signal if it follows a pointer there. 0: no longer. */
 void memory_keep(int keep);
 /* Fails if [p, p + n) begins in memory that is so kept. */
 void memory_read(const void *p, size_t n);

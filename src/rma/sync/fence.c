@@ -63,9 +63,11 @@ static int few_left(void *arg)
     if (w->fence.barriers > x->left)
         rma_fence_poll(w);
     if (w->fence.barriers > x->left && w->comm->misaligned) {
-        w->dead = 1; /* barriers stay open */
+        w->dead = 1;
         w->err = err_make(MPI_ERR_NOT_SAME, "%s", w->comm->misaligned);
-        return 1;
+        /* Near barriers stay open. Requests end by it, too; until then they use the communicator,
+         * which goes with the window. */
+        return w->all_near;
     }
     return w->fence.barriers <= x->left;
 }
