@@ -222,6 +222,7 @@ int race_init(void)
     map_init(&r->sites);
     map_init(&r->objects);
     list_init(&r->busy);
+    list_init(&r->waiting);
     race_region_init(&r->region, (size_t)cvar.race_mem, race_report, NULL);
     r->region.ranks = (uint32_t)boot_size();
     r->region.did = did;
@@ -248,6 +249,8 @@ void race_ending(void)
         race_send_open(e->value);
     race_settle();
     if (!boot_failed_count()) {
+        race_hear(proc->obj->world, 1);
+        race_report_waiting(RACE_OPEN, !boot_failed_count());
         race_summary();
         race_advice_tell();
         race_graph_write();
@@ -263,6 +266,7 @@ void race_finalize(void)
         return;
     progress_hook_del(&r->hook);
     race_wins_free();
+    race_report_waiting(RACE_OPEN, 0);
     race_msg_free();
     race_region_free(&r->region);
     free(r->region.did);

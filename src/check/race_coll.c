@@ -72,26 +72,39 @@ static int is_whole(const struct race *r)
     return 1;
 }
 
-/* All are here, whole: 1. The barrier is needed, since a collective without data need not be
- * one. */
-static int all_whole(const struct race *r, struct comm *c)
+/* A collective without data need not wait for others; this one has some. */
+int race_hear(struct comm *c, int sent)
 {
-    int64_t whole = is_whole(r);
-    int err = r->threads == 1 ? coll_barrier(c) : coll_allreduce_i64(&whole, 1, COLL_MIN, c);
+    struct race *r = proc->race;
+    enum { WHOLE = 128 };
+    uint8_t mine = (uint8_t)(r->fetched | (sent && is_whole(r) ? WHOLE : 0));
+    uint8_t whole = mine & WHOLE;
+    uint8_t *all = malloc((size_t)c->size);
+    int err = !all || coll_allgather_bytes(&mine, all, 1, c);
+    for (int i = 0; !err && i < c->size; i++) {
+        whole &= all[i];
+        for (uint32_t t = (uint32_t)comm_world(c, i); t < r->tids; t += (uint32_t)boot_size())
+            r->region.did[t] |= all[i] & RACE_DID;
+    }
+    free(all);
+    if (!all)
+        r->off = 1; /* others wait for its part */
     return !err && whole && !boot_failed_count();
 }
 
 /* The end of a phase: all records are where they belong, then everything that is complete is
- * known to all. Where some thread goes on beside the call that is not so. */
+ * known to all. Where some thread goes on beside the call, or some records wait for a lock, that is
+ * not so. */
 static void end_phase(struct comm *c)
 {
     struct race *r = proc->race;
     size_t at = 0;
+    int sent = 1;
     for (struct map_entry *e; (e = map_next(&r->wins, &at)) != NULL;)
-        race_send_open(e->value);
+        sent &= race_send_open(e->value);
     race_settle();
-    if (!all_whole(r, c)) {
-        if (r->threads > 1 && !boot_failed_count())
+    if (!race_hear(c, sent)) {
+        if (!boot_failed_count())
             join(c);
         return;
     }
@@ -107,7 +120,9 @@ static void end_phase(struct comm *c)
     race_know(race_self(), v);
     r->fetched = 0;
     race_region_phase(&r->region, floor);
-    memset(r->region.did, 0, r->tids);
+    race_report_waiting(floor, 1);
+    for (uint32_t i = 0; i < r->tids; i++)
+        r->region.did[i] >>= RACE_DID_BITS;
 }
 
 void race_joined(struct comm *c)

@@ -259,7 +259,9 @@ static int take_records(int src, const struct records_msg *m, const char *record
     int cut = 0;
     if (!x)
         return 1;
-    r->region.did[m->tid] |= m->fetched;
+    /* the sender may be in the next phase already */
+    int next = m->issued >> RACE_PHASE_BITS > r->floor >> RACE_PHASE_BITS;
+    r->region.did[m->tid] |= (uint8_t)((m->fetched & RACE_DID) << (next ? RACE_DID_BITS : 0));
     int is_dynamic = !x->member[rma_win_comm(x->w)->rank].base;
     if (!is_let_in(x, src, m->epoch))
         return 0;

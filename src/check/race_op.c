@@ -409,17 +409,21 @@ void race_complete_all(struct race_win *x, enum race_call call, uint64_t site)
         race_complete(x, e->value, done, call, site);
 }
 
-void race_send_open(struct race_win *x)
+int race_send_open(struct race_win *x)
 {
     size_t at = 0;
+    int all = 1;
     for (struct map_entry *e; (e = map_next(&x->targets, &at)) != NULL;) {
         const struct race_target *t = e->value;
-        if (!race_is_settled(x, t)) /* it may have to come behind what is not known yet */
+        if (!race_is_settled(x, t)) { /* it may have to come behind what is not known yet */
+            all &= list_empty(&t->pend);
             continue;
+        }
         for (struct list *l = t->pend.next; l != &t->pend; l = l->next)
             race_send_batch(x, t, LIST_OBJ(l, struct race_pend, link), RACE_OPEN, RACE_CALL_NONE,
                             0);
     }
+    return all;
 }
 
 void race_targets_free(struct race_win *x)

@@ -54,13 +54,25 @@ static int one_process(const struct race_region *g, uint32_t a, uint32_t b)
     return g->ranks ? a % g->ranks == b % g->ranks : a == b;
 }
 
-/* May accumulates of both make a lock, or a flag? */
-static int may_lock(const struct race_region *g, const struct race_batch *a,
-                    const struct race_batch *b)
+/* Accumulates of its process, as far as heard. */
+static unsigned did(const struct race_region *g, const struct race_batch *b)
 {
-    unsigned x = a->fetched | (g->did ? g->did[a->tid] : 0u);
-    unsigned y = b->fetched | (g->did ? g->did[b->tid] : 0u);
+    unsigned d = g->did ? g->did[b->tid] : 0u;
+    return (b->fetched | d | d >> RACE_DID_BITS) & RACE_DID;
+}
+
+/* May accumulates of both make a lock, or a flag? */
+int race_pair_may_lock(const struct race_region *g, const struct race_found *f)
+{
+    unsigned x = did(g, f->old->batch), y = did(g, f->now->batch);
     return x && y && ((x | y) & RACE_FETCHED);
+}
+
+/* A flag is seen before the accumulate that set it is heard of. What looks at it fetches. */
+static int may_hear(const struct race_region *g, const struct race_found *f)
+{
+    unsigned x = did(g, f->old->batch), y = did(g, f->now->batch);
+    return g->did && (!x || !y) && ((x | y) & RACE_FETCHED);
 }
 
 static enum race_rule rule_of(const struct race_region *g, const struct race_rec *old,
@@ -102,9 +114,12 @@ void race_pair_test(struct race_region *g, const struct race_rec *old, const str
         return;
     int one = one_process(g, old->batch->tid, now->batch->tid);
     int hulls = (old->deed.flags | now->deed.flags) & RACE_HULL;
-    int locks = !one && rule != RACE_ACC_TYPE && rule != RACE_ACC_OP &&
-                may_lock(g, old->batch, now->batch);
-    struct race_found f = {old, now, rule, touch == RACE_MAY_TOUCH || hulls || locks};
+    int locks = !one && rule != RACE_ACC_TYPE && rule != RACE_ACC_OP;
+    struct race_found f = {old, now, rule, touch == RACE_MAY_TOUCH || hulls, 0};
+    if (locks && !f.possible) {
+        f.possible = race_pair_may_lock(g, &f);
+        f.depends = may_hear(g, &f);
+    }
     g->found(g->arg, &f);
 }
 

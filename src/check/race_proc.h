@@ -123,6 +123,12 @@ struct race_peer {
 struct race_exit {
     int found, code;
 };
+/* A pair that depends on what is heard by the end of the phase. */
+struct race_waiting {
+    struct list link;
+    struct race_rec old, now; /* each with a reference to its batch */
+    enum race_rule rule;
+};
 /* One in mode rma, which takes a process for one thread. Threads of all processes: number * size of
  * the job + rank. */
 struct race_thread {
@@ -148,6 +154,8 @@ struct race {
     uint64_t asked, told;    /* lock: number of the last question, of the last answer */
     struct race_view *tell;
     struct map pairs;        /* pairs of places that were reported */
+    struct list waiting;     /* struct race_waiting: pairs whose verdict is not known yet */
+    unsigned nwaiting;
     struct map sites;        /* return address -> portable place */
     uint64_t races, values, possible, reported;
     uint8_t fetched;         /* it did accumulates that fetch, in this phase */
@@ -174,6 +182,9 @@ uint64_t race_site(const void *address);
 uint64_t race_place(uint64_t address); /* the same of an address in the program */
 /* fn(arg) once when r is complete and its end is seen, or it is freed. */
 void race_watch_done(struct request *r, void (*fn)(void *arg), void *arg);
+/* race_coll.c: all processes of c say which accumulates they did; all are here. 1: all have sent
+ * their records (`sent`), and each thread that calls knows all that its process did. Waits. */
+int race_hear(struct comm *c, int sent);
 /* race_full.c: loads, stores and threads */
 int race_full_init(void);
 void race_full_stop(void);
@@ -187,8 +198,8 @@ void race_complete(struct race_win *x, struct race_target *t, uint64_t done, enu
 void race_complete_local(struct race_target *t, uint64_t done, enum race_call call,
                          uint64_t site);
 void race_complete_all(struct race_win *x, enum race_call call, uint64_t site);
-/* What is open goes to the targets as it is. */
-void race_send_open(struct race_win *x);
+/* What is open goes to the targets as it is. 0: but what waits for a lock. */
+int race_send_open(struct race_win *x);
 void race_targets_free(struct race_win *x);
 /* race_msg.c */
 struct race_peer *race_peer_of(int world);
@@ -252,6 +263,9 @@ void race_graph_free(void);
 void race_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void race_ordered(void *arg, const struct race_rec *early, const struct race_rec *late);
 void race_report(void *arg, const struct race_found *f);
+/* Of what was issued before `clock` all have said what accumulates they did (1), or nothing more
+ * will be heard (0). */
+void race_report_waiting(uint64_t clock, int heard);
 void race_summary(void);
 
 #endif

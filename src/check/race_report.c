@@ -14,6 +14,8 @@
 #include "dt/dt.h"
 #include "var/var.h"
 
+enum { MOST_WAITING = 1024 };
+
 /* One line, to the file of MPIR_CVAR_RACE_FILE or to stderr. */
 void race_line(const char *fmt, ...)
 {
@@ -71,7 +73,7 @@ static int is_known(const struct race_found *f)
     uint64_t a = mix(f->old->site, (uint64_t)f->old->deed.kind | 64);
     uint64_t b = mix(f->now->site, (uint64_t)f->now->deed.kind | 64);
     uint64_t key = mix(a < b ? mix(1, a) : mix(1, b), a < b ? b : a) | 1;
-    key = mix(key, f->rule);
+    key = mix(key, (uint64_t)f->rule << 1 | (f->possible != 0));
     if (map_get(&r->pairs, key))
         return 1;
     map_put(&r->pairs, key, r);
@@ -85,7 +87,7 @@ static void where(const struct race_found *f, uint64_t at, char *buf, size_t len
     struct race_win *x = id ? race_win_of(id) : NULL;
     char made[160];
     if (!x) {
-        snprintf(buf, len, "a buffer");
+        snprintf(buf, len, id ? "a window that was freed" : "a buffer");
         return;
     }
     const struct race_member *m = &x->member[rma_win_comm(x->w)->rank];
@@ -116,12 +118,11 @@ static void tell(const struct race_found *f)
     race_line("  not ordered: %s", race_rule_text(f->rule));
 }
 
-void race_report(void *arg, const struct race_found *f)
+static void report(const struct race_found *f)
 {
     struct race *r = proc->race;
-    (void)arg;
     race_graph_race(f);
-    if (r->off || is_known(f))
+    if (is_known(f))
         return;
     if (f->possible) {
         r->possible++;
@@ -137,6 +138,58 @@ void race_report(void *arg, const struct race_found *f)
     r->exit->found = 1;
     if (r->reported++ < (uint64_t)cvar.race_reports)
         tell(f);
+}
+
+/* 0: there is no room. */
+static int hold(const struct race_found *f)
+{
+    struct race *r = proc->race;
+    struct race_waiting *w = r->nwaiting < MOST_WAITING ? malloc(sizeof *w) : NULL;
+    if (!w)
+        return 0;
+    *w = (struct race_waiting){.old = *f->old, .now = *f->now, .rule = f->rule};
+    race_batch_ref(w->old.batch);
+    race_batch_ref(w->now.batch);
+    list_push(&r->waiting, &w->link);
+    r->nwaiting++;
+    return 1;
+}
+
+static uint64_t issued(const struct race_rec *r)
+{
+    return r->batch->issued + r->tick;
+}
+
+void race_report_waiting(uint64_t clock, int heard)
+{
+    struct race *r = proc->race;
+    for (struct list *l = r->waiting.next, *next; l != &r->waiting; l = next) {
+        struct race_waiting *w = LIST_OBJ(l, struct race_waiting, link);
+        struct race_found f = {&w->old, &w->now, w->rule, 0, 0};
+        next = l->next;
+        if (issued(&w->old) >= clock || issued(&w->now) >= clock)
+            continue;
+        f.possible = !heard || race_pair_may_lock(&r->region, &f);
+        if (!r->off)
+            report(&f);
+        list_del(l);
+        race_batch_drop(w->old.batch);
+        race_batch_drop(w->now.batch);
+        free(w);
+        r->nwaiting--;
+    }
+}
+
+void race_report(void *arg, const struct race_found *f)
+{
+    struct race_found now = *f;
+    (void)arg;
+    if (proc->race->off)
+        return;
+    if (now.depends && hold(f))
+        return;
+    now.possible |= now.depends;
+    report(&now);
 }
 
 void race_ordered(void *arg, const struct race_rec *early, const struct race_rec *late)

@@ -109,7 +109,7 @@ const char *race_rule_text(enum race_rule r);
 /* --- records (race_region.c, race_pair.c) ----------------------------------------------------- */
 
 /* Accumulates of the process in this phase: they may make a lock, or a flag that another polls. */
-enum race_fetched { RACE_FETCHED = 1, RACE_UPDATED = 2 };
+enum race_fetched { RACE_FETCHED = 1, RACE_UPDATED = 2, RACE_DID = 3, RACE_DID_BITS = 2 };
 /* Accesses of one thread that knew the same when they were issued, and are complete together. */
 struct race_batch {
     uint32_t tid, refs;
@@ -140,6 +140,7 @@ struct race_found { /* two accesses that interfere */
     const struct race_rec *old, *now;
     enum race_rule rule;
     int possible;            /* not proved */
+    int depends;             /* on accumulates in this phase that may not have been heard of */
 };
 struct race_counts {
     uint64_t records, bytes, peak, tests, merged, dropped, closed, lost;
@@ -149,7 +150,8 @@ struct race_region {
     size_t budget;           /* bytes */
     uint32_t ranks;          /* thread t is of process t % ranks; 0: each is one of its own */
     struct race_counts n;
-    uint8_t *did;            /* by thread: enum race_fetched, as far as heard; or NULL */
+    uint8_t *did;            /* by thread: enum race_fetched, as far as heard, of this phase and,
+                              * RACE_DID_BITS higher, of the next one; or NULL */
     void (*found)(void *arg, const struct race_found *f);
     /* Two accesses that interfere, but for the order of early before late. late NULL: early goes,
      * and what it is ordered with is not known any more. early NULL: late comes. While the function
@@ -170,6 +172,8 @@ int race_pair_dominated(const struct race_rec *old, const struct race_rec *now);
 void race_pair_test(struct race_region *g, const struct race_rec *old, const struct race_rec *now,
                     int again);
 /* now takes the place of old. */
+/* Not proved, by what is heard now. */
+int race_pair_may_lock(const struct race_region *g, const struct race_found *f);
 void race_pair_replaced(struct race_region *g, const struct race_rec *old,
                         const struct race_rec *now);
 

@@ -202,8 +202,9 @@ static void shown(void)
 int main(int argc, char **argv)
 {
     char *mem, *block[3];
-    int i, min, provided, classes = 0;
+    int i, min, provided, classes = 0, near;
     MPI_Win win;
+    MPI_Comm node;
 
 #ifdef __GLIBC__
     /* as it is at the beginning; else it grows with each large free() */
@@ -213,6 +214,13 @@ int main(int argc, char **argv)
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     min = (int)pv_cvar("MPIR_CVAR_RMA_MOVE_MIN");
     moves = min > 0 && min <= N / 2 && mt_size > 1;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &near);
+    MPI_Comm_free(&node);
+    if (near < mt_size) { /* nothing moves for far ranks (MPIR_CVAR_NOLOCAL) */
+        MPI_T_finalize();
+        return mt_finish();
+    }
     mem = pages(2 * N);
     life(mem, N, moves);
     life(mem + N, N, moves);
