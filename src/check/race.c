@@ -33,8 +33,15 @@ static void flush(const struct race *r)
 
 uint64_t race_tick(void)
 {
+    struct race_thread *t = race_self();
     flush(proc->race);
-    return ++race_self()->clock;
+    return t->ended = ++t->clock;
+}
+
+void race_op_tick(void)
+{
+    flush(proc->race);
+    race_self()->clock++;
 }
 
 struct race_view *race_knowledge(void)
@@ -187,7 +194,7 @@ static int threads_make(struct race *r)
     r->threads = race_is_full() ? RACE_THREADS : 1;
     r->tids = (uint32_t)(r->threads * boot_size());
     for (int i = 0; i < r->threads; i++)
-        r->thread[i] = (struct race_thread){(uint32_t)(i * boot_size() + boot_rank()), 0,
+        r->thread[i] = (struct race_thread){(uint32_t)(i * boot_size() + boot_rank()), 0, 0,
                                             ++r->view_nos, race_view_ref(v)};
     race_view_drop(v);
     return 0;

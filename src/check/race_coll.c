@@ -121,6 +121,7 @@ static void end_phase(struct comm *c)
     r->fetched = 0;
     race_region_phase(&r->region, floor);
     race_report_waiting(floor, 1);
+    race_count();
     for (uint32_t i = 0; i < r->tids; i++)
         r->region.did[i] >>= RACE_DID_BITS;
 }

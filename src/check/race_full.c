@@ -36,8 +36,9 @@ static void take_all(struct race *r, const struct race_access *list, unsigned n)
         if (a->len)
             race_region_add(&r->region, &rec);
     }
-    t->clock++; /* a thread that hears of it now hears of these, too */
+    t->ended = ++t->clock; /* a thread that hears of it now hears of these, too */
     race_batch_drop(b);
+    race_count();
 }
 
 /* The program's threads come here from outside of MPI calls, too. */

@@ -15,6 +15,7 @@
 
 #include "boot/boot.h"
 #include "obj/err.h"
+#include "var/var.h"
 
 struct records_msg {
     uint64_t win, number, issued, done, view_no, site;
@@ -45,6 +46,7 @@ void *race_pack(const void *head, size_t head_len, const struct race_view *v, si
     if (m.n * sizeof(struct race_entry) > room) {
         m.n = (uint32_t)(room / sizeof(struct race_entry));
         m.cut = 1;
+        pvar_set_add(pvar_proc(), PVAR_RACE_VIEWS_CUT, 1);
     }
     *len = head_len + sizeof m + m.n * sizeof(struct race_entry);
     char *b = malloc(*len);
@@ -285,6 +287,7 @@ static int take_records(int src, const struct records_msg *m, const char *record
         race_region_add(&r->region, &rec);
     }
     race_batch_drop(b);
+    race_count();
     return 1;
 }
 
@@ -299,6 +302,7 @@ static void close_batch(int src, const struct close_msg *m)
     b->done_call = m->call;
     race_region_close(&r->region, b, m->done);
     race_batch_drop(b);
+    race_count();
 }
 
 static void send_part(struct race_win *x, const struct race_target *t, const struct race_pend *p,

@@ -126,10 +126,13 @@ static int same_deed(const struct race_wire_rec *a, const struct race_wire_rec *
            a->call == b->call;
 }
 
+/* A record has the clock of its first operation, so what became complete since then would not be
+ * before the others. */
 static void pend_add(struct race_pend *p, const struct race_wire_rec *w)
 {
     struct race_wire_rec *last = p->n > p->sent ? &p->rec[p->n - 1] : NULL;
-    if (last && same_deed(last, w) && race_lane_grow(&last->lane, &w->lane)) {
+    int at_once = last && p->issued + last->tick > race_self()->ended;
+    if (at_once && same_deed(last, w) && race_lane_grow(&last->lane, &w->lane)) {
         last->weight += last->weight < UINT16_MAX;
         proc->race->region.n.merged++;
         return;
@@ -352,7 +355,7 @@ void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, c
         race_advice_release();
     if (x->board) /* the lock was taken for it, if it was not held before */
         race_lock_all_learn(x, t);
-    race_tick();
+    race_op_tick();
     r->fetched |= a->kind >= RMA_GACC ? RACE_FETCHED : a->kind == RMA_ACC ? RACE_UPDATED : 0;
     int is_get = req && a->kind == RMA_GET;
     uint64_t number = record(x, t, a, is_get, place);
@@ -366,6 +369,7 @@ void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, c
         use_buffer(&u, RACE_STORE, calls[a->kind], a->result, a->rcount, a->rtype, place);
     if (req)
         watch_request(x, &u, is_get ? number : 0, req);
+    race_count();
 }
 
 /* --- completion ------------------------------------------------------------------------------- */

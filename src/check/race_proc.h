@@ -134,6 +134,7 @@ struct race_waiting {
 struct race_thread {
     uint32_t tid;
     uint64_t clock;
+    uint64_t ended;          /* clock of the last event that is no operation */
     uint64_t view_no;        /* of all states of all threads of this process */
     struct race_view *view;  /* of others; without this thread itself */
 };
@@ -169,6 +170,7 @@ struct race {
 /* race.c */
 struct race_thread *race_self(void); /* the calling thread */
 uint64_t race_tick(void);
+void race_op_tick(void); /* an operation begins */
 struct race_view *race_knowledge(void); /* with this thread's clock; a new reference */
 void race_learn(const struct race_view *v);
 void race_know(struct race_thread *t, struct race_view *v); /* that and nothing else; takes it */
@@ -263,6 +265,7 @@ void race_graph_free(void);
 void race_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void race_ordered(void *arg, const struct race_rec *early, const struct race_rec *late);
 void race_report(void *arg, const struct race_found *f);
+void race_count(void); /* the performance variables show what the region has */
 /* Of what was issued before `clock` all have said what accumulates they did (1), or nothing more
  * will be heard (0). */
 void race_report_waiting(uint64_t clock, int heard);

@@ -61,6 +61,13 @@ static void account(struct race_region *g, int64_t bytes)
         g->n.peak = g->n.bytes;
 }
 
+/* Of a batch and what it knew. Views are shared: an upper bound. */
+static int64_t batch_bytes(const struct race_batch *b)
+{
+    return (int64_t)(sizeof *b +
+                     (b->view ? sizeof *b->view + b->view->n * sizeof *b->view->e : 0));
+}
+
 static struct race_node *node_make(struct race_region *g, enum level level, uint64_t index)
 {
     struct race_node *n = node_find(g, level, index);
@@ -176,6 +183,8 @@ static void rec_drop(struct race_region *g, struct race_rec *r)
         if (n)
             node_take(n, r);
     }
+    if (--r->batch->kept == 0)
+        account(g, -batch_bytes(r->batch));
     race_batch_drop(r->batch);
     free(r);
     g->n.records--;
@@ -196,6 +205,8 @@ static int rec_keep(struct race_region *g, const struct race_rec *of)
         r->next = r->batch->open;
         r->batch->open = r;
     }
+    if (r->batch->kept++ == 0)
+        account(g, batch_bytes(r->batch));
     g->n.records++;
     account(g, sizeof *r);
     for (i = first; i <= last; i++) {
@@ -328,7 +339,7 @@ static struct race_batch *batch_of_both(const struct race_batch *a, const struct
     if (!x)
         return NULL;
     *x = *a;
-    x->refs = 0;
+    x->refs = x->kept = 0;
     x->view = NULL;
     x->view_no = UINT64_MAX; /* no rule D */
     x->number = 0;

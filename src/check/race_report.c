@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,6 +122,9 @@ static void tell(const struct race_found *f)
 static void report(const struct race_found *f)
 {
     struct race *r = proc->race;
+    pvar_set_add(pvar_proc(), f->possible                  ? PVAR_RACE_POSSIBLE
+                              : race_rule_is_value(f->rule) ? PVAR_RACE_VALUE
+                                                            : PVAR_RACE_FOUND, 1);
     race_graph_race(f);
     if (is_known(f))
         return;
@@ -153,6 +157,22 @@ static int hold(const struct race_found *f)
     list_push(&r->waiting, &w->link);
     r->nwaiting++;
     return 1;
+}
+
+static void show(enum pvar_id id, uint64_t value)
+{
+    atomic_store_explicit(&pvar_proc()->v[id], value, memory_order_relaxed);
+}
+
+void race_count(void)
+{
+    const struct race_counts *n = &proc->race->region.n;
+    show(PVAR_RACE_TESTS, n->tests);
+    show(PVAR_RACE_RECORDS, n->records);
+    show(PVAR_RACE_BYTES, n->peak);
+    show(PVAR_RACE_MERGED, n->merged);
+    show(PVAR_RACE_CLOSED, n->closed);
+    show(PVAR_RACE_LOST, n->lost);
 }
 
 static uint64_t issued(const struct race_rec *r)

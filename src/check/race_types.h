@@ -124,6 +124,7 @@ struct race_batch {
     uint8_t done_call, accumulate; /* enum race_accumulate */
     uint8_t fetched;         /* bits of enum race_fetched */
     struct race_rec *open;   /* kept records, while done is RACE_OPEN */
+    uint32_t kept;           /* records in the region */
 };
 struct race_rec { /* 64 bytes */
     struct race_lane lane;

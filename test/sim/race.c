@@ -6,6 +6,7 @@
  *                   nothing orders. Programs with accumulates that fetch may have possible ones
  *   race-starved-*  4 KiB for records: nothing but these bytes is reported
  *   race-flag       a flag made of accumulates orders two others: no race
+ *   race-merge      the second operation of a record comes after what is complete meanwhile
  *
  * The oracle has clocks of its own: `sure` is what a rank knows of another by the calls alone,
  * `wide` what it may know by the messages of the checker that have come before they are due.
@@ -809,6 +810,33 @@ static void flag(void *arg)
     SIM_CHECK(proc->race->possible == (rank == 3));
 }
 
+/* A get by one window, complete before a put by another window touches its bytes. The put follows
+ * one to the bytes before, of the same call, which was issued before the get was complete. */
+static void merge(void *arg)
+{
+    int rank, got;
+    char *mem;
+    MPI_Win win[2];
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win[0]);
+    MPI_Win_create(mem, 8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win[1]);
+    MPI_Win_lock_all(0, win[0]);
+    MPI_Win_lock_all(0, win[1]);
+    if (rank == 0)
+        OK(MPI_Get(&got, 1, MPI_INT, 1, 4, 1, MPI_INT, win[1]));
+    for (int i = 0; i < 2 && rank == 0; i++) {
+        OK(MPI_Put(&rank, 1, MPI_INT, 1, 4 * i, 1, MPI_INT, win[0]));
+        OK(MPI_Win_flush(1, win[1]));
+    }
+    MPI_Win_unlock_all(win[1]);
+    MPI_Win_unlock_all(win[0]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(proc->race->races == 0);
+    MPI_Win_free(&win[1]);
+    MPI_Win_free(&win[0]);
+}
+
 /* --- knobs ------------------------------------------------------------------------------------ */
 
 static void watched(struct sim_knobs *k)
@@ -846,5 +874,6 @@ const struct scenario scenarios_race[] = {
     {"race-starved-3", 3, 1, random_program, NULL, starved},
     {"race-starved-5", 5, 1, random_program, NULL, starved},
     {"race-flag", 4, 1, flag, NULL, watched},
+    {"race-merge", 2, 1, merge, NULL, watched},
     {NULL, 0, 0, NULL, NULL, NULL},
 };
