@@ -16,8 +16,8 @@
 #include "progress/progress_types.h"
 #include "var/var.h"
 
-/* Idle polls that spin at full speed. */
-enum { RELAX_FROM = 64 };
+/* Idle polls that spin at full speed; after which the observer is told where a wait is. */
+enum { RELAX_FROM = 64, SEEN_FROM = 256 };
 /* The spin budget never falls below this (polls, about 1 us): a peer that runs beside us answers
  * within it. */
 enum { SPIN_MIN = 32 };
@@ -351,7 +351,6 @@ static __attribute__((cold, noinline)) void loop_lasts(struct progress *p, struc
 
 static inline void loop_look_after(struct progress *p, struct wait_loop *l)
 {
-    loop_seen(p, l);
     uint64_t since = l->since; /* a copy: the loop stays in registers */
     int lasts = look_after(p, &since, l->what, l->peer, l->end ? NULL : l->cond, l->arg);
     l->since = since;
@@ -398,6 +397,7 @@ static int loop_sleep(struct progress *p, struct wait_loop *l)
 {
     if (!l->yields && p->skips_left)
         p->skips_left--;
+    loop_seen(p, l);
     loop_look_after(p, l);
     l->yields = (int)cvar.progress_yield; /* look at everything once, then sleep again */
     uint64_t slept;
@@ -433,8 +433,12 @@ static int loop_run(struct progress *p, struct wait_loop *l)
         loop_poll(p, l);
         if (l->cond(l->arg))
             break;
-        if (is_turn_to_look(p))
+        if (is_turn_to_look(p)) {
+            /* not of a short wait: finding its place takes longer than a message */
+            if (l->idle >= SEEN_FROM)
+                loop_seen(p, l);
             loop_look_after(p, l);
+        }
         attends = attend(attends, sched || l->idle <= p->spin ? MEM_SPINS : MEM_WAITS);
         if (sched) /* with a time limit it can go on when no other process moves */
             progress_step_aside(l->idle > 0 && !l->end);
