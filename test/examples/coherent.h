@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../gpu/gpu.h"
+
 /* A counter of the library, summed over the windows of this process. */
 static inline long long counter(const char *name)
 {
@@ -50,12 +52,24 @@ static inline MPI_Win coherent_window(size_t bytes, const char *spaces, const ch
 }
 
 typedef void kernel_fn(void *const *ptr, const void *arg);
-/* A kernel where its data is: on the device, or called here. */
-static inline void run_kernel(int space, kernel_fn *fn, int n, void *const *ptr, const void *arg,
-                              int bytes)
+/* A kernel where its data is: on the device, or called here.  On a CUDA device it is the kernel of
+ * gpu.h that `cuda` names: its arguments are the pointers, then the integers of arg. */
+static inline void run_kernel(const char *name, int space, kernel_fn *fn, const char *cuda, int n,
+                              void *const *ptr, const void *arg, int bytes, unsigned threads)
 {
     if (space == 0) {
         fn(ptr, arg);
+        return;
+    }
+    if (gpu_open(name)) {
+        void *param[16];
+        int ints = bytes / (int)sizeof(int);
+        for (int i = 0; i < n + ints; i++)
+            param[i] = i < n ? (void *)(size_t)&ptr[i] : (void *)(size_t)((const int *)arg + i - n);
+        if (gpu_launch(cuda, NULL, threads, param) || gpu_wait(NULL)) {
+            fprintf(stderr, "%s: the kernel failed\n", name);
+            MPI_Abort(MPI_COMM_WORLD, 3);
+        }
         return;
     }
     MPIX_Space_launch(space, NULL, fn, n, ptr, arg, bytes);

@@ -79,8 +79,10 @@ static void fill(const struct product *p)
 }
 
 /* One column of C, rows [from, end). */
-static void column(const struct product *p, int j, int from, int end, int space)
+static void column(const struct product *p, int j, int from, int end, int which)
 {
+    int space = p->device[which];
+    unsigned threads = (unsigned)(p->size * p->size);
     void *a[BLOCKS_MAX], *c[BLOCKS_MAX], *x[3];
     for (int i = from; i < end; i++)
         c[i] = hold(p, C, i, j, space, MPIX_WIN_DISCARD);
@@ -92,7 +94,8 @@ static void column(const struct product *p, int j, int from, int end, int space)
         for (int i = from; i < end; i++) {
             x[A] = a[i];
             x[C] = c[i];
-            run_kernel(space, multiply, 3, x, &s, (int)sizeof s);
+            run_kernel(p->space[which], space, multiply, "multiply", 3, x, &s, (int)sizeof s,
+                       threads);
             let_go(p, A, i, k, space);
         }
         let_go(p, B, k, j, space);
@@ -191,8 +194,8 @@ int main(int argc, char **argv)
         MPIX_Space_find(p.space[d], &p.device[d]);
     fill(&p);
     for (int j = 0; j < p.blocks; j++) {
-        column(&p, j, 0, p.blocks / 2, p.device[0]);
-        column(&p, j, p.blocks / 2, p.blocks, p.device[1]);
+        column(&p, j, 0, p.blocks / 2, 0);
+        column(&p, j, p.blocks / 2, p.blocks, 1);
     }
     int bad = differs(&p), ratio = report(&p, bytes_moved(), rank);
     MPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -173,7 +173,8 @@ static void step(struct field *f, int old)
     void *p[2];
     p[0] = hold(f, old, 0, f->n + 2, f->device, MPIX_WIN_READ);
     p[1] = hold(f, new, 1, f->n, f->device, MPIX_WIN_DISCARD);
-    run_kernel(f->device, relax, 2, p, &s, (int)sizeof s);
+    run_kernel(f->o.space, f->device, relax, "relax", 2, p, &s, (int)sizeof s,
+               (unsigned)(f->o.nx * f->n));
     let_go(f, new, 1, f->n, f->device);
     let_go(f, old, 0, f->n + 2, f->device);
     trace(f, "kernel");

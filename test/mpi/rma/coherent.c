@@ -1,13 +1,15 @@
 /* coherent.c - coherent windows: every operation on data whose newest instance is on a device, by
  * every synchronization; kernels, streams, conflicts, capacity, errors.  An argument "--space NAME"
- * takes another device than sim:0. */
+ * takes another device than sim:0; on CUDA devices, kernels come from gpu.h. */
 #include "rw.h"
 
 #include <string.h>
 
+#include "../../gpu/gpu.h"
+
 enum { N = 24 << 10, BYTES = N * 8, LANE = 1024 };
 
-static int dev, dev2;
+static int dev, dev2, cuda; /* cuda: dev is a CUDA device */
 static const char *spaces = "host,sim:0,sim:1";
 
 static MPI_Info info_of(const char *value, const char *bytes)
@@ -57,6 +59,17 @@ static void add(void *const *ptr, const void *arg)
         p[i] += f->from;
 }
 
+/* One of these two on the elements of p, in a stream; the result. */
+static int launch(int space, void *stream, void (*fn)(void *const *, const void *), void *p,
+                  struct fill *f)
+{
+    void *param[] = {&p, &f->from, &f->n};
+
+    if (cuda && space == dev)
+        return gpu_launch(fn == number ? "number" : "add", stream, (unsigned)f->n, param);
+    return MPIX_Space_launch(space, stream, fn, 1, &p, f, sizeof *f);
+}
+
 /* A kernel on elements [at, at + n) of the own window. */
 static void kernel(MPI_Win win, int space, void (*fn)(void *const *, const void *), int at, int n,
                    long long from, int mode)
@@ -66,8 +79,8 @@ static void kernel(MPI_Win win, int space, void (*fn)(void *const *, const void 
 
     CHECK_EQ(MPIX_Win_acquire(win, (MPI_Aint)at * 8, (MPI_Aint)n * 8, space, mode, &p),
              MPI_SUCCESS);
-    CHECK_EQ(MPIX_Space_launch(space, NULL, fn, 1, &p, &f, sizeof f), MPI_SUCCESS);
-    CHECK_EQ(MPIX_Space_wait(space, NULL), MPI_SUCCESS);
+    CHECK_EQ(launch(space, NULL, fn, p, &f), 0);
+    CHECK_EQ(cuda && space == dev ? gpu_wait(NULL) : MPIX_Space_wait(space, NULL), 0);
     CHECK_EQ(MPIX_Win_release(win, (MPI_Aint)at * 8, (MPI_Aint)n * 8, space), MPI_SUCCESS);
 }
 
@@ -238,24 +251,27 @@ static void conflicts(MPI_Win win)
 
 static void streams(MPI_Win win)
 {
-    int to = (mt_rank + 1) % mt_size, round, stream;
+    int to = (mt_rank + 1) % mt_size, round, other;
     struct fill f = {0, 1, N};
     long long *got = mt_alloc(BYTES);
-    void *p;
+    void *p, *stream = &other;
+
+    if (cuda)
+        CHECK_EQ(gpu.stream(&stream, 1), 0);
 
     for (round = 1; round <= 20; round++) {
         MPI_Win_fence(0, win);
         f.from = 100000 * round + mt_rank;
-        CHECK_EQ(MPIX_Win_acquire_on_stream(win, 0, BYTES, dev, MPIX_WIN_DISCARD, &stream, &p),
+        CHECK_EQ(MPIX_Win_acquire_on_stream(win, 0, BYTES, dev, MPIX_WIN_DISCARD, stream, &p),
                  MPI_SUCCESS);
-        CHECK_EQ(MPIX_Space_launch(dev, &stream, number, 1, &p, &f, sizeof f), MPI_SUCCESS);
-        CHECK_EQ(MPIX_Win_release_on_stream(win, 0, BYTES, dev, &stream), MPI_SUCCESS);
-        CHECK_EQ(MPIX_Win_acquire_on_stream(win, 80, 800, dev2, MPIX_WIN_WRITE, &stream, &p),
+        CHECK_EQ(launch(dev, stream, number, p, &f), 0);
+        CHECK_EQ(MPIX_Win_release_on_stream(win, 0, BYTES, dev, stream), MPI_SUCCESS);
+        CHECK_EQ(MPIX_Win_acquire_on_stream(win, 80, 800, dev2, MPIX_WIN_WRITE, &other, &p),
                  MPI_SUCCESS);
         f.n = 100;
         f.from = 7;
-        CHECK_EQ(MPIX_Space_launch(dev2, &stream, add, 1, &p, &f, sizeof f), MPI_SUCCESS);
-        CHECK_EQ(MPIX_Win_release_on_stream(win, 80, 800, dev2, &stream), MPI_SUCCESS);
+        CHECK_EQ(launch(dev2, &other, add, p, &f), 0);
+        CHECK_EQ(MPIX_Win_release_on_stream(win, 80, 800, dev2, &other), MPI_SUCCESS);
         MPI_Win_fence(0, win);
         f.n = N;
         MPI_Get(got, N, MPI_LONG_LONG, to, 0, N, MPI_LONG_LONG, win);
@@ -362,6 +378,7 @@ int main(int argc, char **argv)
     if (argc > 2 && !strcmp(argv[1], "--space")) {
         snprintf(list, sizeof list, "host,%s,sim:1", argv[2]);
         spaces = list;
+        cuda = gpu_open(argv[2]);
     }
     MPI_Win win = window(NULL, &base);
     MPIX_Space_find(argc > 2 ? argv[2] : "sim:0", &dev);

@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -126,8 +127,11 @@ static void all_spaces(void)
     contract(0, LEN);
     job_check(space_find("sim:1", &number) == 0);
     contract(number, LEN);
-    if (space_find("cuda:0", &number) == 0)
+    if (space_find("cuda:0", &number) == 0) {
         contract(number, LEN);
+        printf("contract: cuda:0\n"); /* maint/gpu-check wants to see it */
+        fflush(stdout);
+    }
     space_finalize();
 }
 
