@@ -50,6 +50,9 @@ int coh_make(const struct coh_plan *p, struct coh **out)
         coh_drop(c);
         return err;
     }
+    if (p->gate)
+        c->gate = *p->gate;
+    coh_gate_open(c, 0, c->bytes);
     *out = c;
     return 0;
 }
@@ -289,6 +292,7 @@ static void hold_end(struct coh *c, struct coh_hold *h)
             for (size_t t = first_tile(c, h->off); t < end_tile(c, h->off, h->len); t++)
                 coh_at(c, t, o->space)->W |= coh_named(c, t, o->off, o->len);
         }
+    coh_gate_open(c, h->off, h->len);
     free(h);
 }
 
@@ -300,6 +304,8 @@ static int give_up(struct coh *c, struct coh_ask *a, int err)
     a->pinned = 0;
     if (err == -EBUSY)
         coh_count(c, PVAR_COH_CONFLICTS, 1);
+    if (err) /* what it shut is as it was */
+        coh_gate_open(c, a->off, a->len);
     return err;
 }
 
@@ -366,7 +372,10 @@ int coh_acquire(struct coh *c, struct coh_ask *a)
         return conflict_leaves(c, a) ? SPACE_AGAIN : give_up(c, a, -EBUSY);
     if (is_busy(c, a->off, a->len))
         return SPACE_AGAIN;
-    int err = a->pinned ? 0 : coh_room(c, a, 1);
+    /* At each attempt, since words may have been given back between two of them. */
+    int err = a->space || a->mode != COH_READ ? coh_gate_shut(c, a->off, a->len) : 0;
+    if (!err && !a->pinned)
+        err = coh_room(c, a, 1);
     if (!err) {
         a->pinned = 1;
         err = take(c, a);
@@ -404,9 +413,12 @@ int coh_prefetch(struct coh *c, size_t off, size_t len, unsigned space)
     if (out_of_range(c, off, len))
         return -ERANGE;
     coh_poll(c);
-    if (c->at[space].gone || conflict(c, &a, 0) || is_busy(c, off, len) ||
-        coh_room(c, &a, 0))
+    if (c->at[space].gone || conflict(c, &a, 0) || is_busy(c, off, len))
         return 0;
+    if ((space && coh_gate_shut(c, off, len)) || coh_room(c, &a, 0)) {
+        coh_gate_open(c, off, len);
+        return 0;
+    }
     size_t first = first_tile(c, off), count = end_tile(c, off, len) - first;
     uint64_t *need = calloc(count + 1, sizeof *need);
     struct coh_need f = {.dst = space, .first = first, .count = count, .need = need};
@@ -415,6 +427,7 @@ int coh_prefetch(struct coh *c, size_t off, size_t len, unsigned space)
         coh_fetch(c, &f, &left);
     free(need);
     coh_pin(c, space, off, len, -1);
+    coh_gate_open(c, off, len); /* where nothing began */
     return 0;
 }
 
@@ -471,6 +484,7 @@ int coh_evict(struct coh *c, struct coh_ask *a)
     for (size_t t = first; t < end; t++)
         coh_at(c, t, space)->V = coh_at(c, t, space)->M = 0;
     chunks_leave(c, off, len, space);
+    coh_gate_open(c, off, len);
     return 0;
 }
 
@@ -500,8 +514,10 @@ int coh_home(struct coh *c, struct coh_ask *a, enum coh_access how)
         free(need);
     if (err)
         return err == SPACE_AGAIN ? err : give_up(c, a, err);
-    if (how == COH_AT_PUT || how == COH_AT_UPDATE)
+    if (how == COH_AT_PUT || how == COH_AT_UPDATE) {
         own_all(c, a, 0);
+        coh_gate_open(c, a->off, a->len);
+    }
     return 0;
 }
 

@@ -13,6 +13,8 @@
 #ifndef MEM_COHERENT_H
 #define MEM_COHERENT_H
 
+#include <stdatomic.h>
+
 #include "mem/space.h"
 
 struct coh;
@@ -21,7 +23,16 @@ struct pvar_set;
 enum coh_mode { COH_READ = 1, COH_WRITE = 2, COH_DISCARD = 4 };
 enum { COH_SPACES = 8, COH_LANES = 64, COH_TILE_LEAST = 4096, COH_TILE_MOST = 4 << 20 };
 
+/* Peers act on home memory themselves while a word per tile says that the tile is valid nowhere
+ * else and that no hold writes there.  A peer that acts shows it, then reads the word. */
+struct coh_gate {
+    atomic_uchar *alone; /* [tiles], which the peers see */
+    void (*look)(void *arg);  /* words were taken back: note the peers that act now ... */
+    int (*inside)(void *arg); /* ... is any of them still acting? */
+    void *arg;
+};
 struct coh_plan {
+    const struct coh_gate *gate; /* NULL: peers send messages alone */
     void *home;
     size_t bytes, tile;           /* tile: a power of two, COH_TILE_LEAST to COH_TILE_MOST */
     size_t budget;                /* device memory for each space; 0: 3/4 of what is free */

@@ -125,6 +125,7 @@ static int chunk_evict(struct coh *c, struct coh_ask *a, size_t k)
         coh_at(c, t, s)->V = coh_at(c, t, s)->M = 0;
     coh_count(c, x->homed ? PVAR_COH_EVICTED_HOME : PVAR_COH_EVICTED_CLEAN, 1);
     coh_chunk_leave(c, s, k);
+    coh_gate_open(c, first * c->tile, least(end * c->tile, c->bytes) - first * c->tile);
     return 0;
 }
 

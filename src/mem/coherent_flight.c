@@ -178,6 +178,8 @@ static void flight_end(struct coh *c, struct coh_flight *f, int err)
     }
     c->at[f->src].evicting -= (unsigned)f->evicts;
     flight_pins(c, f, -1);
+    size_t off = f->first * c->tile, end = (f->first + f->count) * c->tile;
+    coh_gate_open(c, off, (end < c->bytes ? end : c->bytes) - off);
     free(f);
 }
 

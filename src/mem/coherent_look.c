@@ -57,6 +57,9 @@ static const char *tile_check(const struct coh *c, size_t t)
         writers |= x->W;
         valid |= x->V;
     }
+    if (c->gate.alone && atomic_load_explicit(&c->gate.alone[t], memory_order_relaxed) &&
+        !coh_at_home(c, t))
+        return "C10: peers may act on a tile that is not at home alone";
     if (all & ~(valid | c->tiles[t].lost))
         return "C1: a lane is valid nowhere";
     return valid & c->tiles[t].lost ? "C1: a lost lane is valid" : NULL;

@@ -61,6 +61,7 @@ struct coh {
     struct coh_ask late; /* err: the first hold whose copies failed after its release */
     uint64_t clock;
     struct pvar_set *pvars;
+    struct coh_gate gate; /* alone NULL: none */
 };
 
 static inline struct coh_inst *coh_at(const struct coh *c, size_t tile, unsigned space)
@@ -93,6 +94,15 @@ int coh_fetch(struct coh *c, struct coh_need *f, int *left);
 void coh_flights_poll(struct coh *c);
 /* No flight refers to them any more. */
 void coh_forget(struct coh *c, const struct coh_ask *a, const struct coh_hold *h);
+
+/* --- coherent_gate.c ---- */
+/* Is a tile valid at home alone, and is nothing of it held for writing or under way? */
+int coh_at_home(const struct coh *c, size_t tile);
+/* Give the words of a range that are true now. */
+void coh_gate_open(struct coh *c, size_t off, size_t len);
+/* Take them back before a lane leaves home or is held for writing.  SPACE_AGAIN: a peer still acts;
+ * call again, from the top. */
+int coh_gate_shut(struct coh *c, size_t off, size_t len);
 
 /* --- coherent_chunk.c ---- */
 static inline size_t coh_chunk_first(const struct coh_where *w, size_t off)

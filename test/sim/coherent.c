@@ -851,10 +851,66 @@ static void lost(void *arg)
     OK(MPI_Win_free(&win));
 }
 
+static void sees(void *const *ptr, const void *arg)
+{
+    const long *p = ptr[0], *want = arg;
+    if (p[0] != want[0] || p[64] != want[1])
+        sim_fail("a device has %ld and %ld, not %ld and %ld", p[0], p[64], want[0], want[1]);
+}
+
+/* A peer acts without a message on what home alone has, while the owner acquires it. What the peer
+ * has put is in each acquire after that. */
+static void alone(void *arg)
+{
+    enum { TURNS = 6 };
+    struct actor a;
+    MPI_Win win = script(NULL, &a, 4);
+    int last = a.size - 1;
+    void *p;
+    taken(&a, 0, BYTES, 0, MPIX_WIN_WRITE);
+    for (long i = 1; i <= TURNS; i++) {
+        long want[2] = {i, 0};
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (a.rank == last) {
+            OK(MPI_Win_lock_all(0, win));
+            OK(MPI_Put(&i, 1, MPI_LONG, 0, 0, 1, MPI_LONG, win));
+            OK(MPI_Accumulate(&i, 1, MPI_LONG, 0, 64, 1, MPI_LONG, MPI_SUM, win));
+            OK(MPI_Win_unlock_all(win));
+        } else {
+            taken(&a, 0, 1024, 1 + i % 2, MPIX_WIN_READ);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        want[1] = i * (i + 1) / 2;
+        if (a.rank == last)
+            continue;
+        OK(MPIX_Win_acquire(win, 0, 1024, a.space[1 + i % 2], MPIX_WIN_READ, &p));
+        OK(MPIX_Space_launch(a.space[1 + i % 2], NULL, sees, 1, &p, want, sizeof want));
+        OK(MPIX_Space_wait(a.space[1 + i % 2], NULL));
+        OK(MPIX_Win_release(win, 0, 1024, a.space[1 + i % 2]));
+        taken(&a, 0, 1024, 0, MPIX_WIN_WRITE);
+        must_hold(win);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (a.rank == last) { /* the owner acquires nothing now */
+        long before = pvar(win, PVAR_RMA_MAPPED);
+        OK(act(&a, OP_GET, 0, 100));
+        OK(act(&a, OP_PUT, 70, 600));
+        OK(act(&a, OP_SUM, 0, 1));
+        SIM_CHECK(said[64] == TURNS * (TURNS + 1) / 2 && pvar(win, PVAR_RMA_MAPPED) == before + 3);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_Win_free(&win));
+}
+
 static void far_unordered(struct sim_knobs *k)
 {
     k->nodes = k->ranks;
     k->ordered = 0;
+}
+
+static void one_node(struct sim_knobs *k)
+{
+    k->nodes = 1;
 }
 
 const struct scenario scenarios_coherent[] = {
@@ -866,6 +922,7 @@ const struct scenario scenarios_coherent[] = {
     {"coh-fails", 2, 1, fails, NULL, NULL},
     {"coh-counts", 2, 1, copies_counted, NULL, NULL},
     {"coh-evictions", 1, 1, evictions, NULL, NULL},
+    {"coh-alone", 2, 1, alone, NULL, one_node},
     {"coh-conflict", 2, 1, conflict, NULL, NULL},
     {"coh-late", 2, 1, late, NULL, NULL},
     {"coh-evict-fails", 1, 1, evict_fails, NULL, NULL},

@@ -57,8 +57,8 @@ static SAME int acc_same(const void *origin, const MPI_Win *win, const MPI_Datat
                          NULL, PVAR_RMA_ACC))
         return MPI_SUCCESS;
     unsigned o = dt_op_handle_index(*op);
-    if (o && o < DT_NO_OP &&
-        onesided_far(*win, rank, disp, 1, *type, proc->obj->table[OBJ_OP].builtin[o], origin))
+    struct rma_win_near *w = origin && o && o < DT_NO_OP ? onesided_known_win(*win, *type) : NULL;
+    if (w && onesided_far(w, rank, disp, 1, *type, proc->obj->table[OBJ_OP].builtin[o], origin))
         return MPI_SUCCESS;
     return acc_slow(origin, 1, *type, rank, disp, 1, *type, *op, *win);
 }

@@ -32,36 +32,22 @@
 /* 1: *at is the memory of (rank, disp) for n elements of type t in window `win`, *bytes their size.
  * 0: take the slow path. A count that is negative as an int makes more bytes than any window
  * has. */
-static inline __attribute__((always_inline)) int place(MPI_Win win, int rank, MPI_Aint disp, int n,
-                                                       MPI_Datatype t, int spread,
-                                                       struct rma_near **to, char **at,
-                                                       uint64_t *bytes)
+static inline __attribute__((always_inline)) int fast_place(MPI_Win win, int rank, MPI_Aint disp,
+                                                            int n, MPI_Datatype t,
+                                                            struct rma_near **to, char **at,
+                                                            uint64_t *bytes)
 {
     struct rma_near_table *room = rma_near_self();
     struct rma_win_near *w;
     uint64_t off;
     if (UNLIKELY(!room) || UNLIKELY(!rma_near_plain(room, t)) ||
-        UNLIKELY(!(w = rma_near_win(room, win))) ||
-        UNLIKELY(!(spread ? rma_near_target_spread(w, rank, to) : rma_near_target(w, rank, to))))
+        UNLIKELY(!(w = rma_near_win(room, win))) || UNLIKELY(!rma_near_target(w, rank, to)))
         return 0;
     *bytes = (uint64_t)(int64_t)n * rma_near_bytes(t);
     if (UNLIKELY(!rma_near_at(*to, disp, *bytes, &off)))
         return 0;
     *at = (*to)->base + off;
     return 1;
-}
-
-static inline int fast_place(MPI_Win win, int rank, MPI_Aint disp, int n, MPI_Datatype t,
-                             struct rma_near **to, char **at, uint64_t *bytes)
-{
-    return place(win, rank, disp, n, t, 0, to, at, bytes);
-}
-
-/* For the slow functions: near ranks that are not consecutive. */
-static inline int spread_place(MPI_Win win, int rank, MPI_Aint disp, int n, MPI_Datatype t,
-                               struct rma_near **to, char **at, uint64_t *bytes)
-{
-    return place(win, rank, disp, n, t, 1, to, at, bytes);
 }
 
 static inline int can_compare(const struct dt_type *t)
@@ -102,17 +88,39 @@ int onesided_private(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type, un
                      unsigned end, const void *origin, const void *compare, void *result,
                      enum pvar_id counter);
 
-/* One operation to a far target whose open packet takes one more. What the operations of a packet
- * share was checked at its beginning. */
-static inline int onesided_far(MPI_Win win, int rank, MPI_Aint disp, int n, MPI_Datatype type,
-                               struct dt_op *op, const void *origin)
+/* The window, if it and the type are known to the near path; else NULL. */
+static inline struct rma_win_near *onesided_known_win(MPI_Win win, MPI_Datatype type)
 {
     struct rma_near_table *room = rma_near_self();
-    struct rma_win_near *w;
-    return room && !proc->threaded && origin && rma_near_plain(room, type) &&
-           (w = rma_near_win(room, win)) != NULL &&
+    return room && rma_near_plain(room, type) ? rma_near_win(room, win) : NULL;
+}
+
+/* A put (from) or get (to) near memory that the inline path does not reach: near ranks are not
+ * consecutive, or the window is coherent and no device has the place. */
+static inline int onesided_near(struct rma_win_near *w, int rank, MPI_Aint disp, uint64_t bytes,
+                                const void *from, void *to)
+{
+    struct rma_near *n;
+    uint64_t off;
+    if (rma_near_target_spread(w, rank, &n)) {
+        if (!rma_near_at(n, disp, bytes, &off))
+            return 0;
+        rma_near_count(n, from ? PVAR_RMA_PUT : PVAR_RMA_GET, bytes);
+        return from ? !rma_near_put(from, n->base + off, bytes)
+                    : !rma_near_get(to, n->base + off, bytes);
+    }
+    return w->alone && !proc->threaded && rma_near_target(w, rank, &n) && n->alone &&
+           rma_near_alone(w, n, disp, bytes, from, to);
+}
+
+/* One operation to a far target whose open packet takes one more. What the operations of a packet
+ * share was checked at its beginning. */
+static inline int onesided_far(struct rma_win_near *w, int rank, MPI_Aint disp, int n,
+                               MPI_Datatype type, struct dt_op *op, const void *origin)
+{
+    return !proc->threaded &&
            rma_near_coalesce(w, rank, disp, n, proc->obj->table[OBJ_TYPE].builtin[type & 0xff], op,
-                          origin);
+                             origin);
 }
 
 /* --- checks ----------------------------------------------------------------------------------- */

@@ -34,14 +34,10 @@ static SLOW int put_slow(const void *origin, int ocount, MPI_Datatype otype, int
 static SAME int put_same(const void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank,
                          MPI_Aint disp, int count)
 {
-    struct rma_near *n;
-    uint64_t bytes;
-    char *at;
-    if (origin && spread_place(*win, rank, disp, count, *type, &n, &at, &bytes)) {
-        rma_near_count(n, PVAR_RMA_PUT, bytes);
-        return rma_near_put(origin, at, bytes);
-    }
-    if (onesided_far(*win, rank, disp, count, *type, NULL, origin))
+    struct rma_win_near *w = origin ? onesided_known_win(*win, *type) : NULL;
+    uint64_t bytes = (uint64_t)(int64_t)count * rma_near_bytes(*type);
+    if (w && (onesided_near(w, rank, disp, bytes, origin, NULL) ||
+              onesided_far(w, rank, disp, count, *type, NULL, origin)))
         return MPI_SUCCESS;
     return put_slow(origin, count, *type, rank, disp, count, *type, *win);
 }
@@ -108,13 +104,10 @@ static SLOW int get_slow(void *origin, int ocount, MPI_Datatype otype, int rank,
 static SAME int get_same(void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank,
                          MPI_Aint disp, int count)
 {
-    struct rma_near *n;
-    uint64_t bytes;
-    char *at;
-    if (origin && spread_place(*win, rank, disp, count, *type, &n, &at, &bytes)) {
-        rma_near_count(n, PVAR_RMA_GET, bytes);
-        return rma_near_get(origin, at, bytes);
-    }
+    struct rma_win_near *w = origin ? onesided_known_win(*win, *type) : NULL;
+    uint64_t bytes = (uint64_t)(int64_t)count * rma_near_bytes(*type);
+    if (w && onesided_near(w, rank, disp, bytes, NULL, origin))
+        return MPI_SUCCESS;
     return get_slow(origin, count, *type, rank, disp, count, *type, *win);
 }
 

@@ -12,10 +12,13 @@
 #ifndef RMA_HOME_H
 #define RMA_HOME_H
 
+#include "base/atomic.h"
+#include "base/sched.h"
 #include "mem/coherent.h"
 #include "rma/core/core.h"
 
 struct rma_guard;
+struct rma_gate;
 struct rma_coherent {
     struct coh *coh;
     unsigned n;
@@ -23,6 +26,7 @@ struct rma_coherent {
     int number[COH_SPACES];          /* of each instance's space (mem/space.h) */
     struct space *space[COH_SPACES]; /* [0]: NULL */
     struct rma_guard *guard;         /* guard.c; NULL: none */
+    struct rma_gate *gate;           /* alone.c; NULL: all peers send messages */
     size_t bad;                      /* of the last refusal: displacement in bytes ... */
     unsigned bad_space;              /* ... and instance */
 };
@@ -52,6 +56,48 @@ void rma_guard_set(struct rma_win *w, size_t off, size_t len);
 static inline void *rma_win_shown(const struct rma_win *w)
 {
     return w->coherent ? rma_guard_view(w) : w->base;
+}
+
+/* --- alone.c: peers that map the memory act on tiles that no device has ---- */
+/* The owner: at creation, where guard and near members are known. Failure is no error. */
+void rma_alone_make(struct rma_win *w, size_t tile, struct coh_gate *gate);
+void rma_alone_record(const struct rma_win *w, struct rma_peer *p);
+void rma_alone_drop(struct rma_win *w, int retire);
+struct rma_alone { /* a peer's view of it */
+    struct mem_segment *seg;
+    atomic_uint *sign;         /* this process's own; odd: it acts */
+    const atomic_uchar *tiles; /* 1: home alone has it */
+    unsigned shift;            /* a tile has 1 << shift bytes */
+    int light;                 /* the owner executes this process's fence */
+    uint64_t units;            /* whole displacement units in the window */
+    char *base;
+};
+/* n->alone, if it can be reached; base: the memory of n in this process. */
+void rma_alone_attach(struct rma_win *w, struct rma_near *n, char *base);
+void rma_alone_detach(struct rma_near *n);
+static inline void rma_alone_leave(struct rma_alone *a)
+{
+    unsigned sign = atomic_load_explicit(a->sign, memory_order_relaxed);
+    atomic_store_explicit(a->sign, sign + 1, memory_order_release); /* pairs with inside() */
+}
+/* 1: [off, off + len), len > 0, may be acted on until rma_alone_leave(). Not by two threads at
+ * once. */
+static inline int rma_alone_enter(struct rma_alone *a, uint64_t off, uint64_t len)
+{
+    unsigned sign = atomic_load_explicit(a->sign, memory_order_relaxed);
+    atomic_store_explicit(a->sign, sign + 1, memory_order_relaxed);
+    if (__builtin_expect(a->light, 1))
+        atomic_signal_fence(memory_order_seq_cst); /* look() executes the fence here */
+    else
+        fence_full(); /* pairs with the one in coh_gate_shut() */
+    for (uint64_t t = off >> a->shift; t <= (off + len - 1) >> a->shift; t++)
+        /* acquire pairs with the release in coh_gate_open(): the data are at home */
+        if (!atomic_load_explicit(&a->tiles[t], memory_order_acquire)) {
+            rma_alone_leave(a);
+            return 0;
+        }
+    sched_point(); /* the owner waits */
+    return 1;
 }
 
 /* --- home.c ---- */

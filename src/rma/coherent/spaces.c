@@ -91,6 +91,9 @@ int rma_coherent_make(struct rma_win *w)
         return err_make(MPI_ERR_ARG, "%s: mpix_win_tile is %zu; it must be a power of two from %d "
                         "to %d", rma_call(), p.tile, COH_TILE_LEAST, COH_TILE_MOST);
     memcpy(p.space, x->space, sizeof p.space);
+    struct coh_gate gate;
+    rma_alone_make(w, p.tile, &gate);
+    p.gate = x->gate ? &gate : NULL;
     err = coh_make(&p, &x->coh);
     if (err)
         return err_make(MPI_ERR_NO_MEM, "%s: no room for %lld bytes in the spaces of %s",
@@ -111,6 +114,7 @@ void rma_coherent_drop(struct rma_win *w)
             space_unpin(x->space[i], w->base, (size_t)w->bytes);
     if (x->coh)
         coh_drop(x->coh);
+    rma_alone_drop(w, w->dead);
     rma_guard_drop(w);
     for (unsigned i = 1; i < x->n; i++)
         space_release(x->space[i]);

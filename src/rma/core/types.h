@@ -286,6 +286,11 @@ struct rma_lockq {
     unsigned broken;     /* shmlock_broken() when last looked at */
 };
 
+struct rma_alone_place { /* coherent/alone.c: signs and a byte per tile */
+    struct mem_key key;   /* their segment, size 0: none ... */
+    uint64_t off, tile;   /* ... and where in it; bytes of a tile */
+    uint32_t barrier;     /* the owner executes the fences of its peers */
+};
 #include "rma/core/win.h"
 
 #endif

@@ -25,10 +25,10 @@ struct rma_peer { /* one member's record, in shared memory, 64-byte aligned */
     uint64_t acc_off;    /* of its acc_ctl in the node segment */
     struct mem_key box;  /* the segment of its box (delegate_copy.c), size 0: none ... */
     uint64_t box_off;    /* ... and where in it */
-    int32_t rank;        /* in the window */
-    int32_t host_index;
+    int32_t rank, host_index; /* rank: in the window */
     uint32_t stripes;
     int32_t error;       /* MPI error class: creation failed at this member */
+    struct rma_alone_place alone;
     uint32_t coherent;   /* 1: data go by message, since it may lie on a device */
     atomic_uint unmapped; /* peers that do not map its memory */
     atomic_uint version; /* attach version; odd while the list changes (dynamic) */

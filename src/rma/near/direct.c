@@ -40,12 +40,13 @@ static int locate(struct rma_win *w, const struct rma_near *n, const struct rma_
                     (long long)a->disp, (unsigned long long)a->disp, a->rank);
 }
 
+/* base: of the memory where it is mapped, else unused */
 static int move(const struct rma_near *n, const struct rma_args *a, size_t bytes, uint64_t off,
-                int mapped)
+                int mapped, char *base)
 {
     size_t tcount = (size_t)a->tcount;
     if (mapped) {
-        char *at = (char *)((uintptr_t)n->base + off); /* dt_copy ends with the shorter side */
+        char *at = (char *)((uintptr_t)base + off); /* dt_copy ends with the shorter side */
         if (a->kind == RMA_PUT)
             dt_copy(a->origin, (size_t)a->ocount, a->otype, at, tcount, a->ttype);
         else
@@ -91,9 +92,9 @@ static int move_block(struct rma_win *w, struct rma_near *n, const struct rma_ar
 }
 
 static int accumulate(const struct rma_near *n, const struct rma_args *a, size_t bytes,
-                      uint64_t off, int mapped)
+                      uint64_t off, int mapped, char *base)
 {
-    const struct acc_target at = mapped ? acc_mapped(n->acc, n->base)
+    const struct acc_target at = mapped ? acc_mapped(n->acc, base)
                                         : acc_by_cma(n->acc, n->remote, n->host_index);
     if (a->kind == RMA_CAS)
         return acc_cas(&at, off, a->ttype, a->origin, a->compare, a->result);
@@ -173,7 +174,29 @@ static int by_itself(struct rma_win *w, const struct rma_near *n, const struct r
         err = rma_home_own(w, a, off, bytes);
     if (err)
         return err;
-    err = is_acc(a) ? accumulate(n, a, bytes, off, 1) : move(n, a, bytes, off, 1);
+    err = is_acc(a) ? accumulate(n, a, bytes, off, 1, w->base) : move(n, a, bytes, off, 1, w->base);
+    if (err)
+        return rma_memory_error(w, a->rank, err);
+    rma_count(w, PVAR_RMA_MAPPED, 1);
+    return MPI_SUCCESS;
+}
+
+/* A peer's memory of which devices may have a newer instance: here if no device has. */
+static int at_home_alone(struct rma_win *w, const struct rma_near *n, const struct rma_args *a,
+                         size_t bytes)
+{
+    uint64_t off = 0;
+    int64_t lo, hi;
+    int err = locate(w, n, a, &off);
+    if (!err)
+        err = dt_bounds(a->ttype, (size_t)a->tcount, &lo, &hi);
+    if (err)
+        return err;
+    if (!rma_alone_enter(n->alone, off + (uint64_t)lo, (uint64_t)(hi - lo)))
+        return NOT_HERE;
+    char *base = n->alone->base;
+    err = is_acc(a) ? accumulate(n, a, bytes, off, 1, base) : move(n, a, bytes, off, 1, base);
+    rma_alone_leave(n->alone);
     if (err)
         return rma_memory_error(w, a->rank, err);
     rma_count(w, PVAR_RMA_MAPPED, 1);
@@ -186,8 +209,11 @@ int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, 
     int self = n->rank == w->rank;
     int mapped = n->kind == RMA_NEAR_MAPPED || self;
     uint64_t off = 0;
-    if (n->kind == RMA_NEAR_AM)
-        return self ? by_itself(w, n, a, bytes) : NOT_HERE;
+    if (n->kind == RMA_NEAR_AM) {
+        if (self)
+            return by_itself(w, n, a, bytes);
+        return n->alone ? at_home_alone(w, n, a, bytes) : NOT_HERE;
+    }
     int err = locate(w, n, a, &off);
     if (err)
         return err;
@@ -205,9 +231,9 @@ int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, 
     if (called && !self && rma_may_copy(w, n, a, bytes))
         err = move_block(w, n, a, bytes, off, &way);
     else if (is_acc(a))
-        err = accumulate(n, a, bytes, off, mapped);
+        err = accumulate(n, a, bytes, off, mapped, n->base);
     else
-        err = move(n, a, bytes, off, mapped);
+        err = move(n, a, bytes, off, mapped, n->base);
     if (err)
         return rma_memory_error(w, a->rank, err);
     rma_count(w, way, 1);
@@ -241,4 +267,25 @@ int rma_near_put(const void *origin, void *at, size_t n)
 int rma_near_get(void *origin, const void *at, size_t n)
 {
     return near_move(origin, at, n);
+}
+
+int rma_near_alone(struct rma_win_near *near, struct rma_near *n, int64_t disp, uint64_t bytes,
+                   const void *from, void *to)
+{
+    struct rma_win *w = (struct rma_win *)near;
+    struct rma_alone *a = n->alone;
+    /* An element may have earlier operations, on any target; then the slow path looks. */
+    if (n->lazy || w->table.ntargets || rma_unsure(w) || (uint64_t)disp >= a->units)
+        return 0;
+    uint64_t off = (uint64_t)disp * n->disp_unit;
+    if (!bytes || n->size - off < bytes || !rma_alone_enter(a, off, bytes))
+        return 0;
+    char *at = a->base + off;
+    if (from)
+        near_move(at, from, bytes);
+    else
+        near_move(to, at, bytes);
+    rma_alone_leave(a);
+    rma_near_count(n, from ? PVAR_RMA_PUT : PVAR_RMA_GET, bytes);
+    return 1;
 }

@@ -32,6 +32,7 @@ enum rma_near_kind {
                       * are near, data go by message */
 };
 
+struct rma_alone;
 /* One member of the window on this node, as this process sees it. */
 struct rma_near {
     _Alignas(128)          /* indexed by a shift                                                  */
@@ -71,6 +72,7 @@ struct rma_near {
      * common cache line. Of the window's counters: from PVAR_RMA_PUT on. */
     _Alignas(128) _Atomic uint64_t counted[PVAR_RMA_BYTES - PVAR_RMA_PUT + 1];
     atomic_uchar flushes;    /* inline flushes of this target while quiet_each is set */
+    struct rma_alone *alone; /* coherent/alone.c: where its memory may be acted on, or NULL */
 };
 _Static_assert(sizeof(struct rma_near) == 256, "indexed by a shift");
 
@@ -98,6 +100,7 @@ struct rma_win_near {
     uint8_t by_target;       /* ranks are not consecutive, or there are threads, which must not all
                               * write `flushes`: `quiet` stays 0, and these hold instead */
     uint8_t by_cma;          /* some target's memory is reached by CMA, for good */
+    uint8_t alone;           /* some target's memory may be acted on tile by tile (n->alone) */
     atomic_uchar spread_all; /* as `all`: 0 or 1 */
     atomic_uchar quiet_each; /* as `quiet`: 0 or 1 */
 };
@@ -246,6 +249,12 @@ enum { RMA_SWAP = 255, RMA_COPY_IN = 254, RMA_COPY_OUT = 253, RMA_COPY_MANY = 25
 int rma_near_delegate(struct rma_win_near *w, struct rma_near *n, int64_t disp,
                  const struct dt_type *elem, unsigned op, const void *origin, const void *compare,
                  void *result);
+
+/* A put (from) or a get (to) of a coherent window's memory that home alone has, in a process
+ * without threads. n->alone is not NULL. 1: done and counted; 0: nothing was done. Defined in
+ * direct.c. */
+int rma_near_alone(struct rma_win_near *w, struct rma_near *n, int64_t disp, uint64_t bytes,
+                   const void *from, void *to);
 
 /* Appends a small operation to the open coalesced packet of a far target (coalesce.c). op NULL: a
  * put. 1: done and counted; 0: nothing was done. Needs proc->lock, or a process without threads. */

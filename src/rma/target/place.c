@@ -79,10 +79,9 @@ static int place_ext(const struct rma_hdr *h, const char *payload, struct place 
 int rma_window_at(struct rma_win *w, uint64_t disp, int64_t lo, int64_t hi, uint64_t *off,
                   char **at)
 {
-    const struct rma_near *own = rma_near_own(w);
-    int lies = rma_near_place(w, own, disp, lo, hi, off) == 1;
+    int lies = rma_near_place(w, rma_near_own(w), disp, lo, hi, off) == 1;
     if (lies || w->flavor == MPI_WIN_FLAVOR_DYNAMIC) /* else *off is not set */
-        *at = (char *)((uintptr_t)own->base + (uintptr_t)*off);
+        *at = (char *)((uintptr_t)w->base + (uintptr_t)*off);
     return lies;
 }
 
@@ -107,7 +106,7 @@ static int place_runs(struct rma_win *w, const struct rma_hdr *h, struct place *
         sum += p->runs[i].len;
     }
     p->off = w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? h->disp : h->disp * (uint64_t)w->disp_unit;
-    p->at = (char *)((uintptr_t)rma_near_own(w)->base + p->off);
+    p->at = (char *)((uintptr_t)w->base + p->off);
     return sum == p->len ? 0 : MPI_ERR_COUNT;
 }
 
@@ -227,8 +226,7 @@ const char *rma_run_get(const struct place *p, char *buf)
 
 struct acc_target rma_own_memory(const struct rma_win *w)
 {
-    const struct rma_near *own = rma_near_own(w);
-    return acc_mapped(own->acc, own->base); /* NULL in dynamic windows */
+    return acc_mapped(rma_near_own(w)->acc, w->base); /* NULL in dynamic windows */
 }
 
 int rma_run_acc(struct rma_win *w, const struct rma_hdr *h, const struct place *p, char *result)

@@ -213,7 +213,7 @@ static int make(const struct plan *p, struct comm *c, struct rma_win **out)
     }
     w->comm->maker = NULL;
     *out = w;
-    if (rma_self()->watched || w->coherent)
+    if (rma_self()->watched)
         return MPI_SUCCESS;
     /* Last: from here on the fast path may find it. */
     atomic_store_explicit(&rma_self()->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)], &w->near,

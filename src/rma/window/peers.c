@@ -87,6 +87,7 @@ void rma_node_record(struct rma_win *w)
     p->seg_id_at = (uint64_t)(uintptr_t)&r->seg_id;
     p->key.size = 0;
     p->coherent = w->coherent != NULL;
+    rma_alone_record(w, p);
     p->error = 0;
     atomic_store_explicit(&p->unmapped, 0, memory_order_relaxed);
     acc_delegation_init(&p->asked);
@@ -125,6 +126,22 @@ static int cma_works(const struct rma_near *n)
     return 1;
 }
 
+/* Memory of another member in this process, or NULL. */
+static char *near_map(struct rma_win *w, struct rma_near *n)
+{
+    const struct rma_peer *p = n->peer;
+    if (w->node.area)
+        return w->node.area + (size_t)(n - w->near.near) * w->node.part;
+    if (!p->key.size || mem_segment_attach_again(&p->key, &n->seg) != 0)
+        return NULL;
+    uint64_t off = p->key_off; /* read once: peers can write the record */
+    if (n->size <= n->seg->size && off <= n->seg->size - n->size)
+        return (char *)n->seg->base + off;
+    mem_segment_drop(n->seg);
+    n->seg = NULL;
+    return NULL;
+}
+
 static void near_attach(struct rma_win *w, struct rma_near *n)
 {
     struct rma_peer *p = n->peer;
@@ -135,14 +152,18 @@ static void near_attach(struct rma_win *w, struct rma_near *n)
     if (n->rank == w->rank) { /* not by the record, which peers can write */
         n->disp_unit = (uint64_t)w->disp_unit;
         n->size = (uint64_t)w->bytes;
-        n->base = w->base;
         if (w->coherent)
-            n->kind = RMA_NEAR_AM; /* operations of its own ask for lanes, too */
+            n->kind = RMA_NEAR_AM; /* operations of its own ask for lanes, too: not inline */
+        else
+            n->base = w->base;
         return;
     }
     if (p->coherent) {
         atomic_fetch_add_explicit(&p->unmapped, 1, memory_order_relaxed);
         n->kind = RMA_NEAR_AM;
+        char *base = p->size && p->alone.key.size ? near_map(w, n) : NULL;
+        if (base)
+            rma_alone_attach(w, n, base);
         return;
     }
     if (w->flavor == MPI_WIN_FLAVOR_SHARED) {
@@ -153,19 +174,8 @@ static void near_attach(struct rma_win *w, struct rma_near *n)
         n->base = (char *)n; /* never read: no access to 0 bytes is in range */
         return;
     }
-    if (w->node.area) {
-        n->mapping = n->base = w->node.area + (size_t)(n - w->near.near) * w->node.part;
+    if ((n->mapping = n->base = near_map(w, n)) != NULL)
         return;
-    }
-    if (p->key.size && mem_segment_attach_again(&p->key, &n->seg) == 0) {
-        uint64_t off = p->key_off; /* read once: peers can write the record */
-        if (n->size <= n->seg->size && off <= n->seg->size - n->size) {
-            n->mapping = n->base = (char *)n->seg->base + off;
-            return;
-        }
-        mem_segment_drop(n->seg);
-        n->seg = NULL;
-    }
     atomic_fetch_add_explicit(&p->unmapped, 1, memory_order_relaxed);
     n->kind = cma_works(n) ? RMA_NEAR_CMA : RMA_NEAR_AM;
     w->near.by_cma |= n->kind == RMA_NEAR_CMA;

@@ -284,6 +284,7 @@ void rma_node_close(struct rma_win *w)
     offer_back(w);
     for (unsigned i = 0; i < w->nears; i++) {
         mem_segment_drop(w->near.near[i].seg);
+        rma_alone_detach(&w->near.near[i]);
         if (w->node.boxes)
             mem_segment_drop(w->node.boxes[i].seg);
     }

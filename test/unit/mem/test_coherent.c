@@ -89,6 +89,7 @@ struct run {
     struct coh *c;
     struct pvar_set pvars;
     char home[WINDOW];
+    atomic_uchar alone[1];
     struct hold hold[SPACES][2];
     int n[SPACES];
     uint32_t latest[LANES][2], version;
@@ -225,11 +226,23 @@ static int step(struct run *r, const struct event *e)
     return r->n[e->s] ? (err == -EBUSY ? 0 : -1) : err ? -1 : 1;
 }
 
+static void no_look(void *arg)
+{
+    (void)arg;
+}
+static int is_inside(void *arg)
+{
+    return *(int *)arg;
+}
+
 static void run_begin(struct run *r)
 {
+    static int inside;
     memset(r, 0, sizeof *r);
-    struct coh_plan p = {.home = r->home, .bytes = WINDOW, .tile = COH_TILE_LEAST, .n = SPACES,
-                         .space = {NULL, &fakes[0], &fakes[1]}, .pvars = &r->pvars};
+    struct coh_gate gate = {r->alone, no_look, is_inside, &inside};
+    struct coh_plan p = {.gate = &gate, .home = r->home, .bytes = WINDOW, .n = SPACES,
+                         .tile = COH_TILE_LEAST, .space = {NULL, &fakes[0], &fakes[1]},
+                         .pvars = &r->pvars};
     job_check(coh_make(&p, &r->c) == 0);
     r->version = 0;
     store(r, 0, 3, 1);
@@ -266,6 +279,8 @@ static const char *broken(struct run *r)
 {
     const char *why = coh_check(r->c);
     unsigned held = 0;
+    if (!why && coh_at_home(r->c, 0) != r->alone[0])
+        return "C10: home alone has the tile, and peers may not act on it";
     for (int s = 0; s < SPACES; s++)
         held |= held_by(r, s);
     for (int s = 0; !why && s < SPACES; s++) {
@@ -333,14 +348,19 @@ static void replay(struct run *r, uint32_t i)
         job_check(step(r, &path[--n]) == 1);
 }
 
+static void fakes_init(void)
+{
+    for (int i = 0; i < 2; i++)
+        fakes[i] = (struct space){.ops = &fake, .index = i, .caps = {SPACE_PEER, FAKE_GRAIN,
+                                                                     FAKE_BYTES}};
+}
+
 static void explore(void)
 {
     static struct run r;
     struct event e[64];
     uint64_t steps = 0;
-    for (int i = 0; i < 2; i++)
-        fakes[i] = (struct space){.ops = &fake, .index = i, .caps = {SPACE_PEER, FAKE_GRAIN,
-                                                                     FAKE_BYTES}};
+    fakes_init();
     run_begin(&r);
     node[0] = (struct node){.x = state_of(&r)};
     nodes = 1;
@@ -382,12 +402,62 @@ START_TEST(exhaustive)
 }
 END_TEST
 
+/* A word is taken back before a lane leaves home; the call waits until peers inside have left. */
+static void gate_waits(void)
+{
+    enum { TILES = 3 };
+    static char home[TILES * COH_TILE_LEAST];
+    static struct pvar_set pvars;
+    atomic_uchar alone[TILES] = {0};
+    int inside = 0;
+    struct coh *c;
+    fakes_init();
+    struct coh_gate gate = {alone, no_look, is_inside, &inside};
+    struct coh_plan p = {.gate = &gate, .home = home, .bytes = sizeof home, .n = SPACES,
+                         .tile = COH_TILE_LEAST, .space = {NULL, &fakes[0], &fakes[1]},
+                         .pvars = &pvars};
+    job_check(coh_make(&p, &c) == 0 && alone[0] && alone[1] && alone[2]);
+    struct coh_ask a = {.off = COH_TILE_LEAST - 1, .len = 2, .space = 1, .mode = COH_READ}, b = a;
+    inside = 1;
+    job_check(coh_acquire(c, &a) == SPACE_AGAIN && !alone[0] && !alone[1] && alone[2]);
+    job_check(coh_at_home(c, 0) && coh_at_home(c, 1));
+    coh_gate_open(c, 0, sizeof home); /* as an access by message may do meanwhile */
+    job_check(alone[0] && coh_acquire(c, &a) == SPACE_AGAIN && !alone[0]);
+    inside = 0;
+    int err;
+    while ((err = coh_acquire(c, &a)) == SPACE_AGAIN)
+        ;
+    job_check(!err && !alone[0] && !alone[1] && alone[2] && !coh_check(c));
+    /* a peer does not hold up those that change nothing, nor what has been shut before */
+    inside = 1;
+    job_check(coh_prefetch(c, 2 * COH_TILE_LEAST, 8, 2) == 0 && alone[2] && coh_at_home(c, 2));
+    struct coh_ask host = {.off = 2 * COH_TILE_LEAST, .len = 8, .mode = COH_READ};
+    job_check(coh_acquire(c, &host) == 0 && alone[2]);
+    struct coh_ask put = {.off = 0, .len = COH_TILE_LEAST};
+    job_check(coh_home(c, &put, COH_AT_PUT) == 0 && alone[0] && !alone[1]);
+    inside = 0;
+    job_check(coh_release(c, b.off, b.len, 1, 0, NULL) == 0 && alone[0] && !alone[1]);
+    job_check(coh_release(c, host.off, 8, 0, 0, NULL) == 0);
+    struct coh_ask out = {.off = COH_TILE_LEAST, .len = 1, .space = 1};
+    while ((err = coh_evict(c, &out)) == SPACE_AGAIN)
+        ;
+    job_check(!err && alone[1] && !coh_check(c));
+    coh_drop(c);
+}
+
+START_TEST(gate)
+{
+    ck_assert_int_eq(job_run(1, NULL, gate_waits, 20), 0);
+}
+END_TEST
+
 Suite *suite_coherent(void)
 {
     Suite *s = suite_create("mem/coherent");
     TCase *t = tcase_create("coherent");
     tcase_set_timeout(t, 60);
     tcase_add_test(t, exhaustive);
+    tcase_add_test(t, gate);
     suite_add_tcase(s, t);
     return s;
 }
