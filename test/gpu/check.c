@@ -40,7 +40,7 @@ static void tell(const char *what, double value, const char *unit, const char *b
 {
     if (rank)
         return;
-    printf("gpu: %s | %.4g %s | %s\n", what, value, unit, bound);
+    printf("gpu: %s | %.4g%s%s | %s\n", what, value, *unit ? " " : "", unit, bound);
     if (!ok && !small) {
         printf("check.c: %s: beyond its bound\n", what);
         bad = 1;
