@@ -34,6 +34,7 @@ static int send_eager(struct p2p_req *q, struct p2p_peer *p)
         return rc;
     q->seq = peer_next_seq(p, q);
     p->eager_out += q->size + P2P_CHARGE;
+    pvar_set_add(pvar_proc(), PVAR_P2P_EAGER, 1);
     if (sync) {
         q->state = P2P_OPEN;
         list_push(&proc->p2p->open, &q->op.link);
@@ -75,6 +76,7 @@ static int send_pieces(struct p2p_req *q, struct p2p_peer *p)
         if (q->next == 0) {
             q->seq = seq;
             p->eager_out += q->size + P2P_CHARGE;
+            pvar_set_add(pvar_proc(), PVAR_P2P_EAGER, 1);
         }
         q->next += n;
     }
@@ -135,6 +137,7 @@ static int send_rts(struct p2p_req *q, struct p2p_peer *p)
         return rc;
     }
     q->seq = peer_next_seq(p, q);
+    pvar_set_add(pvar_proc(), PVAR_P2P_RENDEZVOUS, 1);
     return 0;
 }
 

@@ -1,9 +1,13 @@
-/* by_network.c - the data of a rendezvous by the network's own get. Start with native_offer() and
- * native_read().
+/* by_network.c - the data of a rendezvous by the network's own get, and those of an offered receive
+ * by its put. Start with native_offer() and native_read(), or native_expose() and native_put().
  *
  *   S: registers its buffer --RTS(name of the transport, its key)--> R: matches, imports the key
  *                                              memory of S --> R: get, get ... of the transport
  *   S: deregisters          <------------FIN------------------------ R: all answered
+ *
+ *   R: registers its buffer --PREPOST(name, key)--> S: imports the key, RTS(WRITING)
+ *   S: put, put ... of the transport --> memory of R
+ *   S: WRITTEN, behind the puts -----------------------------------> R: deregisters
  *
  * The data are one block at both ends, because each piece of a layout would need a key. A key
  * serves one message: there is no cache to search, or to clean when the user frees memory. Networks
@@ -13,12 +17,15 @@
  * P13: what the network has may still be written, so a receive ends when all its pieces have been
  * answered. A network answers those of a failed process with an error as soon as it detects that. A
  * process that does not answer then (its host is unreachable) is waited for one second, as in
- * rma/engine/by_network.c. The record stays for the late answer. */
+ * rma/engine/by_network.c. The record stays for the late answer. The same holds for a receive that
+ * was offered to a process that failed: what that one had put may still come, so the receive ends a
+ * second later. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/sched.h"
+#include "obj/err.h"
 #include "p2p/p2p_types.h"
 #include "var/var.h"
 
@@ -31,22 +38,36 @@ struct p2p_native { /* what the network knows of one request */
     struct tp *tp;
     const struct tp_ops *ops;
     struct tp_mem *mem; /* the user's buffer; NULL: needs no registration */
-    struct tp_far *far; /* receive: the sender's */
-    size_t most;        /* bytes of one get */
-    unsigned out;       /* gets under way */
+    struct tp_far *far; /* the other side's */
+    size_t most;        /* bytes of one get or put */
+    unsigned out;       /* of them, under way */
+    unsigned flags;     /* enum tp_flag of the transport */
+    int flushed;        /* put: a flush was asked for, or is not needed */
+    int told;           /* put: WRITTEN has left */
+    uint64_t rreq;      /* put: wire id of the receive */
     int err;            /* -errno of the first that failed: no more is asked for */
     uint64_t over;      /* ns: when a failed process's data are given up; 0: it lives */
 };
 
-/* The network by which p can be reached, if a get of that length is faster there. Both ends check:
- * a process that would not get publishes no memory, and ignores a key that it receives. */
-static struct tp *network(const struct p2p_peer *p, size_t len, const struct tp_ops **ops,
-                          struct tp_caps *caps)
+/* Bytes from which it pays; SIZE_MAX: never. For puts, which need a registration of each receive,
+ * that has not been measured on any network. */
+static size_t least(unsigned how, const struct tp_caps *caps)
+{
+    if (how == TP_PUT && cvar.p2p_prepost != 2)
+        return SIZE_MAX;
+    return cvar.p2p_native_min < 0 ? caps->pull_min : (size_t)cvar.p2p_native_min;
+}
+
+/* The network by which p can be reached, if a get (TP_GET) or put (TP_PUT) of that length is to be
+ * used there. Both ends check: a process that would not use it publishes no memory, and ignores a
+ * key that it receives. */
+static struct tp *network(const struct p2p_peer *p, unsigned how, size_t len,
+                          const struct tp_ops **ops, struct tp_caps *caps)
 {
     struct tp *tp = p->near || !cvar.rma_native ? NULL : am_tp_to(p->world, ops, caps);
-    if (!tp || !(caps->flags & TP_GET))
+    if (!tp || !(caps->flags & how))
         return NULL;
-    size_t min = cvar.p2p_native_min < 0 ? caps->pull_min : (size_t)cvar.p2p_native_min;
+    size_t min = least(how, caps);
     return min != SIZE_MAX && len >= min ? tp : NULL;
 }
 
@@ -78,18 +99,21 @@ static void record_free(struct p2p_native *x)
     free(x);
 }
 
-/* --- the sender -------------------------------------------------------------------- */
+/* --- memory that the other side reads or writes ------------------------------------ */
 
-size_t native_offer(struct p2p_req *q, const struct p2p_peer *p, void *key, size_t room)
+static size_t publish(struct p2p_req *q, const struct p2p_peer *p, enum tp_access access, void *key,
+                      size_t room)
 {
     const struct tp_ops *ops;
     struct tp_caps caps;
-    struct tp *tp = q->block && q->size && room > NAME ? network(p, q->size, &ops, &caps) : NULL;
+    unsigned how = access == TP_MAY_READ ? TP_GET : TP_PUT;
+    struct tp *tp =
+        q->block && q->size && room > NAME ? network(p, how, q->size, &ops, &caps) : NULL;
     if (!tp)
         return 0;
     if (!q->native) { /* else an RTS found no room before */
         struct p2p_native *x = record_make(q, tp, ops);
-        if (!x || ops->reg(tp, q->start, q->size, 0, TP_MAY_READ, &x->mem)) {
+        if (!x || ops->reg(tp, q->start, q->size, 0, access, &x->mem)) {
             free(x);
             return 0;
         }
@@ -104,17 +128,90 @@ size_t native_offer(struct p2p_req *q, const struct p2p_peer *p, void *key, size
     return NAME + n;
 }
 
+size_t native_offer(struct p2p_req *q, const struct p2p_peer *p, void *key, size_t room)
+{
+    return publish(q, p, TP_MAY_READ, key, room);
+}
+
+size_t native_expose(struct p2p_req *q, const struct p2p_peer *p, void *key, size_t room)
+{
+    return publish(q, p, TP_MAY_WRITE, key, room);
+}
+
+int native_puts(const struct p2p_peer *p, size_t len)
+{
+    const struct tp_ops *ops;
+    struct tp_caps caps;
+    return network(p, TP_PUT, len, &ops, &caps) != NULL;
+}
+
 void native_withdraw(struct p2p_req *q)
 {
     record_free(q->native);
     q->native = NULL;
 }
 
-/* --- the receiver ------------------------------------------------------------------ */
+/* A record of q by which the key of the other side's memory can be used; NULL: it cannot. */
+static struct p2p_native *import(struct p2p_req *q, const struct p2p_peer *p, unsigned how,
+                                 size_t len, const void *key, size_t nkey)
+{
+    const struct tp_ops *ops;
+    struct tp_caps caps;
+    char name[NAME];
+    struct tp *tp = nkey > NAME && q->block ? network(p, how, len, &ops, &caps) : NULL;
+    if (!tp)
+        return NULL;
+    name_of(ops, name);
+    struct p2p_native *x = memcmp(name, key, NAME) ? NULL : record_make(q, tp, ops);
+    if (!x)
+        return NULL;
+    if (ops->import(tp, (unsigned)p->world, (const char *)key + NAME, nkey - NAME, &x->far) ||
+        (caps.flags & TP_REG_LOCAL && ops->reg(tp, q->start, q->want, 0, 0, &x->mem))) {
+        record_free(x);
+        return NULL;
+    }
+    x->most = caps.rma_max;
+    x->flags = caps.flags;
+    return x;
+}
 
-/* Nothing is under way any more: q ends, or its data are moved in another way. */
+/* --- moving the data --------------------------------------------------------------- */
+
+/* Nothing is under way any more: q, a send, ends, or its data are pulled. */
+static void finish_put(struct p2p_req *q)
+{
+    struct p2p_peer *p = peer_get(q->world);
+    struct p2p_native *x = q->native;
+    struct p2p_written m = {x->rreq, q->wire_id, x->err != 0};
+    int err = x->err, told = x->told;
+    native_withdraw(q);
+    if (p->dead) {
+        send_done(q, peer_death(q, q->world));
+        return;
+    }
+    q->next = q->got = 0;
+    /* -ENOTCONN: am/ determines whether the peer is dead, and peer_reap() ends it */
+    int stays = err && (!told || err == -ENOTCONN);
+    if (stays) {
+        q->state = told ? P2P_CLOSING : P2P_OPEN;
+        list_push(&proc->p2p->open, &q->op.link);
+    }
+    if (!told)
+        peer_control(p, P2P_WRITTEN, &m, sizeof m);
+    if (stays)
+        return;
+    pvar_set_add(pvar_proc(), PVAR_P2P_PUT, !err);
+    pvar_set_add(pvar_proc(), PVAR_P2P_BYTES_WRITTEN, err ? 0 : q->size);
+    send_done(q, err ? err_from_errno(err, "send") : MPI_SUCCESS);
+}
+
+/* ... or a receive. */
 static void finish(struct p2p_req *q)
 {
+    if (q->is_send) {
+        finish_put(q);
+        return;
+    }
     struct p2p_peer *p = peer_get(q->world);
     int err = q->native->err;
     native_withdraw(q);
@@ -130,15 +227,39 @@ static void finish(struct p2p_req *q)
     }
 }
 
+static int piece(const struct p2p_req *q, struct p2p_native *x, size_t n)
+{
+    if (q->is_send)
+        return x->ops->put(x->tp, x->far, q->next, q->start + q->next, n, x->mem, &x->d);
+    return x->ops->get(x->tp, x->far, q->next, q->start + q->next, n, x->mem, &x->d);
+}
+
+/* All puts have been taken. Where the transport delivers a message behind them, WRITTEN leaves at
+ * once; elsewhere when they have arrived. Returns what a flush returned. */
+static int confirm(struct p2p_req *q, struct p2p_peer *p)
+{
+    struct p2p_native *x = q->native;
+    sched_point();
+    if (x->flags & TP_PUT_THEN_AM && !x->told) {
+        struct p2p_written m = {x->rreq, q->wire_id, 0};
+        x->told = x->flushed = 1;
+        peer_control(p, P2P_WRITTEN, &m, sizeof m);
+    }
+    if (x->flushed || x->out)
+        return 0;
+    int rc = x->ops->flush(x->tp, (unsigned)p->world, &x->d);
+    x->flushed = rc != TP_AGAIN;
+    return rc;
+}
+
 /* Request what is not requested yet; q may be freed afterwards. */
 static int read_try(struct p2p_op *op, struct p2p_peer *p)
 {
     struct p2p_req *q = LIST_OBJ(op, struct p2p_req, op);
     struct p2p_native *x = q->native;
-    (void)p;
     while (q->next < q->want && !x->err) {
         size_t n = q->want - q->next < x->most ? q->want - q->next : x->most;
-        int rc = x->ops->get(x->tp, x->far, q->next, q->start + q->next, n, x->mem, &x->d);
+        int rc = piece(q, x, n);
         if (rc == TP_AGAIN && !x->out)
             return AM_AGAIN; /* nothing signals when there is room */
         if (rc == TP_AGAIN)
@@ -147,6 +268,13 @@ static int read_try(struct p2p_op *op, struct p2p_peer *p)
             x->err = rc;
         else
             q->next += n;
+        x->out += rc == TP_PENDING;
+    }
+    if (q->is_send && !x->err) {
+        int rc = confirm(q, p);
+        if (rc == TP_AGAIN)
+            return AM_AGAIN;
+        x->err = rc < 0 ? rc : 0;
         x->out += rc == TP_PENDING;
     }
     if (!x->out)
@@ -181,33 +309,44 @@ static void piece_done(struct tp_done *d, int err)
         record_free(x);
 }
 
-int native_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const void *key)
+static void begin(struct p2p_req *q, struct p2p_native *x, enum p2p_state state)
 {
-    const struct tp_ops *ops;
-    struct tp_caps caps;
-    char name[NAME];
-    struct tp *tp = h->key > NAME && q->block ? network(p, h->size, &ops, &caps) : NULL;
-    if (!tp)
-        return 0;
-    name_of(ops, name);
-    struct p2p_native *x = memcmp(name, key, NAME) ? NULL : record_make(q, tp, ops);
-    if (!x)
-        return 0;
-    if (ops->import(tp, (unsigned)p->world, (const char *)key + NAME, h->key - NAME, &x->far) ||
-        (caps.flags & TP_REG_LOCAL && ops->reg(tp, q->start, q->want, 0, 0, &x->mem))) {
-        record_free(x);
-        return 0;
-    }
     x->d.fn = piece_done;
-    x->most = caps.rma_max;
     list_push(&proc->p2p->reads, &x->link);
     q->native = x;
-    q->state = P2P_READING;
+    q->state = state;
     q->op.try = read_try;
     q->op.fail = read_fail;
     list_init(&q->op.link);
     read_more(q);
+}
+
+int native_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const void *key)
+{
+    struct p2p_native *x = h->key ? import(q, p, TP_GET, h->size, key, h->key) : NULL;
+    if (!x)
+        return 0;
+    begin(q, x, P2P_READING);
     return 1;
+}
+
+int native_put_ready(struct p2p_req *q, const struct p2p_peer *p, const struct p2p_want *w)
+{
+    q->want = q->size;
+    struct p2p_native *x = w->key ? import(q, p, TP_PUT, q->size, w->key, w->nkey) : NULL;
+    if (!x)
+        return 0;
+    if (q->native) /* it was to be announced, and found no room */
+        native_withdraw(q);
+    q->native = x;
+    return 1;
+}
+
+void native_put(struct p2p_req *q, uint64_t rreq)
+{
+    q->native->rreq = rreq;
+    sched_point();
+    begin(q, q->native, P2P_PUTTING);
 }
 
 /* --- death -------------------------------------------------------------------------- */
@@ -228,7 +367,9 @@ static int fail_peer(void *arg)
         list_del(&x->link);
         x->q = NULL;
         q->native = NULL;
-        recv_done(q, peer_death(q, q->world));
+        if (!x->out) /* a receive that was offered */
+            record_free(x);
+        (q->is_send ? send_done : recv_done)(q, peer_death(q, q->world));
         ended++;
     }
     if (!left)
@@ -236,17 +377,40 @@ static int fail_peer(void *arg)
     return ended;
 }
 
+static void give_up(struct p2p_native *x)
+{
+    x->err = -ENOTCONN;
+    x->over = time_now() + TP_FAILED_NS;
+    progress_hook_add(&proc->p2p->fail_hook);
+}
+
 void native_died(int world)
 {
     struct p2p *s = proc->p2p;
     for (struct list *l = s->reads.next; l != &s->reads; l = l->next) {
         struct p2p_native *x = LIST_OBJ(l, struct p2p_native, link);
-        if (x->q->world != world)
-            continue;
-        x->err = -ENOTCONN;
-        x->over = time_now() + TP_FAILED_NS;
-        progress_hook_add(&s->fail_hook);
+        if (x->q->world == world)
+            give_up(x);
     }
+}
+
+void native_linger(struct p2p_req *q)
+{
+    q->state = P2P_READING;
+    list_init(&q->op.link);
+    list_push(&proc->p2p->reads, &q->native->link);
+    give_up(q->native);
+}
+
+int native_left_behind(void)
+{
+    struct p2p *s = proc->p2p;
+    for (struct list *l = s->reads.next; l != &s->reads; l = l->next) {
+        const struct p2p_req *q = LIST_OBJ(l, struct p2p_native, link)->q;
+        if (q->is_send && (q->r.freed || q->copy))
+            return 1;
+    }
+    return 0;
 }
 
 void native_init(struct p2p *s)
@@ -259,6 +423,10 @@ void native_init(struct p2p *s)
 void native_finalize(struct p2p *s)
 {
     progress_hook_del(&s->fail_hook);
-    for (struct list *l; (l = list_pop(&s->reads)) != NULL;)
-        LIST_OBJ(l, struct p2p_native, link)->q = NULL;
+    for (struct list *l; (l = list_pop(&s->reads)) != NULL;) {
+        struct p2p_native *x = LIST_OBJ(l, struct p2p_native, link);
+        x->q = NULL;
+        if (!x->out) /* nothing is to come: of an offered receive, or it waited for room */
+            record_free(x);
+    }
 }

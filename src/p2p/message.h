@@ -44,6 +44,10 @@ enum p2p_state {
     P2P_READING,  /* receive: matched, the network gets the data (by_network.c), its record is on
                    * p2p->reads */
     P2P_AWAITING, /* receive: matched, its sender writes the data; on p2p->pulls until WRITTEN */
+    P2P_FILLING,  /* send: its receive is claimed, parts are written as they get ready; on
+                   * p2p->open */
+    P2P_PUTTING,  /* send: the network puts the data into the receive, its record is on
+                   * p2p->reads */
     P2P_WRITTEN_OUT /* send: its data is in the receive, the RTS waits for room in peer->pending */
 };
 

@@ -24,6 +24,9 @@ void offer_init(struct p2p *s)
 
 void offer_finalize(struct p2p *s)
 {
+    for (unsigned slot = 0; s->offers && slot < P2P_OFFERS; slot++)
+        if (s->offers->used >> slot & 1 && s->offers->q[slot]->native)
+            native_withdraw(s->offers->q[slot]);
     if (s->offers)
         mem_segment_drop(s->offers->seg);
     free(s->offers);
@@ -65,6 +68,14 @@ static void release(struct p2p_offers *o, struct p2p_req *q)
     q->offer = 0;
 }
 
+/* ... and hide it: the network writes into its buffer no more. */
+static void hide(struct p2p_offers *o, struct p2p_req *q)
+{
+    if (q->native)
+        native_withdraw(q);
+    release(o, q);
+}
+
 /* open -> this process's.  0: the sender has claimed it.  Acquire: pairs with the release by which
  * a sender gives a word back (want.c).  Release: pairs with the acquire of a claim; what this
  * process did with the buffer before is done. */
@@ -80,8 +91,9 @@ static int take_word(struct p2p_offers *o, unsigned slot)
 
 /* --- offering ----------------------------------------------------------------------- */
 
-/* The sender, if q may be offered at all: one block for a process of this node, which keeps the
- * order of messages, and a request that outlives its call and is not to be cancelled. */
+/* The sender, if q may be offered at all: one block for a process of this node, or for one that
+ * would put so much. The order of messages is kept, and the request outlives its call and is not to
+ * be cancelled. */
 static struct p2p_peer *offerable(const struct p2p_req *q)
 {
     int stream = q->flags & P2P_STREAM;
@@ -92,7 +104,9 @@ static struct p2p_peer *offerable(const struct p2p_req *q)
     if (q->world < 0 || q->target < 0 || q->world == proc->p2p->me)
         return NULL;
     struct p2p_peer *p = peer_get(q->world);
-    return p && p->near && p->ordered && !p->dead && p->cma != P2P_CMA_REFUSED ? p : NULL;
+    if (!p || !p->ordered || p->dead)
+        return NULL;
+    return (p->near ? p->cma != P2P_CMA_REFUSED : native_puts(p, q->size)) ? p : NULL;
 }
 
 /* Was a receive of this key that no sender knows of posted before q? */
@@ -115,13 +129,22 @@ static int clear(const struct p2p_req *q)
 static int send_offer(struct p2p_req *q, const struct p2p_peer *p, unsigned slot)
 {
     struct p2p_offers *o = proc->p2p->offers;
+    char key[P2P_PREPOST_KEY];
+    size_t room = am_max(p->world) - sizeof(struct p2p_prepost);
     struct p2p_prepost m = {.rreq = wire_id_make(q), .addr = (uintptr_t)q->start, .size = q->size,
                             .ctx = q->ctx, .src = q->src, .tag = q->tag,
                             .seen = p->offered.taken, .gen = p->offered.gen, .slot = slot,
                             .version = o->version[slot]};
-    mem_segment_key(o->seg, &m.words);
-    struct iovec v = {&m, sizeof m};
-    return m.rreq ? am_request(p->world, P2P_PREPOST, &v, 1, 0) : AM_AGAIN;
+    if (p->near)
+        mem_segment_key(o->seg, &m.words);
+    else
+        m.key = (uint32_t)native_expose(q, p, key, room < sizeof key ? room : sizeof key);
+    struct iovec v[2] = {{&m, sizeof m}, {key, m.key}};
+    int sent = m.rreq && (p->near || m.key) &&
+               am_request(p->world, P2P_PREPOST, v, m.key ? 2 : 1, 0) == 0;
+    if (!sent && q->native)
+        native_withdraw(q);
+    return sent;
 }
 
 /* 1: q is offered. */
@@ -135,7 +158,7 @@ static int offer(struct p2p_req *q, struct p2p_peer *p)
     o->version[slot] = o->version[slot] % WORD_VERSIONS + 1;
     /* relaxed: the message that names the version is behind it */
     atomic_store_explicit(&o->word[slot].w, open_word(o, slot), memory_order_relaxed);
-    if (send_offer(q, p, slot))
+    if (!send_offer(q, p, slot))
         return 0;
     o->used |= 1ull << slot;
     o->q[slot] = q;
@@ -185,6 +208,12 @@ static void missed(struct p2p_offered *f)
     f->rest = f->span;
 }
 
+static void hit(struct p2p_offered *f)
+{
+    count(PVAR_P2P_OFFERS_HIT);
+    f->misses = f->rest = f->span = 0;
+}
+
 void offer_again(int world)
 {
     struct p2p_peer *p = peer_get(world);
@@ -197,17 +226,29 @@ enum offer_fate offer_end(struct p2p_req *q, uint32_t seq)
     struct p2p_offers *o = proc->p2p->offers;
     unsigned slot = q->offer - 1;
     struct p2p_offered *f = &peer_get(q->world)->offered;
-    release(o, q);
+    hide(o, q);
     if (take_word(o, slot)) {
         missed(f);
         return OFFER_TAKEN;
     }
-    f->misses = f->rest = f->span = 0;
+    hit(f);
     /* acquire: the data that the sender wrote before its message; the message's cell has it, too */
     return atomic_load_explicit(&o->word[slot].w, memory_order_acquire) ==
                    word_make(o->version[slot], WORD_CLAIMED, seq)
                ? OFFER_CLAIMED
                : OFFER_BROKEN;
+}
+
+enum offer_fate offer_put(struct p2p_req *q)
+{
+    if (!q->native) {
+        offer_end(q, 0);
+        return OFFER_BROKEN;
+    }
+    struct p2p_offered *f = &peer_get(q->world)->offered;
+    release(proc->p2p->offers, q);
+    hit(f);
+    return OFFER_CLAIMED;
 }
 
 /* Hide all open offers to p. */
@@ -216,16 +257,18 @@ static void take_back(const struct p2p_peer *p)
     struct p2p_offers *o = proc->p2p->offers;
     for (unsigned slot = 0; o && slot < P2P_OFFERS; slot++)
         if (o->used >> slot & 1 && o->q[slot]->world == p->world && take_word(o, slot))
-            release(o, o->q[slot]);
+            hide(o, o->q[slot]);
 }
 
-/* Are messages of p under way into offered receives? */
+/* Are messages of p under way into offered receives?  Of another node's, what is offered may be
+ * claimed until VOID comes. */
 static int any_claimed(const struct p2p_peer *p)
 {
     const struct p2p_offers *o = proc->p2p->offers;
     for (unsigned slot = 0; slot < P2P_OFFERS; slot++)
         if (o->used >> slot & 1 && o->q[slot]->world == p->world &&
-            atomic_load_explicit(&o->word[slot].w, memory_order_relaxed) != open_word(o, slot))
+            (!p->near || atomic_load_explicit(&o->word[slot].w, memory_order_relaxed) !=
+                             open_word(o, slot)))
             return 1;
     sched_point(); /* a sender may claim one now */
     return 0;
@@ -233,20 +276,23 @@ static int any_claimed(const struct p2p_peer *p)
 
 /* All open offers to the peer are taken back: if only q, or what overlaps it, were, a third would
  * stay offered behind a hidden one, against O1.  While a claim is under way its message may be one
- * that comes behind another, which q takes: then q was offered, too, and has a pair. */
+ * that comes behind another, which q takes: then q was offered, too, and has a pair.
+ * From another node the sender decides, by VOID; a hidden receive has no pair there, since what
+ * left before the last VOID has come. */
 int offer_cancel(struct p2p_req *q)
 {
     struct p2p_peer *p = proc->p2p->offers && q->world >= 0 ? peer_get(q->world) : NULL;
     if (!p)
         return 1;
     if (q->offer) {
-        take_back(p);
+        if (p->near)
+            take_back(p);
         if (p->offered.state == OFFER_OPEN)
             send_forget(p);
     }
     /* Once: senders change the words meanwhile.  If q's own is claimed, its message comes, unless
      * the sender could not write, gave the word back and cancelled. */
-    int waits = q->offer || any_claimed(p);
+    int waits = q->offer || (p->near && any_claimed(p));
     if (waits)
         p->offered.wishes = 1;
     q->cancelled = waits;
@@ -333,6 +379,8 @@ static int on_written(int src, const void *msg, size_t len)
         return 0;
     }
     list_del(&q->op.link);
+    if (q->native)
+        native_withdraw(q);
     if (m->failed)
         peer_get(src)->path->more(q);
     else

@@ -3,6 +3,7 @@
  *   R posts r --PREPOST(r)--> S: a want --+-- S sends m: claims r's word, writes, RTS(WRITTEN) -> R
  *                                         +-- or announces m as ever -> R takes the word, moves it
  *   S had announced m before PREPOST came, R computes: S claims, writes, WRITTEN ---------------> R
+ *   from another node, by puts of the network: S claims by RTS(WRITING), puts, WRITTEN ---------> R
  *
  * Which message r takes is computed at both ends; doc/design/p2p.md has the proof.
  *  O1 offer   R offers r only if no posted receive that S does not know of, posted before r, could
@@ -15,7 +16,8 @@
  *             open offers then, and S ignores offers made before.  Pairs stay.
  *  O5 claim   the word of r is open, R's, or S's for one message.  The side that changes `open`
  *             moves the data.  The version rises with each use of the word, so an old want claims
- *             nothing. */
+ *             nothing.  From another node RTS(WRITING) is the claim.  So R can take nothing back
+ *             before VOID, which comes behind all claims.  What S has announced it never puts. */
 #ifndef P2P_OFFER_H
 #define P2P_OFFER_H
 
@@ -88,6 +90,8 @@ enum offer_fate {
     OFFER_BROKEN   /* claimed for another message */
 };
 enum offer_fate offer_end(struct p2p_req *q, uint32_t seq);
+/* The same by RTS(WRITING): OFFER_CLAIMED, or OFFER_BROKEN for an offer within the node. */
+enum offer_fate offer_put(struct p2p_req *q);
 /* A process of the node found this one computing: offers to it would pay. */
 void offer_again(int world);
 /* MPI_Cancel of q, which is posted. 1: it may be unposted; 0: a message comes for it, or
@@ -103,6 +107,8 @@ struct p2p_want { /* a receive of a peer, which waits for a message of this proc
     uint32_t ctx, src;
     int32_t tag;
     uint32_t slot, version;
+    uint32_t nkey;
+    void *key; /* of another node's; NULL: nothing is put there */
 };
 struct p2p_sent { /* a message in the log */
     uint32_t seq;
@@ -115,6 +121,7 @@ struct p2p_late { /* a send that was announced, and whose receive is offered */
     struct list link; /* p2p->lates */
     struct p2p_req *q;
     struct p2p_want w;
+    int failed; /* of a send in parts: one could not be written */
 };
 struct p2p_wants { /* of a peer: what it offers to this process */
     struct mem_segment *seg; /* its words; NULL: nothing was offered yet */
@@ -132,5 +139,12 @@ void want_drop(struct p2p_peer *p); /* at the end */
 /* O3: the message that q begins has left; NULL: a further piece.  Its number is p->seq_out. */
 void want_note(struct p2p_peer *p, struct p2p_req *q);
 void want_late_drop(struct p2p_req *q);
+/* A send in parts, of one block, to a process of this node. want_parts(): does it offer anything?
+ * want_begin(): claim the receive that takes q, which is filled in and has not begun; 0: not now.
+ * Then want_fill() each part, and want_filled(): q ends by itself, earlier if its peer fails. */
+int want_parts(int world);
+int want_begin(struct p2p_req *q);
+void want_fill(struct p2p_req *q, size_t off, size_t len);
+void want_filled(struct p2p_req *q);
 
 #endif

@@ -137,6 +137,8 @@ static void arrived(struct p2p_unex *u)
 static __attribute__((cold)) void misled(struct p2p_req *q, int src)
 {
     p2p_malformed(src, "an answer to an offered receive");
+    if (q && q->native)
+        native_withdraw(q);
     if (q)
         recv_done(q, err_make(MPI_ERR_OTHER, "receive: process %d of the job wrote into another "
                                              "receive than the one that takes its message", src));
@@ -154,9 +156,13 @@ static inline int announced(struct p2p_req *q, uint32_t seq)
 /* An RTS whose receive was offered, or which claims so. 0: its data is still to be moved. */
 static int take_offered(struct p2p_req *q, const struct p2p_rts *h, int src)
 {
-    int written = h->flags & P2P_RTS_WRITTEN;
-    enum offer_fate end = q && q->offer ? offer_end(q, h->m.seq) : OFFER_TAKEN;
-    if (end == OFFER_TAKEN && !written)
+    int written = h->flags & P2P_RTS_WRITTEN, putting = h->flags & P2P_RTS_WRITING;
+    enum offer_fate end = OFFER_TAKEN;
+    if (q && q->offer)
+        end = putting ? offer_put(q) : offer_end(q, h->m.seq);
+    if (putting && end == OFFER_CLAIMED && *(const uint64_t *)(h + 1) != q->wire_id)
+        end = OFFER_BROKEN;
+    if (end == OFFER_TAKEN && !written && !putting)
         return 0;
     if (end != OFFER_CLAIMED || h->size > q->size)
         misled(q, src);
@@ -213,7 +219,7 @@ static int take_rts(int src, const struct p2p_rts *h)
     struct p2p_req *q = match_arrival(&h->m);
     if (h->flags & P2P_RTS_BUSY)
         offer_again(src);
-    if (__builtin_expect((q && q->offer) || h->flags & P2P_RTS_WRITTEN, 0) &&
+    if (__builtin_expect((q && q->offer) || h->flags & (P2P_RTS_WRITTEN | P2P_RTS_WRITING), 0) &&
         take_offered(q, h, src))
         return 0;
     if (q) {
@@ -301,6 +307,9 @@ static int well_formed(int type, const void *msg, size_t len)
     if (r->nruns > P2P_RTS_RUNS || r->key > P2P_RTS_TAIL || (r->nruns && r->key))
         return 0;
     if (r->flags & P2P_RTS_WRITTEN && (r->nruns || r->key))
+        return 0;
+    if (r->flags & P2P_RTS_WRITING &&
+        (r->nruns || r->key != sizeof(uint64_t) || r->flags & P2P_RTS_WRITTEN))
         return 0;
     return r->size <= INT64_MAX &&
            len == sizeof *r + r->nruns * sizeof(struct p2p_run) + r->key;

@@ -100,7 +100,7 @@ static int left_behind(void)
         if (q->r.freed || q->copy)
             return 1;
     }
-    return 0;
+    return native_left_behind();
 }
 
 static int drained(void *arg)
@@ -347,6 +347,7 @@ static inline int send_short(const void *buf, MPI_Aint count, struct dt_type *t,
         return 0; /* the slow path finds the reason */
     p->seq_out++;
     p->eager_out += size + P2P_CHARGE;
+    pvar_set_add(pvar_proc(), PVAR_P2P_EAGER, 1);
     return 1;
 }
 
@@ -449,6 +450,23 @@ int recv_make(void *buf, MPI_Aint count, struct dt_type *t, struct comm *c, stru
     int err = recv_fill(q, REQUEST_RECV, buf, count, t, MPI_PROC_NULL, MPI_ANY_TAG, c, 0);
     if (err) {
         req_recycle(q);
+        return err;
+    }
+    dt_ref(t);
+    q->holds = 1;
+    *out = q;
+    return MPI_SUCCESS;
+}
+
+int send_make(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
+              struct comm *c, int flags, struct p2p_req **out)
+{
+    struct p2p_req *q = req_alloc();
+    int err = q ? send_fill(q, REQUEST_SEND, buf, count, t, dest, tag, c, flags)
+                : err_make(MPI_ERR_NO_MEM, "no memory for one more request");
+    if (err) {
+        if (q)
+            req_recycle(q);
         return err;
     }
     dt_ref(t);

@@ -14,6 +14,7 @@
  *                   (S is done when it has sent `want` bytes)
  *   offered         R --PREPOST--> S writes into R's buffer --RTS(WRITTEN)--> R  (want.c)
  *                   or: PREPOST and RTS crossed, S writes later --WRITTEN--> R
+ *                   from another node: RTS(WRITING), S puts, --WRITTEN--> R  (by_network.c)
  *                   R --FORGET--> S drops what was offered --VOID--> R
  *   credit          R --ACK(bytes)--> S once a quarter of the window was taken by receives
  *   cancel          S --CANCEL--> R; R --CANCELLED--> S if it was still unmatched.  If not: of a
@@ -72,7 +73,9 @@ struct p2p_rts {
 enum p2p_rts_flags {
     P2P_RTS_WAITS = 1,  /* the sender does nothing but wait for this: see rndv_read() */
     P2P_RTS_BUSY = 4,   /* the receiver was not waiting in MPI when this left: an offer would pay */
-    P2P_RTS_WRITTEN = 2 /* the data is in the offered buffer; nothing follows, sreq is 0 */
+    P2P_RTS_WRITTEN = 2, /* the data is in the offered buffer; nothing follows, sreq is 0 */
+    P2P_RTS_WRITING = 8  /* it is being put there, WRITTEN comes; what follows as a key is the wire
+                          * id of the receive */
 };
 struct p2p_prepost { /* a posted receive (offer.c) */
     uint64_t rreq;
@@ -82,9 +85,10 @@ struct p2p_prepost { /* a posted receive (offer.c) */
     uint32_t seen;       /* number of the first message that had not come */
     uint32_t gen;        /* S ignores offers of another generation */
     uint32_t slot, version; /* its claim word */
-    uint32_t pad;
-    struct mem_key words; /* the segment of the receiver's claim words */
+    uint32_t key;        /* from another node: bytes of a key of its buffer that follow */
+    struct mem_key words; /* on the node: the segment of the receiver's claim words */
 };
+enum { P2P_PREPOST_KEY = P2P_RTS_TAIL }; /* bytes, at most */
 struct p2p_forget { /* S drops all offers of R, and answers with VOID */
     uint32_t unused[2];
 };

@@ -15,7 +15,8 @@
  *      against what was asked for. A malformed packet is dropped with a warning.
  *  P12. Unordered: seq_out - seq_told <= P2P_EARLY, so peer->early is bounded.
  *  P13. While the network may write into the buffer of a receive, the receive is not complete: it
- *      waits for the network's answer, for a failed process's data at most one second.
+ *      waits for the network's answer or for WRITTEN, for a failed process's data at most one
+ *      second.
  *  P14. While the network reads the buffer of a send, the send is not complete: it waits until the
  *      network has answered for each piece (P2P_CLOSING), or its peer is dead.
  *  P16. While the claim word of an offered receive is claimed, the receive is not complete.
@@ -117,7 +118,7 @@ struct p2p {
     struct list busy, open, pulls;
     struct ways near_ways;     /* of long messages on the node: pulled (0), read by CMA (1) */
     int parts;             /* partitioned sends made so far: each has a number */
-    struct list reads;     /* struct p2p_native of receives */
+    struct list reads;     /* struct p2p_native of receives and of sends that put */
     struct progress_hook fail_hook; /* active while a failed process's data are on reads */
     struct p2p_offers *offers; /* offer.c; NULL: nothing was offered yet */
     unsigned offer_most, log_most; /* P2P_OFFERS, P2P_LOG, or less in tests */
@@ -255,11 +256,23 @@ void native_init(struct p2p *s);
  * its length; 0: impossible, or not faster. What was registered stays until native_withdraw(). */
 size_t native_offer(struct p2p_req *q, const struct p2p_peer *p, void *key, size_t room);
 void native_withdraw(struct p2p_req *q);
+/* Let it put data into the receive q; as above. */
+size_t native_expose(struct p2p_req *q, const struct p2p_peer *p, void *key, size_t room);
+/* Would a message of that length be put, from here to p or the other way? */
+int native_puts(const struct p2p_peer *p, size_t len);
+/* The send q can be put into the receive w: native_put() or native_withdraw() follows.  0: no. */
+int native_put_ready(struct p2p_req *q, const struct p2p_peer *p, const struct p2p_want *w);
+/* Its RTS has left: q ends by itself. */
+void native_put(struct p2p_req *q, uint64_t rreq);
 /* Get what a matched RTS offers. 1: q ends by itself; 0: nothing has happened, the data must be
  * pulled. */
 int native_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const void *key);
 /* A process failed: its reads end when the network has answered, or after a timeout. */
 void native_died(int world);
+/* The receive q, in no list, was offered to it: it ends when nothing more can come. */
+void native_linger(struct p2p_req *q);
+/* Are there puts of sends without a waiter? */
+int native_left_behind(void);
 void native_finalize(struct p2p *s);
 
 /* on_packet.c */
@@ -272,6 +285,9 @@ struct p2p_req *req_alloc(void);
 void req_recycle(struct p2p_req *q);
 /* A receive on the heap, filled in, from no process. */
 int recv_make(void *buf, MPI_Aint count, struct dt_type *t, struct comm *c, struct p2p_req **out);
+/* A send on the heap, filled in, that has not begun. */
+int send_make(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
+              struct comm *c, int flags, struct p2p_req **out);
 
 /* probe.c */
 int probe_awaits(int (*cond)(void *), void *arg, struct p2p_awaited *out);

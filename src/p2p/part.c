@@ -1,5 +1,8 @@
 /* part.c - partitioned messages: a set-up message, then one message for all partitions. Start
- * with part_make(). */
+ * with part_make().
+ *
+ * If the receiver has offered its receive (offer.h), the message begins with a claim, and each
+ * partition is written there as it gets ready. */
 #include "p2p/part.h"
 
 #include <limits.h>
@@ -10,6 +13,7 @@
 #include "obj/err.h"
 #include "p2p/p2p_types.h"
 #include "progress/progress.h"
+#include "var/var.h"
 
 /* The stream of one-sided calls, which send no such messages. */
 enum { PART_STREAM = CTX_RMA << 4 };
@@ -19,6 +23,7 @@ struct part {
     int refs; /* the request, and its setup message while that is under way */
     int is_send, partitions, nready;
     unsigned char *ready; /* by partition */
+    struct p2p_req *filling; /* the message, while partitions are written one by one; else NULL */
     void *buf;
     MPI_Aint count;       /* elements in all partitions */
     struct dt_type *type;
@@ -52,6 +57,7 @@ static void part_free(struct request *r)
 static void part_done(struct request *inner, void *arg)
 {
     struct part *p = arg;
+    p->filling = NULL;
     int tag = p->r.status.MPI_TAG, err = request_finish(inner, &p->r.status);
     if (p->r.status.MPI_SOURCE != MPI_PROC_NULL)
         p->r.status.MPI_TAG = tag;
@@ -67,6 +73,36 @@ static int part_send(struct part *p)
     if (!err)
         request_then(inner, part_done, p);
     return err;
+}
+
+/* A partition that is shorter costs more by itself than together with others. */
+enum { PART_LEAST = 4096 };
+
+/* Partition i has become ready, and not all are: write it, and what was ready before. */
+static void part_write(struct part *p, int i)
+{
+    size_t bytes = (size_t)p->type->size * (size_t)(p->count / p->partitions);
+    int least = cvar.p2p_prepost == 2 ? 1 : PART_LEAST;
+    if (p->filling) {
+        want_fill(p->filling, (size_t)i * bytes, bytes);
+        return;
+    }
+    if (p->peer == MPI_PROC_NULL || bytes < (size_t)least)
+        return;
+    int world = comm_peer_world(p->r.comm, p->peer);
+    struct p2p_req *q;
+    if (!want_parts(world) || send_make(p->buf, p->count, p->type, p->peer, data_tag(p), p->r.comm,
+                                        PART_STREAM, &q))
+        return;
+    if (!want_begin(q)) {
+        req_recycle(q);
+        return;
+    }
+    p->filling = q;
+    request_then(&q->r, part_done, p);
+    for (int k = 0; k < p->partitions; k++)
+        if (p->ready[k])
+            want_fill(q, (size_t)k * bytes, bytes);
 }
 
 static int part_recv(struct part *p)
@@ -187,7 +223,17 @@ int part_ready(struct part *p, int i)
     if (err)
         return err;
     p->ready[i] = 1;
-    return ++p->nready == p->partitions ? part_send(p) : MPI_SUCCESS;
+    p->nready++;
+    if (p->r.done) /* its receiver has failed */
+        return MPI_SUCCESS;
+    if (p->nready < p->partitions || p->filling)
+        part_write(p, i);
+    if (p->nready < p->partitions)
+        return MPI_SUCCESS;
+    if (!p->filling)
+        return part_send(p);
+    want_filled(p->filling);
+    return MPI_SUCCESS;
 }
 
 int part_arrived(struct part *p)

@@ -234,11 +234,15 @@ static void fail_list(struct list *head, int world, void (*done)(struct p2p_req 
         if (!waits_for(q, world) || (q->state == P2P_POSTED && peer_hold(q, world)))
             continue;
         if (q->offer)
-            offer_end(q, 0);
+            q->native ? offer_put(q) : offer_end(q, 0);
         if (q->state == P2P_POSTED)
             match_unpost(q);
         else
             list_del(&q->op.link);
+        if (q->native && !q->is_send) { /* P13 */
+            native_linger(q);
+            continue;
+        }
         done(q, peer_death(q, world));
     }
 }

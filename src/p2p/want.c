@@ -29,6 +29,7 @@ static int is_open(const struct p2p_wants *t, const struct p2p_want *w)
 
 static void remove_want(struct p2p_wants *t, unsigned i)
 {
+    free(t->want[i].key);
     memmove(&t->want[i], &t->want[i + 1], (--t->n - i) * sizeof t->want[0]);
 }
 
@@ -41,6 +42,12 @@ static struct p2p_want *first_want(struct p2p_wants *t, const struct p2p_req *q)
         if (takes(&t->want[i], q->ctx, q->src, q->tag))
             return &t->want[i];
     return NULL;
+}
+
+static void remove_all(struct p2p_wants *t)
+{
+    while (t->n)
+        remove_want(t, t->n - 1);
 }
 
 /* --- writing --------------------------------------------------------------------------- */
@@ -75,27 +82,48 @@ static int write_step(const struct p2p_req *q, const struct p2p_peer *p, const s
     return mem_cma_write(p->host, here, n, &there, 1);
 }
 
-/* O5: claim w for message seq and write q's data there. 1: done; 0: the receiver has the word;
+/* O5: open -> claimed for message seq. 0: the receiver has the word.  Acquire: pairs with
+ * take_word(); the buffer is the sender's from here on. */
+static int claim(const struct p2p_peer *p, const struct p2p_want *w, uint32_t seq)
+{
+    uint64_t word = open_word(w);
+    int won = atomic_compare_exchange_strong_explicit(
+        &p->wants->word[w->slot].w, &word, word_make(w->version, WORD_CLAIMED, seq),
+        memory_order_acquire, memory_order_relaxed);
+    if (won)
+        sched_point();
+    return won;
+}
+
+/* The word of a claim is open again.  Release: pairs with take_word(). */
+static void give_back(const struct p2p_peer *p, const struct p2p_want *w)
+{
+    atomic_store_explicit(&p->wants->word[w->slot].w, open_word(w), memory_order_release);
+}
+
+/* Whether the kernel writes to p, by what it has returned. */
+static void learn(struct p2p_peer *p, int rc)
+{
+    if (rc == -EPERM || rc == -ENOSYS || (rc && p->cma == P2P_CMA_UNKNOWN))
+        p->cma = P2P_CMA_REFUSED;
+    else if (!rc)
+        p->cma = P2P_CMA_WORKS;
+}
+
+/* Claim w for message seq and write q's data there. 1: done; 0: the receiver has the word;
  * < 0: -errno, the word is still claimed. */
 static int claim_and_write(const struct p2p_req *q, struct p2p_peer *p, const struct p2p_want *w,
                            uint32_t seq)
 {
-    uint64_t word = open_word(w);
-    /* acquire: pairs with take_word(); the buffer is the sender's from here on */
-    if (!atomic_compare_exchange_strong_explicit(&p->wants->word[w->slot].w, &word,
-                                                 word_make(w->version, WORD_CLAIMED, seq),
-                                                 memory_order_acquire, memory_order_relaxed))
+    if (!claim(p, w, seq))
         return 0;
-    sched_point();
     int rc = 0;
     for (size_t done = 0; !rc && done < q->size;)
         rc = write_step(q, p, w, &done);
     sched_point();
-    if (rc == -EPERM || rc == -ENOSYS || (rc && p->cma == P2P_CMA_UNKNOWN))
-        p->cma = P2P_CMA_REFUSED;
+    learn(p, rc);
     if (rc)
         return rc;
-    p->cma = P2P_CMA_WORKS;
     pvar_set_add(pvar_proc(), PVAR_P2P_BYTES_WRITTEN, q->size);
     return 1;
 }
@@ -108,8 +136,7 @@ static int write_now(const struct p2p_req *q, struct p2p_peer *p)
     int rc = w && worth_writing(q, p, w) ? claim_and_write(q, p, w, p->seq_out) : 0;
     if (rc < 0) { /* announced, with this want as its pair, and never written later */
         w->size = 0;
-        /* release: pairs with take_word() */
-        atomic_store_explicit(&t->word[w->slot].w, open_word(w), memory_order_release);
+        give_back(p, w);
     }
     if (rc > 0)
         remove_want(t, (unsigned)(w - t->want));
@@ -130,13 +157,36 @@ static int send_written(struct p2p_req *q, struct p2p_peer *p)
     return 0;
 }
 
+/* Put q's message into the receive that wants it. 1: not so; else as am_request(). */
+static int put_now(struct p2p_req *q, struct p2p_peer *p)
+{
+    struct p2p_wants *t = p->wants;
+    const struct p2p_want *w = first_want(t, q);
+    if (!w || q->size > w->size || q->size < proc->p2p->offer_min || !native_put_ready(q, p, w))
+        return 1;
+    uint64_t rreq = w->rreq;
+    struct p2p_rts h = {{q->ctx, q->src, q->tag, p->seq_out}, wire_id_make(q), q->size, 0,
+                        sizeof rreq, P2P_RTS_WRITING};
+    struct iovec v[2] = {{&h, sizeof h}, {&rreq, sizeof rreq}};
+    int rc = h.sreq ? am_request(q->world, P2P_RTS, v, 2, 0) : AM_AGAIN;
+    if (rc) {
+        native_withdraw(q);
+        return rc;
+    }
+    remove_want(t, (unsigned)(w - t->want));
+    q->seq = peer_next_seq(p, NULL); /* its pair has just been removed */
+    native_put(q, rreq);
+    return 0;
+}
+
 /* The data of q, which has no number yet, is in place when this returns AM_AGAIN in state
  * P2P_WRITTEN_OUT: nothing else leaves before it, so its number stays that of the word. */
 static int want_send(struct p2p_req *q, struct p2p_peer *p)
 {
-    if (q->state == P2P_WRITTEN_OUT || (!q->next && write_now(q, p)))
+    if (q->state == P2P_WRITTEN_OUT || (p->near && !q->next && write_now(q, p)))
         return send_written(q, p);
-    return p2p_by_am.send(q, p);
+    int rc = p->near || q->next ? 1 : put_now(q, p);
+    return rc == 1 ? p2p_by_am.send(q, p) : rc;
 }
 
 static void want_pull(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h,
@@ -220,6 +270,83 @@ static int want_look(void *arg)
     return moved;
 }
 
+/* --- writing in parts ------------------------------------------------------------------------ */
+
+int want_parts(int world)
+{
+    const struct p2p_peer *p = map_get(&proc->p2p->peers, (uint64_t)world);
+    return p && p->near && p->wants && p->wants->n && !p->dead && p->cma != P2P_CMA_REFUSED;
+}
+
+/* The claim goes first, by an RTS that names no data, so the receiver waits for WRITTEN. */
+static int send_claim(struct p2p_req *q, struct p2p_peer *p, const struct p2p_want *w)
+{
+    struct p2p_rts h = {{q->ctx, q->src, q->tag, p->seq_out}, wire_id_make(q), q->size, 0, 0, 0};
+    struct iovec v = {&h, sizeof h};
+    if (h.sreq && claim(p, w, p->seq_out)) {
+        if (am_request(q->world, P2P_RTS, &v, 1, 0) == 0)
+            return 1;
+        give_back(p, w);
+    }
+    if (h.sreq)
+        wire_id_drop(q);
+    return 0;
+}
+
+int want_begin(struct p2p_req *q)
+{
+    struct p2p_peer *p = peer_get(q->world);
+    if (!p || !want_parts(q->world) || !list_empty(&p->pending) || !q->block)
+        return 0;
+    const struct p2p_want *w = first_want(p->wants, q);
+    if (!w || q->size > w->size || q->size < proc->p2p->offer_min)
+        return 0;
+    struct p2p_late *x = malloc(sizeof *x);
+    if (!x || !send_claim(q, p, w)) {
+        free(x);
+        return 0;
+    }
+    *x = (struct p2p_late){.q = q, .w = *w};
+    list_init(&x->link);
+    q->late = x;
+    q->next = q->got = 0;
+    q->state = P2P_FILLING;
+    list_push(&proc->p2p->open, &q->op.link);
+    remove_want(p->wants, (unsigned)(w - p->wants->want));
+    q->seq = peer_next_seq(p, NULL); /* its pair has just been removed */
+    return 1;
+}
+
+void want_fill(struct p2p_req *q, size_t off, size_t len)
+{
+    struct p2p_peer *p = peer_get(q->world);
+    struct p2p_late *x = q->late;
+    struct iovec here = {q->start + off, len};
+    struct iovec there = {(void *)(uintptr_t)(x->w.addr + off), len};
+    int rc = x->failed || !len ? 0 : mem_cma_write(p->host, &here, 1, &there, 1);
+    sched_point();
+    learn(p, rc);
+    x->failed |= rc != 0;
+    if (!x->failed)
+        pvar_set_add(pvar_proc(), PVAR_P2P_BYTES_WRITTEN, len);
+}
+
+void want_filled(struct p2p_req *q)
+{
+    struct p2p_late *x = q->late;
+    struct p2p_written m = {x->w.rreq, q->wire_id, (uint64_t)x->failed};
+    int failed = x->failed;
+    want_late_drop(q);
+    if (failed) /* it is pulled */
+        q->state = P2P_OPEN;
+    peer_control(peer_get(q->world), P2P_WRITTEN, &m, sizeof m);
+    if (failed)
+        return;
+    pvar_set_add(pvar_proc(), PVAR_P2P_OFFERS_WRITTEN, 1);
+    list_del(&q->op.link);
+    send_done(q, MPI_SUCCESS);
+}
+
 /* --- pairs ---------------------------------------------------------------------------------- */
 
 void want_note(struct p2p_peer *p, struct p2p_req *q)
@@ -235,7 +362,7 @@ void want_note(struct p2p_peer *p, struct p2p_req *q)
     if (!w)
         return;
     e->paired = 1;
-    if (rts)
+    if (rts && p->near)
         late_add(q, w);
     remove_want(t, (unsigned)(w - t->want));
 }
@@ -249,7 +376,7 @@ static int pair_with_sent(struct p2p_peer *p, const struct p2p_want *w, uint32_t
             continue;
         e->paired = 1;
         struct p2p_req *q = e->sreq ? wire_id_find(e->sreq, p->world) : NULL;
-        if (q && q->is_send && q->state == P2P_OPEN && !q->got)
+        if (p->near && q && q->is_send && q->state == P2P_OPEN && !q->got)
             late_add(q, w);
         return 1;
     }
@@ -264,7 +391,7 @@ static void drop_all(struct p2p_peer *p, int never)
     struct p2p_wants *t = p->wants;
     struct p2p_void m = {.seq = p->seq_out, .never = (uint32_t)never};
     if (t) {
-        t->n = 0;
+        remove_all(t);
         t->base = p->seq_out; /* what is offered behind this VOID has seen all before */
         m.gen = ++t->gen;
     }
@@ -280,7 +407,7 @@ static int on_forget(int src, const void *msg, size_t len)
         p2p_malformed(src, "a wish to drop offered receives");
         return 0;
     }
-    if (!p->wants && cvar.p2p_prepost && p->near && p->ordered &&
+    if (!p->wants && cvar.p2p_prepost && p->ordered && (p->near || native_puts(p, SIZE_MAX)) &&
         (p->wants = calloc(1, sizeof *p->wants))) {
         p->wants->base = p->seq_out;
         p->short_end = 0;
@@ -306,27 +433,46 @@ static int words_of(struct p2p_wants *t, const struct mem_key *key)
     return 0;
 }
 
+/* Keep it behind the others. Without memory for its key nothing is put there, and it keeps its
+ * place. */
+static void add_want(struct p2p_wants *t, const struct p2p_want *w, const void *key)
+{
+    struct p2p_want *x = &t->want[t->n++];
+    *x = *w;
+    if (w->nkey && (x->key = malloc(w->nkey)) != NULL)
+        memcpy(x->key, key, w->nkey);
+}
+
+/* Is it the offer of a process of this node, or of another, with all that belongs to it? */
+static int sound(const struct p2p_peer *p, const struct p2p_prepost *m, size_t len)
+{
+    if (len < sizeof *m || m->key > P2P_PREPOST_KEY || len != sizeof *m + m->key)
+        return 0;
+    return m->slot < P2P_OFFERS && (int32_t)(p->seq_out - m->seen) >= 0 && p->near == !m->key;
+}
+
 static int on_prepost(int src, const void *msg, size_t len)
 {
     const struct p2p_prepost *m = msg;
     struct p2p_peer *p = peer_get(src);
     struct p2p_wants *t = p ? p->wants : NULL;
-    if (!t || len != sizeof *m || m->slot >= P2P_OFFERS || (int32_t)(p->seq_out - m->seen) < 0) {
+    if (!t || !sound(p, m, len)) {
         p2p_malformed(src, "an offered receive");
         return 0;
     }
     if (m->gen != t->gen)
         return 0;
-    if (words_of(t, &m->words)) {
+    if (p->near && words_of(t, &m->words)) {
         drop_all(p, 1);
         return 0;
     }
-    struct p2p_want w = {m->rreq, m->addr, m->size, m->ctx, m->src, m->tag, m->slot, m->version};
+    struct p2p_want w = {m->rreq, m->addr, m->size,    m->ctx, m->src,
+                         m->tag,  m->slot, m->version, m->key, NULL};
     int logged = p->seq_out - m->seen <= proc->p2p->log_most && (int32_t)(m->seen - t->base) >= 0;
     if (!logged || t->n == P2P_OFFERS)
         drop_all(p, 0);
     else if (!pair_with_sent(p, &w, m->seen))
-        t->want[t->n++] = w;
+        add_want(t, &w, m + 1);
     return 0;
 }
 
@@ -353,6 +499,8 @@ void want_finalize(struct p2p *s)
 
 void want_drop(struct p2p_peer *p)
 {
+    if (p->wants)
+        remove_all(p->wants);
     if (p->wants && p->wants->seg)
         mem_segment_drop(p->wants->seg);
     free(p->wants);

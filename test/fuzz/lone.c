@@ -501,6 +501,14 @@ static const char *type_name(int type)
     return "?";
 }
 
+/* Long enough: it was well formed. */
+static const char *name_of(int type, const void *msg)
+{
+    return type == P2P_RTS && ((const struct p2p_rts *)msg)->flags & P2P_RTS_WRITING
+               ? "RTS(WRITING)"
+               : type_name(type);
+}
+
 /* Packets that were found malformed; am counts those of agreements. */
 static uint64_t refused(void)
 {
@@ -525,7 +533,7 @@ static int counted(int type, int src, const void *msg, size_t len)
     if (good && !rc && bad == refused() && src != LONE_HONEST)
         fuzz_reached(rma                ? "rma-packet"
                      : type < AM_COLL ? "p2p-packet"
-                                      : "coll-packet", type_name(type));
+                                      : "coll-packet", name_of(type, msg));
     return rc;
 }
 

@@ -44,7 +44,8 @@ static void up(const uint8_t *s)
     memset(&world, 0, sizeof world);
     lone_defaults();
     world.k = (struct lone_knobs){.ordered = !(s[0] & 1), .near = s[0] >> 1 & 1,
-                                  .am_max = longest[s[0] >> 2 & 3], .replies = s[0] & 16 ? 12 : 64};
+                                  .am_max = longest[s[0] >> 2 & 3], .replies = s[0] & 16 ? 12 : 64,
+                                  .native = s[1] >> 1 & 1};
     cvar.p2p_eager_max = s[0] & 32 ? 64 : 2000;
     cvar.p2p_eager_window = s[0] & 64 ? 1000 : 8000;
     cvar.p2p_cma_min = s[1] & 1 ? 0 : 1 << 20;
@@ -123,21 +124,24 @@ static size_t header_of(int type)
     }
 }
 
-/* A peer names memory of its own, and its words: both are this process's here. */
-static void offered(char *msg, int src, unsigned how)
+/* A peer names memory of its own, and its words: both are this process's here. A peer of another
+ * node names a key of its memory, of `key` bytes. */
+static void offered(char *msg, int src, unsigned how, size_t key)
 {
     struct p2p_prepost m;
     memcpy(&m, msg, sizeof m);
     m.addr = (uintptr_t)world.attached.mem;
     m.size %= 2001;
-    mem_segment_key(world.words, &m.words);
+    m.key = (uint32_t)key;
+    if (world.words)
+        mem_segment_key(world.words, &m.words);
     const struct p2p_peer *p = peer_get(src);
     if (how & 1 && p)
         m.seen += p->seq_out;
     if (how & 2 && p && p->wants)
         m.gen = p->wants->gen;
-    struct p2p_word *word = world.words->base;
-    if (m.slot < P2P_OFFERS && how & 4)
+    struct p2p_word *word = world.words ? world.words->base : NULL;
+    if (word && m.slot < P2P_OFFERS && how & 4)
         atomic_store(&word[m.slot].w, word_make(m.version, WORD_OPEN, 0));
     memcpy(msg, &m, sizeof m);
 }
@@ -176,8 +180,8 @@ static void run_packet(const struct record *r)
             run.addr += (uintptr_t)world.attached.mem;
             memcpy(m + at, &run, sizeof run);
         }
-    if (type == P2P_PREPOST && r->len == head && world.words)
-        offered(m, src, r->c);
+    if (type == P2P_PREPOST && r->len >= head && (world.words || world.k.native))
+        offered(m, src, r->c, r->len - head);
     lone_deliver(src, reply ? TP_REPLY : TP_REQUEST, type, m, r->len);
     free(m);
 }
@@ -215,6 +219,25 @@ static void answer_offer(const struct p2p_prepost *m, unsigned variant, int src,
     struct p2p_written w = {m->rreq, 7, variant / 8 % 2};
     memcpy(out, &w, sizeof w);
     send_out(src, P2P_WRITTEN, sizeof w, NULL, 0);
+}
+
+/* From another node: puts of message 9, and that they are there. */
+static void answer_far(const struct p2p_prepost *m, unsigned variant, int src,
+                       const uint8_t *change, size_t n)
+{
+    struct {
+        struct p2p_rts h;
+        uint64_t rreq;
+    } x = {{.m = {m->ctx, m->src, m->tag == MPI_ANY_TAG ? 1 : m->tag, 9},
+            .sreq = 7, .size = variant % 4 ? m->size : m->size + 1,
+            .key = sizeof x.rreq, .flags = P2P_RTS_WRITING},
+           variant % 8 == 5 ? m->rreq + 1 : m->rreq};
+    memcpy(out, &x, sizeof x);
+    send_out(src, P2P_RTS, sizeof x, change, n);
+    struct p2p_written w = {m->rreq, 7, variant / 8 % 2};
+    memcpy(out, &w, sizeof w);
+    if (variant % 8 != 7)
+        send_out(src, P2P_WRITTEN, sizeof w, NULL, 0);
 }
 
 /* What a receiver or sender answers to s. `variant` picks where several answers are right. */
@@ -257,7 +280,13 @@ static void answer(struct lone_sent *s, unsigned variant, int src, const uint8_t
         memcpy(out, &m, sizeof m);
         send_out(src, P2P_VOID, sizeof m, change, n);
     } else if (s->type == P2P_PREPOST) {
-        answer_offer((struct p2p_prepost *)s->bytes, variant, src, change, n);
+        const struct p2p_prepost *m = (struct p2p_prepost *)s->bytes;
+        (m->key ? answer_far : answer_offer)(m, variant, src, change, n);
+    } else if (s->type == P2P_WRITTEN) { /* of data that could not be put */
+        struct p2p_written m;
+        memcpy(&m, s->bytes, sizeof m);
+        memcpy(out, &(struct p2p_pull){m.sreq, m.rreq, 0, 40, 40, 40}, sizeof(struct p2p_pull));
+        send_out(src, P2P_PULL, sizeof(struct p2p_pull), change, n);
     } else if (s->type == P2P_CANCEL) {
         struct p2p_cancel m;
         memcpy(&m, s->bytes, sizeof m);
@@ -534,6 +563,16 @@ static uint64_t some_wire_id(struct rng *r)
                            : rng_edge(r);
 }
 
+/* Of memory of a peer (lone.c): the name of the network, and how its puts and gets end. */
+static size_t some_key(struct rng *r, char *to)
+{
+    enum { BYTES = 16 };
+    memset(to, 0, BYTES);
+    memcpy(to, "fuzz", rng_below(r, 16) ? 4 : 3);
+    to[BYTES / 2] = (char)(rng_below(r, 2) ? rng_below(r, 8) : 0);
+    return rng_below(r, 16) ? BYTES : rng_below(r, BYTES);
+}
+
 /* One of an agreement that this process has not entered. */
 static size_t some_agreement(struct rng *r, uint8_t *to)
 {
@@ -574,7 +613,17 @@ static size_t some_packet(struct rng *r, uint8_t *to)
         t->sreq = some_wire_id(r);
         t->size = rng_below(r, 4) ? sizes[rng_below(r, SIZES)] : rng_edge(r);
         t->nruns = rng_below(r, 4);
-        t->flags = (uint16_t)rng_below(r, 8) ? rng_below(r, 2) : rng_below(r, 4);
+        t->flags = (uint16_t)rng_below(r, 8) ? rng_below(r, 2) : rng_below(r, 16);
+        if (t->flags & P2P_RTS_WRITING && rng_below(r, 8)) {
+            t->nruns = 0;
+            t->key = sizeof(uint64_t);
+            *(uint64_t *)(m + len) = some_wire_id(r);
+            len += sizeof(uint64_t);
+        } else if (rng_below(r, 4) == 0) {
+            t->nruns = 0;
+            t->key = (uint16_t)some_key(r, m + len);
+            len += t->key;
+        }
         for (unsigned i = 0; i < t->nruns; i++, len += 16)
             *(struct p2p_run *)(m + len) = (struct p2p_run){
                 rng_below(r, 8) ? rng_below(r, 500) : rng_edge(r),
@@ -610,6 +659,7 @@ static size_t some_packet(struct rng *r, uint8_t *to)
                                 .gen = rng_below(r, 3), .slot = rng_below(r, 66),
                                 .version = rng_below(r, 3)};
         memcpy(m, &p, len = sizeof p);
+        len += rng_below(r, 2) ? some_key(r, m + len) : 0;
         break;
     }
     case P2P_FORGET:

@@ -9,6 +9,7 @@
 
 #include "p2p/p2p_types.h"
 #include "scenarios.h"
+#include "var/var.h"
 
 enum { N = 9, ROUNDS = 5, LONG = 9000, USED = 0x77, TAGS = 3 };
 
@@ -308,9 +309,14 @@ static void any_source(void *arg)
 
 /* --- what is sent ---------------------------------------------------------------------- */
 
+static long counter(enum pvar_id id)
+{
+    return (long)atomic_load(&pvar_proc()->v[id]);
+}
+
 /* Rank 1 posts, reports it, and computes: the data is there before it calls MPI again. A hit is one
  * PREPOST and one RTS, nothing else. */
-static void busy(void *arg)
+static void hits(int persistent)
 {
     enum { HITS = 9 };
     int rank;
@@ -318,12 +324,16 @@ static void busy(void *arg)
     static const int types[] = {P2P_PREPOST, P2P_RTS, P2P_FIN, P2P_PULL, P2P_WRITTEN};
     unsigned char *b = malloc(LONG);
     MPI_Request r;
-    (void)arg;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (persistent && rank)
+        MPI_Recv_init(b, LONG, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &r);
     for (int i = 0; i <= HITS; i++) {
         memset(b, rank ? 0 : i + 1, LONG);
         if (rank) {
-            MPI_Irecv(b, LONG, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &r);
+            if (persistent)
+                MPI_Start(&r);
+            else
+                MPI_Irecv(b, LONG, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &r);
             MPI_Send(NULL, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
             while (i && b[LONG - 1] != i + 1) /* a livelock if nothing comes */
                 sim_compute(5);
@@ -342,6 +352,43 @@ static void busy(void *arg)
     for (int t = 0; t < 5; t++)
         SIM_CHECK(sim_sent(rank, types[t]) - before[rank][t] == (t == !rank ? HITS : 0));
     SIM_CHECK(sim_sent(1, P2P_FORGET) == 1 && sim_sent(0, P2P_VOID) == 1);
+    if (persistent && rank)
+        MPI_Request_free(&r);
+    free(b);
+}
+
+static void busy(void *arg)
+{
+    (void)arg;
+    hits(0);
+}
+
+static void busy_persistent(void *arg)
+{
+    (void)arg;
+    hits(1);
+}
+
+/* Receives of blocking calls and of collectives are not offered: their process is in MPI, or an
+ * error may drop them. */
+static void unoffered(void *arg)
+{
+    int rank, size;
+    MPI_Request r;
+    unsigned char *b = malloc(2 * LONG);
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    memset(b, rank, LONG);
+    MPI_Bcast(b, LONG, MPI_BYTE, 0, MPI_COMM_WORLD);
+    MPI_Ibcast(b, LONG, MPI_BYTE, 1, MPI_COMM_WORLD, &r);
+    sim_compute(20);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(b, LONG, MPI_BYTE, (rank + 1) % size, 0, b + LONG, LONG, MPI_BYTE,
+                 (rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    SIM_CHECK(b[2 * LONG - 1] == 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(sim_sent(rank, P2P_FORGET) == 0 && sim_sent(rank, P2P_PREPOST) == 0);
     free(b);
 }
 
@@ -369,6 +416,138 @@ static void misses(void *arg)
     free(b);
 }
 
+/* From another node: PREPOST, RTS and WRITTEN are all, and the data is put. */
+static void far(void *arg)
+{
+    enum { HITS = 9, PACKETS = 6 };
+    static const int types[PACKETS] = {P2P_PREPOST, P2P_RTS, P2P_WRITTEN, P2P_FIN, P2P_PULL,
+                                       P2P_DATA};
+    int rank;
+    long before[PACKETS + 2] = {0};
+    unsigned char *b = malloc(LONG);
+    MPI_Request r;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i <= HITS; i++) {
+        memset(b, rank ? 0 : i + 1, LONG);
+        if (rank) {
+            MPI_Irecv(b, LONG, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &r);
+            MPI_Send(NULL, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+            MPI_Wait(&r, MPI_STATUS_IGNORE);
+            SIM_CHECK(b[0] == i + 1 && b[LONG - 1] == i + 1);
+        } else {
+            MPI_Recv(NULL, 0, MPI_BYTE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(b, LONG, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+        }
+        if (!i)
+            MPI_Barrier(MPI_COMM_WORLD);
+        for (int t = 0; t < PACKETS && !i; t++)
+            before[t] = sim_sent(rank, types[t]);
+        if (!i) { /* it may have been put already */
+            before[PACKETS] = counter(PVAR_P2P_PUT);
+            before[PACKETS + 1] = counter(PVAR_P2P_OFFERS_HIT);
+        }
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int t = 0; t < PACKETS; t++)
+        SIM_CHECK(sim_sent(rank, types[t]) - before[t] ==
+                  (rank ? t == 0 : t == 1 || t == 2) * HITS);
+    SIM_CHECK(counter(PVAR_P2P_PUT) - before[PACKETS] == (rank ? 0 : HITS));
+    SIM_CHECK(counter(PVAR_P2P_OFFERS_HIT) - before[PACKETS + 1] == (rank ? HITS : 0));
+    free(b);
+}
+
+/* Rank 1 computes; rank 0 has partitions ready one by one, the next when the last one is there. A
+ * start is one PREPOST, one RTS and one WRITTEN, however many partitions there are. */
+static void parts(void *arg)
+{
+    enum { PARTS = 4, EACH = 1500, STARTS = 6 };
+    static volatile int seen; /* partitions that rank 1 has seen */
+    int rank, flag;
+    unsigned char *b = malloc(PARTS * EACH);
+    long before[3] = {0};
+    MPI_Request r;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank)
+        MPI_Precv_init(b, 2, PARTS * EACH / 2, MPI_BYTE, 0, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+    else
+        MPI_Psend_init(b, PARTS, EACH, MPI_BYTE, 1, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+    for (int s = 0; s < STARTS; s++) {
+        memset(b, rank ? 0 : s + 1, PARTS * EACH);
+        seen = 0;
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Start(&r);
+        MPI_Barrier(MPI_COMM_WORLD); /* the offer has come */
+        for (int i = 0; i < PARTS; i++) {
+            int k = s % 2 ? PARTS - 1 - i : i;
+            if (!rank)
+                MPI_Pready(k, r);
+            while (s > 1 && !rank && seen <= i)
+                sim_compute(3);
+            while (s > 1 && rank && b[k * EACH] != s + 1) /* a livelock if nothing comes */
+                sim_compute(3);
+            if (rank)
+                seen = i + 1;
+        }
+        if (rank)
+            MPI_Parrived(r, 0, &flag);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+        for (int i = 0; i < PARTS * EACH; i++)
+            SIM_CHECK(b[i] == s + 1);
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int t = 0; t < 3 && s == 1; t++)
+            before[t] = sim_sent(rank, (int[]){P2P_PREPOST, P2P_RTS, P2P_WRITTEN}[t]);
+    }
+    for (int t = 0; t < 3; t++)
+        SIM_CHECK(sim_sent(rank, (int[]){P2P_PREPOST, P2P_RTS, P2P_WRITTEN}[t]) - before[t] ==
+                  ((t == 0) == rank ? STARTS - 2 : 0));
+    MPI_Request_free(&r);
+    free(b);
+}
+
+/* A ring of partitioned messages, whose partitions get ready in any order. */
+static void parts_random(void *arg)
+{
+    enum { PARTS = 5, EACH = 1200, STARTS = 8 };
+    int rank, size, flag;
+    MPI_Request r[2];
+    (void)arg;
+    limits();
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    int to = (rank + 1) % size, from = (rank + size - 1) % size;
+    unsigned char *in = malloc(PARTS * EACH), *out = malloc(PARTS * EACH);
+    MPI_Psend_init(out, PARTS, EACH, MPI_BYTE, to, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &r[0]);
+    MPI_Precv_init(in, 1, PARTS * EACH, MPI_BYTE, from, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &r[1]);
+    for (int s = 0; s < STARTS; s++) {
+        memset(in, USED, PARTS * EACH);
+        MPI_Startall(2, r);
+        unsigned done = 0;
+        while (done != (1u << PARTS) - 1) {
+            int i = (int)(sim_random() % PARTS);
+            if (done >> i & 1 || sim_random() % 3 == 0) {
+                sim_compute((int)(sim_random() % 20));
+                MPI_Parrived(r[1], 0, &flag);
+                continue;
+            }
+            for (int k = 0; k < EACH; k++)
+                out[i * EACH + k] = pattern(rank, s, i, k);
+            MPI_Pready(i, r[0]);
+            done |= 1u << i;
+        }
+        MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+        for (int i = 0; i < PARTS * EACH; i++)
+            SIM_CHECK(in[i] == pattern(from, s, i / EACH, i % EACH));
+        memset(out, 0, PARTS * EACH);
+    }
+    MPI_Request_free(&r[0]);
+    MPI_Request_free(&r[1]);
+    SIM_CHECK(proc->p2p->malformed == 0);
+    free(in);
+    free(out);
+}
+
 /* --- deaths ---------------------------------------------------------------------------- */
 
 static void fill(unsigned char *b, int src, int round)
@@ -381,7 +560,7 @@ static void fill(unsigned char *b, int src, int round)
 static void until_death(int dying)
 {
     unsigned char *in = malloc(LONG * SIM_RANKS), *out = malloc(LONG);
-    sim_die_at(1 + (int)(sim_seed() % 200));
+    sim_die_at(1 + (int)(sim_seed() % (boot_same_node(0) ? 200 : 40)));
     for (int round = 0;; round++) {
         MPI_Request r[2 * SIM_RANKS];
         fill(out, dying, round);
@@ -449,6 +628,25 @@ static void offers(struct sim_knobs *k)
     near(k, k->seed % 5 ? "2" : "1", min[k->seed / 7 % 3], "2");
 }
 
+/* Most ranks are nodes of their own, and their network puts. */
+static void offers_far(struct sim_knobs *k)
+{
+    offers(k);
+    scenario_cvar("MPIR_CVAR_P2P_PREPOST", "2");
+    k->nodes = k->seed % 6 ? k->ranks : 2;
+    k->native = SIM_NATIVE_PUT | (k->seed / 3 % 2 ? SIM_NATIVE_GET : 0);
+    k->native_min = k->seed / 2 % 2 ? 1 : 2000;
+    k->native_ordered = k->seed / 4 % 2;
+    k->native_reg = k->seed / 8 % 2;
+    k->native_put_fails = k->seed / 5 % 5 == 1 && !k->native_ordered ? 20 : 0;
+}
+
+static void offers_far_mortal(struct sim_knobs *k)
+{
+    offers_far(k);
+    k->mortal = 1;
+}
+
 static void offers_mortal(struct sim_knobs *k)
 {
     offers(k);
@@ -475,13 +673,32 @@ static void offers_adaptive(struct sim_knobs *k)
     undisturbed(k);
 }
 
+static void offers_put(struct sim_knobs *k)
+{
+    offers_far(k);
+    undisturbed(k);
+    scenario_cvar("MPIR_CVAR_P2P_PREPOST_MIN", "500");
+    k->nodes = k->ranks;
+    k->native_put_fails = 0;
+}
+
 const struct scenario scenarios_prepost[] = {
     {"p2p-prepost-2", 2, 1, random_ring, NULL, offers},
     {"p2p-prepost-4", 4, 1, random_ring, NULL, offers},
     {"p2p-prepost-any", 4, 1, any_source, NULL, offers},
     {"p2p-prepost-threads", 2, 3, random_ring, thread_ring, offers},
     {"p2p-prepost-dies", 3, 1, dies, NULL, offers_mortal},
+    {"p2p-prepost-put-2", 2, 1, random_ring, NULL, offers_far},
+    {"p2p-prepost-put-4", 4, 1, random_ring, NULL, offers_far},
+    {"p2p-prepost-put-any", 4, 1, any_source, NULL, offers_far},
+    {"p2p-prepost-put-threads", 2, 3, random_ring, thread_ring, offers_far},
+    {"p2p-prepost-put-dies", 3, 1, dies, NULL, offers_far_mortal},
+    {"p2p-prepost-parts", 3, 1, parts_random, NULL, offers},
+    {"count-prepost-parts", 2, 1, parts, NULL, offers_always},
+    {"count-prepost-put", 2, 1, far, NULL, offers_put},
     {"count-prepost", 2, 1, busy, NULL, offers_always},
+    {"count-prepost-persistent", 2, 1, busy_persistent, NULL, offers_always},
+    {"count-prepost-none", 3, 1, unoffered, NULL, offers_always},
     {"count-prepost-miss", 2, 1, misses, NULL, offers_adaptive},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

@@ -326,6 +326,10 @@ static void run(struct sim *s, struct nic_op *op)
     if (op->kind == PUT && !op->read) {
         memcpy(op->data, op->src, op->len);
         op->read = 1;
+        if (sim_chance(s, s->k.native_put_fails)) { /* before its caller has an answer */
+            op->err = -EIO;
+            op->executed = 1;
+        }
         op->due = some_time(s);
         return;
     }
