@@ -10,7 +10,10 @@
  *   offer P(r, seen, turn, gen); forget all offers: K; they are forgotten: V(gen), also where the
  *                      sender's log does not reach back to `seen`
  *
- * The receiver takes its words back one by one; the sender may claim a later one meanwhile. */
+ * The receiver takes its words back one by one; the sender may claim a later one meanwhile.
+ *
+ * FAR: from another node there are no shared words.  W(i) is the claim, and D(i) says that all is
+ * there.  What was announced is never written, and a cancel waits for V. */
 #ifndef NS
 #define NS 3
 #endif
@@ -25,8 +28,13 @@
 #define MINE 2          /* the receiver's: matched by it, revoked */
 #define CLAIMED 3       /* + message */
 #define fits(r, t) (rtag[r] == 0 || rtag[r] == (t))
+#ifdef FAR
+#define usable(k) true
+#define claimed(h) true         /* perhaps, until V comes */
+#else
 #define usable(k) (word[table[k]] == OPEN && turn[table[k]] == tturn[k])
 #define claimed(h) (word[h] >= CLAIMED)
+#endif
 #define movable (opn[i] && pair[i] != NONE && word[pair[i]] == OPEN && turn[pair[i]] == pturn[i])
 #define meet(a, b) (rtag[a] == 0 || rtag[b] == 0 || rtag[a] == rtag[b])
 
@@ -49,6 +57,7 @@ byte victim = NONE;
 byte table[NR] = NONE, tturn[NR], ntable;       /* offers in the order they came */
 byte pair[NS] = NONE, pturn[NS];                /* the receive that takes a message that has left */
 bool opn[NS];                                   /* announced, long, may still be written */
+bool out[NS];                                   /* far: being written into pair[] */
 byte sgen, claim = NONE, target;                /* claim: message being written */
 
 inline table_del(k)
@@ -104,12 +113,27 @@ end:
             table_del(k); s2r!A(si, 0)
         :: k != NONE && sbig[si] && usable(k) ->
             pair[si] = table[k]; pturn[si] = tturn[k];
+#ifdef FAR
+            s2r!W(si, table[k]); out[si] = true;
+#else
             claim = si; target = table[k]; word[target] = CLAIMED + si;
+#endif
             table_del(k)
         fi;
         si++; k = 0 }
     /* the data is copied in between */
+#ifdef FAR
+    :: atomic { nfull(s2r) ->
+        i = 0;
+        do
+        :: i < NS && !out[i] -> i++
+        :: i < NS && out[i] -> out[i] = false; s2r!D(i, pair[i]); break
+        :: i >= NS -> break
+        od;
+        i = 0 }
+#else
     :: atomic { claim != NONE && nfull(s2r) -> s2r!W(claim, target); claim = NONE; target = 0 }
+#endif
     :: atomic { r2s?P(r, sn, tn, gn) ->
         if
         :: gn != sgen
@@ -131,6 +155,7 @@ end:
         fi;
         i = 0; r = 0; sn = 0; tn = 0; gn = 0 }
     :: atomic { r2s?K(r, sn, tn, gn) -> forget(); r = 0; sn = 0; tn = 0; gn = 0 }
+#ifndef FAR
     :: atomic { claim == NONE && nfull(s2r) ->      /* the first to claim moves an announced one */
         i = 0;
         do
@@ -140,6 +165,7 @@ end:
         :: i >= NS -> break
         od;
         i = 0 }
+#endif
     od
 }
 
@@ -194,7 +220,11 @@ inline settle()
     :: d < NR && wish[d] && !posted[d] -> wish[d] = false; d++
     :: d < NR && wish[d] && posted[d] ->
         if
+#ifdef FAR
+        :: offered[d]                                   /* V decides */
+#else
         :: offered[d] -> wish[d] = false                /* claimed: its message comes */
+#endif
         :: !offered[d] && !hid -> wish[d] = false; posted[d] = false; gone[d] = true
         :: else
         fi;
@@ -239,7 +269,13 @@ end:
         ri++; m = 0; hid = false }
     :: atomic { c == NONE && victim < ri && !wish[victim] && !gone[victim] ->
         if
+#if defined(FAR) && !defined(BREAK_BACK)
+        :: posted[victim] && offered[victim] && nfull(r2s) ->
+            wish[victim] = true; r2s!K(0, 0, 0, 0)
+        :: posted[victim] && !offered[victim] -> posted[victim] = false; gone[victim] = true
+#else
         :: posted[victim] -> wish[victim] = true; ask = true; c = 0
+#endif
         :: else
         fi;
         victim = NONE }
@@ -267,9 +303,11 @@ end:
         taken = m + 1; first(m);
         if
         :: q == NR -> unex[m] = true
+#ifndef FAR
         :: q < NR && offered[q] && word[q] >= CLAIMED ->
             assert(word[q] == CLAIMED + m);         /* claimed by this message: its data comes */
             posted[q] = false; filling[q] = true
+#endif
         :: q < NR && !(offered[q] && word[q] >= CLAIMED) ->
             word[q] = MINE; posted[q] = false; got[q] = m
         fi;
@@ -278,12 +316,19 @@ end:
         taken = m + 1; first(m);
         assert(q < NR && q == x);
         posted[q] = false;
+#ifdef FAR
+        assert(offered[q]);                     /* else its registration has been given back */
+        filling[q] = true;
+#else
         assert(word[q] == CLAIMED + m);
         got[q] = m;
+#endif
         settle(); m = 0; x = 0; q = 0 }
     :: atomic { c == NONE && s2r?[D(m, x)] -> s2r?D(m, x);
         assert(filling[x]);
+#ifndef FAR
         assert(word[x] == CLAIMED + m);
+#endif
         filling[x] = false; got[x] = m; m = 0; x = 0 }
     :: atomic { c == NONE && s2r?[V(m, x)] -> s2r?V(m, x); rgen = m; c = 0; m = 0; x = 0 }
     od
