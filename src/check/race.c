@@ -214,7 +214,10 @@ int race_init(void)
     struct race *r = calloc(1, sizeof *r);
     struct race_exit *x = calloc(1, sizeof *x);
     uint8_t *did = r && x && !threads_make(r) ? calloc(r->tids, 1) : NULL;
-    if (!did) {
+    if (did)
+        r->all_did = calloc((size_t)boot_size(), 1);
+    if (!did || !r->all_did) {
+        free(did);
         free(r);
         free(x);
         return -ENOMEM;
@@ -256,12 +259,12 @@ void race_ending(void)
         race_send_open(e->value);
     race_settle();
     if (!boot_failed_count()) {
-        race_hear(proc->obj->world, 1);
-        race_report_waiting(RACE_OPEN, !boot_failed_count());
+        race_report_waiting(RACE_OPEN, race_hear(proc->obj->world, 1) >= 0);
         race_summary();
         race_advice_tell();
         race_graph_write();
     }
+    race_report_waiting(RACE_OPEN, 0);
     r->off = 1;
     race_full_stop();
 }
@@ -277,6 +280,7 @@ void race_finalize(void)
     race_msg_free();
     race_region_free(&r->region);
     free(r->region.did);
+    free(r->all_did);
     race_advice_free();
     race_graph_free();
     map_destroy(&r->pairs);

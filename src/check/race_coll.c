@@ -79,17 +79,15 @@ int race_hear(struct comm *c, int sent)
     enum { WHOLE = 128 };
     uint8_t mine = (uint8_t)(r->fetched | (sent && is_whole(r) ? WHOLE : 0));
     uint8_t whole = mine & WHOLE;
-    uint8_t *all = malloc((size_t)c->size);
-    int err = !all || coll_allgather_bytes(&mine, all, 1, c);
-    for (int i = 0; !err && i < c->size; i++) {
+    uint8_t *all = r->all_did;
+    if (coll_allgather_bytes(&mine, all, 1, c))
+        return -1;
+    for (int i = 0; i < c->size; i++) {
         whole &= all[i];
         for (uint32_t t = (uint32_t)comm_world(c, i); t < r->tids; t += (uint32_t)boot_size())
             r->region.did[t] |= all[i] & RACE_DID;
     }
-    free(all);
-    if (!all)
-        r->off = 1; /* others wait for its part */
-    return !err && whole && !boot_failed_count();
+    return whole != 0;
 }
 
 /* The end of a phase: all records are where they belong, then everything that is complete is
@@ -103,9 +101,11 @@ static void end_phase(struct comm *c)
     for (struct map_entry *e; (e = map_next(&r->wins, &at)) != NULL;)
         sent &= race_send_open(e->value);
     race_settle();
-    if (!race_hear(c, sent)) {
-        if (!boot_failed_count())
-            join(c);
+    int whole = race_hear(c, sent);
+    if (whole < 0 || boot_failed_count())
+        return;
+    if (!whole) {
+        join(c);
         return;
     }
     uint64_t floor = r->floor + (1ull << RACE_PHASE_BITS);

@@ -160,6 +160,7 @@ struct race {
     struct map sites;        /* return address -> portable place */
     uint64_t races, values, possible, reported;
     uint8_t fetched;         /* it did accumulates that fetch, in this phase */
+    uint8_t *all_did;        /* [size of the job] what each says at the end of a phase */
     int off;                 /* MPI_Finalize: nothing more is noted */
     struct race_exit *exit;
     struct race_advice *advice; /* NULL: not asked for; the graph, too */
@@ -185,7 +186,8 @@ uint64_t race_place(uint64_t address); /* the same of an address in the program 
 /* fn(arg) once when r is complete and its end is seen, or it is freed. */
 void race_watch_done(struct request *r, void (*fn)(void *arg), void *arg);
 /* race_coll.c: all processes of c say which accumulates they did; all are here. 1: all have sent
- * their records (`sent`), and each thread that calls knows all that its process did. Waits. */
+ * their records (`sent`), and each thread that calls knows all that its process did; -1: an error.
+ * Waits. */
 int race_hear(struct comm *c, int sent);
 /* race_full.c: loads, stores and threads */
 int race_full_init(void);
