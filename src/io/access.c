@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll/coll.h"
-
 static int may_access(const struct io_args *a)
 {
     const struct io_file *f = a->f;
@@ -72,11 +70,12 @@ int access_prepare(struct access *c, const struct io_args *a, int64_t offset, si
     c->ftype = dt_ref(v->contig ? byte : v->filetype);
     dt_ref(a->t);
     c->x = (struct transfer){
-        .fd = a->f->fd, .write = a->write, .sieve = a->f->hints.ds_read != CHOICE_NO,
-        .lock = a->f->atomic, .mutex = &a->f->mutex, .mtype = a->t, .mcount = (size_t)a->count,
-        .buf = a->buf, .ftype = c->ftype, .contig = v->contig,
-        .disp = v->contig ? v->disp + v->filetype->true_lb : v->disp, .from = offset * v->esize,
-        .len = bytes};
+        .fd = a->f->fd, .write = a->write,
+        .sieve = a->write ? a->f->gaps : a->f->hints.ds_read != CHOICE_NO,
+        .lock = a->f->atomic, .guard = a->f->guard && !a->f->atomic, .mutex = &a->f->mutex,
+        .mtype = a->t, .mcount = (size_t)a->count, .buf = a->buf, .ftype = c->ftype,
+        .contig = v->contig, .disp = v->contig ? v->disp + v->filetype->true_lb : v->disp,
+        .from = offset * v->esize, .len = bytes};
     return v->rep->kind != REP_NATIVE && bytes ? access_convert(c, bytes) : MPI_SUCCESS;
 }
 

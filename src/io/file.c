@@ -49,27 +49,6 @@ void io_count(struct io_file *f, enum stat_id id, uint64_t n)
     pvar_set_add(pvar_proc(), pvar[id], n);
 }
 
-int io_same(struct io_file *f, int64_t v, const char *arg, int err)
-{
-    int64_t all[3] = {v, -v, err ? err_class(err) : 0};
-    int e = coll_allreduce_i64(all, 3, COLL_MAX, f->comm);
-    if (err)
-        return err;
-    if (!e && all[2])
-        e = err_make((int)all[2], "%s: file \"%s\": the call failed on another process", io_call(),
-                     f->name);
-    if (!e && all[0] != -all[1])
-        e = err_make(MPI_ERR_NOT_SAME,
-                     "%s: file \"%s\": %s differs between the processes: %lld here", io_call(),
-                     f->name, arg, (long long)v);
-    return e;
-}
-
-int io_refuse(struct io_file *f, int err)
-{
-    return io_same(f, 0, "", err);
-}
-
 int io_no_split(const struct io_file *f)
 {
     return f->split ? err_make(MPI_ERR_UNSUPPORTED_OPERATION,
@@ -139,13 +118,13 @@ static int open_all(struct io_file *f)
     if (f->comm->rank == 0)
         err = open_here(f, more);
     if (creates && f->comm->size > 1) {
-        err = coll_agree_error(err, f->comm);
+        err = io_agree(err, f->comm);
         if (err)
             return err;
     }
     if (f->comm->rank)
         err = open_here(f, 0);
-    return coll_agree_error(err, f->comm);
+    return io_agree(err, f->comm);
 }
 
 static void file_free(struct io_file *f)
@@ -200,24 +179,25 @@ static int start_at_end(struct io_file *f)
         if (f->comm->rank == 0)
             err = shared_set(f, size);
     }
-    return coll_agree_error(err, f->comm);
+    return io_agree(err, f->comm);
 }
 
 static int finish_open(struct io_file *f, struct info *info)
 {
     hints_default(&f->hints, f->comm);
+    f->hosts = hints_hosts(f->comm);
     int err = hints_take(f, info);
-    err = coll_agree_error(err, f->comm);
+    err = io_agree(err, f->comm);
     if (!err)
         err = open_all(f);
     if (!err) {
         err = view_default(f);
-        err = coll_agree_error(err, f->comm);
+        err = sharing_find(f, err);
     }
     if (!err)
         err = shared_make(f);
     if (!err && f->comm->size > 1) /* its maker's differences end what is done on it */
-        err = coll_agree_error(coll_comm_dup(f->comm, &f->aside), f->comm);
+        err = io_agree(coll_comm_dup(f->comm, &f->aside), f->comm);
     if (!err && (f->amode & MPI_MODE_APPEND))
         err = start_at_end(f);
     return err;
@@ -227,7 +207,7 @@ static int finish_open(struct io_file *f, struct info *info)
 int io_refuse_open(struct comm *c, int amode, int err)
 {
     int64_t all[3] = {amode, -(int64_t)amode, err ? err_class(err) : 0};
-    int e = coll_allreduce_i64(all, 3, COLL_MAX, c);
+    int e = io_allreduce(all, 3, c);
     if (!err && !e && all[2])
         e = err_make((int)all[2], "%s failed on another process", io_call());
     if (!err && !e && all[0] != -all[1])
@@ -283,7 +263,7 @@ static void stats_print(const struct io_file *f)
 static int close_check(struct io_file *f, int *err)
 {
     int64_t waits = f->split != NULL;
-    *err = coll_allreduce_i64(&waits, 1, COLL_MAX, f->comm);
+    *err = io_allreduce(&waits, 1, f->comm);
     if (*err || !waits)
         return 1;
     *err = f->split ? io_no_split(f)
@@ -309,11 +289,11 @@ int io_close(struct io_file *f)
     if (e && e != EINTR && !err) /* what a network file system could not write */
         err = io_errno(e, f->name, "cannot close it");
     /* No process has it open any more when it is deleted. */
-    err = coll_agree_error(err, f->comm);
+    err = io_agree(err, f->comm);
     if ((f->amode & MPI_MODE_DELETE_ON_CLOSE) && f->comm->rank == 0 && unlink(f->name) && !err)
         err = io_errno(errno, f->name, "cannot delete it");
     if (f->amode & MPI_MODE_DELETE_ON_CLOSE)
-        err = coll_agree_error(err, f->comm);
+        err = io_agree(err, f->comm);
     file_free(f);
     return err;
 }
@@ -361,7 +341,7 @@ static int resize(struct io_file *f, int64_t size, int (*fn)(struct io_file *f, 
         if (e)
             err = io_errno(e, f->name, "cannot change its size");
     }
-    return coll_agree_error(err, f->comm);
+    return io_agree(err, f->comm);
 }
 
 static int truncate_to(struct io_file *f, int64_t size)
@@ -408,26 +388,13 @@ int io_sync(struct io_file *f)
         if (e && e != EINVAL && e != EROFS) /* a special file has nothing to sync */
             err = io_errno(e, f->name, "cannot sync it");
     }
-    return coll_agree_error(err, f->comm);
-}
-
-/* Does the file system lock ranges? */
-static int locks_work(struct io_file *f)
-{
-    struct flock l = {.l_type = f->amode & MPI_MODE_WRONLY ? F_WRLCK : F_RDLCK,
-                      .l_whence = SEEK_SET, .l_len = 1};
-    if (fcntl(f->fd, F_OFD_GETLK, &l))
-        return io_errno(errno, f->name,
-                        "atomic mode needs range locks, which its file system refuses");
-    return MPI_SUCCESS;
+    sharing_sync(f);
+    return io_agree(err, f->comm);
 }
 
 int io_set_atomicity(struct io_file *f, int flag)
 {
-    int err = io_no_split(f);
-    if (!err && flag)
-        err = locks_work(f);
-    err = io_same(f, flag != 0, "flag", err);
+    int err = sharing_atomic(f, flag != 0, io_no_split(f));
     if (!err)
         f->atomic = flag != 0;
     return err;

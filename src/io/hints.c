@@ -11,7 +11,7 @@
 
 enum { NODES_A_HOST = 4 };
 
-static int hosts_of(const struct comm *c)
+int hints_hosts(const struct comm *c)
 {
     int hosts = 0, last = -1;
     for (int r = 0; r < c->size; r++) { /* ranks of a host mostly follow each other */
@@ -24,9 +24,10 @@ static int hosts_of(const struct comm *c)
 
 void hints_default(struct hints *h, const struct comm *c)
 {
-    int nodes = hosts_of(c) * NODES_A_HOST;
+    int nodes = hints_hosts(c) * NODES_A_HOST;
     *h = (struct hints){.cb_nodes = nodes < c->size ? nodes : c->size,
-                        .cb_buffer_size = 1 << 20, .striping_unit = 4096, .file_perm = -1};
+                        .cb_buffer_size = 1 << 20, .striping_unit = 4096, .file_perm = -1,
+                        .ds_write = CHOICE_NO};
 }
 
 static const char *choice_text(enum choice c)
@@ -66,6 +67,7 @@ int hints_take(struct io_file *f, struct info *info)
     take_choice(info, "romio_cb_read", &h->cb_read);
     take_choice(info, "romio_cb_write", &h->cb_write);
     take_choice(info, "romio_ds_read", &h->ds_read);
+    take_choice(info, "romio_ds_write", &h->ds_write);
     const char *perm = info_value(info, "file_perm");
     char *end;
     long bits = perm ? strtol(perm, &end, 8) : -1;
@@ -103,7 +105,7 @@ struct info *io_info(const struct io_file *f)
         err = info_put(i, "romio_cb_read", choice_text(h->cb_read)) ||
               info_put(i, "romio_cb_write", choice_text(h->cb_write)) ||
               info_put(i, "romio_ds_read", choice_text(h->ds_read)) ||
-              info_put(i, "romio_ds_write", "disable"); /* no write touches other bytes */
+              info_put(i, "romio_ds_write", choice_text(f->gaps ? CHOICE_YES : CHOICE_NO));
     if (err) {
         info_drop(i);
         return NULL;

@@ -40,8 +40,9 @@ struct view {
  * proc->lock. */
 struct transfer {
     int fd, write;
-    int sieve;   /* reads may take what lies between the blocks with them */
+    int sieve;   /* it may take what lies between the blocks with them */
     int lock;    /* atomic mode: the range is locked in the file, and `mutex` within the process */
+    int guard;   /* else each write locks what it writes, in the same way (sharing.c) */
     struct lock *mutex;
     const struct dt_type *mtype, *ftype;
     size_t mcount;
@@ -58,6 +59,11 @@ struct transfer {
 void transfer_run(struct transfer *x);
 /* All of len at off; what is missing is behind the end of the file. Bytes moved. */
 size_t posix_block(struct transfer *x, int64_t off, char *p, size_t len);
+/* sharing.c: locks of [from, to). x->err where the file system refuses. Only range_hold() excludes
+ * the other threads of the process. */
+int range_lock(struct transfer *x, int type, int64_t from, int64_t to);
+int range_hold(struct transfer *x, int type, int64_t from, int64_t to);
+void range_release(struct transfer *x, int64_t from, int64_t to);
 /* Blocks of the file that hold bytes [from, from + len) of the data of the view, by offset. */
 size_t view_blocks(const struct dt_type *ftype, int64_t disp, int64_t from, size_t len,
                    struct iovec *iov, size_t max, size_t *bytes);
@@ -71,7 +77,7 @@ enum choice { CHOICE_AUTO, CHOICE_YES, CHOICE_NO };
 struct hints {
     int cb_nodes;            /* aggregators */
     int64_t cb_buffer_size;
-    enum choice cb_read, cb_write, ds_read;
+    enum choice cb_read, cb_write, ds_read, ds_write;
     int64_t striping_unit;   /* alignment of the aggregators' domains */
     int file_perm;           /* -1: not given */
 };
@@ -85,7 +91,10 @@ struct io_file {
     struct comm *comm;
     char *name;
     int fd, amode, atomic;
-    int locks_refused; /* the file system takes no locks: atomic mode is an error */
+    int hosts;         /* of the processes */
+    int guard;         /* each write locks its range ... */
+    int gaps;          /* ... and may take the gaps between blocks with it */
+    int caches;        /* other hosts may have old data cached after a write */
     struct view view;
     int64_t position; /* in etypes */
     struct hints hints;
@@ -127,10 +136,21 @@ static inline const char *io_call(void)
 /* "FILE: what": class by errno. */
 int io_errno(int e, const char *name, const char *what);
 void io_count(struct io_file *f, enum stat_id id, uint64_t n);
-/* The same number on all processes? NOT_SAME names the argument. Collective; err: own error. */
-int io_same(struct io_file *f, int64_t v, const char *arg, int err);
 int io_no_split(const struct io_file *f);
+/* steps.c: steps that all processes of c take. An error is returned that the others have, too; one
+ * of this process alone ends the job. */
+int io_step(const struct comm *c, int err); /* err: what the step has returned. Returns it */
+int io_allreduce(int64_t *v, int n, struct comm *c); /* the largest values */
+int io_bcast(int64_t *v, int n, int root, struct comm *c);
+int io_agree(int err, struct comm *c); /* err: own error. An error of one is one of all */
+/* The same number on all processes? NOT_SAME names the argument. */
+int io_same(struct io_file *f, int64_t v, const char *arg, int err);
+/* sharing.c: what the open file needs. Collective; err: own error, which is one of all. */
+int sharing_find(struct io_file *f, int err);
+int sharing_atomic(struct io_file *f, int flag, int err); /* may it be set? */
+void sharing_sync(const struct io_file *f);
 /* hints.c */
+int hints_hosts(const struct comm *c);
 void hints_default(struct hints *h, const struct comm *c);
 int hints_take(struct io_file *f, struct info *info);
 /* view.c */

@@ -75,9 +75,7 @@ static void fail(struct later *m, int err)
  * it leaves out: so they end at once, too. */
 static void give_up(struct later *m, int err)
 {
-    if (err_class(err) == MPI_ERR_NO_MEM && rankmap_dead(file_of(m)->comm->map, 0) < 0)
-        log_fatal("%s: no memory for a collective access", io_call()); /* the others would wait */
-    fail(m, err);
+    fail(m, io_step(file_of(m)->aside, err));
     m->stage = STAGE_DRAIN;
     file_of(m)->aside_ended = err_class(err);
 }
@@ -257,6 +255,7 @@ static void slot_done(struct job *j)
         x->at = s->x.at;
     }
     x->calls += s->x.calls;
+    x->locks += s->x.locks;
     x->moved += s->x.moved;
     x->ns += s->x.ns;
 }
@@ -269,7 +268,8 @@ static void slot_start(struct later *m, int64_t round)
     s->len = chunks_at(&m->k, round, m->mine, &s->off, &s->skip);
     if (!s->len)
         return;
-    s->x = (struct transfer){.fd = m->q.c.x.fd, .write = m->k.write};
+    s->x = (struct transfer){.fd = m->q.c.x.fd, .write = m->k.write, .guard = m->q.c.x.guard,
+                             .mutex = m->q.c.x.mutex};
     s->job = (struct job){.run = slot_run, .done = slot_done};
     s->m = m;
     s->busy = 1;

@@ -3,7 +3,8 @@
  * Blocks of both layouts are found by position (dt_iov), a batch at a time. One block in the file
  * is one system call, whatever the memory looks like: short blocks of memory go through a buffer,
  * long ones by an array of blocks. A read whose blocks lie close together takes the gaps with
- * them. A write never touches a byte that is not its own. */
+ * them. A write touches no byte that is not its own, unless all writes to the file lock their
+ * ranges (sharing.c). */
 #include "io/io_types.h"
 
 #include <errno.h>
@@ -18,32 +19,34 @@ enum {
     STAGE = 1 << 20,       /* buffer for short blocks, and for reads with gaps */
     SHORT_BLOCK = 4096,    /* mean length below which blocks of memory are copied */
     ONE_CALL = 1 << 30,    /* the kernel moves at most 2 GiB a call */
-    GAPS = 4               /* a read with gaps may be so many times as long as its data */
+    GAPS = 4,              /* a transfer with gaps may be so many times as long as its data */
+    SLOW_NS = 40000,       /* a block that took longer was not cached */
+    AHEAD = 1 << 17        /* of a block, so much is foretold: the system then reads on by itself */
 };
 
 /* May the call be repeated after this answer? Sets x->err if not. */
-static int again(struct transfer *x, int64_t off, ssize_t got)
+static int again(struct transfer *x, int write, int64_t off, ssize_t got)
 {
     if (got > 0)
         return 1;
     if (got < 0 && errno == EINTR)
         return 1;
-    if (got < 0 || x->write) { /* a write that moves nothing would do so for ever */
+    if (got < 0 || write) { /* a write that moves nothing would do so for ever */
         x->err = got < 0 ? errno : EIO;
         x->at = off;
     }
     return 0;
 }
 
-size_t posix_block(struct transfer *x, int64_t off, char *p, size_t len)
+static size_t move(struct transfer *x, int write, int64_t off, char *p, size_t len)
 {
     size_t done = 0;
     while (done < len) {
         size_t n = len - done < ONE_CALL ? len - done : ONE_CALL;
-        ssize_t got = x->write ? pwrite(x->fd, p + done, n, off + (int64_t)done)
-                               : pread(x->fd, p + done, n, off + (int64_t)done);
+        ssize_t got = write ? pwrite(x->fd, p + done, n, off + (int64_t)done)
+                            : pread(x->fd, p + done, n, off + (int64_t)done);
         x->calls++;
-        if (!again(x, off + (int64_t)done, got))
+        if (!again(x, write, off + (int64_t)done, got))
             break;
         done += got > 0 ? (size_t)got : 0;
     }
@@ -51,15 +54,36 @@ size_t posix_block(struct transfer *x, int64_t off, char *p, size_t len)
     return done;
 }
 
+/* Before and after a write that locks its range. 0: the lock was refused. */
+static int guarded(struct transfer *x, int64_t off, size_t len)
+{
+    return !x->guard || !x->write || !len || range_hold(x, F_WRLCK, off, off + (int64_t)len);
+}
+
+static void unguarded(struct transfer *x, int64_t off, size_t len)
+{
+    if (x->guard && x->write && len)
+        range_release(x, off, off + (int64_t)len);
+}
+
+size_t posix_block(struct transfer *x, int64_t off, char *p, size_t len)
+{
+    if (!guarded(x, off, len))
+        return 0;
+    size_t done = move(x, x->write, off, p, len);
+    unguarded(x, off, len);
+    return done;
+}
+
 /* The same for n blocks of memory, which it changes. */
-static size_t posix_blocks(struct transfer *x, int64_t off, struct iovec *iov, size_t n)
+static size_t move_blocks(struct transfer *x, int64_t off, struct iovec *iov, size_t n)
 {
     size_t done = 0;
     while (n) {
         ssize_t got = x->write ? pwritev(x->fd, iov, (int)n, off + (int64_t)done)
                                : preadv(x->fd, iov, (int)n, off + (int64_t)done);
         x->calls++;
-        if (!again(x, off + (int64_t)done, got))
+        if (!again(x, x->write, off + (int64_t)done, got))
             break;
         size_t left = got > 0 ? (size_t)got : 0;
         done += left;
@@ -71,6 +95,16 @@ static size_t posix_blocks(struct transfer *x, int64_t off, struct iovec *iov, s
         }
     }
     x->moved += done;
+    return done;
+}
+
+/* len: bytes of all blocks. */
+static size_t posix_blocks(struct transfer *x, int64_t off, struct iovec *iov, size_t n, size_t len)
+{
+    if (!guarded(x, off, len))
+        return 0;
+    size_t done = move_blocks(x, off, iov, n);
+    unguarded(x, off, len);
     return done;
 }
 
@@ -133,7 +167,7 @@ static size_t one_block(struct transfer *x, struct stage *s, int64_t off, size_t
         } else {
             part = part < ONE_CALL ? part : ONE_CALL;
             size_t n = dt_iov(x->mtype, x->mcount, x->buf, pos + done, part, iov, BATCH, &part);
-            got = posix_blocks(x, off + (int64_t)done, iov, n);
+            got = posix_blocks(x, off + (int64_t)done, iov, n, part);
         }
         done += got;
         if (got < part)
@@ -142,11 +176,11 @@ static size_t one_block(struct transfer *x, struct stage *s, int64_t off, size_t
     return done;
 }
 
-/* How many of the blocks one read takes, gaps included: 1 is none. */
+/* How many of the blocks one transfer takes, gaps included: 1 is none. */
 static size_t sieved(const struct transfer *x, const struct iovec *b, size_t n)
 {
     size_t best = 1, data = b[0].iov_len;
-    if (x->write || !x->sieve)
+    if (!x->sieve)
         return 1;
     for (size_t i = 1; i < n; i++) {
         int64_t end = place(&b[i]) + (int64_t)b[i].iov_len, span = end - place(&b[0]);
@@ -178,36 +212,65 @@ static size_t read_with_gaps(struct transfer *x, struct stage *s, const struct i
     return done;
 }
 
+/* What lies between the blocks is written as it was read. The range is locked meanwhile: by this
+ * write, or by the access (atomic mode). So no other write is lost. */
+static size_t write_with_gaps(struct transfer *x, struct stage *s, const struct iovec *b, size_t n,
+                              size_t pos)
+{
+    if (!staging(x, s))
+        return 0;
+    int64_t first = place(&b[0]);
+    size_t span = (size_t)(place(&b[n - 1]) - first) + b[n - 1].iov_len, done = 0;
+    if (!guarded(x, first, span))
+        return 0;
+    size_t got = move(x, 0, first, s->p, span);
+    if (!x->err) {
+        memset(s->p + got, 0, span - got); /* behind the end of the file */
+        for (size_t i = 0, at = pos; i < n; at += b[i++].iov_len)
+            dt_pack(x->mtype, x->mcount, x->buf, at, s->p + (place(&b[i]) - first), b[i].iov_len);
+        got = move(x, 1, first, s->p, span);
+        for (size_t i = 0; i < n; i++) {
+            size_t at = (size_t)(place(&b[i]) - first), have = got > at ? got - at : 0;
+            done += have < b[i].iov_len ? have : b[i].iov_len;
+        }
+    }
+    unguarded(x, first, span);
+    return done;
+}
+
+/* Blocks that are not cached are read one after another, each with a wait for the disk, unless the
+ * system knows of them before. */
+static void foretell(struct transfer *x, const struct iovec *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++, x->calls++)
+        posix_fadvise(x->fd, place(&b[i]),
+                      (off_t)(b[i].iov_len < AHEAD ? b[i].iov_len : AHEAD), POSIX_FADV_WILLNEED);
+}
+
 /* Blocks of the file, the first of which holds data byte x->done. 0: the end of the file, or an
  * error. */
 static int some_blocks(struct transfer *x, struct stage *s, const struct iovec *b, size_t n)
 {
+    int told = x->write || n == 1;
     for (size_t i = 0, k; i < n; i += k) {
         size_t want = 0, got;
+        uint64_t since = told ? 0 : time_now();
         k = sieved(x, b + i, n - i);
         for (size_t j = 0; j < k; j++)
             want += b[i + j].iov_len;
-        got = k > 1 ? read_with_gaps(x, s, b + i, k, x->done)
-                    : one_block(x, s, place(&b[i]), x->done, want);
+        if (k == 1)
+            got = one_block(x, s, place(&b[i]), x->done, want);
+        else
+            got = x->write ? write_with_gaps(x, s, b + i, k, x->done)
+                           : read_with_gaps(x, s, b + i, k, x->done);
         x->done += got;
         if (got < want)
             return 0;
-    }
-    return 1;
-}
-
-/* An open file description owns the lock, so it also holds against other files of the process. */
-static int range_lock(struct transfer *x, int type, int64_t from, int64_t to)
-{
-    struct flock l = {.l_type = (short)type, .l_whence = SEEK_SET, .l_start = from,
-                      .l_len = to - from};
-    x->locks += type != F_UNLCK;
-    while (fcntl(x->fd, F_OFD_SETLKW, &l) < 0)
-        if (errno != EINTR) {
-            x->err = errno;
-            x->at = from;
-            return 0;
+        if (!told && time_now() - since > SLOW_NS) {
+            foretell(x, b + i + k, n - i - k);
+            told = 1;
         }
+    }
     return 1;
 }
 
@@ -241,14 +304,10 @@ static void move_locked(struct transfer *x)
 {
     int64_t lo, hi;
     bounds(x, &lo, &hi);
-    lock_acquire(x->mutex);
-    if (range_lock(x, x->write ? F_WRLCK : F_RDLCK, lo, hi)) {
+    if (range_hold(x, x->write ? F_WRLCK : F_RDLCK, lo, hi)) {
         move_all(x);
-        int err = x->err;
-        range_lock(x, F_UNLCK, lo, hi);
-        x->err = err ? err : x->err;
+        range_release(x, lo, hi);
     }
-    lock_release(x->mutex);
 }
 
 void transfer_run(struct transfer *x)

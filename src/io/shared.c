@@ -43,7 +43,7 @@ int shared_make(struct io_file *f)
     }
     if (!err && f->comm->rank == 0)
         err = shared_set(f, 0);
-    return coll_agree_error(err, f->comm);
+    return io_agree(err, f->comm);
 }
 
 void shared_free(struct io_file *f)
@@ -55,23 +55,28 @@ void shared_free(struct io_file *f)
     f->pointer_win = NULL;
 }
 
-/* In rank order: each process begins where the one before it ends. Collective. */
+/* In rank order: each process begins where the one before it ends. Collective: an error of the
+ * process that moves the pointer is one of all. */
 int shared_ordered(struct io_file *f, int64_t n, int64_t *mine)
 {
-    int64_t before = 0, base = 0;
+    int64_t before = 0, base[2] = {0, MPI_SUCCESS};
     struct dt_type *t = dt_find(MPI_INT64_T);
     struct comm *c = f->comm;
     struct coll_args a = {.call = COLL_EXSCAN, .comm = c, .sbuf = &n, .rbuf = &before,
                           .rcount = 1, .rtype = t, .op = dt_op_find(MPI_SUM)};
-    int err = c->size > 1 ? coll_run(&a) : MPI_SUCCESS;
+    int err = c->size > 1 ? io_step(c, coll_run(&a)) : MPI_SUCCESS;
     if (c->rank == 0)
         before = 0;
-    if (!err && c->rank == c->size - 1)
-        err = shared_add(f, before + n, &base);
-    if (c->size > 1) {
-        int e = coll_bcast_bytes(&base, sizeof base, c->size - 1, c);
-        err = err ? err : e;
+    if (c->rank == c->size - 1) {
+        if (!err)
+            err = shared_add(f, before + n, &base[0]);
+        base[1] = err ? err_class(err) : MPI_SUCCESS;
     }
-    *mine = base + before;
+    int e = io_bcast(base, 2, c->size - 1, c);
+    err = err ? err : e;
+    if (!err && base[1])
+        err = err_make((int)base[1], "%s: file \"%s\": the shared pointer did not move on the last "
+                       "process", io_call(), f->name);
+    *mine = base[0] + before;
     return err;
 }

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll/coll.h"
 #include "io/chunks.h"
 #include "rma/rma.h"
 
@@ -31,6 +30,7 @@ struct two_phase {
 /* One collective access. */
 struct meeting {
     struct two_phase *p;
+    const struct comm *comm;
     struct transfer *x;
     struct chunks k;
     size_t at; /* own data before this position are done */
@@ -66,9 +66,9 @@ static int find_near(struct io_file *f, struct two_phase *p)
         err = rma_win_shared_query(p->win, rank_of(f, p, i), &size, &unit, &p->near[i]);
         far |= !p->near[i];
     }
-    err = coll_agree_error(err, f->comm);
+    err = io_agree(err, f->comm);
     if (!err)
-        err = coll_allreduce_i64(&far, 1, COLL_MAX, f->comm);
+        err = io_allreduce(&far, 1, f->comm);
     p->far = far != 0;
     return err;
 }
@@ -88,7 +88,7 @@ static int phases_make(struct io_file *f)
     if (!p || !p->near)
         err = err_make(MPI_ERR_NO_MEM, "%s: no memory for a collective access", io_call());
     f->phases = p;
-    err = coll_agree_error(err, f->comm);
+    err = io_agree(err, f->comm);
     if (!err)
         err = rma_win_allocate(p->mine < 0 ? 0 : 4 * p->room, 1, NULL, f->comm, &p->own, &p->win);
     if (!err) {
@@ -223,6 +223,8 @@ static void file_read(struct meeting *m, int64_t round)
 static int meet_fence(struct meeting *m, int assert)
 {
     int err = rma_fence(m->p->win, assert);
+    if (err && rma_fence_missed(m->p->win))
+        io_step(m->comm, err);
     m->err = m->err ? m->err : err;
     return err && err_class(err) == MPIX_ERR_PROC_FAILED;
 }
@@ -293,7 +295,7 @@ static void clear_maps(struct meeting *m)
 static int meet(struct access *c, const int64_t *all, int *ended)
 {
     struct io_file *f = c->a.f;
-    struct meeting m = {.p = f->phases, .x = &c->x, .byte = dt_find(MPI_BYTE)};
+    struct meeting m = {.p = f->phases, .comm = f->comm, .x = &c->x, .byte = dt_find(MPI_BYTE)};
     size_t room;
     chunks_plan(&m.k, all, m.p->room, c->x.write);
     room = (size_t)(m.k.chunk * m.p->nodes);
@@ -317,7 +319,7 @@ static int outcome(struct access *c, int err)
 {
     int64_t v[OUTCOME_COUNT];
     outcome_own(c, err, v);
-    int e = coll_allreduce_i64(v, OUTCOME_COUNT, COLL_MAX, c->a.f->comm);
+    int e = io_allreduce(v, OUTCOME_COUNT, c->a.f->comm);
     return e ? (err ? err : e) : outcome_of_all(c, err, v);
 }
 
@@ -326,7 +328,7 @@ int two_phase_access(struct access *c, int err, int *done)
     int64_t all[ALL_COUNT];
     int ended;
     chunks_own(c, err, all);
-    int e = coll_allreduce_i64(all, ALL_COUNT, COLL_MAX, c->a.f->comm);
+    int e = io_allreduce(all, ALL_COUNT, c->a.f->comm);
     *done = 0;
     if (err || e)
         return err ? err : e;

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll/coll.h"
-
 void view_drop(struct view *v)
 {
     if (v->etype)
@@ -103,7 +101,7 @@ static int current_disp(struct io_file *f, int64_t *disp)
                                       : view_offset(&f->view, offset * f->view.esize);
         at[1] = err ? err_class(err) : 0;
     }
-    int err = f->comm->size > 1 ? coll_bcast_bytes(at, sizeof at, 0, f->comm) : MPI_SUCCESS;
+    int err = io_bcast(at, 2, 0, f->comm);
     *disp = at[0];
     return err || !at[1] ? err
                          : err_make((int)at[1], "%s: file \"%s\": no shared file pointer",
@@ -132,7 +130,7 @@ int io_set_view(struct io_file *f, int64_t disp, struct dt_type *etype, struct d
     if (!err && f->comm->rank == 0)
         err = shared_set(f, 0);
     if (same && f->comm->size > 1)
-        err = coll_agree_error(err, f->comm);
+        err = io_agree(err, f->comm);
     if (err) {
         view_drop(&v);
         return err;
@@ -279,7 +277,7 @@ int io_seek_shared(struct io_file *f, int64_t offset, int whence)
         if (!err)
             err = shared_set(f, to);
     }
-    return coll_agree_error(err, f->comm);
+    return io_agree(err, f->comm);
 }
 
 int io_position_shared(struct io_file *f, int64_t *offset)

@@ -98,6 +98,8 @@ int rma_holds_lock(const struct rma_win *w, int rank);
 int rma_lock_now(struct rma_win *w, int rank);
 /* The error with which rma_fence() would refuse the call, and leave everything as it is. */
 int rma_fence_check(const struct rma_win *w, int assert);
+/* Has a fence of this window failed so that the other processes may still wait in it? */
+int rma_fence_missed(const struct rma_win *w);
 
 /* Call fn before a window is freed, as long as it can be asked. NULL: none. There is one fn. */
 void rma_on_free(void (*fn)(struct rma_win *w));

@@ -9,6 +9,7 @@
 #include "coll/coll.h"
 #include "doom.h"
 #include "memory.h"
+#include "obj/err.h"
 #include "scripted.h"
 
 enum { PIECES = 90, PARTS = 4, HEAD_WORDS = 14 /* of struct head, io/shares.h */ };
@@ -255,6 +256,13 @@ static void dies(void *arg)
     scene_close(&s);
 }
 
+static int loser, loses_at; /* rank + 1, 0: none; the how many-th step from now on */
+
+static int loses(void)
+{
+    return sim_rank() + 1 == loser && loses_at-- == 0;
+}
+
 /* --- a head that says what cannot be --------------------------------------------------------- */
 
 static int spoils; /* rank + 1; 0: none */
@@ -271,6 +279,8 @@ int __wrap_coll_iexchange(struct comm *c, const struct coll_piece *in, int nin,
 {
     static int64_t bad[8][HEAD_WORDS]; /* the first one: bytes */
     struct coll_piece p[8];
+    if (loses())
+        return err_make(MPI_ERR_OTHER, "no descriptor");
     if (sim_rank() + 1 != spoils || nout > 8)
         return __real_coll_iexchange(c, in, nin, out, nout, req);
     for (int i = 0; i < nout; i++) {
@@ -311,9 +321,48 @@ static void bad_head(void *arg)
     scene_close(&s);
 }
 
+/* --- a step that fails at one rank alone ------------------------------------------------------ */
+
+int __real_coll_allreduce_i64(int64_t *v, int n, enum coll_num op, struct comm *c);
+int __wrap_coll_allreduce_i64(int64_t *v, int n, enum coll_num op, struct comm *c);
+
+int __wrap_coll_allreduce_i64(int64_t *v, int n, enum coll_num op, struct comm *c)
+{
+    return loses() ? err_make(MPI_ERR_OTHER, "no descriptor")
+                   : __real_coll_allreduce_i64(v, n, op, c);
+}
+
+/* The others would wait in that step for ever: the job ends. */
+static void one_is_lost(void *arg)
+{
+    struct scene s;
+    scene_open(&s, 0);
+    OK(MPI_File_write_at_all(s.f, 0, s.out[0], 1, s.mem, MPI_STATUS_IGNORE)); /* makes windows */
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (s.rank == (int)(sim_seed() % 3)) {
+        loses_at = (int)(sim_seed() / 3 % 6);
+        loser = 1 + s.rank;
+    }
+    for (int k = 0; k < 4; k++) {
+        if (k % 2)
+            later(&s, k == 1);
+        else
+            MPI_File_write_at_all(s.f, 0, s.out[0], 1, s.mem, MPI_STATUS_IGNORE);
+    }
+    MPI_File_set_size(s.f, 7);
+    scene_close(&s);
+}
+
 static void far(struct sim_knobs *k)
 {
     k->nodes = k->ranks;
+}
+
+static void lost(struct sim_knobs *k)
+{
+    far(k);
+    k->mortal = 1;
+    k->aborts = "failed on this one alone";
 }
 
 /* Some messages are fetched: their sends may still be under way when the access has ended. */
@@ -330,6 +379,7 @@ const struct scenario scenarios_files[] = {
     {"files-mixed-5", 5, 1, mixed, NULL, NULL},
     {"files-mixed-far-4", 4, 1, mixed, NULL, far},
     {"files-one-fails", 3, 1, one_fails, NULL, far},
+    {"files-one-lost", 3, 1, one_is_lost, NULL, lost},
     {"files-bad-head", 3, 1, bad_head, NULL, far},
     {"files-dies-3", 3, 1, dies, NULL, mortal},
     {"files-dies-4", 4, 1, dies, NULL, mortal},

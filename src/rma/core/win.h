@@ -112,8 +112,8 @@ struct rma_win_mem {            /* window/: the memory that the window exposes *
 
 struct rma_win_fence {          /* sync/fence.c */
     struct request *barrier[2]; /* outstanding, oldest first (windows over several nodes) */
-    unsigned barriers;          /* outstanding; all_near: numbers node.bars - barriers + 1 ..
-                                 * node.bars */
+    unsigned barriers;          /* outstanding; all_near: the last ones up to node.bars */
+    uint8_t missed;             /* a barrier failed here, and the others may wait in it */
     uint64_t ops;               /* operations counted when the fence epoch began */
 };
 

@@ -29,6 +29,7 @@ static int oldest_done(struct rma_win *w)
     if (!w->fence.barrier[0]->done)
         return 0;
     int err = request_finish(w->fence.barrier[0], MPI_STATUS_IGNORE);
+    w->fence.missed |= err != MPI_SUCCESS;
     if (err && !w->err)
         w->err = err;
     w->fence.barrier[0] = w->fence.barrier[1];
@@ -85,6 +86,7 @@ static int barrier_start(struct rma_win *w)
         shmbar_arrive(w->node.bar, &w->node.n, ++w->node.bars);
     } else {
         int err = coll_ibarrier_members(w->comm, &w->fence.barrier[w->fence.barriers]);
+        w->fence.missed |= err != MPI_SUCCESS;
         if (err)
             return err;
     }
@@ -151,6 +153,11 @@ int rma_fence(struct rma_win *w, int assert)
         rma_win_goto(w, WIN_UNSET);
     w->fence.ops = rma_ops_total(w);
     return err;
+}
+
+int rma_fence_missed(const struct rma_win *w)
+{
+    return w->fence.missed;
 }
 
 int rma_loads_begin(struct rma_win *w)

@@ -63,6 +63,7 @@ static const struct row {
     { "MPIR_CVAR_SPACE_SIM_GBPS", { 12, 0, 1 } },
     { "MPIR_CVAR_SPACE_SIM_US", { 10, 0, 100 } },
     { "MPIR_CVAR_SPACE_SIM_FAIL", { 0, 3, -1 } },
+    { "MPIR_CVAR_IO_LOCKS", { 0, 1, 0 } },
     { "MPIR_CVAR_P2P_CMA_MIN", { 4194304, 0, 1000 } },
     { "MPIR_CVAR_P2P_PREPOST", { 1, 0, 2 } },
     { "MPIR_CVAR_P2P_PREPOST_MIN", { 32768, 1, 1000000 } },

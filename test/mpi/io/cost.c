@@ -75,6 +75,48 @@ static void independent(void)
     MPI_File_close(&f);
 }
 
+/* Where gaps may be written with the blocks: one lock, one read, one write; and a write of one
+ * block has a lock, too. What get_info says is so. */
+static void with_gaps(void)
+{
+    MPI_Datatype ft = interleaved();
+    MPI_Info i;
+    MPI_File f;
+    MPI_Status st;
+    char v[20] = "";
+    int flag = 0, contiguous = mt_size == 1;
+    long long calls, locks;
+    MPI_Info_create(&i);
+    MPI_Info_set(i, "romio_ds_write", "enable");
+    CHECK_EQ(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, i, &f), 0);
+    MPI_Info_free(&i);
+    CHECK_EQ(MPI_File_get_info(f, &i), 0);
+    MPI_Info_get(i, "romio_ds_write", 19, v, &flag);
+    CHECK(flag && !strcmp(v, "enable"));
+    MPI_Info_free(&i);
+    CHECK_EQ(MPI_File_set_view(f, (MPI_Offset)mt_rank * BLOCK, MPI_BYTE, ft, "native",
+                               MPI_INFO_NULL), 0);
+    CHECK_EQ(MPI_File_set_size(f, (MPI_Offset)sizeof buf * mt_size), 0);
+    calls = pv_get("io_system_calls");
+    locks = pv_get("io_locks");
+    memset(buf, 'a' + mt_rank, sizeof buf);
+    CHECK_EQ(MPI_File_write_at(f, 0, buf, sizeof buf, MPI_BYTE, &st), 0);
+    CHECK_EQ(pv_get("io_system_calls") - calls, contiguous ? 1 : 2);
+    CHECK_EQ(pv_get("io_locks") - locks, 1);
+    CHECK_EQ(MPI_File_write_at(f, BLOCK, buf, BLOCK, MPI_BYTE, &st), 0);
+    CHECK_EQ(pv_get("io_system_calls") - calls, contiguous ? 2 : 3);
+    CHECK_EQ(pv_get("io_locks") - locks, 2);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQ(MPI_File_set_view(f, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL), 0);
+    for (int b = 0; b < BLOCKS * mt_size; b++) {
+        CHECK_EQ(MPI_File_read_at(f, (MPI_Offset)b * BLOCK, buf, BLOCK, MPI_BYTE, &st), 0);
+        if (!CHECK(buf[0] == 'a' + b % mt_size && buf[BLOCK - 1] == 'a' + b % mt_size))
+            break;
+    }
+    MPI_File_close(&f);
+    MPI_Type_free(&ft);
+}
+
 static void strided_memory(void)
 {
     long long calls = pv_get("io_system_calls");
@@ -155,6 +197,8 @@ int main(int argc, char **argv)
     MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD);
     snprintf(name, sizeof name, "/tmp/mt-io-cost-%d", id);
     independent();
+    if (mt_size <= 4) /* else the gaps are too long */
+        with_gaps();
     strided_memory();
     if (mt_size > 1)
         by_aggregators();

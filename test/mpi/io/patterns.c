@@ -1,18 +1,23 @@
 /* patterns.c - one access of a kind to a file, for a look from outside (outside.test).
  * patterns KIND FILE: collective, begun (nonblocking collective), shared, read (strided), write
- * (strided), memory (strided in memory alone), atomic, open (not closed). */
+ * (strided), gaps (the same, and the gaps may be written, too), memory (strided in memory alone),
+ * atomic, open (not closed). */
 #include "../mt.h"
 
 enum { BLOCK = 1024, BLOCKS = 64, SHARED = 10 };
 static char buf[2 * BLOCK * BLOCKS];
 
 /* Rank r has every every-th block, from the r-th on. */
-static MPI_File opened(const char *name, int every)
+static MPI_File opened(const char *name, int every, int gaps)
 {
     MPI_File f;
     MPI_Datatype t, ft;
-    CHECK_EQ(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
-                           &f), 0);
+    MPI_Info i;
+    MPI_Info_create(&i);
+    if (gaps)
+        MPI_Info_set(i, "romio_ds_write", "enable");
+    CHECK_EQ(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, i, &f), 0);
+    MPI_Info_free(&i);
     MPI_Type_contiguous(BLOCK, MPI_BYTE, &t);
     MPI_Type_create_resized(t, 0, (MPI_Aint)BLOCK * every, &ft);
     MPI_Type_commit(&ft);
@@ -30,7 +35,8 @@ int main(int argc, char **argv)
     const int n = BLOCK * BLOCKS;
     MPI_Request r;
     MPI_Datatype t;
-    MPI_File f = opened(argc > 2 ? argv[2] : "", !strcmp(kind, "memory") ? 1 : mt_size);
+    MPI_File f = opened(argc > 2 ? argv[2] : "", !strcmp(kind, "memory") ? 1 : mt_size,
+                        !strcmp(kind, "gaps"));
     if (!strcmp(kind, "collective")) {
         CHECK_EQ(MPI_File_write_at_all(f, 0, buf, n, MPI_BYTE, MPI_STATUS_IGNORE), 0);
     } else if (!strcmp(kind, "begun")) {

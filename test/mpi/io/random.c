@@ -83,6 +83,7 @@ static void start(struct program *p)
     MPI_Info_set(info, "romio_cb_write", choices[below(3)]);
     MPI_Info_set(info, "romio_cb_read", choices[below(3)]);
     MPI_Info_set(info, "romio_ds_read", choices[below(3)]);
+    MPI_Info_set(info, "romio_ds_write", choices[below(3)]);
     sprintf(text, "%d", 4096 << below(6));
     MPI_Info_set(info, "cb_buffer_size", text);
     sprintf(text, "%d", 1 + below(mt_size));
