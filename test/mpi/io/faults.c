@@ -1,5 +1,6 @@
 /* faults.c - files in a file system with faults (faults.test): the data are right, or the error
- * names file, place and bytes; and the file can be closed. faults FAULT FILE */
+ * names file, place and bytes; and the file can be closed. faults FAULT FILE; FAULT "refused":
+ * locks are, and each write needs one (MPIR_CVAR_IO_LOCKS=1). */
 #include "../mt.h"
 
 enum { BLOCK = 1024, BLOCKS = 64, N = BLOCK * BLOCKS, LIMIT = 100000 };
@@ -11,15 +12,23 @@ static int is(const char *what)
     return !strcmp(fault, what);
 }
 
-static MPI_File opened(const char *cb)
+static MPI_File opened(const char *cb, int gaps)
 {
+    char in_effect[20] = "";
+    int flag;
     MPI_File f;
     MPI_Datatype t, ft;
     MPI_Info i;
     MPI_Info_create(&i);
     MPI_Info_set(i, "romio_cb_write", cb);
     MPI_Info_set(i, "romio_cb_read", cb);
+    if (gaps)
+        MPI_Info_set(i, "romio_ds_write", "enable");
     CHECK_EQ(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, i, &f), 0);
+    MPI_Info_free(&i);
+    MPI_File_get_info(f, &i);
+    MPI_Info_get(i, "romio_ds_write", 19, in_effect, &flag);
+    CHECK(!strcmp(in_effect, gaps && !is("nolocks") ? "enable" : "disable"));
     MPI_Info_free(&i);
     MPI_Type_contiguous(BLOCK, MPI_BYTE, &t);
     MPI_Type_create_resized(t, 0, (MPI_Aint)BLOCK * mt_size, &ft);
@@ -70,9 +79,12 @@ static void judge(int err, int class, int write, int collective)
                                 : "reading of 65536 bytes failed at byte"), "%s", text);
 }
 
+/* how: independent, collective, nonblocking, independent with the gaps between blocks. */
 static void one_way(int how)
 {
-    MPI_File f = opened(how ? "enable" : "disable");
+    int gaps = how == 3;
+    how = gaps ? 0 : how;
+    MPI_File f = opened(how ? "enable" : "disable", gaps);
     for (int i = 0; i < N; i++)
         out[i] = (char)(i * 5 + i / 509 + mt_rank + how);
     memset(in, 0, N);
@@ -81,7 +93,9 @@ static void one_way(int how)
         judge(err, is("space") ? MPI_ERR_NO_SPACE : MPI_ERR_IO, 1, how > 0);
     else
         CHECK_EQ(err, 0);
+    CHECK_EQ(MPI_File_sync(f), 0);
     MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQ(MPI_File_sync(f), 0);
     err = moved(f, 0, how);
     if (is("none") || is("short") || is("nolocks")) {
         CHECK_EQ(err, 0);
@@ -99,6 +113,19 @@ static void one_way(int how)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void refused(void)
+{
+    MPI_File f;
+    char text[MPI_MAX_ERROR_STRING];
+    int len, err = MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR,
+                                 MPI_INFO_NULL, &f);
+    CHECK_EQ(mt_class(err), MPI_ERR_IO);
+    MPI_Error_string(err, text, &len);
+    MUST(strstr(text, "needs range locks") && strstr(text, name), "%s", text);
+    CHECK_EQ(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDONLY, MPI_INFO_NULL, &f), 0);
+    CHECK_EQ(MPI_File_close(&f), 0);
+}
+
 int main(int argc, char **argv)
 {
     mt_init(&argc, &argv);
@@ -106,7 +133,9 @@ int main(int argc, char **argv)
         return mt_finish();
     fault = argv[1];
     name = argv[2];
-    for (int how = 0; how < 3; how++)
+    if (is("refused"))
+        refused();
+    for (int how = 0; how < 4 && !is("refused"); how++)
         one_way(how);
     return mt_finish();
 }

@@ -231,6 +231,37 @@ static void shared_pointers(void)
     gone(1);
 }
 
+/* Locks that other hosts do not see: each process has a file of its own, in place of a file system
+ * that keeps the locks of its host. For pretended hosts. */
+static void lonely_locks(void)
+{
+    const char *hosts = getenv("MPIR_CVAR_NUM_CLIQUES");
+    char mine[240], text[MPI_MAX_ERROR_STRING], gaps[20] = "";
+    int err, len, flag;
+    MPI_Info i, used;
+    MPI_File f;
+    if (mt_size == 1 || !hosts || atoi(hosts) < 2)
+        return;
+    snprintf(mine, sizeof mine, "%s-%d", name[0], mt_rank);
+    fclose(fopen(mine, "w"));
+    MPI_Info_create(&i);
+    MPI_Info_set(i, "romio_ds_write", "enable");
+    OK(MPI_File_open(MPI_COMM_WORLD, mine, MPI_MODE_RDWR, i, &f));
+    OK(MPI_File_get_info(f, &used));
+    MPI_Info_get(used, "romio_ds_write", 19, gaps, &flag);
+    CHECK(!strcmp(gaps, "disable"));
+    err = MPI_File_set_atomicity(f, 1);
+    CHECK_EQ(mt_class(err), MPI_ERR_IO);
+    MPI_Error_string(err, text, &len);
+    MUST(strstr(text, "do not reach other hosts"), "%s", text);
+    OK(MPI_File_get_atomicity(f, &flag));
+    CHECK_EQ(flag, 0);
+    MPI_Info_free(&i);
+    MPI_Info_free(&used);
+    OK(MPI_File_close(&f));
+    unlink(mine);
+}
+
 /* Two handles of one file, which goes when the first of them is closed. */
 static void opened_twice(void)
 {
@@ -472,6 +503,7 @@ int main(int argc, char **argv)
     atomic_overlap(1);
     gaps_of_others();
     shared_pointers();
+    lonely_locks();
     opened_twice();
     cut_while_read();
     beyond_end();
