@@ -186,7 +186,7 @@ int am_reply_zcopy(int dst, int type, const struct iovec *iov, int n, struct tp_
     struct iovec v[AM_IOV];
     struct am_peer *p = am_peer_get(dst, &err);
     /* receive() has found a way back; the process that asked must not wait in vain. */
-    if (!p && err != -ENOTCONN && dst >= 0 && dst < boot_size())
+    if (!p && err != -ENOTCONN && dst >= 0 && dst < boot_universe())
         log_fatal("there is no way to answer process %d: %s", dst, strerror(-err));
     if (!p)
         return err;

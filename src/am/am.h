@@ -54,6 +54,9 @@ int am_init(void);     /* opens transports, publishes the address */
  * another host (liveness.c). */
 void am_greet(void);
 void am_finalize(void); /* after a barrier: sends stored replies, closes */
+/* Open the way for processes of other jobs of this mpiexec, once, before any of them sends here or
+ * is sent to. 0 or -errno (-ENOTSUP: not under this launcher). */
+int am_guests(void);
 int am_networks(void);  /* how many networks are open */
 
 void am_handler(int type, am_fn *fn);

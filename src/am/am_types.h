@@ -141,6 +141,7 @@ static inline struct am_peer *am_peer_known(int rank)
 /* It sent a request: may the answer leave? 0: yes, or it never will; TP_AGAIN: not now. */
 int am_peer_way_back(int rank);
 int am_publish(void);
+int am_publish_guests(const struct am_tp *t); /* the address for processes of other jobs */
 /* Drop what failed peers owe and are owed. */
 void am_peers_fail(void);
 void am_peer_free(struct am_peer *p);

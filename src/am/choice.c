@@ -277,6 +277,22 @@ static int place(struct am *a, const struct am_tp *n)
     return 0;
 }
 
+int am_guests(void)
+{
+    struct am *a = proc->am;
+    struct am_tp n = {.ops = &tp_guest_ops};
+    int err;
+    if (!boot_meets())
+        return -ENOTSUP;
+    for (int i = 0; i < a->ntps; i++)
+        if (a->tps[i].ops == n.ops)
+            return 0;
+    err = n.ops->open(&a->env, &n.tp, &n.caps);
+    if (!err && (err = am_publish_guests(&n)) != 0)
+        n.ops->close(n.tp);
+    return err ? err : place(a, &n);
+}
+
 /* A job over several hosts needs a network; report the lack now, not at the first message. */
 static int check_reach(const struct am *a)
 {

@@ -14,12 +14,14 @@
 #include "var/var.h"
 
 /* The boot key "am.<rank>" holds, for each open transport: name length (1 byte), name, address
- * length (2 bytes), address. Under the name "alive" it holds what boot_detector_ask() needs. */
+ * length (2 bytes), address. Under the name "alive" it holds what boot_detector_ask() needs. A
+ * process of another job reaches this one by a transport for guests (am_guests), whose address is
+ * under the key "all.am.<rank>". */
 static const char card_name[] = "alive";
 
 static void key_name(int rank, char *name, size_t len)
 {
-    snprintf(name, len, "am.%d", rank);
+    snprintf(name, len, "%sam.%d", boot_is_own(rank) ? "" : BOOT_ALL, rank);
 }
 
 /* An entry of that name at text + *at: where its address goes, and the room for it. */
@@ -43,19 +45,35 @@ static void entry_end(unsigned char *text, size_t *at, size_t len)
     *at += len;
 }
 
+static int add_address(unsigned char *text, size_t size, size_t *at, const struct am_tp *t)
+{
+    size_t len;
+    unsigned char *to = entry_begin(text, size, at, t->ops->name, &len);
+    int err = to ? t->ops->address(t->tp, to, &len) : -EMSGSIZE;
+    if (!err)
+        entry_end(text, at, len);
+    return err;
+}
+
+int am_publish_guests(const struct am_tp *t)
+{
+    unsigned char text[BOOT_VALUE_MAX];
+    char name[40];
+    size_t at = 0;
+    int err = add_address(text, sizeof text, &at, t);
+    snprintf(name, sizeof name, BOOT_ALL "am.%d", boot_rank());
+    return err ? err : boot_put(name, text, at);
+}
+
 int am_publish(void)
 {
     struct am *a = proc->am;
     unsigned char text[BOOT_VALUE_MAX];
     size_t at = 0;
     for (int i = 0; i < a->ntps; i++) {
-        const struct am_tp *t = &a->tps[i];
-        size_t len;
-        unsigned char *to = entry_begin(text, sizeof text, &at, t->ops->name, &len);
-        int err = to ? t->ops->address(t->tp, to, &len) : -EMSGSIZE;
+        int err = add_address(text, sizeof text, &at, &a->tps[i]);
         if (err)
             return err;
-        entry_end(text, &at, len);
     }
     if (boot_detector_turn()) {
         size_t len;
@@ -117,6 +135,8 @@ static int read_key(int rank, unsigned char text[BOOT_VALUE_MAX], size_t *size)
     key_name(rank, name, sizeof name);
     *size = BOOT_VALUE_MAX;
     int err = boot_get(name, text, size);
+    if (err == -ENOENT && !boot_is_own(rank)) /* it has ended, or meets no others */
+        return -ENOTCONN;
     if (err != -ETIMEDOUT || !boot_detector_turn() ||
         !proc_runs())
         return err;
@@ -286,7 +306,7 @@ static void peers_shrink(struct am *a)
 
 static struct am_peer *peer_make(int rank, int *err)
 {
-    if (rank < 0 || rank >= boot_size()) {
+    if (rank < 0 || rank >= boot_universe()) {
         *err = -EINVAL;
         return NULL;
     }

@@ -20,6 +20,7 @@ struct api {
     int sessions;      /* open */
     int sessions_used; /* ever opened: if not 0, the library ends with the process */
     struct api_attrs attrs;
+    struct comm *parent; /* MPI_Comm_get_parent; NULL: there is none, or it is freed */
     struct errhandler *file_errhandler; /* of MPI_FILE_NULL */
     struct map small; /* pieces of MPI_Alloc_mem that are not segments, by address */
 };

@@ -1,4 +1,6 @@
 /* jobpage.h - what our mpiexec reports to all its ranks without a message: which ranks have died.
+ * The numbers are those of all processes that it has started, spawned ones too
+ * (doc/design/dynamic.md).
  *
  * A memfd that mpiexec makes and the ranks inherit (environment WINDROSE_JOB_FD). mpiexec is the
  * only writer; ranks map it read-only. dead[rank] is set before dead_count grows, so that a reader
@@ -12,13 +14,22 @@
 #include <stdint.h>
 
 #define JOB_PAGE_ENV "WINDROSE_JOB_FD"
+/* Of spawned processes: number of the first process of their job, and the port of their parents. */
+#define JOB_FIRST_ENV "WINDROSE_FIRST"
+#define JOB_PARENT_ENV "WINDROSE_PARENT"
 
-enum { JOB_PAGE_MAGIC = 0x57524a50, JOB_PAGE_VERSION = 1 };
+enum { JOB_PAGE_MAGIC = 0x57524a50, JOB_PAGE_VERSION = 2 };
+
+/* Places for processes, unless a job needs more: it is two less than a power of two, because two
+ * numbers beside those of processes have a meaning (obj/comm.h). */
+enum { JOB_PLACES = (1 << 14) - 2, JOB_NAME_MAX = 128 };
 
 struct job_page {
     uint32_t magic, version;
-    uint32_t size; /* ranks */
+    uint32_t size;     /* places for processes */
+    uint32_t universe; /* MPI_UNIVERSE_SIZE */
     atomic_uint dead_count;
+    char name[JOB_NAME_MAX]; /* of the first job: names of others begin with it */
     _Atomic uint8_t dead[]; /* one per rank: enum job_death */
 };
 

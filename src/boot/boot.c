@@ -17,7 +17,7 @@
 
 static int rank_or_unknown(void)
 {
-    return proc->boot ? proc->boot->rank : -1;
+    return proc->boot && proc->boot->rank >= 0 ? proc->boot->first + proc->boot->rank : -1;
 }
 
 /* --- the launcher-less process ---------------------------------------------- */
@@ -165,6 +165,12 @@ static void remark_privileged(void)
         }
 }
 
+/* Names of the jobs that a rank has started begin with that of the first job. */
+static int is_its_page(const struct job_page *page, const char *job)
+{
+    return !strncmp(page->name, job, strnlen(page->name, JOB_NAME_MAX));
+}
+
 int boot_init(const struct boot_ops *forced)
 {
     struct boot *b = calloc(1, sizeof *b);
@@ -187,9 +193,12 @@ int boot_init(const struct boot_ops *forced)
     if (err)
         goto fail;
     b->rank = rank;
-    if (b->page && b->page->size != (unsigned)b->size)
-        boot_page_close(b); /* a job page inherited from some other job */
     err = b->ops->job_id(b->job_id, sizeof b->job_id);
+    if (!err && b->page && !is_its_page(b->page, b->job_id))
+        boot_page_close(b); /* inherited from some other job */
+    if (!err && b->page)
+        err = boot_place(b);
+    b->universe = b->page ? (int)b->page->size : b->size;
     if (!err)
         err = load_map(b);
     if (err)
@@ -224,7 +233,29 @@ int boot_finalize(void)
 
 int boot_rank(void)
 {
-    return proc->boot->rank;
+    return proc->boot->first + proc->boot->rank;
+}
+
+int boot_first(void)
+{
+    return proc->boot->first;
+}
+
+int boot_universe(void)
+{
+    return proc->boot->universe;
+}
+
+int boot_expected(void)
+{
+    const struct boot *b = proc->boot;
+    return boot_meets() && b->page->universe > (unsigned)b->size ? (int)b->page->universe : b->size;
+}
+
+int boot_is_own(int rank)
+{
+    const struct boot *b = proc->boot;
+    return rank >= b->first && rank - b->first < b->size;
 }
 
 int boot_size(void)
@@ -358,7 +389,9 @@ void boot_abort(int code, const char *why)
     _exit(code);
 }
 
-/* --- node map ------------------------------------------------------------------- */
+/* --- node map -------------------------------------------------------------------
+ * Processes of other jobs are on none of the nodes and hosts that it knows: they are reached as if
+ * they were elsewhere. */
 
 int boot_nodes(void)
 {
@@ -367,12 +400,13 @@ int boot_nodes(void)
 
 int boot_node_of(int rank)
 {
-    return node_map_node(&proc->boot->map, rank);
+    const struct boot *b = proc->boot;
+    return boot_is_own(rank) ? node_map_node(&b->map, rank - b->first) : b->map.nodes;
 }
 
 int boot_same_node(int rank)
 {
-    return node_map_node(&proc->boot->map, rank) == proc->boot->map.node;
+    return boot_node_of(rank) == proc->boot->map.node;
 }
 
 int boot_local_size(void)
@@ -382,12 +416,13 @@ int boot_local_size(void)
 
 int boot_local_index(int rank)
 {
-    return node_map_local_index(&proc->boot->map, rank);
+    const struct boot *b = proc->boot;
+    return boot_is_own(rank) ? node_map_local_index(&b->map, rank - b->first) : -1;
 }
 
 int boot_local_rank(int index)
 {
-    return node_map_local_rank(&proc->boot->map, index);
+    return proc->boot->first + node_map_local_rank(&proc->boot->map, index);
 }
 
 int boot_host_processes(void)
@@ -397,10 +432,11 @@ int boot_host_processes(void)
 
 int boot_host_index(int rank)
 {
-    return node_map_host_index(&proc->boot->map, rank);
+    const struct boot *b = proc->boot;
+    return boot_is_own(rank) ? node_map_host_index(&b->map, rank - b->first) : -1;
 }
 
 int boot_host_rank(int index)
 {
-    return node_map_host_rank(&proc->boot->map, index);
+    return proc->boot->first + node_map_host_rank(&proc->boot->map, index);
 }

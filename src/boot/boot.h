@@ -25,6 +25,8 @@
  * travel in pieces (boot.c). */
 enum { BOOT_VALUE_MAX = 4096, BOOT_PIECE_MAX = 384 };
 
+struct boot_meeting;
+
 struct boot_ops { /* all return 0 or -errno */
     const char *name; /* "pmi1", "pmix", "singleton", "sim" */
     int (*init)(int *rank, int *size, int *appnum);
@@ -43,6 +45,11 @@ struct boot_ops { /* all return 0 or -errno */
     int (*node_numbers)(int *node);
     /* 1: processes on several hosts watch each other (below) */
     int watched;
+    /* NULL: no processes of other jobs are met (boot_meet_begin); text: lines of the wire */
+    int (*meet_begin)(struct boot_meeting *m, const char *text, int *fd);
+    int (*meet_test)(struct boot_meeting *m);
+    /* a request with the answer cmd=`answer`, whose value is copied (NULL: not needed) */
+    int (*service)(const char *text, const char *answer, char *value, size_t room);
 };
 
 /* Connect to the launcher; fills rank, size, node map.  MPI_Init calls it first after var_init. 0
@@ -51,8 +58,15 @@ struct boot_ops { /* all return 0 or -errno */
 int boot_init(const struct boot_ops *forced /* NULL: find out */);
 int boot_finalize(void);
 
+/* Processes have one number among all that one mpiexec has started (doc/design/dynamic.md). The job
+ * of this process has those from boot_first() on; in a job that was not spawned that is 0, and the
+ * numbers are the ranks in MPI_COMM_WORLD. */
 int boot_rank(void);
-int boot_size(void);
+int boot_size(void);     /* processes of this job */
+int boot_first(void);
+int boot_universe(void); /* numbers are below this one */
+int boot_expected(void); /* MPI_UNIVERSE_SIZE: so many processes may be worth starting */
+int boot_is_own(int rank); /* of this job? */
 int boot_appnum(void); /* index of the MPMD block, -1 unknown */
 /* Unique text for the job, equal on all its processes, different between jobs on a host. */
 const char *boot_job_id(void);
@@ -67,6 +81,8 @@ int boot_get(const char *key, void *value, size_t *len);
 /* Another process has exchanged names of hosts (MPIR_CVAR_HOST_MAP), and this one has not.  Then
  * keys are missing. */
 int boot_host_exchanged_elsewhere(void);
+/* Keys that begin so are one space for all jobs of one mpiexec. */
+#define BOOT_ALL "all."
 /* All processes.  -ETIMEDOUT (during MPI_Init) when some did not come; printed as in boot_init. */
 int boot_barrier(void);
 /* The same for a process that must serve others meanwhile: begin it once, then test until the
@@ -122,6 +138,43 @@ int boot_failed_last(void);
 void boot_fail_now(int rank, const char *why);
 /* Whether the launcher's barrier counts failed processes as arrived. */
 int boot_barrier_living(void);
+
+/* --- processes of other jobs ---------------------------------------------------------
+ * All under the same mpiexec.  Two processes meet at a port, which mpiexec holds: one accepts, the
+ * other connects, and each gets what the other brought. */
+enum { BOOT_PORT_MAX = 256, BOOT_BROUGHT_MAX = BOOT_PORT_MAX };
+struct boot_meeting { /* the caller's, from begin until test returned nonzero */
+    struct boot_meeting *next;
+    unsigned number;
+    int done, rc; /* rc: -errno of the launcher */
+    size_t len;   /* in brought */
+    unsigned char brought[BOOT_BROUGHT_MAX];
+};
+struct boot_program { /* one block of MPI_Comm_spawn_multiple */
+    const char *command;
+    char *const *argv; /* without the command, or NULL */
+    int n;
+    const char *wdir, *path; /* or NULL */
+};
+int boot_meets(void); /* 0: the launcher cannot; else the calls below return -ENOTSUP */
+/* The port of the processes that spawned this job; NULL: none did. */
+const char *boot_parent_port(void);
+/* A new port of this process; text of at most BOOT_PORT_MAX bytes. */
+int boot_port_open(char *port);
+int boot_port_close(const char *port); /* -ENOENT: there is none */
+/* Begin, then test until the answer is not 0: 1 or -errno.  *fd becomes readable when there is
+ * news.  -ENOENT: there is no such port; -EXDEV: it is of another mpiexec; -ECHILD: the processes
+ * that were spawned ended before they came. */
+int boot_meet_begin(struct boot_meeting *m, int accepts, const char *port, const void *bring,
+                    size_t len, int *fd);
+int boot_meet_test(struct boot_meeting *m);
+/* Start a job.  What is brought is the port at which it will connect.  -ENOENT, -EACCES...: the
+ * program cannot be run; -ENOSPC: no place for so many processes. */
+int boot_spawn_begin(struct boot_meeting *m, const struct boot_program *list, int n, int *fd);
+/* Names of ports.  -EEXIST, -ENOENT. */
+int boot_name_publish(const char *name, const char *port);
+int boot_name_unpublish(const char *name);
+int boot_name_lookup(const char *name, char *port);
 
 /* --- watch ------------------------------------------------------------------
  * Which processes of other hosts are alive, where the launcher does not report it.  Only in jobs

@@ -24,6 +24,8 @@ struct pmi_client {
     uint64_t late_until; /* when twice the time is over (ns) */
     /* begun and not tested yet: 1 its answer is awaited, 2 it came while another was read */
     int barrier;
+    struct boot_meeting *meetings; /* begun, and not answered yet */
+    unsigned met;                  /* how many were begun */
 };
 
 /* The kind of a failure; also on the wire of the watch. APART: it looks so from this host, which
@@ -44,7 +46,10 @@ struct boot_death {
 
 struct boot {
     const struct boot_ops *ops;
-    int rank, size, appnum;
+    int rank, size, appnum; /* the rank in this job */
+    int first;              /* number of its first process; universe: of places for processes */
+    int universe;
+    char parent[PMI_KVS_MAX]; /* port of the processes that spawned this job; "": none */
     char job_id[PMI_KVS_MAX];
     struct node_map map;
     struct pmi_client pmi;     /* of pmi1_ops only */
@@ -69,6 +74,9 @@ extern const struct boot_ops pmi1_ops, pmix_ops, singleton_ops;
 /* Whether the environment names a PMI-1 launcher; one that speaks PMIx. */
 int pmi1_present(void);
 int pmix_present(void);
+
+/* others.c: where this job stands among those of its mpiexec. 0 or -EINVAL. */
+int boot_place(struct boot *b);
 
 /* The rank that a key names; -1: none. */
 int boot_key_rank(const char *key);

@@ -60,7 +60,7 @@ static void fail_one(struct boot *b, atomic_uchar *set, int rank, enum boot_scop
                      const char *why)
 {
     unsigned char none = 0;
-    if (rank == b->rank || atomic_load_explicit(&set[rank], memory_order_relaxed))
+    if (rank == b->first + b->rank || atomic_load_explicit(&set[rank], memory_order_relaxed))
         return;
     struct boot_death *d = malloc(sizeof *d);
     if (!d || !atomic_compare_exchange_strong_explicit(&set[rank], &none, FAILED_CLAIMED,
@@ -102,7 +102,7 @@ void boot_fail_take(struct boot *b, int rank, enum boot_scope scope, const char 
     /* Acquire: another thread wrote the zeroes. */
     atomic_uchar *set = atomic_load_explicit(&b->failed, memory_order_acquire);
     if (!set) {
-        atomic_uchar *fresh = calloc((size_t)b->size, sizeof *fresh);
+        atomic_uchar *fresh = calloc((size_t)b->universe, sizeof *fresh);
         if (!fresh)
             return;
         if (atomic_compare_exchange_strong_explicit(&b->failed, &set, fresh, memory_order_acq_rel,
@@ -145,7 +145,7 @@ void boot_burials_free(struct boot *b)
 void boot_fail_now(int rank, const char *why)
 {
     struct boot *b = proc->boot;
-    if (rank >= 0 && rank < b->size && !boot_failed(rank))
+    if (rank >= 0 && rank < b->universe && !boot_failed(rank))
         boot_fail_take(b, rank, 0, why);
 }
 
@@ -168,7 +168,7 @@ static int dead_by_page(const struct boot *b, int rank)
 int boot_failed(int rank)
 {
     const struct boot *b = proc->boot;
-    if (rank < 0 || rank >= b->size)
+    if (rank < 0 || rank >= b->universe)
         return 0;
     atomic_uchar *set = atomic_load_explicit(&b->failed, memory_order_acquire);
     return dead_by_page(b, rank) ||
@@ -193,7 +193,7 @@ int boot_failed_last(void)
 {
     const struct boot *b = proc->boot;
     const struct boot_death *d = atomic_load_explicit(&b->deaths, memory_order_acquire);
-    for (int i = 0; !d && b->page && i < b->size; i++)
+    for (int i = 0; !d && b->page && i < b->universe; i++)
         if (dead_by_page(b, i))
             return i;
     return d ? d->rank : -1;

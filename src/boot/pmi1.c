@@ -141,14 +141,38 @@ static int64_t timeout(int starting)
                                                      : 0;
 }
 
+/* The answer to a request that was begun (pmi1_meet_begin); one that nothing waits for is
+ * dropped. */
+static int met(struct pmi_client *c, const struct pmi_line *line)
+{
+    int number = 0, rc = -EPROTO;
+    const char *brought = pmi_line_get(line, "brought");
+    pmi_line_int(line, "number", 0, INT_MAX, &number);
+    pmi_line_int(line, "rc", INT_MIN, INT_MAX, &rc);
+    for (struct boot_meeting **at = &c->meetings, *m; (m = *at) != NULL; at = &m->next) {
+        if (m->number != (unsigned)number)
+            continue;
+        *at = m->next;
+        m->len = sizeof m->brought;
+        if (!rc && (!brought || pmi_unhex(brought, m->brought, &m->len)))
+            rc = -EPROTO;
+        m->rc = rc > 0 ? -EPROTO : rc;
+        m->done = 1;
+        break;
+    }
+    return 1;
+}
+
 /* A line that answers no open question: a late answer after its time-out, or the end of a barrier
  * begun before. */
-static int set_aside(struct pmi_client *c, const char *cmd)
+static int set_aside(struct pmi_client *c, const char *cmd, const struct pmi_line *line)
 {
     if (c->late && !strcmp(cmd, c->late)) {
         c->late = NULL;
         return 1;
     }
+    if (!strcmp(cmd, "met"))
+        return met(c, line);
     if (c->barrier != 1 || strcmp(cmd, "barrier_out") != 0)
         return 0;
     c->barrier = 2; /* see pmi1_barrier_test() */
@@ -163,7 +187,7 @@ static int look(struct pmi_client *c)
     int err = read_line(c, text, AT_ONCE);
     const char *cmd = err || pmi_line_parse(text, &line) ? NULL : pmi_line_get(&line, "cmd");
     if (cmd)
-        set_aside(c, cmd);
+        set_aside(c, cmd, &line);
     return err;
 }
 
@@ -186,7 +210,7 @@ static int read_answer(struct pmi_client *c, const char *answer, const char *doi
         if (err)
             return err == -ETIMEDOUT ? err : lost(doing, err);
         cmd = pmi_line_parse(text, line) ? NULL : pmi_line_get(line, "cmd");
-    } while (cmd && set_aside(c, cmd));
+    } while (cmd && set_aside(c, cmd, line));
     if (cmd && !strcmp(cmd, answer))
         return 0;
     log_warn("the launcher answered \"%s\" while %s", cmd ? cmd : "?", doing);
@@ -280,6 +304,12 @@ static int pmi1_init(int *rank, int *size, int *appnum)
     return 0;
 }
 
+/* The store of a key: that of the job, or that of all jobs of our mpiexec. */
+static const char *store(const struct pmi_client *c, const char *key)
+{
+    return strncmp(key, BOOT_ALL, strlen(BOOT_ALL)) ? c->kvs : "all";
+}
+
 static int pmi1_put(const char *key, const void *value, size_t len)
 {
     struct pmi_client *c = &proc->boot->pmi;
@@ -287,7 +317,8 @@ static int pmi1_put(const char *key, const void *value, size_t len)
     struct pmi_line line;
     int rc;
     pmi_hex(value, len, hex);
-    snprintf(request, sizeof request, "cmd=put kvsname=%s key=%s value=%s\n", c->kvs, key, hex);
+    snprintf(request, sizeof request, "cmd=put kvsname=%s key=%s value=%s\n", store(c, key),
+             key, hex);
     int err = ask(request, "put_result", "giving the launcher our address", text, &line);
     if (err)
         return err;
@@ -307,7 +338,7 @@ static int get_text(const char *key, char *value, size_t room)
     char request[PMI_LINE_MAX], text[PMI_LINE_MAX];
     struct pmi_line line;
     int rc;
-    snprintf(request, sizeof request, "cmd=get kvsname=%s key=%s\n", c->kvs, key);
+    snprintf(request, sizeof request, "cmd=get kvsname=%s key=%s\n", store(c, key), key);
     int err = ask(request, "get_result", "asking the launcher for a value", text, &line);
     if (err)
         return err;
@@ -362,6 +393,56 @@ static int pmi1_barrier_test(void)
         return 0;
     c->barrier = 0;
     return err ? lost("waiting for all processes of the job to end", err) : 1;
+}
+
+static int pmi1_meet_begin(struct boot_meeting *m, const char *text, int *fd)
+{
+    struct pmi_client *c = &proc->boot->pmi;
+    int err = send_line(c, text, strlen(text), "asking for processes of another job");
+    if (err)
+        return err;
+    *fd = c->fd;
+    m->next = c->meetings;
+    c->meetings = m;
+    return 0;
+}
+
+static void forget(struct pmi_client *c, struct boot_meeting *m)
+{
+    struct boot_meeting **at = &c->meetings;
+    while (*at && *at != m)
+        at = &(*at)->next;
+    if (*at)
+        *at = m->next;
+}
+
+static int pmi1_meet_test(struct boot_meeting *m)
+{
+    struct pmi_client *c = &proc->boot->pmi;
+    int err = 0;
+    while (!m->done && !err)
+        err = look(c);
+    if (m->done || err == -ETIMEDOUT)
+        return m->done;
+    forget(c, m);
+    return lost("waiting for processes of another job", err);
+}
+
+static int pmi1_service(const char *request, const char *answer, char *value, size_t room)
+{
+    char text[PMI_LINE_MAX];
+    struct pmi_line line;
+    int rc = -EPROTO;
+    int err = ask(request, answer, "asking the launcher for a port or a name", text, &line);
+    if (err)
+        return err;
+    pmi_line_int(&line, "rc", INT_MIN, 0, &rc);
+    const char *v = pmi_line_get(&line, "value");
+    if (!rc && value && (!v || strlen(v) >= room))
+        rc = -EPROTO;
+    if (!rc && value)
+        strcpy(value, v);
+    return rc;
 }
 
 static int pmi1_node_map(char *text, size_t len)
@@ -422,5 +503,8 @@ const struct boot_ops pmi1_ops = {
     .job_id = pmi1_job_id,
     .abort = pmi1_abort,
     .finalize = pmi1_finalize,
+    .meet_begin = pmi1_meet_begin,
+    .meet_test = pmi1_meet_test,
+    .service = pmi1_service,
     .watched = 1,
 };

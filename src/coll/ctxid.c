@@ -32,7 +32,7 @@ static void ctx_gone(uint32_t ctx)
 void ctx_start(struct coll_room *room)
 {
     int rank_bits = 0;
-    while ((1 << rank_bits) < boot_size())
+    while ((1 << rank_bits) < boot_universe())
         rank_bits++;
     room->ctx_bits = ID_BITS - rank_bits;
     room->ctx_next = room->ctx_round = 0;
@@ -91,7 +91,7 @@ static int check(uint64_t ctx, int leader)
     uint32_t id = (uint32_t)ctx, world = id / CTX_STEP;
     if (ctx_is_id(ctx) && world >> proc->coll->ctx_bits == (uint32_t)leader)
         return MPI_SUCCESS;
-    if (id % CTX_STEP == TOLD_DEATH && world < (uint32_t)boot_size())
+    if (id % CTX_STEP == TOLD_DEATH && world < (uint32_t)boot_universe())
         return err_make(MPIX_ERR_PROC_FAILED, "process %u of the job has died: %s", world,
                         boot_failed((int)world) ? boot_failed_why((int)world)
                                               : "another member reports it");
@@ -386,7 +386,7 @@ static int exchange(struct comm *local, int local_leader, struct comm *peer, int
     if (!h.ours.ctx || !ctx_is_id(h.theirs.ctx))
         return check(h.ours.ctx ? h.theirs.ctx : 0, -1);
     /* all got the same value from their leader */
-    if (h.theirs.size < 1 || h.theirs.size > boot_size())
+    if (h.theirs.size < 1 || h.theirs.size > boot_universe())
         return err_make(MPI_ERR_OTHER,
                         "MPI_Intercomm_create: the other leader's group has %lld members",
                         (long long)h.theirs.size);
@@ -401,7 +401,7 @@ static int exchange(struct comm *local, int local_leader, struct comm *peer, int
     if (!err && ranks[0] < 0)
         err = not_met(-(int64_t)ranks[0]);
     for (int i = 0; i < n && !err; i++)
-        if (ranks[i] < 0 || ranks[i] >= boot_size())
+        if (ranks[i] < 0 || ranks[i] >= boot_universe())
             err = err_make(MPI_ERR_OTHER,
                            "MPI_Intercomm_create: the other leader names process %d of the job",
                            ranks[i]);

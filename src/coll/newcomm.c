@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "boot/boot.h"
 #include "coll/coll.h"
 #include "dt/dt.h"
 #include "obj/attr.h"
@@ -206,7 +207,7 @@ int newcomm_subset(struct comm *c, struct rankmap *map, int tag, struct comm **o
 {
     const char *call = call_name();
     uint64_t ctx;
-    int rank = rankmap_find(map, proc->obj->world->rank);
+    int rank = rankmap_find(map, boot_rank());
     *out = NULL;
     if (rank < 0)
         return MPI_SUCCESS;
@@ -394,8 +395,9 @@ static int disjoint(const struct comm *local, const struct rankmap *remote, cons
                                        comm_world(local, i));
 }
 
-int newcomm_inter(struct comm *local, int local_leader, struct comm *peer, int remote_leader,
-                  int tag, struct comm **out)
+/* ready: the processes of each group can be sent to by those of the other. */
+static int inter_make(struct comm *local, int local_leader, struct comm *peer, int remote_leader,
+                      int tag, int ready, struct comm **out)
 {
     const char *call = call_name();
     uint64_t recv, send;
@@ -406,6 +408,8 @@ int newcomm_inter(struct comm *local, int local_leader, struct comm *peer, int r
                                       &remote, 0, NULL);
     if (!err)
         err = disjoint(local, remote, call);
+    if (!err && !ready && newcomm_mixed(local->map, remote))
+        err = newcomm_open_both(local, local_leader, peer, remote_leader, tag);
     if (!err && !(n = child(local, local->map, local->rank, remote, recv, send)))
         err = no_memory(call);
     rankmap_drop(remote);
@@ -418,6 +422,19 @@ int newcomm_inter(struct comm *local, int local_leader, struct comm *peer, int r
     comm_set_errhandler(n, local->errhandler);
     *out = n;
     return done(call, MPI_SUCCESS);
+}
+
+int newcomm_inter(struct comm *local, int local_leader, struct comm *peer, int remote_leader,
+                  int tag, struct comm **out)
+{
+    /* Within a call on peer all are members of one communicator. */
+    return inter_make(local, local_leader, peer, remote_leader, tag, tag == COLL_WITHIN, out);
+}
+
+int newcomm_inter_ready(struct comm *local, int local_leader, struct comm *peer,
+                        int remote_leader, struct comm **out)
+{
+    return inter_make(local, local_leader, peer, remote_leader, 0, 1, out);
 }
 
 /* Both groups as one map; ours first or second. */

@@ -27,6 +27,26 @@ int newcomm_create(struct comm *c, struct rankmap *map, struct comm **out);
 int newcomm_split(struct comm *c, int color, int key, struct comm **out);
 int newcomm_inter(struct comm *local, int local_leader, struct comm *peer, int remote_leader,
                   int tag, struct comm **out);
+/* The same, where both groups have called newcomm_open(). */
+int newcomm_inter_ready(struct comm *local, int local_leader, struct comm *peer,
+                        int remote_leader, struct comm **out);
+/* Are processes of several jobs in these groups? */
+int newcomm_mixed(const struct rankmap *a, const struct rankmap *b);
+/* newcomm_open() of both groups; neither goes on before the other has.  Arguments as for
+ * newcomm_inter(). */
+int newcomm_open_both(struct comm *local, int local_leader, struct comm *peer, int remote_leader,
+                      int tag);
+/* Collective over c, before newcomm_meet(): processes of other jobs may send here now. */
+int newcomm_open(struct comm *c);
+/* MPI_Comm_connect, MPI_Comm_accept: the root meets another root at the port (significant there, as
+ * is err: the error that stops the root before).  cls: class of the error if there is none. */
+int newcomm_meet(struct comm *c, int root, int accepts, const char *port, int cls, int err,
+                 struct comm **out);
+struct boot_program;
+/* The root alone: start programs.  port (256 bytes): where to accept them then. */
+int newcomm_spawn(const struct boot_program *list, int n, char port[]);
+/* An error of boot_port_open() and its kin, with its text. */
+int newcomm_port_error(int err, int cls, const char *what);
 int newcomm_merge(struct comm *c, int high, struct comm **out);
 /* The living of c, from ids that all have agreed on (agree.h); side: the group of this process.
  * Does not wait. */

@@ -70,7 +70,7 @@ static int build(struct comm *c, const unsigned char *gone, const uint64_t ctx[4
     struct rankmap *m = living(c->map, gone, side ? first : 0), *remote = NULL;
     if (c->remote)
         remote = living(c->remote, gone, side ? 0 : first);
-    int rank = m ? rankmap_find(m, proc->obj->world->rank) : -1;
+    int rank = m ? rankmap_find(m, boot_rank()) : -1;
     int err = MPI_SUCCESS;
     if (!m || (c->remote && !remote))
         err = err_make(MPI_ERR_NO_MEM, "no memory for the communicator of the living");

@@ -36,7 +36,7 @@ const char args_help[] =
     "                          an installed launcher: mpiexec.hydra, srun or prterun\n"
     "  -ppn N                  ranks per host (this host only: no effect)\n"
     "  -engine NAME            which of them: hydra, srun or prterun\n"
-    "  -usize N                universe size (default: ranks started)\n"
+    "  -usize N                MPI_UNIVERSE_SIZE (default: processors)\n"
     "  -configfile FILE        read the command line from a file, one block per line\n"
     "  -verbose                print where each rank was started\n"
     "  -x NAME[=VALUE], -H A, -c N, --tag-output, --oversubscribe, --mca A B ..    and other "

@@ -14,6 +14,7 @@
 
 #include "base/sched.h"
 #include "launch/ask.h"
+#include "launch/grow.h"
 #include "launch/other.h"
 #include "launch/spawn.h"
 
@@ -240,26 +241,28 @@ int job_pmi_new(struct job *j)
                             .broken = on_broken,
                             .appnum = appnum,
                             .stranger = on_stranger,
+                            .spawn = grow_asked,
                             .arg = j};
-    int universe = j->args->universe ? j->args->universe : j->size;
-    return pmi_server_new(&j->pmi, j->size, universe, j->name, &host);
+    return pmi_server_new(&j->pmi, j->size, job_universe(j), j->name, &host);
 }
 
 /* A barrier that cannot end: a rank that should enter it has ended. */
 static void check_stuck(struct job *j)
 {
-    if (j->phase != JOB_RUNNING || j->args->no_cleanup || !j->ended || !pmi_waiting(j->pmi))
+    if (j->phase != JOB_RUNNING || j->args->no_cleanup || !j->ended)
         return;
     int r = 0;
-    while (!j->rank[r].exited)
+    while (r < j->size && !(j->rank[r].exited && pmi_waiting(j->pmi, r)))
         r++;
+    if (r == j->size)
+        return;
+    int waiting = pmi_waiting(j->pmi, r);
     int status = WEXITSTATUS(j->rank[r].wait_status);
     job_say(j,
             "rank %d ended with status %d %s, while %d rank%s wait%s for it in MPI_Init or "
             "MPI_Finalize; ending them",
             r, status, pmi_finalized(j->pmi, r) ? "after MPI_Finalize" : "without calling MPI_Init",
-            pmi_waiting(j->pmi), pmi_waiting(j->pmi) == 1 ? "" : "s",
-            pmi_waiting(j->pmi) == 1 ? "s" : "");
+            waiting, waiting == 1 ? "" : "s", waiting == 1 ? "s" : "");
     job_end(j, status ? status : 1, SIGTERM, JOB_GRACE_MS);
 }
 
@@ -344,6 +347,7 @@ static void on_exit_of(struct job *j, int rank, int ws)
     struct rank *r = &j->rank[rank];
     char how[160] = "";
     job_report_readable(j);
+    grow_look(j);
     job_pmi_readable(j, rank); /* an abort or finalize that came before the end */
     r->exited = 1;
     r->pid = 0;
@@ -353,6 +357,8 @@ static void on_exit_of(struct job *j, int rank, int ws)
     reaper_note(&j->reaper, rank, 0);
     int sig = WIFSIGNALED(ws) ? WTERMSIG(ws) : 0, status = sig ? 128 + sig : WEXITSTATUS(ws);
     int open_end = pmi_initialized(j->pmi, rank);
+    if (r->grown && grow_failed(r->grown)) /* the program could not be run; the call returns that */
+        goto over;
     if (j->phase == JOB_RUNNING && status > j->status)
         j->status = status;
     if (sig && !broken_pipe(r, sig))
@@ -370,6 +376,7 @@ static void on_exit_of(struct job *j, int rank, int ws)
         j->absent++;
         mark_dead(j, rank, JOB_NEVER_CAME); /* before pmi_gone() lets the others pass */
     }
+over:
     pmi_gone(j->pmi, rank, j->args->no_cleanup);
     pmi_hang_up(r);
     tell_absent(j);
@@ -406,7 +413,7 @@ void job_report_readable(struct job *j)
         }
         if (j->phase != JOB_RUNNING)
             continue;
-        const struct block *b = &j->args->block[j->rank[f.rank].block];
+        const struct block *b = j->rank[f.rank].program;
         const char *dir = f.step == SPAWN_GWDIR || !b->wdir ? j->args->gwdir : b->wdir;
         job_say(j, "rank %d cannot %s %s: %s", f.rank,
                 what[f.step == SPAWN_GWDIR ? SPAWN_DIR : f.step],

@@ -10,6 +10,7 @@
 #define LAUNCH_JOB_H
 
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/jobpage.h"
@@ -20,10 +21,14 @@
 
 enum job_phase { JOB_RUNNING, JOB_ENDING, JOB_KILLED };
 
+struct grown; /* grow.h */
+
 struct rank {
     pid_t pid;      /* 0: not started, or reaped: then the number may belong to another process */
     pid_t shown;    /* for messages */
-    int block;
+    int block;      /* of its job's command line or request */
+    const struct block *program;
+    struct grown *grown; /* the job that was spawned with it; NULL: the first job */
     int exited;     /* reaped; how is in wait_status */
     int wait_status;
     int absent;     /* ended before MPI_Init, and not reported to the others yet */
@@ -35,7 +40,8 @@ struct rank {
 
 struct job {
     const struct args *args;
-    int size;
+    int size;   /* ranks that were ever started, spawned ones too */
+    int places; /* for ranks; all tables have so many */
     char name[PMI_KVS_MAX];
     struct rank *rank;
     struct pmi_server *pmi;
@@ -61,6 +67,10 @@ struct job {
      * been reported (ns) */
     uint64_t warn_ns, look_at, told_until;
     int reports;
+    struct grown *grown; /* jobs that ranks have started, the newest first */
+    int reporting;       /* of these, how many have not started yet */
+    struct rlimit files; /* limit on descriptors of the ranks */
+    char *const *env;
 };
 
 enum { JOB_GRACE_MS = 1000, JOB_SIGNAL_GRACE_MS = 5000 };
@@ -68,6 +78,16 @@ enum { JOB_GRACE_MS = 1000, JOB_SIGNAL_GRACE_MS = 5000 };
 /* Make the job and start its ranks.  0, or the exit status after a message. */
 int job_start(struct job *j, const struct args *a, char *const *env);
 int job_pmi_new(struct job *j); /* its PMI server; 0 or -ENOMEM */
+/* start.c: start the ranks of a spawned job, which have their places. report: for failures before
+ * exec. 0 or -errno: some may run already. */
+int job_start_more(struct job *j, struct grown *g, int report);
+/* grow.c: open files that so many ranks more need; raise our limit for them: 0 or -EMFILE. */
+rlim_t job_files(const struct job *j, int more);
+int job_raise_files(const struct job *j, int more);
+/* How many processes there may ever be: two less than a power of two. */
+int job_places(int size);
+int job_universe(const struct job *j); /* MPI_UNIVERSE_SIZE: -usize, or the processors */
+void job_rank_init(struct job *j, int rank, int block, const struct block *program);
 /* Run it to its end; the exit status. */
 int job_run(struct job *j);
 void job_free(struct job *j);

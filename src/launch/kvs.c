@@ -83,3 +83,22 @@ const char *kvs_get(const struct kvs *k, const char *key)
     const struct kvs_entry *e = find(k, key);
     return e ? e->value : NULL;
 }
+
+int kvs_del(struct kvs *k, const char *key)
+{
+    struct kvs_entry *first = map_get(&k->map, hash(key)), *e = first, *before = NULL;
+    for (; e && strcmp(e->key, key); e = e->next)
+        before = e;
+    if (!e)
+        return -ENOENT;
+    if (before)
+        before->next = e->next;
+    else if (e->next)
+        map_set(&k->map, hash(key), e->next);
+    else
+        map_del(&k->map, hash(key));
+    k->bytes -= strlen(e->key) + strlen(e->value);
+    free(e->value);
+    free(e);
+    return 0;
+}

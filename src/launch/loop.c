@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/sched.h"
+#include "launch/grow.h"
 #include "launch/job.h"
 
 #define MS 1000000u /* ns */
@@ -21,10 +22,12 @@ enum {
     TTY_LOOK_MS = 500,   /* how often to see whether we are in the foreground again */
 };
 
-enum slot_kind { SLOT_SIGNAL, SLOT_REPORT, SLOT_PUMP, SLOT_PMI, SLOT_OUT, SLOT_ERR, SLOT_SINK };
+enum slot_kind {
+    SLOT_SIGNAL, SLOT_REPORT, SLOT_GROWN, SLOT_PUMP, SLOT_PMI, SLOT_OUT, SLOT_ERR, SLOT_SINK
+};
 
 struct slots {
-    int n;
+    int n, room;
     struct pollfd *fd;
     struct {
         enum slot_kind kind;
@@ -39,6 +42,23 @@ static void add(struct slots *s, int fd, short events, enum slot_kind kind, int 
     s->tag[s->n++].index = index;
 }
 
+/* Places for all that may be waited for: ranks may have started others. */
+static int make_room(const struct job *j, struct slots *s)
+{
+    int need = 3 * j->size + j->nsinks + j->reporting + 4;
+    if (need <= s->room)
+        return 0;
+    need += need / 2;
+    struct pollfd *fd = realloc(s->fd, (size_t)need * sizeof *fd);
+    s->fd = fd ? fd : s->fd;
+    void *tag = realloc(s->tag, (size_t)need * sizeof *s->tag);
+    s->tag = tag ? tag : s->tag;
+    if (!fd || !tag)
+        return -ENOMEM;
+    s->room = need;
+    return 0;
+}
+
 static void collect(struct job *j, struct slots *s)
 {
     int fd;
@@ -47,6 +67,9 @@ static void collect(struct job *j, struct slots *s)
     add(s, j->signal_fd, POLLIN, SLOT_SIGNAL, 0);
     if (j->report_fd >= 0)
         add(s, j->report_fd, POLLIN, SLOT_REPORT, 0);
+    for (const struct grown *g = j->grown; g && j->reporting; g = g->next)
+        if (g->report_fd >= 0)
+            add(s, g->report_fd, POLLIN, SLOT_GROWN, 0);
     pump_wants(&j->pump, &fd, &events);
     if (events)
         add(s, fd, events, SLOT_PUMP, 0);
@@ -79,6 +102,7 @@ static void dispatch(struct job *j, const struct slots *s, uint64_t now)
             continue;
         switch (s->tag[i].kind) {
         case SLOT_REPORT: job_report_readable(j); break;
+        case SLOT_GROWN: grow_look(j); break;
         case SLOT_PUMP: pump_move(&j->pump); break;
         case SLOT_PMI:
             if (s->fd[i].revents & POLLOUT)
@@ -190,14 +214,11 @@ static int wait_ms(const struct job *j, uint64_t due, uint64_t now)
 int job_run(struct job *j)
 {
     struct slots s = {0};
-    size_t room = 3 * (size_t)j->size + (size_t)j->nsinks + 4;
-    s.fd = malloc(room * sizeof *s.fd);
-    s.tag = malloc(room * sizeof *s.tag);
-    if (!s.fd || !s.tag) {
+    if (make_room(j, &s)) {
         job_end(j, 255, SIGKILL, 0);
         job_kill(j);
     }
-    for (int events = 1; s.fd && s.tag;) {
+    for (int events = 1; s.room;) {
         uint64_t now = time_now(), due = UINT64_MAX;
         job_tick(j, now);
         int under_way = push_output(j, now, &due);
@@ -213,6 +234,8 @@ int job_run(struct job *j)
                     j->live == 1 ? " is" : "es are");
             break;
         }
+        if (make_room(j, &s))
+            break;
         collect(j, &s);
         events = poll(s.fd, (nfds_t)s.n, wait_ms(j, due, now));
         if (events > 0)

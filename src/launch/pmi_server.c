@@ -1,5 +1,5 @@
-/* pmi_server.c - the PMI-1 server: one state machine for each rank, a barrier, the store
- * (doc/pmi-wire.md). Start with pmi_feed(). */
+/* pmi_server.c - the PMI-1 server: one state machine for each rank; a barrier and a store for each
+ * job (doc/pmi-wire.md). Start with pmi_feed(). */
 #include "launch/pmi_server.h"
 
 #include <errno.h>
@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "launch/kvs.h"
+#include "launch/ports.h"
+#include "launch/wanted.h"
 
 /* All commands have one signature; not every function needs all parameters. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -21,7 +23,7 @@ struct pmi_rank {
     int in_barrier, gone;
     /* asked for the next barrier without waiting for the end of this one; a third one is dropped */
     int ahead;
-    int multi; /* inside mcmd=.. endcmd */
+    struct wanted *multi; /* inside mcmd=.. endcmd */
     int deaf;  /* broke the rules: nothing more is read from it */
     pid_t pid;
     uint64_t where;
@@ -29,16 +31,47 @@ struct pmi_rank {
     char *line; /* PMI_LINE_MAX bytes, while a line is incomplete */
 };
 
+struct world { /* a job */
+    int first, size;
+    int waiting; /* live ranks in the barrier */
+    int gone;    /* ranks that will never enter it */
+    int ended;   /* ranks that have ended */
+    char name[PMI_KVS_MAX];
+    char port[MEET_PORT_MAX]; /* where it meets those that spawned it; "": the first job */
+    struct kvs kvs;
+    struct pmi_rank rank[];
+};
+
 struct pmi_server {
     struct pmi_host host;
-    int size, universe;
-    int waiting;   /* live ranks in the barrier */
-    int gone;      /* ranks that will never enter it */
-    int met;       /* some rank has called MPI_Init */
+    int universe;
+    int met; /* some rank has called MPI_Init */
     char job[PMI_KVS_MAX];
-    struct kvs kvs;
-    struct pmi_rank *rank;
+    struct world **world; /* by their first ranks */
+    int nworlds;
+    struct kvs all;   /* of all jobs */
+    struct kvs names; /* of ports */
+    struct meets meets;
 };
+
+static struct world *world_of(const struct pmi_server *s, int rank)
+{
+    int lo = 0, hi = s->nworlds - 1;
+    while (lo < hi) {
+        int mid = (lo + hi + 1) / 2;
+        if (s->world[mid]->first <= rank)
+            lo = mid;
+        else
+            hi = mid - 1;
+    }
+    return s->world[lo];
+}
+
+static struct pmi_rank *at(const struct pmi_server *s, int rank)
+{
+    struct world *w = world_of(s, rank);
+    return &w->rank[rank - w->first];
+}
 
 static void say(struct pmi_server *s, int rank, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -56,33 +89,41 @@ static void say(struct pmi_server *s, int rank, const char *fmt, ...)
 
 /* --- barrier ------------------------------------------------------------------ */
 
-static void barrier_check(struct pmi_server *s)
+static void barrier_check(struct pmi_server *s, struct world *w)
 {
-    while (s->waiting && s->waiting + s->gone >= s->size) {
-        s->waiting = 0;
-        for (int r = 0; r < s->size; r++) {
-            struct pmi_rank *k = &s->rank[r];
+    while (w->waiting && w->waiting + w->gone >= w->size) {
+        w->waiting = 0;
+        for (int r = 0; r < w->size; r++) {
+            struct pmi_rank *k = &w->rank[r];
             if (!k->in_barrier)
                 continue;
             k->in_barrier = k->ahead; /* as if it had asked now */
             k->ahead = 0;
-            s->waiting += k->in_barrier;
-            say(s, r, "cmd=barrier_out\n");
+            w->waiting += k->in_barrier;
+            say(s, w->first + r, "cmd=barrier_out\n");
         }
     }
 }
 
 void pmi_gone(struct pmi_server *s, int rank, int go_on)
 {
-    struct pmi_rank *r = &s->rank[rank];
+    struct world *w = world_of(s, rank);
+    struct pmi_rank *r = at(s, rank);
     if (r->gone)
         return;
     r->gone = 1;
-    s->waiting -= r->in_barrier;
+    w->waiting -= r->in_barrier;
     r->in_barrier = r->ahead = 0;
+    meets_gone(&s->meets, rank);
+    if (*w->port && r->state == NOT_YET)
+        meets_fail(&s->meets, w->port, -ECHILD);
+    if (++w->ended == w->size) { /* no process asks for its values any more */
+        kvs_free(&w->kvs);
+        kvs_init(&w->kvs);
+    }
     if (go_on) {
-        s->gone++;
-        barrier_check(s);
+        w->gone++;
+        barrier_check(s, w);
     }
 }
 
@@ -97,10 +138,11 @@ static void on_init(struct pmi_server *s, int rank, const struct pmi_line *l)
     pmi_line_int(l, "pid", 1, INT_MAX, &pid);
     int ok = version == 1;
     if (ok) {
-        s->rank[rank].state = INITIALIZED;
+        struct pmi_rank *r = at(s, rank);
+        r->state = INITIALIZED;
         s->met = 1;
-        s->rank[rank].pid = pid;
-        s->rank[rank].where = where ? strtoull(where, NULL, 16) : 0;
+        r->pid = pid;
+        r->where = where ? strtoull(where, NULL, 16) : 0;
         if (!pid && s->host.stranger)
             s->host.stranger(s->host.arg, rank);
     }
@@ -125,21 +167,29 @@ static void on_universe(struct pmi_server *s, int rank, const struct pmi_line *l
 
 static void on_kvsname(struct pmi_server *s, int rank, const struct pmi_line *l)
 {
-    say(s, rank, "cmd=my_kvsname kvsname=%s rc=0\n", s->job);
+    say(s, rank, "cmd=my_kvsname kvsname=%s rc=0\n", world_of(s, rank)->name);
+}
+
+/* The store of that name which this rank may use. */
+static struct kvs *store(struct pmi_server *s, int rank, const char *name)
+{
+    struct world *w = world_of(s, rank);
+    return !name ? NULL : !strcmp(name, w->name) ? &w->kvs : !strcmp(name, "all") ? &s->all : NULL;
 }
 
 static void on_put(struct pmi_server *s, int rank, const struct pmi_line *l)
 {
     const char *name = pmi_line_get(l, "kvsname"), *key = pmi_line_get(l, "key"),
                *value = pmi_line_get(l, "value");
+    struct kvs *kvs = store(s, rank, name);
     const char *msg = NULL;
-    if (!name || strcmp(name, s->job))
+    if (!kvs)
         msg = "unknown_kvsname";
     else if (!key || !*key || strlen(key) >= PMI_KEY_MAX)
         msg = "bad_key";
     else if (!value || strlen(value) >= PMI_VALUE_MAX)
         msg = "bad_value";
-    else if (kvs_put(&s->kvs, key, value))
+    else if (kvs_put(kvs, key, value))
         msg = "no_memory";
     say(s, rank, "cmd=put_result rc=%d msg=%s\n", msg ? -1 : 0, msg ? msg : "success");
 }
@@ -147,7 +197,8 @@ static void on_put(struct pmi_server *s, int rank, const struct pmi_line *l)
 static void on_get(struct pmi_server *s, int rank, const struct pmi_line *l)
 {
     const char *name = pmi_line_get(l, "kvsname"), *key = pmi_line_get(l, "key");
-    const char *value = key && name && !strcmp(name, s->job) ? kvs_get(&s->kvs, key) : NULL;
+    const struct kvs *kvs = store(s, rank, name);
+    const char *value = key && kvs ? kvs_get(kvs, key) : NULL;
     if (value)
         say(s, rank, "cmd=get_result rc=0 msg=success value=%s\n", value);
     else
@@ -156,7 +207,8 @@ static void on_get(struct pmi_server *s, int rank, const struct pmi_line *l)
 
 static void on_barrier(struct pmi_server *s, int rank, const struct pmi_line *l)
 {
-    struct pmi_rank *r = &s->rank[rank];
+    struct world *w = world_of(s, rank);
+    struct pmi_rank *r = at(s, rank);
     if (r->gone)
         return;
     if (r->in_barrier) {
@@ -164,13 +216,13 @@ static void on_barrier(struct pmi_server *s, int rank, const struct pmi_line *l)
         return;
     }
     r->in_barrier = 1;
-    s->waiting++;
-    barrier_check(s);
+    w->waiting++;
+    barrier_check(s, w);
 }
 
 static void on_finalize(struct pmi_server *s, int rank, const struct pmi_line *l)
 {
-    s->rank[rank].state = FINALIZED;
+    at(s, rank)->state = FINALIZED;
     say(s, rank, "cmd=finalize_ack rc=0\n");
 }
 
@@ -186,26 +238,95 @@ static void on_abort(struct pmi_server *s, int rank, const struct pmi_line *l)
     s->host.aborted(s->host.arg, rank, code, why);
 }
 
-/* Requests that this server does not serve (starting more ranks, names): a plain refusal, so that
- * the client goes on. */
-static void refuse(struct pmi_server *s, int rank, const char *answer)
+/* --- ports, names, further jobs ---------------------------------------------------- */
+
+static void on_open_port(struct pmi_server *s, int rank, const struct pmi_line *l)
 {
-    say(s, rank, "cmd=%s rc=-1 msg=not_supported info=not_supported\n", answer);
+    char port[MEET_PORT_MAX], hex[2 * MEET_PORT_MAX + 1] = "";
+    int rc = meets_open(&s->meets, rank, 0, port);
+    if (!rc)
+        pmi_hex(port, strlen(port), hex);
+    say(s, rank, "cmd=port_result rc=%d value=%s\n", rc, rc ? "-" : hex);
+}
+
+/* A word of the line that is text in hexadecimal digits. 0 or -EINVAL. */
+static int word(const struct pmi_line *l, const char *key, char text[MEET_PORT_MAX])
+{
+    const char *hex = pmi_line_get(l, key);
+    size_t len = MEET_PORT_MAX - 1;
+    if (!hex || pmi_unhex(hex, text, &len))
+        return -EINVAL;
+    text[len] = 0;
+    return strlen(text) == len ? 0 : -EINVAL;
+}
+
+static void on_close_port(struct pmi_server *s, int rank, const struct pmi_line *l)
+{
+    char port[MEET_PORT_MAX];
+    int rc = word(l, "port", port) ? -ENOENT : meets_close(&s->meets, rank, port);
+    say(s, rank, "cmd=port_result rc=%d\n", rc);
+}
+
+static void on_meet(struct pmi_server *s, int rank, const struct pmi_line *l)
+{
+    char port[MEET_PORT_MAX];
+    int number = 0, accepts = 0;
+    const char *bring = pmi_line_get(l, "bring");
+    pmi_line_int(l, "number", 0, INT_MAX, &number);
+    pmi_line_int(l, "accepts", 0, 1, &accepts);
+    int bad = word(l, "port", port) || !bring || strlen(bring) > MEET_BRING_MAX;
+    int rc = bad ? -EINVAL
+                 : meets_ask(&s->meets, rank, (unsigned)number, accepts, port, bring);
+    if (rc)
+        say(s, rank, "cmd=met number=%d rc=%d\n", number, rc);
+}
+
+static void on_met(void *arg, int rank, unsigned number, int rc, const char *brought)
+{
+    say(arg, rank, "cmd=met number=%u rc=%d brought=%s\n", number, rc, brought ? brought : "-");
 }
 
 static void on_publish(struct pmi_server *s, int rank, const struct pmi_line *l)
 {
-    refuse(s, rank, "publish_result");
+    const char *name = pmi_line_get(l, "service"), *port = pmi_line_get(l, "port");
+    int rc = !name || !port ? -EINVAL : kvs_get(&s->names, name) ? -EEXIST : 0;
+    if (!rc)
+        rc = kvs_put(&s->names, name, port);
+    say(s, rank, "cmd=publish_result rc=%d\n", rc);
 }
 
 static void on_unpublish(struct pmi_server *s, int rank, const struct pmi_line *l)
 {
-    refuse(s, rank, "unpublish_result");
+    const char *name = pmi_line_get(l, "service");
+    say(s, rank, "cmd=unpublish_result rc=%d\n", name ? kvs_del(&s->names, name) : -EINVAL);
 }
 
 static void on_lookup(struct pmi_server *s, int rank, const struct pmi_line *l)
 {
-    refuse(s, rank, "lookup_result");
+    const char *name = pmi_line_get(l, "service"), *port = name ? kvs_get(&s->names, name) : NULL;
+    say(s, rank, "cmd=lookup_result rc=%d value=%s\n", port ? 0 : -ENOENT, port ? port : "-");
+}
+
+static void on_spawn(struct pmi_server *s, int rank, struct wanted *q)
+{
+    unsigned number = q->number;
+    int ours = number != 0, rc = wanted_check(q);
+    if (!rc && s->host.spawn)
+        rc = s->host.spawn(s->host.arg, rank, q);
+    else
+        wanted_free(q);
+    if (!ours) /* not of this library: it waits for this answer */
+        say(s, rank, "cmd=spawn_result rc=-1 msg=not_supported info=not_supported\n");
+    else if (rc || !s->host.spawn)
+        on_met(s, rank, number, rc ? rc : -ENOTSUP, NULL);
+}
+
+void pmi_spawned(struct pmi_server *s, int by, unsigned number, int first, int rc)
+{
+    char hex[2 * MEET_PORT_MAX + 1];
+    const char *port = world_of(s, first)->port;
+    pmi_hex(port, strlen(port), hex);
+    on_met(s, by, number, rc, rc ? NULL : hex);
 }
 
 static const struct {
@@ -222,6 +343,9 @@ static const struct {
     {"barrier_in", on_barrier},
     {"finalize", on_finalize},
     {"abort", on_abort},
+    {"open_port", on_open_port},
+    {"close_port", on_close_port},
+    {"meet", on_meet},
     {"publish_name", on_publish},
     {"unpublish_name", on_unpublish},
     {"lookup_name", on_lookup},
@@ -229,20 +353,33 @@ static const struct {
 
 static void broken(struct pmi_server *s, int rank, const char *how)
 {
-    s->rank[rank].deaf = 1;
+    at(s, rank)->deaf = 1;
     s->host.broken(s->host.arg, rank, how);
+}
+
+/* A line of mcmd=... endcmd. 1: it was one. */
+static int on_multi(struct pmi_server *s, int rank, char *text)
+{
+    struct pmi_rank *r = at(s, rank);
+    if (!r->multi && strncmp(text, "mcmd=", 5) != 0)
+        return 0;
+    if (!r->multi && !(r->multi = wanted_new())) {
+        broken(s, rank, "out of memory");
+    } else if (!strcmp(text, "endcmd")) {
+        struct wanted *q = r->multi;
+        r->multi = NULL;
+        on_spawn(s, rank, q);
+    } else {
+        wanted_line(r->multi, text);
+    }
+    return 1;
 }
 
 static void on_line(struct pmi_server *s, int rank, char *text)
 {
-    struct pmi_rank *r = &s->rank[rank];
     struct pmi_line l;
-    if (r->multi || !strncmp(text, "mcmd=", 5)) {
-        r->multi = strcmp(text, "endcmd") != 0;
-        if (!r->multi)
-            refuse(s, rank, "spawn_result");
+    if (on_multi(s, rank, text))
         return;
-    }
     if (pmi_line_parse(text, &l)) {
         broken(s, rank, "a request has too many words");
         return;
@@ -258,7 +395,7 @@ static void on_line(struct pmi_server *s, int rank, char *text)
 
 void pmi_feed(struct pmi_server *s, int rank, const char *bytes, size_t len)
 {
-    struct pmi_rank *r = &s->rank[rank];
+    struct pmi_rank *r = at(s, rank);
     if (!r->line && !(r->line = malloc(PMI_LINE_MAX))) {
         broken(s, rank, "out of memory");
         return;
@@ -284,23 +421,57 @@ void pmi_feed(struct pmi_server *s, int rank, const char *bytes, size_t len)
 
 /* --- life --------------------------------------------------------------------------- */
 
+int pmi_world_add(struct pmi_server *s, int first, int size, int by)
+{
+    char mapping[64];
+    struct world **more = realloc(s->world, (size_t)(s->nworlds + 1) * sizeof *more);
+    struct world *w = calloc(1, sizeof *w + (size_t)size * sizeof *w->rank);
+    s->world = more ? more : s->world;
+    if (!more || !w) {
+        free(w);
+        return -ENOMEM;
+    }
+    kvs_init(&w->kvs);
+    w->first = first;
+    w->size = size;
+    snprintf(mapping, sizeof mapping, "(vector,(0,1,%d))", size);
+    if (first)
+        snprintf(w->name, sizeof w->name, "%.200s.%d", s->job, first);
+    else
+        snprintf(w->name, sizeof w->name, "%s", s->job);
+    int err = kvs_put(&w->kvs, "PMI_process_mapping", mapping);
+    if (!err && first)
+        err = meets_open(&s->meets, by, 1, w->port);
+    if (err) {
+        kvs_free(&w->kvs);
+        free(w);
+        return err;
+    }
+    s->world[s->nworlds++] = w;
+    return 0;
+}
+
+const char *pmi_world_port(const struct pmi_server *s, int rank)
+{
+    return world_of(s, rank)->port;
+}
+
 int pmi_server_new(struct pmi_server **out, int size, int universe, const char *job,
                    const struct pmi_host *host)
 {
-    char mapping[64];
     struct pmi_server *s = calloc(1, sizeof *s);
     if (!s)
         return -ENOMEM;
-    kvs_init(&s->kvs);
+    kvs_init(&s->all);
+    kvs_init(&s->names);
     s->host = *host;
-    s->size = size;
     s->universe = universe;
     snprintf(s->job, sizeof s->job, "%s", job);
-    snprintf(mapping, sizeof mapping, "(vector,(0,1,%d))", size);
-    if (!(s->rank = calloc((size_t)size, sizeof *s->rank)) ||
-        kvs_put(&s->kvs, "PMI_process_mapping", mapping)) {
+    meets_init(&s->meets, s->job, on_met, s);
+    int err = pmi_world_add(s, 0, size, -1);
+    if (err) {
         pmi_server_free(s);
-        return -ENOMEM;
+        return err;
     }
     *out = s;
     return 0;
@@ -310,21 +481,30 @@ void pmi_server_free(struct pmi_server *s)
 {
     if (!s)
         return;
-    for (int r = 0; s->rank && r < s->size; r++)
-        free(s->rank[r].line);
-    free(s->rank);
-    kvs_free(&s->kvs);
+    for (int i = 0; i < s->nworlds; i++) {
+        struct world *w = s->world[i];
+        for (int r = 0; r < w->size; r++) {
+            free(w->rank[r].line);
+            wanted_free(w->rank[r].multi);
+        }
+        kvs_free(&w->kvs);
+        free(w);
+    }
+    free(s->world);
+    kvs_free(&s->all);
+    kvs_free(&s->names);
+    meets_free(&s->meets);
     free(s);
 }
 
 int pmi_initialized(const struct pmi_server *s, int rank)
 {
-    return s->rank[rank].state == INITIALIZED;
+    return at(s, rank)->state == INITIALIZED;
 }
 
 int pmi_finalized(const struct pmi_server *s, int rank)
 {
-    return s->rank[rank].state == FINALIZED;
+    return at(s, rank)->state == FINALIZED;
 }
 
 int pmi_met(const struct pmi_server *s)
@@ -334,15 +514,15 @@ int pmi_met(const struct pmi_server *s)
 
 pid_t pmi_pid(const struct pmi_server *s, int rank)
 {
-    return s->rank[rank].pid;
+    return at(s, rank)->pid;
 }
 
 uint64_t pmi_where(const struct pmi_server *s, int rank)
 {
-    return s->rank[rank].where;
+    return at(s, rank)->where;
 }
 
-int pmi_waiting(const struct pmi_server *s)
+int pmi_waiting(const struct pmi_server *s, int rank)
 {
-    return s->waiting;
+    return world_of(s, rank)->waiting;
 }

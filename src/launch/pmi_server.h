@@ -1,4 +1,5 @@
-/* pmi_server.h - the server side of the PMI-1 wire (doc/pmi-wire.md) for all ranks of a job.
+/* pmi_server.h - the server side of the PMI-1 wire (doc/pmi-wire.md) for all ranks of a job, and of
+ * the jobs that these start.
  *
  * It handles lines, not descriptors: bytes of a rank go in by pmi_feed(), answers and events come
  * out through the functions of struct pmi_host.  Ranks may send malformed lines. */
@@ -11,6 +12,8 @@
 
 #include "base/pmiline.h"
 
+struct wanted;
+
 struct pmi_host {
     void (*reply)(void *arg, int rank, const char *line, size_t len);
     /* why: "" when none was sent */
@@ -20,6 +23,9 @@ struct pmi_host {
     int (*appnum)(void *arg, int rank);
     /* it joined without a pid, which this library sends; NULL: not needed */
     void (*stranger)(void *arg, int rank);
+    /* Start a further job (pmi_world_add, and pmi_spawned when its programs run).  Takes q. 0 or
+     * -errno.  NULL: refused */
+    int (*spawn)(void *arg, int rank, struct wanted *q);
     void *arg;
 };
 
@@ -28,6 +34,13 @@ struct pmi_server;
 int pmi_server_new(struct pmi_server **s, int size, int universe, const char *job,
                    const struct pmi_host *host);
 void pmi_server_free(struct pmi_server *s);
+
+/* A further job with these ranks, whose numbers follow those before, and the port at which it meets
+ * rank `by`, which asked for it. 0 or -errno. */
+int pmi_world_add(struct pmi_server *s, int first, int size, int by);
+const char *pmi_world_port(const struct pmi_server *s, int rank); /* "": the first job has none */
+/* Answer to the request: its programs run, or -errno. */
+void pmi_spawned(struct pmi_server *s, int by, unsigned number, int first, int rc);
 
 void pmi_feed(struct pmi_server *s, int rank, const char *bytes, size_t len);
 
@@ -38,7 +51,7 @@ int pmi_met(const struct pmi_server *s);             /* some rank has called MPI
 pid_t pmi_pid(const struct pmi_server *s, int rank); /* 0: it did not send one */
 /* address of its struct where; 0: it did not send one */
 uint64_t pmi_where(const struct pmi_server *s, int rank);
-int pmi_waiting(const struct pmi_server *s);         /* ranks in the barrier */
+int pmi_waiting(const struct pmi_server *s, int rank); /* ranks of its job in the barrier */
 /* The rank has ended. go_on = 1: the others' barriers count it as arrived from now on. */
 void pmi_gone(struct pmi_server *s, int rank, int go_on);
 

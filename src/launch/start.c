@@ -17,17 +17,19 @@
 #include "launch/ask.h"
 #include "launch/binding.h"
 #include "launch/env.h"
+#include "launch/grow.h"
 #include "launch/job.h"
 #include "launch/other.h"
 #include "launch/spawn.h"
 
-enum { STATUS_USAGE = 255, FILES_PER_RANK = 3, FILES_OWN = 32 };
+enum { STATUS_USAGE = 255 };
 
 /* Needed only while ranks are started. */
 struct start {
+    int first, size; /* ranks of the job that is started */
+    const char *port; /* where it meets those that spawned it; NULL: the first job */
     struct place place;
     struct topo *topo;
-    struct rlimit files;
     struct env env;       /* of the block being started */
     int in_first, in_rest; /* the ranks' standard input */
     int report;
@@ -60,29 +62,23 @@ static int take_signals(struct job *j)
 }
 
 /* Pipes to every rank need descriptors: raise our limit, and remember the old one for the ranks. */
-static int raise_limit(struct job *j, struct start *s)
+static int raise_limit(struct job *j)
 {
-    rlim_t need = (rlim_t)j->size * FILES_PER_RANK + FILES_OWN;
-    if (j->args->outfile || j->args->errfile || j->args->outdir)
-        need += 2 * (rlim_t)j->size;
-    if (getrlimit(RLIMIT_NOFILE, &s->files))
+    if (getrlimit(RLIMIT_NOFILE, &j->files))
         return cannot(j, "read the limit on open files", -errno);
-    if (s->files.rlim_cur >= need)
-        return 0;
-    struct rlimit more = s->files;
-    if (more.rlim_max != RLIM_INFINITY && more.rlim_max < need) {
-        job_say(j, "%d ranks need %llu open files, and the limit (ulimit -Hn) is %llu", j->size,
-                (unsigned long long)need, (unsigned long long)more.rlim_max);
-        return STATUS_USAGE;
-    }
-    more.rlim_cur = need;
-    return setrlimit(RLIMIT_NOFILE, &more) ? cannot(j, "raise the limit on open files", -errno) : 0;
+    int err = job_raise_files(j, 0);
+    if (err != -EMFILE)
+        return err ? cannot(j, "raise the limit on open files", err) : 0;
+    job_say(j, "%d ranks need %llu open files, and the limit (ulimit -Hn) is %llu", j->size,
+            (unsigned long long)job_files(j, 0),
+            (unsigned long long)j->files.rlim_max);
+    return STATUS_USAGE;
 }
 
 /* The page that reports to the ranks which of them died; they get it read-only. */
 static int make_page(struct job *j)
 {
-    size_t bytes = job_page_bytes(j->size);
+    size_t bytes = job_page_bytes(j->places);
     char path[64];
     struct rlimit file;
     /* Beyond that the kernel kills instead of refusing. */
@@ -104,7 +100,9 @@ static int make_page(struct job *j)
     j->page = p;
     j->page->magic = JOB_PAGE_MAGIC;
     j->page->version = JOB_PAGE_VERSION;
-    j->page->size = (uint32_t)j->size;
+    j->page->size = (uint32_t)j->places;
+    j->page->universe = (uint32_t)job_universe(j);
+    snprintf(j->page->name, sizeof j->page->name, "%.*s", JOB_NAME_MAX - 1, j->name);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     j->page_fd = open(path, O_RDONLY | O_CLOEXEC);
     if (j->page_fd < 0)
@@ -225,19 +223,23 @@ static int rank_env(struct job *j, struct start *s, int rank, int pmi_fd)
 {
     struct env *e = &s->env;
     char tty[4] = "";
+    rank -= s->first;
     if (j->out->tty)
         strcat(tty, "1");
     if (j->err->tty)
         strcat(tty, "2");
     int err = env_put(e, JOB_ENV, j->name) | env_put_int(e, JOB_PAGE_ENV, j->page_fd) |
               env_put(e, "WINDROSE_TTY", tty) | env_put_int(e, "PMI_FD", pmi_fd) |
-              env_put_int(e, "PMI_RANK", rank) | env_put_int(e, "PMI_SIZE", j->size) |
-              env_put_int(e, "MPI_LOCALRANKID", rank) | env_put_int(e, "MPI_LOCALNRANKS", j->size);
+              env_put_int(e, "PMI_RANK", rank) | env_put_int(e, "PMI_SIZE", s->size) |
+              env_put_int(e, "MPI_LOCALRANKID", rank) | env_put_int(e, "MPI_LOCALNRANKS", s->size);
+    if (s->port)
+        err |= env_put_int(e, JOB_FIRST_ENV, s->first) | env_put(e, JOB_PARENT_ENV, s->port) |
+               env_put(e, "PMI_SPAWNED", "1");
     /* Scripts choose a GPU by these. */
     err |= env_put_int(e, "OMPI_COMM_WORLD_RANK", rank) |
-           env_put_int(e, "OMPI_COMM_WORLD_SIZE", j->size) |
+           env_put_int(e, "OMPI_COMM_WORLD_SIZE", s->size) |
            env_put_int(e, "OMPI_COMM_WORLD_LOCAL_RANK", rank) |
-           env_put_int(e, "OMPI_COMM_WORLD_LOCAL_SIZE", j->size) |
+           env_put_int(e, "OMPI_COMM_WORLD_LOCAL_SIZE", s->size) |
            env_put_int(e, "OMPI_COMM_WORLD_NODE_RANK", rank);
     return err ? -ENOMEM : 0;
 }
@@ -270,6 +272,8 @@ static int rank_pipes(struct job *j, struct rank *r, int rank, struct spawn *sp)
 static int rank_place(struct job *j, struct start *s, int rank, struct topo_set *cpus)
 {
     const struct args *a = j->args;
+    if (s->port) /* anywhere: places were dealt out to the first job */
+        return 0;
     const char *list = a->cpus ? a->cpus : s->place.cpus;
     char msg[256] = "";
     int err = a->rankfile      ? place_by_file(a->rankfile, rank, cpus, msg, sizeof msg)
@@ -284,6 +288,8 @@ static int rank_place(struct job *j, struct start *s, int rank, struct topo_set 
 /* Each of -stdin all reads a file from its beginning. */
 static int input_of(const struct start *s, const struct args *a, int rank)
 {
+    if (s->port)
+        return s->in_rest;
     if (!a->input)
         return rank ? s->in_rest : s->in_first;
     if (!strcmp(a->input, "all")) {
@@ -296,14 +302,14 @@ static int input_of(const struct start *s, const struct args *a, int rank)
 static int start_rank(struct job *j, struct start *s, int rank)
 {
     struct rank *r = &j->rank[rank];
-    const struct block *b = &j->args->block[r->block];
+    const struct block *b = r->program;
     struct topo_set cpus = {0};
     char msg[256] = "";
     struct spawn sp = {.rank = rank,
                        .argv = b->argv,
                        .gwdir = j->args->gwdir,
                        .wdir = b->wdir,
-                       .files = s->files,
+                       .files = j->files,
                        .in = input_of(s, j->args, rank),
                        .keep = {-1, j->page_fd},
                        .report = s->report};
@@ -326,6 +332,7 @@ static int start_rank(struct job *j, struct start *s, int rank)
     if (pid < 0)
         return cannot(j, "start a process", pid);
     r->pid = r->shown = pid;
+    r->exited = 0;
     j->live++;
     reaper_note(&j->reaper, rank, pid);
     if (j->args->verbose) {
@@ -376,6 +383,14 @@ static int trace_env(struct env *e, const char *file)
     return err;
 }
 
+void job_rank_init(struct job *j, int rank, int block, const struct block *program)
+{
+    struct rank *r = &j->rank[rank];
+    r->pmi_fd = r->out.fd = r->err.fd = -1;
+    r->block = block;
+    r->program = program;
+}
+
 static int start_ranks(struct job *j, struct start *s, char *const *env)
 {
     for (int b = 0, rank = 0; b < j->args->nblocks; b++) {
@@ -385,7 +400,7 @@ static int start_ranks(struct job *j, struct start *s, char *const *env)
                       ? cannot(j, "make an environment", -ENOMEM)
                       : 0;
         for (int i = 0; i < j->args->block[b].n && !err; i++, rank++) {
-            j->rank[rank].block = b;
+            job_rank_init(j, rank, b, &j->args->block[b]);
             err = start_rank(j, s, rank);
         }
         env_free(&s->env);
@@ -393,6 +408,25 @@ static int start_ranks(struct job *j, struct start *s, char *const *env)
             return err;
     }
     return 0;
+}
+
+int job_start_more(struct job *j, struct grown *g, int report)
+{
+    struct start s = {.first = g->first, .size = g->size, .in_first = -1, .report = report,
+                      .port = pmi_world_port(j->pmi, g->first)};
+    int err = 0, rank = g->first;
+    s.in_rest = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (s.in_rest < 0)
+        return -errno;
+    for (int b = 0; b < g->wanted->nblocks && !err; b++) {
+        const struct block *block = &g->wanted->block[b];
+        err = env_of_block(&s.env, j->args, block, j->env);
+        for (int i = 0; i < block->n && !err; i++)
+            err = start_rank(j, &s, rank++) ? -EAGAIN : 0;
+        env_free(&s.env);
+    }
+    close(s.in_rest);
+    return err;
 }
 
 /* Options that ask for something of mpiexec itself. */
@@ -451,15 +485,17 @@ static int prepare(struct job *j, struct start *s)
     }
     if (s->place.bound && (err = topo_load(NULL, &s->topo)))
         return cannot(j, "learn the processors of this machine from hwloc", err);
-    if ((err = raise_limit(j, s)))
+    if ((err = raise_limit(j)))
         return err;
+    s->size = j->size;
+    j->places = job_places(j->size);
     gethostname(host, sizeof host - 1);
     snprintf(j->name, sizeof j->name, "job_%.64s_%ld_%016llx", host, (long)getpid(),
              (unsigned long long)random_bits());
-    if (!(j->rank = calloc((size_t)j->size, sizeof *j->rank)))
+    if (!(j->rank = calloc((size_t)j->places, sizeof *j->rank))) /* pages come when touched */
         return cannot(j, "start", -ENOMEM);
     for (int r = 0; r < j->size; r++)
-        j->rank[r].pmi_fd = j->rank[r].out.fd = j->rank[r].err.fd = -1;
+        job_rank_init(j, r, 0, NULL);
     if ((err = job_pmi_new(j)) || (err = make_page(j)) || (err = share_input(j, s)))
         return cannot(j, "start", err);
     return 0;
@@ -471,6 +507,7 @@ int job_start(struct job *j, const struct args *a, char *const *env)
     int report[2] = {-1, -1};
     memset(j, 0, sizeof *j);
     j->args = a;
+    j->env = env;
     j->size = a->size;
     j->page_fd = j->signal_fd = j->report_fd = -1;
     j->pump.from = j->pump.to = -1;
@@ -481,7 +518,7 @@ int job_start(struct job *j, const struct args *a, char *const *env)
     if (!err && a->dry)
         goto done;
     if (!err && (pipe2(report, O_CLOEXEC) || (err = take_signals(j)) ||
-                 (err = reaper_start(&j->reaper, j->size, j->name, a->argv))))
+                 (err = reaper_start(&j->reaper, j->places, j->name, a->argv))))
         err = cannot(j, "start", err ? err : -errno);
     if (!err) {
         fcntl(report[0], F_SETFL, O_NONBLOCK);
@@ -531,9 +568,10 @@ void job_free(struct job *j)
     }
     free(j->sinks);
     pump_close(&j->pump);
+    grow_free(j);
     pmi_server_free(j->pmi);
     if (j->page)
-        munmap(j->page, job_page_bytes(j->size));
+        munmap(j->page, job_page_bytes(j->places));
     const int fds[] = {j->page_fd, j->signal_fd, j->report_fd};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)

@@ -111,6 +111,10 @@ void mem_move_back(struct mem_segment *seg);
  * Waiter: mem_wake_arm(); look again; poll(mem_wake_fd()); mem_wake_disarm().
  * The fence in mem_wake() pairs with the fence in mem_wake_arm(): one of the two sees the other. */
 void mem_wake(int host_index);
+/* By these a process of another job wakes this one.  It must know by itself whether this one
+ * sleeps. */
+uint64_t mem_wake_id(void);
+void mem_wake_by_id(uint64_t wake);
 void mem_wake_self(void); /* from another thread of this process; always writes */
 void mem_wake_arm(void);    /* harmless when armed */
 void mem_wake_disarm(void); /* also empties the descriptor; harmless when not armed */

@@ -50,17 +50,26 @@ void mem_wake_close(void)
     proc->mem->wake_fd = -1;
 }
 
-static void wake_write(struct mem_record *r)
+uint64_t mem_wake_id(void)
+{
+    return proc->mem->record[proc->mem->index].wake;
+}
+
+void mem_wake_by_id(uint64_t wake)
 {
     struct sockaddr_un a;
-    if (!atomic_load_explicit(&r->pid, memory_order_acquire))
-        return;
-    socklen_t len = wake_name(r->wake, &a);
+    socklen_t len = wake_name(wake, &a);
     /* EAGAIN: its queue is full, so it will wake.  ECONNREFUSED: it has ended. */
     while (sendto(proc->mem->wake_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&a,
                   len) < 0 &&
            errno == EINTR)
         ;
+}
+
+static void wake_write(struct mem_record *r)
+{
+    if (atomic_load_explicit(&r->pid, memory_order_acquire))
+        mem_wake_by_id(r->wake);
 }
 
 void mem_wake(int host_index)

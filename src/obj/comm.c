@@ -63,7 +63,7 @@ int comm_release(struct comm *c)
 uint32_t comm_rank_mask(void)
 {
     uint32_t mask = 3;
-    while (mask - 1 < (uint32_t)boot_size()) /* the two highest are no ranks */
+    while (mask - 1 < (uint32_t)boot_universe()) /* the two highest are no ranks */
         mask = mask << 1 | 1;
     return mask;
 }
@@ -140,8 +140,8 @@ static struct comm *builtin_comm(int handle, int first, int size, int rank, uint
 int comm_init(void)
 {
     struct obj_room *o = proc->obj;
-    int rank = boot_rank(), size = boot_size();
-    o->world = builtin_comm(MPI_COMM_WORLD, 0, size, rank, CTX_WORLD, "MPI_COMM_WORLD");
+    int rank = boot_rank(), size = boot_size(), first = boot_first();
+    o->world = builtin_comm(MPI_COMM_WORLD, first, size, rank - first, CTX_WORLD, "MPI_COMM_WORLD");
     o->self = builtin_comm(MPI_COMM_SELF, rank, 1, 0, CTX_SELF, "MPI_COMM_SELF");
     struct group *empty = calloc(1, sizeof *empty);
     if (empty) {

@@ -142,7 +142,7 @@ static inline uint64_t comm_ctx(const struct comm *c) /* the whole id that it re
 {
     return (uint64_t)c->round_recv << 32 | c->ctx_recv;
 }
-/* The bits of a rank in a word that holds a round, too: the same in all processes of the job.  Each
+/* The bits of a rank in a word that holds a round, too: the same in all jobs of an mpiexec.  Each
  * rank, MPI_ANY_SOURCE and MPI_PROC_NULL differ in them. */
 uint32_t comm_rank_mask(void);
 

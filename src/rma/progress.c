@@ -74,8 +74,8 @@ void rma_fail_peers(void)
         return;
     if (!r->failed)
         /* the only table of all processes, in jobs where one failed */
-        r->failed = calloc((size_t)boot_size(), 1);
-    for (int i = 0; i < boot_size(); i++) {
+        r->failed = calloc((size_t)boot_universe(), 1);
+    for (int i = 0; i < boot_universe(); i++) {
         /* Once for each: counting a failure twice would end waits that do not depend on it.
          * (Without memory for the table, all failures are counted again.) */
         if (!boot_failed(i) || (r->failed && r->failed[i]))

@@ -68,7 +68,7 @@ int say_init(void)
         progress_on_lasting(describe);
         site_here(); /* the first one loads libgcc_s: not in a wait, where proc->lock is held */
     }
-    if (!cvar.report && !traces())
+    if ((!cvar.report && !traces()) || boot_first()) /* the first job's alone */
         return 0;
     struct say *y = calloc(1, sizeof *y);
     if (!y)

@@ -60,6 +60,9 @@ int tp_wanted(const struct tp_ops *ops, const struct tp_caps *open, const char *
     *why = "always";
     if (ops->near)
         return 1;
+    *why = "this job was spawned: its processes and those it meets are on this host";
+    if (boot_first())
+        return 0;
     *why = "named by MPIR_CVAR_TRANSPORT";
     if (!is_auto)
         return !strcmp(cvar.transport, ops->name);

@@ -161,6 +161,9 @@ struct tp_ops {
 /* Transports of this build, in order of preference; ends with NULL (open.c). "self" and "shm" are
  * always there. */
 extern const struct tp_ops *const tp_list[];
+/* From and to processes of other jobs of the same mpiexec: in no list, since it is opened when it
+ * is needed (am_guests). */
+extern const struct tp_ops tp_guest_ops;
 /* The list of this process: tp_list, or what the simulator or a test gave to tp_use() before
  * am_init(). */
 const struct tp_ops *const *tp_active(void);

@@ -54,7 +54,7 @@ void api_attrs_init(struct api_attrs *a)
     a->host = MPI_PROC_NULL;
     a->io = MPI_ANY_SOURCE;
     a->wtime_is_global = boot_host_processes() == boot_size(); /* one kernel, one monotonic clock */
-    a->universe_size = boot_size();
+    a->universe_size = boot_expected();
     a->appnum = boot_appnum();
 }
 

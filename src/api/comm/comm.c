@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/env/hardware.h"
+#include "api/api_types.h"
 #include "boot/boot.h"
 #include "check/check.h"
 #include "check/race.h"
@@ -334,7 +335,7 @@ static int split_type_color(const struct comm *c, int type, struct info *i, int 
     case MPIX_COMM_TYPE_NEIGHBORHOOD: /* there is no data on networks and file systems */
         return MPI_SUCCESS;
     case MPI_COMM_TYPE_SHARED:
-        *color = boot_node_of(proc->obj->world->rank);
+        *color = boot_node_of(boot_rank());
         return MPI_SUCCESS;
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
     case MPI_COMM_TYPE_HW_GUIDED:
@@ -342,7 +343,7 @@ static int split_type_color(const struct comm *c, int type, struct info *i, int 
     case MPI_COMM_TYPE_HW_UNGUIDED: /* only proper subsets (MPI-4 7.4.2) */
         if (!spans_nodes(c))
             return MPI_SUCCESS;
-        *color = boot_node_of(proc->obj->world->rank);
+        *color = boot_node_of(boot_rank());
         if (i && info_put(i, "mpi_hw_resource_type", "mpi_shared_memory"))
             return err_make(MPI_ERR_NO_MEM, "MPI_Comm_split_type: no memory for the info key");
         return MPI_SUCCESS;
@@ -429,6 +430,8 @@ static int release(const char *call, MPI_Comm *comm, enum check_call what, const
     if (!err) {
         comm_ref(c);
         err = comm_release(c);
+        if (!err && c == proc->api->parent)
+            proc->api->parent = NULL;
         if (!err) /* a callback may have refused */
             p2p_buffer_discard(&c->buffer);
         if (!err && proc->check)
@@ -460,7 +463,7 @@ int PMPI_Comm_get_parent(MPI_Comm *parent)
     api_enter("MPI_Comm_get_parent");
     int err = api_pointer(parent, "parent");
     if (!err)
-        *parent = MPI_COMM_NULL; /* no process was spawned */
+        *parent = proc->api->parent ? proc->api->parent->obj.handle : MPI_COMM_NULL;
     return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Comm_get_parent);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "boot/boot.h"
+
 static int no_memory(void)
 {
     return err_make(MPI_ERR_NO_MEM, "%s: no memory for the group", proc->call);
@@ -12,7 +14,7 @@ static int no_memory(void)
 /* This process's rank in a map. */
 static int my_rank(const struct rankmap *m)
 {
-    int r = rankmap_find(m, proc->obj->world->rank);
+    int r = rankmap_find(m, boot_rank());
     return r < 0 ? MPI_UNDEFINED : r;
 }
 

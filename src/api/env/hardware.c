@@ -66,7 +66,7 @@ int hardware_color(int type, const struct info *i, int *color)
     int by_pset = type == MPI_COMM_TYPE_RESOURCE_GUIDED;
     const char *pset = by_pset ? info_value(i, "mpi_pset_name") : NULL;
     const char *name = info_value(i, "mpi_hw_resource_type");
-    int node = boot_node_of(proc->obj->world->rank), home[TOPO_KINDS];
+    int node = boot_node_of(boot_rank()), home[TOPO_KINDS];
     *color = MPI_UNDEFINED;
     if (pset && name)
         return err_make(MPI_ERR_INFO, "MPI_Comm_split_type: mpi_pset_name and mpi_hw_resource_type "

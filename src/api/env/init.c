@@ -16,6 +16,7 @@
 #include "check/check.h"
 #include "check/race.h"
 #include "coll/coll.h"
+#include "coll/newcomm.h"
 #include "dt/dt.h"
 #include "io/io.h"
 #include "mem/mem.h"
@@ -42,23 +43,29 @@ void api_enter_cold(const char *call)
 /* Variables that must be equal in all processes; differences could cause a hang. Rank 0 publishes
  * its own before the first barrier of the start (in mem/). Each process compares before anything
  * depends on them. */
-static const char settings_key[] = "settings.0"; /* rank 0 puts it (boot.h, keys) */
+static void settings_key(char key[40]) /* the first process puts it (boot.h, keys) */
+{
+    snprintf(key, 40, "settings.%d", boot_first());
+}
 
 static int settings_tell(void)
 {
-    char text[BOOT_VALUE_MAX] = "";
+    char text[BOOT_VALUE_MAX] = "", key[40];
+    settings_key(key);
     cvar_common(text, sizeof text - 1);
-    return boot_rank() == 0 && boot_size() > 1 ? boot_put(settings_key, text, strlen(text) + 1) : 0;
+    int tells = boot_rank() == boot_first() && boot_size() > 1;
+    return tells ? boot_put(key, text, strlen(text) + 1) : 0;
 }
 
 static int settings_compare(void)
 {
-    char text[BOOT_VALUE_MAX + 1], why[400] = "MPI_Init: ";
+    char text[BOOT_VALUE_MAX + 1], key[40], why[400] = "MPI_Init: ";
     size_t len = BOOT_VALUE_MAX;
     int start = (int)strlen(why);
-    if (boot_rank() == 0)
+    if (boot_rank() == boot_first())
         return 0;
-    int err = boot_get(settings_key, text, &len);
+    settings_key(key);
+    int err = boot_get(key, text, &len);
     if (err)
         return err == -ENOENT ? 0 : err; /* a test launcher without a store */
     text[len] = 0;
@@ -140,6 +147,24 @@ static void names_remark(void)
         log_warn("%s", line);
 }
 
+/* Spawned processes meet those that have spawned them. */
+static void meet_parents(void)
+{
+    char why[400];
+    const char *port = boot_parent_port();
+    struct comm *parent = NULL, *world = proc->obj->world;
+    int err = port ? newcomm_open(world) : MPI_SUCCESS;
+    if (port && !err)
+        err = newcomm_meet(world, 0, 0, port, MPI_ERR_SPAWN, MPI_SUCCESS, &parent);
+    if (err) {
+        err_text(err, why, sizeof why);
+        boot_abort(1, why);
+    }
+    if (parent)
+        snprintf(parent->name, sizeof parent->name, "MPI_COMM_PARENT");
+    proc->api->parent = parent;
+}
+
 int api_start(int required, int *provided, const struct boot_ops *forced)
 {
     char why[320], limit[128];
@@ -171,7 +196,7 @@ int api_start(int required, int *provided, const struct boot_ops *forced)
         if (err)
             start_fails(rooms[i].name, err);
     }
-    if (boot_rank() == 0)
+    if (boot_rank() == 0) /* of all jobs: they have the same settings */
         names_remark();
     api_attrs_init(&proc->api->attrs);
     proc->api->file_errhandler = errhandler_of(ERRHANDLER_RETURN);
@@ -180,6 +205,7 @@ int api_start(int required, int *provided, const struct boot_ops *forced)
     atomic_store_explicit(&proc->phase, proc->check || proc->race ? PROC_CHECKED : PROC_INIT,
                           memory_order_relaxed);
     am_greet();
+    meet_parents();
     proc->call = NULL;
     if (proc->threaded)
         lock_release(&proc->lock);

@@ -15,6 +15,7 @@
 #include "api/env/hardware.h"
 #include "api/env/init.h"
 #include "api/p2p/buffercall.h"
+#include "boot/boot.h"
 #include "coll/coll.h"
 #include "coll/newcomm.h"
 #include "obj/attr.h"
@@ -323,6 +324,11 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
 }
 API_ALIAS(MPI_Comm_create_from_group);
 
+static int in_world(const struct group *g, int rank)
+{
+    return rankmap_find(proc->obj->world->map, rankmap_world(g->map, rank));
+}
+
 int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
                                       MPI_Group remote_group, int remote_leader,
                                       const char *stringtag, MPI_Info info,
@@ -344,11 +350,11 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
     if (!err && (err = from_group(g, stringtag, e, &local)) != MPI_SUCCESS &&
         g->rank == local_leader)
         /* The other group's leader waits for this process, even if its own group has failed. */
-        coll_intercomm_refuse(proc->obj->world, rankmap_world(remote->map, remote_leader),
-                              tag_of(stringtag), err);
+        coll_intercomm_refuse(proc->obj->world, in_world(remote, remote_leader), tag_of(stringtag),
+                              err);
     if (!err && local)
-        err = newcomm_inter(local, local_leader, proc->obj->world,
-                            rankmap_world(remote->map, remote_leader), tag_of(stringtag), &n);
+        err = newcomm_inter(local, local_leader, proc->obj->world, in_world(remote, remote_leader),
+                            tag_of(stringtag), &n);
     comm_drop(local);
     if (n)
         comm_set_errhandler(n, e);

@@ -177,7 +177,7 @@ static int index_of(const struct shm *s, unsigned peer)
     unsigned i = peer - (unsigned)s->ranks[0];
     if (i < s->count && (unsigned)s->ranks[i] == peer)
         return (int)i;
-    return peer < (unsigned)boot_size() ? boot_host_index((int)peer) : -1;
+    return boot_host_index((int)peer);
 }
 
 static int shm_connect(struct tp *tp, unsigned peer, const void *addr, size_t len)

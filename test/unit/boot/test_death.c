@@ -67,6 +67,7 @@ START_TEST(other_pages)
 {
     static const char *const not_pages[] = {"", "x", "-1", "9999", "0x1", "2"};
     struct job_page *p = page_for(3, JOB_PAGE_MAGIC);
+    strcpy(p->name, "job_of_others");
     atomic_store(&p->dead_count, 1);
     start();
     ck_assert_int_eq(boot_failed_count(), 0);

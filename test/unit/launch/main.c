@@ -14,12 +14,15 @@ Suite *suite_ldcache(void);
 Suite *suite_needs(void);
 Suite *suite_binding(void);
 Suite *suite_pmi_server(void);
+Suite *suite_ports(void);
+Suite *suite_wanted(void);
 
 int main(void)
 {
     Suite *(*const suites[])(void) = {
         suite_args, suite_ask, suite_chain,
         suite_dialect, suite_elf, suite_engine, suite_env, suite_streams,
-        suite_kvs, suite_ldcache, suite_needs, suite_binding, suite_pmi_server};
+        suite_kvs, suite_ldcache, suite_needs, suite_binding, suite_pmi_server,
+        suite_ports, suite_wanted};
     return unit_run(suites, sizeof suites / sizeof *suites);
 }

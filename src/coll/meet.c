@@ -1,0 +1,205 @@
+/* meet.c - communicators with processes of other jobs (doc/design/dynamic.md). Start with
+ * newcomm_meet().
+ *
+ *     every member   opens the way for processes of other jobs
+ *     the root       meets the other root at a port: world ranks, a context id
+ *     both roots     are a communicator of two, over which newcomm_inter() makes the one wanted */
+#include <errno.h>
+#include <mpi.h>
+#include <string.h>
+
+#include "am/am.h"
+#include "boot/boot.h"
+#include "coll/coll_types.h"
+#include "coll/newcomm.h"
+#include "obj/err.h"
+#include "p2p/p2p.h"
+#include "progress/progress.h"
+
+/* What the roots bring: bytes for another process of this machine. */
+struct bring {
+    uint64_t ctx; /* of the communicator of two: made by the root that accepts; else 0 */
+    int32_t rank;
+    int32_t err; /* class: this side cannot go on */
+};
+
+struct wait {
+    struct boot_meeting m;
+    int fd, result;
+};
+
+static int over(void *arg)
+{
+    struct wait *w = arg;
+    w->result = boot_meet_test(&w->m);
+    return w->result != 0;
+}
+
+static int wait_fd(void *arg, int arm)
+{
+    return arm ? 0 : ((struct wait *)arg)->fd;
+}
+
+/* After begin: serves others until the answer has come. 0 or -errno. */
+static int wait_for(struct wait *w, const char *what)
+{
+    struct progress_source source = {.fd = wait_fd, .arg = w};
+    progress_source_add(&source);
+    progress_wait(over, w, what, -1);
+    progress_source_del(&source);
+    return w->result < 0 ? w->result : 0;
+}
+
+static const char *call_name(void)
+{
+    return proc->call ? proc->call : "MPI call";
+}
+
+/* Text and class of what mpiexec or the system answered. */
+static int refused(int err, int cls, const char *what)
+{
+    const char *call = call_name();
+    switch (err) {
+    case -ENOTSUP:
+        return err_make(MPI_ERR_UNSUPPORTED_OPERATION,
+                        "%s: needs Windrose's own mpiexec on one host", call);
+    case -EBUSY:
+        return err_make(MPI_ERR_UNSUPPORTED_OPERATION,
+                        "%s: not while MPIR_CVAR_COLL_CHECK or MPIR_CVAR_RACE is on", call);
+    case -EXDEV: return err_make(cls, "%s: port \"%s\" is of another mpiexec", call, what);
+    case -ENOENT: return err_make(cls, "%s: there is no \"%s\"", call, what);
+    case -EACCES:
+        return err_make(cls, "%s: \"%s\" is not of this process, or may not be run", call, what);
+    case -ENOSPC:
+        return err_make(cls, "%s: mpiexec has no place for so many processes (doc/limits.md)",
+                        call);
+    case -ECHILD:
+        return err_make(cls, "%s: a process of \"%s\" ended before it called MPI_Init", call, what);
+    default: return err_make(cls, "%s: \"%s\": %s", call, what, strerror(-err));
+    }
+}
+
+/* The root's part: the world rank of the other root, and the id of the communicator of two. */
+static int meet(int accepts, const char *port, int cls, struct bring *theirs, uint64_t *ctx)
+{
+    struct wait w = {.fd = -1};
+    struct bring mine = {.ctx = accepts ? ctx_make() : 0, .rank = boot_rank()};
+    if (accepts && !mine.ctx)
+        return err_make(MPI_ERR_OTHER, "%s: no context id left", call_name());
+    int err = boot_meet_begin(&w.m, accepts, port, &mine, sizeof mine, &w.fd);
+    if (!err)
+        err = wait_for(&w, accepts ? "processes that connect" : "processes that accept");
+    if (!err && w.m.len != sizeof *theirs)
+        err = -EPROTO;
+    if (!err) {
+        memcpy(theirs, w.m.brought, sizeof *theirs);
+        *ctx = accepts ? mine.ctx : theirs->ctx;
+        if (theirs->rank < 0 || theirs->rank >= boot_universe() || !ctx_is_id(*ctx))
+            err = -EPROTO;
+    }
+    if (err)
+        ctx_unmake(mine.ctx);
+    if (!err && theirs->rank == boot_rank())
+        return err_make(cls, "%s: this process is at both ends of the port", call_name());
+    return err ? refused(err, cls, port) : MPI_SUCCESS;
+}
+
+/* The two roots; the one that accepts is rank 0. */
+static struct comm *pair(int accepts, int other, uint64_t ctx)
+{
+    int world[2] = {accepts ? boot_rank() : other, accepts ? other : boot_rank()};
+    struct rankmap *map = rankmap_make(world, 2);
+    struct comm *c = map ? comm_make(map, !accepts, NULL, ctx, ctx) : NULL;
+    rankmap_drop(map);
+    return c;
+}
+
+int newcomm_open(struct comm *c)
+{
+    int err = proc->check || proc->race ? -EBUSY : am_guests();
+    err = err ? refused(err, MPI_ERR_OTHER, "the way to other jobs") : MPI_SUCCESS;
+    int worst = coll_agree_error(err, c);
+    return err ? err : worst;
+}
+
+static int all_own(const struct rankmap *m)
+{
+    int i = m->kind == RANKMAP_STRIDE && m->size > 1 ? m->size - 1 : 0;
+    if (m->size && !boot_is_own(rankmap_world(m, 0)))
+        return 0;
+    while (i < m->size && boot_is_own(rankmap_world(m, i)))
+        i++;
+    return i >= m->size;
+}
+
+int newcomm_mixed(const struct rankmap *a, const struct rankmap *b)
+{
+    return !all_own(a) || !all_own(b);
+}
+
+int newcomm_open_both(struct comm *local, int local_leader, struct comm *peer, int remote_leader,
+                      int tag)
+{
+    struct dt_type *byte = proc->coll->byte;
+    int32_t mine, theirs = 0;
+    int err = newcomm_open(local), leads = local->rank == local_leader, met = MPI_SUCCESS;
+    mine = err ? err_class(err) : 0;
+    if (leads)
+        met = p2p_sendrecv(&mine, sizeof mine, byte, remote_leader, tag, &theirs, sizeof theirs,
+                           byte, remote_leader, tag, peer, P2P_TOOL, MPI_STATUS_IGNORE);
+    if (met)
+        theirs = err_class(met);
+    int told = coll_bcast_bytes(&theirs, sizeof theirs, local_leader, local);
+    err = err ? err : met ? met : told;
+    if (!err && theirs)
+        err = err_make(theirs > 0 && theirs <= MPI_ERR_LASTCODE ? theirs : MPI_ERR_OTHER,
+                       "%s: the other group could not go on", call_name());
+    return err;
+}
+
+int newcomm_meet(struct comm *c, int root, int accepts, const char *port, int cls, int err,
+                 struct comm **out)
+{
+    const char *call = call_name();
+    struct bring theirs = {0};
+    struct comm *two = NULL;
+    uint64_t ctx = 0;
+    *out = NULL;
+    if (c->rank == root) {
+        err = err ? err : meet(accepts, port, cls, &theirs, &ctx);
+        if (!err && !(two = pair(accepts, theirs.rank, ctx)))
+            err = err_make(MPI_ERR_NO_MEM, "%s: no memory for the communicator", call);
+        theirs.err = err ? err_class(err) : 0;
+    }
+    int told = coll_bcast_bytes(&theirs, sizeof theirs, root, c);
+    if (!told && theirs.err && c->rank != root)
+        err = err_make(theirs.err, "%s: rank %d, the root, could not go on", call, root);
+    err = err ? err : told;
+    if (!err)
+        err = newcomm_inter_ready(c, root, two, accepts, out);
+    else if (two) /* the other root, which this one has met, waits for it */
+        coll_intercomm_refuse(two, accepts, 0, err);
+    comm_drop(two);
+    proc->call = call;
+    return err;
+}
+
+int newcomm_spawn(const struct boot_program *list, int n, char port[])
+{
+    struct wait w = {.fd = -1};
+    int err = boot_spawn_begin(&w.m, list, n, &w.fd);
+    if (!err)
+        err = wait_for(&w, "programs that are started");
+    if (!err && (!w.m.len || w.m.len >= BOOT_PORT_MAX))
+        err = -EPROTO;
+    if (err)
+        return refused(err, MPI_ERR_SPAWN, list[0].command);
+    memcpy(port, w.m.brought, w.m.len);
+    port[w.m.len] = 0;
+    return MPI_SUCCESS;
+}
+
+int newcomm_port_error(int err, int cls, const char *what)
+{
+    return err ? refused(err, cls, what) : MPI_SUCCESS;
+}

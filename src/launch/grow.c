@@ -1,0 +1,172 @@
+/* grow.c - start a further job on behalf of a rank (grow.h). Start with grow_asked(). */
+#include "launch/grow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/topo.h"
+#include "launch/spawn.h"
+
+/* --- limits ------------------------------------------------------------------------ */
+
+rlim_t job_files(const struct job *j, int more)
+{
+    enum { PER_RANK = 3, OWN = 32 };
+    int to_files = j->args->outfile || j->args->errfile || j->args->outdir;
+    return (rlim_t)(j->size + more) * (rlim_t)(PER_RANK + (to_files ? 2 : 0)) + OWN;
+}
+
+int job_raise_files(const struct job *j, int more)
+{
+    struct rlimit l;
+    rlim_t need = job_files(j, more);
+    if (getrlimit(RLIMIT_NOFILE, &l))
+        return -errno;
+    if (l.rlim_cur >= need)
+        return 0;
+    if (l.rlim_max != RLIM_INFINITY && l.rlim_max < need)
+        return -EMFILE;
+    l.rlim_cur = need;
+    return setrlimit(RLIMIT_NOFILE, &l) ? -errno : 0;
+}
+
+int job_universe(const struct job *j)
+{
+    int cpus = topo_cpus(), most = cpus > j->size ? cpus : j->size;
+    return j->args->universe ? j->args->universe : most;
+}
+
+int job_places(int size)
+{
+    int places = JOB_PLACES;
+    struct rlimit file;
+    while (places < 2 * size)
+        places = 2 * (places + 2) - 2;
+    /* No spawned processes where the page may not be that long. */
+    if (!getrlimit(RLIMIT_FSIZE, &file) && file.rlim_cur != RLIM_INFINITY &&
+        job_page_bytes(places) > file.rlim_cur)
+        places = size;
+    return places;
+}
+
+/* --- a job ------------------------------------------------------------------------- */
+
+int grow_failed(const struct grown *g)
+{
+    return g->err != 0;
+}
+
+static void kill_all(struct job *j, const struct grown *g)
+{
+    for (int r = g->first; r < g->first + g->size; r++)
+        if (j->rank[r].pid > 0)
+            kill(-j->rank[r].pid, SIGKILL);
+}
+
+/* Every program runs, or one could not be run. */
+static void started(struct job *j, struct grown *g)
+{
+    close(g->report_fd);
+    g->report_fd = -1;
+    j->reporting--;
+    if (g->err)
+        kill_all(j, g);
+    pmi_spawned(j->pmi, g->by, g->wanted->number, g->first, g->err);
+}
+
+void grow_look(struct job *j)
+{
+    for (struct grown *g = j->grown; g && j->reporting; g = g->next)
+        while (g->report_fd >= 0) {
+            struct spawn_failure f;
+            ssize_t n = read(g->report_fd, &f, sizeof f);
+            if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                break;
+            if (n == sizeof f)
+                g->err = g->err ? g->err : f.err > 0 ? -f.err : -EIO;
+            else
+                started(j, g);
+        }
+}
+
+/* The places of its ranks, and its PMI server. */
+static int take_places(struct job *j, struct grown *g)
+{
+    struct wanted *q = g->wanted;
+    int err = job_raise_files(j, g->size);
+    if (!err)
+        err = pmi_world_add(j->pmi, g->first, g->size, g->by);
+    if (err)
+        return err;
+    for (int b = 0, rank = g->first; b < q->nblocks; b++)
+        for (int i = 0; i < q->block[b].n; i++, rank++) {
+            job_rank_init(j, rank, b, &q->block[b]);
+            j->rank[rank].grown = g;
+            j->rank[rank].exited = 1; /* until it is started */
+        }
+    j->size += g->size;
+    return 0;
+}
+
+/* Its places stay taken: no number comes again. */
+static void not_started(struct job *j, struct grown *g, int err)
+{
+    g->err = err;
+    for (int r = g->first; r < g->first + g->size; r++)
+        if (j->rank[r].pid <= 0) {
+            j->ended++;
+            pmi_gone(j->pmi, r, j->args->no_cleanup);
+        }
+}
+
+int grow_asked(void *job, int rank, struct wanted *q)
+{
+    struct job *j = job;
+    int report[2];
+    struct grown *g = j->phase == JOB_RUNNING && q->size <= j->places - j->size
+                          ? calloc(1, sizeof *g)
+                          : NULL;
+    int err = j->phase != JOB_RUNNING               ? -ECANCELED
+              : q->size > j->places - j->size       ? -ENOSPC
+              : !g                                  ? -ENOMEM
+              : pipe2(report, O_CLOEXEC | O_NONBLOCK) ? -errno
+                                                    : 0;
+    if (err) {
+        wanted_free(q);
+        free(g);
+        return err;
+    }
+    *g = (struct grown){.wanted = q, .by = rank, .first = j->size, .size = q->size,
+                        .report_fd = report[0]};
+    err = take_places(j, g);
+    if (err) {
+        close(report[0]);
+        close(report[1]);
+        wanted_free(q);
+        free(g);
+        return err;
+    }
+    g->next = j->grown;
+    j->grown = g;
+    j->reporting++;
+    err = job_start_more(j, g, report[1]);
+    close(report[1]);
+    if (err)
+        not_started(j, g, err);
+    return 0; /* the answer comes when the last copy of the pipe is closed */
+}
+
+void grow_free(struct job *j)
+{
+    while (j->grown) {
+        struct grown *g = j->grown;
+        j->grown = g->next;
+        if (g->report_fd >= 0)
+            close(g->report_fd);
+        wanted_free(g->wanted);
+        free(g);
+    }
+}

@@ -1,0 +1,65 @@
+/* orphans.c - a spawned process dies, then one that spawned others dies: those that wait for it get
+ * an error within the bound.  Run with -disable-auto-cleanup. */
+#include "../mt.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+enum { BOUND = 10 /* seconds: five times what the library promises */ };
+
+/* Waits for a message that never comes. */
+static void wait_for_the_dead(MPI_Comm inter, int rank)
+{
+    int x;
+    double before = MPI_Wtime();
+    int err = MPI_Recv(&x, 1, MPI_INT, rank, 9, inter, MPI_STATUS_IGNORE);
+
+    CHECK_EQ(mt_class(err), MPIX_ERR_PROC_FAILED);
+    CHECK(MPI_Wtime() - before < BOUND);
+}
+
+static void child(char *which, MPI_Comm parent)
+{
+    int x;
+
+    MPI_Comm_set_errhandler(parent, MPI_ERRORS_RETURN);
+    if (!strcmp(which, "dies")) {
+        if (mt_rank == 1) /* the parent waits by then, or comes to */
+            raise(SIGKILL);
+        MPI_Recv(&x, 1, MPI_INT, 0, 1, parent, MPI_STATUS_IGNORE);
+    } else {
+        wait_for_the_dead(parent, 1);
+        x = mt_errors;
+        MPI_Send(&x, 1, MPI_INT, 0, 1, parent);
+    }
+    MPI_Finalize();
+    exit(mt_errors != 0);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm parent, inter;
+    char *args[] = {"dies", NULL}, *more[] = {"outlives", NULL};
+    int x = 0;
+
+    mt_init(&argc, &argv);
+    MPI_Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL)
+        child(argv[1], parent);
+    MPI_Comm_spawn(argv[0], args, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
+    MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+    wait_for_the_dead(inter, 1);
+    if (mt_rank == 0)
+        MPI_Send(&x, 1, MPI_INT, 0, 1, inter);
+    MPI_Comm_spawn(argv[0], more, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
+    MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+    if (mt_rank == 1)
+        raise(SIGKILL);
+    x = -1;
+    MPI_Recv(&x, 1, MPI_INT, 0, 1, inter, MPI_STATUS_IGNORE);
+    CHECK_EQ(x, 0);
+    if (mt_errors == 0)
+        printf(" No Errors\n");
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,88 @@
+/* test_wanted.c - launch/wanted.c: the lines of a request to start programs. */
+#include "unit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "launch/wanted.h"
+
+Suite *suite_wanted(void);
+
+static struct wanted *of(const char *const *line)
+{
+    struct wanted *q = wanted_new();
+    ck_assert_ptr_nonnull(q);
+    for (; *line; line++)
+        wanted_line(q, *line);
+    return q;
+}
+
+START_TEST(two_programs)
+{
+    /* "a", "b c", "", "de" in two lines; "f" */
+    static const char *const lines[] = {"number=7", "command=61", "arg=622063", "arg=", "arg=64",
+                                        "more=65",  "n=2",        "wdir=2f",    "command=66", "n=3",
+                                        NULL};
+    struct wanted *q = of(lines);
+    ck_assert_int_eq(wanted_check(q), 0);
+    ck_assert_uint_eq(q->number, 7);
+    ck_assert_int_eq(q->size, 5);
+    ck_assert_int_eq(q->nblocks, 2);
+    char **v = q->block[0].argv;
+    ck_assert_str_eq(v[0], "a");
+    ck_assert_str_eq(v[1], "b c");
+    ck_assert_str_eq(v[2], "");
+    ck_assert_str_eq(v[3], "de");
+    ck_assert_ptr_null(v[4]);
+    ck_assert_str_eq(q->block[0].wdir, "/");
+    ck_assert_int_eq(q->block[0].n, 2);
+    ck_assert_str_eq(q->block[1].argv[0], "f");
+    ck_assert_ptr_null(q->block[1].argv[1]);
+    ck_assert_int_eq(q->block[1].first, 2);
+    wanted_free(q);
+}
+END_TEST
+
+START_TEST(a_path)
+{
+    static const char *const lines[] = {"number=1", "command=7368", "n=1",
+                                        "path=2f6e6f2f666f6c6465723a2f62696e", NULL};
+    struct wanted *q = of(lines); /* sh in /no/folder:/bin */
+    ck_assert_int_eq(wanted_check(q), 0);
+    ck_assert_str_eq(q->block[0].argv[0], "/bin/sh");
+    wanted_free(q);
+}
+END_TEST
+
+START_TEST(what_cannot_be)
+{
+    static const char *const bad[][6] = {
+        {"number=1", NULL},                                /* no program */
+        {"command=61", "n=1", NULL},                       /* another library's */
+        {"number=1", "command=61", NULL},                  /* no number of ranks */
+        {"number=1", "command=61", "n=0", NULL},
+        {"number=1", "command=61", "n=x", NULL},
+        {"number=1", "command=61", "n=99999", NULL},
+        {"number=1", "command=6", "n=1", NULL},            /* half a byte */
+        {"number=1", "command=6100", "n=1", NULL},         /* a zero byte */
+        {"number=1", "command=", "n=1", NULL},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct wanted *q = of(bad[i]);
+        ck_assert_int_ne(wanted_check(q), 0);
+        wanted_free(q);
+    }
+    wanted_free(NULL);
+}
+END_TEST
+
+Suite *suite_wanted(void)
+{
+    Suite *s = suite_create("wanted");
+    TCase *t = tcase_create("wanted");
+    tcase_add_test(t, two_programs);
+    tcase_add_test(t, a_path);
+    tcase_add_test(t, what_cannot_be);
+    suite_add_tcase(s, t);
+    return s;
+}
