@@ -1,5 +1,5 @@
-/* tree.c - the pages of all processes go up a binomial tree to rank 0: log2 P messages and two
- * pages of memory at a process.
+/* tree.c - the pages of all processes go up a binomial tree to rank 0: at most log2 P messages to a
+ * process, and its own page and at most log2 P that come early in memory.
  *
  * A process always sends to its parent, whatever it has got from its children: so a parent never
  * waits for a living child that has given up. */

@@ -71,7 +71,7 @@ struct sim_result {
     long bytes;
 };
 
-enum { SIM_RANKS = 64, SIM_THREADS = 8 };
+enum { SIM_RANKS = 128, SIM_THREADS = 8 };
 
 /* Run program(arg) on every rank; MPI is initialised before and finalized after.  Threads above 0
  * run thread_program(thread, arg) meanwhile (NULL: none).  Returns when all have ended. */
