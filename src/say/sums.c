@@ -60,7 +60,8 @@ void say_peer_add(struct say_wait *w, int rank, uint64_t ns)
 
 enum progress_why say_why_of(const struct progress_seen *s)
 {
-    int makes_win = s->why == WHY_COLLECTIVE && proc->call && !strncmp(proc->call, "MPI_Win_", 8);
+    int meets = s->why == WHY_COLLECTIVE || s->why == WHY_MESSAGE;
+    int makes_win = meets && proc->call && !strncmp(proc->call, "MPI_Win_", 8);
     return makes_win ? WHY_WINDOW : s->why;
 }
 
