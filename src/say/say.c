@@ -41,6 +41,11 @@ static void win_closed(struct rma_win *w)
         trace_win_closed(proc->say->trace, w);
 }
 
+static void has_state(struct rma_win *w, int world, const char *state)
+{
+    trace_state(proc->say->trace, w, world, state);
+}
+
 static int traces(void)
 {
     return cvar.trace && *cvar.trace && !sched;
@@ -79,6 +84,8 @@ int say_init(void)
     rma_on_free(win_closed);
     say_time_waits();
     int err = traces() ? trace_open(&y->trace) : 0;
+    if (y->trace)
+        rma_on_state(has_state);
     if (!err && cvar.report && !sched)
         err = say_sample_start(&y->sampler);
     if (err)
@@ -167,6 +174,7 @@ void say_ending(void)
     say_sample_stop(&y->sampler);
     progress_observe(NULL);
     rma_on_free(NULL);
+    rma_on_state(NULL);
     if (y->trace)
         trace_ending(y->trace);
     if (!cvar.report)
@@ -193,8 +201,10 @@ void say_finalize(void)
     say_sample_stop(&y->sampler);
     if (proc->progress)
         progress_observe(NULL);
-    if (proc->rma)
+    if (proc->rma) {
         rma_on_free(NULL);
+        rma_on_state(NULL);
+    }
     trace_close(y->trace);
     free(y);
     proc->say = NULL;

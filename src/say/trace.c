@@ -166,6 +166,14 @@ void trace_wait(struct trace *t, const struct progress_seen *s)
                               .why = (uint16_t)say_why_of(s), .thread = thread_bits()};
 }
 
+void trace_state(struct trace *t, struct rma_win *w, int world, const char *state)
+{
+    struct trace_event *e = place(t);
+    *e = (struct trace_event){.at = trace_ticks(), .name.text = state ? state : "",
+                              .peer = world, .window = ((const struct obj *)w)->handle,
+                              .kind = TRACE_STATE, .thread = thread_bits()};
+}
+
 /* --- messages --------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t h, uint64_t v)

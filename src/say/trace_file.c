@@ -3,7 +3,8 @@
  *
  *   X  a call or a wait, with its begin and length (us)
  *   s, f  a message leaves, comes: the same id
- *   b, e  an epoch: from the call that opens it to the one that closes it */
+ *   b, e  an epoch, from the call that opens it to the one that closes it; or a state of a target
+ *         element, until it has another one or is freed */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -21,6 +22,7 @@ enum { OUT = 1 << 16, LINE = 2048, THREADS = 64, EPOCHS = 256, SITES = 256, SITE
 struct epoch {
     int32_t window, peer;
     const char *what; /* NULL: a free place */
+    int element;      /* it is the state of an element */
 };
 
 struct trace_file {
@@ -102,8 +104,12 @@ static void put_about(struct trace_file *f, const char *what, const char *name)
 static void put_epoch(struct trace_file *f, const struct epoch *e, const char *phase, uint64_t ns)
 {
     begin_line(f, phase, ns, 0);
-    put(f, ",\"cat\":\"epoch\",\"id\":\"%d.%d.%d.%s\",\"name\":\"%s\"}", f->rank, e->window,
-        e->peer, e->what, e->what);
+    put(f, ",\"cat\":\"%s\",\"id\":\"%d.%d.%d.%s\",\"name\":\"%s\"",
+        e->element ? "state" : "epoch", f->rank, e->window, e->peer, e->what, e->what);
+    if (e->element)
+        put(f, ",\"args\":{\"window\":\"%s\",\"peer\":%d}",
+            e->window >= 0 ? f->win[e->window] : "", e->peer);
+    put(f, "}");
 }
 
 static void epoch_close(struct trace_file *f, int32_t window, int32_t peer, const char *what,
@@ -111,7 +117,8 @@ static void epoch_close(struct trace_file *f, int32_t window, int32_t peer, cons
 {
     for (int i = 0; i < EPOCHS; i++) {
         struct epoch *e = &f->epoch[i];
-        if (!e->what || e->window != window || e->peer != peer || strcmp(e->what, what))
+        if (!e->what || e->element || e->window != window || e->peer != peer ||
+            strcmp(e->what, what))
             continue;
         put_epoch(f, e, "e", ns);
         e->what = NULL;
@@ -123,7 +130,7 @@ static void epoch_open(struct trace_file *f, int32_t window, int32_t peer, const
 {
     for (int i = 0; i < EPOCHS; i++)
         if (!f->epoch[i].what) {
-            f->epoch[i] = (struct epoch){window, peer, what};
+            f->epoch[i] = (struct epoch){window, peer, what, 0};
             put_epoch(f, &f->epoch[i], "b", ns);
             return;
         }
@@ -135,6 +142,25 @@ static void epochs_end(struct trace_file *f)
         if (f->epoch[i].what)
             put_epoch(f, &f->epoch[i], "e", f->last);
     memset(f->epoch, 0, sizeof f->epoch);
+}
+
+/* An element has one state at a time. */
+static void state_of(struct trace_file *f, const struct trace_event *e, const char *state)
+{
+    struct epoch *place = NULL;
+    for (int i = 0; i < EPOCHS; i++) {
+        struct epoch *x = &f->epoch[i];
+        if (x->what && x->element && x->window == e->window && x->peer == e->peer) {
+            put_epoch(f, x, "e", e->at);
+            x->what = NULL;
+        }
+        if (!x->what && !place)
+            place = x;
+    }
+    if (!*state || !place)
+        return;
+    *place = (struct epoch){e->window, e->peer, state, 1};
+    put_epoch(f, place, "b", e->at);
 }
 
 /* Epochs follow from the calls, which come in the order of their ends. */
@@ -204,7 +230,7 @@ static const char *category(const struct trace_event *e)
     static const char *const names[TRACE_KINDS] = {
         [TRACE_CALL] = "call",  [TRACE_WINDOW] = "window", [TRACE_COLLECTIVE] = "collective",
         [TRACE_SENT] = "message", [TRACE_GOT] = "message", [TRACE_ARRIVED] = "message",
-        [TRACE_WAIT] = "wait"};
+        [TRACE_WAIT] = "wait", [TRACE_STATE] = "state"};
     return names[e->kind];
 }
 
@@ -252,6 +278,10 @@ static void put_event(struct trace_file *f, const struct trace_event *e)
     f->events++;
     if (e->at + e->lasts > f->last)
         f->last = e->at + e->lasts;
+    if (e->kind == TRACE_STATE) {
+        state_of(f, e, call);
+        return;
+    }
     if (e->kind != TRACE_ARRIVED) {
         snprintf(why.call, sizeof why.call, "%s", call);
         begin_line(f, "X", e->at, thread);

@@ -10,6 +10,7 @@
 
 enum trace_kind {
     TRACE_CALL, TRACE_WINDOW, TRACE_COLLECTIVE, TRACE_SENT, TRACE_GOT, TRACE_ARRIVED, TRACE_WAIT,
+    TRACE_STATE, /* of a target element; its name in place of a call's, empty: it is gone */
     TRACE_KINDS
 };
 struct trace_chunk;
@@ -77,6 +78,7 @@ void trace_close(struct trace *t);
 int trace_calls_seen(void);
 void trace_wait(struct trace *t, const struct progress_seen *s);
 void trace_win_closed(struct trace *t, struct rma_win *w);
+void trace_state(struct trace *t, struct rma_win *w, int world, const char *state);
 /* trace_tree.c: all of them to rank 0, which calls take() for each chunk, one rank's one after the
  * other, and then the chunk's memory is used again. Waits. */
 void trace_gather(struct trace *t, void (*take)(void *to, struct trace_chunk *c), void *to);

@@ -161,6 +161,7 @@ struct rma_target *rma_target_alloc(struct rma_win *w)
 void rma_target_free(struct rma_win *w, struct rma_target *t)
 {
     struct rma *r = rma_self();
+    rma_target_gone(t);
     t->link.next = (struct list *)r->target_free;
     r->target_free = t;
     quota_give(&w->table.target_quota, &r->target_quota);

@@ -265,15 +265,29 @@ void rma_unlock_last(struct rma_win *w, struct rma_near *n)
     rma_synced(w);
 }
 
+static void show_target(const struct rma_target *t, const char *state)
+{
+    const struct rma *r = rma_self();
+    if (__builtin_expect(r->on_state != NULL, 0))
+        r->on_state(t->w, t->world, state);
+}
+
 void rma_target_goto(struct rma_target *t, enum target_state s)
 {
     WR_ASSERT(target_next[t->state] & BIT(s));
     t->state = s;
+    show_target(t, target_name[s]);
 }
 
 void rma_target_born(struct rma_target *t, enum target_state s)
 {
     t->state = s;
+    show_target(t, target_name[s]);
+}
+
+void rma_target_gone(const struct rma_target *t)
+{
+    show_target(t, NULL);
 }
 
 void rma_expo_goto(struct rma_win *w, enum expo_state s)

@@ -78,6 +78,7 @@ static inline int rma_in(const struct rma_win *w, enum win_question q)
 void rma_win_goto(struct rma_win *w, enum win_state s);
 void rma_target_goto(struct rma_target *t, enum target_state s);
 void rma_target_born(struct rma_target *t, enum target_state s);
+void rma_target_gone(const struct rma_target *t); /* it is about to be freed */
 void rma_expo_goto(struct rma_win *w, enum expo_state s);
 void rma_near_units_set(struct rma_near *n, int on); /* whether near.h may reach its memory */
 /* recompute what near.h compares, after a change of state, of ntargets, or of bundles */

@@ -47,6 +47,8 @@ static void go_target(void *arg)
 {
     const struct move *m = arg;
     struct rma_target t = {.state = (uint8_t)m->from};
+    static struct rma room;
+    proc->rma = &room; /* in a process of its own: see world_dies() */
     rma_target_goto(&t, m->to);
 }
 
