@@ -22,7 +22,7 @@ DIR = fuzz/$(KIND)
 FLAGS = -g -O1 -fno-omit-frame-pointer -D_GNU_SOURCE -DWR_DEBUG -I. -I$(top_srcdir)/src -I$(top_srcdir)/include \
   -I$(top_srcdir)/test/fuzz -I$(top_srcdir)/test/sim $(CORE_CPPFLAGS) -std=gnu11 -fvisibility=hidden -fno-common -Wall -Wextra -Wno-unused-parameter $(CFLAGS_$(KIND))
 LAUNCH = src/launch/pmi_server.c src/launch/kvs.c src/launch/args.c src/launch/dialect.c src/launch/help.c \
-  src/launch/handover.c src/launch/elf.c src/launch/simple.c
+  src/launch/handover.c src/launch/elf.c src/launch/simple.c src/launch/ports.c src/launch/wanted.c
 object = $(patsubst %.c,$(DIR)/%.o,$(1))
 TARGETS = rma p2p flat wire args
 

@@ -501,10 +501,11 @@ static const char *type_name(int type)
     return "?";
 }
 
-/* Long enough: it was well formed. */
-static const char *name_of(int type, const void *msg)
+/* It may be short: what comes before its turn is stored, and looked at later. */
+static const char *name_of(int type, const void *msg, size_t len)
 {
-    return type == P2P_RTS && ((const struct p2p_rts *)msg)->flags & P2P_RTS_WRITING
+    return type == P2P_RTS && len >= sizeof(struct p2p_rts) &&
+                   ((const struct p2p_rts *)msg)->flags & P2P_RTS_WRITING
                ? "RTS(WRITING)"
                : type_name(type);
 }
@@ -533,7 +534,7 @@ static int counted(int type, int src, const void *msg, size_t len)
     if (good && !rc && bad == refused() && src != LONE_HONEST)
         fuzz_reached(rma                ? "rma-packet"
                      : type < AM_COLL ? "p2p-packet"
-                                      : "coll-packet", name_of(type, msg));
+                                      : "coll-packet", name_of(type, msg, len));
     return rc;
 }
 

@@ -81,7 +81,7 @@ static void server(const uint8_t *s, const uint8_t *at, const uint8_t *end)
         memcpy(exact, r.data, r.len);
         pmi_feed(p, rank, exact, r.len);
         free(exact);
-        FUZZ_CHECK(pmi_waiting(p) >= 0 && pmi_waiting(p) <= RANKS);
+        FUZZ_CHECK(pmi_waiting(p, rank) >= 0 && pmi_waiting(p, rank) <= RANKS);
         FUZZ_CHECK(pmi_pid(p, rank) >= 0 && !(pmi_initialized(p, rank) && pmi_finalized(p, rank)));
     }
     pmi_server_free(p);
