@@ -29,6 +29,8 @@ int api_comm_exists(MPI_Comm comm);
 /* memory (of malloc) is freed when `request`, of a nonblocking or persistent MPI_Alltoallw or its
  * like, is; at most two for each. bind/abi only. */
 void api_request_own(MPI_Request request, void *memory);
+/* What MPI_Comm_spawn stores for a process that was not started; bind/abi has its own. */
+int api_err_spawn(void);
 API_EXPORT void MPII_Errhandler_set_cxx(MPI_Errhandler errhandler, void (*caller)(void));
 
 /* What mpichversion prints. */

@@ -413,3 +413,31 @@ int custom_Register_datarep_c(const char *name, void_function *read, void_functi
         free(d);
     return result_out(rc);
 }
+
+/* --- spawn ------------------------------------------------------------------------------- */
+
+/* In place of that of api/env/spawn.c. */
+int api_err_spawn(void)
+{
+    return error_out(MPI_ERR_SPAWN);
+}
+
+/* Only at the root do count and the array of infos mean anything. */
+CUSTOM(Comm_spawn_multiple)
+CORE(Comm_rank);
+int custom_Comm_spawn_multiple(int count, char *commands[], char **argvs[], const int maxprocs[],
+                               const HANDLE infos[], int root, HANDLE comm, HANDLE *intercomm,
+                               int errcodes[])
+{
+    struct ints c;
+    int rank = -1, made = 0;
+    if (api_comm_exists(handle_in(comm)))
+        core_Comm_rank(handle_in(comm), &rank);
+    ints_begin(&c, rank == root ? count : 0, rank == root ? infos : NULL);
+    int rc = core_Comm_spawn_multiple(count, commands, argvs, maxprocs, c.v, rank_in(root),
+                                  handle_in(comm), intercomm ? &made : NULL, errcodes);
+    ints_end(&c);
+    if (made)
+        *intercomm = handle_out(made);
+    return result_out(rc);
+}
