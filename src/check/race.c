@@ -223,6 +223,7 @@ int race_init(void)
         return -ENOMEM;
     }
     r->me = (uint32_t)boot_rank();
+    r->pend_max = RACE_PEND_MAX;
     r->exit = x;
     x->code = (int)cvar.race_exit;
     map_init(&r->wins);

@@ -6,7 +6,8 @@
  *     CLOSE (what came open is complete) -->  tested again
  *     CLOCK (view) ----------------------->  before a message, or before MPI_Win_complete
  *
- * They wait here for room, by receiver, so that no call blocks unless its comment mentions it. */
+ * They wait here for room, by receiver, so that no call blocks unless its comment mentions it.
+ * RECORDS of an epoch that the target has not posted are held there, and so is their CLOSE. */
 #include "check/race_proc.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@ struct records_msg {
     uint8_t call, fetched, unused[6];
 }; /* records, then the view */
 struct close_msg {
-    uint64_t number, done, site;
+    uint64_t win, number, done, site;
     uint32_t closer;
     uint8_t call, unused[3];
 };
@@ -229,10 +230,13 @@ static struct race_batch *batch_make(const struct records_msg *m, int src, struc
         race_view_drop(v);
         return NULL;
     }
+    int in_order = !proc->race->nheld && am_ordered(src); /* rule D asks for it */
     *b = (struct race_batch){.tid = m->tid, .closer = m->closer, .refs = 1, .issued = m->issued,
-                             .done = m->done, .view = v, .view_no = m->view_no, .win = m->win,
-                             .number = m->number, .done_site = m->site, .done_call = m->call,
-                             .accumulate = x->accumulate, .fetched = m->fetched};
+                             .done = m->done, .view = v,
+                             .view_no = in_order ? m->view_no : RACE_NO_VIEW, .win = m->win,
+                             .epoch = m->epoch, .number = m->number, .done_site = m->site,
+                             .done_call = m->call, .accumulate = x->accumulate,
+                             .fetched = m->fetched};
     return b;
 }
 
@@ -305,6 +309,80 @@ static void close_batch(int src, const struct close_msg *m)
     race_count();
 }
 
+/* --- what comes before its post --------------------------------------------------------------- */
+
+static void hold(struct race_win *x, int src, int type, const void *msg, size_t len)
+{
+    struct race_held *h = malloc(sizeof *h + len);
+    if (!h) { /* what is missing would make races, or hide them */
+        proc->race->off = 1;
+        return;
+    }
+    h->src = src;
+    h->type = type;
+    h->len = len;
+    memcpy(h->bytes, msg, len);
+    list_push(&x->held, &h->link);
+    proc->race->nheld++;
+}
+
+/* Are there records of that batch before `end`? */
+static int holds(const struct race_win *x, const struct list *end, int src, uint64_t number)
+{
+    for (const struct list *l = x->held.next; l != end; l = l->next) {
+        const struct race_held *h = LIST_OBJ(l, struct race_held, link);
+        struct records_msg m;
+        if (h->type != RACE_RECORDS || h->src != src)
+            continue;
+        memcpy(&m, h->bytes, sizeof m);
+        if (m.number == number)
+            return 1;
+    }
+    return 0;
+}
+
+static void take_close(int src, const struct close_msg *m)
+{
+    struct race_win *x = race_win_of(m->win);
+    if (x && holds(x, &x->held, src, m->number))
+        hold(x, src, RACE_CLOSE, m, sizeof *m);
+    else
+        close_batch(src, m);
+}
+
+/* 0: it has to wait on. */
+static int replay_one(const struct race_win *x, const struct race_held *h)
+{
+    struct records_msg m;
+    struct close_msg c;
+    if (h->type == RACE_CLOSE) {
+        memcpy(&c, h->bytes, sizeof c);
+        if (holds(x, &h->link, h->src, c.number))
+            return 0;
+        close_batch(h->src, &c);
+        return 1;
+    }
+    memcpy(&m, h->bytes, sizeof m);
+    size_t records = (size_t)m.n * sizeof(struct race_wire_rec);
+    return take_records(h->src, &m, h->bytes + sizeof m, h->bytes + sizeof m + records,
+                        h->len - sizeof m - records);
+}
+
+void race_replay(struct race_win *x)
+{
+    for (struct list *l = x->held.next, *next; l != &x->held; l = next) {
+        struct race_held *h = LIST_OBJ(l, struct race_held, link);
+        next = l->next;
+        if (!replay_one(x, h))
+            continue;
+        list_del(l);
+        free(h);
+        proc->race->nheld--;
+    }
+}
+
+/* --- to the target ---------------------------------------------------------------------------- */
+
 static void send_part(struct race_win *x, const struct race_target *t, const struct race_pend *p,
                       const struct records_msg *m, const struct race_wire_rec *rec)
 {
@@ -317,7 +395,7 @@ static void send_part(struct race_win *x, const struct race_target *t, const str
     if ((uint32_t)t->world == proc->race->me) {
         void *b = race_pack(h, head, p->view, SIZE_MAX / 2, &len);
         if (b && !take_records(t->world, m, h + sizeof *m, (char *)b + head, len - head))
-            proc->race->region.n.lost += m->n; /* it has not posted to itself */
+            hold(x, t->world, RACE_RECORDS, b, len);
         free(b);
     } else {
         void *b = race_pack(h, head, p->view, am_max(t->world), &len);
@@ -328,7 +406,6 @@ static void send_part(struct race_win *x, const struct race_target *t, const str
         free(b);
     }
     free(h);
-    (void)x;
 }
 
 void race_send_batch(struct race_win *x, const struct race_target *t, struct race_pend *p,
@@ -349,10 +426,10 @@ void race_send_batch(struct race_win *x, const struct race_target *t, struct rac
     }
     if (!was || done == RACE_OPEN)
         return;
-    struct close_msg c = {.number = p->number, .done = done, .site = site, .closer = m.closer,
-                          .call = (uint8_t)call};
+    struct close_msg c = {.win = x->id, .number = p->number, .done = done, .site = site,
+                          .closer = m.closer, .call = (uint8_t)call};
     if ((uint32_t)t->world == proc->race->me) {
-        close_batch(t->world, &c);
+        take_close(t->world, &c);
         return;
     }
     proc->race->acks++;
@@ -376,41 +453,21 @@ static int on_records(int src, const void *msg, size_t len)
     size_t records = (size_t)m.n * sizeof(struct race_wire_rec);
     struct race_win *x = race_win_of(m.win);
     if (!take_records(src, &m, bytes + sizeof m, bytes + sizeof m + records,
-                      len - sizeof m - records) && x) {
-        struct race_held *h = malloc(sizeof *h + len);
-        if (h) {
-            h->src = src;
-            h->len = len;
-            memcpy(h->bytes, msg, len);
-            list_push(&x->held, &h->link);
-        }
-    }
+                      len - sizeof m - records) && x)
+        hold(x, src, RACE_RECORDS, msg, len);
     race_msg_send(src, RACE_ACK, "", 1);
     return 0;
 }
 
-void race_replay(struct race_win *x)
-{
-    for (struct list *l = x->held.next, *next; l != &x->held; l = next) {
-        struct race_held *h = LIST_OBJ(l, struct race_held, link);
-        struct records_msg m;
-        next = l->next;
-        memcpy(&m, h->bytes, sizeof m);
-        size_t records = (size_t)m.n * sizeof(struct race_wire_rec);
-        if (!take_records(h->src, &m, h->bytes + sizeof m, h->bytes + sizeof m + records,
-                          h->len - sizeof m - records))
-            continue;
-        list_del(l);
-        free(h);
-    }
-}
-
 static int on_close(int src, const void *msg, size_t len)
 {
+    struct close_msg m;
     if (!proc->race)
         return 0;
-    if (len == sizeof(struct close_msg))
-        close_batch(src, msg);
+    if (len == sizeof m) {
+        memcpy(&m, msg, sizeof m);
+        take_close(src, &m);
+    }
     race_msg_send(src, RACE_ACK, "", 1);
     return 0;
 }

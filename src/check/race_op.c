@@ -275,6 +275,9 @@ static void complete_get(const struct race_request *e, uint64_t done)
         if (!race_is_settled(x, t)) {
             p->done = done;
             p->closer = race_closer(p->tid);
+            /* It comes behind batches that are complete later. None of what is issued from now on
+             * may hide what it meets: no rule D across this (race.md 5). */
+            race_self()->view_no = ++proc->race->view_nos;
             return;
         }
         race_send_batch(x, t, p, done, RACE_CALL_REQUEST, 0);
@@ -335,7 +338,7 @@ static uint64_t record(struct race_win *x, struct race_target *t, const struct r
         w.lane = l.l[i];
         pend_add(p, &w);
     }
-    if (p->n - p->sent >= RACE_PEND_MAX && race_is_settled(x, t))
+    if (p->n - p->sent >= proc->race->pend_max && race_is_settled(x, t))
         race_send_batch(x, t, p, RACE_OPEN, RACE_CALL_NONE, 0);
     return p->number;
 }

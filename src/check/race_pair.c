@@ -39,14 +39,19 @@ enum race_order race_order_of(const struct race_rec *a, const struct race_rec *b
 /* --- two records ------------------------------------------------------------------------------ */
 
 /* Rule D: the same thread knew the same, the older access was complete before the newer was issued,
- * and each access that interferes with it does with the newer. */
+ * and each access that interferes with it does with the newer. What lets the origin in adds to what
+ * it knew: then both are of one epoch, whose number is the window's. */
 int race_pair_dominated(const struct race_rec *old, const struct race_rec *now)
 {
     const struct race_batch *a = old->batch, *b = now->batch;
     int same_knowledge = a->tid == b->tid && a->view_no == b->view_no;
+    int same_window = a->accumulate == b->accumulate && a->epoch == b->epoch &&
+                      (!a->epoch || a->win == b->win);
     int done_before = a->done != RACE_OPEN && !a->closer && a->done <= issued(now);
-    return same_knowledge && done_before && race_deed_covers(now->deed, old->deed) &&
-           a->accumulate == b->accumulate && race_lane_covers(&now->lane, &old->lane);
+    if (b->view_no == RACE_NO_VIEW)
+        return 0;
+    return same_knowledge && same_window && done_before && race_deed_covers(now->deed, old->deed) &&
+           race_lane_covers(&now->lane, &old->lane);
 }
 
 static int one_process(const struct race_region *g, uint32_t a, uint32_t b)

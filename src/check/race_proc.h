@@ -80,7 +80,7 @@ struct race_origin {
 };
 struct race_held { /* a message for an epoch that is not posted yet */
     struct list link;
-    int src;
+    int src, type;           /* RACE_RECORDS, or the RACE_CLOSE of such */
     size_t len;
     char bytes[];
 };
@@ -152,6 +152,9 @@ struct race {
     struct progress_hook hook;
     struct race_region region;
     unsigned acks;           /* messages that others have not confirmed */
+    unsigned nheld;          /* struct race_held of all windows */
+    uint32_t pend_max;       /* records of an open batch that stay here; RACE_PEND_MAX, or a test's
+                              * number */
     uint64_t asked, told;    /* lock: number of the last question, of the last answer */
     struct race_view *tell;
     struct map pairs;        /* pairs of places that were reported */

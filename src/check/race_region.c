@@ -341,7 +341,7 @@ static struct race_batch *batch_of_both(const struct race_batch *a, const struct
     *x = *a;
     x->refs = x->kept = 0;
     x->view = NULL;
-    x->view_no = UINT64_MAX; /* no rule D */
+    x->view_no = RACE_NO_VIEW;
     x->number = 0;
     x->issued = a->issued < b->issued ? a->issued : b->issued;
     x->done = a->done > b->done ? a->done : b->done;

@@ -40,6 +40,7 @@ int race_lane_grow(struct race_lane *l, const struct race_lane *next);
 /* --- clocks (race_view.c) ------------------------------------------------------------------- */
 
 #define RACE_OPEN UINT64_MAX /* not yet complete */
+#define RACE_NO_VIEW UINT64_MAX /* view_no: none equals it, so there is no rule D */
 
 struct race_entry {
     uint32_t tid, unused;
@@ -121,6 +122,7 @@ struct race_batch {
     uint64_t number;         /* of that thread: the owner's key */
     uint64_t done_site;
     uint32_t closer;         /* thread of that call, + 1; 0: their own */
+    uint32_t epoch;          /* of its window, 0: none: what let it in is part of the view */
     uint8_t done_call, accumulate; /* enum race_accumulate */
     uint8_t fetched;         /* bits of enum race_fetched */
     struct race_rec *open;   /* kept records, while done is RACE_OPEN */

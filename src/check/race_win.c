@@ -133,8 +133,10 @@ static void win_free(struct race_win *x)
     struct list *l;
     race_targets_free(x);
     origins_free(x);
-    while ((l = list_pop(&x->held)) != NULL)
+    while ((l = list_pop(&x->held)) != NULL) {
+        proc->race->nheld--;
         free(LIST_OBJ(l, struct race_held, link));
+    }
     race_view_drop(x->lock.exclusive);
     race_view_drop(x->lock.shared);
     race_view_drop(x->at_fence);
