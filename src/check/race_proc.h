@@ -128,6 +128,7 @@ struct race_waiting {
     struct list link;
     struct race_rec old, now; /* each with a reference to its batch */
     enum race_rule rule;
+    uint32_t count;           /* pairs of these places, threads and phases: one verdict for all */
 };
 /* One in mode rma, which takes a process for one thread. Threads of all processes: number * size of
  * the job + rank. */
@@ -160,6 +161,7 @@ struct race {
     struct map pairs;        /* pairs of places that were reported */
     struct list waiting;     /* struct race_waiting: pairs whose verdict is not known yet */
     unsigned nwaiting;
+    uint64_t hasty;          /* verdicts that found no room to wait: only possible */
     struct map sites;        /* return address -> portable place */
     uint64_t races, values, possible, reported;
     uint8_t fetched;         /* it did accumulates that fetch, in this phase */

@@ -119,12 +119,13 @@ static void tell(const struct race_found *f)
     race_line("  not ordered: %s", race_rule_text(f->rule));
 }
 
-static void report(const struct race_found *f)
+/* It was found `count` times. */
+static void report(const struct race_found *f, uint32_t count)
 {
     struct race *r = proc->race;
     pvar_set_add(pvar_proc(), f->possible                  ? PVAR_RACE_POSSIBLE
                               : race_rule_is_value(f->rule) ? PVAR_RACE_VALUE
-                                                            : PVAR_RACE_FOUND, 1);
+                                                            : PVAR_RACE_FOUND, count);
     race_graph_race(f);
     if (is_known(f))
         return;
@@ -144,14 +145,47 @@ static void report(const struct race_found *f)
         tell(f);
 }
 
+static uint64_t issued(const struct race_rec *r)
+{
+    return r->batch->issued + r->tick;
+}
+
+/* What the verdict about a pair may depend on is the same for the two. */
+static int same_access(const struct race_rec *a, const struct race_rec *b)
+{
+    int same_call = a->site == b->site && a->deed.kind == b->deed.kind && a->call == b->call;
+    return same_call && a->batch->tid == b->batch->tid && a->batch->win == b->batch->win &&
+           a->batch->fetched == b->batch->fetched &&
+           issued(a) >> RACE_PHASE_BITS == issued(b) >> RACE_PHASE_BITS;
+}
+
+/* A pair in a loop waits once. */
+static int waits_already(const struct race_found *f)
+{
+    struct race *r = proc->race;
+    for (struct list *l = r->waiting.next; l != &r->waiting; l = l->next) {
+        struct race_waiting *w = LIST_OBJ(l, struct race_waiting, link);
+        if (w->rule != f->rule || w->count == UINT32_MAX || !same_access(&w->old, f->old) ||
+            !same_access(&w->now, f->now))
+            continue;
+        w->count++;
+        return 1;
+    }
+    return 0;
+}
+
 /* 0: there is no room. */
 static int hold(const struct race_found *f)
 {
     struct race *r = proc->race;
+    if (waits_already(f))
+        return 1;
     struct race_waiting *w = r->nwaiting < MOST_WAITING ? malloc(sizeof *w) : NULL;
-    if (!w)
+    if (!w) {
+        r->hasty++;
         return 0;
-    *w = (struct race_waiting){.old = *f->old, .now = *f->now, .rule = f->rule};
+    }
+    *w = (struct race_waiting){.old = *f->old, .now = *f->now, .rule = f->rule, .count = 1};
     race_batch_ref(w->old.batch);
     race_batch_ref(w->now.batch);
     list_push(&r->waiting, &w->link);
@@ -175,11 +209,6 @@ void race_count(void)
     show(PVAR_RACE_LOST, n->lost);
 }
 
-static uint64_t issued(const struct race_rec *r)
-{
-    return r->batch->issued + r->tick;
-}
-
 void race_report_waiting(uint64_t clock, int heard)
 {
     struct race *r = proc->race;
@@ -191,7 +220,7 @@ void race_report_waiting(uint64_t clock, int heard)
             continue;
         f.possible = !heard || race_pair_may_lock(&r->region, &f);
         if (!r->off)
-            report(&f);
+            report(&f, w->count);
         list_del(l);
         race_batch_drop(w->old.batch);
         race_batch_drop(w->now.batch);
@@ -209,7 +238,7 @@ void race_report(void *arg, const struct race_found *f)
     if (now.depends && hold(f))
         return;
     now.possible |= now.depends;
-    report(&now);
+    report(&now, 1);
 }
 
 void race_ordered(void *arg, const struct race_rec *early, const struct race_rec *late)
@@ -228,13 +257,16 @@ void race_ordered(void *arg, const struct race_rec *early, const struct race_rec
 void race_summary(void)
 {
     struct race *r = proc->race;
-    int64_t v[4] = {(int64_t)r->races, (int64_t)r->values, (int64_t)r->possible,
-                    (int64_t)r->region.n.lost};
-    if (coll_allreduce_i64(v, 4, COLL_SUM, proc->obj->world) || boot_rank())
+    int64_t v[5] = {(int64_t)r->races, (int64_t)r->values, (int64_t)r->possible,
+                    (int64_t)r->region.n.lost, (int64_t)r->hasty};
+    if (coll_allreduce_i64(v, 5, COLL_SUM, proc->obj->world) || boot_rank())
         return;
     if (v[0] || v[1] || v[3])
         race_line("race checker: %lld race%s, %lld of uncertain value, %lld possible; "
                   "%lld accesses found no memory (MPIR_CVAR_RACE_MEM)",
                   (long long)v[0], v[0] == 1 ? "" : "s", (long long)v[1], (long long)v[2],
                   (long long)v[3]);
+    if (v[4])
+        race_line("race checker: %lld verdict%s found no room to wait for the end of the phase: "
+                  "only possible", (long long)v[4], v[4] == 1 ? "" : "s");
 }
