@@ -142,6 +142,8 @@ void race_sending(struct comm *c, int dest)
     if (dest < 0 || r->off)
         return;
     int world = comm_peer_world(c, dest);
+    if (!boot_is_own(world))
+        return;
     struct race_peer *p = (uint32_t)world == r->me ? NULL : race_peer_of(world);
     const struct race_thread *t = race_self();
     if (r->runtime)
@@ -194,7 +196,7 @@ static int threads_make(struct race *r)
     r->threads = race_is_full() ? RACE_THREADS : 1;
     r->tids = (uint32_t)(r->threads * boot_size());
     for (int i = 0; i < r->threads; i++)
-        r->thread[i] = (struct race_thread){(uint32_t)(i * boot_size() + boot_rank()), 0, 0,
+        r->thread[i] = (struct race_thread){(uint32_t)(i * boot_size() + race_rank()), 0, 0,
                                             ++r->view_nos, race_view_ref(v)};
     race_view_drop(v);
     return 0;

@@ -284,7 +284,7 @@ void race_advice_tell(void)
     v[1] = a->full || proc->race->region.n.lost;
     if (coll_allreduce_i64(v, 2, COLL_MAX, world))
         return;
-    if (v[1] && !boot_rank())
+    if (v[1] && !race_rank())
         race_line("advice: none, since not everything was kept (MPIR_CVAR_RACE_MEM)");
     if (v[1] || !v[0])
         return;
@@ -295,7 +295,7 @@ void race_advice_tell(void)
     v[0] = mine && all;
     int err = coll_allreduce_i64(v, 1, COLL_MIN, world);
     if (!err && v[0] && !coll_allgather_bytes(mine, all, each * sizeof *mine, world) &&
-        !boot_rank())
+        !race_rank())
         judge(all, each * size);
     free(mine);
     free(all);

@@ -12,9 +12,19 @@
 
 /* --- joins ------------------------------------------------------------------------------------ */
 
+int race_is_inside(const struct comm *c)
+{
+    if (c->remote)
+        return 0;
+    for (int i = 0; i < c->size; i++)
+        if (!boot_is_own(comm_world(c, i)))
+            return 0;
+    return 1;
+}
+
 static int spans_job(const struct comm *c)
 {
-    return !c->remote && c->size == boot_size();
+    return c->size == boot_size() && race_is_inside(c);
 }
 
 /* Clocks as an array, for reductions by MPI_MAX. NULL: no memory. */
@@ -84,7 +94,8 @@ int race_hear(struct comm *c, int sent)
         return -1;
     for (int i = 0; i < c->size; i++) {
         whole &= all[i];
-        for (uint32_t t = (uint32_t)comm_world(c, i); t < r->tids; t += (uint32_t)boot_size())
+        for (uint32_t t = (uint32_t)(comm_world(c, i) - boot_first()); t < r->tids;
+             t += (uint32_t)boot_size())
             r->region.did[t] |= all[i] & RACE_DID;
     }
     return whole != 0;
@@ -92,12 +103,15 @@ int race_hear(struct comm *c, int sent)
 
 /* The end of a phase: all records are where they belong, then everything that is complete is
  * known to all. Where some thread goes on beside the call, or some records wait for a lock, that is
- * not so. */
+ * not so. Once a process has failed no phase ends any more: some members may have ended the last
+ * one, and others not. */
 static void end_phase(struct comm *c)
 {
     struct race *r = proc->race;
     size_t at = 0;
     int sent = 1;
+    if (boot_failed_count())
+        return;
     for (struct map_entry *e; (e = map_next(&r->wins, &at)) != NULL;)
         sent &= race_send_open(e->value);
     race_settle();
@@ -128,7 +142,7 @@ static void end_phase(struct comm *c)
 
 void race_joined(struct comm *c)
 {
-    if (c->remote || proc->race->off)
+    if (proc->race->off || !race_is_inside(c))
         return;
     race_advice_release();
     race_tick();
@@ -221,7 +235,7 @@ void race_collective(const struct coll_args *a)
 {
     struct coll_args out;
     struct clocks c;
-    if (a->comm->remote || proc->race->off || boot_failed_count())
+    if (proc->race->off || boot_failed_count() || !race_is_inside(a->comm))
         return;
     if (!edges(a, &c, &out)) {
         proc->race->off = 1; /* others wait for its part */
@@ -392,7 +406,7 @@ void race_watch_send_init(struct request *r, struct comm *c, int dest)
 
 static struct watch *watch_collective(const struct coll_args *a, struct request *r)
 {
-    struct watch *x = a->comm->remote ? NULL : wrap(r);
+    struct watch *x = race_is_inside(a->comm) ? wrap(r) : NULL;
     if (x)
         x->a = *a;
     return x;

@@ -178,7 +178,7 @@ int race_full_init(void)
     if (!race_is_full())
         return 0;
     if (!t) {
-        if (!boot_rank())
+        if (!race_rank())
             log_warn("MPIR_CVAR_RACE=full: the program was not linked by mpicc -race; its loads "
                      "and stores are not seen");
         return 0;

@@ -229,7 +229,7 @@ static void put_node(int fd, const struct node *n)
         snprintf(thread, sizeof thread, ", thread %u", n->tid / ranks);
     if (n->runs != 1)
         snprintf(times, sizeof times, ", %llu times", (unsigned long long)n->runs);
-    dprintf(fd, "    n%d_%u [label=\"%s%s\\nrank %u%s%s%s\\n%llu bytes%s\"];\n", boot_rank(),
+    dprintf(fd, "    n%d_%u [label=\"%s%s\\nrank %u%s%s%s\\n%llu bytes%s\"];\n", race_rank(),
             n->number, race_call_name((enum race_call)n->call),
             !n->buffer ? "" : n->kind == RACE_LOAD ? " reads" : " writes", n->tid % ranks, thread,
             *at ? "\\n" : "", quoted(at, text, sizeof text), (unsigned long long)(n->end - n->at),
@@ -250,8 +250,8 @@ static void put_edge(int fd, const struct edge *e)
     if (e->runs > 1)
         snprintf(times, sizeof times, "\\n%llu times", (unsigned long long)e->runs);
     const char *rest = races ? race_rule_text((enum race_rule)(e->call & (RACES - 1))) : at;
-    dprintf(fd, "  n%d_%u -> n%d_%u [%slabel=\"%s%s%s%s%s\"];\n", boot_rank(), e->from->number,
-            boot_rank(), e->to->number, races ? "color=red, dir=none, " : "", call,
+    dprintf(fd, "  n%d_%u -> n%d_%u [%slabel=\"%s%s%s%s%s\"];\n", race_rank(), e->from->number,
+            race_rank(), e->to->number, races ? "color=red, dir=none, " : "", call,
             *at ? "\\n" : "", quoted(rest, text, sizeof text), races ? "" : how[e->heard], times);
 }
 
@@ -270,11 +270,11 @@ static void put_part(int fd, const struct race_graph *g)
             any |= is_shown(n, c);
         if (!any)
             continue;
-        dprintf(fd, "  subgraph cluster_%d_%u {\n    label=\"%s\\nat rank %d\";\n", boot_rank(),
+        dprintf(fd, "  subgraph cluster_%d_%u {\n    label=\"%s\\nat rank %d\";\n", race_rank(),
                 c->number,
                 quoted(*c->label ? c->label : c->win ? "a window" : "buffers and own memory", text,
                        sizeof text),
-                boot_rank());
+                race_rank());
         for (const struct node *n = g->nodes; n; n = n->next)
             if (is_shown(n, c))
                 put_node(fd, n);
@@ -284,7 +284,7 @@ static void put_part(int fd, const struct race_graph *g)
         put_edge(fd, e);
     if (g->left_out)
         dprintf(fd, "  // %llu dependences of rank %d left out\n",
-                (unsigned long long)g->left_out, boot_rank());
+                (unsigned long long)g->left_out, race_rank());
 }
 
 void race_graph_write(void)
@@ -292,7 +292,7 @@ void race_graph_write(void)
     const struct race_graph *g = proc->race->graph;
     const int how = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
     for (int rank = 0; g && rank < boot_size(); rank++) {
-        if (rank == boot_rank()) {
+        if (rank == race_rank()) {
             int fd = open(cvar.race_graph, rank ? how : how | O_TRUNC, 0644);
             if (fd < 0)
                 log_warn("MPIR_CVAR_RACE_GRAPH: %s: %s", cvar.race_graph, strerror(errno));

@@ -446,7 +446,8 @@ static int on_records(int src, const void *msg, size_t len)
         return 0;
     if (len < sizeof m || (memcpy(&m, msg, sizeof m),
                            len < sizeof m + (size_t)m.n * sizeof(struct race_wire_rec)) ||
-        m.tid >= proc->race->tids || m.tid % (uint32_t)boot_size() != (uint32_t)src) {
+        m.tid >= proc->race->tids ||
+        m.tid % (uint32_t)boot_size() != (uint32_t)(src - boot_first())) {
         am_malformed(src, "records of the race checker");
         return 0;
     }

@@ -11,6 +11,7 @@
 
 #include "am/am.h"
 #include "base/list.h"
+#include "boot/boot.h"
 #include "check/race.h"
 #include "check/race_runtime.h"
 #include "check/race_types.h"
@@ -173,6 +174,12 @@ struct race {
     uint64_t code_at, code_end; /* of this library */
 };
 
+/* Rank of this process in its job: threads are numbered by it. boot_rank() does not begin with 0 in
+ * a job that was spawned. */
+static inline int race_rank(void)
+{
+    return boot_rank() - boot_first();
+}
 /* race.c */
 struct race_thread *race_self(void); /* the calling thread */
 uint64_t race_tick(void);
@@ -190,7 +197,9 @@ uint64_t race_site(const void *address);
 uint64_t race_place(uint64_t address); /* the same of an address in the program */
 /* fn(arg) once when r is complete and its end is seen, or it is freed. */
 void race_watch_done(struct request *r, void (*fn)(void *arg), void *arg);
-/* race_coll.c: all processes of c say which accumulates they did; all are here. 1: all have sent
+/* race_coll.c: are all members of this job? What others are in is not watched. */
+int race_is_inside(const struct comm *c);
+/* All processes of c say which accumulates they did; all are here. 1: all have sent
  * their records (`sent`), and each thread that calls knows all that its process did; -1: an error.
  * Waits. */
 int race_hear(struct comm *c, int sent);

@@ -111,7 +111,7 @@ static void tell(const struct race_found *f)
     where(f, at, place, sizeof place);
     race_line("%s: %llu byte%s of %s at rank %d",
          f->possible ? "POSSIBLE RACE" : race_rule_is_value(f->rule) ? "VALUE" : "RACE",
-         (unsigned long long)(end - at), end - at == 1 ? "" : "s", place, boot_rank());
+         (unsigned long long)(end - at), end - at == 1 ? "" : "s", place, race_rank());
     describe(f->old, text, sizeof text);
     race_line("%s", text);
     describe(f->now, text, sizeof text);
@@ -237,7 +237,7 @@ void race_report(void *arg, const struct race_found *f)
         return;
     if (now.depends && hold(f))
         return;
-    now.possible |= now.depends;
+    now.possible |= now.depends || boot_failed_count(); /* see end_phase() */
     report(&now, 1);
 }
 
@@ -259,7 +259,7 @@ void race_summary(void)
     struct race *r = proc->race;
     int64_t v[5] = {(int64_t)r->races, (int64_t)r->values, (int64_t)r->possible,
                     (int64_t)r->region.n.lost, (int64_t)r->hasty};
-    if (coll_allreduce_i64(v, 5, COLL_SUM, proc->obj->world) || boot_rank())
+    if (coll_allreduce_i64(v, 5, COLL_SUM, proc->obj->world) || race_rank())
         return;
     if (v[0] || v[1] || v[3])
         race_line("race checker: %lld race%s, %lld of uncertain value, %lld possible; "

@@ -82,6 +82,8 @@ void race_win_made(struct rma_win *w, const void *site)
 {
     struct race *r = proc->race;
     struct comm *c = rma_win_comm(w);
+    if (!race_is_inside(c))
+        return;
     struct race_win *x = calloc(1, sizeof *x);
     struct race_member me = mine(w);
     if (x)
