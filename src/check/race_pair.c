@@ -38,6 +38,15 @@ enum race_order race_order_of(const struct race_rec *a, const struct race_rec *b
 
 /* --- two records ------------------------------------------------------------------------------ */
 
+/* Accumulates are atomic only where their elements lie alike: a third one may fit the newer, and not
+ * the older. */
+static int lie_alike(const struct race_rec *old, const struct race_rec *now)
+{
+    uint32_t size = old->deed.esize;
+    return old->deed.kind < RACE_ACC || size < 2 ||
+           !race_lanes_shifted(&old->lane, &now->lane, size);
+}
+
 /* Rule D: the same thread knew the same, the older access was complete before the newer was issued,
  * and each access that interferes with it does with the newer. What lets the origin in adds to what
  * it knew: then both are of one epoch, whose number is the window's. */
@@ -48,10 +57,10 @@ int race_pair_dominated(const struct race_rec *old, const struct race_rec *now)
     int same_window = a->accumulate == b->accumulate && a->epoch == b->epoch &&
                       (!a->epoch || a->win == b->win);
     int done_before = a->done != RACE_OPEN && !a->closer && a->done <= issued(now);
-    if (b->view_no == RACE_NO_VIEW)
+    if (b->view_no == RACE_NO_VIEW || !same_knowledge || !same_window)
         return 0;
-    return same_knowledge && same_window && done_before && race_deed_covers(now->deed, old->deed) &&
-           race_lane_covers(&now->lane, &old->lane);
+    return done_before && race_deed_covers(now->deed, old->deed) &&
+           race_lane_covers(&now->lane, &old->lane) && lie_alike(old, now);
 }
 
 static int one_process(const struct race_region *g, uint32_t a, uint32_t b)

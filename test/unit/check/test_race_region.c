@@ -390,6 +390,36 @@ START_TEST(two_puts_without_a_flush)
 }
 END_TEST
 
+/* Both knew the same when they were issued. The post of its target adds to what the first knew; or
+ * elements of accumulates lie apart. */
+START_TEST(what_does_not_hide)
+{
+    struct race_batch *a = batch(0, 5, 6), *b = batch(0, 7, 8);
+    struct race_rec old = {.lane = {0, 8, 0, 1}, .deed = {.kind = RACE_PUT}, .batch = a};
+    struct race_rec now = {.lane = {0, 8, 0, 1}, .deed = {.kind = RACE_PUT}, .batch = b};
+    a->win = 1;
+    b->win = 2;
+    ck_assert_int_eq(race_pair_dominated(&old, &now), 1);
+    a->epoch = 1;
+    ck_assert_int_eq(race_pair_dominated(&old, &now), 0);
+    b->epoch = 1; /* of another window */
+    ck_assert_int_eq(race_pair_dominated(&old, &now), 0);
+    b->win = 1;
+    ck_assert_int_eq(race_pair_dominated(&old, &now), 1);
+    old.deed.kind = now.deed.kind = RACE_ACC; /* elements that lie apart */
+    old.deed.esize = now.deed.esize = 8;
+    old.lane.at = 4;
+    now.lane.len = 16;
+    ck_assert_int_eq(race_pair_dominated(&old, &now), 0);
+    old.lane.at = 8;
+    ck_assert_int_eq(race_pair_dominated(&old, &now), 1);
+    a->view_no = b->view_no = RACE_NO_VIEW; /* it may have come out of order */
+    ck_assert_int_eq(race_pair_dominated(&old, &now), 0);
+    race_batch_drop(a);
+    race_batch_drop(b);
+}
+END_TEST
+
 START_TEST(open_ones_outlive_a_phase)
 {
     struct race_region g;
@@ -428,6 +458,7 @@ Suite *suite_race_region(void)
     tcase_add_test(t, starved);
     tcase_add_test(t, a_loop_of_put_and_flush_is_one_record);
     tcase_add_test(t, two_puts_without_a_flush);
+    tcase_add_test(t, what_does_not_hide);
     tcase_add_test(t, open_ones_outlive_a_phase);
     suite_add_tcase(s, t);
     return s;
