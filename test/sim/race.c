@@ -7,6 +7,8 @@
  *   race-starved-*  4 KiB for records: nothing but these bytes is reported
  *   race-flag       a flag made of accumulates orders two others: no race
  *   race-merge      the second operation of a record comes after what is complete meanwhile
+ *   race-post       records and their end come before the post that lets them in
+ *   race-loop       a pair in a loop takes no place from another one
  *
  * The oracle has clocks of its own: `sure` is what a rank knows of another by the calls alone,
  * `wide` what it may know by the messages of the checker that have come before they are due.
@@ -837,6 +839,93 @@ static void merge(void *arg)
     MPI_Win_free(&win[0]);
 }
 
+static void two_windows(MPI_Aint bytes, char **mem, MPI_Win win[2])
+{
+    MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, mem, &win[0]);
+    MPI_Win_create(*mem, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win[1]);
+}
+
+/* Records leave in parts, rank 1 posts late, and a put of rank 2 comes behind the epoch of rank 0:
+ * after a message, or, with odd seeds, at any time. */
+static void late_post(void *arg)
+{
+    int rank, v[8] = {0}, races = (int)(sim_seed() % 2), to, many = 3;
+    char *mem;
+    MPI_Win win[2];
+    MPI_Group all, one;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    proc->race->pend_max = 2;
+    two_windows(64, &mem, win);
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    to = rank == 0;
+    MPI_Group_incl(all, 1, &to, &one);
+    if (rank == 0) {
+        OK(MPI_Win_start(one, 0, win[0]));
+        for (int i = 0; i < many; i++)
+            OK(MPI_Put(v, 1, MPI_INT, 1, 8 * i, 1, MPI_INT, win[0]));
+        OK(MPI_Win_complete(win[0]));
+        if (!races)
+            OK(MPI_Send(v, 1, MPI_INT, 2, 0, MPI_COMM_WORLD));
+    } else if (rank == 1) {
+        sim_compute((int)(sim_seed() / 2 % 3) * 300);
+        OK(MPI_Win_post(one, 0, win[0]));
+        OK(MPI_Win_wait(win[0]));
+    } else {
+        if (!races)
+            OK(MPI_Recv(v, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win[1]));
+        OK(MPI_Put(v, 1, MPI_INT, 1, 0, 1, MPI_INT, win[1]));
+        OK(MPI_Win_unlock(1, win[1]));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(proc->race->races == (uint64_t)(races && rank == 1));
+    SIM_CHECK(proc->race->open.count == 0 && proc->race->nheld == 0);
+    MPI_Group_free(&all);
+    MPI_Group_free(&one);
+    MPI_Win_free(&win[1]);
+    MPI_Win_free(&win[0]);
+}
+
+/* Rank 1 puts twice. Rank 0 fetches, so that verdicts wait; it puts many times beside the first put,
+ * then gets beside the second. */
+static void loop(void *arg)
+{
+    static int is_there;
+    int rank, v = 0, flag;
+    char *mem;
+    MPI_Win win;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    is_there = 0;
+    MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+    MPI_Win_lock_all(0, win);
+    if (rank == 1) {
+        OK(MPI_Put(&rank, 1, MPI_INT, 2, 0, 1, MPI_INT, win));
+        OK(MPI_Put(&rank, 1, MPI_INT, 2, 8, 1, MPI_INT, win));
+        OK(MPI_Win_flush(2, win));
+    }
+    while (!is_there) {
+        OK(MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
+        is_there |= rank == 2 && proc->race->region.n.records == 2;
+        sim_compute(1);
+    }
+    if (rank == 0) {
+        OK(MPI_Fetch_and_op(&v, &v, MPI_INT, 2, 32, MPI_NO_OP, win));
+        OK(MPI_Win_flush(2, win));
+        for (int i = 0; i < 1100; i++) {
+            OK(MPI_Put(&rank, 1, MPI_INT, 2, 0, 1, MPI_INT, win));
+            OK(MPI_Win_flush(2, win));
+        }
+        OK(MPI_Get(&v, 1, MPI_INT, 2, 8, 1, MPI_INT, win));
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(proc->race->hasty == 0 && proc->race->nwaiting == 0);
+    SIM_CHECK(proc->race->races == (rank == 2 ? 2u : 0u));
+    MPI_Win_free(&win);
+}
+
 /* --- knobs ------------------------------------------------------------------------------------ */
 
 static void watched(struct sim_knobs *k)
@@ -875,5 +964,7 @@ const struct scenario scenarios_race[] = {
     {"race-starved-5", 5, 1, random_program, NULL, starved},
     {"race-flag", 4, 1, flag, NULL, watched},
     {"race-merge", 2, 1, merge, NULL, watched},
+    {"race-post", 3, 1, late_post, NULL, watched},
+    {"race-loop", 3, 1, loop, NULL, watched},
     {NULL, 0, 0, NULL, NULL, NULL},
 };
