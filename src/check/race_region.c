@@ -404,12 +404,12 @@ static int node_close(struct race_region *g, struct race_node *n)
 /* Room for one more? */
 static int make_room(struct race_region *g)
 {
-    while (g->n.bytes > g->budget) {
+    while (!g->full && g->n.bytes > g->budget) {
         struct race_node *n = heaviest(g);
-        if (!n || !node_close(g, n))
-            return 0;
+        g->full = !n || !node_close(g, n);
     }
-    return 1;
+    g->full &= g->n.bytes > g->budget;
+    return !g->full;
 }
 
 /* --- what others call ------------------------------------------------------------------------- */
@@ -462,6 +462,7 @@ void race_region_close(struct race_region *g, struct race_batch *b, uint64_t don
         walk_nodes(&w);
     }
     b->open = NULL;
+    g->full = 0;
 }
 
 /* Nodes without records go, those of pages before those of spans. */
@@ -508,6 +509,7 @@ void race_region_phase(struct race_region *g, uint64_t floor)
             rec_drop(g, list[i]);
     free(list);
     purge(g);
+    g->full = 0;
 }
 
 void race_region_forget(struct race_region *g, uint64_t at, uint64_t end)
@@ -518,6 +520,7 @@ void race_region_forget(struct race_region *g, uint64_t at, uint64_t end)
         if (list[i]->lane.at < end && race_lane_end(&list[i]->lane) > at)
             rec_drop(g, list[i]);
     free(list);
+    g->full = 0;
 }
 
 void race_region_free(struct race_region *g)
