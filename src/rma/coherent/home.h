@@ -85,7 +85,8 @@ static inline void rma_alone_leave(struct rma_alone *a)
 static inline int rma_alone_enter(struct rma_alone *a, uint64_t off, uint64_t len)
 {
     unsigned sign = atomic_load_explicit(a->sign, memory_order_relaxed);
-    atomic_store_explicit(a->sign, sign + 1, memory_order_relaxed);
+    /* odd, whatever it was: a signal handler may have jumped out of an access */
+    atomic_store_explicit(a->sign, (sign + 1) | 1, memory_order_relaxed);
     if (__builtin_expect(a->light, 1))
         atomic_signal_fence(memory_order_seq_cst); /* look() executes the fence here */
     else

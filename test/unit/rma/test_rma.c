@@ -1,7 +1,8 @@
-/* test_rma.c - rma/rma.c: packets, sums, learnt, late packets. */
+/* test_rma.c - rma/rma.c: packets, sums, learnt, late packets; rma/coherent/home.h: the sign. */
 #include "unit.h"
 
 #include "dt/make.h"
+#include "rma/coherent/home.h"
 #include "unit_rma.h"
 #include "world.h"
 
@@ -108,6 +109,26 @@ START_TEST(learnt)
 }
 END_TEST
 
+/* A signal handler jumps out of an access: the next one still has an odd sign, and another one. */
+START_TEST(sign_after_a_jump)
+{
+    atomic_uint sign = 0;
+    atomic_uchar tile = 1;
+    struct rma_alone a = {.sign = &sign, .tiles = &tile, .shift = 12, .light = 1};
+    ck_assert_int_eq(rma_alone_enter(&a, 0, 8), 1);
+    unsigned left = atomic_load(&sign); /* no rma_alone_leave() */
+    ck_assert_uint_eq(left & 1, 1);
+    ck_assert_int_eq(rma_alone_enter(&a, 0, 8), 1);
+    ck_assert_uint_eq(atomic_load(&sign) & 1, 1);
+    ck_assert_uint_ne(atomic_load(&sign), left);
+    rma_alone_leave(&a);
+    ck_assert_uint_eq(atomic_load(&sign) & 1, 0);
+    atomic_store(&tile, 0);
+    ck_assert_int_eq(rma_alone_enter(&a, 0, 8), 0);
+    ck_assert_uint_eq(atomic_load(&sign) & 1, 0);
+}
+END_TEST
+
 Suite *suite_rma(void)
 {
     Suite *s = suite_create("rma/rma");
@@ -117,6 +138,7 @@ Suite *suite_rma(void)
     tcase_add_test(t, sums);
     tcase_add_test(t, learnt);
     tcase_add_test(t, late_packets);
+    tcase_add_test(t, sign_after_a_jump);
     suite_add_tcase(s, t);
     return s;
 }
