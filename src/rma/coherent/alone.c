@@ -74,11 +74,18 @@ static int inside(void *arg)
     return g->left != 0;
 }
 
+/* As near_map() of the peers sees it. */
+static int peers_map(const struct rma_win *w)
+{
+    const struct mem_segment *s = mem_segment_of(w->base, (size_t)w->bytes);
+    return w->node.area || (s && s->fd >= 0);
+}
+
 void rma_alone_make(struct rma_win *w, size_t tile, struct coh_gate *gate)
 {
     struct rma_coherent *x = w->coherent;
     size_t tiles = ((size_t)w->bytes + tile - 1) / tile, signs = (size_t)w->nears * LINE;
-    if (w->nears < 2 || !tiles || x->guard)
+    if (w->nears < 2 || !tiles || x->guard || !peers_map(w))
         return;
     struct rma_gate *g = calloc(1, sizeof *g);
     if (g) {
