@@ -302,6 +302,7 @@ static int give_up(struct coh *c, struct coh_ask *a, int err)
     if (a->pinned)
         coh_pin(c, a->space, a->off, a->len, -1);
     a->pinned = 0;
+    coh_gate_keep(c, a, -1);
     if (err == -EBUSY)
         coh_count(c, PVAR_COH_CONFLICTS, 1);
     if (err) /* what it shut is as it was */
@@ -372,7 +373,9 @@ int coh_acquire(struct coh *c, struct coh_ask *a)
         return conflict_leaves(c, a) ? SPACE_AGAIN : give_up(c, a, -EBUSY);
     if (is_busy(c, a->off, a->len))
         return SPACE_AGAIN;
-    /* At each attempt, since words may have been given back between two of them. */
+    /* Accesses at home do not open it again between two attempts: it would go round for ever. */
+    if (a->space || a->mode != COH_READ)
+        coh_gate_keep(c, a, 1);
     int err = a->space || a->mode != COH_READ ? coh_gate_shut(c, a->off, a->len) : 0;
     if (!err && !a->pinned)
         err = coh_room(c, a, 1);

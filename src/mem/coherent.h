@@ -55,7 +55,7 @@ struct coh_ask {
     uint64_t ptr;       /* out: address of off in that space */
     size_t bad;         /* out, with an error: displacement ... */
     unsigned bad_space; /* ... and instance that holds or has lost it */
-    int pinned, counted, err;
+    int pinned, counted, shut, err;
 };
 int coh_acquire(struct coh *c, struct coh_ask *a);
 /* The last hold of just this range.  -EINVAL: there is none. on_stream: it ends when the stream

@@ -28,8 +28,18 @@ static size_t end_of(const struct coh *c, size_t off, size_t len)
 void coh_gate_open(struct coh *c, size_t off, size_t len)
 {
     for (size_t t = off / c->tile; c->gate.alone && t < end_of(c, off, len); t++)
-        if (coh_at_home(c, t)) /* release: the data are there; pairs with the peer's acquire */
+        /* release: the data are there; pairs with the peer's acquire */
+        if (!c->tiles[t].asks && coh_at_home(c, t))
             atomic_store_explicit(&c->gate.alone[t], 1, memory_order_release);
+}
+
+void coh_gate_keep(struct coh *c, struct coh_ask *a, int by)
+{
+    if (a->shut == (by > 0))
+        return;
+    a->shut = by > 0;
+    for (size_t t = a->off / c->tile; t < end_of(c, a->off, a->len); t++)
+        c->tiles[t].asks += (uint32_t)by;
 }
 
 int coh_gate_shut(struct coh *c, size_t off, size_t len)

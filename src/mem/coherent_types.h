@@ -14,6 +14,7 @@ struct coh_inst { /* a tile's instance in one space; a bit for each lane */
 struct coh_tile {
     uint64_t fly;  /* lanes of copies under way */
     uint64_t lost; /* valid nowhere: their device failed */
+    uint32_t asks; /* acquires that have shut it and wait: it stays shut for them */
 };
 struct coh_chunk {
     uint32_t holds; /* of its tiles, a hold once */
@@ -103,6 +104,8 @@ void coh_gate_open(struct coh *c, size_t off, size_t len);
 /* Take them back before a lane leaves home or is held for writing.  SPACE_AGAIN: a peer still acts;
  * call again, from the top. */
 int coh_gate_shut(struct coh *c, size_t off, size_t len);
+/* by 1: from now on coh_gate_open() leaves the words of a's range as they are; -1: no more. */
+void coh_gate_keep(struct coh *c, struct coh_ask *a, int by);
 
 /* --- coherent_chunk.c ---- */
 static inline size_t coh_chunk_first(const struct coh_where *w, size_t off)

@@ -421,8 +421,8 @@ static void gate_waits(void)
     inside = 1;
     job_check(coh_acquire(c, &a) == SPACE_AGAIN && !alone[0] && !alone[1] && alone[2]);
     job_check(coh_at_home(c, 0) && coh_at_home(c, 1));
-    coh_gate_open(c, 0, sizeof home); /* as an access by message may do meanwhile */
-    job_check(alone[0] && coh_acquire(c, &a) == SPACE_AGAIN && !alone[0]);
+    coh_gate_open(c, 0, sizeof home); /* as an access by message may do meanwhile: it waits on */
+    job_check(!alone[0] && alone[2] && coh_acquire(c, &a) == SPACE_AGAIN && !alone[0]);
     inside = 0;
     int err;
     while ((err = coh_acquire(c, &a)) == SPACE_AGAIN)
@@ -442,6 +442,14 @@ static void gate_waits(void)
     while ((err = coh_evict(c, &out)) == SPACE_AGAIN)
         ;
     job_check(!err && alone[1] && !coh_check(c));
+    /* an acquire that waited and is refused keeps nothing shut */
+    struct coh_ask refused = {.off = 2 * COH_TILE_LEAST, .len = 8, .space = 2, .mode = COH_READ};
+    struct coh_ask holder = {.off = 2 * COH_TILE_LEAST, .len = 8, .mode = COH_WRITE};
+    inside = 1;
+    job_check(coh_acquire(c, &refused) == SPACE_AGAIN && !alone[2]);
+    inside = 0;
+    job_check(coh_acquire(c, &holder) == 0 && coh_acquire(c, &refused) == -EBUSY);
+    job_check(coh_release(c, holder.off, 8, 0, 0, NULL) == 0 && alone[2] && !coh_check(c));
     coh_drop(c);
 }
 
