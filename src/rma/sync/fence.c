@@ -65,7 +65,8 @@ static int few_left(void *arg)
         rma_fence_poll(w);
     if (w->fence.barriers > x->left && w->comm->misaligned) {
         w->dead = 1;
-        w->err = err_make(MPI_ERR_NOT_SAME, "%s", w->comm->misaligned);
+        if (!w->err) /* it is asked at each poll */
+            w->err = err_make(MPI_ERR_NOT_SAME, "%s", w->comm->misaligned);
         /* Near barriers stay open. Requests end by it, too; until then they use the communicator,
          * which goes with the window. */
         return w->all_near;
