@@ -19,6 +19,8 @@
 
 extern char **environ;
 
+static const uint64_t REAP_NS = 1000000000u; /* MPI_Finalize waits so long for a killed one */
+
 enum {
     KEPT = 128, /* lines: of many verdicts at once, too */
     ASKED = 4,  /* at a time: each may read a program of gigabytes */
@@ -29,7 +31,7 @@ struct site_line {
     struct list link;
     uint64_t id;
     enum { LINE_NEW, LINE_ASKED, LINE_OVER } state;
-    pid_t pid;
+    pid_t pid;      /* 0: none, or the system has given it back */
     int fd;         /* LINE_ASKED: of the answer */
     uint64_t until; /* ns */
     size_t n;
@@ -76,17 +78,26 @@ static void ask(struct site_line *s, uint64_t ns)
     close(fd[1]);
 }
 
+/* Where the program ignores SIGCHLD or waits for any child, it may be gone, and its number another
+ * process's: then waitpid() fails. 0: it is not over yet. */
+static int reap(struct site_line *s)
+{
+    if (s->pid && waitpid(s->pid, NULL, WNOHANG) == 0)
+        return 0;
+    s->pid = 0;
+    return 1;
+}
+
+/* It has answered, or never will. What is killed may take a while to end, as where a file system
+ * does not answer: the lock is held, so it is reaped later. */
 static void end(struct site_line *s)
 {
     s->state = LINE_OVER;
     if (sched)
         return;
     close(s->fd);
-    /* It has answered, or never will. Where the program ignores SIGCHLD or waits for any child, it
-     * may be gone, and its number another process's. */
-    if (waitpid(s->pid, NULL, WNOHANG) == 0 && !kill(s->pid, SIGKILL))
-        while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
-            ;
+    if (!reap(s))
+        kill(s->pid, SIGKILL);
     s->text[strcspn(s->text, "\n")] = 0;
     if (!strncmp(s->text, "??", 2) || strstr(s->text, ":?"))
         s->text[0] = 0;
@@ -126,7 +137,8 @@ static struct site_line *new_line(struct check *k, uint64_t id)
     struct site_line *s = NULL;
     int n = 0;
     for (struct list *l = k->lines.next; l != &k->lines; l = l->next, n++)
-        if (!s && LIST_OBJ(l, struct site_line, link)->state == LINE_OVER)
+        if (!s && LIST_OBJ(l, struct site_line, link)->state == LINE_OVER &&
+            reap(LIST_OBJ(l, struct site_line, link)))
             s = LIST_OBJ(l, struct site_line, link);
     if (n < KEPT)
         s = malloc(sizeof *s);
@@ -148,6 +160,8 @@ int site_soon(uint64_t id)
         return 1; /* without a line */
     for (struct list *l = k->lines.next; l != &k->lines; l = l->next) {
         struct site_line *other = LIST_OBJ(l, struct site_line, link);
+        if (other->state == LINE_OVER)
+            reap(other);
         if (other->state == LINE_ASKED) /* it may be that none waits for this one any more */
             turn(other);
         asked += other->state == LINE_ASKED;
@@ -164,6 +178,9 @@ void sites_drop(struct check *k)
         struct site_line *s = LIST_OBJ(l, struct site_line, link);
         if (s->state == LINE_ASKED)
             end(s);
+        uint64_t until = time_now() + REAP_NS;
+        for (unsigned i = 0; !reap(s) && time_now() < until; i++)
+            thread_pause(i);
         free(s);
     }
 }
@@ -204,5 +221,7 @@ void site_text(uint64_t id, char *buf, size_t len)
         thread_pause(i);
         turn(s);
     }
+    for (unsigned i = 0; s == &one && !reap(s); i++) /* nothing keeps its number */
+        thread_pause(i);
     tell(id, s->state == LINE_OVER ? s->text : "", buf, len);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "check/check_types.h"
@@ -46,6 +47,7 @@ static void clean(void)
     char path[128];
     sites_drop(&checker);
     proc->check = NULL;
+    ck_assert_int_lt(waitpid(-1, NULL, WNOHANG), 0); /* each child was reaped */
     for (unsigned i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(path, sizeof path, "%s/%s", dir, files[i]);
         unlink(path);
