@@ -199,6 +199,7 @@ struct align {
     uint32_t alike;        /* all members' calls up to this one are known to be the same */
     int doubted;           /* judge: a process has an error, and waits for a word */
     int soon;              /* there is a difference: its verdict waits for lines of the program */
+    uint64_t soon_at;      /* judge: this is said again then (ns) */
     int warned;            /* judge: places that differ have been named */
     int unguarded;         /* its calls carry no note */
     struct align_cross *cross; /* cross.c; NULL: nothing yet */

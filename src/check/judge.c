@@ -23,6 +23,7 @@
 
 static const uint64_t GATHER_NS = 300000000u;  /* at most twice, for the rings of all others */
 static const uint64_t EXPLAIN_NS = 1000000000u; /* an error waits so long for a verdict */
+static const uint64_t SOON_NS = 2000000000u;   /* those with an error are asked again to wait */
 static const uint64_t ABORT_NS = 300000000u;   /* what hangs elsewhere ends so long after it */
 
 struct ring_msg {
@@ -217,9 +218,11 @@ static void look_in(struct align *a, uint64_t ns)
 /* Others that wait behind an error wait longer. */
 static void await_lines(struct align *a)
 {
+    uint64_t now = time_now();
     look_in(a, PLACES_NS);
-    if (a->doubted && !a->soon) {
+    if (a->doubted && now >= a->soon_at) {
         a->soon = 1;
+        a->soon_at = now + SOON_NS;
         to_all(a, ALIGN_SOON, NULL, 0);
     }
 }
@@ -503,8 +506,10 @@ void judge_explain(struct align *a)
         judge_send_ring(a, RING_EXPLAIN);
     }
     progress_wait_for(has_verdict, a, what, -1, EXPLAIN_NS);
-    if (a->soon && !has_verdict(a))
+    while (a->soon && !has_verdict(a)) { /* look-ups wait for each other: the judge says so again */
+        a->soon = 0;
         progress_wait_for(has_verdict, a, what, -1, SITE_NS + EXPLAIN_NS);
+    }
 }
 
 static int hook(void *arg)
