@@ -17,7 +17,10 @@
 #include "check/site.h"
 #include "say/trace_ring.h"
 
-enum { OUT = 1 << 16, LINE = 2048, THREADS = 64, EPOCHS = 256, SITES = 256, SITE_TEXT = 64 };
+enum {
+    OUT = 1 << 16, LINE = 2048, THREADS = 64, EPOCHS = 256, STATES = 1024, SITES = 256,
+    SITE_TEXT = 64
+};
 
 struct epoch {
     int32_t window, peer;
@@ -36,6 +39,8 @@ struct trace_file {
     uint32_t thread[THREADS];
     struct map site; /* texts by portable place */
     struct epoch epoch[EPOCHS];
+    struct epoch state[STATES]; /* of elements: they take no place from epochs */
+    uint64_t states_left;       /* found no place */
     char name[TRACE_NAMES][TRACE_CALL_LEN];
     char win[TRACE_WINS][SAY_NAME];
     char out[OUT];
@@ -117,7 +122,7 @@ static void epoch_close(struct trace_file *f, int32_t window, int32_t peer, cons
 {
     for (int i = 0; i < EPOCHS; i++) {
         struct epoch *e = &f->epoch[i];
-        if (!e->what || e->element || e->window != window || e->peer != peer ||
+        if (!e->what || e->window != window || e->peer != peer ||
             strcmp(e->what, what))
             continue;
         put_epoch(f, e, "e", ns);
@@ -141,22 +146,31 @@ static void epochs_end(struct trace_file *f)
     for (int i = 0; i < EPOCHS; i++)
         if (f->epoch[i].what)
             put_epoch(f, &f->epoch[i], "e", f->last);
+    for (int i = 0; i < STATES; i++)
+        if (f->state[i].what)
+            put_epoch(f, &f->state[i], "e", f->last);
+    if (f->states_left)
+        put(f, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"name\":\"states left out\","
+               "\"args\":{\"states\":%llu}}", f->rank, (unsigned long long)f->states_left);
     memset(f->epoch, 0, sizeof f->epoch);
+    memset(f->state, 0, sizeof f->state);
+    f->states_left = 0;
 }
 
 /* An element has one state at a time. */
 static void state_of(struct trace_file *f, const struct trace_event *e, const char *state)
 {
     struct epoch *place = NULL;
-    for (int i = 0; i < EPOCHS; i++) {
-        struct epoch *x = &f->epoch[i];
-        if (x->what && x->element && x->window == e->window && x->peer == e->peer) {
+    for (int i = 0; i < STATES; i++) {
+        struct epoch *x = &f->state[i];
+        if (x->what && x->window == e->window && x->peer == e->peer) {
             put_epoch(f, x, "e", e->at);
             x->what = NULL;
         }
         if (!x->what && !place)
             place = x;
     }
+    f->states_left += *state && !place;
     if (!*state || !place)
         return;
     *place = (struct epoch){e->window, e->peer, state, 1};
