@@ -38,8 +38,8 @@ enum race_order race_order_of(const struct race_rec *a, const struct race_rec *b
 
 /* --- two records ------------------------------------------------------------------------------ */
 
-/* Accumulates are atomic only where their elements lie alike: a third one may fit the newer, and not
- * the older. */
+/* Accumulates are atomic only where their elements lie alike: a third one may fit the newer, and
+ * not the older. */
 static int lie_alike(const struct race_rec *old, const struct race_rec *now)
 {
     uint32_t size = old->deed.esize;

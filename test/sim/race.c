@@ -887,8 +887,8 @@ static void late_post(void *arg)
     MPI_Win_free(&win[0]);
 }
 
-/* Rank 1 puts twice. Rank 0 fetches, so that verdicts wait; it puts many times beside the first put,
- * then gets beside the second. */
+/* Rank 1 puts twice. Rank 0 fetches, so that verdicts wait; it puts many times beside the first
+ * put, then gets beside the second. */
 static void loop(void *arg)
 {
     static int is_there;
