@@ -389,6 +389,12 @@ void boot_abort(int code, const char *why)
     _exit(code);
 }
 
+void boot_abort_own(int code, const char *why)
+{
+    proc->boot->ends_own = 1;
+    boot_abort(code, why);
+}
+
 /* --- node map -------------------------------------------------------------------
  * Processes of other jobs are on none of the nodes and hosts that it knows: they are reached as if
  * they were elsewhere. */

@@ -97,6 +97,8 @@ int boot_barrier_for(uint64_t ns);
 
 /* End the whole job with exit status `code`; `why` is one line for the user.  Does not return. */
 void boot_abort(int code, const char *why) __attribute__((cold, noreturn));
+/* The same for the job of this process only, where the launcher can go on with the others. */
+void boot_abort_own(int code, const char *why) __attribute__((cold, noreturn));
 
 /* --- node map ---------------------------------------------------------------
  * Nodes are numbered 0..boot_nodes()-1; local indexes follow world rank order. */
@@ -126,6 +128,8 @@ const char *boot_host_differs(const struct boot_host *a, const struct boot_host 
  * transport lost it.  The launcher's report costs a look at one byte of a page that our mpiexec
  * shares (only with -disable-auto-cleanup, else the job ends). */
 int boot_failed(int rank);
+/* 1 if the launcher has reported that the process has ended: it does nothing any more. */
+int boot_ended(int rank);
 /* Number of failed ranks so far: a cheap test before the caller looks at each. */
 int boot_failed_count(void);
 /* How its failure is known, for messages: "its process on h2 has ended".  Valid until
@@ -168,6 +172,9 @@ int boot_port_close(const char *port); /* -ENOENT: there is none */
 int boot_meet_begin(struct boot_meeting *m, int accepts, const char *port, const void *bring,
                     size_t len, int *fd);
 int boot_meet_test(struct boot_meeting *m);
+/* fn is called when the answer to a meeting was read by another call than its test: what was to
+ * make its descriptor readable is gone.  NULL: none. */
+void boot_on_met(void (*fn)(void));
 /* Start a job.  What is brought is the port at which it will connect.  -ENOENT, -EACCES...: the
  * program cannot be run; -ENOSPC: no place for so many processes. */
 int boot_spawn_begin(struct boot_meeting *m, const struct boot_program *list, int n, int *fd);

@@ -26,6 +26,7 @@ struct pmi_client {
     int barrier;
     struct boot_meeting *meetings; /* begun, and not answered yet */
     unsigned met;                  /* how many were begun */
+    void (*on_met)(void);          /* boot_on_met() */
 };
 
 /* The kind of a failure; also on the wire of the watch. APART: it looks so from this host, which
@@ -63,6 +64,7 @@ struct boot {
     _Atomic(atomic_uchar *) failed;        /* by rank; NULL before the first */
     _Atomic(struct boot_death *) deaths;   /* the newest first */
     atomic_uint burials;                   /* how many; grows after the other two */
+    int ends_own; /* boot_abort() is for this job only */
     int survives; /* SIGUSR1 has our handler */
     struct sigaction survive_before;
     struct crash *crash; /* NULL: a crash is not reported */

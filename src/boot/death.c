@@ -175,6 +175,12 @@ int boot_failed(int rank)
            (set && atomic_load_explicit(&set[rank], memory_order_acquire) >= FAILED_SEEN);
 }
 
+int boot_ended(int rank)
+{
+    const struct boot *b = proc->boot;
+    return rank >= 0 && rank < b->universe && dead_by_page(b, rank) != JOB_LIVES;
+}
+
 const char *boot_failed_why(int rank)
 {
     for (const struct boot_death *d =

@@ -134,6 +134,11 @@ int boot_meet_begin(struct boot_meeting *m, int accepts, const char *port, const
     return begin(m, text, fd);
 }
 
+void boot_on_met(void (*fn)(void))
+{
+    proc->boot->pmi.on_met = fn;
+}
+
 int boot_meet_test(struct boot_meeting *m)
 {
     int done = m->done ? 1 : proc->boot->ops->meet_test(m);

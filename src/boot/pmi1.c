@@ -160,6 +160,8 @@ static int met(struct pmi_client *c, const struct pmi_line *line)
         m->done = 1;
         break;
     }
+    if (c->on_met)
+        c->on_met();
     return 1;
 }
 
@@ -467,7 +469,8 @@ static void pmi1_abort(int code, const char *why)
         /* mpiexec prints the reason, so that there is one line, whatever the number of ranks that
          * abort. */
         pmi_hex(why ? why : "", n, hex);
-        snprintf(request, sizeof request, "cmd=abort exitcode=%d text=%s\n", code, hex);
+        snprintf(request, sizeof request, "cmd=abort exitcode=%d%s text=%s\n", code,
+                 proc->boot->ends_own ? " own=1" : "", hex);
     } else {
         /* Hydra may end before it has passed on the line printed just now. */
         if (why) {

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/topo.h"
@@ -14,9 +16,12 @@
 
 rlim_t job_files(const struct job *j, int more)
 {
-    enum { PER_RANK = 3, OWN = 32 };
+    enum { PER_RANK = 3, FILES = 2, OWN = 32 };
     int to_files = j->args->outfile || j->args->errfile || j->args->outdir;
-    return (rlim_t)(j->size + more) * (rlim_t)(PER_RANK + (to_files ? 2 : 0)) + OWN;
+    int live = j->live ? j->live : j->size; /* at the start none of them lives yet */
+    /* The files stay open: another rank may write to the same one. */
+    return (rlim_t)(live + more) * PER_RANK + (to_files ? (rlim_t)(j->size + more) * FILES : 0) +
+           OWN;
 }
 
 int job_raise_files(const struct job *j, int more)
@@ -64,6 +69,47 @@ static void kill_all(struct job *j, const struct grown *g)
     for (int r = g->first; r < g->first + g->size; r++)
         if (j->rank[r].pid > 0)
             kill(-j->rank[r].pid, SIGKILL);
+}
+
+/* The whole job ends, and the call that spawned it returns the error. */
+static void fail(struct job *j, struct grown *g, int err)
+{
+    g->err = err;
+    kill_all(j, g);
+    pmi_world_fail(j->pmi, g->first, err);
+}
+
+int grow_lost(struct job *j, int rank)
+{
+    struct rank *r = &j->rank[rank];
+    struct grown *g = r->grown;
+    if (!g)
+        return 0;
+    if (!g->err && j->phase == JOB_RUNNING && pmi_alone(j->pmi, rank)) {
+        int ws = r->wait_status;
+        if (WIFSIGNALED(ws))
+            job_say(j, "rank %d (pid %ld) was killed by signal %d (%s) before its job met the one "
+                       "that spawned it",
+                    rank, (long)job_rank_pid(j, rank), WTERMSIG(ws), strsignal(WTERMSIG(ws)));
+        fail(j, g, -ECHILD);
+    }
+    return g->err != 0;
+}
+
+int grow_aborted(struct job *j, int rank, int code, int own, const char *why)
+{
+    struct grown *g = j->rank[rank].grown;
+    if (!g || j->phase != JOB_RUNNING)
+        return 0;
+    if (g->err) /* a consequence */
+        return 1;
+    /* Without -disable-auto-cleanup no process would learn of a death. */
+    if (!pmi_alone(j->pmi, rank) && !(own && j->args->no_cleanup))
+        return 0;
+    job_say(j, "rank %d (pid %ld) aborted the job that was spawned with it, with code %d%s%s", rank,
+            (long)job_rank_pid(j, rank), code, *why ? ": " : "", why);
+    fail(j, g, -ECHILD);
+    return 1;
 }
 
 /* Every program runs, or one could not be run. */

@@ -189,10 +189,12 @@ static void hear_of_death(struct job *j, int noticed_by)
     }
 }
 
-static void on_abort(void *arg, int rank, int code, const char *why)
+static void on_abort(void *arg, int rank, int code, int own, const char *why)
 {
     struct job *j = arg;
     char text[64];
+    if (grow_aborted(j, rank, code, own, why))
+        return;
     if (j->phase == JOB_RUNNING && tells_of_death(code) && !j->ended && !j->hearing) {
         /* the aborts of other ranks are consequences */
         j->hearing = 1;
@@ -246,15 +248,14 @@ int job_pmi_new(struct job *j)
     return pmi_server_new(&j->pmi, j->size, job_universe(j), j->name, &host);
 }
 
-/* A barrier that cannot end: a rank that should enter it has ended. */
-static void check_stuck(struct job *j)
+/* A barrier that cannot end: a rank that should enter it has ended.  Only the job of the rank that
+ * did something can have come to that. */
+static void check_stuck(struct job *j, int rank)
 {
     if (j->phase != JOB_RUNNING || j->args->no_cleanup || !j->ended)
         return;
-    int r = 0;
-    while (r < j->size && !(j->rank[r].exited && pmi_waiting(j->pmi, r)))
-        r++;
-    if (r == j->size)
+    int r = pmi_missing(j->pmi, rank);
+    if (r < 0 || (j->rank[r].grown && grow_failed(j->rank[r].grown)))
         return;
     int waiting = pmi_waiting(j->pmi, r);
     int status = WEXITSTATUS(j->rank[r].wait_status);
@@ -305,7 +306,7 @@ void job_pmi_readable(struct job *j, int rank)
         pmi_feed(j->pmi, rank, buf, (size_t)n);
     }
     tell_absent(j);
-    check_stuck(j);
+    check_stuck(j, rank);
 }
 
 /* --- deaths ------------------------------------------------------------------------ */
@@ -357,8 +358,11 @@ static void on_exit_of(struct job *j, int rank, int ws)
     reaper_note(&j->reaper, rank, 0);
     int sig = WIFSIGNALED(ws) ? WTERMSIG(ws) : 0, status = sig ? 128 + sig : WEXITSTATUS(ws);
     int open_end = pmi_initialized(j->pmi, rank);
-    if (r->grown && grow_failed(r->grown)) /* the program could not be run; the call returns that */
+    if (grow_lost(j, rank)) { /* the call that spawned it returns that */
+        if (j->args->no_cleanup)
+            mark_dead(j, rank, JOB_DIED); /* others may have met it */
         goto over;
+    }
     if (j->phase == JOB_RUNNING && status > j->status)
         j->status = status;
     if (sig && !broken_pipe(r, sig))
@@ -380,7 +384,7 @@ over:
     pmi_gone(j->pmi, rank, j->args->no_cleanup);
     pmi_hang_up(r);
     tell_absent(j);
-    check_stuck(j);
+    check_stuck(j, rank);
     if (!j->live && j->ended == j->size)
         other_at_end(j);
 }

@@ -36,6 +36,7 @@ struct world { /* a job */
     int waiting; /* live ranks in the barrier */
     int gone;    /* ranks that will never enter it */
     int ended;   /* ranks that have ended */
+    int met;     /* it has met those that spawned it */
     char name[PMI_KVS_MAX];
     char port[MEET_PORT_MAX]; /* where it meets those that spawned it; "": the first job */
     struct kvs kvs;
@@ -115,7 +116,7 @@ void pmi_gone(struct pmi_server *s, int rank, int go_on)
     w->waiting -= r->in_barrier;
     r->in_barrier = r->ahead = 0;
     meets_gone(&s->meets, rank);
-    if (*w->port && r->state == NOT_YET)
+    if (*w->port) /* closed already if they have met */
         meets_fail(&s->meets, w->port, -ECHILD);
     if (++w->ended == w->size) { /* no process asks for its values any more */
         kvs_free(&w->kvs);
@@ -228,14 +229,15 @@ static void on_finalize(struct pmi_server *s, int rank, const struct pmi_line *l
 
 static void on_abort(struct pmi_server *s, int rank, const struct pmi_line *l)
 {
-    int code = 1;
+    int code = 1, own = 0;
     char why[1024] = "";
     size_t n = sizeof why - 1;
     const char *text = pmi_line_get(l, "text");
     pmi_line_int(l, "exitcode", INT_MIN, INT_MAX, &code);
+    pmi_line_int(l, "own", 0, 1, &own);
     if (text && !pmi_unhex(text, why, &n))
         why[n] = 0;
-    s->host.aborted(s->host.arg, rank, code, why);
+    s->host.aborted(s->host.arg, rank, code, own, why);
 }
 
 /* --- ports, names, further jobs ---------------------------------------------------- */
@@ -281,9 +283,17 @@ static void on_meet(struct pmi_server *s, int rank, const struct pmi_line *l)
         say(s, rank, "cmd=met number=%d rc=%d\n", number, rc);
 }
 
+static void answer(struct pmi_server *s, int rank, unsigned number, int rc, const char *brought)
+{
+    say(s, rank, "cmd=met number=%u rc=%d brought=%s\n", number, rc, brought ? brought : "-");
+}
+
+/* The first meeting of a spawned job is that with those that spawned it. */
 static void on_met(void *arg, int rank, unsigned number, int rc, const char *brought)
 {
-    say(arg, rank, "cmd=met number=%u rc=%d brought=%s\n", number, rc, brought ? brought : "-");
+    if (!rc)
+        world_of(arg, rank)->met = 1;
+    answer(arg, rank, number, rc, brought);
 }
 
 static void on_publish(struct pmi_server *s, int rank, const struct pmi_line *l)
@@ -318,7 +328,7 @@ static void on_spawn(struct pmi_server *s, int rank, struct wanted *q)
     if (!ours) /* not of this library: it waits for this answer */
         say(s, rank, "cmd=spawn_result rc=-1 msg=not_supported info=not_supported\n");
     else if (rc || !s->host.spawn)
-        on_met(s, rank, number, rc ? rc : -ENOTSUP, NULL);
+        answer(s, rank, number, rc ? rc : -ENOTSUP, NULL);
 }
 
 void pmi_spawned(struct pmi_server *s, int by, unsigned number, int first, int rc)
@@ -326,7 +336,18 @@ void pmi_spawned(struct pmi_server *s, int by, unsigned number, int first, int r
     char hex[2 * MEET_PORT_MAX + 1];
     const char *port = world_of(s, first)->port;
     pmi_hex(port, strlen(port), hex);
-    on_met(s, by, number, rc, rc ? NULL : hex);
+    answer(s, by, number, rc, rc ? NULL : hex);
+}
+
+int pmi_alone(const struct pmi_server *s, int rank)
+{
+    const struct world *w = world_of(s, rank);
+    return *w->port && !w->met;
+}
+
+void pmi_world_fail(struct pmi_server *s, int first, int rc)
+{
+    meets_fail(&s->meets, world_of(s, first)->port, rc);
 }
 
 static const struct {
@@ -525,4 +546,15 @@ uint64_t pmi_where(const struct pmi_server *s, int rank)
 int pmi_waiting(const struct pmi_server *s, int rank)
 {
     return world_of(s, rank)->waiting;
+}
+
+int pmi_missing(const struct pmi_server *s, int rank)
+{
+    const struct world *w = world_of(s, rank);
+    int r = 0;
+    if (!w->waiting || !w->ended)
+        return -1;
+    while (!w->rank[r].gone)
+        r++;
+    return w->first + r;
 }

@@ -16,8 +16,8 @@ struct wanted;
 
 struct pmi_host {
     void (*reply)(void *arg, int rank, const char *line, size_t len);
-    /* why: "" when none was sent */
-    void (*aborted)(void *arg, int rank, int code, const char *why);
+    /* own: it asks to end its own job only; why: "" when none was sent */
+    void (*aborted)(void *arg, int rank, int code, int own, const char *why);
     /* it does not speak PMI: close the connection */
     void (*broken)(void *arg, int rank, const char *how);
     int (*appnum)(void *arg, int rank);
@@ -41,6 +41,10 @@ int pmi_world_add(struct pmi_server *s, int first, int size, int by);
 const char *pmi_world_port(const struct pmi_server *s, int rank); /* "": the first job has none */
 /* Answer to the request: its programs run, or -errno. */
 void pmi_spawned(struct pmi_server *s, int by, unsigned number, int first, int rc);
+/* 1: its job was spawned, and has not met those that spawned it. */
+int pmi_alone(const struct pmi_server *s, int rank);
+/* The spawned job cannot go on: those that spawned it get rc (-errno) where they would meet it. */
+void pmi_world_fail(struct pmi_server *s, int first, int rc);
 
 void pmi_feed(struct pmi_server *s, int rank, const char *bytes, size_t len);
 
@@ -52,6 +56,9 @@ pid_t pmi_pid(const struct pmi_server *s, int rank); /* 0: it did not send one *
 /* address of its struct where; 0: it did not send one */
 uint64_t pmi_where(const struct pmi_server *s, int rank);
 int pmi_waiting(const struct pmi_server *s, int rank); /* ranks of its job in the barrier */
+/* A rank of its job that has ended while others wait for it in the barrier; -1: none.  The time is
+ * constant unless there is one. */
+int pmi_missing(const struct pmi_server *s, int rank);
 /* The rank has ended. go_on = 1: the others' barriers count it as arrived from now on. */
 void pmi_gone(struct pmi_server *s, int rank, int go_on);
 

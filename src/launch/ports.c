@@ -9,6 +9,7 @@
 struct port {
     struct list link;
     int owner, once;
+    int failed; /* -errno for its owner: nothing comes to it any more; 0: it is open */
     unsigned number;
     struct list waiting[2]; /* by accepts, the oldest first */
 };
@@ -28,17 +29,23 @@ void meets_init(struct meets *m, const char *job,
     list_init(&m->ports);
 }
 
+/* Answer those that wait on a side.  rc 0: without a word. */
+static void refuse(struct meets *m, struct port *p, int side, int rc)
+{
+    for (struct list *l; (l = list_pop(&p->waiting[side])) != NULL;) {
+        struct guest *g = LIST_OBJ(l, struct guest, link);
+        if (rc)
+            m->met(m->arg, g->rank, g->number, rc, NULL);
+        free(g);
+    }
+}
+
 /* It closes.  rc: what those get that wait there; 0: nothing. */
 static void port_free(struct meets *m, struct port *p, int rc)
 {
     list_del(&p->link); /* first: met() may ask again */
     for (int side = 0; side < 2; side++)
-        for (struct list *l; (l = list_pop(&p->waiting[side])) != NULL;) {
-            struct guest *g = LIST_OBJ(l, struct guest, link);
-            if (rc)
-                m->met(m->arg, g->rank, g->number, rc, NULL);
-            free(g);
-        }
+        refuse(m, p, side, rc);
     free(p);
 }
 
@@ -92,8 +99,14 @@ int meets_close(struct meets *m, int rank, const char *port)
 void meets_fail(struct meets *m, const char *port, int rc)
 {
     struct port *p = find(m, port);
-    if (p)
+    if (!p)
+        return;
+    if (!list_empty(&p->waiting[1])) {
         port_free(m, p, rc);
+        return;
+    }
+    p->failed = rc; /* the owner comes later, and should learn the reason */
+    refuse(m, p, 0, rc);
 }
 
 /* Answer to a name that is no port here. */
@@ -125,6 +138,12 @@ int meets_ask(struct meets *m, int rank, unsigned number, int accepts, const cha
         return no_port(m, port);
     if (accepts && p->owner != rank)
         return -EACCES;
+    if (p->failed) {
+        int rc = p->failed;
+        if (accepts)
+            port_free(m, p, rc);
+        return rc;
+    }
     struct guest *mine = guest_new(rank, number, bring);
     if (!mine)
         return -ENOMEM;

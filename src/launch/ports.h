@@ -34,7 +34,8 @@ int meets_close(struct meets *m, int rank, const char *port);
  * mpiexec; -EACCES: only its owner accepts there; -ENOMEM. */
 int meets_ask(struct meets *m, int rank, unsigned number, int accepts, const char *port,
               const char *bring);
-/* Those that wait at the port get rc, and it closes. */
+/* Those that wait at the port get rc, and so does its owner, at once or when it accepts. Then it
+ * closes. */
 void meets_fail(struct meets *m, const char *port, int rc);
 /* The rank has ended: its ports close, and it waits nowhere. */
 void meets_gone(struct meets *m, int rank);

@@ -57,6 +57,12 @@ enum { STALL_TURNS = 1024 };
 /* MPI_Test: fruitless polls in a row before the core is yielded. */
 enum { TEST_TURNS = 512, TEST_TURNS_CROWDED = 8 };
 
+/* Its waiter sleeps on a descriptor that another thread has read. */
+static void on_met(void)
+{
+    progress_signal();
+}
+
 int progress_init(void)
 {
     struct progress *p = calloc(1, sizeof *p);
@@ -72,6 +78,7 @@ int progress_init(void)
     p->spin_max = p->crowded ? cvar.progress_spin / 64 : cvar.progress_spin;
     p->spin = p->spin_max;
     proc->progress = p;
+    boot_on_met(on_met);
     return 0;
 }
 
@@ -80,6 +87,7 @@ void progress_finalize(void)
     struct progress *p = proc->progress;
     if (!p)
         return;
+    boot_on_met(NULL);
     progress_async_stop();
     free(p->fds);
     free(p);

@@ -39,10 +39,11 @@ static void on_reply(void *arg, int rank, const char *line, size_t len)
     seen.answers++;
 }
 
-static void on_abort(void *arg, int rank, int code, const char *why)
+static void on_abort(void *arg, int rank, int code, int own, const char *why)
 {
     (void)arg;
     (void)code;
+    FUZZ_CHECK(own == 0 || own == 1);
     FUZZ_CHECK(rank >= 0 && rank < RANKS && strlen(why) < 1024);
     seen.aborted++;
 }

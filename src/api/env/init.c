@@ -158,7 +158,7 @@ static void meet_parents(void)
         err = newcomm_meet(world, 0, 0, port, MPI_ERR_SPAWN, MPI_SUCCESS, &parent);
     if (err) {
         err_text(err, why, sizeof why);
-        boot_abort(1, why);
+        boot_abort_own(1, why);
     }
     if (parent)
         snprintf(parent->name, sizeof parent->name, "MPI_COMM_PARENT");

@@ -1,5 +1,6 @@
 /* orphans.c - a spawned process dies, then one that spawned others dies: those that wait for it get
- * an error within the bound.  Run with -disable-auto-cleanup. */
+ * an error within the bound.  The one that dies last is spawning others, which cannot meet it: they
+ * end alone.  Run with -disable-auto-cleanup. */
 #include "../mt.h"
 
 #include <signal.h>
@@ -39,9 +40,12 @@ static void child(char *which, MPI_Comm parent)
 int main(int argc, char **argv)
 {
     MPI_Comm parent, inter;
-    char *args[] = {"dies", NULL}, *more[] = {"outlives", NULL};
+    char *args[] = {"dies", NULL}, *more[] = {"outlives", NULL},
+         *orphan[] = {"late", NULL};
     int x = 0;
 
+    if (argc > 1 && !strcmp(argv[1], "late"))
+        sleep(2);
     mt_init(&argc, &argv);
     MPI_Comm_get_parent(&parent);
     if (parent != MPI_COMM_NULL)
@@ -53,11 +57,17 @@ int main(int argc, char **argv)
         MPI_Send(&x, 1, MPI_INT, 0, 1, inter);
     MPI_Comm_spawn(argv[0], more, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
     MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
-    if (mt_rank == 1)
-        raise(SIGKILL);
+    if (mt_rank == 1) {
+        MPI_Comm late;
+
+        alarm(1);
+        MPI_Comm_spawn(argv[0], orphan, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &late,
+                       MPI_ERRCODES_IGNORE);
+    }
     x = -1;
     MPI_Recv(&x, 1, MPI_INT, 0, 1, inter, MPI_STATUS_IGNORE);
     CHECK_EQ(x, 0);
+    sleep(3); /* the job that comes late has ended */
     if (mt_errors == 0)
         printf(" No Errors\n");
     MPI_Finalize();

@@ -9,11 +9,11 @@
 
 Suite *suite_pmi_server(void);
 
-enum { RANKS = 3 };
+enum { RANKS = 3, SPAWNED = 2 };
 
 /* What the server answered and did, per rank. */
-static char heard[RANKS][8192];
-static int aborted_by, abort_code, broken_ranks, strangers;
+static char heard[RANKS + SPAWNED + 1][8192];
+static int aborted_by, abort_code, abort_own, broken_ranks, strangers;
 static char abort_why[1100];
 
 static void reply(void *arg, int rank, const char *line, size_t len)
@@ -21,9 +21,10 @@ static void reply(void *arg, int rank, const char *line, size_t len)
     strncat(heard[rank], line, len);
 }
 
-static void aborted(void *arg, int rank, int code, const char *why)
+static void aborted(void *arg, int rank, int code, int own, const char *why)
 {
     aborted_by = rank;
+    abort_own = own;
     abort_code = code;
     strcpy(abort_why, why);
 }
@@ -190,15 +191,50 @@ START_TEST(gone)
 }
 END_TEST
 
+START_TEST(a_spawned_job)
+{
+    struct pmi_server *s = server();
+    ck_assert_int_eq(pmi_world_add(s, RANKS, SPAWNED, 1), 0);
+    char line[1200], hex[600];
+    const char *port = pmi_world_port(s, RANKS + 1);
+    pmi_hex(port, strlen(port), hex);
+    ck_assert(pmi_alone(s, RANKS) && pmi_alone(s, RANKS + 1) && !pmi_alone(s, 0));
+    ck_assert_int_eq(pmi_missing(s, RANKS), -1);
+    tell(s, RANKS, "cmd=barrier_in\n", "");
+    ck_assert_int_eq(pmi_missing(s, RANKS), -1);
+    /* An end in its barrier is missed in its own job only; its parents get it as an error. */
+    tell(s, RANKS + 1, "cmd=init pmi_version=1 pmi_subversion=1 pid=7\n",
+         "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
+    pmi_gone(s, RANKS + 1, 0);
+    ck_assert_int_eq(pmi_missing(s, RANKS), RANKS + 1);
+    ck_assert_int_eq(pmi_missing(s, 0), -1);
+    snprintf(line, sizeof line, "cmd=meet number=4 accepts=1 port=%s bring=00\n", hex);
+    tell(s, 1, line, "cmd=met number=4 rc=-10\n");
+    /* another one meets them */
+    ck_assert_int_eq(pmi_world_add(s, RANKS + SPAWNED, 1, 1), 0);
+    port = pmi_world_port(s, RANKS + SPAWNED);
+    pmi_hex(port, strlen(port), hex);
+    snprintf(line, sizeof line, "cmd=meet number=5 accepts=1 port=%s bring=00\n", hex);
+    tell(s, 1, line, "");
+    ck_assert(pmi_alone(s, RANKS + SPAWNED));
+    snprintf(line, sizeof line, "cmd=meet number=6 accepts=0 port=%s bring=11\n", hex);
+    tell(s, RANKS + SPAWNED, line, "cmd=met number=6 rc=0 brought=00\n");
+    ck_assert(!pmi_alone(s, RANKS + SPAWNED) && pmi_alone(s, RANKS));
+    pmi_server_free(s);
+}
+END_TEST
+
 START_TEST(abort_text)
 {
     struct pmi_server *s = server();
     tell(s, 2, "cmd=abort exitcode=5 text=6f6f7073\n", "");
-    ck_assert(aborted_by == 2 && abort_code == 5);
+    ck_assert(aborted_by == 2 && abort_code == 5 && !abort_own);
     ck_assert_str_eq(abort_why, "oops");
     tell(s, 1, "cmd=abort exitcode=-1\n", "");
     ck_assert(aborted_by == 1 && abort_code == -1);
     ck_assert_str_eq(abort_why, "");
+    tell(s, 1, "cmd=abort exitcode=1 own=1\n", "");
+    ck_assert(aborted_by == 1 && abort_own == 1);
     tell(s, 0, "cmd=abort exitcode=x text=6\n", "");
     ck_assert(aborted_by == 0 && abort_code == 1);
     ck_assert_str_eq(abort_why, "");
@@ -270,6 +306,7 @@ Suite *suite_pmi_server(void)
     tcase_add_test(t, barriers);
     tcase_add_test(t, barriers_ahead);
     tcase_add_test(t, gone);
+    tcase_add_test(t, a_spawned_job);
     tcase_add_test(t, abort_text);
     tcase_add_test(t, pieces);
     tcase_add_test(t, hostile);

@@ -106,6 +106,15 @@ START_TEST(those_that_end)
     is(2, 4, 5, -ECHILD, "");
     meets_fail(&m, once, -ECHILD);
     ck_assert_int_eq(answers, 3);
+    /* its owner comes later */
+    ck_assert_int_eq(meets_open(&m, 4, 1, once), 0);
+    ck_assert_int_eq(meets_ask(&m, 9, 6, 0, once, "z"), 0);
+    meets_fail(&m, once, -ECHILD);
+    is(3, 9, 6, -ECHILD, "");
+    ck_assert_int_eq(meets_ask(&m, 9, 7, 0, once, "z"), -ECHILD);
+    ck_assert_int_eq(meets_ask(&m, 4, 8, 1, once, "z"), -ECHILD);
+    ck_assert_int_eq(meets_ask(&m, 4, 9, 1, once, "z"), -ENOENT);
+    ck_assert_int_eq(answers, 4);
     meets_gone(&m, 3);
     ck_assert_int_eq(meets_ask(&m, 8, 6, 0, port, "z"), -ENOENT);
     meets_free(&m);
