@@ -6,8 +6,8 @@
  * Which processes send here is not known when the inbox is made.  So a sender takes a slot at its
  * first message; the slot is its index in the rings.  A slot goes from FREE to USED by a sender's
  * compare-and-swap and to LEFT when the sender closes.  It is USED again when the receiver's heads
- * have passed all that its last user had sent.  The rings, refused requests and waiting senders are
- * those of shm.c. */
+ * have passed all that its last user had sent.  A sender that is killed cannot leave; the receiver
+ * does that for it.  The rings, refused requests and waiting senders are those of shm.c. */
 #include "tp/tp_types.h"
 
 #include <errno.h>
@@ -32,13 +32,13 @@ enum {
     GUEST_MAGIC = 0x77726774
 };
 
-/* The low half of slot.owner; the high half counts its users, so that no compare-and-swap takes an
- * old state for a new one. */
-enum { FREE, USED, LEFT };
+/* The lowest bits of slot.owner; above them, in the low half, the rank of its user. The high half
+ * counts its users, so that no compare-and-swap takes an old state for a new one. */
+enum { FREE, USED, LEFT, STATE_BITS = 2, STATE_MASK = 3 };
 
 struct slot {
     _Atomic uint64_t owner;
-    atomic_uint rank; /* of its user, also of the one that has left */
+    atomic_uint rank; /* of the sender of its messages, also of the one that has left */
     atomic_uint stop; /* 1: its requests are held back, send none */
     _Atomic uint64_t left[2]; /* positions behind the last message of the one that has left */
 };
@@ -84,6 +84,7 @@ struct guest {
     struct list blocked;
     unsigned owed; /* cells read since waiting senders were last looked for */
     unsigned idle;
+    int failed_seen; /* boot_failed_count() when slots were last given back */
     int warned;
 };
 
@@ -192,8 +193,8 @@ static int claim(struct target *t)
     for (uint32_t i = 0; i < SLOTS; i++) {
         struct slot *s = &t->inbox->slot[i];
         uint64_t had = atomic_load_explicit(&s->owner, memory_order_acquire);
-        uint64_t mine = ((had >> 32) + 1) << 32 | USED;
-        uint32_t state = (uint32_t)had;
+        uint64_t mine = ((had >> 32) + 1) << 32 | (uint64_t)boot_rank() << STATE_BITS | USED;
+        uint32_t state = (uint32_t)had & STATE_MASK;
         if (state != FREE && (state != LEFT || !passed(t, s)))
             continue;
         if (!atomic_compare_exchange_strong_explicit(&s->owner, &had, mine, memory_order_acq_rel,
@@ -437,6 +438,28 @@ static int source_dead(void *arg, uint32_t index)
         (int)atomic_load_explicit(&g->inbox->slot[index].rank, memory_order_relaxed));
 }
 
+/* A sender that has ended without leaving sends nothing more: leave its slots for it. */
+static void give_back(struct guest *g)
+{
+    int failed = boot_failed_count();
+    for (uint32_t i = 0; i < SLOTS && failed != g->failed_seen; i++) {
+        struct slot *s = &g->inbox->slot[i];
+        uint64_t had = atomic_load_explicit(&s->owner, memory_order_acquire);
+        int rank = (int)((uint32_t)had >> STATE_BITS);
+        if ((had & STATE_MASK) != USED || boot_is_own(rank) || !boot_ended(rank))
+            continue;
+        for (int cls = 0; cls < 2; cls++) {
+            struct ring *r = g->in[cls].ring;
+            uint64_t tail = atomic_load_explicit(&r->tail, memory_order_acquire);
+            atomic_store_explicit(&s->left[cls], tail, memory_order_relaxed);
+            if (atomic_exchange_explicit(&r->sender[i].want, 0, memory_order_relaxed))
+                atomic_fetch_sub_explicit(&r->waiting, 1, memory_order_relaxed);
+        }
+        atomic_store_explicit(&s->owner, had >> 32 << 32 | LEFT, memory_order_release);
+    }
+    g->failed_seen = failed;
+}
+
 /* Step over cells that failed senders reserved and never wrote. */
 static int skip_holes(struct guest *g)
 {
@@ -459,8 +482,10 @@ static int guest_progress(struct tp *tp)
     g->owed += (unsigned)events;
     if (g->owed && (!events || g->owed >= g->in[TP_REQUEST].count / 4))
         settle(g);
-    if (!events && ++g->idle % HOLE_TURNS == 0 && boot_failed_count() > 0)
+    if (!events && ++g->idle % HOLE_TURNS == 0 && boot_failed_count() > 0) {
+        give_back(g);
         events = skip_holes(g);
+    }
     return events;
 }
 
@@ -500,8 +525,11 @@ static int guest_fd(struct tp *tp, int arm)
     if (ring_peek(&g->in[TP_REPLY], g->head[TP_REPLY]) ||
         ring_peek(&g->in[TP_REQUEST], g->head[TP_REQUEST]))
         return TP_AGAIN;
-    if (boot_failed_count() > 0 && skip_holes(g))
-        return TP_AGAIN;
+    if (boot_failed_count() > 0) {
+        give_back(g);
+        if (skip_holes(g))
+            return TP_AGAIN;
+    }
     return !list_empty(&g->blocked) && room_came(g) ? TP_AGAIN : 0;
 }
 

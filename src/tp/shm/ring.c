@@ -75,12 +75,18 @@ void ring_want(struct ring_out *o, int want)
     if (o->waiting == want)
         return;
     o->waiting = want;
-    atomic_store_explicit(&r->sender[o->self].want, (unsigned)want, memory_order_relaxed);
+    atomic_uint *mine = &r->sender[o->self].want;
+    /* Counted before `want` is set, and until it is clear again: what a killed sender leaves is
+     * never less than the number of those that wait. */
+    if (!want)
+        atomic_store_explicit(mine, 0, memory_order_relaxed);
     /* Relaxed: the fence in mem_wake_arm() counts, between this and the last look before sleep.  It
      * pairs with the receiver's between its store of head and its load of waiting (shm.c settle()):
      * either it sees both words, or we see the room.  A locked add alone would not order our later
      * load of head on every processor. */
-    atomic_fetch_add_explicit(&r->waiting, want ? 1u : -1u, memory_order_relaxed);
+    atomic_fetch_add_explicit(&r->waiting, want ? 1u : -1u, memory_order_release);
+    if (want)
+        atomic_store_explicit(mine, 1, memory_order_release);
 }
 
 /* A position, or -1 when there is no room. */
