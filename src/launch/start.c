@@ -244,9 +244,16 @@ static int rank_env(struct job *j, struct start *s, int rank, int pmi_fd)
     return err ? -ENOMEM : 0;
 }
 
+static void close_all(const int *fd, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (fd[i] >= 0)
+            close(fd[i]);
+}
+
 static int rank_pipes(struct job *j, struct rank *r, int rank, struct spawn *sp)
 {
-    int out[2], err[2], pmi[2];
+    int fd[6] = {-1, -1, -1, -1, -1, -1}, *out = fd, *err = fd + 2, *pmi = fd + 4;
     char label[STREAM_LABEL] = "";
     const struct args *a = j->args;
     line_label(a, rank, label, sizeof label);
@@ -255,8 +262,11 @@ static int rank_pipes(struct job *j, struct rank *r, int rank, struct spawn *sp)
     if (!to || !eto)
         return -EIO;
     if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC) ||
-        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pmi))
-        return -errno;
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pmi)) {
+        int why = -errno;
+        close_all(fd, 6);
+        return why;
+    }
     fcntl(out[0], F_SETFL, O_NONBLOCK); /* of mpiexec only: the rank's end is another open file */
     fcntl(err[0], F_SETFL, O_NONBLOCK);
     stream_open(&r->out, out[0], to, label);
@@ -306,6 +316,8 @@ static int start_rank(struct job *j, struct start *s, int rank)
     struct topo_set cpus = {0};
     char msg[256] = "";
     struct spawn sp = {.rank = rank,
+                       .out = -1,
+                       .err = -1,
                        .argv = b->argv,
                        .gwdir = j->args->gwdir,
                        .wdir = b->wdir,
@@ -320,17 +332,15 @@ static int start_rank(struct job *j, struct start *s, int rank)
     int err = rank_pipes(j, r, rank, &sp);
     if (!err)
         err = rank_env(j, s, rank, sp.keep[0]);
-    if (err)
-        return cannot(j, "set up a rank", err);
     sp.env = s->env.var;
-    pid_t pid = spawn_rank(&sp);
-    if (sp.in != s->in_first && sp.in != s->in_rest)
-        close(sp.in);
-    close(sp.out);
-    close(sp.err);
-    close(sp.keep[0]);
-    if (pid < 0)
-        return cannot(j, "start a process", pid);
+    pid_t pid = err ? err : spawn_rank(&sp);
+    const int theirs[] = {sp.in != s->in_first && sp.in != s->in_rest ? sp.in : -1, sp.out, sp.err,
+                          sp.keep[0]};
+    close_all(theirs, 4);
+    if (pid < 0) {
+        topo_set_free(&cpus);
+        return cannot(j, err ? "set up a rank" : "start a process", pid);
+    }
     r->pid = r->shown = pid;
     r->exited = 0;
     j->live++;

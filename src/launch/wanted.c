@@ -51,6 +51,9 @@ static int append(struct wanted *q, char **to, const char *hex)
 static int add_arg(struct wanted *q, const char *hex)
 {
     struct block *b = &q->block[q->nblocks - 1];
+    q->bytes += sizeof *q->last; /* also of an empty word */
+    if (q->bytes > WANTED_BYTES_MAX)
+        return -E2BIG;
     char **argv = realloc(b->argv, ((size_t)q->nargs + 2) * sizeof *argv);
     if (!argv)
         return -ENOMEM;
@@ -100,7 +103,7 @@ static int take(struct wanted *q, const char *key, const char *value)
         return q->last ? append(q, q->last, value) : -EINVAL;
     if (!strcmp(key, "n")) {
         long n = strtol(value, &end, 10);
-        if (*end || n < 1 || n > ARGS_RANKS_MAX - q->size)
+        if (*end || b->n || n < 1 || n > ARGS_RANKS_MAX - q->size)
             return -EINVAL;
         b->n = (int)n;
         q->size += b->n;
@@ -127,11 +130,15 @@ void wanted_line(struct wanted *q, const char *text)
 /* The first folder of the list that has the program; else it stays as it is, for execvp(3). */
 static int look_up(struct block *b, const char *path)
 {
-    char file[4096];
+    char file[4096], seen[2 * sizeof file];
     while (path && *path && !strchr(b->argv[0], '/')) {
         size_t n = strcspn(path, ":");
         int len = snprintf(file, sizeof file, "%.*s/%s", (int)n, path, b->argv[0]);
-        if (n && len < (int)sizeof file && access(file, X_OK) == 0) {
+        /* The program is run in its own folder; a folder of the list may be relative to that. */
+        int there = *path != '/' && b->wdir;
+        int all = snprintf(seen, sizeof seen, "%s%s%s", there ? b->wdir : "", there ? "/" : "",
+                           file);
+        if (n && len < (int)sizeof file && all < (int)sizeof seen && access(seen, X_OK) == 0) {
             char *copy = strdup(file);
             if (!copy)
                 return -ENOMEM;

@@ -54,6 +54,33 @@ START_TEST(a_path)
 }
 END_TEST
 
+/* A folder of the list is relative to the folder in which the program runs. */
+START_TEST(a_relative_path)
+{
+    static const char *const lines[] = {"number=1", "command=7368", "n=1", "wdir=2f",
+                                        "path=62696e", NULL};
+    struct wanted *q = of(lines); /* sh in bin, from / */
+    ck_assert_int_eq(wanted_check(q), 0);
+    ck_assert_str_eq(q->block[0].argv[0], "bin/sh");
+    wanted_free(q);
+}
+END_TEST
+
+/* Words without bytes cost memory, too. */
+START_TEST(many_words)
+{
+    struct wanted *q = wanted_new();
+    ck_assert_ptr_nonnull(q);
+    wanted_line(q, "number=1");
+    wanted_line(q, "command=61");
+    wanted_line(q, "n=1");
+    for (int i = 0; i < WANTED_BYTES_MAX / (int)sizeof(char *); i++)
+        wanted_line(q, "arg=");
+    ck_assert_int_ne(wanted_check(q), 0);
+    wanted_free(q);
+}
+END_TEST
+
 START_TEST(what_cannot_be)
 {
     static const char *const bad[][6] = {
@@ -66,6 +93,7 @@ START_TEST(what_cannot_be)
         {"number=1", "command=6", "n=1", NULL},            /* half a byte */
         {"number=1", "command=6100", "n=1", NULL},         /* a zero byte */
         {"number=1", "command=", "n=1", NULL},
+        {"number=1", "command=61", "n=1", "n=1", NULL},    /* twice */
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct wanted *q = of(bad[i]);
@@ -82,6 +110,8 @@ Suite *suite_wanted(void)
     TCase *t = tcase_create("wanted");
     tcase_add_test(t, two_programs);
     tcase_add_test(t, a_path);
+    tcase_add_test(t, a_relative_path);
+    tcase_add_test(t, many_words);
     tcase_add_test(t, what_cannot_be);
     suite_add_tcase(s, t);
     return s;
