@@ -250,7 +250,7 @@ static int send_zcopy(struct am_peer *p)
 /* Once for each rank: several may have failed since the last look. */
 static void tell_failed(struct am *a)
 {
-    int n = boot_size();
+    int n = boot_universe(); /* of other jobs, too */
     if (!a->failed_told)
         a->failed_told = calloc((size_t)n, 1);
     for (int r = 0; a->failed_told && r < n; r++)

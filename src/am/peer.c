@@ -407,7 +407,14 @@ int am_peer_way_back(int rank)
     /* the process that sent the request has ended meanwhile */
     if (!a->cut.since || now > a->cut.next + CUT_FORGET_NS)
         a->cut.since = now;
-    if (err != -EINPROGRESS && now - a->cut.since > CUT_MAX_NS)
+    int over = err != -EINPROGRESS && now - a->cut.since > CUT_MAX_NS;
+    if (over && err == -ENOBUFS && !boot_is_own(rank)) {
+        /* Too many others talk to it, which is no fault of this process. */
+        boot_fail_now(rank, "its inbox has no place for this process");
+        a->cut.since = a->cut.next = 0;
+        return 0;
+    }
+    if (over)
         log_fatal("there is no way to answer process %d, tried for %d s: %s%s", rank,
                   (int)(CUT_MAX_NS / 1000000000u), strerror(-err),
                   err == -EMFILE ? " (RLIMIT_NOFILE, ulimit -n)" : "");

@@ -134,10 +134,11 @@ static void take(struct agree *a, int src, const struct agree_msg *m)
         malformed(src);
 }
 
-/* This process has not come to it. Each member sends a few of them. */
+/* This process has not come to it. Each member sends a few of them, and
+ * members may be of other jobs. */
 static int put_early(struct agree *a, int src, const struct agree_msg *m, size_t len)
 {
-    if (a->nearly >= 4 * (unsigned)boot_size() + 64)
+    if (a->nearly >= 4 * (unsigned)boot_universe() + 64)
         return malformed(src);
     struct agree_early *e = malloc(sizeof *e);
     if (!e)
