@@ -335,7 +335,7 @@ static int split_type_color(const struct comm *c, int type, struct info *i, int 
     case MPIX_COMM_TYPE_NEIGHBORHOOD: /* there is no data on networks and file systems */
         return MPI_SUCCESS;
     case MPI_COMM_TYPE_SHARED:
-        *color = boot_node_of(boot_rank());
+        *color = node_color();
         return MPI_SUCCESS;
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
     case MPI_COMM_TYPE_HW_GUIDED:
@@ -343,7 +343,7 @@ static int split_type_color(const struct comm *c, int type, struct info *i, int 
     case MPI_COMM_TYPE_HW_UNGUIDED: /* only proper subsets (MPI-4 7.4.2) */
         if (!spans_nodes(c))
             return MPI_SUCCESS;
-        *color = boot_node_of(boot_rank());
+        *color = node_color();
         if (i && info_put(i, "mpi_hw_resource_type", "mpi_shared_memory"))
             return err_make(MPI_ERR_NO_MEM, "MPI_Comm_split_type: no memory for the info key");
         return MPI_SUCCESS;

@@ -49,12 +49,18 @@ static int kind_of(const char *name)
     return -1;
 }
 
+int node_color(void)
+{
+    /* Its nodes are no more than its processes, and their numbers begin at boot_first(). */
+    return boot_first() + boot_node_of(boot_rank());
+}
+
 static int pset_color(const char *pset, int *color)
 {
     if (!strcasecmp(pset, "mpi://WORLD"))
-        *color = 0;
+        *color = boot_first();
     else if (!strcasecmp(pset, "mpi://SELF"))
-        *color = proc->obj->world->rank;
+        *color = boot_rank();
     else
         return err_make(MPI_ERR_ARG, "MPI_Comm_split_type: there is no process set \"%s\"", pset);
     return MPI_SUCCESS;
@@ -66,7 +72,7 @@ int hardware_color(int type, const struct info *i, int *color)
     int by_pset = type == MPI_COMM_TYPE_RESOURCE_GUIDED;
     const char *pset = by_pset ? info_value(i, "mpi_pset_name") : NULL;
     const char *name = info_value(i, "mpi_hw_resource_type");
-    int node = boot_node_of(boot_rank()), home[TOPO_KINDS];
+    int node = node_color(), home[TOPO_KINDS];
     *color = MPI_UNDEFINED;
     if (pset && name)
         return err_make(MPI_ERR_INFO, "MPI_Comm_split_type: mpi_pset_name and mpi_hw_resource_type "

@@ -4,6 +4,10 @@
 
 #include "api/api.h"
 
+/* The colour of this node. No two jobs have one in common, since their processes share no
+ * memory. */
+int node_color(void);
+
 /* The colour of this process for MPI_Comm_split_type with HW_GUIDED or RESOURCE_GUIDED;
  * MPI_UNDEFINED: info names no resource, or this process is in no one instance of it. */
 int hardware_color(int type, const struct info *i, int *color);

@@ -292,6 +292,8 @@ static int from_group_args(MPI_Group group, const char *stringtag, MPI_Info info
         err = api_errhandler(errhandler, OBJ_COMM, e);
     if (!err && g->map->size && g->rank == MPI_UNDEFINED)
         err = err_make(MPI_ERR_GROUP, "%s: this process is not in the group", proc->call);
+    if (!err && newcomm_mixed(g->map, g->map))
+        err = err_make(MPI_ERR_GROUP, "%s: a process of the group is of another job", proc->call);
     return err;
 }
 
@@ -343,6 +345,9 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
         err = api_group(remote_group, &remote);
     if (!err)
         err = api_rank(remote_leader, remote->map->size, 0);
+    if (!err && in_world(remote, remote_leader) < 0)
+        err = err_make(MPI_ERR_GROUP, "%s: the remote leader is a process of another job",
+                       proc->call);
     if (!err)
         err = from_group_args(local_group, stringtag, info, errhandler, &g, &e);
     if (!err && g->map->size)

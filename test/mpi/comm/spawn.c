@@ -2,6 +2,8 @@
  * communicators between the jobs can do: messages, collectives, merge, windows, disconnect. */
 #include "../mt.h"
 
+#include <unistd.h>
+
 enum { BIG = 1 << 18, LONG_WORD = 5000 };
 
 static char long_word[LONG_WORD + 1];
@@ -48,6 +50,67 @@ static void talk(MPI_Comm inter, int parents)
     free(big);
 }
 
+/* Processes of two jobs share no memory, and no process set. */
+static void splits(MPI_Comm all, int own)
+{
+    MPI_Comm part, less;
+    MPI_Info info;
+    MPI_Win win;
+    int size, *mem;
+
+    MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part);
+    MPI_Comm_size(part, &size);
+    CHECK(size <= own);
+    CHECK_EQ(MPI_Win_allocate_shared(sizeof *mem, sizeof *mem, MPI_INFO_NULL, part, &mem, &win),
+             MPI_SUCCESS);
+    MPI_Win_free(&win);
+    MPI_Comm_free(&part);
+    MPI_Comm_split_type(all, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL, &part);
+    CHECK(part != MPI_COMM_NULL);
+    MPI_Comm_size(part, &size);
+    CHECK(size <= own);
+    if (size == own) { /* one node */
+        MPI_Comm_split_type(part, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL, &less);
+        CHECK(less == MPI_COMM_NULL);
+    }
+    MPI_Comm_free(&part);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_pset_name", "mpi://WORLD");
+    MPI_Comm_split_type(all, MPI_COMM_TYPE_RESOURCE_GUIDED, 0, info, &part);
+    MPI_Comm_size(part, &size);
+    CHECK_EQ(size, own);
+    MPI_Comm_free(&part);
+    MPI_Info_set(info, "mpi_pset_name", "mpi://SELF");
+    MPI_Comm_split_type(all, MPI_COMM_TYPE_RESOURCE_GUIDED, 0, info, &part);
+    MPI_Comm_size(part, &size);
+    CHECK_EQ(size, 1);
+    MPI_Comm_free(&part);
+    MPI_Info_free(&info);
+}
+
+/* A session's communicator has processes of one job only. */
+static void mixed_groups(MPI_Comm all)
+{
+    MPI_Group g, own, others;
+    MPI_Comm n;
+
+    MPI_Comm_group(all, &g);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    CHECK_EQ(mt_class(MPI_Comm_create_from_group(g, "mixed", MPI_INFO_NULL, MPI_ERRORS_RETURN, &n)),
+             MPI_ERR_GROUP);
+    CHECK(n == MPI_COMM_NULL);
+    MPI_Comm_group(MPI_COMM_WORLD, &own);
+    MPI_Group_difference(g, own, &others);
+    CHECK_EQ(mt_class(MPI_Intercomm_create_from_groups(own, 0, others, 0, "mixed", MPI_INFO_NULL,
+                                                       MPI_ERRORS_RETURN, &n)),
+             MPI_ERR_GROUP);
+    CHECK(n == MPI_COMM_NULL);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Group_free(&others);
+    MPI_Group_free(&own);
+    MPI_Group_free(&g);
+}
+
 /* All processes of both jobs in one communicator: a window, a split, a duplicate. */
 static void together(MPI_Comm inter, int parents)
 {
@@ -62,6 +125,8 @@ static void together(MPI_Comm inter, int parents)
     MPI_Comm_size(all, &size);
     CHECK_EQ(size, local + remote);
     CHECK(parents ? rank < local : rank >= remote);
+    splits(all, mt_size);
+    mixed_groups(all);
     MPI_Comm_dup(all, &dup);
     MPI_Comm_split(dup, rank % 2, rank, &half);
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, half);
@@ -167,6 +232,49 @@ static void multiple(char *me)
     take_leave(inter);
 }
 
+static void leave(int sig)
+{
+    _exit(sig != 0);
+}
+
+/* Rank 1 of the job ends before MPI_Init or in it, while rank 0 waits there, or is to come.  Only
+ * that job ends. */
+static void early(const char *how)
+{
+    const char *rank = getenv("PMI_RANK");
+    int one = rank && atoi(rank) == 1;
+
+    if (!strcmp(how, "exits") && one) {
+        usleep(100000);
+        _exit(3);
+    }
+    if (!strcmp(how, "leaves") && one) {
+        signal(SIGALRM, leave);
+        alarm(1);
+    }
+    if (!strcmp(how, "leaves") && !one)
+        sleep(3);
+}
+
+static void lost_early(char *me)
+{
+    char *exits[] = {"exits", NULL}, *leaves[] = {"leaves", NULL};
+    char *commands[] = {me, "./no-such-program"}, **args[] = {exits, MPI_ARGV_NULL};
+    int n[] = {2, 1}, codes[3] = {-1, -1, -1}, sum = 0, one = 1;
+    MPI_Info infos[] = {MPI_INFO_NULL, MPI_INFO_NULL};
+    MPI_Comm inter;
+    int err = MPI_Comm_spawn(me, exits, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, codes);
+
+    CHECK_EQ(mt_class(err), MPI_ERR_SPAWN);
+    err = MPI_Comm_spawn(me, leaves, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, codes);
+    CHECK_EQ(mt_class(err), MPI_ERR_SPAWN);
+    err = MPI_Comm_spawn_multiple(2, commands, args, n, infos, 0, MPI_COMM_WORLD, &inter, codes);
+    CHECK_EQ(mt_class(err), MPI_ERR_SPAWN);
+    CHECK_EQ(codes[2], MPI_ERR_SPAWN);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); /* this one goes on */
+    CHECK_EQ(sum, mt_size);
+}
+
 static void errors(char *me)
 {
     MPI_Comm inter;
@@ -184,6 +292,7 @@ static void errors(char *me)
     err = MPI_Comm_spawn(me, MPI_ARGV_NULL, 1 << 30, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
                          MPI_ERRCODES_IGNORE);
     CHECK_EQ(mt_class(err), MPI_ERR_SPAWN);
+    lost_early(me);
     err = MPI_Comm_spawn(me, MPI_ARGV_NULL, 0, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, codes);
     CHECK(err != MPI_SUCCESS);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
@@ -194,6 +303,8 @@ int main(int argc, char **argv)
     MPI_Comm parent;
     int i;
 
+    if (argc > 1)
+        early(argv[1]);
     mt_init(&argc, &argv);
     memset(long_word, 'x', LONG_WORD);
     MPI_Comm_get_parent(&parent);
