@@ -11,8 +11,8 @@
  * A member may still have a communicator, or packets of it, whose number the leader uses again:
  * another thread is in its MPI_Comm_free, a collective of it goes on after that, or what a
  * failed member left is under way. Those have another round. With P bits for a rank, an id comes
- * again after 2^(62 - 2 P) others of the same leader: more than 2^40 in a job of a thousand
- * processes. */
+ * again after 2^(62 - 2 P) others of the same leader. P comes from the places for processes of all
+ * jobs, of which our mpiexec has 2^14 for a job of up to 2^13: an id comes again after 2^34. */
 #include <stdlib.h>
 #include <string.h>
 

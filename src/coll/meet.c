@@ -97,9 +97,10 @@ static int meet(int accepts, const char *port, int cls, struct bring *theirs, ui
         if (theirs->rank < 0 || theirs->rank >= boot_universe() || !ctx_is_id(*ctx))
             err = -EPROTO;
     }
-    if (err)
+    int both = !err && theirs->rank == boot_rank();
+    if (err || both)
         ctx_unmake(mine.ctx);
-    if (!err && theirs->rank == boot_rank())
+    if (both)
         return err_make(cls, "%s: this process is at both ends of the port", call_name());
     return err ? refused(err, cls, port) : MPI_SUCCESS;
 }
@@ -167,8 +168,10 @@ int newcomm_meet(struct comm *c, int root, int accepts, const char *port, int cl
     *out = NULL;
     if (c->rank == root) {
         err = err ? err : meet(accepts, port, cls, &theirs, &ctx);
-        if (!err && !(two = pair(accepts, theirs.rank, ctx)))
+        if (!err && !(two = pair(accepts, theirs.rank, ctx))) {
+            ctx_unmake(accepts ? ctx : 0);
             err = err_make(MPI_ERR_NO_MEM, "%s: no memory for the communicator", call);
+        }
         theirs.err = err ? err_class(err) : 0;
     }
     int told = coll_bcast_bytes(&theirs, sizeof theirs, root, c);
@@ -193,7 +196,7 @@ int newcomm_spawn(const struct boot_program *list, int n, char port[])
     if (!err && (!w.m.len || w.m.len >= BOOT_PORT_MAX))
         err = -EPROTO;
     if (err)
-        return refused(err, MPI_ERR_SPAWN, list[0].command);
+        return refused(err, MPI_ERR_SPAWN, n == 1 ? list[0].command : "one of the programs");
     memcpy(port, w.m.brought, w.m.len);
     port[w.m.len] = 0;
     return MPI_SUCCESS;

@@ -35,8 +35,6 @@ static int check_program(const struct programs *p, int i, struct boot_program *o
     int err = api_pointer(p->commands[i], "command");
     if (!err)
         err = api_info(p->infos ? p->infos[i] : MPI_INFO_NULL, &info);
-    if (!err && p->maxprocs[i] < 1)
-        err = err_make(MPI_ERR_ARG, "%s: maxprocs is %d", proc->call, p->maxprocs[i]);
     if (err)
         return err;
     *out = (struct boot_program){.command = p->commands[i],
@@ -47,21 +45,32 @@ static int check_program(const struct programs *p, int i, struct boot_program *o
     return MPI_SUCCESS;
 }
 
-/* The root's part: start the programs. *many: processes that were asked for. */
-static int start_programs(const struct programs *p, int32_t *many, char port[BOOT_PORT_MAX])
+/* Processes that were asked for: the length of errcodes, also when they cannot be started. */
+static int count_processes(const struct programs *p, int32_t *many)
 {
     int err = p->count < 1 ? err_make(MPI_ERR_COUNT, "%s: count is %d", proc->call, p->count)
-                           : api_pointer(p->commands, "commands");
+                           : api_pointer(p->maxprocs, "maxprocs");
+    int32_t sum = 0;
+    for (int i = 0; !err && i < p->count; i++)
+        if (p->maxprocs[i] < 1)
+            err = err_make(MPI_ERR_ARG, "%s: maxprocs is %d", proc->call, p->maxprocs[i]);
+        else if (__builtin_add_overflow(sum, p->maxprocs[i], &sum))
+            err = err_make(MPI_ERR_ARG, "%s: too many processes", proc->call);
+    *many = err ? 0 : sum;
+    return err;
+}
+
+/* The root's part: start the programs. */
+static int start_programs(const struct programs *p, int32_t *many, char port[BOOT_PORT_MAX])
+{
+    int err = count_processes(p, many);
     if (!err)
-        err = api_pointer(p->maxprocs, "maxprocs");
+        err = api_pointer(p->commands, "commands");
     struct boot_program *list = err ? NULL : calloc((size_t)p->count, sizeof *list);
     if (!err && !list)
         err = err_make(MPI_ERR_NO_MEM, "%s: no memory", proc->call);
-    for (int i = 0; !err && i < p->count; i++) {
+    for (int i = 0; !err && i < p->count; i++)
         err = check_program(p, i, &list[i]);
-        if (!err && __builtin_add_overflow(*many, list[i].n, many))
-            err = err_make(MPI_ERR_ARG, "%s: too many processes", proc->call);
-    }
     if (!err)
         err = newcomm_spawn(list, p->count, port);
     free(list);
@@ -95,6 +104,8 @@ static int spawn(const char *call, const struct programs *p, int root, MPI_Comm 
         err = coll_bcast_bytes(&many, sizeof many, root, c);
     if (!err)
         err = newcomm_meet(c, root, 1, port, MPI_ERR_SPAWN, failed, &n);
+    if (err && *port) /* the programs run: what waits there ends, nothing else */
+        (void)boot_port_close(port);
     for (int i = 0; errcodes && i < many; i++)
         errcodes[i] = err ? api_err_spawn() : MPI_SUCCESS;
     return api_exit_new(comm, err, n, intercomm);
@@ -256,6 +267,14 @@ static int join_fd(void *arg, int arm)
     return arm ? 0 : ((struct join *)arg)->fd;
 }
 
+/* Their texts are equal up to the numbers: both processes see the same. */
+static int of_one_mpiexec(const char *a, const char *b)
+{
+    const char *end = strrchr(a, ':');
+    size_t n = end ? (size_t)(end - a) + 1 : 0;
+    return n && !strncmp(a, b, n);
+}
+
 /* Each end offers a port; the one of the lower rank is used. */
 static int join_over(struct join *x, struct comm **out)
 {
@@ -271,10 +290,13 @@ static int join_over(struct join *x, struct comm **out)
     proc->call = "MPI_Comm_join";
     if (!err && x->error)
         err = err_make(MPI_ERR_OTHER, "MPI_Comm_join: the socket: %s", strerror(x->error));
-    if (!err && (x->theirs.err || x->theirs.rank == x->mine.rank))
-        err = err_make(MPI_ERR_OTHER, "MPI_Comm_join: the other end is %s",
-                       x->theirs.err ? "no process that can join" : "this process");
     x->theirs.port[BOOT_PORT_MAX - 1] = 0;
+    if (!err && x->theirs.err)
+        err = err_make(MPI_ERR_OTHER, "MPI_Comm_join: the other end is no process that can join");
+    if (!err && !of_one_mpiexec(x->mine.port, x->theirs.port)) /* one would accept for ever */
+        err = newcomm_port_error(-EXDEV, MPI_ERR_OTHER, x->theirs.port);
+    if (!err && x->theirs.rank == x->mine.rank)
+        err = err_make(MPI_ERR_OTHER, "MPI_Comm_join: the other end is this process");
     int accepts = x->mine.rank < x->theirs.rank;
     if (!err)
         err = newcomm_meet(proc->obj->self, 0, accepts, accepts ? x->mine.port : x->theirs.port,
