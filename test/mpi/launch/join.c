@@ -40,7 +40,8 @@ int main(int argc, char **argv)
         err = MPI_Comm_join(end_of(argv[1], argv[2]), &inter);
         MPI_Error_class(err, &class);
         MPI_Error_string(err, text, &len);
-        printf("%s %d\n", strstr(text, "another mpiexec") ? "foreign" : text, class == MPI_ERR_OTHER);
+        printf("%s %d\n", strstr(text, "another mpiexec") ? "foreign" : text,
+               class == MPI_ERR_OTHER);
     }
     MPI_Finalize();
     return 0;
