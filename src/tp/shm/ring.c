@@ -150,3 +150,12 @@ int ring_is_hole(const struct ring_view *v, uint64_t pos, int (*dead)(void *arg,
     /* Read last: a live winner whose intent has changed since has published. */
     return by_dead && !ring_peek(v, pos);
 }
+
+int ring_skip_holes(const struct ring_view *v, uint64_t *head,
+                    int (*dead)(void *arg, uint32_t index), void *arg)
+{
+    int n = 0;
+    for (; ring_is_hole(v, *head, dead, arg); n++)
+        ring_advance(v, ++*head);
+    return n;
+}

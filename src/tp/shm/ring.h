@@ -107,5 +107,8 @@ static inline void ring_advance(const struct ring_view *v, uint64_t pos)
  * may have reserved it. */
 int ring_is_hole(const struct ring_view *v, uint64_t pos, int (*dead)(void *arg, uint32_t index),
                  void *arg);
+/* Step over such positions from *head on; returns how many there were. */
+int ring_skip_holes(const struct ring_view *v, uint64_t *head,
+                    int (*dead)(void *arg, uint32_t index), void *arg);
 
 #endif

@@ -371,16 +371,10 @@ static int source_dead(void *arg, uint32_t index)
     return boot_failed(((const struct shm *)arg)->ranks[index]);
 }
 
-/* Step over cells that failed senders reserved and never wrote. */
 static int skip_holes(struct shm *s)
 {
-    int events = 0;
-    for (int cls = 0; cls < 2; cls++)
-        while (ring_is_hole(&s->in[cls], s->head[cls], source_dead, s)) {
-            ring_advance(&s->in[cls], ++s->head[cls]);
-            events++;
-        }
-    return events;
+    return ring_skip_holes(&s->in[TP_REQUEST], &s->head[TP_REQUEST], source_dead, s) +
+           ring_skip_holes(&s->in[TP_REPLY], &s->head[TP_REPLY], source_dead, s);
 }
 
 static int shm_progress(struct tp *tp)
