@@ -325,7 +325,7 @@ static void by_am_pull(struct p2p_req *q, struct p2p_peer *p, const struct p2p_r
 
 static void by_am_cancel(struct p2p_req *q, struct p2p_peer *p)
 {
-    struct p2p_cancel m = {wire_id_make(q), q->seq, q->state == P2P_CANCELLING, 0, 0};
+    struct p2p_cancel m = {wire_id_make(q), q->seq, q->state == P2P_CANCELLING, 0, 0, 0};
     q->cancelled = 1;
     peer_control(p, P2P_CANCEL, &m, sizeof m);
 }

@@ -463,8 +463,10 @@ static int on_cancel(int src, const void *msg, size_t len)
         return p2p_malformed(src, "a wish to cancel");
     memcpy(&m, msg, sizeof m);
     struct p2p_peer *p = peer_get(src);
-    m.done = (uint8_t)withdraw(src, m.seq);
-    if (p && (m.done || m.eager))
+    /* without order: this one may have come before its message */
+    m.early = p && !am_ordered(src) && (int32_t)(m.seq - p->seq_in) >= 0;
+    m.done = !m.early && withdraw(src, m.seq);
+    if (p && (m.done || m.eager || m.early))
         peer_control(p, P2P_CANCELLED, &m, sizeof m);
     return 0;
 }
@@ -490,9 +492,16 @@ static int on_cancelled(int src, const void *msg, size_t len)
 {
     const struct p2p_cancel *m = msg;
     struct p2p_req *s = len == sizeof *m ? send_of(m->sreq, src) : NULL;
-    if (!s || !(s->state == P2P_CANCELLING ||
-                (s->state == P2P_OPEN && m->done && s->cancelled && !s->got)))
+    if (!s || (m->early && am_ordered(src)) ||
+        !(s->state == P2P_CANCELLING ||
+          (s->state == P2P_OPEN && (m->done || m->early) && s->cancelled && !s->got)))
         return p2p_malformed(src, "an answer to MPI_Cancel");
+    if (m->early) {
+        struct p2p_peer *p = peer_get(src);
+        if (p)
+            p->path->cancel(s, p);
+        return 0;
+    }
     list_del(&s->op.link);
     status_set_cancelled(&s->r.status, m->done != 0);
     send_done(s, MPI_SUCCESS);

@@ -110,7 +110,8 @@ struct p2p_cancel { /* CANCEL, CANCELLED */
     uint32_t seq;  /* of the message */
     uint8_t eager; /* S has dropped it and waits for an answer in any case */
     uint8_t done;  /* CANCELLED: it was cancelled */
-    uint16_t pad;
+    uint8_t early; /* CANCELLED, unordered: the message has not had its turn; S asks again */
+    uint8_t pad;
 };
 struct p2p_pull {
     uint64_t sreq, rreq;

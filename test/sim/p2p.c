@@ -384,6 +384,12 @@ static void unordered(struct sim_knobs *k)
     k->ordered = 0;
 }
 
+static void unordered_and_mortal(struct sim_knobs *k)
+{
+    unordered(k);
+    mortal(k);
+}
+
 /* Some seeds (they take a second each): a network that holds more than the bound, and brings the
  * first message long after the last. */
 static void unordered_and_wide(struct sim_knobs *k)
@@ -407,6 +413,7 @@ const struct scenario scenarios_p2p[] = {
     {"coll-death-3", 3, 1, coll_death, NULL, mortal},
     {"p2p-unordered", 3, 1, all_pairs, NULL, unordered},
     {"coll-unordered", 5, 1, collectives, NULL, unordered},
+    {"coll-death-unordered", 4, 1, coll_death, NULL, unordered_and_mortal},
     {"p2p-native-2", 2, 1, by_get, NULL, native},
     {"p2p-native-4", 4, 1, by_get, NULL, native},
     {"p2p-native-unordered", 3, 1, by_get, NULL, native_unordered},
