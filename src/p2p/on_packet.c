@@ -488,20 +488,24 @@ void send_cancel_own(struct p2p_req *q)
     send_done(q, MPI_SUCCESS);
 }
 
+/* It had come before its message: it goes again, if that has not had its end meanwhile. */
+static int ask_again(struct p2p_req *s, int src)
+{
+    struct p2p_peer *p = s ? peer_get(src) : NULL;
+    if (p && (s->state == P2P_CANCELLING || (s->state == P2P_OPEN && s->cancelled && !s->got)))
+        p->path->cancel(s, p);
+    return 0;
+}
+
 static int on_cancelled(int src, const void *msg, size_t len)
 {
     const struct p2p_cancel *m = msg;
     struct p2p_req *s = len == sizeof *m ? send_of(m->sreq, src) : NULL;
-    if (!s || (m->early && am_ordered(src)) ||
-        !(s->state == P2P_CANCELLING ||
-          (s->state == P2P_OPEN && (m->done || m->early) && s->cancelled && !s->got)))
+    if (len == sizeof *m && m->early && !am_ordered(src))
+        return ask_again(s, src);
+    if (!s || !(s->state == P2P_CANCELLING ||
+                (s->state == P2P_OPEN && m->done && s->cancelled && !s->got)))
         return p2p_malformed(src, "an answer to MPI_Cancel");
-    if (m->early) {
-        struct p2p_peer *p = peer_get(src);
-        if (p)
-            p->path->cancel(s, p);
-        return 0;
-    }
     list_del(&s->op.link);
     status_set_cancelled(&s->r.status, m->done != 0);
     send_done(s, MPI_SUCCESS);

@@ -388,6 +388,7 @@ static void unordered_and_mortal(struct sim_knobs *k)
 {
     unordered(k);
     mortal(k);
+    scenario_cvar("MPIR_CVAR_P2P_EAGER_WINDOW", k->seed % 4 ? "0" : "262144");
 }
 
 /* Some seeds (they take a second each): a network that holds more than the bound, and brings the

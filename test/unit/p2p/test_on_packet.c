@@ -114,7 +114,7 @@ static void body_forged(void)
             bad[i].sreq = name;
             forge(P2P_PULL, &bad[i], sizeof bad[i]);
         }
-        struct p2p_cancel not_asked = {name, 0, 0, 1, 0};
+        struct p2p_cancel not_asked = {.sreq = name, .done = 1};
         forge(P2P_CANCELLED, &not_asked, sizeof not_asked);
         struct p2p_fin wrong = {name + 1};
         forge(P2P_FIN, &wrong, sizeof wrong);
