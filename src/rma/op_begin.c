@@ -35,17 +35,16 @@ enum run {
     RUN_QUEUE
 };
 
-/* The epoch may open within the time that a cache line takes, and an element costs more than that.
- * So the first operation looks for a while; where it has been in vain, the others do not. */
+/* A post may come within the time that a cache line takes, and an element costs more than that. So
+ * the first operations of an epoch look for a while. */
 static int opens_soon(struct rma_win *w)
 {
     enum { LOOKS = 24 };
     int opened = rma_fence_poll(w) + rma_start_poll(w);
-    if (!rma_in(w, SET_BARRIER_OUT) && !rma_in(w, SET_POSTS_OUT))
-        return opened;
-    for (int i = w->table.ntargets ? LOOKS : 1; i < LOOKS && !opened; i++) {
+    while (!opened && rma_in(w, SET_POSTS_OUT) && w->access.looks < LOOKS) {
+        w->access.looks++;
         cpu_relax();
-        opened = rma_fence_poll(w) + rma_start_poll(w);
+        opened = rma_start_poll(w);
     }
     return opened;
 }

@@ -135,7 +135,7 @@ struct rma_starter {
 struct rma_win_access {         /* sync/access.c: PSCW access; the group, sorted by rank */
     int *start;                 /* NULL: no such epoch */
     uint8_t *waiting;           /* [i]: the post has not been seen */
-    unsigned nstart, nwaiting;
+    unsigned nstart, nwaiting, looks; /* members; posts to come; looks of operations for them */
     struct rma_scratch mem;
     struct map posts;           /* rank + 1 -> posts not used up (far) */
 };

@@ -115,6 +115,7 @@ int rma_start(struct rma_win *w, struct group *g, int assert)
             rma_native_posted(w, w->access.start[i], RMA_POST_UNSEEN);
     }
     w->access.nwaiting = assert & MPI_MODE_NOCHECK ? 0 : w->access.nstart;
+    w->access.looks = 0;
     rma_win_goto(w, WIN_PSCW_ISSUED);
     rma_start_poll(w);
     if (w->access.nwaiting)
