@@ -222,7 +222,8 @@ static void title(const struct alike *g, int groups, uint32_t k, char *buf, size
         call |= call_of(e) != call_of(first) || form_of(e) != form_of(first);
         root |= !g[i].v->between && root_of(e) != root_of(first);
         op |= op_of(e) != op_of(first);
-        bytes |= entry_bytes(e) != entry_bytes(first) && names_data(call_of(e));
+        bytes |= entry_bytes(e) != entry_bytes(first) &&
+                 (names_data(call_of(e)) || call_of(e) == COLL_REDUCE_SCATTER);
         pos |= g[i].v->order && e->pos != first->pos;
         place |= g[i].v->places && entry_place(e) != entry_place(first);
     }

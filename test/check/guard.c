@@ -122,6 +122,15 @@ static void places(void)
     MPI_Allreduce(buf, sum, 1, MPI_INT, MPI_SUM, W);
 }
 
+/* As many elements in all. */
+static void counts(void)
+{
+    int of[64] = {0}, in[64] = {0};
+    of[rank == 1] = 3;
+    of[rank != 1] = 1;
+    MPI_Reduce_scatter(in, sum, of, MPI_INT, MPI_SUM, W);
+}
+
 /* An error without a difference is returned at once. */
 static void truncates(void)
 {
@@ -203,8 +212,31 @@ static void cross_legal(void)
     MPI_Comm_free(&dup);
 }
 
+/* Each process gives its own edges of a ring, or the first one those of all; the amounts match in
+ * pairs. */
+static void legal_graphs(void)
+{
+    MPI_Comm ring, star;
+    int from = (rank + size - 1) % size, to = (rank + 1) % size, first = rank == 0;
+    int hub = 0, others[64], in[64], out[64], counts[64], at[64];
+    for (int i = 0; i < size; i++) {
+        others[i] = i;
+        counts[i] = first ? i + 1 : rank + 1;
+        at[i] = i * (i + 1) / 2; /* five processes at most */
+        in[i] = out[i] = rank;
+    }
+    MPI_Dist_graph_create_adjacent(W, 1, &from, MPI_UNWEIGHTED, 1, &to, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &ring);
+    MPI_Neighbor_allgather(in, 1, MPI_INT, out, 1, MPI_INT, ring);
+    MPI_Dist_graph_create(W, first, &hub, &size, others, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &star);
+    MPI_Neighbor_alltoallv(in, counts, at, MPI_INT, out, counts, at, MPI_INT, star);
+    MPI_Comm_free(&star);
+    MPI_Comm_free(&ring);
+}
+
 static void legal(void)
 {
+    legal_graphs();
     MPI_Comm half, dup;
     MPI_Request r[2];
     MPI_File f;
@@ -260,7 +292,7 @@ static void legal(void)
 static const struct check_case cases[] = {
     {"no_data", no_data}, {"group", group}, {"file", file}, {"file_open", file_open},
     {"creation", creation}, {"creation_of_file", creation_of_file}, {"order", order},
-    {"places", places}, {"truncates", truncates}, {"legal", legal},
+    {"places", places}, {"counts", counts}, {"truncates", truncates}, {"legal", legal},
     {"cross_recv", cross_recv}, {"cross_wait", cross_wait}, {"cross_legal", cross_legal}};
 
 int main(int argc, char **argv)

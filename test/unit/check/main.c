@@ -2,6 +2,7 @@
 #include "unit.h"
 
 Suite *suite_digest(void);
+Suite *suite_rows(void);
 Suite *suite_lines(void);
 Suite *suite_waitgraph(void);
 Suite *suite_text(void);
@@ -12,8 +13,8 @@ Suite *suite_race_view(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_digest,    suite_lines,     suite_waitgraph,
-                                       suite_text,      suite_race_lane, suite_race_view,
-                                       suite_race_rule, suite_race_region};
+    Suite *(*const suites[])(void) = {suite_digest,    suite_rows,      suite_lines,
+                                       suite_waitgraph, suite_text,      suite_race_lane,
+                                       suite_race_view, suite_race_rule, suite_race_region};
     return unit_run(suites, sizeof suites / sizeof suites[0]);
 }
