@@ -55,6 +55,7 @@ struct args {
     const char *prefix;   /* a pattern before each line, or NULL */
     int timestamp;        /* the time before each line */
     int merge;            /* standard error goes where standard output goes */
+    int reports;          /* -report: they do that, too */
     const char *trace;    /* file of a trace; the ranks load the library that traces calls */
     const char *input;    /* what gets standard input: a rank, "all", "none"; NULL: rank 0 */
     int exitcodes;        /* print them at the end */

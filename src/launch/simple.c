@@ -63,6 +63,7 @@ int simple_report(struct args *a, const char *file)
 {
     static const char *const names[] = {"MPIR_CVAR_REPORT", "MPIR_CVAR_REPORT_FILE"};
     const char *const values[] = {"1", file};
+    a->reports = 1;
     for (int i = 0; i < (file ? 2 : 1); i++) {
         if (a->genv.n == ARGS_ENV_MAX)
             return -EINVAL;

@@ -376,7 +376,8 @@ static int share_input(struct job *j, struct start *s)
     return 0;
 }
 
-/* -trace: the library that traces calls is found before the other. */
+/* -trace, -report: the library that notes calls is found before the other. file: of the trace, or
+ * NULL. */
 static int trace_env(struct env *e, const char *file)
 {
     char bin[PATH_MAX], lib[PATH_MAX], path[PATH_MAX + 32];
@@ -388,7 +389,8 @@ static int trace_env(struct env *e, const char *file)
     if (!list)
         return -ENOMEM;
     snprintf(list, size, "%s%s%s", path, had && *had ? ":" : "", had ? had : "");
-    int err = env_put(e, "LD_LIBRARY_PATH", list) | env_put(e, "MPIR_CVAR_TRACE", file);
+    int err = env_put(e, "LD_LIBRARY_PATH", list);
+    err |= file ? env_put(e, "MPIR_CVAR_TRACE", file) : 0;
     free(list);
     return err;
 }
@@ -406,7 +408,7 @@ static int start_ranks(struct job *j, struct start *s, char *const *env)
     for (int b = 0, rank = 0; b < j->args->nblocks; b++) {
         if (env_of_block(&s->env, j->args, &j->args->block[b], env))
             return cannot(j, "make an environment", -ENOMEM);
-        int err = j->args->trace && trace_env(&s->env, j->args->trace)
+        int err = (j->args->trace || j->args->reports) && trace_env(&s->env, j->args->trace)
                       ? cannot(j, "make an environment", -ENOMEM)
                       : 0;
         for (int i = 0; i < j->args->block[b].n && !err; i++, rank++) {

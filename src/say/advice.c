@@ -106,6 +106,13 @@ static void locks(struct view *v)
              "%.0f %% of the run: ranks queue for locks of %s (%s; holders: %s). A wait takes %.0f "
              "us at the mean, and a free lock less than 1: holders keep it for that long.",
              share(v->p, ns), name, where, awaited, mean_us(top));
+    const struct say_win *w = say_win_of(v->p, top->win);
+    size_t n = strlen(a->evidence);
+    if (w && w->locks.n && w->locks.looks)
+        snprintf(a->evidence + n, sizeof a->evidence - n,
+                 " A lock was held for %.0f us at the mean, %.0f %% of it outside MPI.",
+                 (double)w->locks.ns / (double)w->locks.n / 1e3,
+                 100.0 * (double)w->locks.outside / (double)w->locks.looks);
     snprintf(a->remedy, sizeof a->remedy,
              "Compute outside the lock, or use MPI_Accumulate under one MPI_Win_lock_all: it needs "
              "no lock of its own.");

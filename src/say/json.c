@@ -75,6 +75,26 @@ static void put_waits(const struct say_page *p, struct say_text *out)
     say_put(out, "],\n");
 }
 
+/* "calls" is 0 for ranks that do not count: "counted_ranks" do. */
+static void put_calls(const struct say_page *p, struct say_text *out)
+{
+    say_put(out, "  \"counted_ranks\": %u,\n  \"calls\": [", p->counted);
+    for (uint32_t i = 0; i < p->calls; i++) {
+        const struct say_call *c = &p->call[i];
+        say_put(out, "%s\n    {\"call\": ", i ? "," : "");
+        put_string(out, c->call);
+        say_put(out, ", \"place\": ");
+        put_string(out, c->place);
+        say_put(out, ", ");
+        put_number(out, "calls", c->calls, ", ");
+        put_number(out, "waits", c->waits, ", ");
+        put_number(out, "ns", c->ns, ", ");
+        put_number(out, "max_ns", c->max, ", ");
+        say_put(out, "\"max_rank\": %d}", c->waits ? c->max_rank : -1);
+    }
+    say_put(out, "],\n");
+}
+
 static void put_wins(const struct say_page *p, struct say_text *out)
 {
     say_put(out, "  \"windows\": [");
@@ -84,6 +104,14 @@ static void put_wins(const struct say_page *p, struct say_text *out)
         put_string(out, w->name);
         say_put(out, ", \"kind\": \"%s\", \"size\": %d", w->id ? say_flavor(w->flavor) : "",
                 w->size);
+        if (w->locks.n) {
+            say_put(out, ", \"locks\": {");
+            put_number(out, "n", w->locks.n, ", ");
+            put_number(out, "held_ns", w->locks.ns, ", ");
+            put_number(out, "waits", w->locks.waits, ", ");
+            put_number(out, "seen_ns", w->locks.looks, ", ");
+            put_number(out, "seen_outside_ns", w->locks.outside, "}");
+        }
         for (int k = 0; k < PVAR_COUNT; k++)
             if (pvar_table[k].bind == PVAR_WIN && w->v[k])
                 say_put(out, ", \"%s\": %llu", pvar_table[k].name, (unsigned long long)w->v[k]);
@@ -108,6 +136,7 @@ void say_json_print(const struct say_page *p, const char *program, struct say_te
     put_number(out, "delayed_ns", p->delayed, ",\n");
     put_rows(p, out);
     put_waits(p, out);
+    put_calls(p, out);
     put_wins(p, out);
     say_put(out, "  \"advice\": [");
     for (int i = 0; i < n; i++) {

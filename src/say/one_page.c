@@ -49,7 +49,7 @@ static void put_whys(const struct say_page *p, struct say_text *out)
         const struct say_wait *w = &p->wait[i];
         char awaited[64], where[160];
         say_awaited(p, w, awaited, sizeof awaited);
-        say_where(w, where, sizeof where);
+        say_where(w->place, w->call, where, sizeof where);
         say_put(out, " %-28s %7.3f  %6.1f %%  %-22s %s\n", say_why_text(w), seconds(w->ns),
                 percent(w->ns, p->all_run), awaited, where);
     }
@@ -95,6 +95,21 @@ static void put_pools(const struct say_win *w, struct say_text *out)
                 (unsigned long long)w->v[PVAR_RMA_SWITCHES]);
 }
 
+static void put_locks(const struct say_win *w, struct say_text *out)
+{
+    const struct say_locks *l = &w->locks;
+    char n[32], waits[32];
+    say_count((double)l->n, n, sizeof n);
+    say_count((double)l->waits, waits, sizeof waits);
+    if (!l->n)
+        return;
+    say_put(out, "   locks: %s, %s waits for them; held %.1f us at the mean", n, waits,
+            (double)l->ns / (double)l->n / 1e3);
+    if (l->looks)
+        say_put(out, ", %.0f %% of it outside MPI", percent(l->outside, l->looks));
+    say_put(out, "\n");
+}
+
 static void put_win(const struct say_page *p, const struct say_win *w, struct say_text *out)
 {
     char name[48], bytes[32], ops[32];
@@ -108,6 +123,7 @@ static void put_win(const struct say_page *p, const struct say_win *w, struct sa
             seconds(w->v[PVAR_RMA_WAIT_LOCK]), seconds(w->v[PVAR_RMA_WAIT_FENCE]),
             seconds(w->v[PVAR_RMA_WAIT_POST] + w->v[PVAR_RMA_WAIT_COMPLETE]),
             seconds(w->v[PVAR_RMA_WAIT_FLUSH]), seconds(w->v[PVAR_RMA_WAIT_POOL]));
+    put_locks(w, out);
     put_pools(w, out);
 }
 
@@ -121,20 +137,26 @@ static void put_wins(const struct say_page *p, struct say_text *out)
         put_win(p, &p->win[i], out);
 }
 
+/* Where not all ranks load the library that counts, nothing is said of calls that did not wait. */
 static void put_calls(const struct say_page *p, struct say_text *out)
 {
-    if (!p->waits)
+    int all = p->counted == (uint32_t)p->ranks;
+    if (!p->calls)
         return;
-    say_put(out, " %-40s %9s %9s %9s %9s  %s\n", "CALLS THAT WAITED", "waits", "total s", "mean us",
-            "max us", "rank of max");
-    for (uint32_t i = 0; i < p->waits && i < CALLS; i++) {
-        const struct say_wait *w = &p->wait[i];
-        char where[160], n[32], max[32];
-        say_where(w, where, sizeof where);
-        say_count((double)w->n, n, sizeof n);
-        say_count((double)w->max / 1e3, max, sizeof max);
-        say_put(out, " %-40.60s %9s %9.3f %9.1f %9s  %d\n", where, n, seconds(w->ns),
-                w->n ? (double)w->ns / (double)w->n / 1e3 : 0.0, max, w->max_rank);
+    say_put(out, " %-40s %9s %9s %9s %9s %9s  %s\n",
+            all ? "CALLS (times: of their waits)" : "CALLS THAT WAITED", "calls", "waits",
+            "total s", "mean us", "max us", "rank of max");
+    for (uint32_t i = 0; i < p->calls && i < CALLS; i++) {
+        const struct say_call *c = &p->call[i];
+        char where[160], n[32], waits[32], max[32], rank[16];
+        say_where(c->place, c->call, where, sizeof where);
+        say_count((double)c->calls, n, sizeof n);
+        say_count((double)c->waits, waits, sizeof waits);
+        say_count((double)c->max / 1e3, max, sizeof max);
+        snprintf(rank, sizeof rank, "%d", c->max_rank);
+        say_put(out, " %-40.60s %9s %9s %9.3f %9.1f %9s  %s\n", where, all ? n : "-", waits,
+                seconds(c->ns), c->waits ? (double)c->ns / (double)c->waits / 1e3 : 0.0, max,
+                c->waits ? rank : "-");
     }
 }
 

@@ -26,7 +26,13 @@ static void note(struct say_sampler *s)
     enum say_state is = !s->of->call        ? SAY_COMPUTING
                         : s->of->wait_what ? SAY_WAITING
                                            : SAY_WORKING;
+    struct say_held *held = atomic_load_explicit(&s->of->say->holding,
+                                                 memory_order_relaxed);
     s->ns[is] += now - s->last;
+    if (held)
+        atomic_fetch_add_explicit(&held->looks, now - s->last, memory_order_relaxed);
+    if (held && is == SAY_COMPUTING)
+        atomic_fetch_add_explicit(&held->outside, now - s->last, memory_order_relaxed);
     s->last = now;
     s->looks++;
     if (s->n == sizeof s->seen)

@@ -84,6 +84,8 @@ int say_init(void)
     rma_on_free(win_closed);
     say_time_waits();
     int err = traces() ? trace_open(&y->trace) : 0;
+    if (!err && cvar.report && !sched && say_calls_open(y))
+        err = -ENOMEM;
     if (y->trace)
         rma_on_state(has_state);
     if (!err && cvar.report && !sched)
@@ -186,6 +188,7 @@ void say_ending(void)
     say_gather(p);
     if (p && boot_rank() == 0) {
         say_places(p);
+        say_call_places(p);
         say_page_sort(p);
         say_page_places(p);
         print(p);
@@ -206,6 +209,7 @@ void say_finalize(void)
         rma_on_state(NULL);
     }
     trace_close(y->trace);
+    say_calls_close(y);
     free(y);
     proc->say = NULL;
 }

@@ -8,6 +8,7 @@
 #define SAY_TYPES_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "base/lock.h"
@@ -19,11 +20,11 @@ struct rma_win;
 
 enum {
     SAY_CELLS = 256,  /* keys of a process; a power of two */
-    SAY_WAITS = 48, SAY_WINS = 12, SAY_ROWS = 12, SAY_PEERS = 4,
+    SAY_WAITS = 48, SAY_CALLS = 32, SAY_WINS = 12, SAY_ROWS = 12, SAY_PEERS = 4,
     SAY_STRIP = 36,   /* parts of the run that a bar shows */
     SAY_CALL = 40, SAY_NAME = 24, SAY_PLACE = 48
 };
-#define SAY_MAGIC 0x53415902u
+#define SAY_MAGIC 0x53415903u
 
 /* --- sums --------------------------------------------------------------------------------- */
 
@@ -50,11 +51,34 @@ struct say_wait {
     char place[SAY_PLACE]; /* text of `site`; rank 0 fills it in at the end */
 };
 
+/* A call at one place: all of them where they are counted, and those that waited. */
+struct say_call {
+    char call[SAY_CALL];
+    uint64_t site; /* as in a wait */
+    uint64_t calls;
+    uint64_t waits, ns, max; /* a call may wait several times */
+    int32_t max_rank;
+    uint32_t unused;
+    char place[SAY_PLACE];
+};
+
+/* Locks of a window by MPI_Win_lock, that were given back. */
+struct say_locks {
+    uint64_t n, ns;  /* how many, and for how long they were held */
+    uint64_t waits;  /* for a lock; of MPI_Win_lock_all, too */
+    uint64_t looks, outside; /* ns that the sampler has seen one held, and of them outside MPI */
+};
+/* The sampler writes it while other threads may read it. */
+struct say_held {
+    atomic_ullong looks, outside;
+};
+
 struct say_win {
     uint64_t id;       /* 0: windows that did not fit */
     char name[SAY_NAME];
     int32_t flavor, size, members; /* members that were added up here */
     uint32_t unused;
+    struct say_locks locks;
     uint64_t v[PVAR_COUNT]; /* its PVARs: sums, or largest */
 };
 
@@ -69,7 +93,9 @@ struct say_row { /* a process */
 struct say_page {
     uint32_t magic, bytes; /* of this struct */
     int32_t ranks;         /* that were added up */
-    uint32_t waits, wins, rows;
+    uint32_t waits, wins, rows, calls;
+    uint32_t counted;      /* ranks whose calls were counted, not only their waits */
+    uint32_t unused;
     uint32_t crowded;      /* ranks on hosts with more processes than cores */
     int32_t cores;         /* least of a host */
     int32_t host_ranks;    /* most of a host */
@@ -78,6 +104,7 @@ struct say_page {
     uint64_t all_run, computing, working, waiting; /* sums over ranks, ns */
     uint64_t delayed;      /* ns in which a process could run and had no core */
     struct say_wait wait[SAY_WAITS];
+    struct say_call call[SAY_CALLS];
     struct say_win win[SAY_WINS];
     struct say_row row[SAY_ROWS];
 };
@@ -107,6 +134,9 @@ struct say_sampler {
 };
 
 struct say {
+    struct trace *trace;     /* the first two: struct say_asks */
+    struct say_calls *calls;
+    struct say_held *_Atomic holding; /* of the window whose lock this process holds, or NULL */
     uint64_t began;
     uint64_t delayed; /* so far when it began */
     uint64_t waited;  /* ns */
@@ -115,7 +145,6 @@ struct say {
     struct say_win win[SAY_WINS]; /* freed ones */
     uint32_t wins;
     struct say_sampler sampler;
-    struct trace *trace; /* NULL: none is asked for */
 };
 
 /* sums.c */
@@ -136,6 +165,15 @@ void say_page_of(struct say_page *p);
 void say_win_closed(struct rma_win *w);
 void say_page_sort(struct say_page *p);
 void say_page_places(struct say_page *p); /* texts of places; p is sorted */
+/* calls.c. 0, or no memory */
+int say_calls_open(struct say *y);
+void say_calls_close(struct say *y);
+void say_lock_waited(struct say *y, uint64_t win);
+void say_locks_of(struct say *y, uint64_t win, struct say_locks *out); /* and forgets them */
+void say_call_add(struct say_call *list, uint32_t *n, const struct say_call *c);
+void say_calls_of(struct say_page *p); /* what this process knows; p has its waits */
+/* Calls without a place go to the largest sum of the same call. */
+void say_call_places(struct say_page *p);
 uint64_t say_delayed(void); /* ns in which this process could run and had no core; 0: not known */
 /* tree.c: the sum of all processes at rank 0; NULL: no memory, others are served */
 void say_gather(struct say_page *p);
@@ -165,9 +203,9 @@ int say_target_was_busy(const struct say_wait *w);
 void say_awaited(const struct say_page *p, const struct say_wait *w, char *buf, size_t len);
 /* The one process that came late, -1: none stands out. */
 int say_late_rank(const struct say_page *p, const struct say_wait *w);
-/* "convoy.c:8 MPI_Win_lock" */
+/* "convoy.c:8  MPI_Win_lock" */
 void say_call_at(const struct say_wait *w, char *buf, size_t len); /* in a sentence */
-void say_where(const struct say_wait *w, char *buf, size_t len);
+void say_where(const char *place, const char *call, char *buf, size_t len);
 
 enum { SAY_ADVICE = 4, SAY_SENTENCE = 1100 };
 struct say_advice {

@@ -74,6 +74,8 @@ void say_note(const struct progress_seen *s)
     uint64_t win = s->of && why != WHY_WINDOW ? rma_win_id(s->of) : 0;
     struct say_cell *c = cell_of(y, call, s->site, win, why);
     y->waited += ns;
+    if (why == WHY_LOCK && win)
+        say_lock_waited(y, win);
     if (!c)
         return;
     c->w.n++;
@@ -109,6 +111,7 @@ static void win_of(const struct rma_win *w, struct say_win *out)
     for (int i = 0; i < PVAR_COUNT; i++)
         if (pvar_table[i].bind == PVAR_WIN)
             out->v[i] = rma_win_pvar(w, i);
+    say_locks_of(proc->say, out->id, &out->locks);
 }
 
 void say_win_closed(struct rma_win *w)
@@ -204,6 +207,11 @@ void say_places(struct say_page *p)
 static void win_merge(struct say_win *a, const struct say_win *b)
 {
     a->members += b->members;
+    a->locks.n += b->locks.n;
+    a->locks.ns += b->locks.ns;
+    a->locks.waits += b->locks.waits;
+    a->locks.looks += b->locks.looks;
+    a->locks.outside += b->locks.outside;
     for (int i = 0; i < PVAR_COUNT; i++)
         if (pvar_table[i].cls != PVAR_HIGHWATER)
             a->v[i] += b->v[i];
@@ -285,6 +293,9 @@ void say_page_add(struct say_page *p, const struct say_page *b)
         say_win_add(p->win, &p->wins, &b->win[i]);
     for (uint32_t i = 0; i < b->rows; i++)
         say_row_add(p, &b->row[i]);
+    for (uint32_t i = 0; i < b->calls; i++)
+        say_call_add(p->call, &p->calls, &b->call[i]);
+    p->counted += b->counted;
     p->ranks += b->ranks;
     p->crowded += b->crowded;
     p->cores = b->cores < p->cores ? b->cores : p->cores;
@@ -301,12 +312,19 @@ void say_page_add(struct say_page *p, const struct say_page *b)
 int say_page_is_good(struct say_page *p, size_t bytes)
 {
     int good = p->magic == SAY_MAGIC && p->bytes == bytes && p->ranks > 0 &&
-               p->waits <= SAY_WAITS && p->wins <= SAY_WINS && p->rows <= SAY_ROWS;
+               p->counted <= (uint32_t)p->ranks;
+    good = good && p->waits <= SAY_WAITS && p->wins <= SAY_WINS && p->rows <= SAY_ROWS &&
+           p->calls <= SAY_CALLS;
     for (uint32_t i = 0; good && i < p->waits; i++) {
         p->wait[i].call[SAY_CALL - 1] = 0;
         plain(p->wait[i].call);
         p->wait[i].place[0] = 0;
         good = p->wait[i].why < PROGRESS_WHYS;
+    }
+    for (uint32_t i = 0; good && i < p->calls; i++) {
+        p->call[i].call[SAY_CALL - 1] = 0;
+        plain(p->call[i].call);
+        p->call[i].place[0] = 0;
     }
     for (uint32_t i = 0; good && i < p->wins; i++)
         plain_name(&p->win[i]);
@@ -367,6 +385,7 @@ void say_page_of(struct say_page *p)
         say_wait_add(p->wait, &p->waits, &c->w);
     }
     say_places(p);
+    say_calls_of(p);
     for (uint32_t i = 0; i < p->waits; i++) {
         struct say_wait *w = &p->wait[i];
         w->ranks = 1;
@@ -385,6 +404,15 @@ static int by_ns(const void *a, const void *b)
     return x->ns < y->ns ? 1 : x->ns > y->ns ? -1 : strcmp(x->call, y->call);
 }
 
+/* Time first; those that did not wait by their number. */
+static int by_time(const void *a, const void *b)
+{
+    const struct say_call *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? 1 : -1;
+    return x->calls < y->calls ? 1 : x->calls > y->calls ? -1 : strcmp(x->call, y->call);
+}
+
 static int by_weight(const void *a, const void *b)
 {
     uint64_t x = win_weight(a), y = win_weight(b);
@@ -394,6 +422,7 @@ static int by_weight(const void *a, const void *b)
 void say_page_sort(struct say_page *p)
 {
     qsort(p->wait, p->waits, sizeof *p->wait, by_ns);
+    qsort(p->call, p->calls, sizeof *p->call, by_time);
     qsort(p->win, p->wins, sizeof *p->win, by_weight);
 }
 
@@ -408,5 +437,13 @@ void say_page_places(struct say_page *p)
                 memcpy(w->place, p->wait[j].place, sizeof w->place);
         if (w->site && !*w->place)
             site_text(w->site, w->place, sizeof w->place);
+    }
+    for (uint32_t i = 0; i < p->calls && i < MOST; i++) {
+        struct say_call *c = &p->call[i];
+        for (uint32_t j = 0; j < p->waits && c->site && !*c->place; j++)
+            if (p->wait[j].site == c->site)
+                memcpy(c->place, p->wait[j].place, sizeof c->place);
+        if (c->site && !*c->place)
+            site_text(c->site, c->place, sizeof c->place);
     }
 }

@@ -148,6 +148,16 @@ void trace_window(const struct trace_at *at, MPI_Win win, int rank, MPI_Count co
     e->bytes = bytes_of(count, type);
 }
 
+void trace_tested(const struct trace_at *at, MPI_Win win, int flag)
+{
+    struct trace *t = tracing();
+    if (!t)
+        return;
+    struct trace_event *e = note(t, at, TRACE_WINDOW);
+    e->window = win;
+    e->why = flag != 0;
+}
+
 void trace_collective(const struct trace_at *at, MPI_Comm comm, MPI_Count count, MPI_Datatype type)
 {
     struct trace *t = tracing();

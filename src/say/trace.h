@@ -4,15 +4,42 @@
  *   progress_wait() --- a wait is over -'
  *   MPI_Finalize --- rings go up the tree of the report, clocks aligned --> rank 0 writes the file
  *
- * The functions below are called by the traced library only, without proc->lock. They return at
- * once where no trace is asked for. */
+ * The functions below are called by the traced library only, without proc->lock. Those of the
+ * trace return at once where none is asked for. */
 #ifndef SAY_TRACE_H
 #define SAY_TRACE_H
 
 #include <mpi.h>
 #include <stdint.h>
 
+#include "base/proc.h"
 #include "base/sched.h"
+
+struct say_calls;
+struct trace;
+
+/* The first words of struct say. */
+struct say_asks {
+    struct trace *trace;     /* NULL: no trace is asked for */
+    struct say_calls *calls; /* NULL: no report is */
+};
+
+static inline int trace_asked(void)
+{
+    const struct say_asks *y = (const struct say_asks *)proc->say;
+    return y && y->trace;
+}
+
+static inline int report_asked(void)
+{
+    const struct say_asks *y = (const struct say_asks *)proc->say;
+    return y && y->calls;
+}
+
+/* For the report: a call is made there; a lock of a window is got, or will be given back. */
+void say_called(const char *call, const void *site);
+void say_locked(MPI_Win win, int rank);
+void say_unlocking(MPI_Win win, int rank);
 
 /* The processor's counter: a clock of its own rate takes half the time of time_now(). */
 static inline uint64_t trace_ticks(void)
@@ -38,6 +65,8 @@ void trace_call(const struct trace_at *at);
 /* On a window: rank MPI_PROC_NULL: for no single target. count: of elements that move. */
 void trace_window(const struct trace_at *at, MPI_Win win, int rank, MPI_Count count,
                   MPI_Datatype type);
+/* MPI_Win_test: has it ended the exposure epoch? */
+void trace_tested(const struct trace_at *at, MPI_Win win, int flag);
 void trace_collective(const struct trace_at *at, MPI_Comm comm, MPI_Count count, MPI_Datatype type);
 /* A message left; one has come, with its real source and tag. */
 void trace_sent(const struct trace_at *at, MPI_Comm comm, int dest, int tag, MPI_Count count,

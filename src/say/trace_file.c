@@ -188,6 +188,7 @@ static void epochs_of(struct trace_file *f, const struct trace_event *e, const c
         {"MPI_Win_lock_all", "lock_all", 1, 0},  {"MPI_Win_unlock_all", "lock_all", 0, 0},
         {"MPI_Win_start", "access", 1, 0},       {"MPI_Win_complete", "access", 0, 0},
         {"MPI_Win_post", "exposure", 1, 0},      {"MPI_Win_wait", "exposure", 0, 0},
+        {"MPI_Win_test", "exposure", 0, 0},
     };
     uint64_t end = e->at + e->lasts;
     int32_t peer = -1;
@@ -199,7 +200,7 @@ static void epochs_of(struct trace_file *f, const struct trace_event *e, const c
     if (!strcmp(call, "MPI_Win_free"))
         epoch_close(f, e->window, -1, "fence", e->at);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (strcmp(call, rows[i].call))
+        if (strcmp(call, rows[i].call) || (!e->why && !strcmp(call, "MPI_Win_test")))
             continue;
         peer = rows[i].each ? e->peer : -1;
         if (rows[i].opens)

@@ -27,7 +27,7 @@ struct trace_event {
     uint64_t message; /* number of the message in the job, 0: none; of a wait: looks around */
     int32_t peer;     /* world rank, -1: none */
     int32_t window;   /* handle here; in a chunk: index of its name, -1: none */
-    uint16_t kind, why; /* enum trace_kind, enum progress_why */
+    uint16_t kind, why; /* enum trace_kind, enum progress_why; of MPI_Win_test: it is done */
     uint32_t thread;  /* some bits of its identity, 0: the process has one */
 };
 

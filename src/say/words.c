@@ -172,7 +172,7 @@ void say_call_at(const struct say_wait *w, char *buf, size_t len)
     snprintf(buf, len, *w->place ? "%s at %s" : "%s", w->call, w->place);
 }
 
-void say_where(const struct say_wait *w, char *buf, size_t len)
+void say_where(const char *place, const char *call, char *buf, size_t len)
 {
-    snprintf(buf, len, "%s%s%s", w->place, *w->place ? "  " : "", w->call);
+    snprintf(buf, len, "%s%s%s", place, *place ? "  " : "", call);
 }

@@ -85,7 +85,7 @@ void __wrap_say_page_print(const struct say_page *p, const char *name, struct sa
     SIM_CHECK(n && !strcmp(advice[0].cause, "late-arrival"));
     SIM_CHECK(strstr(out->s, "late arrival at a barrier") != NULL);
     const struct say_wait *barrier = NULL;
-    uint64_t waits = 0;
+    uint64_t waits = 0, of_calls = 0;
     for (uint32_t i = 0; i < p->waits; i++) {
         waits += p->wait[i].ns;
         if (!strcmp(p->wait[i].call, "MPI_Barrier") &&
@@ -94,7 +94,9 @@ void __wrap_say_page_print(const struct say_page *p, const char *name, struct sa
     }
     SIM_CHECK(barrier && say_late_rank(p, barrier) == size - 1);
     SIM_CHECK(barrier->ns > (uint64_t)(size - 1) * ROUNDS * LATE * 900);
-    SIM_CHECK(waits == p->waiting);
+    for (uint32_t i = 0; i < p->calls; i++)
+        of_calls += p->call[i].ns;
+    SIM_CHECK(waits == p->waiting && of_calls == waits);
     SIM_CHECK(p->wins >= 1 && !strcmp(p->win[0].name, "ring"));
     SIM_CHECK(p->win[0].v[PVAR_RMA_PUT] == (uint64_t)size);
     out->n = 0;

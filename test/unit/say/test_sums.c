@@ -119,7 +119,7 @@ START_TEST(what_does_not_fit_is_added_up)
     ck_assert_uint_eq(puts, 5050);
     struct say_text text = {NULL, 0, 0};
     for (uint32_t i = 0; i < p->wins; i++)
-        p->win[i].v[PVAR_RMA_OPS_DRY] = 1;
+        p->win[i].v[PVAR_RMA_OPS_DRY] = p->win[i].locks.n = p->win[i].locks.looks = 1;
     p->ranks = 1;
     say_page_print(p, "test", &text);
     ck_assert_int_le(say_lines(&text), SAY_LINES);
@@ -178,6 +178,15 @@ START_TEST(bad_pages_are_refused)
     memset(p->wait[0].call, 'x', SAY_CALL);
     ck_assert_int_eq(say_page_is_good(p, sizeof *p), 1);
     ck_assert_uint_lt(strlen(p->wait[0].call), SAY_CALL);
+    p->calls = SAY_CALLS + 1;
+    ck_assert_int_eq(say_page_is_good(p, sizeof *p), 0);
+    p->calls = 1;
+    memset(p->call[0].call, 'x', SAY_CALL);
+    ck_assert_int_eq(say_page_is_good(p, sizeof *p), 1);
+    ck_assert_uint_lt(strlen(p->call[0].call), SAY_CALL);
+    p->counted = 2;
+    ck_assert_int_eq(say_page_is_good(p, sizeof *p), 0);
+    p->counted = 1;
     p->rows = SAY_ROWS + 1;
     ck_assert_int_eq(say_page_is_good(p, sizeof *p), 0);
     p->rows = 0;

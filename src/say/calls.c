@@ -1,0 +1,293 @@
+/* calls.c - how often the program makes each call, and where; how long locks of windows are held.
+ *
+ * The traced library counts (trace.h). Calls come without proc->lock; an entry is claimed by its
+ * key, and only several threads need an atomic addition. */
+#include "say/say_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/proc.h"
+#include "base/sched.h"
+#include "check/site.h"
+#include "obj/obj.h"
+#include "rma/rma.h"
+#include "say/trace.h"
+
+enum {
+    MADE = 1024,     /* a power of two */
+    PLACES = 512,    /* keys with a place; the others leave room for one key of each function */
+    WINS = 32, OPEN = 16 /* windows with locks, and locks that this process holds */
+};
+
+struct made {
+    atomic_ullong key; /* 0: a free place */
+    const char *call;
+    const void *site;
+    atomic_ullong n;
+};
+
+/* A window whose locks were taken. */
+struct held {
+    struct say_held seen;
+    uint64_t n, ns, waits;
+    uint64_t win; /* its id, 0: a free place */
+};
+
+struct holder {
+    MPI_Win win;
+    int rank;
+    uint64_t since;
+    struct held *held; /* NULL: a free place */
+};
+
+struct say_calls {
+    atomic_uint used;
+    struct made made[MADE];
+    struct held held[WINS];
+    struct holder open[OPEN];
+};
+
+int say_calls_open(struct say *y)
+{
+    y->calls = calloc(1, sizeof *y->calls);
+    return y->calls ? 0 : -1;
+}
+
+void say_calls_close(struct say *y)
+{
+    free(y->calls);
+    y->calls = NULL;
+}
+
+/* --- counts ----------------------------------------------------------------------------------- */
+
+static struct made *made_of(struct say_calls *c, const char *call, const void *site)
+{
+    uint64_t key = ((uint64_t)(uintptr_t)site * 0x9e3779b97f4a7c15u) ^ (uint64_t)(uintptr_t)call;
+    uint64_t at = key ^ key >> 32;
+    for (unsigned i = 0; i < MADE; i++) {
+        struct made *m = &c->made[(at + i) & (MADE - 1)];
+        unsigned long long is = atomic_load_explicit(&m->key, memory_order_relaxed);
+        if (is == key)
+            return m;
+        if (is)
+            continue;
+        if (site && atomic_load_explicit(&c->used, memory_order_relaxed) >= PLACES)
+            return made_of(c, call, NULL);
+        if (atomic_compare_exchange_strong_explicit(&m->key, &is, key, memory_order_relaxed,
+                                                    memory_order_relaxed)) {
+            atomic_fetch_add_explicit(&c->used, site != NULL, memory_order_relaxed);
+            m->call = call;
+            m->site = site;
+            return m;
+        }
+        if (is == key) /* another thread was first, with the same call */
+            return m;
+    }
+    return NULL;
+}
+
+void say_called(const char *call, const void *site)
+{
+    struct made *m = made_of(proc->say->calls, call, site);
+    if (!m)
+        return;
+    if (proc->threaded)
+        atomic_fetch_add_explicit(&m->n, 1, memory_order_relaxed);
+    else
+        atomic_store_explicit(&m->n, atomic_load_explicit(&m->n, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
+}
+
+/* --- locks ------------------------------------------------------------------------------------ */
+
+static struct held *held_of(struct say_calls *c, uint64_t win)
+{
+    struct held *room = NULL;
+    for (int i = 0; i < WINS; i++) {
+        struct held *h = &c->held[i];
+        if (h->win == win)
+            return h;
+        room = !h->win && !room ? h : room;
+    }
+    if (room)
+        room->win = win;
+    return room;
+}
+
+static void lock_calls(void)
+{
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+}
+
+static void unlock_calls(void)
+{
+    if (proc->threaded)
+        lock_release(&proc->lock);
+}
+
+void say_locked(MPI_Win win, int rank)
+{
+    struct say *y = proc->say;
+    uint64_t now = time_now();
+    lock_calls();
+    const struct rma_win *w = obj_find(OBJ_WIN, win);
+    struct held *h = w ? held_of(y->calls, rma_win_id(w)) : NULL;
+    for (int i = 0; h && i < OPEN; i++) {
+        struct holder *o = &y->calls->open[i];
+        if (o->held)
+            continue;
+        *o = (struct holder){win, rank, now, h};
+        atomic_store_explicit(&y->holding, &h->seen, memory_order_relaxed);
+        break;
+    }
+    unlock_calls();
+}
+
+void say_unlocking(MPI_Win win, int rank)
+{
+    struct say *y = proc->say;
+    uint64_t now = time_now();
+    struct say_held *still = NULL;
+    lock_calls();
+    for (int i = 0; i < OPEN; i++) {
+        struct holder *o = &y->calls->open[i];
+        if (o->held && o->win == win && o->rank == rank) {
+            o->held->n++;
+            o->held->ns += now - o->since;
+            o->held = NULL;
+        }
+        still = o->held ? &o->held->seen : still;
+    }
+    atomic_store_explicit(&y->holding, still, memory_order_relaxed);
+    unlock_calls();
+}
+
+void say_lock_waited(struct say *y, uint64_t win)
+{
+    struct held *h = y->calls ? held_of(y->calls, win) : NULL;
+    if (h)
+        h->waits++;
+}
+
+void say_locks_of(struct say *y, uint64_t win, struct say_locks *out)
+{
+    for (int i = 0; y->calls && i < WINS; i++) {
+        struct held *h = &y->calls->held[i];
+        if (h->win != win)
+            continue;
+        *out = (struct say_locks){
+            h->n, h->ns, h->waits,
+            atomic_load_explicit(&h->seen.looks, memory_order_relaxed),
+            atomic_load_explicit(&h->seen.outside, memory_order_relaxed)};
+        for (int k = 0; k < OPEN; k++) /* freed inside an epoch: an error of the program */
+            if (y->calls->open[k].held == h)
+                y->calls->open[k].held = NULL;
+        memset(h, 0, sizeof *h); /* the window is gone, or this is the end */
+    }
+}
+
+/* --- lists ------------------------------------------------------------------------------------ */
+
+static const char others[] = "(others)";
+
+static int weighs_less(const struct say_call *a, const struct say_call *b)
+{
+    return a->ns != b->ns ? a->ns < b->ns : a->calls < b->calls;
+}
+
+static void merge(struct say_call *a, const struct say_call *b)
+{
+    a->calls += b->calls;
+    a->waits += b->waits;
+    a->ns += b->ns;
+    if (b->max > a->max) {
+        a->max = b->max;
+        a->max_rank = b->max_rank;
+    }
+}
+
+static struct say_call *find(struct say_call *list, uint32_t n, const struct say_call *c)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i].site == c->site && !strcmp(list[i].call, c->call))
+            return &list[i];
+    return NULL;
+}
+
+/* The last place is for what does not fit. */
+void say_call_add(struct say_call *list, uint32_t *n, const struct say_call *c)
+{
+    struct say_call x = *c, *had = find(list, *n, &x), *least = NULL;
+    if (had) {
+        merge(had, &x);
+        return;
+    }
+    uint32_t own = 0;
+    for (uint32_t i = 0; i < *n; i++)
+        if (strcmp(list[i].call, others)) {
+            own++;
+            least = !least || weighs_less(&list[i], least) ? &list[i] : least;
+        }
+    int is_rest = !strcmp(x.call, others);
+    if (*n < SAY_CALLS && (is_rest || own < SAY_CALLS - 1)) {
+        list[(*n)++] = x;
+        return;
+    }
+    if (!is_rest && weighs_less(least, &x)) {
+        struct say_call out = *least;
+        *least = x;
+        x = out;
+    }
+    x.site = 0;
+    memcpy(x.call, others, sizeof others);
+    had = find(list, *n, &x);
+    if (had)
+        merge(had, &x);
+    else
+        list[(*n)++] = x;
+}
+
+void say_call_places(struct say_page *p)
+{
+    for (uint32_t i = 0; i < p->calls;) {
+        struct say_call *c = &p->call[i], *to = NULL;
+        for (uint32_t j = 0; !c->site && j < p->calls; j++) {
+            struct say_call *x = &p->call[j];
+            if (x->site && !strcmp(x->call, c->call) && (!to || weighs_less(to, x)))
+                to = x;
+        }
+        if (!to) {
+            i++;
+            continue;
+        }
+        merge(to, c);
+        *c = p->call[--p->calls];
+    }
+}
+
+/* Behind say_places(): the waits have the places that are known. */
+void say_calls_of(struct say_page *p)
+{
+    struct say_calls *c = proc->say->calls;
+    for (unsigned i = 0; c && i < MADE; i++) {
+        const struct made *m = &c->made[i];
+        struct say_call x = {.site = m->site ? site_portable((uint64_t)(uintptr_t)m->site) : 0,
+                             .calls = atomic_load_explicit(&m->n, memory_order_relaxed)};
+        if (!m->call || !x.calls)
+            continue;
+        strncpy(x.call, m->call, SAY_CALL - 1);
+        say_call_add(p->call, &p->calls, &x);
+        p->counted = 1;
+    }
+    for (uint32_t i = 0; i < p->waits; i++) {
+        const struct say_wait *w = &p->wait[i];
+        struct say_call x = {.site = w->site, .waits = w->n, .ns = w->ns, .max = w->max,
+                             .max_rank = w->max_rank};
+        memcpy(x.call, w->call, sizeof x.call);
+        say_call_add(p->call, &p->calls, &x);
+    }
+    say_call_places(p);
+}
