@@ -1,5 +1,6 @@
 /* A known number of calls of each kind, for mpiexec -trace: messages in both orders of completion,
- * operations in epochs, and a rank that comes late. With an argument: so many puts more. */
+ * operations in epochs, one of which MPI_Win_test ends, and a rank that comes late. With an
+ * argument: so many puts more. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <time.h>
@@ -10,6 +11,7 @@ int main(int argc, char **argv)
 {
     int rank, ranks, *mem, in[MESSAGES], one = 1;
     MPI_Win win;
+    MPI_Group all;
     MPI_Request request[MESSAGES];
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -35,6 +37,13 @@ int main(int argc, char **argv)
         MPI_Win_flush(right, win);
     }
     MPI_Win_unlock(right, win);
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Win_post(all, 0, win);
+    MPI_Win_start(all, 0, win);
+    MPI_Win_complete(win);
+    for (int done = 0; !done; nanosleep(&(struct timespec){0, 1000000}, NULL))
+        MPI_Win_test(win, &done); /* rarely: each one is an event */
+    MPI_Group_free(&all);
     if (rank == ranks - 1)
         nanosleep(&(struct timespec){0, 50000000}, NULL);
     MPI_Barrier(MPI_COMM_WORLD);
