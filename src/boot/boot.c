@@ -384,9 +384,19 @@ void boot_abort(int code, const char *why)
         fflush(stdout);
         funlockfile(stdout);
     }
+    void (*fn)(void) = proc->boot ? proc->boot->on_abort : NULL;
+    if (fn) {
+        proc->boot->on_abort = NULL; /* it may abort itself */
+        fn();
+    }
     const struct boot_ops *ops = proc->boot ? proc->boot->ops : &singleton_ops;
     ops->abort(code, why);
     _exit(code);
+}
+
+void boot_on_abort(void (*fn)(void))
+{
+    proc->boot->on_abort = fn;
 }
 
 void boot_abort_own(int code, const char *why)

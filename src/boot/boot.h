@@ -99,6 +99,8 @@ int boot_barrier_for(uint64_t ns);
 void boot_abort(int code, const char *why) __attribute__((cold, noreturn));
 /* The same for the job of this process only, where the launcher can go on with the others. */
 void boot_abort_own(int code, const char *why) __attribute__((cold, noreturn));
+/* fn is called by both first, once; perhaps without proc->lock. NULL: none. */
+void boot_on_abort(void (*fn)(void));
 
 /* --- node map ---------------------------------------------------------------
  * Nodes are numbered 0..boot_nodes()-1; local indexes follow world rank order. */

@@ -483,8 +483,7 @@ int check_init(void)
         return -ENOMEM;
     map_init(&k->aligns);
     list_init(&k->posts);
-    list_init(&k->lines);
-    k->line_ns = SITE_NS;
+    sites_init(&k->lines);
     proc->check = k;
     if (!align_of(proc->obj->world) || judge_init()) {
         free(k);
@@ -509,7 +508,7 @@ void check_finalize(void)
     free(list);
     while ((l = list_pop(&k->posts)) != NULL)
         free(LIST_OBJ(l, struct check_post, link));
-    sites_drop(k);
+    sites_drop(&k->lines);
     map_destroy(&k->aligns);
     free(k);
     proc->check = NULL;

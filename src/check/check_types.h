@@ -222,6 +222,12 @@ struct check_module {
     char path[160];
 };
 
+/* lines.c: of places. */
+struct site_lines {
+    struct list all;
+    uint64_t ns;           /* how long addr2line may take */
+};
+
 struct check {
     struct map aligns;
     struct check_turn *inside;
@@ -240,8 +246,7 @@ struct check {
         char path[160];
     } range[CHECK_MODULES];
     unsigned ranges;       /* how many were found; the last CHECK_MODULES are kept */
-    struct list lines;     /* lines.c: of places */
-    uint64_t line_ns;      /* how long addr2line may take (ns) */
+    struct site_lines lines;
     unsigned long long loaded; /* modules loaded and unloaded so far, when they were found */
     struct stall *stall; /* stall.c */
 };
@@ -281,6 +286,9 @@ void post_send(int dst, int type, const void *a, size_t alen, const void *b, siz
 void post_ask(int dst, int type, const void *a, size_t alen, unsigned replies);
 int post_drain(struct check *k); /* messages sent */
 /* lines.c */
-void sites_drop(struct check *k);
+void sites_init(struct site_lines *all);
+void sites_drop(struct site_lines *all);
+/* race_told.c: those of the race checker; NULL: it does not run. */
+struct site_lines *race_lines(void);
 
 #endif

@@ -123,20 +123,26 @@ static void turn(struct site_line *s)
 
 /* --- all of the process ----------------------------------------------------------------------- */
 
-static struct site_line *line_of(const struct check *k, uint64_t id)
+/* NULL: no checker runs. */
+static struct site_lines *here(void)
 {
-    for (struct list *l = k->lines.next; l != &k->lines; l = l->next)
+    return proc->check ? &proc->check->lines : race_lines();
+}
+
+static struct site_line *line_of(const struct site_lines *k, uint64_t id)
+{
+    for (struct list *l = k->all.next; l != &k->all; l = l->next)
         if (LIST_OBJ(l, struct site_line, link)->id == id)
             return LIST_OBJ(l, struct site_line, link);
     return NULL;
 }
 
 /* A new one, in place of the oldest if there are many; NULL: all are being asked, or no memory. */
-static struct site_line *new_line(struct check *k, uint64_t id)
+static struct site_line *new_line(struct site_lines *k, uint64_t id)
 {
     struct site_line *s = NULL;
     int n = 0;
-    for (struct list *l = k->lines.next; l != &k->lines; l = l->next, n++)
+    for (struct list *l = k->all.next; l != &k->all; l = l->next, n++)
         if (!s && LIST_OBJ(l, struct site_line, link)->state == LINE_OVER &&
             reap(LIST_OBJ(l, struct site_line, link)))
             s = LIST_OBJ(l, struct site_line, link);
@@ -147,18 +153,18 @@ static struct site_line *new_line(struct check *k, uint64_t id)
     if (!s)
         return NULL;
     *s = (struct site_line){.id = id};
-    list_push(&k->lines, &s->link);
+    list_push(&k->all, &s->link);
     return s;
 }
 
 int site_soon(uint64_t id)
 {
-    struct check *k = proc->check;
-    struct site_line *s = id ? line_of(k, id) : NULL;
+    struct site_lines *k = here();
+    struct site_line *s = id && k ? line_of(k, id) : NULL;
     int asked = 0;
-    if (!id || (!s && !(s = new_line(k, id))))
+    if (!id || !k || (!s && !(s = new_line(k, id))))
         return 1; /* without a line */
-    for (struct list *l = k->lines.next; l != &k->lines; l = l->next) {
+    for (struct list *l = k->all.next; l != &k->all; l = l->next) {
         struct site_line *other = LIST_OBJ(l, struct site_line, link);
         if (other->state == LINE_OVER)
             reap(other);
@@ -167,14 +173,20 @@ int site_soon(uint64_t id)
         asked += other->state == LINE_ASKED;
     }
     if (s->state == LINE_NEW && asked < ASKED)
-        ask(s, k->line_ns);
+        ask(s, k->ns);
     return s->state == LINE_OVER;
 }
 
-void sites_drop(struct check *k)
+void sites_init(struct site_lines *k)
+{
+    list_init(&k->all);
+    k->ns = SITE_NS;
+}
+
+void sites_drop(struct site_lines *k)
 {
     struct list *l;
-    while ((l = list_pop(&k->lines)) != NULL) {
+    while ((l = list_pop(&k->all)) != NULL) {
         struct site_line *s = LIST_OBJ(l, struct site_line, link);
         if (s->state == LINE_ASKED)
             end(s);
@@ -206,14 +218,16 @@ static void tell(uint64_t id, const char *line, char *buf, size_t len)
 
 void site_told(uint64_t id, char *buf, size_t len)
 {
-    const struct site_line *s = line_of(proc->check, id);
+    const struct site_lines *k = here();
+    const struct site_line *s = k ? line_of(k, id) : NULL;
     tell(id, s && s->state == LINE_OVER ? s->text : "", buf, len);
 }
 
 void site_text(uint64_t id, char *buf, size_t len)
 {
     struct site_line one = {.id = id};
-    struct site_line *s = proc->check && id ? line_of(proc->check, id) : NULL;
+    struct site_lines *k = here();
+    struct site_line *s = k && id ? line_of(k, id) : NULL;
     s = s ? s : &one;
     if (s->state == LINE_NEW && id && !sched)
         ask(s, SITE_NS);

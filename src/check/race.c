@@ -244,6 +244,7 @@ int race_init(void)
     rma_watched(1);
     if (!sched && x->code)
         on_exit(at_exit, x);
+    race_told_init();
     race_msg_init();
     if (race_advice_init() || race_graph_init())
         return -ENOMEM;
@@ -263,12 +264,14 @@ void race_ending(void)
     race_settle();
     if (!boot_failed_count()) {
         race_report_waiting(RACE_OPEN, race_hear(proc->obj->world, 1) >= 0);
+        race_tell_all();
         race_summary();
         race_advice_tell();
         race_graph_write();
     }
     race_report_waiting(RACE_OPEN, 0);
     r->off = 1;
+    race_tell_all();
     race_full_stop();
 }
 
@@ -286,6 +289,7 @@ void race_finalize(void)
     free(r->all_did);
     race_advice_free();
     race_graph_free();
+    race_told_free();
     map_destroy(&r->pairs);
     map_destroy(&r->sites);
     race_full_free();

@@ -245,7 +245,7 @@ static void tell(const struct place *p)
     if (here)
         instead = p->call == RACE_CALL_FLUSH ? "; MPI_Win_flush_local would do"
                                              : "; MPI_Win_flush_local_all would do";
-    site_text(p->site, at, sizeof at);
+    race_place_text(p->site, at, sizeof at);
     race_line("advice: %s%s%s, %llu time%s: nothing at the target needed it%s (this run)",
               race_call_name((enum race_call)p->call), *at ? " at " : "", at,
               (unsigned long long)p->runs, p->runs == 1 ? "" : "s", instead);

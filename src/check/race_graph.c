@@ -27,7 +27,8 @@ struct cluster { /* a window of this process, or its buffers */
     struct cluster *next;
     uint64_t win; /* 0: buffers, or freed */
     unsigned number;
-    char label[280];
+    uint64_t made; /* freed: where it was made, and its name */
+    char label[80];
 };
 struct node {
     struct node *next;
@@ -194,11 +195,10 @@ void race_graph_win_freed(struct race_win *x)
 {
     struct race_graph *g = proc->race->graph;
     for (struct cluster *c = g ? g->clusters : NULL; c; c = c->next) {
-        char made[160];
         if (c->win != x->id)
             continue;
-        site_text(x->site, made, sizeof made);
-        snprintf(c->label, sizeof c->label, "window %.64s, made at %s", rma_win_name(x->w), made);
+        snprintf(c->label, sizeof c->label, "window %.64s", rma_win_name(x->w));
+        c->made = x->site;
         c->win = 0;
     }
 }
@@ -224,7 +224,7 @@ static void put_node(int fd, const struct node *n)
 {
     char at[160], text[320], thread[32] = "", times[48] = "";
     uint32_t ranks = (uint32_t)boot_size();
-    site_text(n->site, at, sizeof at);
+    race_place_text(n->site, at, sizeof at);
     if (n->tid >= ranks)
         snprintf(thread, sizeof thread, ", thread %u", n->tid / ranks);
     if (n->runs != 1)
@@ -246,7 +246,7 @@ static void put_edge(int fd, const struct edge *e)
                        : e->call ? race_call_name((enum race_call)e->call)
                                  : "program order";
     if (!races)
-        site_text(e->site, at, sizeof at);
+        race_place_text(e->site, at, sizeof at);
     if (e->runs > 1)
         snprintf(times, sizeof times, "\\n%llu times", (unsigned long long)e->runs);
     const char *rest = races ? race_rule_text((enum race_rule)(e->call & (RACES - 1))) : at;
@@ -261,26 +261,35 @@ static int is_shown(const struct node *n, const struct cluster *c)
     return n->in == c && (n->joined || c->win || *c->label);
 }
 
+static void put_head(int fd, const struct cluster *c)
+{
+    char made[160], label[280], text[600];
+    snprintf(label, sizeof label, "%s", c->win ? "a window" : "buffers and own memory");
+    if (*c->label) {
+        race_place_text(c->made, made, sizeof made);
+        snprintf(label, sizeof label, "%s, made at %s", c->label, made);
+    }
+    dprintf(fd, "  subgraph cluster_%d_%u {\n    label=\"%s\\nat rank %d\";\n", race_rank(),
+            c->number, quoted(label, text, sizeof text), race_rank());
+}
+
+/* Looks for lines wait: what threads of this process add meanwhile stands before these. */
 static void put_part(int fd, const struct race_graph *g)
 {
+    const struct edge *edges = g->edges;
     for (const struct cluster *c = g->clusters; c; c = c->next) {
-        char text[600];
         int any = 0;
         for (const struct node *n = g->nodes; n; n = n->next)
             any |= is_shown(n, c);
         if (!any)
             continue;
-        dprintf(fd, "  subgraph cluster_%d_%u {\n    label=\"%s\\nat rank %d\";\n", race_rank(),
-                c->number,
-                quoted(*c->label ? c->label : c->win ? "a window" : "buffers and own memory", text,
-                       sizeof text),
-                race_rank());
+        put_head(fd, c);
         for (const struct node *n = g->nodes; n; n = n->next)
             if (is_shown(n, c))
                 put_node(fd, n);
         dprintf(fd, "  }\n");
     }
-    for (const struct edge *e = g->edges; e; e = e->next)
+    for (const struct edge *e = edges; e; e = e->next)
         put_edge(fd, e);
     if (g->left_out)
         dprintf(fd, "  // %llu dependences of rank %d left out\n",

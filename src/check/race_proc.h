@@ -12,6 +12,7 @@
 #include "am/am.h"
 #include "base/list.h"
 #include "boot/boot.h"
+#include "check/check_types.h"
 #include "check/race.h"
 #include "check/race_runtime.h"
 #include "check/race_types.h"
@@ -168,6 +169,10 @@ struct race {
     uint8_t fetched;         /* it did accumulates that fetch, in this phase */
     uint8_t *all_did;        /* [size of the job] what each says at the end of a phase */
     int off;                 /* MPI_Finalize: nothing more is noted */
+    struct list untold;      /* struct race_told: reports that wait for their lines */
+    struct progress_hook told_hook;
+    uint64_t told_at;        /* ns: when lines are looked at again */
+    struct site_lines lines;
     struct race_exit *exit;
     struct race_advice *advice; /* NULL: not asked for; the graph, too */
     struct race_graph *graph;
@@ -286,5 +291,10 @@ void race_count(void); /* the performance variables show what the region has */
  * will be heard (0). */
 void race_report_waiting(uint64_t clock, int heard);
 void race_summary(void);
+void race_told_init(void);
+void race_tell(const struct race_found *f); /* as soon as its lines are known */
+void race_tell_all(void); /* what is left; waits */
+void race_place_text(uint64_t site, char *buf, size_t len); /* as site_text(); waits */
+void race_told_free(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* race_report.c - the report about two accesses that interfere: once for each pair of places. */
+/* race_report.c - which pairs of accesses are reported, and when: once for each pair of places.
+ * race_told.c has the text. */
 #include "check/race_proc.h"
 
 #include <fcntl.h>
@@ -35,32 +36,6 @@ void race_line(const char *fmt, ...)
     close(fd);
 }
 
-static const char *what_of(const struct race_rec *r)
-{
-    if (r->deed.flags & RACE_BUFFER)
-        return r->deed.kind == RACE_LOAD ? "reads its buffer" : "writes its buffer";
-    return "";
-}
-
-static void describe(const struct race_rec *r, char *buf, size_t len)
-{
-    char at[160], done[160], rest[256] = "", thread[32] = "";
-    uint32_t ranks = (uint32_t)boot_size(), tid = r->batch->tid;
-    uint64_t bytes = (uint64_t)r->lane.len * r->lane.blocks;
-    site_text(r->site, at, sizeof at);
-    if (r->batch->done_call) {
-        site_text(r->batch->done_site, done, sizeof done);
-        snprintf(rest, sizeof rest, ", complete by %s%s%s",
-                 race_call_name((enum race_call)r->batch->done_call), *done ? " at " : "", done);
-    }
-    if (tid >= ranks)
-        snprintf(thread, sizeof thread, ", thread %u", tid / ranks);
-    snprintf(buf, len, "  %s%s%s of %llu byte%s%s by rank %u%s at %s%s",
-             race_call_name((enum race_call)r->call), *what_of(r) ? " " : "", what_of(r),
-             (unsigned long long)bytes, bytes == 1 ? "" : "s",
-             r->lane.blocks > 1 ? " in runs" : "", tid % ranks, thread, at, rest);
-}
-
 static uint64_t mix(uint64_t h, uint64_t v)
 {
     h = (h ^ v) * 1099511628211u;
@@ -79,44 +54,6 @@ static int is_known(const struct race_found *f)
         return 1;
     map_put(&r->pairs, key, r);
     return 0;
-}
-
-/* The window that holds the bytes, as text; empty: a buffer. */
-static void where(const struct race_found *f, uint64_t at, char *buf, size_t len)
-{
-    uint64_t id = f->old->batch->win ? f->old->batch->win : f->now->batch->win;
-    struct race_win *x = id ? race_win_of(id) : NULL;
-    char made[160];
-    if (!x) {
-        snprintf(buf, len, id ? "a window that was freed" : "a buffer");
-        return;
-    }
-    const struct race_member *m = &x->member[rma_win_comm(x->w)->rank];
-    const char *name = rma_win_name(x->w);
-    site_text(x->site, made, sizeof made);
-    int n = *name ? snprintf(buf, len, "window \"%.64s\"", name)
-                  : snprintf(buf, len, "the window made at %s", made);
-    if (n > 0 && (size_t)n < len && m->base)
-        snprintf(buf + n, len - (size_t)n, " (displacement %llu)",
-                 (unsigned long long)((at - m->base) / (m->unit ? m->unit : 1)));
-}
-
-static void tell(const struct race_found *f)
-{
-    const struct race_lane *a = &f->old->lane, *b = &f->now->lane;
-    uint64_t at = a->at > b->at ? a->at : b->at, end = race_lane_end(a);
-    char text[480], place[256];
-    if (race_lane_end(b) < end)
-        end = race_lane_end(b);
-    where(f, at, place, sizeof place);
-    race_line("%s: %llu byte%s of %s at rank %d",
-         f->possible ? "POSSIBLE RACE" : race_rule_is_value(f->rule) ? "VALUE" : "RACE",
-         (unsigned long long)(end - at), end - at == 1 ? "" : "s", place, race_rank());
-    describe(f->old, text, sizeof text);
-    race_line("%s", text);
-    describe(f->now, text, sizeof text);
-    race_line("%s", text);
-    race_line("  not ordered: %s", race_rule_text(f->rule));
 }
 
 /* It was found `count` times. */
@@ -142,7 +79,7 @@ static void report(const struct race_found *f, uint32_t count)
     }
     r->exit->found = 1;
     if (r->reported++ < (uint64_t)cvar.race_reports)
-        tell(f);
+        race_tell(f);
 }
 
 static uint64_t issued(const struct race_rec *r)

@@ -3,6 +3,7 @@
  * with the texts "first" and "second". */
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int rank, ranks, *base;
@@ -191,6 +192,20 @@ static void subset(int bcast)
 static void subset_race(void) { subset(1); }
 static void subset_fine(void) { subset(0); }
 
+/* The calls behind a race have returned: RACES_GO names a file for those that wait for that. */
+static void goes_on(void)
+{
+    FILE *f = rank ? NULL : fopen(getenv("RACES_GO"), "w");
+    if (f)
+        fclose(f);
+}
+
+static void aborts(void)
+{
+    if (!rank)
+        MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -200,7 +215,7 @@ static const struct {
     CASE(lock_fine), CASE(message_race), CASE(message_fine), CASE(pscw_race), CASE(pscw_fine),
     CASE(operation_race), CASE(type_race), CASE(accumulate_fine), CASE(buffer_race),
     CASE(buffer_fine), CASE(barrier_race), CASE(barrier_fine), CASE(subset_race),
-    CASE(subset_fine)};
+    CASE(subset_fine), CASE(goes_on), CASE(aborts)};
 
 int main(int argc, char **argv)
 {

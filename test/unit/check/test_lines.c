@@ -22,8 +22,7 @@ static void stand_in(const char *text)
 {
     char path[4096];
     memset(&checker, 0, sizeof checker);
-    list_init(&checker.lines);
-    checker.line_ns = SITE_NS;
+    sites_init(&checker.lines);
     proc->check = &checker;
     ck_assert_ptr_nonnull(mkdtemp(dir));
     setenv("DIR", dir, 1);
@@ -45,7 +44,7 @@ static void clean(void)
 {
     static const char *const files[] = {"addr2line", "go", "asked"};
     char path[128];
-    sites_drop(&checker);
+    sites_drop(&checker.lines);
     proc->check = NULL;
     ck_assert_int_lt(waitpid(-1, NULL, WNOHANG), 0); /* each child was reaped */
     for (unsigned i = 0; i < sizeof files / sizeof *files; i++) {
@@ -144,7 +143,7 @@ START_TEST(no_line)
         strcpy(dir, "/tmp/test-lines-XXXXXX");
         const char *path = strdup(getenv("PATH"));
         stand_in(texts[i]);
-        checker.line_ns = 100000000;
+        checker.lines.ns = 100000000;
         until_known();
         ck_assert_ptr_nonnull(strstr(told(), "+0x"));
         clean();
@@ -162,7 +161,7 @@ START_TEST(many_places)
         ck_assert_str_eq(told(), "heat.c:1");
     }
     int n = 0;
-    for (struct list *l = checker.lines.next; l != &checker.lines; l = l->next)
+    for (struct list *l = checker.lines.all.next; l != &checker.lines.all; l = l->next)
         n++;
     ck_assert_int_le(n, 128);
     clean();
