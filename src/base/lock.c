@@ -71,15 +71,20 @@ got:
     atomic_fetch_sub_explicit(&l->waiters, 1, memory_order_relaxed);
 }
 
-static void lock_take(struct lock *l, unsigned depth)
+static void lock_own(struct lock *l, unsigned depth)
 {
-    if (!try_take(l))
-        wait_for(l);
     atomic_store_explicit(&l->owner, thread_self(), memory_order_relaxed);
     atomic_store_explicit(&l->acquired,
                           atomic_load_explicit(&l->acquired, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     l->depth = depth;
+}
+
+static void lock_take(struct lock *l, unsigned depth)
+{
+    if (!try_take(l))
+        wait_for(l);
+    lock_own(l, depth);
 }
 
 static void lock_free(struct lock *l)
@@ -96,6 +101,17 @@ void lock_acquire(struct lock *l)
         l->depth++;
     else
         lock_take(l, 1);
+}
+
+int lock_try(struct lock *l)
+{
+    if (lock_mine(l))
+        l->depth++;
+    else if (try_take(l))
+        lock_own(l, 1);
+    else
+        return 0;
+    return 1;
 }
 
 void lock_release(struct lock *l)

@@ -29,6 +29,8 @@ struct lock_cond {
 void lock_init(struct lock *l);
 void lock_acquire(struct lock *l);
 void lock_release(struct lock *l);
+/* Without a wait. 0: another thread has it. */
+int lock_try(struct lock *l);
 /* Whether the calling thread holds l. */
 int lock_mine(const struct lock *l);
 /* Give a waiting thread its turn; returns holding l at the same depth. */

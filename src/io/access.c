@@ -73,6 +73,7 @@ int access_prepare(struct access *c, const struct io_args *a, int64_t offset, si
         .fd = a->f->fd, .write = a->write,
         .sieve = a->write ? a->f->gaps : a->f->hints.ds_read != CHOICE_NO,
         .lock = a->f->atomic, .guard = a->f->guard && !a->f->atomic, .mutex = &a->f->mutex,
+        .file = a->f,
         .mtype = a->t, .mcount = (size_t)a->count, .buf = a->buf, .ftype = c->ftype,
         .contig = v->contig, .disp = v->contig ? v->disp + v->filetype->true_lb : v->disp,
         .from = offset * v->esize, .len = bytes};
@@ -141,7 +142,9 @@ static int access_run(struct access *c, const struct io_args *a, int err, int64_
     }
     if (!err && !done) {
         struct io_away away = io_leave();
+        c->x.away = &away;
         transfer_run(&c->x);
+        c->x.away = NULL;
         io_return(&away, NULL);
     }
     return err;

@@ -1,6 +1,7 @@
 /* chunks.c - whether a collective access goes by way of aggregators, and where their chunks are. */
 #include "io/chunks.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -121,18 +122,36 @@ size_t chunks_at(const struct chunks *k, int64_t round, int node, int64_t *off, 
     return end > *off + (int64_t)*skip ? (size_t)(end - *off) : 0;
 }
 
-void chunks_write(struct transfer *x, int64_t off, size_t len, size_t unit, char *buffer, char *map)
+/* Each run of the map; all of them lie in [from, n). */
+static void write_runs(struct transfer *x, int64_t off, size_t from, size_t n, size_t unit,
+                       char *buffer, const char *map)
 {
-    size_t n = (len + unit - 1) / unit, from = 0;
     while (from < n && !x->err) {
-        char *set = memchr(map + from, 1, n - from);
+        const char *set = memchr(map + from, 1, n - from);
         if (!set)
             break;
         size_t first = (size_t)(set - map);
-        char *gap = memchr(set, 0, n - first);
+        const char *gap = memchr(set, 0, n - first);
         size_t last = gap ? (size_t)(gap - map) : n;
         posix_block(x, off + (int64_t)(first * unit), buffer + first * unit, (last - first) * unit);
         from = last;
+    }
+}
+
+/* Where writes lock, one lock holds from the first byte to the last one. */
+void chunks_write(struct transfer *x, int64_t off, size_t len, size_t unit, char *buffer, char *map)
+{
+    size_t n = (len + unit - 1) / unit;
+    const char *first = memchr(map, 1, n);
+    if (!first)
+        return;
+    const char *last = memrchr(first, 1, n - (size_t)(first - map));
+    size_t from = (size_t)(first - map), to = (size_t)(last - map) + 1;
+    int64_t lo = off + (int64_t)(from * unit), hi = off + (int64_t)(to * unit);
+    if (!x->err && (!x->guard || range_hold(x, F_WRLCK, lo, hi))) {
+        write_runs(x, off, from, to, unit, buffer, map);
+        if (x->guard)
+            range_release(x, lo, hi);
     }
     memset(map, 0, n);
 }

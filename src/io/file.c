@@ -23,6 +23,7 @@ static int class_of(int e)
     case EROFS: return MPI_ERR_READ_ONLY;
     case ENOSPC: return MPI_ERR_NO_SPACE;
     case EDQUOT: return MPI_ERR_QUOTA;
+    case EOWNERDEAD: return MPIX_ERR_PROC_FAILED;
     case EBUSY:
     case ETXTBSY: return MPI_ERR_FILE_IN_USE;
     case ENAMETOOLONG:

@@ -42,8 +42,10 @@ struct transfer {
     int fd, write;
     int sieve;   /* it may take what lies between the blocks with them */
     int lock;    /* atomic mode: the range is locked in the file, and `mutex` within the process */
-    int guard;   /* else each write locks what it writes, in the same way (sharing.c) */
+    int guard;   /* else a write locks what it writes, in the same way (sharing.c) */
     struct lock *mutex;
+    struct io_file *file;  /* whose failed members end the wait for a lock ... */
+    struct io_away *away;  /* ... in which the thread of the call makes progress; NULL: a worker */
     const struct dt_type *mtype, *ftype;
     size_t mcount;
     char *buf;
@@ -59,9 +61,8 @@ struct transfer {
 void transfer_run(struct transfer *x);
 /* All of len at off; what is missing is behind the end of the file. Bytes moved. */
 size_t posix_block(struct transfer *x, int64_t off, char *p, size_t len);
-/* sharing.c: locks of [from, to). x->err where the file system refuses. Only range_hold() excludes
- * the other threads of the process. */
-int range_lock(struct transfer *x, int type, int64_t from, int64_t to);
+/* ranges.c: locks of [from, to), among threads and processes. 0: x->err says why not: the file
+ * system refuses it, or a process of the file has failed and the lock does not come. */
 int range_hold(struct transfer *x, int type, int64_t from, int64_t to);
 void range_release(struct transfer *x, int64_t from, int64_t to);
 /* Blocks of the file that hold bytes [from, from + len) of the data of the view, by offset. */
@@ -106,7 +107,9 @@ struct io_file {
     struct comm *aside;          /* of nonblocking collective accesses; NULL: one process */
     int aside_ended;             /* ... class of the error after which none is begun; or 0 */
     struct list later;           /* ... which begin in the order of their calls */
-    struct lock mutex;           /* of transfers in atomic mode within this process */
+    struct lock mutex;           /* of transfers that lock, within this process */
+    atomic_int asking;           /* workers that wait for a lock of a range ... */
+    atomic_int lost;             /* ... and why they should not for ever (enum lost) */
     int pending;                 /* nonblocking accesses under way */
     const char *split;           /* split collective under way: the call that ends it; or NULL */
     int split_error;
@@ -149,6 +152,11 @@ int io_same(struct io_file *f, int64_t v, const char *arg, int err);
 int sharing_find(struct io_file *f, int err);
 int sharing_atomic(struct io_file *f, int flag, int err); /* may it be set? */
 void sharing_sync(const struct io_file *f);
+/* ranges.c: what ends the waits of workers for locks: failed processes, looked for in each turn of
+ * progress; the end of the program. */
+enum lost { LOST_NONE, LOST_MEMBER, LOST_ALL };
+void range_look(void);
+void range_end(void);
 /* hints.c */
 int hints_hosts(const struct comm *c);
 void hints_default(struct hints *h, const struct comm *c);

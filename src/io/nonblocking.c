@@ -269,7 +269,7 @@ static void slot_start(struct later *m, int64_t round)
     if (!s->len)
         return;
     s->x = (struct transfer){.fd = m->q.c.x.fd, .write = m->k.write, .guard = m->q.c.x.guard,
-                             .mutex = m->q.c.x.mutex};
+                             .mutex = m->q.c.x.mutex, .file = m->q.c.x.file};
     s->job = (struct job){.run = slot_run, .done = slot_done};
     s->m = m;
     s->busy = 1;

@@ -54,29 +54,13 @@ static size_t move(struct transfer *x, int write, int64_t off, char *p, size_t l
     return done;
 }
 
-/* Before and after a write that locks its range. 0: the lock was refused. */
-static int guarded(struct transfer *x, int64_t off, size_t len)
-{
-    return !x->guard || !x->write || !len || range_hold(x, F_WRLCK, off, off + (int64_t)len);
-}
-
-static void unguarded(struct transfer *x, int64_t off, size_t len)
-{
-    if (x->guard && x->write && len)
-        range_release(x, off, off + (int64_t)len);
-}
-
 size_t posix_block(struct transfer *x, int64_t off, char *p, size_t len)
 {
-    if (!guarded(x, off, len))
-        return 0;
-    size_t done = move(x, x->write, off, p, len);
-    unguarded(x, off, len);
-    return done;
+    return move(x, x->write, off, p, len);
 }
 
 /* The same for n blocks of memory, which it changes. */
-static size_t move_blocks(struct transfer *x, int64_t off, struct iovec *iov, size_t n)
+static size_t posix_blocks(struct transfer *x, int64_t off, struct iovec *iov, size_t n)
 {
     size_t done = 0;
     while (n) {
@@ -95,16 +79,6 @@ static size_t move_blocks(struct transfer *x, int64_t off, struct iovec *iov, si
         }
     }
     x->moved += done;
-    return done;
-}
-
-/* len: bytes of all blocks. */
-static size_t posix_blocks(struct transfer *x, int64_t off, struct iovec *iov, size_t n, size_t len)
-{
-    if (!guarded(x, off, len))
-        return 0;
-    size_t done = move_blocks(x, off, iov, n);
-    unguarded(x, off, len);
     return done;
 }
 
@@ -167,7 +141,7 @@ static size_t one_block(struct transfer *x, struct stage *s, int64_t off, size_t
         } else {
             part = part < ONE_CALL ? part : ONE_CALL;
             size_t n = dt_iov(x->mtype, x->mcount, x->buf, pos + done, part, iov, BATCH, &part);
-            got = posix_blocks(x, off + (int64_t)done, iov, n, part);
+            got = posix_blocks(x, off + (int64_t)done, iov, n);
         }
         done += got;
         if (got < part)
@@ -221,8 +195,6 @@ static size_t write_with_gaps(struct transfer *x, struct stage *s, const struct 
         return 0;
     int64_t first = place(&b[0]);
     size_t span = (size_t)(place(&b[n - 1]) - first) + b[n - 1].iov_len, done = 0;
-    if (!guarded(x, first, span))
-        return 0;
     size_t got = move(x, 0, first, s->p, span);
     if (!x->err) {
         memset(s->p + got, 0, span - got); /* behind the end of the file */
@@ -234,7 +206,6 @@ static size_t write_with_gaps(struct transfer *x, struct stage *s, const struct 
             done += have < b[i].iov_len ? have : b[i].iov_len;
         }
     }
-    unguarded(x, first, span);
     return done;
 }
 
@@ -247,24 +218,63 @@ static void foretell(struct transfer *x, const struct iovec *b, size_t n)
                       (off_t)(b[i].iov_len < AHEAD ? b[i].iov_len : AHEAD), POSIX_FADV_WILLNEED);
 }
 
-/* Blocks of the file, the first of which holds data byte x->done. 0: the end of the file, or an
- * error. */
+/* Blocks of the file by one transfer, the first of which holds data byte x->done. 0: the end of the
+ * file, or an error. */
+static int together(struct transfer *x, struct stage *s, const struct iovec *b, size_t n)
+{
+    size_t want = 0, got;
+    for (size_t i = 0; i < n; i++)
+        want += b[i].iov_len;
+    if (n == 1)
+        got = one_block(x, s, place(b), x->done, want);
+    else
+        got = x->write ? write_with_gaps(x, s, b, n, x->done) : read_with_gaps(x, s, b, n, x->done);
+    x->done += got;
+    return got == want;
+}
+
+/* A write that locks. One lock is for blocks that are written together, or for all that follow each
+ * other and are written one by one. How many these are. */
+static size_t apart(const struct transfer *x, const struct iovec *b, size_t n)
+{
+    size_t k = 1;
+    while (k < n && sieved(x, b + k, n - k) == 1)
+        k++;
+    return k;
+}
+
+static int guarded_blocks(struct transfer *x, struct stage *s, const struct iovec *b, size_t n)
+{
+    int more = 1;
+    for (size_t i = 0, k; i < n && more; i += k) {
+        size_t step = k = sieved(x, b + i, n - i);
+        if (step == 1)
+            k = apart(x, b + i, n - i);
+        int64_t lo = INT64_MAX, hi = 0;
+        for (size_t j = i; j < i + k; j++) { /* the tiles of a filetype may interleave */
+            int64_t end = place(&b[j]) + (int64_t)b[j].iov_len;
+            lo = place(&b[j]) < lo ? place(&b[j]) : lo;
+            hi = end > hi ? end : hi;
+        }
+        if (!range_hold(x, F_WRLCK, lo, hi))
+            return 0;
+        for (size_t j = i; j < i + k && more; j += step)
+            more = together(x, s, b + j, step);
+        range_release(x, lo, hi);
+    }
+    return more && !x->err;
+}
+
+/* As together(), by as many transfers as it takes. */
 static int some_blocks(struct transfer *x, struct stage *s, const struct iovec *b, size_t n)
 {
     int told = x->write || n == 1;
+    if (x->write && x->guard)
+        return guarded_blocks(x, s, b, n);
     for (size_t i = 0, k; i < n; i += k) {
-        size_t want = 0, got;
         uint64_t since = told ? 0 : time_now();
         k = sieved(x, b + i, n - i);
-        for (size_t j = 0; j < k; j++)
-            want += b[i + j].iov_len;
-        if (k == 1)
-            got = one_block(x, s, place(&b[i]), x->done, want);
-        else
-            got = x->write ? write_with_gaps(x, s, b + i, k, x->done)
-                           : read_with_gaps(x, s, b + i, k, x->done);
-        x->done += got;
-        if (got < want)
+        if (!together(x, s, b + i, k))
             return 0;
         if (!told && time_now() - since > SLOW_NS) {
             foretell(x, b + i + k, n - i - k);
@@ -287,16 +297,16 @@ static void move_all(struct transfer *x)
 {
     struct stage s = {NULL};
     struct iovec b[BATCH];
-    size_t n = 1, bytes;
+    size_t n, bytes;
+    int64_t off = x->disp + x->ftype->true_lb + x->from;
     if (x->contig)
-        x->done = one_block(x, &s, x->disp + x->ftype->true_lb + x->from, 0, x->len);
-    else
-        while (x->done < x->len && !x->err) {
-            n = view_blocks(x->ftype, x->disp, x->from + (int64_t)x->done, x->len - x->done, b,
-                            BATCH, &bytes);
-            if (!some_blocks(x, &s, b, n))
-                break;
-        }
+        some_blocks(x, &s, &(struct iovec){(void *)(uintptr_t)off, x->len}, 1);
+    while (!x->contig && x->done < x->len && !x->err) {
+        n = view_blocks(x->ftype, x->disp, x->from + (int64_t)x->done, x->len - x->done, b, BATCH,
+                        &bytes);
+        if (!some_blocks(x, &s, b, n))
+            break;
+    }
     free(s.p);
 }
 

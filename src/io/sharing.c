@@ -1,5 +1,5 @@
-/* sharing.c - what other hosts and other writers of a file require: locks of ranges, and caches
- * that are dropped.
+/* sharing.c - what other hosts and other writers of a file require: locks of ranges (ranges.c), and
+ * caches that are dropped.
  *
  *   file system    a write                          MPI_File_sync
  *   local          -                                fsync
@@ -7,7 +7,9 @@
  *   NFS, hosts     locks its range: else a client   fsync, drop, and a lock, which makes the
  *                  may write back a whole page      client ask the server again
  *
- * "hosts": processes of several hosts have the file open. Writes lock their ranges in a local file
+ * "hosts": the job has several, and processes of each may have the file open, by calls of
+ * MPI_File_open of their own, too. With MPI_MODE_UNIQUE_OPEN those of the one call count. Writes
+ * lock their ranges in a local file
  * system, too, where some of them may take the gaps between blocks with them (romio_ds_write):
  * then all processes do, or none. */
 #include "io/io_types.h"
@@ -16,52 +18,24 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/vfs.h>
+#include <unistd.h>
+
+#include "boot/boot.h"
 
 enum { NFS_MAGIC = 0x6969, FUSE_MAGIC = 0x65735546 };
 /* Locks that carry no data are far behind all data. */
 #define FAR_OFF ((int64_t)1 << 62)
 
-/* An open file description owns the lock, so it also holds against other files of the process. */
-int range_lock(struct transfer *x, int type, int64_t from, int64_t to)
-{
-    struct flock l = {.l_type = (short)type, .l_whence = SEEK_SET, .l_start = from,
-                      .l_len = to - from};
-    x->locks += type != F_UNLCK;
-    while (fcntl(x->fd, F_OFD_SETLKW, &l) < 0)
-        if (errno != EINTR) {
-            x->err = errno;
-            x->at = from;
-            return 0;
-        }
-    return 1;
-}
-
-/* Threads of a process share the description: among them the mutex decides. */
-int range_hold(struct transfer *x, int type, int64_t from, int64_t to)
-{
-    lock_acquire(x->mutex);
-    if (range_lock(x, type, from, to))
-        return 1;
-    lock_release(x->mutex);
-    return 0;
-}
-
-void range_release(struct transfer *x, int64_t from, int64_t to)
-{
-    int err = x->err;
-    int64_t at = x->at;
-    range_lock(x, F_UNLCK, from, to);
-    if (err) {
-        x->err = err;
-        x->at = at;
-    }
-    lock_release(x->mutex);
-}
-
 /* --- do locks work ---------------------------------------------------------------------------- */
 static int lock_type(const struct io_file *f)
 {
     return f->amode & MPI_MODE_RDONLY ? F_RDLCK : F_WRLCK;
+}
+
+/* Do processes of several hosts have it open, or may they? */
+static int is_wide(const struct io_file *f)
+{
+    return (f->amode & MPI_MODE_UNIQUE_OPEN ? f->hosts : boot_nodes()) > 1;
 }
 
 /* A lock of one byte, without a wait. errno or 0. */
@@ -133,8 +107,8 @@ static void look(struct io_file *f, int64_t *v)
     struct statfs s;
     int writes = !(f->amode & MPI_MODE_RDONLY);
     int64_t kind = fstatfs(f->fd, &s) ? 0 : (int64_t)s.f_type & 0xffffffff;
-    v[HAVE_CACHES] = f->hosts > 1 && (kind == NFS_MAGIC || kind == FUSE_MAGIC);
-    v[HAVE_NFS] = (f->hosts > 1 && kind == NFS_MAGIC && writes) || (cvar.io_locks && writes);
+    v[HAVE_CACHES] = is_wide(f) && (kind == NFS_MAGIC || kind == FUSE_MAGIC);
+    v[HAVE_NFS] = (is_wide(f) && kind == NFS_MAGIC && writes) || (cvar.io_locks && writes);
     v[HAVE_NO_WISH] = f->hints.ds_write != CHOICE_YES || !(f->amode & MPI_MODE_RDWR);
     if (v[HAVE_NFS] || !v[HAVE_NO_WISH])
         v[HAVE_REFUSED] = locks_refused(f, FAR_OFF);
@@ -165,12 +139,20 @@ int sharing_find(struct io_file *f, int err)
     return err;
 }
 
+/* No lock is for one that reads nothing: it would have to be one that excludes the others' locks.
+ * Where another program has locked the whole file, opening it makes the client ask, too. */
 void sharing_sync(const struct io_file *f)
 {
     if (!f->caches)
         return;
     posix_fadvise(f->fd, 0, 0, POSIX_FADV_DONTNEED);
-    int e = lock_byte(f, f->amode & MPI_MODE_WRONLY ? F_WRLCK : F_RDLCK, FAR_OFF - 1);
-    if (!e)
+    if (f->amode & MPI_MODE_WRONLY)
+        return;
+    int fd = -1;
+    if (!lock_byte(f, F_RDLCK, FAR_OFF - 1))
         lock_byte(f, F_UNLCK, FAR_OFF - 1);
+    else
+        fd = open(f->name, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
 }

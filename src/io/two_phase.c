@@ -202,7 +202,9 @@ static void file_write(struct meeting *m, int64_t round)
         return;
     char *buffer = m->p->own + 2 * (round & 1) * m->p->room;
     struct io_away a = io_leave();
+    m->x->away = &a;
     chunks_write(m->x, off, len, (size_t)m->k.unit, buffer, buffer + m->p->room);
+    m->x->away = NULL;
     io_return(&a, m->x);
 }
 

@@ -58,6 +58,7 @@ static int take_done(void *arg)
 {
     struct pool *p = arg;
     int n = 0;
+    range_look();
     lock_acquire(&p->lock);
     for (struct list *l; (l = list_pop(&p->done)); n++) {
         lock_release(&p->lock);
@@ -267,6 +268,7 @@ void pool_free(void)
     struct pool *p = io_self()->pool;
     if (!p)
         return;
+    range_end();
     lock_acquire(&p->lock);
     p->stop = 1;
     lock_release(&p->lock);

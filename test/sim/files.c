@@ -1,6 +1,7 @@
 /* files.c - collective accesses to files, blocking and not, of ranks near and far: the data are
  * where they belong in whatever order things happen, and what goes wrong at one rank is an error
  * of all. */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,6 +257,34 @@ static void dies(void *arg)
     scene_close(&s);
 }
 
+/* Rank 0 has locked the file, as another job would. The write of rank 1 waits, and serves rank 0
+ * meanwhile, which gives the lock back only then. */
+static void held(void *arg)
+{
+    struct scene s;
+    struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    MPI_Request r;
+    scene_open(&s, 0);
+    OK(MPI_File_set_atomicity(s.f, 1));
+    if (s.rank == 0)
+        SIM_CHECK(fcntl(s.raw, F_OFD_SETLK, &l) == 0);
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    if (s.rank == 0) {
+        OK(MPI_Ssend(s.in, 1, MPI_BYTE, 1, 7, MPI_COMM_WORLD));
+        l.l_type = F_UNLCK;
+        SIM_CHECK(fcntl(s.raw, F_OFD_SETLK, &l) == 0);
+    } else if (s.rank == 1) {
+        OK(MPI_Irecv(s.in, 1, MPI_BYTE, 0, 7, MPI_COMM_WORLD, &r));
+        OK(MPI_File_write_at(s.f, 0, s.out[0], 1, s.mem, MPI_STATUS_IGNORE));
+        OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    }
+    OK(MPI_File_set_atomicity(s.f, 0));
+    OK(MPI_File_write_at_all(s.f, 0, s.out[0], 1, s.mem, MPI_STATUS_IGNORE));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    check_part(&s, 0);
+    scene_close(&s);
+}
+
 static int loser, loses_at; /* rank + 1, 0: none; the how many-th step from now on */
 
 static int loses(void)
@@ -378,6 +407,8 @@ const struct scenario scenarios_files[] = {
     {"files-mixed-3", 3, 1, mixed, NULL, NULL},
     {"files-mixed-5", 5, 1, mixed, NULL, NULL},
     {"files-mixed-far-4", 4, 1, mixed, NULL, far},
+    {"files-held", 2, 1, held, NULL, NULL},
+    {"files-held-far", 3, 1, held, NULL, far},
     {"files-one-fails", 3, 1, one_fails, NULL, far},
     {"files-one-lost", 3, 1, one_is_lost, NULL, lost},
     {"files-bad-head", 3, 1, bad_head, NULL, far},

@@ -35,6 +35,13 @@ static void *add(void *arg)
     return NULL;
 }
 
+static void *try_once(void *arg)
+{
+    struct shared *s = arg;
+    s->flag = !lock_try(&s->lock);
+    return NULL;
+}
+
 START_TEST(excludes_and_recurses)
 {
     struct shared s = {.counter = 0};
@@ -45,6 +52,13 @@ START_TEST(excludes_and_recurses)
     for (int i = 0; i < THREADS; i++)
         pthread_join(t[i], NULL);
     ck_assert_int_eq(s.counter, (long)THREADS * TURNS);
+    ck_assert_int_eq(lock_try(&s.lock), 1);
+    ck_assert_int_eq(pthread_create(&t[0], NULL, try_once, &s), 0);
+    pthread_join(t[0], NULL);
+    ck_assert_int_eq(s.flag, 1);
+    ck_assert_int_eq(lock_try(&s.lock), 1); /* recursive, too */
+    lock_release(&s.lock);
+    lock_release(&s.lock);
     ck_assert(!lock_mine(&s.lock));
 }
 END_TEST

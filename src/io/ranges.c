@@ -1,0 +1,168 @@
+/* ranges.c - locks of ranges of a file: among processes and jobs by the kernel, among the threads
+ * of a process, which share the open file, by a lock of memory.
+ *
+ *   attempt --busy--> pause, longer the longer it lasts --> attempt ...
+ *      | held            | meanwhile the thread of the call makes progress, a worker sleeps
+ *      v                 v
+ *   move, release     a process of the file has failed: 10 s more, then an error
+ *
+ * Between attempts nothing is held, so whatever progress runs may lock, too. The kernel takes the
+ * locks of a process back that dies. One that is lost with its host may keep them; hence the error.
+ */
+#include <errno.h>
+#include <fcntl.h>
+
+#include "io/io_types.h"
+
+/* A pause is a part of the wait so far, so it prolongs the wait by that part at most. */
+enum { PAUSE_PART = 8 };
+#define PAUSE_LEAST_NS UINT64_C(10000)
+#define PAUSE_MOST_NS UINT64_C(20000000) /* an attempt may be a message to a server */
+#define AFTER_DEATH_NS UINT64_C(10000000000)
+#define LONG_NS UINT64_C(3600000000000) /* a wait with a limit looks each millisecond */
+
+struct ask {
+    struct transfer *x;
+    struct flock l;
+    uint64_t since, next; /* the first attempt, the next one */
+    uint64_t lost;        /* when a process was found to have failed; or 0 */
+    int held;
+};
+
+static void refused(struct ask *k, int e)
+{
+    k->x->err = e;
+    k->x->at = k->l.l_start;
+}
+
+/* An open file description owns the lock, so it also holds against other files of the process. */
+static int set(const struct transfer *x, struct flock *l)
+{
+    int e;
+    do
+        e = fcntl(x->fd, F_OFD_SETLK, l) ? errno : 0;
+    while (e == EINTR);
+    return e;
+}
+
+/* 1: held or refused. 0: another thread or process has it. */
+static int attempt(struct ask *k)
+{
+    if (!lock_try(k->x->mutex))
+        return 0;
+    int e = set(k->x, &k->l);
+    k->held = !e;
+    if (k->held)
+        return 1;
+    lock_release(k->x->mutex);
+    if (e == EAGAIN || e == EACCES)
+        return 0;
+    refused(k, e);
+    return 1;
+}
+
+static int is_lost(struct ask *k, uint64_t now)
+{
+    struct io_file *f = k->x->file;
+    int lost = atomic_load_explicit(&f->lost, memory_order_relaxed);
+    if (k->x->away && rankmap_dead(f->comm->map, 0) >= 0)
+        lost = LOST_MEMBER;
+    if (!lost)
+        return 0;
+    k->lost = k->lost ? k->lost : now;
+    if (lost == LOST_MEMBER && now - k->lost < AFTER_DEATH_NS)
+        return 0;
+    refused(k, lost == LOST_MEMBER ? EOWNERDEAD : ECANCELED);
+    return 1;
+}
+
+/* Condition of a wait. */
+static int has_ended(void *arg)
+{
+    struct ask *k = arg;
+    uint64_t now = time_now();
+    if (now < k->next)
+        return 0;
+    if (attempt(k) || is_lost(k, now))
+        return 1;
+    uint64_t pause = (now - k->since) / PAUSE_PART;
+    pause = pause > PAUSE_LEAST_NS ? pause : PAUSE_LEAST_NS;
+    k->next = now + (pause < PAUSE_MOST_NS ? pause : PAUSE_MOST_NS);
+    return 0;
+}
+
+static void wait_in_call(struct ask *k)
+{
+    struct io_away *a = k->x->away;
+    uint64_t since = a->since;
+    io_return(a, NULL);
+    while (progress_wait_for(has_ended, k, "a lock of a range of a file", -1, LONG_NS))
+        ;
+    *a = io_leave();
+    a->since = since;
+}
+
+static void wait_aside(struct ask *k)
+{
+    struct lock l;
+    struct lock_cond never = {0}; /* is signalled: sleeps end by their timeout */
+    lock_init(&l);
+    lock_acquire(&l);
+    atomic_fetch_add_explicit(&k->x->file->asking, 1, memory_order_relaxed);
+    while (!has_ended(k)) {
+        uint64_t now = time_now();
+        lock_cond_wait(&never, 0, &l, k->next > now ? k->next - now : 1);
+    }
+    atomic_fetch_sub_explicit(&k->x->file->asking, 1, memory_order_relaxed);
+    lock_release(&l);
+}
+
+int range_hold(struct transfer *x, int type, int64_t from, int64_t to)
+{
+    struct ask k = {.x = x, .l = {.l_type = (short)type, .l_whence = SEEK_SET,
+                                  .l_start = from, .l_len = to - from}};
+    x->locks++;
+    if (!attempt(&k)) {
+        k.since = k.next = time_now();
+        if (x->away)
+            wait_in_call(&k);
+        else
+            wait_aside(&k);
+    }
+    return k.held;
+}
+
+void range_release(struct transfer *x, int64_t from, int64_t to)
+{
+    struct flock l = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = from, .l_len = to - from};
+    int e = set(x, &l);
+    if (e && !x->err) {
+        x->err = e;
+        x->at = from;
+    }
+    lock_release(x->mutex);
+}
+
+/* --- what ends the waits of workers ----------------------------------------------------------- */
+static void tell(struct io_file *f, enum lost why)
+{
+    atomic_store_explicit(&f->lost, (int)why, memory_order_relaxed);
+}
+
+void range_look(void)
+{
+    struct list *files = &io_self()->files;
+    for (struct list *l = files->next; l != files; l = l->next) {
+        struct io_file *f = LIST_OBJ(l, struct io_file, link);
+        if (atomic_load_explicit(&f->asking, memory_order_relaxed) &&
+            rankmap_dead(f->comm->map, 0) >= 0)
+            tell(f, LOST_MEMBER);
+    }
+}
+
+void range_end(void)
+{
+    struct list *files = &io_self()->files;
+    for (struct list *l = files->next; l != files; l = l->next)
+        tell(LIST_OBJ(l, struct io_file, link), LOST_ALL);
+}
