@@ -7,7 +7,7 @@
  *
  *   R: registers its buffer --PREPOST(name, key)--> S: imports the key, RTS(WRITING)
  *   S: put, put ... of the transport --> memory of R
- *   S: WRITTEN, behind the puts -----------------------------------> R: deregisters
+ *   S: all answered, flush; WRITTEN --------------------------------> R: deregisters
  *
  * The data are one block at both ends, because each piece of a layout would need a key. A key
  * serves one message: there is no cache to search, or to clean when the user frees memory. Networks
@@ -43,31 +43,31 @@ struct p2p_native { /* what the network knows of one request */
     unsigned out;       /* of them, under way */
     unsigned flags;     /* enum tp_flag of the transport */
     int flushed;        /* put: a flush was asked for, or is not needed */
-    int told;           /* put: WRITTEN has left */
     uint64_t rreq;      /* put: wire id of the receive */
     int err;            /* -errno of the first that failed: no more is asked for */
     uint64_t over;      /* ns: when a failed process's data are given up; 0: it lives */
 };
 
-/* Bytes from which it pays; SIZE_MAX: never. For puts, which need a registration of each receive,
- * that has not been measured on any network. */
-static size_t least(unsigned how, const struct tp_caps *caps)
+/* Bytes from which it pays; SIZE_MAX: never. */
+static size_t least(const struct tp_caps *caps)
 {
-    if (how == TP_PUT && cvar.p2p_prepost != 2)
-        return SIZE_MAX;
     return cvar.p2p_native_min < 0 ? caps->pull_min : (size_t)cvar.p2p_native_min;
 }
 
 /* The network by which p can be reached, if a get (TP_GET) or put (TP_PUT) of that length is to be
  * used there. Both ends check: a process that would not use it publishes no memory, and ignores a
- * key that it receives. */
+ * key that it receives. Whether puts pay, which need a registration of each receive, has not been
+ * measured on any network: only where the user asks for them. That is looked at first, since each
+ * long receive comes by here. */
 static struct tp *network(const struct p2p_peer *p, unsigned how, size_t len,
                           const struct tp_ops **ops, struct tp_caps *caps)
 {
-    struct tp *tp = p->near || !cvar.rma_native ? NULL : am_tp_to(p->world, ops, caps);
+    if (p->near || !cvar.rma_native || (how == TP_PUT && cvar.p2p_prepost != 2))
+        return NULL;
+    struct tp *tp = am_tp_to(p->world, ops, caps);
     if (!tp || !(caps->flags & how))
         return NULL;
-    size_t min = least(how, caps);
+    size_t min = least(caps);
     return min != SIZE_MAX && len >= min ? tp : NULL;
 }
 
@@ -183,26 +183,23 @@ static void finish_put(struct p2p_req *q)
     struct p2p_peer *p = peer_get(q->world);
     struct p2p_native *x = q->native;
     struct p2p_written m = {x->rreq, q->wire_id, x->err != 0};
-    int err = x->err, told = x->told;
+    int err = x->err;
     native_withdraw(q);
     if (p->dead) {
         send_done(q, peer_death(q, q->world));
         return;
     }
     q->next = q->got = 0;
-    /* -ENOTCONN: am/ determines whether the peer is dead, and peer_reap() ends it */
-    int stays = err && (!told || err == -ENOTCONN);
-    if (stays) {
-        q->state = told ? P2P_CLOSING : P2P_OPEN;
+    if (err) { /* before WRITTEN: it is pulled, or peer_reap() ends it */
+        q->state = P2P_OPEN;
         list_push(&proc->p2p->open, &q->op.link);
     }
-    if (!told)
-        peer_control(p, P2P_WRITTEN, &m, sizeof m);
-    if (stays)
+    peer_control(p, P2P_WRITTEN, &m, sizeof m);
+    if (err)
         return;
-    pvar_set_add(pvar_proc(), PVAR_P2P_PUT, !err);
-    pvar_set_add(pvar_proc(), PVAR_P2P_BYTES_WRITTEN, err ? 0 : q->size);
-    send_done(q, err ? err_from_errno(err, "send") : MPI_SUCCESS);
+    pvar_set_add(pvar_proc(), PVAR_P2P_PUT, 1);
+    pvar_set_add(pvar_proc(), PVAR_P2P_BYTES_WRITTEN, q->size);
+    send_done(q, MPI_SUCCESS);
 }
 
 /* ... or a receive. */
@@ -234,20 +231,17 @@ static int piece(const struct p2p_req *q, struct p2p_native *x, size_t n)
     return x->ops->get(x->tp, x->far, q->next, q->start + q->next, n, x->mem, &x->d);
 }
 
-/* All puts have been taken. Where the transport delivers a message behind them, WRITTEN leaves at
- * once; elsewhere when they have arrived. Returns what a flush returned. */
-static int confirm(struct p2p_req *q, struct p2p_peer *p)
+/* All puts have been asked for, or one has failed. WRITTEN leaves when none can come behind it: R
+ * gives its buffer back then, also to pull the data. So all are to be answered first, which reports
+ * whether they failed. Then the transport delivers WRITTEN behind them, or a flush confirms them.
+ * Returns what the flush returned. */
+static int confirm(const struct p2p_req *q, const struct p2p_peer *p)
 {
     struct p2p_native *x = q->native;
-    sched_point();
-    if (x->flags & TP_PUT_THEN_AM && !x->told) {
-        struct p2p_written m = {x->rreq, q->wire_id, 0};
-        x->told = x->flushed = 1;
-        peer_control(p, P2P_WRITTEN, &m, sizeof m);
-    }
-    if (x->flushed || x->out)
+    if (x->out || x->flushed || p->dead)
         return 0;
-    int rc = x->ops->flush(x->tp, (unsigned)p->world, &x->d);
+    sched_point();
+    int rc = x->flags & TP_PUT_THEN_AM ? 0 : x->ops->flush(x->tp, (unsigned)p->world, &x->d);
     x->flushed = rc != TP_AGAIN;
     return rc;
 }
@@ -270,11 +264,12 @@ static int read_try(struct p2p_op *op, struct p2p_peer *p)
             q->next += n;
         x->out += rc == TP_PENDING;
     }
-    if (q->is_send && !x->err) {
+    if (q->is_send) {
         int rc = confirm(q, p);
         if (rc == TP_AGAIN)
             return AM_AGAIN;
-        x->err = rc < 0 ? rc : 0;
+        if (rc < 0 && !x->err)
+            x->err = rc;
         x->out += rc == TP_PENDING;
     }
     if (!x->out)

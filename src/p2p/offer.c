@@ -130,7 +130,8 @@ static int send_offer(struct p2p_req *q, const struct p2p_peer *p, unsigned slot
 {
     struct p2p_offers *o = proc->p2p->offers;
     char key[P2P_PREPOST_KEY];
-    size_t room = am_max(p->world) - sizeof(struct p2p_prepost);
+    size_t most = am_max(p->world), head = sizeof(struct p2p_prepost);
+    size_t room = most > head ? most - head : 0;
     struct p2p_prepost m = {.rreq = wire_id_make(q), .addr = (uintptr_t)q->start, .size = q->size,
                             .ctx = q->ctx, .src = q->src, .tag = q->tag,
                             .seen = p->offered.taken, .gen = p->offered.gen, .slot = slot,

@@ -164,8 +164,8 @@ static int take_offered(struct p2p_req *q, const struct p2p_rts *h, int src)
         end = OFFER_BROKEN;
     if (end == OFFER_TAKEN && !written && !putting)
         return 0;
-    if (end != OFFER_CLAIMED || h->size > q->size)
-        misled(q, src);
+    if (end != OFFER_CLAIMED || !h->size || h->size > q->size)
+        misled(q, src); /* without bytes: no sender writes that, and it could not be pulled */
     else if (written)
         recv_written(q, h, src);
     else

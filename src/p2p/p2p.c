@@ -64,6 +64,15 @@ void p2p_finalize(void)
         struct p2p_req *q = LIST_OBJ(l, struct p2p_req, op.link);
         if (q->leaving)
             q->leaving->q = NULL;
+        if (q->late)
+            want_late_drop(q);
+        if (q->native)
+            native_withdraw(q);
+    }
+    for (struct list *l = s->pulls.next; l != &s->pulls; l = l->next) {
+        struct p2p_req *q = LIST_OBJ(l, struct p2p_req, op.link);
+        if (q->native) /* it awaits WRITTEN */
+            native_withdraw(q);
     }
     size_t cursor = 0;
     for (struct map_entry *e; (e = map_next(&s->peers, &cursor));)

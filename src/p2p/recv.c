@@ -141,6 +141,7 @@ void recv_await(struct p2p_req *q, const struct p2p_rts *h, int world)
     q->remote = h->sreq;
     q->want = h->size;
     q->next = q->got = 0;
+    q->began = 0; /* a pull that follows is not measured */
     q->state = P2P_AWAITING;
     list_push(&proc->p2p->pulls, &q->op.link);
 }

@@ -321,13 +321,15 @@ void want_fill(struct p2p_req *q, size_t off, size_t len)
 {
     struct p2p_peer *p = peer_get(q->world);
     struct p2p_late *x = q->late;
+    if (x->failed || !len)
+        return;
     struct iovec here = {q->start + off, len};
     struct iovec there = {(void *)(uintptr_t)(x->w.addr + off), len};
-    int rc = x->failed || !len ? 0 : mem_cma_write(p->host, &here, 1, &there, 1);
+    int rc = mem_cma_write(p->host, &here, 1, &there, 1);
     sched_point();
     learn(p, rc);
-    x->failed |= rc != 0;
-    if (!x->failed)
+    x->failed = rc != 0;
+    if (!rc)
         pvar_set_add(pvar_proc(), PVAR_P2P_BYTES_WRITTEN, len);
 }
 

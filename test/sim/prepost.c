@@ -638,7 +638,8 @@ static void offers_far(struct sim_knobs *k)
     k->native_min = k->seed / 2 % 2 ? 1 : 2000;
     k->native_ordered = k->seed / 4 % 2;
     k->native_reg = k->seed / 8 % 2;
-    k->native_put_fails = k->seed / 5 % 5 == 1 && !k->native_ordered ? 20 : 0;
+    k->native_put_fails = k->seed / 5 % 5 == 1 ? 20 : 0;
+    k->native_tidy = 1;
 }
 
 static void offers_far_mortal(struct sim_knobs *k)

@@ -49,7 +49,8 @@ struct sim_knobs {
     int native_lone;    /* ... and that one alone pays always */
     int native_min;     /* bytes from which native put and get are declared to pay; 0: never */
     int native_fails;   /* chance that a get fails, though its target lives */
-    int native_put_fails; /* ... that a put does; with native_ordered 0 */
+    int native_put_fails; /* ... that a put does */
+    int native_tidy;    /* memory stays registered until no put of a living rank can come */
     int latency;        /* each message takes exactly so many steps; 0: max_delay holds */
     int world, me;      /* one real rank, number `me` of so many: the others are virtual
                          * (virtual.h). 0: all are real */

@@ -343,6 +343,7 @@ static void run(struct sim *s, struct nic_op *op)
         return;
     }
     char *at = memory_of(s, op);
+    SIM_CHECK(at || op->kind != PUT || !s->k.native_tidy || s->ranks[op->peer].dead);
     if (!at || (op->kind == GET && sim_chance(s, s->k.native_fails))) {
         op->err = at ? -EIO : -EFAULT;
         op->executed = 1;

@@ -115,6 +115,91 @@ START_TEST(writing_is_refused)
 }
 END_TEST
 
+/* The first receive of rank 0 has been offered to rank 1 when this returns. */
+static struct request *offered(char *b, int tag)
+{
+    struct comm *c = proc->obj->world;
+    struct request *r = NULL;
+    if (c->rank == 0)
+        ok(p2p_irecv(b, BIG, dt_find(MPI_CHAR), 1, tag, c, 0, &r));
+    live_meet(); /* rank 1 takes offers now */
+    live_meet();
+    if (c->rank == 0)
+        job_check(((struct p2p_req *)r)->offer != 0);
+    else
+        job_check(peer_get(0)->wants->n == 1);
+    return r;
+}
+
+/* A part that cannot be written: there is no other try, all is pulled, and the time of that is not
+ * taken for the time of a pull. */
+static void body_part(void)
+{
+    live_start();
+    struct comm *c = proc->obj->world;
+    char *b = malloc(BIG), ways[sizeof proc->p2p->near_ways];
+    struct request *r = offered(b, 2);
+    memcpy(ways, &proc->p2p->near_ways, sizeof ways);
+    if (c->rank == 0) {
+        ((struct p2p_req *)r)->began = 1;
+    } else {
+        struct p2p_req *q;
+        const struct p2p_peer *p = peer_get(0);
+        live_fill(b, BIG, 5);
+        ok(send_make(b, BIG, dt_find(MPI_CHAR), 0, 2, c, 0, &q));
+        job_check(want_begin(q));
+        q->late->w.addr = 64; /* nothing lies there */
+        want_fill(q, 0, BIG / 2);
+        job_check(q->late->failed && p->cma == P2P_CMA_REFUSED);
+        want_fill(q, BIG / 2, BIG - BIG / 2);
+        job_check(q->late->failed && p->cma == P2P_CMA_REFUSED);
+        want_filled(q);
+        r = &q->r;
+    }
+    request_wait(r);
+    ok(request_finish(r, NULL));
+    job_check(live_same(b, BIG, 5) && proc->p2p->malformed == 0);
+    job_check(memcmp(ways, &proc->p2p->near_ways, sizeof ways) == 0);
+    live_meet();
+    free(b);
+    live_stop();
+}
+
+START_TEST(a_part_is_refused)
+{
+    ck_assert_int_eq(job_run(2, always, body_part, 60), 0);
+}
+END_TEST
+
+/* A claim for a message without bytes, which no sender writes: its receive does not wait. */
+static void body_empty(void)
+{
+    live_start();
+    struct comm *c = proc->obj->world;
+    char *b = malloc(BIG);
+    struct request *r = offered(b, 2);
+    if (c->rank == 1) {
+        const struct p2p_peer *p = peer_get(0);
+        const struct p2p_want *w = &p->wants->want[0];
+        struct p2p_rts h = {.m = {c->ctx_send, c->src, 2, p->seq_out}, .sreq = 1};
+        atomic_store(&p->wants->word[w->slot].w, word_make(w->version, WORD_CLAIMED, p->seq_out));
+        forge(P2P_RTS, &h, sizeof h);
+    } else {
+        request_wait(r);
+        job_check(err_class(request_finish(r, NULL)) == MPI_ERR_OTHER);
+        job_check(proc->p2p->malformed == 1);
+    }
+    live_meet();
+    free(b);
+    live_stop();
+}
+
+START_TEST(claimed_for_no_bytes)
+{
+    ck_assert_int_eq(job_run(2, always, body_empty, 60), 0);
+}
+END_TEST
+
 Suite *suite_want(void)
 {
     Suite *s = suite_create("p2p/want");
@@ -122,6 +207,8 @@ Suite *suite_want(void)
     tcase_set_timeout(t, 90);
     tcase_add_test(t, hostile_offers);
     tcase_add_test(t, writing_is_refused);
+    tcase_add_test(t, a_part_is_refused);
+    tcase_add_test(t, claimed_for_no_bytes);
     suite_add_tcase(s, t);
     return s;
 }
