@@ -83,7 +83,8 @@ struct p2p_req {
     int waiting;         /* a PULL stands in peer->pending */
     uint64_t began;      /* receive: when the first PULL left, where CMA would do too; else 0 */
     size_t full;         /* receive: bytes of the message; more than size: truncated */
-    uint64_t remote;     /* wire id of the send request */
+    uint64_t remote;     /* wire id of the send request; send: of the receive that it was written
+                          * into */
     uint64_t wire_id;     /* its own wire id; 0: none */
     struct p2p_native *native; /* what the network knows of the buffer; NULL: nothing */
     struct p2p_closing *leaving; /* NULL: no piece is read in place */

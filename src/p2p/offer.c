@@ -240,9 +240,9 @@ enum offer_fate offer_end(struct p2p_req *q, uint32_t seq)
                : OFFER_BROKEN;
 }
 
-enum offer_fate offer_put(struct p2p_req *q)
+enum offer_fate offer_named(struct p2p_req *q, int far)
 {
-    if (!q->native) {
+    if ((q->native != NULL) != far) {
         offer_end(q, 0);
         return OFFER_BROKEN;
     }

@@ -90,8 +90,9 @@ enum offer_fate {
     OFFER_BROKEN   /* claimed for another message */
 };
 enum offer_fate offer_end(struct p2p_req *q, uint32_t seq);
-/* The same by RTS(WRITING): OFFER_CLAIMED, or OFFER_BROKEN for an offer within the node. */
-enum offer_fate offer_put(struct p2p_req *q);
+/* The same by a message that names the receive: RTS(WRITTEN), far: RTS(WRITING). The claim word is
+ * not looked at: its line lies with the sender. OFFER_BROKEN: it was not offered in this way. */
+enum offer_fate offer_named(struct p2p_req *q, int far);
 /* A process of the node found this one computing: offers to it would pay. */
 void offer_again(int world);
 /* MPI_Cancel of q, which is posted. 1: it may be unposted; 0: a message comes for it, or

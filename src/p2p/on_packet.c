@@ -157,10 +157,11 @@ static inline int announced(struct p2p_req *q, uint32_t seq)
 static int take_offered(struct p2p_req *q, const struct p2p_rts *h, int src)
 {
     int written = h->flags & P2P_RTS_WRITTEN, putting = h->flags & P2P_RTS_WRITING;
+    uint64_t named = written ? h->sreq : putting ? *(const uint64_t *)(h + 1) : 0;
     enum offer_fate end = OFFER_TAKEN;
     if (q && q->offer)
-        end = putting ? offer_put(q) : offer_end(q, h->m.seq);
-    if (putting && end == OFFER_CLAIMED && *(const uint64_t *)(h + 1) != q->wire_id)
+        end = written || putting ? offer_named(q, putting != 0) : offer_end(q, h->m.seq);
+    if ((written || putting) && end == OFFER_CLAIMED && named != q->wire_id)
         end = OFFER_BROKEN;
     if (end == OFFER_TAKEN && !written && !putting)
         return 0;

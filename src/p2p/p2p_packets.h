@@ -73,7 +73,8 @@ struct p2p_rts {
 enum p2p_rts_flags {
     P2P_RTS_WAITS = 1,  /* the sender does nothing but wait for this: see rndv_read() */
     P2P_RTS_BUSY = 4,   /* the receiver was not waiting in MPI when this left: an offer would pay */
-    P2P_RTS_WRITTEN = 2, /* the data is in the offered buffer; nothing follows, sreq is 0 */
+    P2P_RTS_WRITTEN = 2, /* the data is in the offered buffer; nothing follows, sreq is the wire id
+                          * of the receive */
     P2P_RTS_WRITING = 8  /* it is being put there, WRITTEN comes; what follows as a key is the wire
                           * id of the receive */
 };

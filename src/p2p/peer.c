@@ -234,7 +234,7 @@ static void fail_list(struct list *head, int world, void (*done)(struct p2p_req 
         if (!waits_for(q, world) || (q->state == P2P_POSTED && peer_hold(q, world)))
             continue;
         if (q->offer)
-            q->native ? offer_put(q) : offer_end(q, 0);
+            q->native ? offer_named(q, 1) : offer_end(q, 0);
         if (q->state == P2P_POSTED)
             match_unpost(q);
         else

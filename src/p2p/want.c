@@ -129,7 +129,7 @@ static int claim_and_write(const struct p2p_req *q, struct p2p_peer *p, const st
 }
 
 /* Write q's message, whose number will be p->seq_out, into the receive that takes it. 1: done. */
-static int write_now(const struct p2p_req *q, struct p2p_peer *p)
+static int write_now(struct p2p_req *q, struct p2p_peer *p)
 {
     struct p2p_wants *t = p->wants;
     struct p2p_want *w = first_want(t, q);
@@ -138,14 +138,17 @@ static int write_now(const struct p2p_req *q, struct p2p_peer *p)
         w->size = 0;
         give_back(p, w);
     }
-    if (rc > 0)
+    if (rc > 0) {
+        q->remote = w->rreq;
         remove_want(t, (unsigned)(w - t->want));
+    }
     return rc > 0;
 }
 
 static int send_written(struct p2p_req *q, struct p2p_peer *p)
 {
-    struct p2p_rts h = {{q->ctx, q->src, q->tag, p->seq_out}, 0, q->size, 0, 0, P2P_RTS_WRITTEN};
+    struct p2p_rts h = {{q->ctx, q->src, q->tag, p->seq_out}, q->remote, q->size, 0, 0,
+                        P2P_RTS_WRITTEN};
     struct iovec v = {&h, sizeof h};
     q->state = P2P_WRITTEN_OUT;
     int rc = am_request(q->world, P2P_RTS, &v, 1, 0);

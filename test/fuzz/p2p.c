@@ -214,6 +214,8 @@ static void answer_offer(const struct p2p_prepost *m, unsigned variant, int src,
                      word_make(m->version, WORD_CLAIMED, variant % 8 == 5 ? 8 : 9));
     if (variant & 1)
         h.flags = P2P_RTS_WRITTEN;
+    if (variant & 1 && variant % 8 != 5) /* it names the receive */
+        h.sreq = m->rreq;
     memcpy(out, &h, sizeof h);
     send_out(src, P2P_RTS, sizeof h, change, n);
     struct p2p_written w = {m->rreq, 7, variant / 8 % 2};
