@@ -171,32 +171,45 @@ START_TEST(a_part_is_refused)
 }
 END_TEST
 
-/* A claim for a message without bytes, which no sender writes: its receive does not wait. */
-static void body_empty(void)
+/* Claims the first want and sends what h says about it. */
+static void forge_claim(struct p2p_rts h)
+{
+    struct comm *c = proc->obj->world;
+    const struct p2p_peer *p = peer_get(0);
+    const struct p2p_want *w = &p->wants->want[0];
+    h.m = (struct p2p_match){c->ctx_send, c->src, w->tag, p->seq_out};
+    h.sreq += w->rreq;
+    atomic_store(&p->wants->word[w->slot].w, word_make(w->version, WORD_CLAIMED, p->seq_out));
+    forge(P2P_RTS, &h, sizeof h);
+}
+
+/* A claim for a message without bytes, which no sender writes, does not make its receive wait. What
+ * was written into another receive ends it, too. */
+static void body_claims(void)
 {
     live_start();
     struct comm *c = proc->obj->world;
     char *b = malloc(BIG);
-    struct request *r = offered(b, 2);
-    if (c->rank == 1) {
-        const struct p2p_peer *p = peer_get(0);
-        const struct p2p_want *w = &p->wants->want[0];
-        struct p2p_rts h = {.m = {c->ctx_send, c->src, 2, p->seq_out}, .sreq = 1};
-        atomic_store(&p->wants->word[w->slot].w, word_make(w->version, WORD_CLAIMED, p->seq_out));
-        forge(P2P_RTS, &h, sizeof h);
-    } else {
-        request_wait(r);
-        job_check(err_class(request_finish(r, NULL)) == MPI_ERR_OTHER);
-        job_check(proc->p2p->malformed == 1);
+    for (unsigned i = 0; i < 2; i++) {
+        struct request *r = offered(b, 2 + (int)i);
+        if (c->rank == 1) {
+            forge_claim(i ? (struct p2p_rts){.sreq = 1, .size = 9, .flags = P2P_RTS_WRITTEN}
+                          : (struct p2p_rts){.size = 0});
+            peer_get(0)->wants->n = 0;
+        } else {
+            request_wait(r);
+            job_check(err_class(request_finish(r, NULL)) == MPI_ERR_OTHER);
+            job_check(proc->p2p->malformed == i + 1);
+        }
+        live_meet();
     }
-    live_meet();
     free(b);
     live_stop();
 }
 
-START_TEST(claimed_for_no_bytes)
+START_TEST(claims_that_do_not_fit)
 {
-    ck_assert_int_eq(job_run(2, always, body_empty, 60), 0);
+    ck_assert_int_eq(job_run(2, always, body_claims, 60), 0);
 }
 END_TEST
 
@@ -208,7 +221,7 @@ Suite *suite_want(void)
     tcase_add_test(t, hostile_offers);
     tcase_add_test(t, writing_is_refused);
     tcase_add_test(t, a_part_is_refused);
-    tcase_add_test(t, claimed_for_no_bytes);
+    tcase_add_test(t, claims_that_do_not_fit);
     suite_add_tcase(s, t);
     return s;
 }
