@@ -8,6 +8,7 @@
 #include "boot/boot.h"
 #include "check/check_types.h"
 #include "check/repeat.h"
+#include "coll/newcomm.h"
 #include "obj/err.h"
 #include "obj/errhandler.h"
 #include "io/io.h"
@@ -111,6 +112,8 @@ struct align *align_of(struct comm *c)
         return c->check;
     if (c->size + (c->remote ? c->remote->size : 0) < 2 || c->ctx_recv == CTX_NONE)
         return NULL; /* the last: MPI_Comm_idup is under way */
+    if (newcomm_mixed(c->map, c->remote ? c->remote : c->map))
+        return NULL; /* each job looks at its own, and one of a single process at nothing */
     struct align *a = align_find(key_of(c), 1);
     if (!a || a->comm || a->final)
         return NULL;

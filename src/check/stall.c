@@ -73,7 +73,7 @@ static void tell(struct stall *s, const struct waits *x, uint64_t now)
     if (s->told != x->id) {
         s->told = x->id;
         s->have = 0;
-        s->collector = 0;
+        s->collector = boot_first();
     } else if (s->have || s->collector == boot_rank() || now - s->told_at < HAVE_NS) {
         return;
     } else {
@@ -208,7 +208,7 @@ static int on_ask(int src, const void *msg, size_t len)
     }
     memcpy(peer, (const char *)msg + sizeof m, m.n * sizeof *peer);
     for (int i = 0; i < m.n; i++)
-        if (peer[i] < 0 || peer[i] >= boot_size() || peer[i] == boot_rank())
+        if (!boot_is_own(peer[i]) || peer[i] == boot_rank())
             return 0;
     stall_asked(s, src, &m, peer);
     return 0;

@@ -39,7 +39,9 @@ static const char *const names[CHECK_CALLS] = {
     [CHECK_FILE_SEEK_SHARED] = "File_seek_shared", [CHECK_FILE_READ_AT_ALL] = "File_read_at_all",
     [CHECK_FILE_WRITE_AT_ALL] = "File_write_at_all", [CHECK_FILE_READ_ALL] = "File_read_all",
     [CHECK_FILE_WRITE_ALL] = "File_write_all", [CHECK_FILE_READ_ORDERED] = "File_read_ordered",
-    [CHECK_FILE_WRITE_ORDERED] = "File_write_ordered",
+    [CHECK_FILE_WRITE_ORDERED] = "File_write_ordered", [CHECK_COMM_SPAWN] = "Comm_spawn",
+    [CHECK_COMM_SPAWN_MULTIPLE] = "Comm_spawn_multiple", [CHECK_COMM_ACCEPT] = "Comm_accept",
+    [CHECK_COMM_CONNECT] = "Comm_connect",
 };
 
 static const char *op_name(uint32_t op)

@@ -27,8 +27,9 @@ static struct wait_item *add(struct waits *x)
 static int need_message(struct waits *x, const struct p2p_awaited *a)
 {
     const struct align *of = a->comm->check;
-    struct wait_item *it = add(x);
-    if (!it)
+    int alone = a->comm->size + (a->comm->remote ? a->comm->remote->size : 0) < 2;
+    struct wait_item *it = a->world >= 0 || of || alone ? add(x) : NULL;
+    if (!it) /* no room, or processes of other jobs may send */
         return 0;
     if (a->world >= 0) {
         it->need = NEED_PROCESS;

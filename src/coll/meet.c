@@ -65,7 +65,7 @@ static int refused(int err, int cls, const char *what)
                         "%s: needs Windrose's own mpiexec on one host", call);
     case -EBUSY:
         return err_make(MPI_ERR_UNSUPPORTED_OPERATION,
-                        "%s: not while MPIR_CVAR_COLL_CHECK or MPIR_CVAR_RACE is on", call);
+                        "%s: not while MPIR_CVAR_RACE is on", call);
     case -EXDEV: return err_make(cls, "%s: port \"%s\" is of another mpiexec", call, what);
     case -ENOENT: return err_make(cls, "%s: there is no \"%s\"", call, what);
     case -EACCES:
@@ -117,7 +117,7 @@ static struct comm *pair(int accepts, int other, uint64_t ctx)
 
 int newcomm_open(struct comm *c)
 {
-    int err = proc->check || proc->race ? -EBUSY : am_guests();
+    int err = proc->race ? -EBUSY : am_guests();
     err = err ? refused(err, MPI_ERR_OTHER, "the way to other jobs") : MPI_SUCCESS;
     int worst = coll_agree_error(err, c);
     return err ? err : worst;

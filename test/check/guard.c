@@ -289,10 +289,91 @@ static void legal(void)
     MPI_File_close(&f);
 }
 
+/* --- jobs that jobs start --------------------------------------------------------------------- */
+
+static MPI_Comm children(const char *what)
+{
+    char *args[] = {(char *)what, NULL};
+    MPI_Comm c;
+    MPI_Comm_spawn("./guard", args, 3, MPI_INFO_NULL, 0, W, &c, MPI_ERRCODES_IGNORE);
+    return c;
+}
+
+static void spawn(void)
+{
+    if (rank == 1)
+        MPI_Barrier(W);
+    else
+        children("child");
+}
+
+static void spawned(void)
+{
+    MPI_Comm c = children("odd_child");
+    MPI_Barrier(c);
+}
+
+static void odd_child(void)
+{
+    if (rank == 1)
+        MPI_Barrier(W);
+    else
+        MPI_Allreduce(buf, sum, 1, MPI_INT, MPI_SUM, W);
+}
+
+static void spawned_dead(void)
+{
+    MPI_Comm c = children("dead_child");
+    MPI_Barrier(c);
+}
+
+static void dead_child(void)
+{
+    MPI_Recv(buf, 1, MPI_INT, (rank + 1) % size, 0, W, MPI_STATUS_IGNORE);
+}
+
+/* Processes of one job wait for long for those of the other, in messages and calls, which differ
+ * from job to job. The own calls of each job are looked at as ever. */
+static void both(MPI_Comm other, int parents)
+{
+    MPI_Comm all, own;
+    MPI_Intercomm_merge(other, parents, &all);
+    if (parents && rank == 0)
+        MPI_Recv(buf, 1, MPI_INT, MPI_ANY_SOURCE, 1, other, MPI_STATUS_IGNORE);
+    else if (parents && rank == 1)
+        MPI_Recv(buf, 1, MPI_INT, 1, 1, all, MPI_STATUS_IGNORE);
+    else if (!parents && rank == 1) {
+        sleep(1);
+        MPI_Send(buf, 1, MPI_INT, 0, 1, other);
+        MPI_Send(buf, 1, MPI_INT, 4, 1, all);
+    }
+    MPI_Barrier(all);
+    MPI_Comm_split(all, parents, 0, &own);
+    MPI_Allreduce(buf, sum, 1 + parents, MPI_INT, MPI_SUM, own);
+    MPI_Barrier(other);
+    MPI_Comm_free(&own);
+    MPI_Comm_free(&all);
+    MPI_Comm_disconnect(&other);
+}
+
+static void jobs(void)
+{
+    both(children("child"), 1);
+}
+
+static void child(void)
+{
+    MPI_Comm parents;
+    MPI_Comm_get_parent(&parents);
+    both(parents, 0);
+}
+
 static const struct check_case cases[] = {
     {"no_data", no_data}, {"group", group}, {"file", file}, {"file_open", file_open},
     {"creation", creation}, {"creation_of_file", creation_of_file}, {"order", order},
     {"places", places}, {"counts", counts}, {"truncates", truncates}, {"legal", legal},
+    {"spawn", spawn}, {"spawned", spawned}, {"odd_child", odd_child},
+    {"spawned_dead", spawned_dead}, {"dead_child", dead_child}, {"jobs", jobs}, {"child", child},
     {"cross_recv", cross_recv}, {"cross_wait", cross_wait}, {"cross_legal", cross_legal}};
 
 int main(int argc, char **argv)

@@ -8,6 +8,8 @@
 
 #include "api/api_types.h"
 #include "boot/boot.h"
+#include "check/check.h"
+#include "check/race.h"
 #include "coll/coll.h"
 #include "coll/newcomm.h"
 #include "obj/attr.h"
@@ -83,29 +85,36 @@ __attribute__((weak, noinline)) int api_err_spawn(void)
     return MPI_ERR_SPAWN;
 }
 
-static int spawn(const char *call, const struct programs *p, int root, MPI_Comm comm,
-                 MPI_Comm *intercomm, int *errcodes)
+static int spawn_all(const char *call, const struct programs *p, int root, struct comm *c,
+                     int32_t *many, struct comm **n)
+{
+    char port[BOOT_PORT_MAX] = "";
+    int err = newcomm_open(c), failed = MPI_SUCCESS;
+    if (!err && c->rank == root)
+        failed = start_programs(p, many, port);
+    proc->call = call;
+    if (!err)
+        err = coll_bcast_bytes(many, sizeof *many, root, c);
+    if (!err)
+        err = newcomm_meet(c, root, 1, port, MPI_ERR_SPAWN, failed, n);
+    if (err && *port) /* the programs run: what waits there ends, nothing else */
+        (void)boot_port_close(port);
+    return err;
+}
+
+static int spawn(const char *call, enum check_call what, const void *site,
+                 const struct programs *p, int root, MPI_Comm comm, MPI_Comm *intercomm,
+                 int *errcodes)
 {
     api_enter(call);
     struct comm *c, *n = NULL;
-    char port[BOOT_PORT_MAX] = "";
     int32_t many = 0;
-    int err = api_intracomm(comm, &c), failed = MPI_SUCCESS;
+    int err = api_intracomm(comm, &c);
     if (!err)
         err = api_rank(root, c->size, 0);
     if (!err)
         err = api_pointer(intercomm, "intercomm");
-    if (!err)
-        err = newcomm_open(c);
-    if (!err && c->rank == root)
-        failed = start_programs(p, &many, port);
-    proc->call = call;
-    if (!err)
-        err = coll_bcast_bytes(&many, sizeof many, root, c);
-    if (!err)
-        err = newcomm_meet(c, root, 1, port, MPI_ERR_SPAWN, failed, &n);
-    if (err && *port) /* the programs run: what waits there ends, nothing else */
-        (void)boot_port_close(port);
+    API_CHECKED(err, c, what, site, spawn_all(call, p, root, c, &many, &n));
     for (int i = 0; errcodes && i < many; i++)
         errcodes[i] = err ? api_err_spawn() : MPI_SUCCESS;
     return api_exit_new(comm, err, n, intercomm);
@@ -117,7 +126,8 @@ int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info in
     char *commands[1] = {(char *)command};
     char **argvs[1] = {argv};
     struct programs p = {1, commands, argvs, &maxprocs, &info};
-    return spawn("MPI_Comm_spawn", &p, root, comm, intercomm, errcodes);
+    return spawn("MPI_Comm_spawn", CHECK_COMM_SPAWN, __builtin_return_address(0), &p, root, comm,
+                 intercomm, errcodes);
 }
 API_ALIAS(MPI_Comm_spawn);
 
@@ -126,42 +136,47 @@ int PMPI_Comm_spawn_multiple(int count, char *commands[], char **argvs[], const 
                              int errcodes[])
 {
     struct programs p = {count, commands, argvs, maxprocs, infos};
-    return spawn("MPI_Comm_spawn_multiple", &p, root, comm, intercomm, errcodes);
+    return spawn("MPI_Comm_spawn_multiple", CHECK_COMM_SPAWN_MULTIPLE, __builtin_return_address(0),
+                 &p, root, comm, intercomm, errcodes);
 }
 API_ALIAS(MPI_Comm_spawn_multiple);
 
 /* --- ports --------------------------------------------------------------------------- */
 
-static int meet(const char *call, int accepts, const char *port, int root, MPI_Comm comm,
-                MPI_Comm *newcomm)
+static int meet_all(int accepts, const char *port, int root, struct comm *c, struct comm **n)
+{
+    int err = newcomm_open(c), failed = MPI_SUCCESS;
+    if (!err && c->rank == root)
+        failed = api_pointer(port, "port_name");
+    return err ? err : newcomm_meet(c, root, accepts, port, MPI_ERR_PORT, failed, n);
+}
+
+static int meet(const char *call, int accepts, const void *site, const char *port, int root,
+                MPI_Comm comm, MPI_Comm *newcomm)
 {
     api_enter(call);
     struct comm *c, *n = NULL;
-    int err = api_intracomm(comm, &c), failed = MPI_SUCCESS;
+    int err = api_intracomm(comm, &c);
     if (!err)
         err = api_rank(root, c->size, 0);
     if (!err)
         err = api_pointer(newcomm, "newcomm");
-    if (!err)
-        err = newcomm_open(c);
-    if (!err && c->rank == root)
-        failed = api_pointer(port, "port_name");
-    if (!err)
-        err = newcomm_meet(c, root, accepts, port, MPI_ERR_PORT, failed, &n);
+    API_CHECKED(err, c, accepts ? CHECK_COMM_ACCEPT : CHECK_COMM_CONNECT, site,
+                meet_all(accepts, port, root, c, &n));
     return api_exit_new(comm, err, n, newcomm);
 }
 
 int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm,
                      MPI_Comm *newcomm)
 {
-    return meet("MPI_Comm_accept", 1, port_name, root, comm, newcomm);
+    return meet("MPI_Comm_accept", 1, __builtin_return_address(0), port_name, root, comm, newcomm);
 }
 API_ALIAS(MPI_Comm_accept);
 
 int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm,
                       MPI_Comm *newcomm)
 {
-    return meet("MPI_Comm_connect", 0, port_name, root, comm, newcomm);
+    return meet("MPI_Comm_connect", 0, __builtin_return_address(0), port_name, root, comm, newcomm);
 }
 API_ALIAS(MPI_Comm_connect);
 
