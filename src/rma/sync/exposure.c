@@ -5,10 +5,19 @@
 
 #include "base/atomic.h"
 
-static int tell_posts(struct rma_win *w, const int *ranks, unsigned n, int nocheck)
+/* The epoch is open, whatever becomes of a post: that a starter has failed is MPI_Win_wait's error,
+ * as is what keeps a post from one that lives. */
+static void no_post(struct rma_win *w, int rank, int err)
+{
+    if (err_class(err) == MPIX_ERR_PROC_FAILED) /* completes_seen() finds it */
+        return;
+    w->err = w->err ? w->err : err;
+    rma_on_complete(w, rank);
+}
+
+static void tell_posts(struct rma_win *w, const int *ranks, unsigned n, int nocheck)
 {
     struct rma_hdr h = {.type = RMA_PKT_POST, .detached = w->mem.detached};
-    int err = MPI_SUCCESS;
     for (unsigned i = 0; i < n; i++) {
         const struct rma_near *near = rma_near_of(w, ranks[i]);
         if (near) {
@@ -18,13 +27,11 @@ static int tell_posts(struct rma_win *w, const int *ranks, unsigned n, int noche
                 shmpair_post(w->node.pairs, &w->node.n, index);
             continue;
         }
-        if (!nocheck) {
-            int e = rma_plain_wait(w, ranks[i], &h, 0);
-            err = err ? err : e;
-        }
+        int err = nocheck ? MPI_SUCCESS : rma_plain_wait(w, ranks[i], &h, 0);
+        if (err)
+            no_post(w, ranks[i], err);
     }
     progress_signal(); /* the starter may be another thread of this process */
-    return err;
 }
 
 int rma_post(struct rma_win *w, struct group *g, int assert)
@@ -62,7 +69,8 @@ int rma_post(struct rma_win *w, struct group *g, int assert)
     rma_expo_goto(w, EXPO_POSTED);
     /* MEM_SYNC before PROC_SYNC: pairs with the fence when a starter has seen all posts. */
     fence_full();
-    return tell_posts(w, ranks, n, assert & MPI_MODE_NOCHECK);
+    tell_posts(w, ranks, n, assert & MPI_MODE_NOCHECK);
+    return MPI_SUCCESS;
 }
 
 static int by_starter(const void *key, const void *starter)
