@@ -112,7 +112,11 @@ int api_exit_request(struct request *r, int err);
 int api_exit_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out);
 
 /* Handle to object; MPI_ERR_COMM, MPI_ERR_GROUP... */
-int api_comm(MPI_Comm h, struct comm **out);
+int api_comm(MPI_Comm h, struct comm **out); /* MPIX_ERR_REVOKED, too */
+/* The same for calls that do not communicate, or may on revoked ones: no MPIX_ERR_REVOKED. */
+int api_comm_local(MPI_Comm h, struct comm **out);
+int api_intracomm_local(MPI_Comm h, struct comm **out);
+int api_intercomm_local(MPI_Comm h, struct comm **out);
 int api_intracomm(MPI_Comm h, struct comm **out); /* MPI_ERR_COMM for an intercommunicator */
 int api_intercomm(MPI_Comm h, struct comm **out); /* MPI_ERR_COMM for an intracommunicator */
 int api_group(MPI_Group h, struct group **out);

@@ -17,7 +17,7 @@ int api_fail_comm(MPI_Comm comm, int err, const char *call)
     if (proc->threaded)
         lock_acquire(&proc->lock);
     err_name(err, call);
-    struct comm *c = obj_find(OBJ_COMM, comm);
+    struct comm *c = comm_find(comm);
     c = comm_ref(c ? c : proc->obj->world);
     if (proc->threaded)
         lock_release(&proc->lock);
@@ -36,7 +36,7 @@ int api_comm_exists(MPI_Comm comm)
         return 0;
     if (proc->threaded)
         lock_acquire(&proc->lock);
-    int exists = obj_find(OBJ_COMM, comm) != NULL;
+    int exists = comm_find(comm) != NULL;
     if (proc->threaded)
         lock_release(&proc->lock);
     return exists;
@@ -48,7 +48,7 @@ int api_exit_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out)
         return api_exit(MPI_COMM_NULL, err);
     *out = !err && n ? n->obj.handle : MPI_COMM_NULL;
     if (*out != MPI_COMM_NULL && proc->check)
-        check_made(obj_find(OBJ_COMM, comm), n, CHECK_CALLS, NULL);
+        check_made(comm_find(comm), n, CHECK_CALLS, NULL);
     return api_exit(comm, err);
 }
 
@@ -61,29 +61,66 @@ static __attribute__((cold)) int bad_handle(int cls, const char *what, int handl
     return err_make(cls, "%s: %s handle %#x does not exist", proc->call, what, (unsigned)handle);
 }
 
+static __attribute__((cold)) int bad_comm(MPI_Comm h)
+{
+    if (comm_find(h)) /* hidden */
+        return err_make(MPIX_ERR_REVOKED, "%s: communicator %#x was revoked", proc->call,
+                        (unsigned)h);
+    return bad_handle(MPI_ERR_COMM, "communicator", h, MPI_COMM_NULL, "MPI_COMM_NULL");
+}
+
 int api_comm(MPI_Comm h, struct comm **out)
 {
     *out = obj_find(OBJ_COMM, h);
-    return *out ? MPI_SUCCESS
-                : bad_handle(MPI_ERR_COMM, "communicator", h, MPI_COMM_NULL, "MPI_COMM_NULL");
+    return *out ? MPI_SUCCESS : bad_comm(h);
 }
 
-int api_intracomm(MPI_Comm h, struct comm **out)
+int api_comm_local(MPI_Comm h, struct comm **out)
 {
     int err = api_comm(h, out);
-    if (!err && (*out)->remote)
+    if (__builtin_expect(err != MPI_SUCCESS, 0) && (*out = comm_find(h)) != NULL)
+        err = MPI_SUCCESS;
+    return err;
+}
+
+static int intercomm_only(MPI_Comm h, int err, const struct comm *c)
+{
+    if (!err && !c->remote)
+        err = err_make(MPI_ERR_COMM, "%s: communicator %#x is no intercommunicator", proc->call,
+                       (unsigned)h);
+    return err;
+}
+
+static int intracomm_only(MPI_Comm h, int err, const struct comm *c)
+{
+    if (!err && c->remote)
         err = err_make(MPI_ERR_COMM, "%s: communicator %#x is an intercommunicator", proc->call,
                        (unsigned)h);
     return err;
 }
 
+int api_intracomm(MPI_Comm h, struct comm **out)
+{
+    int err = api_comm(h, out);
+    return intracomm_only(h, err, *out);
+}
+
 int api_intercomm(MPI_Comm h, struct comm **out)
 {
     int err = api_comm(h, out);
-    if (!err && !(*out)->remote)
-        err = err_make(MPI_ERR_COMM, "%s: communicator %#x is no intercommunicator", proc->call,
-                       (unsigned)h);
-    return err;
+    return intercomm_only(h, err, *out);
+}
+
+int api_intracomm_local(MPI_Comm h, struct comm **out)
+{
+    int err = api_comm_local(h, out);
+    return intracomm_only(h, err, *out);
+}
+
+int api_intercomm_local(MPI_Comm h, struct comm **out)
+{
+    int err = api_comm_local(h, out);
+    return intercomm_only(h, err, *out);
 }
 
 int api_group(MPI_Group h, struct group **out)

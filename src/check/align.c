@@ -51,7 +51,7 @@ void align_drop(struct align *a)
     struct list *l;
     if (a->comm) {
         a->comm->check = NULL;
-        a->comm->misaligned = NULL;
+        comm_set_misaligned(a->comm, NULL);
     }
     if (k)
         map_del(&k->aligns, a->key + 1);
@@ -84,7 +84,7 @@ static void comm_gone(struct comm *c)
 {
     struct align *a = c->check;
     c->check = NULL;
-    c->misaligned = NULL;
+    comm_set_misaligned(c, NULL);
     a->comm = NULL;
     if (!proc->check || a->judge != boot_rank() || (a->finals == a->size - 1 && !a->look))
         align_drop(a);
@@ -125,7 +125,7 @@ struct align *align_of(struct comm *c)
     name_of(c, a, a->name, sizeof a->name);
     c->check = a;
     c->check_free = comm_gone;
-    c->misaligned = a->verdict;
+    comm_set_misaligned(c, a->verdict);
     return a;
 }
 
@@ -165,7 +165,7 @@ static int enter(struct comm *c, struct align_call *call, const void *site,
         return MPI_SUCCESS;
     turn->comm = comm_ref(c);
     if (c->misaligned)
-        return err_make(MPI_ERR_NOT_SAME, "%s", c->misaligned);
+        return comm_verdict(c);
     turn->before = (struct check_before){a->h.hist, a->h.types, a->h.calls, a->h.blocking,
                                          a->h.soft};
     if (cvar.coll_check >= CHECK_STRICT)
@@ -312,10 +312,10 @@ static __attribute__((noinline)) int leave_slowly(struct check_turn *turn, int e
         return err;
     if (err && turn->refused && turn->comm->check == a)
         undo(a, turn);
-    if (err && explicable(err) && !boot_failed_count() && turn->comm->check == a)
+    if (err && explicable(err) && !calls_may_differ() && turn->comm->check == a)
         judge_explain(a);
     if (err && turn->comm->misaligned && err_class(err) != MPIX_ERR_PROC_FAILED)
-        err = err_make(MPI_ERR_NOT_SAME, "%s", turn->comm->misaligned);
+        err = comm_verdict(turn->comm);
     comm_drop(turn->comm);
     return err;
 }
@@ -341,10 +341,10 @@ int check_is_fatal(const struct comm *c)
 int check_explain(struct comm *c, int err)
 {
     struct align *a = c->check;
-    if (!a || !explicable(err) || boot_failed_count() || a->h.calls == a->h.blocking)
+    if (!a || !explicable(err) || calls_may_differ() || a->h.calls == a->h.blocking)
         return err;
     judge_explain(a);
-    return c->misaligned ? err_make(MPI_ERR_NOT_SAME, "%s", c->misaligned) : err;
+    return c->misaligned ? comm_verdict(c) : err;
 }
 
 /* The communicator of a window takes the window's handler, which decides whether a verdict ends the

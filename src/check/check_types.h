@@ -12,6 +12,7 @@
 #include "am/am.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "boot/boot.h"
 #include "check/check.h"
 #include "check/site.h"
 #include "progress/progress.h"
@@ -207,6 +208,12 @@ struct align {
     char name[64];
     char *verdict;         /* the brief text; NULL: none */
 };
+
+/* A process has failed, or a communicator was revoked: members leave calls, and differ lawfully. */
+static inline int calls_may_differ(void)
+{
+    return boot_failed_count() || proc->obj->revocations;
+}
 
 struct check_post { /* a message that waits for room */
     struct list link;

@@ -63,7 +63,7 @@ void cross_drop(struct align *a)
 static int is_judged(const struct align *a)
 {
     return cvar.coll_check >= CHECK_GUARD && a && !a->between && !a->verdict &&
-           proc->thread_level != MPI_THREAD_MULTIPLE && !boot_failed_count();
+           proc->thread_level != MPI_THREAD_MULTIPLE && !calls_may_differ();
 }
 
 /* --- the sender ------------------------------------------------------------------------------- */

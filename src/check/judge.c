@@ -96,7 +96,7 @@ void judge_verdict(struct align *a, const char *brief)
     proc->check->told = 1;
     a->verdict = strdup(brief);
     if (a->comm)
-        a->comm->misaligned = a->verdict ? a->verdict : "collective calls differ";
+        comm_set_misaligned(a->comm, a->verdict ? a->verdict : "collective calls differ");
     progress_signal();
 }
 
@@ -311,10 +311,10 @@ void judge_look(struct align *a, enum judge_when now)
 {
     struct align_entry *e;
     int n, order = 0;
-    /* A deadlock was reported meanwhile; or the living may leave calls, and differ lawfully. */
-    if (a->look && (a->verdict || boot_failed_count()))
+    /* A deadlock was reported meanwhile; or members may leave calls, and differ lawfully. */
+    if (a->look && (a->verdict || calls_may_differ()))
         look_no_more(a);
-    if (a->verdict || boot_failed_count() || list_empty(&a->others))
+    if (a->verdict || calls_may_differ() || list_empty(&a->others))
         return;
     struct align_view *v = all_views(a, &n, &e);
     uint32_t differs = v ? first_difference(v, n) : 0;
@@ -490,7 +490,7 @@ static int on_soon(int src, const void *msg, size_t len)
 static int has_verdict(void *arg)
 {
     const struct align *a = arg;
-    return a->verdict || a->alike >= a->h.calls || boot_failed_count();
+    return a->verdict || a->alike >= a->h.calls || calls_may_differ();
 }
 
 void judge_explain(struct align *a)

@@ -22,6 +22,8 @@ static void on_failure(void)
 {
     struct survive *s = proc->coll ? proc->coll->survive : NULL;
     size_t cursor = 0;
+    if (s)
+        revoke_failed(s);
     for (const struct map_entry *e; s && (e = map_next(&s->agrees, &cursor)) != NULL;) {
         struct agree *a = e->value;
         if (a->run && (rankmap_dead(a->group[0], 0) >= 0 ||
@@ -39,6 +41,8 @@ struct survive *survive_room(void)
     if (!s)
         log_fatal("no memory to go on after failures");
     map_init(&s->agrees);
+    map_init(&s->revocations);
+    list_init(&s->unmade);
     list_init(&s->outbox);
     am_on_death(on_failure);
     return room->survive = s;
@@ -207,8 +211,7 @@ static void take_early(struct agree *a)
 
 /* --- one agreement ---------------------------------------------------------------------- */
 
-/* The lower id of the two groups of c; *side: whether this process is in the other one. */
-static uint64_t key_of(const struct comm *c, int *side)
+uint64_t agree_key(const struct comm *c, int *side)
 {
     uint64_t send = (uint64_t)(c->src & ~comm_rank_mask()) << 32 | c->ctx_send, recv = comm_ctx(c);
     *side = send < recv;
@@ -218,7 +221,7 @@ static uint64_t key_of(const struct comm *c, int *side)
 int agree_member(const struct comm *c, int *first, int *all)
 {
     int side;
-    (void)key_of(c, &side);
+    (void)agree_key(c, &side);
     *first = side ? c->remote->size : c->size;
     *all = c->size + (c->remote ? c->remote->size : 0);
     return (side ? *first : 0) + c->rank;
@@ -279,7 +282,7 @@ int agree_on(struct comm *c, enum agree_call call, uint32_t flag, uint32_t from,
              struct agree_value *out)
 {
     int side;
-    struct agree *a = record(key_of(c, &side));
+    struct agree *a = record(agree_key(c, &side));
     struct agree_part part = own_part(c, side, call, flag);
     struct wait w = {a, a->number + 1};
     if (a->run)
@@ -297,6 +300,7 @@ int agree_on(struct comm *c, enum agree_call call, uint32_t flag, uint32_t from,
 void survive_start(void)
 {
     am_handler(AM_COLL + COLL_PKT_AGREE, on_agree);
+    revoke_start();
 }
 
 void survive_stop(void)
@@ -306,6 +310,7 @@ void survive_stop(void)
     if (!s)
         return;
     outbox_free(s);
+    revoke_free(s);
     for (const struct map_entry *e; (e = map_next(&s->agrees, &cursor)) != NULL;) {
         struct agree *a = e->value;
         forget_run(a);

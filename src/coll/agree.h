@@ -93,6 +93,10 @@ struct agree_early {
 struct survive {
     struct map agrees;     /* ctx -> struct agree */
     unsigned unknown;      /* ... of them, those that this process has never entered */
+    struct map revocations; /* revoke.c: key of a communicator -> struct revocation */
+    struct list unmade;    /* ... those of communicators that this process does not have, the oldest
+                            * first */
+    unsigned nunmade;
     struct list outbox;    /* struct outgoing: messages that found no room */
     struct progress_hook hook; /* sends them; active while there are some */
 };
@@ -119,6 +123,21 @@ void agree_begin(struct agree *a);
 int agree_take(struct agree *a, int m, const struct agree_msg *msg);
 /* Members have failed: go on without them. */
 void agree_failed(struct agree *a);
+
+/* The lower id of the two groups of c; *side: whether this process is in the other one. */
+uint64_t agree_key(const struct comm *c, int *side);
+
+/* revoke.c */
+struct revoke_msg {
+    uint64_t ctx;   /* agree_key() of the communicator, the lower id of its two groups */
+    uint64_t other; /* the higher one; the same within a group */
+    uint32_t what;  /* enum revoke_what */
+    uint32_t unused;
+};
+enum revoke_what { REVOKE_NOTICE = 1, REVOKE_UNKNOWN };
+void revoke_start(void);
+void revoke_failed(struct survive *s); /* processes have failed */
+void revoke_free(struct survive *s);
 
 /* outbox.c: sends now, or when there is room. What is for a failed process is dropped. */
 void outbox_send(int world, int type, const void *msg, size_t len);

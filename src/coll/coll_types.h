@@ -6,10 +6,11 @@
 
 #include "coll/coll.h"
 #include "coll/schedule.h"
+#include "p2p/p2p.h"
 #include "progress/progress.h"
 
 /* Tags in stream P2P_TOOL, where nonnegative tags are the users'. */
-enum aside_tag { TAG_LIVING = INT_MIN, TAG_SUBSET, TAG_LEADERS };
+enum aside_tag { TAG_LIVING = INT_MIN, TAG_SUBSET = P2P_SPARED, TAG_LEADERS };
 
 struct coll_room {
     struct list active;      /* schedules driven by the hook */

@@ -249,6 +249,8 @@ int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, u
         int parent = rankmap_world(map, rank - mask);
         uint32_t src = c->round_recv | (uint32_t)parent;
         err = p2p_recv_world(&id, sizeof id, parent, stream, src, tag);
+        if (err && err_class(err) == MPIX_ERR_REVOKED) /* it ends those below, too */
+            return err;
         if (err)
             id = err_class(err) == MPIX_ERR_PROC_FAILED ? (uint64_t)parent * CTX_STEP + TOLD_DEATH
                                                         : 0;
@@ -306,13 +308,15 @@ struct hello { /* between leaders, and from the leader to its group */
 /* A valid error class from one in a message. */
 static int told_class(int64_t cls)
 {
-    return cls == MPIX_ERR_PROC_FAILED ? MPIX_ERR_PROC_FAILED : MPI_ERR_OTHER;
+    return cls == MPIX_ERR_PROC_FAILED || cls == MPIX_ERR_REVOKED ? (int)cls : MPI_ERR_OTHER;
 }
 
 static int not_met(int64_t cls)
 {
     return err_make(told_class(cls), "MPI_Intercomm_create: the leaders could not meet%s",
-                    told_class(cls) == MPIX_ERR_PROC_FAILED ? ": a process has died" : "");
+                    cls == MPIX_ERR_PROC_FAILED ? ": a process has died"
+                    : cls == MPIX_ERR_REVOKED   ? ": a communicator was revoked"
+                                                : "");
 }
 
 /* Between leaders. COLL_WITHIN: the other may have given up in an earlier step, and then only its
@@ -321,6 +325,8 @@ static int swap(const void *ours, size_t n, void *theirs, size_t m, struct comm 
                 int tag)
 {
     struct dt_type *byte = proc->coll->byte;
+    if (peer->revoked)
+        return comm_revoked_error();
     if (tag != COLL_WITHIN)
         return p2p_sendrecv(ours, (MPI_Aint)n, byte, remote, tag, theirs, (MPI_Aint)m, byte, remote,
                             tag, peer, P2P_TOOL, MPI_STATUS_IGNORE);

@@ -112,6 +112,8 @@ void sched_reset(struct sched *s)
 static int start(struct request *r)
 {
     struct sched *s = (struct sched *)r;
+    if (s->args.comm->revoked)
+        return comm_revoked_error();
     sched_reset(s);
     coll_build(s);
     sched_begin(s);
@@ -376,11 +378,11 @@ static void end_by_death(struct sched *s)
                      boot_failed_why(world)));
 }
 
-/* A checker has found that the members' calls differ. What has gone wrong by that before is no
- * news. */
+/* A checker has found that the members' calls differ, or the communicator was revoked. What has
+ * gone wrong by that before is no news. */
 static void end_by_verdict(struct sched *s)
 {
-    s->error = err_make(MPI_ERR_NOT_SAME, "%s", comm_misaligned(s->args.comm));
+    s->error = comm_verdict(s->args.comm);
     s->doomed = 1;
 }
 

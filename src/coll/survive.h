@@ -3,14 +3,20 @@
  *
  *   coll_agree ---\                        up, accept, ack, decide along a tree, or
  *   coll_shrink ---> agree_on (agree.c) -> a coordinator, once a member is known to have failed
+ *   coll_revoke (revoke.c) -> a notice that each member passes on
  *
- * The proof that all members get one result is in doc/design/survive.md. All functions return MPI
- * error codes and are collective over the living members of c, of both groups of an
- * intercommunicator. */
+ * The proofs that all members get one result is in doc/design/survive.md. coll_agree() and
+ * coll_shrink() return MPI error codes and are collective over the living members of c, of both
+ * groups of an intercommunicator. */
 #ifndef COLL_SURVIVE_H
 #define COLL_SURVIVE_H
 
 #include "obj/comm.h"
+
+/* All calls on c end with MPIX_ERR_REVOKED, here at once, at the other members when they get to
+ * know of it: if one that lives does, all that live will. Local. Calls that may be made on it are
+ * those that do not communicate, coll_agree() and coll_shrink(). */
+void coll_revoke(struct comm *c);
 
 /* *flag: the bits that all contributing members have set, those of the other group in an
  * intercommunicator. MPIX_ERR_PROC_FAILED, at all members alike: some member that failed was not

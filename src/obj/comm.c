@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "boot/boot.h"
 #include "obj/attr.h"
+#include "obj/err.h"
 #include "obj/errhandler.h"
 #include "obj/neighbors.h"
 #include "obj/obj_types.h"
@@ -20,12 +21,65 @@ struct comm *comm_ref(struct comm *c)
     return c;
 }
 
+/* --- revoked ------------------------------------------------------------------------ */
+
+static const char was_revoked[] = "the communicator was revoked";
+
+int comm_revoked_error(void)
+{
+    return err_make(MPIX_ERR_REVOKED, "%s", was_revoked);
+}
+
+int comm_verdict(const struct comm *c)
+{
+    if (c->revoked || (c->maker && c->maker->revoked))
+        return comm_revoked_error();
+    return err_make(MPI_ERR_NOT_SAME, "%s", comm_misaligned(c));
+}
+
+static void end_collectives(struct comm *c)
+{
+    c->revoked = 1;
+    c->misaligned = was_revoked;
+}
+
+void comm_set_revoked(struct comm *c)
+{
+    end_collectives(c);
+    if (c->local)
+        end_collectives(c->local);
+    obj_hide(OBJ_COMM, &c->obj);
+    list_push(&proc->obj->revoked, &c->hidden);
+    proc->obj->revocations++;
+}
+
+struct comm *comm_find(int handle)
+{
+    struct comm *c = obj_find(OBJ_COMM, handle);
+    const struct list *hidden = &proc->obj->revoked;
+    for (struct list *l = hidden->next; !c && l != hidden; l = l->next)
+        if (LIST_OBJ(l, struct comm, hidden)->obj.handle == handle)
+            c = LIST_OBJ(l, struct comm, hidden);
+    return c;
+}
+
+static void show(struct comm *c)
+{
+    if (list_empty(&c->hidden))
+        return;
+    list_del(&c->hidden);
+    obj_show(OBJ_COMM, &c->obj);
+}
+
+/* --- life ----------------------------------------------------------------------------- */
+
 static void comm_destroy(struct comm *c)
 {
     if (c->coll && c->coll_free)
         c->coll_free(c->coll);
     if (c->check)
         c->check_free(c);
+    show(c);
     if (c->obj.handle)
         obj_del(OBJ_COMM, &c->obj);
     comm_drop(c->local);
@@ -55,6 +109,7 @@ int comm_release(struct comm *c)
     if (err)
         return err;
     /* The handle is freed now; pending operations keep the object. */
+    show(c);
     obj_del(OBJ_COMM, &c->obj);
     comm_drop(c);
     return MPI_SUCCESS;
@@ -74,6 +129,8 @@ void comm_set_ctx(struct comm *c, uint64_t ctx_recv, uint64_t ctx_send)
     c->ctx_send = (uint32_t)ctx_send;
     c->round_recv = (uint32_t)(ctx_recv >> 32);
     c->src = (uint32_t)(ctx_send >> 32) | (uint32_t)c->rank;
+    if (proc->obj->ctx_made && ctx_recv != CTX_NONE)
+        proc->obj->ctx_made(c);
 }
 
 static void comm_fill(struct comm *c, struct rankmap *map, int rank, struct rankmap *remote)
@@ -82,6 +139,7 @@ static void comm_fill(struct comm *c, struct rankmap *map, int rank, struct rank
     c->remote = rankmap_ref(remote);
     c->rank = rank;
     c->size = map->size;
+    list_init(&c->hidden);
     c->errhandler = errhandler_of(ERRHANDLER_FATAL);
     attr_list_init(&c->attrs);
 }
@@ -117,6 +175,10 @@ void comm_set_local(struct comm *c, struct comm *local)
 {
     c->local = local;
     comm_set_beside(local, c->remote, NULL);
+    if (c->revoked && proc->obj->ctx_made) {
+        end_collectives(local);
+        proc->obj->ctx_made(c);
+    }
 }
 
 static struct comm *builtin_comm(int handle, int first, int size, int rank, uint32_t ctx,
@@ -141,6 +203,7 @@ int comm_init(void)
 {
     struct obj_room *o = proc->obj;
     int rank = boot_rank(), size = boot_size(), first = boot_first();
+    list_init(&o->revoked);
     o->world = builtin_comm(MPI_COMM_WORLD, first, size, rank - first, CTX_WORLD, "MPI_COMM_WORLD");
     o->self = builtin_comm(MPI_COMM_SELF, rank, 1, 0, CTX_SELF, "MPI_COMM_SELF");
     struct group *empty = calloc(1, sizeof *empty);
@@ -180,6 +243,8 @@ static void group_forget(void *arg)
 void comm_finalize(void)
 {
     struct obj_room *o = proc->obj;
+    while (o->revoked.next && !list_empty(&o->revoked))
+        show(LIST_OBJ(o->revoked.next, struct comm, hidden));
     obj_sweep(OBJ_COMM, intercomm_forget);
     obj_sweep(OBJ_COMM, comm_forget);
     obj_sweep(OBJ_GROUP, group_forget);

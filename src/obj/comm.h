@@ -106,8 +106,9 @@ struct comm {
     uint32_t coll_note;     /* coll/: of the call that a checker let in last; 0: none */
     struct align *check; /* check/'s record of its collective calls, or NULL; it gives it up in */
     void (*check_free)(struct comm *c); /* ... this upcall */
-    const char *misaligned; /* check/: the calls of its members differ in this way; NULL:
-                             * not known to. Collectives on it then end with MPI_ERR_NOT_SAME. */
+    const char *misaligned; /* check/: the calls of its members differ in this way, or it was
+                             * revoked; NULL: not known to. Collectives on it then end with
+                             * comm_verdict(). */
     struct comm *maker;     /* coll_comm_dup(): over which it is being made; that one's differences
                              * end what is done inside. NULL: it is ready */
     int deaths_seen;        /* coll/: boot_failed_count() when failed members were last searched; */
@@ -116,14 +117,27 @@ struct comm {
     int failed_seen;        /* ... so many were searched for one that may send here and is not; */
     int unacked;            /* ... such a one: its job rank + 1 */
     char name[128];         /* MPI_MAX_OBJECT_NAME */
-    int revoked;
+    int revoked;            /* MPIX_Comm_revoke: only local calls, agree and shrink on it; */
+    struct list hidden;     /* ... in proc->obj->revoked: obj_find() does not find it */
 };
+
+/* A checker's finding on c; NULL: none. A revoked communicator keeps its own. */
+static inline void comm_set_misaligned(struct comm *c, const char *why)
+{
+    if (!c->revoked)
+        c->misaligned = why;
+}
 
 /* `misaligned`, also while c is being made. */
 static inline const char *comm_misaligned(const struct comm *c)
 {
     return c->misaligned || !c->maker ? c->misaligned : c->maker->misaligned;
 }
+
+/* The error of what ends because of comm_misaligned(). */
+int comm_verdict(const struct comm *c);
+/* The error of what a revocation has ended. */
+int comm_revoked_error(void);
 
 /* Peer group of point-to-point: the remote one for intercommunicators. */
 static inline int comm_peer_size(const struct comm *c)
@@ -167,6 +181,10 @@ void comm_set_local(struct comm *c, struct comm *local);
  * the object with its last reference. */
 int comm_release(struct comm *c);
 void comm_set_errhandler(struct comm *c, struct errhandler *e); /* takes its own reference */
+/* c is revoked: comm_misaligned(), also of its local one, and no handle that obj_find() finds. */
+void comm_set_revoked(struct comm *c);
+/* Of its handle, revoked or not; NULL: there is none. */
+struct comm *comm_find(int handle);
 
 /* Ids of the predefined communicators. All others come from coll/ctxid.c, which may set
  * proc->obj->ctx_gone to be called when a communicator of this process is freed. */

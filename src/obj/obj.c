@@ -109,6 +109,27 @@ void obj_del(enum obj_kind kind, struct obj *o)
     t->freed[t->nfreed++] = index;
 }
 
+static void set_place(enum obj_kind kind, const struct obj *o, void *to)
+{
+    struct obj_table *t = &proc->obj->table[kind];
+    unsigned h = (unsigned)o->handle, index = h & 0x03ffffffu;
+    if ((h >> 30) == 1)
+        t->builtin[h & 0xff] = to;
+    else
+        atomic_load_explicit(&t->block,
+                             memory_order_relaxed)[index / OBJ_BLOCK][index % OBJ_BLOCK] = to;
+}
+
+void obj_hide(enum obj_kind kind, struct obj *o)
+{
+    set_place(kind, o, NULL);
+}
+
+void obj_show(enum obj_kind kind, struct obj *o)
+{
+    set_place(kind, o, o);
+}
+
 void obj_set_builtin(enum obj_kind kind, int handle, struct obj *o)
 {
     o->handle = handle;
@@ -116,7 +137,7 @@ void obj_set_builtin(enum obj_kind kind, int handle, struct obj *o)
     proc->obj->table[kind].builtin[(unsigned)handle & 0xff] = o;
 }
 
-void obj_sweep(enum obj_kind kind, void (*fn)(void *o))
+void obj_each(enum obj_kind kind, void (*fn)(void *o, void *arg), void *arg)
 {
     const struct obj_table *t = &proc->obj->table[kind];
     unsigned limit = atomic_load_explicit(&t->limit, memory_order_relaxed);
@@ -124,8 +145,23 @@ void obj_sweep(enum obj_kind kind, void (*fn)(void *o))
         void *o = atomic_load_explicit(&t->block,
                                        memory_order_relaxed)[i / OBJ_BLOCK][i % OBJ_BLOCK];
         if (o)
-            fn(o);
+            fn(o, arg);
     }
+}
+
+struct sweep {
+    void (*fn)(void *o);
+};
+
+static void sweep_one(void *o, void *arg)
+{
+    ((struct sweep *)arg)->fn(o);
+}
+
+void obj_sweep(enum obj_kind kind, void (*fn)(void *o))
+{
+    struct sweep s = {fn};
+    obj_each(kind, sweep_one, &s);
 }
 
 int obj_early(void)
@@ -173,5 +209,7 @@ void obj_finalize(void)
         }
     proc->obj->req_free = NULL;
     proc->obj->ctx_gone = NULL;
+    proc->obj->ctx_made = NULL;
+    proc->obj->ctx_refused = NULL;
     obj_late();
 }

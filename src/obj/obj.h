@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/list.h"
+
 /* The type field of a handle (MPICH ABI). */
 enum obj_kind {
     OBJ_COMM = 1, OBJ_GROUP = 2, OBJ_TYPE = 3, OBJ_FILE = 4, OBJ_ERRHANDLER = 5, OBJ_OP = 6,
@@ -45,6 +47,12 @@ struct obj_room {
     struct info *info_env;
     void (*ctx_gone)(uint32_t ctx); /* upcall of coll/: a communicator that received with ctx was
                                      * freed; may be NULL */
+    void (*ctx_made)(struct comm *c); /* ... c of this process has got its ids, or, revoked before,
+                                       * its local communicator; may be NULL */
+    void (*ctx_refused)(uint64_t ctx); /* ... a message on the communicator that sends with ctx was
+                                        * refused: it is revoked; may be NULL */
+    struct list revoked;         /* struct comm: those whose handles are hidden */
+    unsigned revocations;        /* so many communicators were ever revoked here */
     struct failed_list *failed;  /* failed.h */
     struct errhandler *errhandler[4];
     void *req_free;              /* recycled requests */
@@ -66,10 +74,15 @@ static inline void *obj_find(enum obj_kind kind, int handle);
 int obj_add(enum obj_kind kind, struct obj *o);
 /* Free the handle; the memory is the caller's. */
 void obj_del(enum obj_kind kind, struct obj *o);
+/* The handle stays the object's, and obj_find() finds nothing under it, or again the object. */
+void obj_hide(enum obj_kind kind, struct obj *o);
+void obj_show(enum obj_kind kind, struct obj *o);
 /* Predefined object under its fixed ABI handle; it is never freed by users. */
 void obj_set_builtin(enum obj_kind kind, int handle, struct obj *o);
 /* At the end: fn for every object of a kind that users left behind; fn may delete any. */
 void obj_sweep(enum obj_kind kind, void (*fn)(void *o));
+/* The same with an argument: for every object that was made at run time and is not hidden. */
+void obj_each(enum obj_kind kind, void (*fn)(void *o, void *arg), void *arg);
 static inline int obj_is_builtin(const struct obj *o)
 {
     return ((unsigned)o->handle >> 30) == 1;

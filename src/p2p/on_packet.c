@@ -1,5 +1,5 @@
 /* on_packet.c - handlers of the packets: what arrives is matched, delivered, answered. Start with
- * on_match(). */
+ * p2p_on_match(). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +7,7 @@
 #include "base/sched.h"
 #include "obj/err.h"
 #include "p2p/p2p_types.h"
+#include "p2p/refuse.h"
 
 /* A malformed packet, or one that was not asked for: nothing of it is used. */
 __attribute__((cold)) int p2p_malformed(int src, const char *what)
@@ -366,7 +367,7 @@ static int in_order(struct p2p_peer *p, int type, const void *msg, size_t len)
     return rc;
 }
 
-static int on_match(int type, int src, const void *msg, size_t len)
+int p2p_on_match(int type, int src, const void *msg, size_t len)
 {
     if (__builtin_expect(!well_formed(type, msg, len), 0))
         return p2p_malformed(src, "a message");
@@ -376,33 +377,33 @@ static int on_match(int type, int src, const void *msg, size_t len)
     return take(type, src, msg, len);
 }
 
-/* on_match(), the fast path. */
+/* p2p_on_match(), the fast path. */
 static int on_eager(int src, const void *msg, size_t len)
 {
     const struct p2p_peer *p = peer_get(src);
     if (__builtin_expect(len < sizeof(struct p2p_match) || (p && !p->direct), 0))
-        return on_match(P2P_EAGER, src, msg, len);
+        return p2p_on_match(P2P_EAGER, src, msg, len);
     return take_eager(src, msg, (const struct p2p_match *)msg + 1, len - sizeof(struct p2p_match));
 }
 
 static int on_eager_sync(int src, const void *msg, size_t len)
 {
-    return on_match(P2P_EAGER_SYNC, src, msg, len);
+    return p2p_on_match(P2P_EAGER_SYNC, src, msg, len);
 }
 
 static int on_eager_first(int src, const void *msg, size_t len)
 {
-    return on_match(P2P_EAGER_FIRST, src, msg, len);
+    return p2p_on_match(P2P_EAGER_FIRST, src, msg, len);
 }
 
 static int on_eager_more(int src, const void *msg, size_t len)
 {
-    return on_match(P2P_EAGER_MORE, src, msg, len);
+    return p2p_on_match(P2P_EAGER_MORE, src, msg, len);
 }
 
 static int on_rts(int src, const void *msg, size_t len)
 {
-    return on_match(P2P_RTS, src, msg, len);
+    return p2p_on_match(P2P_RTS, src, msg, len);
 }
 
 static int on_fin(int src, const void *msg, size_t len)
@@ -528,4 +529,5 @@ void p2p_handlers(void)
     am_handler(P2P_CANCELLED, on_cancelled);
     offer_handlers();
     want_handlers();
+    refuse_handlers();
 }

@@ -8,6 +8,7 @@
 
 #include "obj/err.h"
 #include "p2p/p2p_types.h"
+#include "p2p/refuse.h"
 #include "var/var.h"
 
 int p2p_init(void)
@@ -92,6 +93,7 @@ void p2p_finalize(void)
         free(q);
     }
     offer_finalize(s);
+    refuse_finalize(s);
     free(s->buffer);
     free(s->wire_id);
     free(s->scratch);
@@ -187,6 +189,8 @@ static int begin(struct p2p_req *q)
 static int req_start(struct request *r)
 {
     struct p2p_req *q = (struct p2p_req *)r;
+    if (r->comm->revoked)
+        return comm_revoked_error();
     q->cancelled = 0;
     return begin(q);
 }
@@ -207,13 +211,14 @@ static int req_cancel(struct request *r)
             match_unpost(q);
         else
             list_del(&q->op.link); /* peer_try() finds the queue empty and settles the rest */
+        int err = refuse_is(q->ctx, q->src) ? comm_revoked_error() : MPI_SUCCESS;
         status_empty(&r->status);
-        status_set_cancelled(&r->status, 1);
+        status_set_cancelled(&r->status, !err);
         q->full = 0;
         if (q->is_send)
-            send_done(q, MPI_SUCCESS);
+            send_done(q, err);
         else
-            recv_done(q, MPI_SUCCESS);
+            recv_done(q, err);
     } else if ((q->state == P2P_OPEN && q->got == 0) || (r->done && q->is_send && q->eager)) {
         struct p2p_peer *p = peer_get(q->world);
         if (!p || p->dead || q->cancelled) /* no process to ask, or it was asked */
@@ -566,6 +571,8 @@ int p2p_recv_world(void *buf, size_t len, int world, uint32_t ctx, uint32_t src,
     struct p2p_req q;
     fill_world(&q, buf, len, world, ctx, src, tag);
     q.is_send = 0;
+    if (refuse_is(ctx, src))
+        return comm_revoked_error();
     int err = recv_begin(&q);
     return err ? err : wait_here(&q, NULL);
 }

@@ -16,6 +16,7 @@
 #ifndef P2P_P2P_H
 #define P2P_P2P_H
 
+#include <limits.h>
 #include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -69,6 +70,14 @@ int p2p_send_init(const void *buf, MPI_Aint count, struct dt_type *t, int dest, 
                   struct comm *c, int flags, struct request **out);
 int p2p_recv_init(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
                   int flags, struct request **out);
+
+/* In P2P_TOOL, messages with lower tags go on when their communicator is revoked. */
+enum { P2P_SPARED = INT_MIN / 2 };
+/* c was revoked: what waits on it ends with MPIX_ERR_REVOKED, but messages that data have reached;
+ * what comes for it from now on is refused. */
+void p2p_revoke(struct comm *c);
+/* One was that this process does not have, and that receives, or received, with this id. */
+void p2p_refuse(uint64_t ctx);
 
 /* MPIX_Comm_failure_ack: what failed so far no longer stops receives from any process on c, and
  * those that it has suspended go on. */

@@ -20,6 +20,8 @@
  *   cancel          S --CANCEL--> R; R --CANCELLED--> S if it was still unmatched.  If not: of a
  *                   rendezvous or synchronous message nothing (FIN or PULL comes), of an eager one
  *                   CANCELLED with done = 0
+ *   revoked         S --RTS or EAGER_SYNC--> R (which knows of it, or gets to) --REFUSED--> S.
+ *                   EAGER is dropped
  *
  * All are AM requests (EAGER.., RTS, FIN, ACK) but DATA, which answers a PULL that reserved its
  * room: an RTS may stay unmatched for long and must hold no reply room meanwhile.
@@ -36,7 +38,7 @@
 enum p2p_packet {
     P2P_EAGER = AM_P2P, P2P_EAGER_SYNC, P2P_RTS, P2P_FIN, P2P_PULL, P2P_DATA, P2P_ACK, P2P_CANCEL,
     P2P_CANCELLED, P2P_EAGER_FIRST, P2P_EAGER_MORE, P2P_PREPOST, P2P_FORGET, P2P_VOID, P2P_WRITTEN,
-    P2P_PACKETS_END
+    P2P_REFUSED, P2P_PACKETS_END
 };
 
 struct p2p_match { /* what receives are matched by */
@@ -103,7 +105,7 @@ struct p2p_written {
     uint64_t rreq, sreq;
     uint64_t failed; /* nothing of use was written: the data must be pulled */
 };
-struct p2p_fin {
+struct p2p_fin { /* FIN, REFUSED */
     uint64_t sreq;
 };
 struct p2p_cancel { /* CANCEL, CANCELLED */

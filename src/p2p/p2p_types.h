@@ -133,6 +133,7 @@ struct p2p {
     size_t scratch_size;
     char *bounce;
     struct p2p_buffer *buffer;
+    struct p2p_revoked *revoked; /* refuse.c; NULL: no communicator was revoked */
     int me;                /* world rank */
     uint32_t ranks;        /* comm_rank_mask() */
     int crowded;           /* more processes on this host than cores */

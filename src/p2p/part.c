@@ -12,6 +12,7 @@
 #include "dt/dt.h"
 #include "obj/err.h"
 #include "p2p/p2p_types.h"
+#include "p2p/refuse.h"
 #include "progress/progress.h"
 #include "var/var.h"
 
@@ -68,6 +69,8 @@ static void part_done(struct request *inner, void *arg)
 static int part_send(struct part *p)
 {
     struct request *inner;
+    if (p->r.comm->revoked)
+        return comm_revoked_error();
     int err = p2p_isend(p->buf, p->count, p->type, p->peer, data_tag(p), p->r.comm, PART_STREAM,
                         &inner);
     if (!err)
@@ -108,6 +111,8 @@ static void part_write(struct part *p, int i)
 static int part_recv(struct part *p)
 {
     struct request *inner;
+    if (p->r.comm->revoked)
+        return comm_revoked_error();
     int err = p2p_irecv(p->buf, p->count, p->type, p->peer, data_tag(p), p->r.comm, PART_STREAM,
                         &inner);
     if (!err)
@@ -130,6 +135,8 @@ static int part_look(void *arg)
 static int part_start(struct request *r)
 {
     struct part *p = (struct part *)r;
+    if (r->comm->revoked)
+        return comm_revoked_error();
     r->status.MPI_TAG = p->tag;
     if (p->is_send) {
         memset(p->ready, 0, (size_t)p->partitions);
@@ -197,6 +204,15 @@ int part_make(void *buf, int partitions, MPI_Aint count, struct dt_type *t, int 
         part_drop(p);
     }
     return err;
+}
+
+/* A started send whose partitions are not all ready. The messages under way end by themselves. */
+void part_revoke(struct request *r)
+{
+    struct part *p = (struct part *)r;
+    if (r->kind == REQUEST_PART && r->active && !r->done && p->is_send &&
+        p->nready < p->partitions)
+        request_complete(r, comm_revoked_error());
 }
 
 struct part *part_of(struct request *r, int is_send)

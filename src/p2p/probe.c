@@ -4,6 +4,7 @@
 #include "obj/err.h"
 #include "obj/failed.h"
 #include "p2p/p2p_types.h"
+#include "p2p/refuse.h"
 
 struct p2p_message {
     struct request r; /* REQUEST_MESSAGE; r.comm is the communicator it came on */
@@ -41,7 +42,7 @@ static int look_again(void *arg)
     if (l->seen != proc->p2p->arrivals && look(l))
         return 1;
     /* Another thread may have taken what was found. */
-    return look_for_death(l);
+    return look_for_death(l) || l->comm->revoked;
 }
 
 int probe_awaits(int (*cond)(void *), void *arg, struct p2p_awaited *out)
@@ -108,6 +109,8 @@ int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **m
             return MPI_SUCCESS;
         }
     }
+    if (!l.found && l.dead < 0)
+        return comm_revoked_error();
     if (!l.found)
         return err_make(MPIX_ERR_PROC_FAILED, "probe: process %d of the job has died: %s%s", l.dead,
                         boot_failed_why(l.dead), l.world < 0 ? "; " P2P_UNTIL_ACK : "");
@@ -130,12 +133,25 @@ static struct p2p_unex *open_message(struct request *message)
     return u;
 }
 
+struct p2p_unex *probe_empty(struct request *r)
+{
+    struct p2p_message *m = (struct p2p_message *)r;
+    struct p2p_unex *u = request_is(r, &message_ops) ? m->u : NULL;
+    if (u)
+        m->u = NULL;
+    return u;
+}
+
 /* A receive that is matched already: not posted, it takes the message in begin. */
 int p2p_imrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *message,
                struct request **out)
 {
     struct comm *c = message ? message->comm : proc->obj->world;
     struct p2p_req *q;
+    if (message && c->revoked) { /* it is empty */
+        request_release(message);
+        return comm_revoked_error();
+    }
     int err = recv_make(buf, count, t, c, &q);
     if (err)
         return err;

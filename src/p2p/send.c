@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "obj/err.h"
 #include "p2p/p2p_types.h"
+#include "p2p/refuse.h"
 #include "var/var.h"
 
 void send_done(struct p2p_req *q, int err)
@@ -40,6 +41,11 @@ static void send_fail(struct p2p_op *op, int neg_errno)
 static int send_try(struct p2p_op *op, struct p2p_peer *p)
 {
     return p->path->send(LIST_OBJ(op, struct p2p_req, op), p);
+}
+
+int send_is(const struct p2p_op *op)
+{
+    return op->try == send_try;
 }
 
 /* --- data that leaves from where it lies ---------------------------------------- */

@@ -52,6 +52,7 @@ static void up(const uint8_t *s)
     cvar.p2p_prepost = 2;
     cvar.p2p_prepost_min = 40;
     lone_up(&world.k);
+    proc->obj->ctx_refused = NULL; /* the calls are below api/, and stay on MPI_COMM_WORLD */
     struct dt_type **t = world.type;
     static const int64_t at[] = {0, 40, 16};
     static const int64_t lens[] = {8, 8, 16};
@@ -146,8 +147,8 @@ static void offered(char *msg, int src, unsigned how, size_t key)
     memcpy(msg, &m, sizeof m);
 }
 
-/* The high bits of b: the packet is one of agreements, whatever a is. */
-enum { AGREES = 15 };
+/* The high bits of b: the packet is one of revocations or agreements, whatever a is. */
+enum { REVOKES = 14, AGREES = 15 };
 
 /* a: type; b: source, class; c: 1: the number is counted from the one that is due, 2: addresses are
  * in our memory. */
@@ -157,6 +158,8 @@ static void run_packet(const struct record *r)
     int reply = (type == P2P_DATA) ^ ((r->b & 14) == 14);
     if (r->b >> 4 == AGREES)
         type = AM_COLL + COLL_PKT_AGREE;
+    if (r->b >> 4 == REVOKES)
+        type = AM_COLL + COLL_PKT_REVOKE;
     size_t head = header_of(type);
     char *m = malloc(r->len + 1);
     FUZZ_CHECK(m != NULL);
@@ -180,6 +183,8 @@ static void run_packet(const struct record *r)
             run.addr += (uintptr_t)world.attached.mem;
             memcpy(m + at, &run, sizeof run);
         }
+    if (type == AM_COLL + COLL_PKT_REVOKE && r->len >= sizeof(uint64_t))
+        m[0] |= CTX_STEP; /* not of MPI_COMM_WORLD */
     if (type == P2P_PREPOST && r->len >= head && (world.words || world.k.native))
         offered(m, src, r->c, r->len - head);
     lone_deliver(src, reply ? TP_REPLY : TP_REQUEST, type, m, r->len);
@@ -298,6 +303,14 @@ static void answer(struct lone_sent *s, unsigned variant, int src, const uint8_t
     }
 }
 
+static void refuse(const struct lone_sent *s, int src, const uint8_t *change, size_t n)
+{
+    uint64_t sreq = s->type == P2P_RTS ? ((const struct p2p_rts *)s->bytes)->sreq
+                                       : ((const struct p2p_eager_sync *)s->bytes)->sreq;
+    memcpy(out, &(struct p2p_fin){sreq}, sizeof(struct p2p_fin));
+    send_out(src, P2P_REFUSED, sizeof(struct p2p_fin), change, n);
+}
+
 static int is_request(const struct lone_sent *s)
 {
     return s->cls == TP_REQUEST && s->type >= P2P_EAGER && s->type < P2P_PACKETS_END;
@@ -313,7 +326,11 @@ static void run_answer(const struct record *r)
     struct lone_sent copy; /* the answer may bring out more */
     if (s && s->dst) {
         copy = *s;
-        answer(&copy, r->c, r->b & 1 ? 1 + (r->b >> 1 & 1) : s->dst, r->data, r->len);
+        int src = r->b & 1 ? 1 + (r->b >> 1 & 1) : s->dst;
+        if (r->c % 16 == 15 && (s->type == P2P_RTS || s->type == P2P_EAGER_SYNC))
+            refuse(&copy, src, r->data, r->len);
+        else
+            answer(&copy, r->c, src, r->data, r->len);
     }
 }
 
@@ -586,6 +603,13 @@ static size_t some_agreement(struct rng *r, uint8_t *to)
     return record_put(to, LONE_PACKET, 0, rng_below(r, 16) | AGREES << 4, 0, &m, len);
 }
 
+static size_t some_notice(struct rng *r, uint8_t *to)
+{
+    struct revoke_msg m = {.ctx = CTX_STEP * (1 + rng_below(r, 4)), .what = rng_below(r, 4)};
+    m.other = rng_below(r, 4) ? m.ctx : CTX_STEP * rng_below(r, 5);
+    return record_put(to, LONE_PACKET, 0, rng_below(r, 16) | REVOKES << 4, 0, &m, sizeof m);
+}
+
 static size_t some_packet(struct rng *r, uint8_t *to)
 {
     _Alignas(8) char m[1200] = {0};
@@ -699,7 +723,7 @@ size_t fuzz_template(struct rng *r, uint8_t *to, size_t room)
     case 3:
         for (size_t i = 0; i < sizeof d; i++)
             d[i] = (uint8_t)(i & 1 ? rng_edge(r) : rng_below(r, 48));
-        return record_put(to, LONE_ANSWER, rng_below(r, 4), rng_below(r, 4), rng_below(r, 8), d,
+        return record_put(to, LONE_ANSWER, rng_below(r, 4), rng_below(r, 4), rng_below(r, 16), d,
                           2 * rng_below(r, 4));
     case 4: return record_put(to, LONE_SERVE, 0, 0, 0, NULL, 0);
     case 5:
@@ -709,7 +733,9 @@ size_t fuzz_template(struct rng *r, uint8_t *to, size_t room)
         return rng_below(r, 8) ? some_packet(r, to)
                                : record_put(to, LONE_DEATH, rng_below(r, 2), 0, 0, NULL, 0);
     case 7:
-        return rng_below(r, 4) ? some_packet(r, to) : some_agreement(r, to);
+        return rng_below(r, 4)   ? some_packet(r, to)
+               : rng_below(r, 4) ? some_agreement(r, to)
+                                 : some_notice(r, to);
     default: return some_packet(r, to);
     }
 }

@@ -22,7 +22,8 @@ extern const struct scenario scenarios_p2p[], scenarios_first[], scenarios_rma[]
     scenarios_native[], scenarios_scripted[], scenarios_threads[], scenarios_rma_threads[],
     scenarios_deaths[], scenarios_newcomm[], scenarios_late[], scenarios_prepost[],
     scenarios_align[], scenarios_waits[], scenarios_bundles[], scenarios_ulfm[],
-    scenarios_files[], scenarios_coherent[], scenarios_race[], scenarios_report[];
+    scenarios_files[], scenarios_coherent[], scenarios_race[], scenarios_report[],
+    scenarios_revoke[];
 
 /* Set a control variable for this run only. */
 void scenario_cvar(const char *name, const char *value);

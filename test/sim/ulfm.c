@@ -1,8 +1,7 @@
 /* ulfm.c - agreement and the communicator of the living, while members die at any step: all that
  * end a call, also those that die later, get one result. */
-#include "am/am.h"
-#include "coll/agree.h"
-#include "scripted.h"
+#include "doom.h"
+#include "ulfm.h"
 
 enum { ROUNDS = 6, ALL_BITS = 0x3fffffff };
 
@@ -13,14 +12,6 @@ static struct {
     int living;
 } seen;
 
-static int class_of(int err)
-{
-    int c = MPI_SUCCESS;
-    if (err)
-        MPI_Error_class(err, &c);
-    return c;
-}
-
 static void scene(int *rank, int *size)
 {
     MPI_Comm_rank(MPI_COMM_WORLD, rank);
@@ -29,13 +20,6 @@ static void scene(int *rank, int *size)
     if (!*rank)
         memset(&seen, 0, sizeof seen);
     MPI_Barrier(MPI_COMM_WORLD);
-}
-
-/* Rank r of n dies in this run. At least one lives. */
-static int is_doomed(int r, int n)
-{
-    uint64_t bits = (sim_seed() + 1) * 0x9e3779b97f4a7c15ull;
-    return r != (int)(bits >> 40) % n && (bits >> r % 32 & 3) == 0;
 }
 
 static void one_result(int i, int flag, int err, int size, unsigned sum)
@@ -117,21 +101,6 @@ static void across(void *arg)
 }
 
 /* --- with failures ------------------------------------------------------------- */
-
-/* It dies at some step of these calls, or before, or while it waits. */
-static void maybe_doom(int rank, int size)
-{
-    if (!is_doomed(rank, size))
-        return;
-    sim_die_at(1 + (int)(sim_random() % (3u * (unsigned)size)));
-}
-
-/* The doomed that outlive their calls, too. */
-static void end_doomed(int rank, int size)
-{
-    if (is_doomed(rank, size))
-        sim_die();
-}
 
 /* Each round on a communicator of its own or on one of all, freed at once or not. */
 static void agree_dies(void *arg)
@@ -273,11 +242,95 @@ static void acked(void *arg)
     OK(MPIX_Comm_agree(MPI_COMM_WORLD, &flag));
 }
 
-static void mortal(struct sim_knobs *k)
+/* --- orders that chance does not bring -------------------------------------------- */
+
+/* From the time when it has got so many messages of agreements, what it sends of them stays under
+ * way. */
+struct mute {
+    struct progress_hook hook;
+    int rank, size;
+    long got;
+};
+
+static int mute_look(void *arg)
 {
-    k->mortal = 1;
-    k->quiet_rank = -1;
-    k->late_news = (int)(k->seed % 5) * 60;
+    struct mute *m = arg;
+    if (sim_received(m->rank, AM_COLL + COLL_PKT_AGREE) < m->got)
+        return 0;
+    progress_hook_del(&m->hook);
+    for (int r = 0; r < m->size; r++)
+        if (r != m->rank)
+            sim_hold(AM_COLL + COLL_PKT_AGREE, m->rank, r);
+    return 0;
+}
+
+static void mute_set(struct mute *m, int rank, int size, long got)
+{
+    *m = (struct mute){.hook = {.fn = mute_look, .arg = m}, .rank = rank, .size = size,
+                       .got = got};
+    progress_hook_add(&m->hook);
+    mute_look(m);
+}
+
+/* The root returns with what all have accepted, and dies; no other has heard its DECIDE. */
+static void decided(void *arg)
+{
+    int rank, size;
+    struct mute mute;
+    (void)arg;
+    scene(&rank, &size);
+    int flag = rank ? 3 : 2;
+    if (!rank)
+        mute_set(&mute, rank, size, 2 + 1); /* UP of both, ACK of one */
+    int err = class_of(MPIX_Comm_agree(MPI_COMM_WORLD, &flag));
+    one_result(0, flag, err, 0, 0);
+    SIM_CHECK(flag == 2);
+    if (!rank)
+        sim_die();
+}
+
+/* A coordinator that no other member hears any more does not return. */
+static void unheard(void *arg)
+{
+    int rank, size;
+    struct mute mute;
+    struct doom doom;
+    (void)arg;
+    scene(&rank, &size);
+    if (!rank)
+        sim_die();
+    hear_of_death(0);
+    int flag = rank == 1 ? 2 : 3;
+    if (rank == 1) {
+        mute_set(&mute, rank, size, 0);
+        doom_set(&doom, 200);
+    }
+    int err = class_of(MPIX_Comm_agree(MPI_COMM_WORLD, &flag));
+    one_result(0, flag, err, 0, 0);
+    while (rank == 1)
+        turn();
+}
+
+/* --- windows ---------------------------------------------------------------------- */
+
+/* A member dies while a window is made: each other one returns, with the window or that error. */
+static void window_dies(void *arg)
+{
+    int rank, size, err = MPI_SUCCESS;
+    long *mem;
+    MPI_Win win;
+    (void)arg;
+    scene(&rank, &size);
+    if (is_doomed(rank, size))
+        sim_die_at(1 + (int)(sim_random() % (30u * (unsigned)size)));
+    for (int i = 0; i < ROUNDS && !err; i++) {
+        err = MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+        if (err)
+            ERR(MPIX_ERR_PROC_FAILED, err);
+        else
+            MPI_Win_free(&win);
+    }
+    end_doomed(rank, size);
 }
 
 const struct scenario scenarios_ulfm[] = {
@@ -290,6 +343,10 @@ const struct scenario scenarios_ulfm[] = {
     {"ulfm-agree-dies-9", 9, 1, agree_dies, NULL, mortal},
     {"ulfm-shrink-dies-4", 4, 1, shrink_dies, NULL, mortal},
     {"ulfm-shrink-dies-7", 7, 1, shrink_dies, NULL, mortal},
+    {"ulfm-window-dies-4", 4, 1, window_dies, NULL, mortal},
+    {"ulfm-window-dies-7", 7, 1, window_dies, NULL, mortal},
+    {"ulfm-decided-3", 3, 1, decided, NULL, mortal},
+    {"ulfm-unheard-3", 3, 1, unheard, NULL, mortal},
     {"ulfm-acked", 3, 1, acked, NULL, mortal},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

@@ -21,7 +21,7 @@ struct holder {
 static int find_comm(int h, struct holder *out)
 {
     struct comm *c;
-    int err = api_comm(h, &c);
+    int err = api_comm_local(h, &c);
     if (!err)
         *out = (struct holder){OBJ_COMM, h, &c->attrs};
     return err;

@@ -69,7 +69,7 @@ int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[
 {
     api_enter("MPI_Cart_map");
     struct comm *c;
-    int nodes, err = api_intracomm(comm, &c);
+    int nodes, err = api_intracomm_local(comm, &c);
     if (!err)
         err = cart_args(c, ndims, dims, periods, &nodes);
     if (!err)
@@ -226,6 +226,8 @@ int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
     struct comm *c, *n = NULL;
     struct comm_topo *t = NULL;
     int color = 0, key = 0, err = topocall_arg(comm, TOPO_CART, &c);
+    if (!err && c->revoked)
+        err = comm_revoked_error();
     if (!err)
         err = topocall_array(remain_dims, c->topo->ndims, "remain_dims");
     if (!err)

@@ -19,7 +19,7 @@ int PMPI_Comm_size(MPI_Comm comm, int *size)
 {
     api_enter("MPI_Comm_size");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         err = api_pointer(size, "size");
     if (!err)
@@ -32,7 +32,7 @@ int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 {
     api_enter("MPI_Comm_rank");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         err = api_pointer(rank, "rank");
     if (!err)
@@ -45,7 +45,7 @@ int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
     api_enter("MPI_Comm_remote_size");
     struct comm *c;
-    int err = api_intercomm(comm, &c);
+    int err = api_intercomm_local(comm, &c);
     if (!err)
         err = api_pointer(size, "size");
     if (!err)
@@ -58,7 +58,7 @@ int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
     api_enter("MPI_Comm_test_inter");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         err = api_pointer(flag, "flag");
     if (!err)
@@ -71,7 +71,7 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
     api_enter("MPI_Comm_group");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         err = api_pointer(group, "group");
     if (!err)
@@ -84,7 +84,7 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
     api_enter("MPI_Comm_remote_group");
     struct comm *c;
-    int err = api_intercomm(comm, &c);
+    int err = api_intercomm_local(comm, &c);
     if (!err)
         err = api_pointer(group, "group");
     if (!err)
@@ -117,9 +117,9 @@ int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
     api_enter("MPI_Comm_compare");
     struct comm *a, *b;
-    int err = api_comm(comm1, &a);
+    int err = api_comm_local(comm1, &a);
     if (!err)
-        err = api_comm(comm2, &b);
+        err = api_comm_local(comm2, &b);
     if (!err)
         err = api_pointer(result, "result");
     if (!err)
@@ -134,7 +134,7 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char *name)
 {
     api_enter("MPI_Comm_set_name");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         err = api_pointer(name, "comm_name");
     if (!err)
@@ -147,7 +147,7 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *name, int *resultlen)
 {
     api_enter("MPI_Comm_get_name");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         err = api_pointer(name, "comm_name");
     if (!err)
@@ -163,7 +163,7 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
     api_enter("MPI_Comm_set_info");
     struct comm *c;
     struct info *i = NULL;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         err = api_info(info, &i);
     API_CHECKED(err, c, CHECK_COMM_SET_INFO, __builtin_return_address(0),
@@ -177,7 +177,7 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info)
 {
     api_enter("MPI_Comm_get_info");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         err = api_pointer(info, "info_used");
     struct info *i = err ? NULL : info_copy(c->info);
@@ -423,7 +423,7 @@ static int release(const char *call, MPI_Comm *comm, enum check_call what, const
     MPI_Comm h = comm ? *comm : MPI_COMM_NULL;
     int err = api_pointer(comm, "comm");
     if (!err)
-        err = api_comm(h, &c);
+        err = api_comm_local(h, &c);
     if (!err && obj_is_builtin(&c->obj))
         err = err_make(MPI_ERR_COMM, "%s: %s cannot be freed", call,
                        h == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");

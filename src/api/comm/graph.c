@@ -59,7 +59,7 @@ int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges
 {
     api_enter("MPI_Graph_map");
     struct comm *c;
-    int err = api_intracomm(comm, &c);
+    int err = api_intracomm_local(comm, &c);
     if (!err && nnodes < 1)
         err = err_make(MPI_ERR_ARG, "MPI_Graph_map: nnodes is %d, less than 1", nnodes);
     if (!err)

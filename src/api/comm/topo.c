@@ -58,7 +58,7 @@ int topocall_arg(MPI_Comm comm, enum topo_kind kind, struct comm **c)
 {
     static const char *const names[] = {
         [TOPO_CART] = "a Cartesian", [TOPO_GRAPH] = "a graph", [TOPO_DIST] = "a distributed graph"};
-    int err = api_comm(comm, c);
+    int err = api_comm_local(comm, c);
     if (!err && (!(*c)->topo || (*c)->topo->kind != kind))
         err = err_make(MPI_ERR_TOPOLOGY, "%s: communicator %#x has not %s topology", proc->call,
                        (unsigned)comm, names[kind]);
@@ -101,7 +101,7 @@ int PMPI_Topo_test(MPI_Comm comm, int *status)
         [TOPO_CART] = MPI_CART, [TOPO_GRAPH] = MPI_GRAPH, [TOPO_DIST] = MPI_DIST_GRAPH};
     api_enter("MPI_Topo_test");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         err = api_pointer(status, "status");
     if (!err)

@@ -144,7 +144,7 @@ int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype type, void *outbuf, i
 {
     api_enter("MPI_Pack");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         err = api_pointer(position, "position");
     int64_t at = err ? 0 : *position;
@@ -161,7 +161,7 @@ int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype type, void *o
 {
     api_enter("MPI_Pack_c");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         err = pack(NATIVE, inbuf, incount, type, outbuf, outsize, position);
     return api_exit(comm, err);
@@ -173,7 +173,7 @@ int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
 {
     api_enter("MPI_Unpack");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         err = api_pointer(position, "position");
     int64_t at = err ? 0 : *position;
@@ -190,7 +190,7 @@ int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void
 {
     api_enter("MPI_Unpack_c");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         err = unpack(NATIVE, inbuf, insize, position, outbuf, outcount, type);
     return api_exit(comm, err);
@@ -202,7 +202,7 @@ int PMPI_Pack_size(int incount, MPI_Datatype type, MPI_Comm comm, int *size)
     api_enter("MPI_Pack_size");
     struct comm *c;
     int64_t n;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         err = api_pointer(size, "size");
     if (!err)
@@ -217,7 +217,7 @@ int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype type, MPI_Comm comm, MPI_Co
 {
     api_enter("MPI_Pack_size_c");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         err = api_pointer(size, "size");
     if (!err)

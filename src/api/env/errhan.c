@@ -68,7 +68,7 @@ static int comm_set(const char *call, MPI_Comm comm, MPI_Errhandler errhandler)
     api_enter(call);
     struct comm *c;
     struct errhandler *e;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         err = api_errhandler(errhandler, OBJ_COMM, &e);
     if (!err)
@@ -92,7 +92,7 @@ static int comm_get(const char *call, MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     api_enter(call);
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         err = api_errhandler_get(c->errhandler, errhandler);
     return api_exit(comm, err);
@@ -114,7 +114,7 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 {
     api_enter("MPI_Comm_call_errhandler");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err && !err_valid(errorcode))
         err = err_make(MPI_ERR_ARG, "MPI_Comm_call_errhandler: %d is no error code", errorcode);
     if (err)

@@ -108,20 +108,14 @@ API_ALIAS(MPIX_Grequest_class_allocate);
 
 /* --- communicators after failures ------------------------------------------------------------- */
 
-static int no_recovery(const char *call, MPI_Comm comm)
-{
-    api_enter(call);
-    struct comm *c;
-    int err = api_comm(comm, &c);
-    if (!err)
-        err = err_make(MPI_ERR_UNSUPPORTED_OPERATION,
-                       "%s: this library does not repair communicators", call);
-    return api_exit(comm, err);
-}
-
 int PMPIX_Comm_revoke(MPI_Comm comm)
 {
-    return no_recovery("MPIX_Comm_revoke", comm);
+    api_enter("MPIX_Comm_revoke");
+    struct comm *c;
+    int err = api_comm_local(comm, &c);
+    if (!err)
+        coll_revoke(c);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPIX_Comm_revoke);
 
@@ -129,7 +123,7 @@ int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm)
 {
     api_enter("MPIX_Comm_shrink");
     struct comm *c, *n = NULL;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         err = api_pointer(newcomm, "newcomm");
     if (!err)
@@ -142,7 +136,7 @@ int PMPIX_Comm_agree(MPI_Comm comm, int *flag)
 {
     api_enter("MPIX_Comm_agree");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         err = api_pointer(flag, "flag");
     if (!err)
@@ -155,7 +149,7 @@ int PMPIX_Comm_failure_ack(MPI_Comm comm)
 {
     api_enter("MPIX_Comm_failure_ack");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         p2p_failure_ack(c);
     return api_exit(comm, err);
@@ -182,7 +176,7 @@ int PMPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp)
     api_enter("MPIX_Comm_failure_get_acked");
     struct comm *c;
     struct rankmap *m = NULL;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     if (!err)
         err = api_pointer(failedgrp, "failedgrp");
     if (!err && !(m = acked_map(c)))

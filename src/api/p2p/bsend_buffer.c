@@ -98,7 +98,7 @@ int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
 {
     api_enter("MPI_Comm_attach_buffer");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     return api_exit(comm, err ? err : buffer_attach(&c->buffer, buffer, size));
 }
 API_ALIAS(MPI_Comm_attach_buffer);
@@ -107,7 +107,7 @@ int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 {
     api_enter("MPI_Comm_attach_buffer_c");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     return api_exit(comm, err ? err : buffer_attach(&c->buffer, buffer, size));
 }
 API_ALIAS(MPI_Comm_attach_buffer_c);
@@ -116,7 +116,7 @@ int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
 {
     api_enter("MPI_Comm_detach_buffer");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     return api_exit(comm, err ? err : buffer_detach_int(&c->buffer, buffer_addr, size));
 }
 API_ALIAS(MPI_Comm_detach_buffer);
@@ -125,7 +125,7 @@ int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
     api_enter("MPI_Comm_detach_buffer_c");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     return api_exit(comm, err ? err : buffer_detach(&c->buffer, buffer_addr, size));
 }
 API_ALIAS(MPI_Comm_detach_buffer_c);
@@ -134,7 +134,7 @@ int PMPI_Comm_flush_buffer(MPI_Comm comm)
 {
     api_enter("MPI_Comm_flush_buffer");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     return api_exit(comm, err ? err : p2p_buffer_flush(&c->buffer));
 }
 API_ALIAS(MPI_Comm_flush_buffer);
@@ -143,7 +143,7 @@ int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
     api_enter("MPI_Comm_iflush_buffer");
     struct comm *c;
-    int err = api_comm(comm, &c);
+    int err = api_comm_local(comm, &c);
     return api_exit(comm, err ? err : buffer_iflush(&c->buffer, request));
 }
 API_ALIAS(MPI_Comm_iflush_buffer);

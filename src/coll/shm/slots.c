@@ -110,7 +110,7 @@ struct wait {
     uint64_t n;
     int dead;     /* job rank of a failed member, MISALIGNED, or -1 */
 };
-enum { MISALIGNED = INT_MAX }; /* a checker has found that the members' calls differ */
+enum { MISALIGNED = INT_MAX }; /* comm_misaligned() */
 
 static int look_for_dead(struct wait *w)
 {
@@ -150,7 +150,7 @@ static int member_failed(struct wait *w)
 {
     w->m->state = SHM_NEVER; /* slots will never be in step again */
     if (w->dead == MISALIGNED)
-        return err_make(MPI_ERR_NOT_SAME, "%s", w->m->comm->misaligned);
+        return comm_verdict(w->m->comm);
     return err_make(MPIX_ERR_PROC_FAILED, "process %d of the job has died: %s", w->dead,
                     boot_failed_why(w->dead));
 }

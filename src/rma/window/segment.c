@@ -267,9 +267,9 @@ static int bar_over(void *arg)
     struct bar_wait *x = arg;
     if (shmbar_poll(x->w->node.bar, &x->w->node.n, x->number) != 0)
         return 1;
-    if (x->w->comm->misaligned) /* some member will not come */
+    if (comm_misaligned(x->w->comm)) /* some member will not come */
         x->w->dead = 1;
-    return x->w->comm->misaligned != NULL;
+    return comm_misaligned(x->w->comm) != NULL;
 }
 
 void rma_node_barrier(struct rma_win *w)

@@ -88,7 +88,6 @@ int main(int argc, char **argv)
     error_codes();
     CHECK_EQ(MPIX_GPU_query_support(MPIX_GPU_SUPPORT_HIP, &flag), MPI_SUCCESS);
     CHECK_EQ(flag, 0);
-    unsupported(MPIX_Comm_revoke(MPI_COMM_WORLD), "MPIX_Comm_revoke");
     unsupported(MPIX_Grequest_class_allocate(0, NULL, &r), "MPIX_Grequest_class_allocate");
     return mt_finish();
 }

@@ -1,11 +1,14 @@
-/* survive.c - one process after another dies in an epoch, of each kind: the others acknowledge it,
- * agree, shrink the communicator, and make a new window, whose sums are right. Run with mpiexec
- * -disable-auto-cleanup on five or more ranks. Of each communicator, the last rank but one dies. */
+/* survive.c - one process after another dies in an epoch, of each kind, and between epochs: while
+ * the epoch is open the others revoke a communicator, acknowledge the death, agree, and shrink;
+ * then they make a new window, whose sums are right. Run with mpiexec -disable-auto-cleanup on
+ * seven or more ranks. Of each communicator, the last rank but one dies. */
 #include "../mt.h"
 #include <signal.h>
 #include <unistd.h>
 
 static MPI_Comm comm; /* of the living */
+static MPI_Comm talk; /* a duplicate, which is revoked */
+static MPI_Comm next; /* of those that live then */
 static int rank, size, victim;
 static int64_t one = 1;
 
@@ -46,49 +49,108 @@ static void may_die(void)
         kill(getpid(), SIGKILL);
 }
 
-static void in_fence(MPI_Win win)
+/* Those that wait for a process that lives, and sends nothing, are let go. */
+static void revoked(void)
+{
+    int from = (rank + 1) % size, flag;
+    MPI_Request r = MPI_REQUEST_NULL;
+    if (from == victim)
+        from = (from + 1) % size;
+    if (rank == 0)
+        CHECK_EQ(MPIX_Comm_revoke(talk), MPI_SUCCESS);
+    else if (rank % 2)
+        CHECK_EQ(class_of(MPI_Recv(&flag, 1, MPI_INT, from, 1, talk, MPI_STATUS_IGNORE)),
+                 MPIX_ERR_REVOKED);
+    else if (MPI_Issend(&flag, 1, MPI_INT, from, 2, talk, &r) == MPI_SUCCESS)
+        CHECK_EQ(class_of(MPI_Wait(&r, MPI_STATUS_IGNORE)), MPIX_ERR_REVOKED);
+    CHECK_EQ(class_of(MPI_Barrier(talk)), MPIX_ERR_REVOKED);
+    CHECK_EQ(MPIX_Comm_revoke(talk), MPI_SUCCESS);
+}
+
+/* The others know of the death, by and by, and go on without the victim. c may be revoked. */
+static void recover(MPI_Comm c)
+{
+    MPI_Group dead;
+    int flag, err, n = 0, rounds = 0;
+    do { /* until all have acknowledged it; what is agreed on is the same */
+        flag = 7 ^ (rank == size - 1);
+        err = MPIX_Comm_agree(c, &flag);
+        MAY_FAIL(err);
+        CHECK_EQ(flag & 1, 0);
+        CHECK_EQ(flag & 6, 6);
+        CHECK_EQ(MPIX_Comm_failure_ack(c), MPI_SUCCESS);
+    } while (err && ++rounds < 100);
+    CHECK_EQ(err, MPI_SUCCESS);
+    CHECK_EQ(MPIX_Comm_failure_get_acked(c, &dead), MPI_SUCCESS);
+    MPI_Group_size(dead, &n);
+    MUST(n == 1, "%d processes are acknowledged", n);
+    MPI_Group_free(&dead);
+    CHECK_EQ(MPIX_Comm_shrink(c, &next), MPI_SUCCESS);
+    MPI_Comm_size(next, &n);
+    CHECK_EQ(n, size - 1);
+}
+
+static void all_five(int k)
+{
+    revoked();
+    recover(k % 2 ? talk : comm);
+}
+
+static void in_fence(MPI_Win win, int k)
 {
     MAY_FAIL(MPI_Win_fence(0, win));
     add_to_all(win);
     may_die();
+    all_five(k);
+    add_to_all(win);
     MAY_FAIL(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
 }
 
 /* The victim has posted, and starts nothing. */
-static void in_pscw(MPI_Win win)
+static void in_pscw(MPI_Win win, int k)
 {
     MPI_Group all, others;
     int err;
     MPI_Comm_group(comm, &all);
     MPI_Group_excl(all, 1, &rank, &others);
-    MAY_FAIL(MPI_Win_post(others, 0, win)); /* it is open, also with the error */
+    CHECK_EQ(MPI_Win_post(others, 0, win), MPI_SUCCESS); /* MPI_Win_wait returns the error */
     may_die();
     MAY_FAIL(err = MPI_Win_start(others, 0, win));
+    all_five(k);
     if (!err) {
         for (int t = 0; t < size; t++)
             if (t != rank)
                 add(win, t);
         MAY_FAIL(MPI_Win_complete(win));
     }
-    MAY_FAIL(MPI_Win_wait(win));
+    CHECK_EQ(class_of(MPI_Win_wait(win)), MPIX_ERR_PROC_FAILED);
+    MPI_Group_free(&others);
+    MPI_Group_incl(all, 1, &victim, &others);
+    CHECK_EQ(MPI_Win_post(others, 0, win), MPI_SUCCESS); /* it is known to be dead */
+    CHECK_EQ(class_of(MPI_Win_wait(win)), MPIX_ERR_PROC_FAILED);
     MPI_Group_free(&others);
     MPI_Group_free(&all);
 }
 
 /* The victim holds the lock that the others want. */
-static void in_lock(MPI_Win win)
+static void in_lock(MPI_Win win, int k)
 {
     int err;
     MAY_FAIL(err = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win));
-    if (err)
-        return;
-    add(win, 0);
-    MAY_FAIL(MPI_Win_flush(0, win));
-    may_die();
-    MAY_FAIL(MPI_Win_unlock(0, win));
+    if (!err) {
+        add(win, 0);
+        MAY_FAIL(MPI_Win_flush(0, win));
+        may_die();
+        MAY_FAIL(MPI_Win_unlock(0, win));
+    }
+    /* another one: some may wait for the first yet */
+    CHECK_EQ(MPI_Win_lock(MPI_LOCK_SHARED, size - 1, 0, win), MPI_SUCCESS);
+    all_five(k);
+    add(win, size - 1);
+    MAY_FAIL(MPI_Win_unlock(size - 1, win));
 }
 
-static void in_lock_all(MPI_Win win)
+static void in_lock_all(MPI_Win win, int k)
 {
     MAY_FAIL(MPI_Win_lock_all(0, win));
     for (int i = 0; i < 100; i++) {
@@ -97,7 +159,15 @@ static void in_lock_all(MPI_Win win)
             may_die();
         MAY_FAIL(MPI_Win_flush_all(win));
     }
+    all_five(k);
     MAY_FAIL(MPI_Win_unlock_all(win));
+}
+
+static void in_none(MPI_Win win, int k)
+{
+    (void)win;
+    may_die();
+    all_five(k);
 }
 
 static MPI_Win window(int64_t **mem)
@@ -124,54 +194,28 @@ static void sums(void)
     CHECK_EQ(MPI_Win_free(&win), MPI_SUCCESS);
 }
 
-/* The others know of it, by and by, and go on without the victim. */
-static void recover(const char *kind)
-{
-    MPI_Comm made = MPI_COMM_NULL;
-    MPI_Group dead;
-    int flag, err, n = 0, rounds = 0;
-    do { /* until all have acknowledged it; what is agreed on is the same */
-        flag = 7 ^ (rank == size - 1);
-        err = MPIX_Comm_agree(comm, &flag);
-        MAY_FAIL(err);
-        CHECK_EQ(flag & 1, 0);
-        CHECK_EQ(flag & 6, 6);
-        CHECK_EQ(MPIX_Comm_failure_ack(comm), MPI_SUCCESS);
-    } while (err && ++rounds < 100);
-    CHECK_EQ(err, MPI_SUCCESS);
-    CHECK_EQ(MPIX_Comm_failure_get_acked(comm, &dead), MPI_SUCCESS);
-    MPI_Group_size(dead, &n);
-    MUST(n == 1, "%s: %d processes are acknowledged", kind, n);
-    MPI_Group_free(&dead);
-    CHECK_EQ(MPIX_Comm_shrink(comm, &made), MPI_SUCCESS);
-    MPI_Comm_size(made, &n);
-    CHECK_EQ(n, size - 1);
-    if (comm != MPI_COMM_WORLD)
-        MPI_Comm_free(&comm);
-    comm = made;
-}
-
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        void (*dies)(MPI_Win win);
-    } kinds[] = {{"fence", in_fence}, {"pscw", in_pscw}, {"lock", in_lock},
-                 {"lock_all", in_lock_all}};
+    static void (*const epochs[])(MPI_Win win, int k) = {in_fence, in_pscw, in_lock, in_lock_all,
+                                                         in_none};
     int64_t *mem;
     int k, all = 0;
 
     mt_init(&argc, &argv);
     comm = MPI_COMM_WORLD;
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    for (k = 0; k < 4; k++) {
+    for (k = 0; k < 5; k++) {
         MPI_Comm_rank(comm, &rank);
         MPI_Comm_size(comm, &size);
         victim = size - 2;
+        CHECK_EQ(MPI_Comm_dup(comm, &talk), MPI_SUCCESS);
         MPI_Win win = window(&mem);
-        kinds[k].dies(win);
-        recover(kinds[k].name);
+        epochs[k](win, k);
         MAY_FAIL(MPI_Win_free(&win));
+        MPI_Comm_free(&talk);
+        if (comm != MPI_COMM_WORLD)
+            MPI_Comm_free(&comm);
+        comm = next;
         MPI_Comm_rank(comm, &rank);
         MPI_Comm_size(comm, &size);
         sums();
