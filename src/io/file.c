@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "coll/coll.h"
+#include "coll/survive.h"
 
 static int class_of(int e)
 {
@@ -233,6 +234,8 @@ int io_open(struct comm *c, const char *name, int amode, struct info *info, stru
         err = finish_open(f, info);
     if (!err)
         f->comm->maker = NULL;
+    if (err && f && f->comm && err_class(err) == MPIX_ERR_REVOKED)
+        coll_revoke(f->comm); /* others may have it open, and wait for this one */
     if (err && f)
         file_free(f);
     else

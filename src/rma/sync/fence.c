@@ -66,7 +66,7 @@ static int few_left(void *arg)
     if (w->fence.barriers > x->left && w->comm->misaligned) {
         w->dead = 1;
         if (!w->err) /* it is asked at each poll */
-            w->err = err_make(MPI_ERR_NOT_SAME, "%s", w->comm->misaligned);
+            w->err = comm_verdict(w->comm);
         /* Near barriers stay open. Requests end by it, too; until then they use the communicator,
          * which goes with the window. */
         return w->all_near;

@@ -11,6 +11,7 @@
 
 #include "base/atomic.h"
 #include "coll/coll.h"
+#include "coll/survive.h"
 
 struct plan { /* what a creation call asks for */
     int flavor;
@@ -208,6 +209,10 @@ static int make(const struct plan *p, struct comm *c, struct rma_win **out)
     if (!err)
         err = shared_part(w);
     if (err) {
+        if (err_class(err) == MPIX_ERR_REVOKED) { /* others may have it, and wait for this one */
+            w->dead = 1;
+            coll_revoke(w->comm);
+        }
         rma_win_drop(w);
         return err;
     }

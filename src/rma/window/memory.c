@@ -149,6 +149,8 @@ int rma_node_shared(struct rma_win *w, int noncontig)
     unsigned me = w->node.n.me;
     struct rma_peer *first = rma_peer_of(w, 0);
     rma_node_barrier(w); /* all sizes are there */
+    if (comm_misaligned(w->comm)) /* or not */
+        return comm_verdict(w->comm);
     if (w->node.area)
         return shared_in_area(w, noncontig);
     uint64_t total = part_offset(w, w->nears, noncontig);
@@ -164,6 +166,8 @@ int rma_node_shared(struct rma_win *w, int noncontig)
         first->error = err ? MPI_ERR_NO_MEM : 0;
     }
     rma_node_barrier(w);
+    if (comm_misaligned(w->comm))
+        return comm_verdict(w->comm);
     if (me != 0 && total && !first->error)
         err = mem_segment_attach(&first->key, &w->mem.made);
     if (!err && first->error)

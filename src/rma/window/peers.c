@@ -188,6 +188,8 @@ int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
     struct rma_peer *p = rma_peer_of(w, me);
     p->error = err ? err_class(err) : 0;
     rma_node_barrier(w); /* all records are there */
+    if (comm_misaligned(w->comm)) /* or not */
+        return comm_verdict(w->comm);
     for (unsigned i = 0; i < w->nears; i++)
         if (rma_peer_of(w, i)->error)
             return err ? err
@@ -202,6 +204,8 @@ int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
         n->me = (uint64_t)mem_host_index() + 1;
     }
     rma_node_barrier(w); /* all have tried */
+    if (comm_misaligned(w->comm))
+        return comm_verdict(w->comm);
     if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC &&
         atomic_load_explicit(&p->unmapped, memory_order_relaxed) == 0)
         acc_hints |= ACC_ALL_MAPPED;
@@ -211,5 +215,5 @@ int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
     if (w->mem.made && w->mem.made->owner)
         mem_segment_shut(w->mem.made);
     rma_node_barrier(w); /* all are ready */
-    return MPI_SUCCESS;
+    return comm_misaligned(w->comm) ? comm_verdict(w->comm) : MPI_SUCCESS;
 }
