@@ -145,7 +145,9 @@ int newcomm_open_both(struct comm *local, int local_leader, struct comm *peer, i
     int32_t mine, theirs = 0;
     int err = newcomm_open(local), leads = local->rank == local_leader, met = MPI_SUCCESS;
     mine = err ? err_class(err) : 0;
-    if (leads)
+    if (leads && peer->revoked)
+        met = comm_revoked_error();
+    else if (leads)
         met = p2p_sendrecv(&mine, sizeof mine, byte, remote_leader, tag, &theirs, sizeof theirs,
                            byte, remote_leader, tag, peer, P2P_TOOL, MPI_STATUS_IGNORE);
     if (met)

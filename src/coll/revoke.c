@@ -120,6 +120,8 @@ static void forget_oldest(struct survive *s)
     s->nunmade--;
 }
 
+static void made(struct comm *c);
+
 /* The communicator of r is c. */
 static void begin(struct revocation *r, struct comm *c)
 {
@@ -133,6 +135,7 @@ static void begin(struct revocation *r, struct comm *c)
     r->group[0] = rankmap_ref(side ? c->remote : c->map);
     r->group[1] = rankmap_ref(side ? c->map : c->remote);
     r->me = agree_member(c, &first, &r->n);
+    proc->obj->ctx_made = made; /* its local one may come later */
     end_all(c);
     pass_on(r);
 }
@@ -149,9 +152,10 @@ static void made(struct comm *c)
 {
     struct survive *s = proc->coll->survive;
     int side;
-    if (c->revoked) {
-        if (c->local && c->local->ctx_recv != CTX_NONE)
-            p2p_revoke(c->local);
+    if (c->revoked) { /* or with another one, whose local one it is */
+        struct comm *last = c->local ? c->local : c;
+        if (last->ctx_recv != CTX_NONE)
+            p2p_revoke(last);
         return;
     }
     struct revocation *r = s->nunmade ? map_get(&s->revocations, agree_key(c, &side)) : NULL;

@@ -175,9 +175,10 @@ void comm_set_local(struct comm *c, struct comm *local)
 {
     c->local = local;
     comm_set_beside(local, c->remote, NULL);
-    if (c->revoked && proc->obj->ctx_made) {
+    if (c->revoked) {
         end_collectives(local);
-        proc->obj->ctx_made(c);
+        if (proc->obj->ctx_made)
+            proc->obj->ctx_made(c);
     }
 }
 

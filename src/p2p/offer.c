@@ -308,12 +308,15 @@ static void settle(struct p2p_peer *p)
     if (any_claimed(p))
         return;
     p->offered.wishes = 0;
-    for (int i = 0; i < P2P_BINS; i++)
-        for (struct list *l = s->posted[i].next; l != &s->posted[i];) {
+    for (int i = 0; i < P2P_BINS && !p->offered.wishes; i++)
+        for (struct list *l = s->posted[i].next; l != &s->posted[i] && !p->offered.wishes;) {
             struct p2p_req *q = LIST_OBJ(l, struct p2p_req, op.link);
-            l = l->next;
-            if (q->world == p->world && q->cancelled)
+            int ends = q->world == p->world && q->cancelled;
+            if (ends)
                 q->r.ops->cancel(&q->r);
+            /* What its end calls may post or end others: begin again. If it offers another receive,
+             * the rest waits for that claim. */
+            l = ends ? s->posted[i].next : l->next;
         }
 }
 
@@ -382,7 +385,9 @@ static int on_written(int src, const void *msg, size_t len)
     list_del(&q->op.link);
     if (q->native)
         native_withdraw(q);
-    if (m->failed)
+    if (m->failed == P2P_WRITTEN_NEVER)
+        recv_done(q, comm_revoked_error());
+    else if (m->failed)
         peer_get(src)->path->more(q);
     else
         recv_done(q, MPI_SUCCESS);

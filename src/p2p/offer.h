@@ -147,5 +147,7 @@ int want_parts(int world);
 int want_begin(struct p2p_req *q);
 void want_fill(struct p2p_req *q, size_t off, size_t len);
 void want_filled(struct p2p_req *q);
+/* Not all parts will come: the send and its receive end with MPIX_ERR_REVOKED. */
+void want_revoke(struct p2p_req *q);
 
 #endif

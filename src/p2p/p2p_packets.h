@@ -101,9 +101,10 @@ struct p2p_void {
     uint32_t never; /* S takes no offers */
     uint32_t pad;
 };
+enum { P2P_WRITTEN_NEVER = 2 }; /* ... nor can be: the communicator was revoked */
 struct p2p_written {
     uint64_t rreq, sreq;
-    uint64_t failed; /* nothing of use was written: the data must be pulled */
+    uint64_t failed; /* nothing of use was written: the data must be pulled; or P2P_WRITTEN_NEVER */
 };
 struct p2p_fin { /* FIN, REFUSED */
     uint64_t sreq;

@@ -206,12 +206,17 @@ int part_make(void *buf, int partitions, MPI_Aint count, struct dt_type *t, int 
     return err;
 }
 
-/* A started send whose partitions are not all ready. The messages under way end by themselves. */
+/* A started send whose partitions are not all ready: what it has claimed would stay so. The messages
+ * under way end by themselves. */
 void part_revoke(struct request *r)
 {
     struct part *p = (struct part *)r;
-    if (r->kind == REQUEST_PART && r->active && !r->done && p->is_send &&
-        p->nready < p->partitions)
+    if (r->kind != REQUEST_PART || !r->active || r->done || !p->is_send ||
+        p->nready == p->partitions)
+        return;
+    if (p->filling)
+        want_revoke(p->filling); /* part_done() ends this one */
+    else
         request_complete(r, comm_revoked_error());
 }
 

@@ -352,6 +352,15 @@ void want_filled(struct p2p_req *q)
     send_done(q, MPI_SUCCESS);
 }
 
+void want_revoke(struct p2p_req *q)
+{
+    struct p2p_written m = {q->late->w.rreq, q->wire_id, P2P_WRITTEN_NEVER};
+    want_late_drop(q);
+    peer_control(peer_get(q->world), P2P_WRITTEN, &m, sizeof m);
+    list_del(&q->op.link);
+    send_done(q, comm_revoked_error());
+}
+
 /* --- pairs ---------------------------------------------------------------------------------- */
 
 void want_note(struct p2p_peer *p, struct p2p_req *q)

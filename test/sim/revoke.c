@@ -2,6 +2,7 @@
  * them, or die at any step: each call ends, and if one that lives gets to know, all do. */
 #include <stdlib.h>
 
+#include "p2p/p2p_types.h"
 #include "ulfm.h"
 
 enum { LONG = 20000, WAITS = 16, ROUNDS = 4 };
@@ -62,7 +63,7 @@ static void exactly(void *arg)
 struct bench {
     MPI_Comm c;
     int rank, peer, before; /* ranks of the peer group */
-    int inter;
+    int inter, sum;
     char out[LONG], in[LONG];
 };
 
@@ -71,7 +72,7 @@ static int wait_blocking(struct bench *b, int kind)
 {
     MPI_Status st;
     MPI_Message m;
-    int sum, n = LONG;
+    int n = LONG;
     switch (kind) {
     case 0: ERR(MPIX_ERR_REVOKED, MPI_Recv(b->in, n, MPI_BYTE, b->peer, 1, b->c, &st)); break;
     case 1:
@@ -90,7 +91,7 @@ static int wait_blocking(struct bench *b, int kind)
                                            b->before, 1, b->c, &st));
         break;
     case 8:
-        ERR(MPIX_ERR_REVOKED, MPI_Allreduce(&b->rank, &sum, 1, MPI_INT, MPI_SUM, b->c));
+        ERR(MPIX_ERR_REVOKED, MPI_Allreduce(&b->rank, &b->sum, 1, MPI_INT, MPI_SUM, b->c));
         break;
     default: return 0;
     }
@@ -105,7 +106,8 @@ static int begin(struct bench *b, int kind, MPI_Request *r)
     case 1: return MPI_Irecv(b->in, 8, MPI_BYTE, MPI_ANY_SOURCE, 1, b->c, r);
     case 2: return MPI_Issend(b->out, 8, MPI_BYTE, b->peer, 2, b->c, r);
     case 3: return MPI_Issend(b->out, LONG, MPI_BYTE, b->peer, 2, b->c, r);
-    case 4: return MPI_Ibarrier(b->c, r);
+    case 4: /* as the blocking one of another member */
+        return MPI_Iallreduce(&b->rank, &b->sum, 1, MPI_INT, MPI_SUM, b->c, r);
     case 5:
         return MPI_Isendrecv(b->out, LONG, MPI_BYTE, b->peer, 2, b->in, LONG, MPI_BYTE, b->before,
                              1, b->c, r);
@@ -256,6 +258,79 @@ static void taken(void *arg)
     }
     OK(MPI_Comm_free(&c));
     free(buf);
+}
+
+/* --- offered receives ---------------------------------------------------------------------- */
+
+enum { OFFERS = 6, PARTS = 3 };
+
+/* Rank r gets from the one before it; what it sends may have left. */
+static void send_some(int to, char *buf, MPI_Comm c)
+{
+    for (int i = (int)(sim_random() % (OFFERS + 1)); i > 0; i--) {
+        int err = MPI_Send(buf, LONG, MPI_BYTE, to, (int)(sim_random() % 2), c);
+        if (err)
+            ERR(MPIX_ERR_REVOKED, err);
+    }
+}
+
+/* Partitions that the sender writes one by one, and not all; receives that it claims, or not. */
+static void offered(void *arg)
+{
+    int rank, size, err;
+    MPI_Request r[OFFERS + 2];
+    (void)arg;
+    scene(&rank, &size);
+    MPI_Comm c = copy_of(MPI_COMM_WORLD);
+    char *in = malloc((OFFERS + 1) * LONG), *out = calloc(1, LONG);
+    int to = (rank + 1) % size, from = (rank + size - 1) % size, n = 0;
+    OK(MPI_Psend_init(out, PARTS, LONG / PARTS, MPI_BYTE, to, 3, c, MPI_INFO_NULL, &r[n++]));
+    OK(MPI_Precv_init(in + OFFERS * LONG, 1, LONG / PARTS * PARTS, MPI_BYTE, from, 3, c,
+                      MPI_INFO_NULL, &r[n++]));
+    OK(MPI_Startall(2, r));
+    for (int i = 0; i < OFFERS; i++)
+        OK(MPI_Irecv(in + i * LONG, LONG, MPI_BYTE, from, i % 2, c, &r[n++]));
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = (int)(sim_random() % PARTS); i > 0; i--)
+        OK(MPI_Pready(i, r[0]));
+    if (rank == (int)(sim_seed() % (unsigned)size))
+        OK(MPIX_Comm_revoke(c));
+    else
+        send_some(to, out, c);
+    for (int i = 0; i < n; i++) {
+        err = MPI_Wait(&r[i], MPI_STATUS_IGNORE);
+        if (err || i < 2) /* a message may have been taken */
+            ERR(MPIX_ERR_REVOKED, err);
+        if (i < 2)
+            OK(MPI_Request_free(&r[i]));
+    }
+    OK(MPI_Comm_free(&c));
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(proc->p2p->malformed == 0);
+    free(in);
+    free(out);
+}
+
+static void offers(struct sim_knobs *k, int far)
+{
+    scenario_cvar("MPIR_CVAR_P2P_EAGER_MAX", k->seed / 2 % 2 ? "0" : "65536");
+    scenario_cvar("MPIR_CVAR_P2P_PREPOST", "2");
+    scenario_cvar("MPIR_CVAR_P2P_PREPOST_MIN", "1");
+    k->nodes = far ? k->ranks : 1;
+    k->ordered = 1;
+    if (!far)
+        return;
+    k->native = SIM_NATIVE_PUT;
+    k->native_min = 1;
+    k->native_ordered = k->seed / 4 % 2;
+}
+static void offers_near(struct sim_knobs *k)
+{
+    offers(k, 0);
+}
+static void offers_far(struct sim_knobs *k)
+{
+    offers(k, 1);
 }
 
 /* --- before it is made, after it is freed -------------------------------------------------- */
@@ -431,6 +506,9 @@ const struct scenario scenarios_revoke[] = {
     {"ulfm-revoke-calls-6", 6, 1, calls, NULL, NULL},
     {"ulfm-revoke-across-5", 5, 1, across, NULL, NULL},
     {"ulfm-revoke-taken-2", 2, 1, taken, NULL, NULL},
+    {"ulfm-revoke-offered-2", 2, 1, offered, NULL, offers_near},
+    {"ulfm-revoke-offered-4", 4, 1, offered, NULL, offers_near},
+    {"ulfm-revoke-put-3", 3, 1, offered, NULL, offers_far},
     {"ulfm-revoke-early-4", 4, 1, early, NULL, NULL},
     {"ulfm-revoke-windows-4", 4, 1, windows, NULL, NULL},
     {"ulfm-revoke-world-4", 4, 1, world, NULL, NULL},
