@@ -90,6 +90,9 @@ int coll_awaits(int (*cond)(void *), void *arg, void (*each)(int world, void *to
  * NULL. */
 uint32_t coll_request_awaits(const struct request *r, void (*each)(int world, void *to), void *to);
 
+/* Job rank of a failed member of c (of either group, or of a related one); -1: none. */
+int coll_failed_member(struct comm *c);
+
 /* --- the same by name, for rooms that call collectives ------------------------- */
 int coll_barrier(struct comm *c);
 /* The barrier of MPI_Finalize. Its messages match no other collective's, because a process with an

@@ -79,9 +79,6 @@ void build_reduce_scatter(struct sched *s, const void *sbuf, void *rbuf, struct 
 void build_inter(struct sched *s);     /* any call on an intercommunicator */
 void build_neighbor(struct sched *s);  /* any neighbourhood call */
 
-/* coll.c: job rank of a failed member of c (of either group, or of a related one); -1: none. */
-int coll_failed_member(struct comm *c);
-
 /* ctxid.c */
 void ctx_start(struct coll_room *room);
 void ctx_stop(struct coll_room *room);

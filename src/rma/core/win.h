@@ -61,6 +61,7 @@ struct rma_node { /* this window's node, private view */
     char *page;
     struct shmbar *bar;
     struct shmpair *pairs;
+    struct coll_piece *pieces; /* leader: room to send the key to the others, until it has */
     struct rma_box *boxes;   /* [nears], or NULL: no peer reaches this memory by CMA */
     struct shmnode n;
     unsigned bars;           /* barriers that this process arrived at */

@@ -287,7 +287,7 @@ int rma_win_free(struct rma_win *w)
     rma_barriers_wait(w, 0);
     w->free.under_way = 1;
     if (w->all_near)
-        rma_node_barrier(w);
+        (void)rma_node_barrier(w); /* the error is w->dead */
     else
         last_barrier(w);
     rma_free_sync(w);

@@ -148,9 +148,9 @@ int rma_node_shared(struct rma_win *w, int noncontig)
 {
     unsigned me = w->node.n.me;
     struct rma_peer *first = rma_peer_of(w, 0);
-    rma_node_barrier(w); /* all sizes are there */
-    if (comm_misaligned(w->comm)) /* or not */
-        return comm_verdict(w->comm);
+    int met = rma_node_barrier(w); /* all sizes are there */
+    if (met)
+        return met;
     if (w->node.area)
         return shared_in_area(w, noncontig);
     uint64_t total = part_offset(w, w->nears, noncontig);
@@ -165,9 +165,9 @@ int rma_node_shared(struct rma_win *w, int noncontig)
             mem_segment_key(w->mem.made, &first->key);
         first->error = err ? MPI_ERR_NO_MEM : 0;
     }
-    rma_node_barrier(w);
-    if (comm_misaligned(w->comm))
-        return comm_verdict(w->comm);
+    met = rma_node_barrier(w);
+    if (met)
+        return met;
     if (me != 0 && total && !first->error)
         err = mem_segment_attach(&first->key, &w->mem.made);
     if (!err && first->error)

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coll/coll.h"
+
 /* --- near members -------------------------------------------------------------------------- */
 
 int rma_node_find(struct rma_win *w)
@@ -38,6 +40,8 @@ int rma_node_find(struct rma_win *w)
         if (w->near.near[i].rank == w->rank)
             w->node.n.me = i;
     w->node.n.peers = n;
+    if (w->node.n.me == 0 && n > 1 && !(w->node.pieces = malloc(n * sizeof *w->node.pieces)))
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for %u node peers", rma_call(), n);
     return MPI_SUCCESS;
 }
 
@@ -187,9 +191,9 @@ int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
     unsigned me = w->node.n.me;
     struct rma_peer *p = rma_peer_of(w, me);
     p->error = err ? err_class(err) : 0;
-    rma_node_barrier(w); /* all records are there */
-    if (comm_misaligned(w->comm)) /* or not */
-        return comm_verdict(w->comm);
+    int met = rma_node_barrier(w); /* all records are there */
+    if (met)
+        return met;
     for (unsigned i = 0; i < w->nears; i++)
         if (rma_peer_of(w, i)->error)
             return err ? err
@@ -203,9 +207,9 @@ int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
         w->all_mapped &= n->kind == RMA_NEAR_MAPPED && w->flavor != MPI_WIN_FLAVOR_DYNAMIC;
         n->me = (uint64_t)mem_host_index() + 1;
     }
-    rma_node_barrier(w); /* all have tried */
-    if (comm_misaligned(w->comm))
-        return comm_verdict(w->comm);
+    met = rma_node_barrier(w); /* all have tried */
+    if (met)
+        return met;
     if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC &&
         atomic_load_explicit(&p->unmapped, memory_order_relaxed) == 0)
         acc_hints |= ACC_ALL_MAPPED;
@@ -214,6 +218,5 @@ int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
     acc_ctl_init(w->near.near[me].acc, p->stripes, acc_hints);
     if (w->mem.made && w->mem.made->owner)
         mem_segment_shut(w->mem.made);
-    rma_node_barrier(w); /* all are ready */
-    return comm_misaligned(w->comm) ? comm_verdict(w->comm) : MPI_SUCCESS;
+    return rma_node_barrier(w); /* all are ready */
 }

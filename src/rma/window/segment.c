@@ -16,9 +16,9 @@
 #include <string.h>
 
 #include "coll/coll.h"
-#include "p2p/p2p.h"
+#include "obj/request.h"
 
-enum { LINE = 64, SETUP_TAG = 1 };
+enum { LINE = 64 };
 
 struct layout { /* offsets in the segment */
     size_t hosts, peers, peer_bytes, locks, lock_bytes, accs, acc_bytes, pairs, area, part, total;
@@ -74,39 +74,44 @@ static int page_make(struct rma_win *w, size_t bytes)
     return err;
 }
 
+/* The key goes from the leader to the near members, in an exchange of all members: as in each step
+ * of window creation, the failure of any ends it, since the leader may have given up because of one
+ * far away. */
+static int key_share(struct rma_win *w, struct mem_key *key)
+{
+    struct coll_piece in = {w->near.near[0].rank, key, sizeof *key}, *out = w->node.pieces;
+    struct request *r;
+    int leads = w->node.n.me == 0, n = 0;
+    for (unsigned i = 1; leads && i < w->nears; i++)
+        out[n++] = (struct coll_piece){w->near.near[i].rank, key, sizeof *key};
+    int err = coll_iexchange(w->comm, &in, !leads, out, n, &r);
+    if (err)
+        return err;
+    request_wait(r);
+    return request_finish(r, MPI_STATUS_IGNORE);
+}
+
 /* Leader: make it and publish the key; others: attach. Size 0 of the key: the leader failed. */
 static int page_share(struct rma_win *w, size_t bytes)
 {
     struct mem_key key = {.size = 0};
-    uint32_t ctx = w->comm->ctx_recv | CTX_RMA;
-    if (w->node.n.me == 0) {
-        int err = page_make(w, bytes);
-        if (!err && w->node.seg)
-            mem_segment_key(w->node.seg, &key);
-        int lost = MPI_SUCCESS;
-        /* one after another: some may wait behind a failed one */
-        for (unsigned i = 1; i < w->nears; i++) {
-            int peer = rma_world(w, w->near.near[i].rank);
-            int e = p2p_send_world(&key, sizeof key, peer, ctx, w->src, SETUP_TAG);
-            lost = lost ? lost : e;
-        }
-        if (lost)
-            return lost;
-        w->node.seg_id = key.seg_id >> 1;
-        return err ? err_from_errno(err, "segment of a window") : MPI_SUCCESS;
-    }
-    int leader = w->near.near[0].rank;
-    uint32_t src = w->comm->round_recv | (uint32_t)leader;
-    int err = p2p_recv_world(&key, sizeof key, rma_world(w, leader), ctx, src, SETUP_TAG);
-    if (err)
-        return err;
-    if (!key.size)
+    int leads = w->node.n.me == 0, err = leads ? page_make(w, bytes) : 0;
+    if (leads && !err && w->node.seg)
+        mem_segment_key(w->node.seg, &key);
+    int lost = key_share(w, &key);
+    free(w->node.pieces);
+    w->node.pieces = NULL;
+    if (lost)
+        return lost;
+    if (!leads && !key.size)
         return err_make(MPI_ERR_NO_MEM, "%s: rank %d could not make the segment of the window",
-                        rma_call(), leader);
-    err = mem_segment_attach(&key, &w->node.seg);
+                        rma_call(), w->near.near[0].rank);
+    if (!leads)
+        err = mem_segment_attach(&key, &w->node.seg);
     if (err)
         return err_from_errno(err, "segment of a window");
-    w->node.page = w->node.seg->base;
+    if (!leads)
+        w->node.page = w->node.seg->base;
     w->node.seg_id = key.seg_id >> 1;
     return MPI_SUCCESS;
 }
@@ -260,28 +265,40 @@ int rma_node_open(struct rma_win *w, uint64_t most_bytes, uint64_t kept)
 struct bar_wait {
     struct rma_win *w;
     unsigned number;
+    int err;
 };
+
+/* Some member may never come: it has failed, or has given up because another has, which may be far
+ * away. */
+static int will_not_meet(struct bar_wait *x)
+{
+    struct comm *c = x->w->comm;
+    if (comm_misaligned(c))
+        x->err = comm_verdict(c);
+    else if (boot_failed_count() && coll_failed_member(c) >= 0)
+        x->err = rma_failed_error(x->w, rankmap_find(x->w->map, coll_failed_member(c)));
+    return x->err != MPI_SUCCESS;
+}
 
 static int bar_over(void *arg)
 {
     struct bar_wait *x = arg;
-    if (shmbar_poll(x->w->node.bar, &x->w->node.n, x->number) != 0)
-        return 1;
-    if (comm_misaligned(x->w->comm)) /* some member will not come */
-        x->w->dead = 1;
-    return comm_misaligned(x->w->comm) != NULL;
+    return shmbar_poll(x->w->node.bar, &x->w->node.n, x->number) > 0 || will_not_meet(x);
 }
 
-void rma_node_barrier(struct rma_win *w)
+int rma_node_barrier(struct rma_win *w)
 {
-    struct bar_wait x = {w, ++w->node.bars};
+    struct bar_wait x = {w, ++w->node.bars, MPI_SUCCESS};
     shmbar_arrive(w->node.bar, &w->node.n, x.number);
     rma_await(w, WHY_WINDOW, bar_over, &x, "the other processes of a window", -1);
+    w->dead |= x.err != MPI_SUCCESS;
+    return x.err;
 }
 
 void rma_node_close(struct rma_win *w)
 {
     offer_back(w);
+    free(w->node.pieces);
     for (unsigned i = 0; i < w->nears; i++) {
         mem_segment_drop(w->near.near[i].seg);
         rma_alone_detach(&w->near.near[i]);

@@ -24,7 +24,8 @@ int rma_node_shared(struct rma_win *w, int noncontig);
 uint64_t rma_node_offer(struct rma_win *w); /* names a segment for reuse, if all name the same */
 /* Segment and words: a reused one, or a new one; MPI error code, the same everywhere. */
 int rma_node_open(struct rma_win *w, uint64_t most_bytes, uint64_t kept);
-void rma_node_barrier(struct rma_win *w);
+/* An error: not all have come, or will. All members on other nodes count, too. */
+int rma_node_barrier(struct rma_win *w);
 void rma_node_close(struct rma_win *w);
 
 /* --- peers.c: as segment.c ---- */
