@@ -9,12 +9,16 @@
 #include "base/log.h"
 #include "boot/boot.h"
 #include "coll/coll_types.h"
+#include "coll/newcomm.h"
 #include "obj/err.h"
 #include "obj/failed.h"
+#include "var/var.h"
 
 /* Communicators that this process does not know (yet), of which messages came. An honest process
  * sends for one that is being made. */
 enum { UNKNOWN_MAX = 4096 };
+/* So many records stay before it is tried to free some. */
+enum { SWEEP_MIN = 64 };
 
 /* --- records -------------------------------------------------------------------------- */
 
@@ -41,6 +45,7 @@ struct survive *survive_room(void)
     if (!s)
         log_fatal("no memory to go on after failures");
     map_init(&s->agrees);
+    s->sweep_at = SWEEP_MIN;
     map_init(&s->revocations);
     list_init(&s->unmade);
     list_init(&s->outbox);
@@ -59,6 +64,7 @@ static struct agree *record(uint64_t ctx)
         log_fatal("no memory to agree with other processes");
     a->ctx = ctx;
     s->unknown++;
+    pvar_set_add(pvar_proc(), PVAR_AGREEMENTS, 1);
     list_init(&a->early);
     return a;
 }
@@ -72,6 +78,58 @@ static void forget_run(struct agree *a)
     rankmap_drop(a->group[0]);
     rankmap_drop(a->group[1]);
     a->group[0] = a->group[1] = NULL;
+}
+
+/* --- records that no process will ask for ----------------------------------------------- */
+
+/* Are all processes of this job that live members of a? */
+static int covers_job(const struct agree *a)
+{
+    int living = 0, here = 0;
+    if (a->n < boot_size() - boot_failed_count())
+        return 0;
+    for (int i = 0; i < boot_size(); i++)
+        living += !boot_failed(boot_first() + i);
+    for (int m = 0; m < a->n; m++)
+        here += boot_is_own(agree_world(a, m)) && !boot_failed(agree_world(a, m));
+    return here == living;
+}
+
+static void mark(void *comm, void *survive)
+{
+    const struct comm *c = comm;
+    const struct survive *s = survive;
+    int side;
+    struct agree *a = c->ctx_recv == CTX_NONE ? NULL : map_get(&s->agrees, agree_key(c, &side));
+    if (a)
+        a->marked = 1;
+}
+
+/* After an agreement of all living processes of the job, none of which was in another meanwhile:
+ * each has ended those before (doc/design/survive.md). The records of communicators that live are
+ * needed, to count. */
+static void records_sweep(struct survive *s)
+{
+    struct agree **gone = malloc(s->agrees.count * sizeof *gone);
+    size_t n = 0, cursor = 0;
+    obj_each(OBJ_COMM, mark, s);
+    for (struct list *l = proc->obj->revoked.next; l != &proc->obj->revoked; l = l->next)
+        mark(LIST_OBJ(l, struct comm, hidden), s);
+    mark(proc->obj->world, s);
+    mark(proc->obj->self, s);
+    for (const struct map_entry *e; (e = map_next(&s->agrees, &cursor)) != NULL;) {
+        struct agree *a = e->value;
+        if (gone && !a->marked && a->known && a->own && !a->run && !a->nearly)
+            gone[n++] = a;
+        a->marked = 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        map_del(&s->agrees, gone[i]->ctx);
+        free(gone[i]);
+    }
+    pvar_set_add(pvar_proc(), PVAR_AGREEMENTS, -(uint64_t)n);
+    free(gone);
+    s->sweep_at = 2 * s->agrees.count > SWEEP_MIN ? 2 * s->agrees.count : SWEEP_MIN;
 }
 
 /* --- messages -------------------------------------------------------------------------- */
@@ -99,7 +157,11 @@ void agree_end(struct agree *a)
     for (uint32_t i = 0; i < a->value.nfailed; i++)
         boot_fail_now(agree_world(a, (int)a->value.failed[i]), "other processes agree on it");
     a->number++;
+    struct survive *s = survive_room();
+    int sweeps = a->value.alone && s->agrees.count >= s->sweep_at && covers_job(a);
     forget_run(a);
+    if (sweeps)
+        s->sweep_due = 1;
     progress_signal();
 }
 
@@ -237,7 +299,8 @@ static uint64_t mixed(uint64_t x)
 static struct agree_part own_part(const struct comm *c, int side, enum agree_call call,
                                   uint32_t flag)
 {
-    struct agree_part p = {.flag = {UINT32_MAX, UINT32_MAX}, .call = call, .alike = 1};
+    struct agree_part p = {.flag = {UINT32_MAX, UINT32_MAX}, .call = call, .alike = 1,
+                           .alone = !proc->threaded};
     p.flag[side] = flag;
     for (int i = 0, world; (world = comm_acked(c, &i)) >= 0;) {
         p.acked++;
@@ -254,6 +317,7 @@ static void enter(struct agree *a, const struct comm *c, int side, const struct 
         log_fatal("no memory to agree with other processes");
     survive_room()->unknown -= !a->known;
     a->known = 1;
+    a->own = !newcomm_mixed(c->map, c->remote ? c->remote : c->map);
     a->group[0] = rankmap_ref(side ? c->remote : c->map);
     a->group[1] = rankmap_ref(side ? c->map : c->remote);
     int first;
@@ -285,11 +349,15 @@ int agree_on(struct comm *c, enum agree_call call, uint32_t flag, uint32_t from,
     struct agree *a = record(agree_key(c, &side));
     struct agree_part part = own_part(c, side, call, flag);
     struct wait w = {a, a->number + 1};
+    struct survive *s = survive_room();
     if (a->run)
         return err_make(MPI_ERR_OTHER, "another thread is in an agreement on the communicator");
     enter(a, c, side, &part, from);
     progress_wait_why(has_ended, &w, "the living members to agree", -1, WHY_COLLECTIVE, NULL);
     *out = a->value;
+    if (s->sweep_due)
+        records_sweep(s);
+    s->sweep_due = 0;
     return out->call ? MPI_SUCCESS
                      : err_make(MPI_ERR_OTHER, "members of the communicator are in different "
                                                "calls: some agree, others shrink it");

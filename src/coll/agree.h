@@ -21,7 +21,7 @@ struct agree_part {
     uint32_t call;      /* enum agree_call; 0: they differ */
     uint32_t alike;     /* all have acknowledged the same failed members: */
     uint32_t acked;     /* ... so many, */
-    uint32_t unused;
+    uint32_t alone;     /* none of them can be in another agreement at the same time */
     uint64_t acked_sum; /* ... and the sum of their mixed ranks */
 };
 
@@ -33,6 +33,7 @@ struct agree_value {
     uint32_t unacked; /* a failed member was not acknowledged by all */
     uint64_t ctx[4];  /* AGREE_SHRINK: ids that group 0 and 1 receive with; those of their local
                        * communicators */
+    uint32_t alone;   /* of all members: struct agree_part */
     uint32_t more;    /* more members have failed than it names */
     uint32_t nfailed;
     uint32_t failed[AGREE_NAMED]; /* members, ascending */
@@ -70,12 +71,14 @@ struct agree_run {
 enum agree_heard { AGREE_NOT, AGREE_REPORTED, AGREE_ACCEPTED };
 
 /* One for each communicator on which there was an agreement, or of which a message came. It stays
- * when the communicator is freed: others may yet ask for the last value. */
+ * when the communicator is freed: others may yet ask for the last value, until records_sweep(). */
 struct agree {
     uint64_t ctx;
     struct rankmap *group[2]; /* while `run`; [1] NULL: an intracommunicator */
     int me, n;                /* while `run`: this member, all members */
     int known;                /* this process has been in one of them */
+    int own;                  /* ... and all members are of this job */
+    int marked;               /* while records_sweep(): the communicator lives */
     uint32_t number;          /* agreements that have ended here */
     struct agree_value value; /* of the last */
     struct agree_run *run;    /* NULL: this process is in none */
@@ -93,6 +96,8 @@ struct agree_early {
 struct survive {
     struct map agrees;     /* ctx -> struct agree */
     unsigned unknown;      /* ... of them, those that this process has never entered */
+    size_t sweep_at;       /* records_sweep() is tried when there are so many; */
+    int sweep_due;         /* ... and an agreement has ended that allows it */
     struct map revocations; /* revoke.c: key of a communicator -> struct revocation */
     struct list unmade;    /* ... those of communicators that this process does not have, the oldest
                             * first */

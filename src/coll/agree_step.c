@@ -43,6 +43,7 @@ static void merge(struct agree_part *p, const struct agree_part *q)
     p->flag[1] &= q->flag[1];
     if (p->call != q->call)
         p->call = 0;
+    p->alone &= q->alone;
     p->alike &= q->alike != 0 && p->acked == q->acked && p->acked_sum == q->acked_sum;
 }
 
@@ -53,7 +54,7 @@ static void form(struct agree *a)
     struct agree_value *v = &run->value;
     uint32_t failed = 0;
     *v = (struct agree_value){.flag = {run->part.flag[0], run->part.flag[1]},
-                              .call = run->part.call};
+                              .call = run->part.call, .alone = run->part.alone};
     for (int m = 0; m < a->n; m++) {
         if (!has_failed(a, m))
             continue;

@@ -206,8 +206,8 @@ int part_make(void *buf, int partitions, MPI_Aint count, struct dt_type *t, int 
     return err;
 }
 
-/* A started send whose partitions are not all ready: what it has claimed would stay so. The messages
- * under way end by themselves. */
+/* A started send whose partitions are not all ready: what it has claimed would stay claimed. The
+ * messages under way end by themselves. */
 void part_revoke(struct request *r)
 {
     struct part *p = (struct part *)r;

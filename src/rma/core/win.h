@@ -56,8 +56,7 @@ struct rma_node { /* this window's node, private view */
     char *area;              /* short windows lie here, `part` bytes each; NULL: none */
     uint64_t part;
     uint8_t reusable;        /* every member has finished with it */
-    /* while the members agree: another thread must not offer the same segment */
-    struct rma_cached_seg offer;
+    struct rma_cached_seg offer; /* while members agree: another thread must not offer it, too */
     char *page;
     struct shmbar *bar;
     struct shmpair *pairs;
