@@ -244,18 +244,19 @@ static void acked(void *arg)
 
 /* --- orders that chance does not bring -------------------------------------------- */
 
-/* From the time when it has got so many messages of agreements, what it sends of them stays under
- * way. */
+/* From the time when it has got and sent so many messages of agreements, what it sends of them
+ * stays under way. */
 struct mute {
     struct progress_hook hook;
     int rank, size;
-    long got;
+    long got, sent;
 };
 
 static int mute_look(void *arg)
 {
     struct mute *m = arg;
-    if (sim_received(m->rank, AM_COLL + COLL_PKT_AGREE) < m->got)
+    if (sim_received(m->rank, AM_COLL + COLL_PKT_AGREE) < m->got ||
+        sim_sent(m->rank, AM_COLL + COLL_PKT_AGREE) < m->sent)
         return 0;
     progress_hook_del(&m->hook);
     for (int r = 0; r < m->size; r++)
@@ -264,10 +265,10 @@ static int mute_look(void *arg)
     return 0;
 }
 
-static void mute_set(struct mute *m, int rank, int size, long got)
+static void mute_set(struct mute *m, int rank, int size, long got, long sent)
 {
     *m = (struct mute){.hook = {.fn = mute_look, .arg = m}, .rank = rank, .size = size,
-                       .got = got};
+                       .got = got, .sent = sent};
     progress_hook_add(&m->hook);
     mute_look(m);
 }
@@ -281,7 +282,7 @@ static void decided(void *arg)
     scene(&rank, &size);
     int flag = rank ? 3 : 2;
     if (!rank)
-        mute_set(&mute, rank, size, 2 + 1); /* UP of both, ACK of one */
+        mute_set(&mute, rank, size, 2 + 1, 2); /* UP of both, ACK of one; ACCEPT to both */
     int err = class_of(MPIX_Comm_agree(MPI_COMM_WORLD, &flag));
     one_result(0, flag, err, 0, 0);
     SIM_CHECK(flag == 2);
@@ -302,7 +303,7 @@ static void unheard(void *arg)
     hear_of_death(0);
     int flag = rank == 1 ? 2 : 3;
     if (rank == 1) {
-        mute_set(&mute, rank, size, 0);
+        mute_set(&mute, rank, size, 0, 0);
         doom_set(&doom, 200);
     }
     int err = class_of(MPIX_Comm_agree(MPI_COMM_WORLD, &flag));

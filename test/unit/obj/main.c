@@ -6,6 +6,7 @@ Suite *suite_comm(void);
 Suite *suite_dims(void);
 Suite *suite_err(void);
 Suite *suite_errhandler(void);
+Suite *suite_failed(void);
 Suite *suite_group(void);
 Suite *suite_info(void);
 Suite *suite_obj(void);
@@ -16,6 +17,6 @@ int main(void)
 {
     Suite *(*const suites[])(void) = {suite_obj,  suite_err,    suite_errhandler, suite_group,
                                       suite_comm, suite_attr,   suite_info,       suite_neighbors,
-                                      suite_dims, suite_request};
+                                      suite_dims, suite_request, suite_failed};
     return unit_run(suites, (int)(sizeof suites / sizeof *suites));
 }

@@ -1,0 +1,181 @@
+/* test_agree.c - coll/agree.c: what is agreed on, failures that are acknowledged by all or not,
+ * messages that break the rules, records that are freed. */
+#include "live.h"
+#include "unit.h"
+
+#include "coll/agree.h"
+#include "coll/survive.h"
+#include "obj/err.h"
+#include "obj/failed.h"
+#include "var/var.h"
+
+Suite *suite_agree(void);
+
+static void ok(int err)
+{
+    job_check(err == MPI_SUCCESS);
+}
+
+static void body_flag(void)
+{
+    live_start();
+    struct comm *c = proc->obj->world;
+    for (int i = 0; i < 3; i++) {
+        int flag = ~(1 << (c->rank + i));
+        ok(coll_agree(c, &flag));
+        job_check(flag == ~(((1 << c->size) - 1) << i));
+    }
+    struct agree_value v;
+    if (c->size > 1) { /* different calls: an error at all */
+        enum agree_call call = c->rank ? AGREE_FLAG : AGREE_SHRINK;
+        job_check(err_class(agree_on(c, call, 1, 0, &v)) == MPI_ERR_OTHER);
+    }
+    int flag = 1;
+    ok(coll_agree(c, &flag));
+    live_stop();
+}
+
+START_TEST(bits_that_all_have_set)
+{
+    for (int n = 1; n <= 6; n++)
+        ck_assert_int_eq(job_run(n, NULL, body_flag, 30), 0);
+}
+END_TEST
+
+/* The last process has failed for the others; it is silent. */
+static void lose_last(struct comm *c)
+{
+    ok(coll_barrier(c));
+    job_check(boot_barrier() == 0);
+    if (c->rank == c->size - 1) {
+        job_check(boot_barrier() == 0);
+        _exit(0);
+    }
+    boot_fail_now(c->size - 1, "for this test");
+    progress_poll();
+}
+
+static void leave(void)
+{
+    job_check(boot_barrier() == 0);
+    _exit(0); /* all do not meet again */
+}
+
+static void body_acked(void)
+{
+    live_start();
+    struct comm *c = proc->obj->world;
+    int flag = 3, i = 0;
+    lose_last(c);
+    job_check(err_class(coll_agree(c, &flag)) == MPIX_ERR_PROC_FAILED && flag == 3);
+    if (c->rank == 0)
+        comm_ack(c);
+    flag = c->rank ? 6 : 3;
+    job_check(err_class(coll_agree(c, &flag)) == MPIX_ERR_PROC_FAILED);
+    job_check(flag == (c->size > 2 ? 2 : 3) || c->size == 2);
+    if (c->rank)
+        comm_ack(c);
+    job_check(comm_acked(c, &i) == c->size - 1 && comm_acked(c, &i) == -1);
+    ok(coll_agree(c, &flag));
+    leave();
+}
+
+START_TEST(an_error_until_all_have_acknowledged)
+{
+    for (int n = 3; n <= 5; n++)
+        ck_assert_int_eq(job_run(n, NULL, body_acked, 30), 0);
+}
+END_TEST
+
+static size_t kept(void)
+{
+    size_t n = proc->coll->survive->agrees.count;
+    job_check(atomic_load(&pvar_proc()->v[PVAR_AGREEMENTS]) == n);
+    return n;
+}
+
+static void agree_and_drop(struct comm *of, int n)
+{
+    struct comm *d;
+    for (int i = 0; i < n; i++) {
+        int flag = i;
+        ok(coll_comm_dup(of, &d));
+        d->maker = NULL;
+        ok(coll_agree(d, &flag));
+        job_check(flag == i);
+        comm_drop(d);
+    }
+}
+
+/* Only an agreement of all lets records go. That of MPI_COMM_WORLD, which lives, stays. */
+static void body_records(void)
+{
+    live_start();
+    struct comm *c = proc->obj->world, *self;
+    int flag = 1, one = c->rank;
+    ok(coll_agree(c, &flag));
+    agree_and_drop(c, 1000);
+    job_check(kept() <= 65 && map_get(&proc->coll->survive->agrees, comm_ctx(c)));
+    ok(coll_agree(c, &flag));
+    struct rankmap *m = rankmap_make(&one, 1);
+    uint64_t id;
+    ok(coll_ctx_agree_map(c, m, 0, 0, &id));
+    self = comm_make(m, 0, NULL, id, id);
+    agree_and_drop(self, 200);
+    job_check(c->size == 1 || kept() >= 200);
+    ok(coll_agree(c, &flag));
+    job_check(kept() <= 65 && flag == 1);
+    job_check(proc->coll->survive->unknown == 0);
+    comm_drop(self);
+    rankmap_drop(m);
+    live_stop();
+}
+
+START_TEST(records_are_freed)
+{
+    ck_assert_int_eq(job_run(1, NULL, body_records, 30), 0);
+    ck_assert_int_eq(job_run(3, NULL, body_records, 30), 0);
+}
+END_TEST
+
+/* Messages that break the rules change nothing. */
+static void body_malformed(void)
+{
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct agree_msg m = {.ctx = comm_ctx(c), .number = 1, .step = AGREE_UP};
+    size_t len = offsetof(struct agree_msg, value.failed);
+    const struct agree_msg bad[] = {{.ctx = m.ctx, .number = 0, .step = AGREE_UP},
+                                    {.ctx = m.ctx, .number = 1, .step = AGREE_ASK + 1},
+                                    {.ctx = m.ctx, .number = 1, .step = 0},
+                                    {.ctx = m.ctx, .number = 1, .step = AGREE_UP,
+                                     .value.nfailed = AGREE_NAMED + 1}};
+    if (c->rank == 1) {
+        for (int i = 0; i < 4; i++)
+            outbox_send(0, AM_COLL + COLL_PKT_AGREE, &bad[i], len);
+        outbox_send(0, AM_COLL + COLL_PKT_AGREE, &m, len - 1);
+    }
+    int flag = 5 << c->rank;
+    ok(coll_agree(c, &flag));
+    job_check(flag == 0 && proc->coll->survive->agrees.count == 1);
+    live_stop();
+}
+
+START_TEST(messages_that_break_the_rules)
+{
+    ck_assert_int_eq(job_run(2, NULL, body_malformed, 30), 0);
+}
+END_TEST
+
+Suite *suite_agree(void)
+{
+    Suite *s = suite_create("coll/agree");
+    TCase *t = tcase_create("agree");
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, bits_that_all_have_set);
+    tcase_add_test(t, an_error_until_all_have_acknowledged);
+    tcase_add_test(t, records_are_freed);
+    tcase_add_test(t, messages_that_break_the_rules);
+    suite_add_tcase(s, t);
+    return s;
+}

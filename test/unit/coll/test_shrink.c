@@ -1,0 +1,96 @@
+/* test_shrink.c - coll/shrink.c: the communicator of the living keeps their order, on revoked ones,
+ * too; nothing else goes on there (coll/revoke.c). */
+#include "live.h"
+#include "unit.h"
+
+#include "coll/survive.h"
+#include "obj/err.h"
+
+Suite *suite_shrink(void);
+
+static void ok(int err)
+{
+    job_check(err == MPI_SUCCESS);
+}
+
+static void body_shrink(void)
+{
+    live_start();
+    struct comm *c = proc->obj->world, *made, *again;
+    int gone = c->size / 2, me = c->rank;
+    ok(coll_barrier(c));
+    job_check(boot_barrier() == 0);
+    if (me == gone) {
+        job_check(boot_barrier() == 0);
+        _exit(0);
+    }
+    boot_fail_now(gone, "for this test");
+    progress_poll();
+    ok(coll_shrink(c, &made));
+    job_check(made->size == c->size - 1 && made->rank == me - (me > gone));
+    for (int i = 0; i < made->size; i++)
+        job_check(comm_world(made, i) == i + (i >= gone));
+    int64_t n = 1;
+    ok(coll_allreduce_i64(&n, 1, COLL_SUM, made));
+    job_check(n == made->size);
+    ok(coll_shrink(made, &again));
+    job_check(again->size == made->size && comm_ctx(again) != comm_ctx(made));
+    ok(coll_barrier(again));
+    comm_drop(again);
+    comm_drop(made);
+    job_check(boot_barrier() == 0);
+    _exit(0);
+}
+
+START_TEST(the_living_keep_their_order)
+{
+    for (int n = 3; n <= 5; n++)
+        ck_assert_int_eq(job_run(n, NULL, body_shrink, 30), 0);
+}
+END_TEST
+
+static void body_revoked(void)
+{
+    live_start();
+    struct comm *c = proc->obj->world, *d, *made;
+    int h, flag = 3 + c->rank;
+    int64_t n = 1;
+    ok(coll_comm_dup(c, &d));
+    d->maker = NULL;
+    h = d->obj.handle;
+    if (c->rank == c->size - 1)
+        coll_revoke(d);
+    int err = c->rank < c->size - 1 ? coll_allreduce_i64(&n, 1, COLL_SUM, d) : MPI_SUCCESS;
+    job_check(c->rank == c->size - 1 || err_class(err) == MPIX_ERR_REVOKED);
+    job_check(d->revoked && !obj_find(OBJ_COMM, h) && comm_find(h) == d);
+    coll_revoke(d); /* nothing more */
+    ok(coll_agree(d, &flag));
+    ok(coll_shrink(d, &made));
+    job_check(!made->revoked && made->size == c->size);
+    ok(coll_barrier(made));
+    comm_drop(made);
+    ok(comm_release(d));
+    job_check(!comm_find(h));
+    n = 1;
+    ok(coll_allreduce_i64(&n, 1, COLL_SUM, c));
+    job_check(n == c->size);
+    live_stop();
+}
+
+START_TEST(a_revoked_one_can_be_shrunk)
+{
+    for (int n = 1; n <= 5; n++)
+        ck_assert_int_eq(job_run(n, NULL, body_revoked, 30), 0);
+}
+END_TEST
+
+Suite *suite_shrink(void)
+{
+    Suite *s = suite_create("coll/shrink");
+    TCase *t = tcase_create("shrink");
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, the_living_keep_their_order);
+    tcase_add_test(t, a_revoked_one_can_be_shrunk);
+    suite_add_tcase(s, t);
+    return s;
+}
