@@ -52,7 +52,7 @@ static void may_die(void)
 /* Those that wait for a process that lives, and sends nothing, are let go. */
 static void revoked(void)
 {
-    int from = (rank + 1) % size, flag;
+    int from = (rank + 1) % size, flag = 0;
     MPI_Request r = MPI_REQUEST_NULL;
     if (from == victim)
         from = (from + 1) % size;
