@@ -209,12 +209,6 @@ struct align {
     char *verdict;         /* the brief text; NULL: none */
 };
 
-/* A process has failed, or a communicator was revoked: members leave calls, and differ lawfully. */
-static inline int calls_may_differ(void)
-{
-    return boot_failed_count() || proc->obj->revocations;
-}
-
 struct check_post { /* a message that waits for room */
     struct list link;
     int dst, type;
@@ -268,6 +262,8 @@ int check_is_fatal(const struct comm *c); /* its error handler ends the job */
 void align_windows(void); /* their error handlers, for check_is_fatal() */
 void align_all(void);     /* a record of each communicator that this process has */
 /* judge.c */
+/* A process has failed, or a communicator was revoked: members leave calls, and differ lawfully. */
+int calls_may_differ(void);
 int judge_init(void);
 /* What the judge is to do with a ring, besides. */
 enum ring_wish { RING_ONLY, RING_ACK, RING_EXPLAIN /* an error: compare all members' */ };
