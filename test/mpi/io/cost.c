@@ -60,10 +60,16 @@ static MPI_Datatype interleaved(void)
 static void independent(void)
 {
     long long calls = pv_get("io_system_calls"), locks = pv_get("io_locks");
+    long long own = pv_get("io_calls"), asked = pv_get("io_bytes_asked");
+    long long moved = pv_get("io_bytes_moved"), ns = pv_get("io_ns");
     MPI_File f = opened("disable", MPI_BYTE);
     MPI_Status st;
     CHECK_EQ(MPI_File_write_at(f, 0, buf, sizeof buf, MPI_BYTE, &st), 0);
     CHECK_EQ(pv_get("io_system_calls") - calls, 1);
+    CHECK_EQ(pv_get("io_calls") - own, 1);
+    CHECK_EQ(pv_get("io_bytes_asked") - asked, sizeof buf);
+    CHECK_EQ(pv_get("io_bytes_moved") - moved, sizeof buf);
+    CHECK(pv_get("io_ns") > ns);
     CHECK_EQ(MPI_File_write_shared(f, buf, 100, MPI_BYTE, &st), 0);
     CHECK_EQ(MPI_File_write_ordered(f, buf, 100, MPI_BYTE, &st), 0);
     CHECK_EQ(pv_get("io_system_calls") - calls, 3);

@@ -89,8 +89,9 @@ static void one_way(int how)
         out[i] = (char)(i * 5 + i / 509 + mt_rank + how);
     memset(in, 0, N);
     int err = moved(f, 1, how);
-    if (is("space") || is("broken"))
-        judge(err, is("space") ? MPI_ERR_NO_SPACE : MPI_ERR_IO, 1, how > 0);
+    if (is("space") || is("quota") || is("broken"))
+        judge(err, is("space") ? MPI_ERR_NO_SPACE : is("quota") ? MPI_ERR_QUOTA : MPI_ERR_IO, 1,
+              how > 0);
     else
         CHECK_EQ(err, 0);
     CHECK_EQ(MPI_File_sync(f), 0);

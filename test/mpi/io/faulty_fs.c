@@ -2,6 +2,7 @@
  *   none      what is asked for
  *   short     moves 1000 bytes a call at most
  *   space     has room for 100000 bytes: what crosses that is cut, what lies behind is ENOSPC
+ *   quota     the same, with EDQUOT
  *   broken    returns EIO for what touches byte 100000
  *   nolocks   refuses locks of ranges
  * In all of them each call goes to the file system, as nothing is cached. It ends when the mount
@@ -97,9 +98,10 @@ static int write_it(const char *path, const char *buf, size_t n, off_t at,
 {
     if (is_broken(at, n))
         return -EIO;
-    if (is("space") && at >= LIMIT)
-        return -ENOSPC;
-    if (is("space") && at + (off_t)n > LIMIT)
+    int limited = is("space") || is("quota");
+    if (limited && at >= LIMIT)
+        return is("quota") ? -EDQUOT : -ENOSPC;
+    if (limited && at + (off_t)n > LIMIT)
         n = (size_t)(LIMIT - at);
     n = is("short") && n > PART ? PART : n;
     if (at + (off_t)n > ROOM)

@@ -443,6 +443,43 @@ static void split_misuse(void)
     gone(0);
 }
 
+/* Memory that goes downwards from its first element; filetypes with a negative lower bound. */
+static void negative_bounds(void)
+{
+    enum { N = 500 };
+    int v[N], w[N];
+    MPI_Datatype down, ft, t;
+    MPI_Status st;
+    MPI_File f = opened(MPI_COMM_WORLD, 0, 0);
+    for (int i = 0; i < N; i++)
+        v[i] = mt_rank * 1000 + i;
+    MPI_Type_create_hvector(N, 1, -(MPI_Aint)sizeof(int), MPI_INT, &down);
+    MPI_Type_commit(&down);
+    MPI_Type_create_resized(MPI_INT, -8, 4 * (MPI_Aint)mt_size, &ft);
+    MPI_Type_commit(&ft);
+    OK(MPI_File_set_view(f, 4 * mt_rank, MPI_INT, ft, "native", MPI_INFO_NULL));
+    OK(MPI_File_write_at_all(f, 0, &v[N - 1], 1, down, &st));
+    CHECK_EQ(got(&st, down), 1);
+    OK(MPI_File_read_at(f, 0, w, N, MPI_INT, &st));
+    for (int i = 0; i < N; i++)
+        if (!CHECK_EQ(w[i], v[N - 1 - i]))
+            break;
+    memset(w, 0, sizeof w);
+    OK(MPI_File_read_at_all(f, 0, &w[N - 1], 1, down, &st));
+    CHECK(!memcmp(w, v, sizeof w));
+    MPI_Type_free(&ft);
+    /* data in front of the displacement are an error */
+    MPI_Type_create_hvector(1, 1, 4, MPI_INT, &t);
+    MPI_Type_create_hindexed(1, &(int){1}, &(MPI_Aint){-4}, t, &ft);
+    MPI_Type_commit(&ft);
+    CHECK(MPI_File_set_view(f, 0, MPI_INT, ft, "native", MPI_INFO_NULL) != MPI_SUCCESS);
+    MPI_Type_free(&t);
+    MPI_Type_free(&ft);
+    MPI_Type_free(&down);
+    OK(MPI_File_close(&f));
+    gone(0);
+}
+
 /* One process writes more than 2 GiB and 2^31 elements of a memory that is one MiB; another reads
  * the last of it. */
 static void huge(void)
@@ -497,6 +534,7 @@ int main(int argc, char **argv)
         return mt_finish();
     }
     huge_displacements();
+    negative_bounds();
     etype_with_holes(0);
     etype_with_holes(1);
     atomic_overlap(0);

@@ -1,21 +1,25 @@
 /* patterns.c - one access of a kind to a file, for a look from outside (outside.test).
- * patterns KIND FILE: collective, begun (nonblocking collective), shared, read (strided), write
+ * patterns KIND FILE: collective, stripes (the same, striping_unit is STRIPE), begun (nonblocking
+ * collective), shared, read (strided), write
  * (strided), gaps (the same, and the gaps may be written, too), memory (strided in memory alone),
  * atomic, open (not closed). */
 #include "../mt.h"
 
+#define STRIPE "131072"
 enum { BLOCK = 1024, BLOCKS = 64, SHARED = 10 };
 static char buf[2 * BLOCK * BLOCKS];
 
 /* Rank r has every every-th block, from the r-th on. */
-static MPI_File opened(const char *name, int every, int gaps)
+static MPI_File opened(const char *name, int every, const char *kind)
 {
     MPI_File f;
     MPI_Datatype t, ft;
     MPI_Info i;
     MPI_Info_create(&i);
-    if (gaps)
+    if (!strcmp(kind, "gaps"))
         MPI_Info_set(i, "romio_ds_write", "enable");
+    if (!strcmp(kind, "stripes"))
+        MPI_Info_set(i, "striping_unit", STRIPE);
     CHECK_EQ(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, i, &f), 0);
     MPI_Info_free(&i);
     MPI_Type_contiguous(BLOCK, MPI_BYTE, &t);
@@ -36,8 +40,8 @@ int main(int argc, char **argv)
     MPI_Request r;
     MPI_Datatype t;
     MPI_File f = opened(argc > 2 ? argv[2] : "", !strcmp(kind, "memory") ? 1 : mt_size,
-                        !strcmp(kind, "gaps"));
-    if (!strcmp(kind, "collective")) {
+                        kind);
+    if (!strcmp(kind, "collective") || !strcmp(kind, "stripes")) {
         CHECK_EQ(MPI_File_write_at_all(f, 0, buf, n, MPI_BYTE, MPI_STATUS_IGNORE), 0);
     } else if (!strcmp(kind, "begun")) {
         CHECK_EQ(MPI_File_iwrite_at_all(f, 0, buf, n, MPI_BYTE, &r), 0);

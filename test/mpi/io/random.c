@@ -28,6 +28,7 @@ struct program {
     int units, bytes, tiles, disp, size, owner[UNITS];
     int mine, skip; /* own units of a tile; own units that are left out at the begin */
     int blk, gap;   /* memory: blocks of bytes and gaps */
+    int last;       /* where its first block lies, if each further one is in front; else 0 */
     MPI_Datatype etype, filetype, memory;
     MPI_File f;
 };
@@ -101,13 +102,21 @@ static void memory(struct program *p, int n)
     p->blk = 1 + below(3) * below(2000);
     p->blk = n % p->blk ? 1 : p->blk;
     p->gap = below(3) ? 0 : below(50);
-    MPI_Type_create_hvector(n / p->blk, p->blk, p->blk + p->gap, MPI_BYTE, &p->memory);
+    int each = p->blk + p->gap, down = n > p->blk && below(4) == 0;
+    p->last = down ? (n / p->blk - 1) * each : 0;
+    MPI_Type_create_hvector(n / p->blk, p->blk, down ? -each : each, MPI_BYTE, &p->memory);
     MPI_Type_commit(&p->memory);
 }
 
 static int in_memory(const struct program *p, int i)
 {
-    return i / p->blk * (p->blk + p->gap) + i % p->blk;
+    int at = i / p->blk * (p->blk + p->gap);
+    return (p->last ? p->last - at : at) + i % p->blk;
+}
+
+static size_t in_all(const struct program *p, int n)
+{
+    return (size_t)(n / p->blk * (p->blk + p->gap) + p->gap + 1);
 }
 
 /* Where in the file the i-th own byte lies. */
@@ -160,7 +169,7 @@ static void one_program(int seed)
     if (!p.mine)
         p.skip = n = 0;
     memory(&p, n);
-    char *buf = mt_alloc((size_t)(in_memory(&p, n) + p.gap + 1));
+    char *buf = mt_alloc(in_all(&p, n));
     memset(model, 0, (size_t)p.size);
     memset(file, 0xee, (size_t)p.size);
     if (mt_rank == 0) {
@@ -169,12 +178,12 @@ static void one_program(int seed)
         close(fd);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    memset(buf, 0x11, (size_t)(in_memory(&p, n) + p.gap + 1));
+    memset(buf, 0x11, in_all(&p, n));
     for (int i = 0; i < n; i++) {
         buf[in_memory(&p, i)] = (char)value(in_file(&p, i), seed);
         model[in_file(&p, i)] = (unsigned char)(value(in_file(&p, i), seed) ^ 0xee);
     }
-    move(&p, how, 1, buf, n);
+    move(&p, how, 1, buf + p.last, n);
     MPI_Allreduce(MPI_IN_PLACE, model, p.size, MPI_BYTE, MPI_BXOR, MPI_COMM_WORLD);
     int fd = open(name, O_RDONLY);
     CHECK_EQ(pread(fd, file, (size_t)p.size, 0), p.size);
@@ -183,8 +192,8 @@ static void one_program(int seed)
         bad = file[i] != (model[i] ^ 0xee) ? i + 1 : 0;
     MUST(!bad, "seed %d: byte %d of %d is wrong in the file", seed, bad - 1, p.size);
     MPI_Barrier(MPI_COMM_WORLD);
-    memset(buf, 0x22, (size_t)(in_memory(&p, n) + p.gap + 1));
-    move(&p, (how + seed) % 6, 0, buf, n);
+    memset(buf, 0x22, in_all(&p, n));
+    move(&p, (how + seed) % 6, 0, buf + p.last, n);
     bad = 0;
     for (int i = 0; i < n && !bad; i++) {
         bad = buf[in_memory(&p, i)] != (char)value(in_file(&p, i), seed) ? i + 1 : 0;
