@@ -196,8 +196,12 @@ int check_coll(const struct coll_args *a, enum check_form form, const void *site
     struct comm *c = a->comm;
     struct align *of = c->check;
     uint32_t before = of ? of->h.calls : 0;
-    if (!of || c->misaligned || !history_repeats(&of->h, a, form, site))
+    const struct align_repeat *r = NULL;
+    if (of && !c->misaligned)
+        r = history_repeats(&of->h, a, form, site);
+    if (!r)
         return coll_slowly(a, form, site, turn);
+    history_put(&of->h, r, 0, 0);
     turn->outer = k->inside;
     turn->of = of;
     turn->comm = c;
@@ -208,6 +212,21 @@ int check_coll(const struct coll_args *a, enum check_form form, const void *site
     if (cvar.coll_check >= CHECK_GUARD)
         guard(c, of);
     return MPI_SUCCESS;
+}
+
+/* At level 2 the others wait for the note alone. */
+int check_may_wait(const struct coll_args *a, const void *site)
+{
+    struct comm *c = a->comm;
+    struct align *of = c->check;
+    if (!of || c->misaligned)
+        return 0;
+    if (cvar.coll_check < CHECK_GUARD)
+        return 1;
+    const struct align_repeat *r = history_repeats(&of->h, a, CHECK_BLOCKING, site);
+    if (r && !of->unguarded)
+        coll_note(c, (uint32_t)history_mix(of->h.hist, r->key));
+    return r != NULL;
 }
 
 static struct align_call plain(const struct comm *c, enum check_call call)

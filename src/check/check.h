@@ -52,6 +52,9 @@ void check_finalize(void);
  * and returns what the caller is to return. `site`: a return address in the program. */
 int check_coll(const struct coll_args *a, enum check_form form, const void *site,
                struct check_turn *turn);
+/* 1: check_coll() will not refuse this blocking call, and no process waits for what it notes. So
+ * the call may begin before it. */
+int check_may_wait(const struct coll_args *a, const void *site);
 int check_comm(struct comm *c, enum check_call call, const void *site, struct check_turn *turn);
 int check_leave(struct check_turn *turn, int err);
 /* An error of a call that completes requests of c: the same, if a difference explains it. */

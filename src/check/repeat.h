@@ -35,22 +35,18 @@ static inline struct align_repeat *history_repeat_at(struct align_history *h, ui
     return &h->repeat[(site >> 3 ^ site >> 6) % REPEATS];
 }
 
-/* 0: it is none, or the ring must grow. Nothing is kept at level 3, which has more to note. */
-static inline __attribute__((always_inline)) int history_repeats(struct align_history *h,
-                                                                 const struct coll_args *a,
-                                                                 enum check_form form,
-                                                                 const void *site)
+/* NULL: there is none, or the ring must grow. Level 3 keeps none: it has more to note. */
+static inline __attribute__((always_inline)) const struct align_repeat *
+history_repeats(struct align_history *h, const struct coll_args *a, enum check_form form,
+                const void *site)
 {
     const struct align_repeat *r = history_repeat_at(h, (uint64_t)(uintptr_t)site);
     uint32_t call = (uint32_t)a->call | (uint32_t)form << 8;
     if (r->site != (uint64_t)(uintptr_t)site || r->call != call)
-        return 0;
+        return NULL;
     if (r->type != a->rtype || r->count != a->rcount || r->op != a->op || r->root != a->root)
-        return 0;
-    if (h->calls == h->room)
-        return 0;
-    history_put(h, r, 0, 0);
-    return 1;
+        return NULL;
+    return h->calls == h->room ? NULL : r;
 }
 
 #endif

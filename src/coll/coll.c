@@ -57,16 +57,29 @@ static int no_memory(void)
     return err_make(MPI_ERR_NO_MEM, "no memory for one more collective operation");
 }
 
-int coll_run(const struct coll_args *a)
+static inline int by_messages(const struct coll_args *a)
 {
-    int err;
-    if (shm_run(a, &err))
-        return err;
     struct sched *s = sched_make(a);
     if (!s)
         return no_memory();
     coll_build(s);
     return sched_run(s);
+}
+
+int coll_run(const struct coll_args *a)
+{
+    int err;
+    return shm_run(a, &err) ? err : by_messages(a);
+}
+
+int coll_run_aside(const struct coll_args *a, void (*aside)(void *arg), void *arg)
+{
+    int err = MPI_SUCCESS;
+    if (!shm_set_aside(a->comm, aside, arg))
+        aside(arg);
+    int near = shm_run(a, &err);
+    shm_do_aside(a->comm);
+    return near ? err : by_messages(a);
 }
 
 int coll_begin(const struct coll_args *a, struct request **out)

@@ -72,6 +72,9 @@ struct coll_args {
 };
 
 int coll_run(const struct coll_args *a);
+/* The same. `aside` is work of the caller that no other process needs. It is done once: while this
+ * process waits for the others, or when the call is over. */
+int coll_run_aside(const struct coll_args *a, void (*aside)(void *arg), void *arg);
 /* *out is an internal request (handle 0): request_publish() it, or request_wait() +
  * request_finish(). */
 int coll_begin(const struct coll_args *a, struct request **out);

@@ -290,22 +290,43 @@ static void watch(const struct collcall *x, struct request *r)
         race_collective_prepared(&x->a, r);
 }
 
-/* With the checkers. A call that was refused for its arguments does not come here. */
-static __attribute__((noinline, cold)) int checked(struct collcall *x, struct request **r)
+struct note {
+    struct collcall *x;
+    struct check_turn turn;
+    int err;
+};
+
+/* The checker's note of the call. */
+static void make_note(void *arg)
 {
     static const enum check_form forms[] = {[COLLCALL_RUN] = CHECK_BLOCKING,
                                             [COLLCALL_BEGIN] = CHECK_NONBLOCKING,
                                             [COLLCALL_PREPARE] = CHECK_PERSISTENT};
-    struct check_turn turn;
-    int looks = proc->check != NULL, err = MPI_SUCCESS;
-    if (looks) {
-        err = check_coll(&x->a, forms[form_of(x)], x->site, &turn);
-        x->a.number = turn.of ? turn.before.calls + 1 : 0;
-    }
-    if (!err)
-        err = form_of(x) == COLLCALL_RUN ? coll_run(&x->a) : start(x, r);
-    if (looks)
-        err = check_leave(&turn, err);
+    struct note *n = arg;
+    struct collcall *x = n->x;
+    n->err = check_coll(&x->a, forms[form_of(x)], x->site, &n->turn);
+    x->a.number = n->turn.of ? n->turn.before.calls + 1 : 0;
+}
+
+static int run(struct collcall *x, struct request **r)
+{
+    return form_of(x) == COLLCALL_RUN ? coll_run(&x->a) : start(x, r);
+}
+
+static int run_noted(struct collcall *x, struct request **r)
+{
+    struct note n;
+    n.x = x;
+    if (form_of(x) == COLLCALL_RUN && check_may_wait(&x->a, x->site))
+        return check_leave(&n.turn, coll_run_aside(&x->a, make_note, &n));
+    make_note(&n);
+    return check_leave(&n.turn, n.err ? n.err : run(x, r));
+}
+
+/* With the checkers. A call that was refused for its arguments does not come here. */
+static __attribute__((noinline, cold)) int checked(struct collcall *x, struct request **r)
+{
+    int err = proc->check ? run_noted(x, r) : run(x, r);
     if (!err && proc->race)
         watch(x, *r);
     return err;

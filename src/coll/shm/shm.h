@@ -16,6 +16,10 @@
 
 /* 1: done, *err is the result; 0: not for shared memory, use messages. */
 int shm_run(const struct coll_args *a, int *err);
+/* coll_run_aside(): the next call does it, at the latest when it waits. 0: it may not, since c has
+ * no segment yet, and shm_run() may wait for messages of its own. */
+int shm_set_aside(const struct comm *c, void (*aside)(void *arg), void *arg);
+void shm_do_aside(const struct comm *c); /* if it is not done */
 /* coll_note(). */
 void shm_note(struct comm *c, uint32_t note);
 /* As coll_awaits(), of the waits of shm_run(). */

@@ -91,6 +91,30 @@ void shm_make(struct shm *m)
     }
 }
 
+int shm_set_aside(const struct comm *c, void (*aside)(void *arg), void *arg)
+{
+    struct shm *m = c->coll;
+    if (!m || m->state != SHM_READY)
+        return 0;
+    m->aside_arg = arg;
+    m->aside = aside;
+    return 1;
+}
+
+static __attribute__((noinline, cold)) void do_aside(struct shm *m)
+{
+    void (*aside)(void *arg) = m->aside;
+    m->aside = NULL;
+    aside(m->aside_arg);
+}
+
+void shm_do_aside(const struct comm *c)
+{
+    struct shm *m = c->coll;
+    if (m && m->aside)
+        do_aside(m);
+}
+
 void shm_note(struct comm *c, uint32_t note)
 {
     struct shm *m = c->coll;
@@ -157,9 +181,12 @@ static int member_failed(struct wait *w)
 
 static int wait_for(int (*cond)(void *), struct wait *w)
 {
-    if (!cond(w))
+    if (!cond(w)) {
+        if (w->m->aside)
+            do_aside(w->m);
         progress_wait_why(cond, w, "a collective operation", comm_world(w->m->comm, w->from),
                           WHY_COLLECTIVE, NULL);
+    }
     return w->dead < 0 ? MPI_SUCCESS : member_failed(w);
 }
 
@@ -216,6 +243,8 @@ int shm_meet(struct shm *m, struct slot *s, size_t bytes)
 {
     struct wait w = {m, 0, m->size, m->n, -1};
     shm_publish(m, s, bytes);
+    if (__builtin_expect(m->aside != NULL, 0)) /* while the number is on its way to the others */
+        do_aside(m);
     fence_full();
     if (entered(&w) && w.dead < 0)
         shm_wake_others(m);

@@ -47,6 +47,8 @@ struct shm {
     int size, rank;
     int *host;         /* host index of each member */
     struct comm *comm; /* not referenced: it owns this */
+    void (*aside)(void *arg); /* of shm_set_aside(); NULL: none, or it is done */
+    void *aside_arg;
     struct progress_hook hook; /* active while a slot is waited for: see shm_slot_open() */
 };
 
