@@ -114,6 +114,10 @@ int rma_win_size(const struct rma_win *w);    /* members */
 /* A wait for w, of enum progress_why, has lasted ns: count it. */
 void rma_win_waited(const void *w, int why, uint64_t ns);
 
+/* A wait for the posts or completes of w is over: the world rank that came last; -1: not known, or
+ * another wait. */
+int rma_win_came_last(const void *w, int why);
+
 /* "window "halo", lock_all granted; exposed" */
 void rma_win_about(const void *w, char *buf, size_t len);
 

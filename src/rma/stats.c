@@ -66,6 +66,13 @@ void rma_win_waited(const void *of, int why, uint64_t ns)
         rma_count((struct rma_win *)of, ids[why], ns);
 }
 
+int rma_win_came_last(const void *of, int why)
+{
+    const struct rma_win *w = of;
+    int rank = why == WHY_POST ? w->access.last : why == WHY_COMPLETE ? w->exposure.last : -1;
+    return rank < 0 ? -1 : rma_world(w, rank);
+}
+
 void rma_stats_print(void)
 {
     const struct pvar_set *all = pvar_proc();

@@ -23,14 +23,17 @@ static void wait_lasts(struct progress_seen *s)
         s->site = site_here();
 }
 
-static void wait_over(const struct progress_seen *s)
+static void wait_over(const struct progress_seen *seen)
 {
-    if (s->of)
-        rma_win_waited(s->of, s->why, s->until - s->since);
+    struct progress_seen s = *seen;
+    if (s.of)
+        rma_win_waited(s.of, s.why, s.until - s.since);
+    if (s.of && s.peer < 0) /* several were waited for */
+        s.peer = rma_win_came_last(s.of, s.why);
     if (proc->say && cvar.report)
-        say_note(s);
+        say_note(&s);
     if (proc->say && proc->say->trace)
-        trace_wait(proc->say->trace, s);
+        trace_wait(proc->say->trace, &s);
 }
 
 static void win_closed(struct rma_win *w)

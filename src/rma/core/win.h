@@ -133,7 +133,7 @@ struct rma_starter {
 };
 
 struct rma_win_access {         /* sync/access.c: PSCW access; the group, sorted by rank */
-    int *start;                 /* NULL: no such epoch */
+    int *start, last;           /* NULL: no such epoch; whose post was seen last, -1: none */
     uint8_t *waiting;           /* [i]: the post has not been seen */
     unsigned nstart, nwaiting, looks; /* members; posts to come; looks of operations for them */
     struct rma_scratch mem;
@@ -141,7 +141,7 @@ struct rma_win_access {         /* sync/access.c: PSCW access; the group, sorted
 };
 
 struct rma_win_exposure {       /* sync/exposure.c: PSCW exposure */
-    int *near;                  /* near peers whose complete has not been seen, -1: seen */
+    int *near, last; /* near peers whose complete is awaited, or -1; rank whose came last, or -1 */
     unsigned nnear;
     struct rma_starter *far;    /* far starters, ascending */
     unsigned nfar, completes_due; /* all of them; those that are not over */

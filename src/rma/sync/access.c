@@ -55,6 +55,7 @@ int rma_start_poll(struct rma_win *w)
             rma_gone_error(w, w->access.start[i]);
         if (got) {
             w->access.waiting[i] = 0;
+            w->access.last = w->access.start[i];
             w->access.nwaiting--;
             n++;
         }
@@ -78,13 +79,19 @@ static int near_posts_seen(void *arg)
     return 1;
 }
 
+/* The process that is waited for, where it is one. */
+static int poster(const struct rma_win *w)
+{
+    return w->access.nstart == 1 ? rma_world(w, w->access.start[0]) : -1;
+}
+
 /* A post that a failed process owes ends the wait. MPI_Win_complete reports it, as the epoch is
  * open. */
 void rma_near_posts_wait(struct rma_win *w)
 {
     if (!rma_in(w, SET_POSTS_OUT))
         return;
-    rma_await(w, WHY_POST, near_posts_seen, w, "the posts of a window", -1);
+    rma_await(w, WHY_POST, near_posts_seen, w, "the posts of a window", poster(w));
     /* MEM_SYNC after PROC_SYNC, for loads behind START: pairs with the fence before each post. */
     fence_full();
 }
@@ -116,6 +123,7 @@ int rma_start(struct rma_win *w, struct group *g, int assert)
     }
     w->access.nwaiting = assert & MPI_MODE_NOCHECK ? 0 : w->access.nstart;
     w->access.looks = 0;
+    w->access.last = -1;
     rma_win_goto(w, WIN_PSCW_ISSUED);
     rma_start_poll(w);
     if (w->access.nwaiting)
@@ -161,7 +169,7 @@ int rma_complete(struct rma_win *w)
 {
     if (!rma_in(w, SET_PSCW))
         return rma_sync_error(w, "no access epoch is open on", "call MPI_Win_start first");
-    rma_await(w, WHY_POST, posts_seen, w, "the posts of a window", -1);
+    rma_await(w, WHY_POST, posts_seen, w, "the posts of a window", poster(w));
     int err = complete_far(w), e;
     if (w->delegate.bundles)
         rma_bundle_drain(w, NULL);

@@ -66,6 +66,7 @@ int rma_post(struct rma_win *w, struct group *g, int assert)
     /* a fence epoch without operations: this call ends it, as MPI_Win_start does */
     if (rma_in(w, SET_FENCE))
         rma_win_goto(w, WIN_UNSET);
+    w->exposure.last = -1;
     rma_expo_goto(w, EXPO_POSTED);
     /* MEM_SYNC before PROC_SYNC: pairs with the fence when a starter has seen all posts. */
     fence_full();
@@ -88,6 +89,7 @@ void rma_on_complete(struct rma_win *w, int rank)
     if (!s || s->over)
         return;
     s->over = 1;
+    w->exposure.last = rank;
     w->exposure.completes_due--;
     progress_signal();
 }
@@ -118,6 +120,7 @@ static int completes_seen(void *arg)
             rma_gone_error(w, rank);
             got = -1;
         }
+        w->exposure.last = got && rank >= 0 ? rank : w->exposure.last;
         if (got)
             w->exposure.near[i] = -1;
         else
@@ -145,11 +148,22 @@ struct rma_win *rma_exposure_awaits(int (*cond)(void *), void *arg)
     return cond == completes_seen ? arg : NULL;
 }
 
+/* The process that is waited for, where it is one. */
+static int starter(const struct rma_win *w)
+{
+    const struct rma_win_exposure *x = &w->exposure;
+    if (x->nnear + x->nfar != 1)
+        return -1;
+    if (x->nfar)
+        return rma_world(w, x->far[0].rank);
+    return x->near[0] < 0 ? -1 : rma_world(w, w->near.near[x->near[0]].rank);
+}
+
 int rma_wait(struct rma_win *w)
 {
     if (w->expo == EXPO_NONE)
         return rma_sync_error(w, "no exposure epoch is open on", "call MPI_Win_post first");
-    rma_await(w, WHY_COMPLETE, completes_seen, w, "the completes of a window", -1);
+    rma_await(w, WHY_COMPLETE, completes_seen, w, "the completes of a window", starter(w));
     return exposure_over(w);
 }
 
