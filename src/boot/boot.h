@@ -48,6 +48,7 @@ struct boot_ops { /* all return 0 or -errno */
     /* NULL: no processes of other jobs are met (boot_meet_begin); text: lines of the wire */
     int (*meet_begin)(struct boot_meeting *m, const char *text, int *fd);
     int (*meet_test)(struct boot_meeting *m);
+    int (*meet_leave)(struct boot_meeting *m);
     /* a request with the answer cmd=`answer`, whose value is copied (NULL: not needed) */
     int (*service)(const char *text, const char *answer, char *value, size_t room);
 };
@@ -174,6 +175,9 @@ int boot_port_close(const char *port); /* -ENOENT: there is none */
 int boot_meet_begin(struct boot_meeting *m, int accepts, const char *port, const void *bring,
                     size_t len, int *fd);
 int boot_meet_test(struct boot_meeting *m);
+/* Give it up: the answer comes soon, -ECANCELED unless the two have met before. 0: go on with test;
+ * -errno. */
+int boot_meet_leave(struct boot_meeting *m);
 /* fn is called when the answer to a meeting was read by another call than its test: what was to
  * make its descriptor readable is gone.  NULL: none. */
 void boot_on_met(void (*fn)(void));

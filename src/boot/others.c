@@ -145,6 +145,11 @@ int boot_meet_test(struct boot_meeting *m)
     return done > 0 && m->rc ? m->rc : done;
 }
 
+int boot_meet_leave(struct boot_meeting *m)
+{
+    return proc->boot->ops->meet_leave(m);
+}
+
 /* The lines of a request to start programs. */
 struct lines {
     char *text;

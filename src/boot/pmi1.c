@@ -430,6 +430,17 @@ static int pmi1_meet_test(struct boot_meeting *m)
     return lost("waiting for processes of another job", err);
 }
 
+static int pmi1_meet_leave(struct boot_meeting *m)
+{
+    struct pmi_client *c = &proc->boot->pmi;
+    char text[64];
+    int n = snprintf(text, sizeof text, "cmd=unmeet number=%u\n", m->number);
+    int err = m->done ? 0 : send_line(c, text, (size_t)n, "leaving a port");
+    if (err)
+        forget(c, m);
+    return err;
+}
+
 static int pmi1_service(const char *request, const char *answer, char *value, size_t room)
 {
     char text[PMI_LINE_MAX];
@@ -508,6 +519,7 @@ const struct boot_ops pmi1_ops = {
     .finalize = pmi1_finalize,
     .meet_begin = pmi1_meet_begin,
     .meet_test = pmi1_meet_test,
+    .meet_leave = pmi1_meet_leave,
     .service = pmi1_service,
     .watched = 1,
 };

@@ -25,13 +25,18 @@ struct bring {
 
 struct wait {
     struct boot_meeting m;
-    int fd, result;
+    const struct comm *c; /* its revocation ends the wait; NULL: nothing does */
+    int fd, result, left;
 };
 
 static int over(void *arg)
 {
     struct wait *w = arg;
     w->result = boot_meet_test(&w->m);
+    if (!w->result && w->c && w->c->revoked && !w->left) {
+        w->left = 1;
+        w->result = boot_meet_leave(&w->m);
+    }
     return w->result != 0;
 }
 
@@ -80,9 +85,10 @@ static int refused(int err, int cls, const char *what)
 }
 
 /* The root's part: the world rank of the other root, and the id of the communicator of two. */
-static int meet(int accepts, const char *port, int cls, struct bring *theirs, uint64_t *ctx)
+static int meet(const struct comm *c, int accepts, const char *port, int cls, struct bring *theirs,
+                uint64_t *ctx)
 {
-    struct wait w = {.fd = -1};
+    struct wait w = {.c = c, .fd = -1};
     struct bring mine = {.ctx = accepts ? ctx_make() : 0, .rank = boot_rank()};
     if (accepts && !mine.ctx)
         return err_make(MPI_ERR_OTHER, "%s: no context id left", call_name());
@@ -102,6 +108,8 @@ static int meet(int accepts, const char *port, int cls, struct bring *theirs, ui
         ctx_unmake(mine.ctx);
     if (both)
         return err_make(cls, "%s: this process is at both ends of the port", call_name());
+    if (err && w.left)
+        return comm_revoked_error();
     return err ? refused(err, cls, port) : MPI_SUCCESS;
 }
 
@@ -169,7 +177,7 @@ int newcomm_meet(struct comm *c, int root, int accepts, const char *port, int cl
     uint64_t ctx = 0;
     *out = NULL;
     if (c->rank == root) {
-        err = err ? err : meet(accepts, port, cls, &theirs, &ctx);
+        err = err ? err : meet(c, accepts, port, cls, &theirs, &ctx);
         if (!err && !(two = pair(accepts, theirs.rank, ctx))) {
             ctx_unmake(accepts ? ctx : 0);
             err = err_make(MPI_ERR_NO_MEM, "%s: no memory for the communicator", call);

@@ -288,6 +288,15 @@ static void answer(struct pmi_server *s, int rank, unsigned number, int rc, cons
     say(s, rank, "cmd=met number=%u rc=%d brought=%s\n", number, rc, brought ? brought : "-");
 }
 
+/* It was answered already if it waits no more. */
+static void on_unmeet(struct pmi_server *s, int rank, const struct pmi_line *l)
+{
+    int number = 0;
+    pmi_line_int(l, "number", 0, INT_MAX, &number);
+    if (meets_leave(&s->meets, rank, (unsigned)number))
+        answer(s, rank, (unsigned)number, -ECANCELED, NULL);
+}
+
 /* The first meeting of a spawned job is that with those that spawned it. */
 static void on_met(void *arg, int rank, unsigned number, int rc, const char *brought)
 {
@@ -367,6 +376,7 @@ static const struct {
     {"open_port", on_open_port},
     {"close_port", on_close_port},
     {"meet", on_meet},
+    {"unmeet", on_unmeet},
     {"publish_name", on_publish},
     {"unpublish_name", on_unpublish},
     {"lookup_name", on_lookup},

@@ -162,21 +162,37 @@ int meets_ask(struct meets *m, int rank, unsigned number, int accepts, const cha
     return 0;
 }
 
+/* Number of them: of one meeting, or, with number NULL, of all. */
+static int forget(struct port *p, int rank, const unsigned *number)
+{
+    int n = 0;
+    for (int side = 0; side < 2; side++)
+        for (struct list *w = p->waiting[side].next, *after; w != &p->waiting[side]; w = after) {
+            struct guest *g = LIST_OBJ(w, struct guest, link);
+            after = w->next;
+            if (g->rank != rank || (number && g->number != *number))
+                continue;
+            list_del(w);
+            free(g);
+            n++;
+        }
+    return n;
+}
+
+int meets_leave(struct meets *m, int rank, unsigned number)
+{
+    int n = 0;
+    for (struct list *l = m->ports.next; l != &m->ports; l = l->next)
+        n += forget(LIST_OBJ(l, struct port, link), rank, &number);
+    return n != 0;
+}
+
 void meets_gone(struct meets *m, int rank)
 {
     for (struct list *l = m->ports.next, *next; l != &m->ports; l = next) {
         struct port *p = LIST_OBJ(l, struct port, link);
         next = l->next;
-        for (int side = 0; side < 2; side++)
-            for (struct list *w = p->waiting[side].next, *after; w != &p->waiting[side];
-                 w = after) {
-                struct guest *g = LIST_OBJ(w, struct guest, link);
-                after = w->next;
-                if (g->rank != rank)
-                    continue;
-                list_del(w);
-                free(g);
-            }
+        forget(p, rank, NULL);
         if (p->owner == rank)
             port_free(m, p, -ENOENT);
     }

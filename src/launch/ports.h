@@ -34,6 +34,8 @@ int meets_close(struct meets *m, int rank, const char *port);
  * mpiexec; -EACCES: only its owner accepts there; -ENOMEM. */
 int meets_ask(struct meets *m, int rank, unsigned number, int accepts, const char *port,
               const char *bring);
+/* The rank waits for this meeting no more, which has no answer then. 0: it did not wait. */
+int meets_leave(struct meets *m, int rank, unsigned number);
 /* Those that wait at the port get rc, and so does its owner, at once or when it accepts. Then it
  * closes. */
 void meets_fail(struct meets *m, const char *port, int rc);

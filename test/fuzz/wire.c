@@ -216,6 +216,7 @@ size_t fuzz_template(struct rng *r, uint8_t *to, size_t room)
         "cmd=get kvsname=job key=PMI_process_mapping\n", "cmd=barrier_in\n", "cmd=finalize\n",
         "cmd=abort exitcode=3 text=6869\n", "cmd=publish_name service=x port=y\n",
         "cmd=unpublish_name service=x\n", "cmd=lookup_name service=x\n",
+        "cmd=meet number=7 accepts=0 port=6a bring=00\n", "cmd=unmeet number=7\n",
         "mcmd=spawn\nnprocs=1\nendcmd\n",
         /* answers */
         "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n",

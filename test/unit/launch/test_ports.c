@@ -121,6 +121,30 @@ START_TEST(those_that_end)
 }
 END_TEST
 
+START_TEST(one_leaves)
+{
+    struct meets m;
+    char port[MEET_PORT_MAX];
+    begin(&m);
+    ck_assert_int_eq(meets_open(&m, 3, 0, port), 0);
+    ck_assert_int_eq(meets_ask(&m, 3, 1, 1, port, "a"), 0);
+    ck_assert_int_eq(meets_ask(&m, 3, 2, 1, port, "b"), 0);
+    ck_assert_int_eq(meets_leave(&m, 7, 1), 0); /* another rank's number */
+    ck_assert_int_eq(meets_leave(&m, 3, 1), 1);
+    ck_assert_int_eq(meets_leave(&m, 3, 1), 0);
+    ck_assert_int_eq(answers, 0);
+    ck_assert_int_eq(meets_ask(&m, 7, 1, 0, port, "seven"), 0);
+    is(0, 3, 2, 0, "seven");
+    is(1, 7, 1, 0, "b");
+    ck_assert_int_eq(meets_leave(&m, 3, 2), 0); /* it was answered */
+    ck_assert_int_eq(meets_ask(&m, 7, 2, 0, port, "seven"), 0);
+    ck_assert_int_eq(meets_leave(&m, 7, 2), 1);
+    ck_assert_int_eq(meets_close(&m, 3, port), 0);
+    ck_assert_int_eq(answers, 2);
+    meets_free(&m);
+}
+END_TEST
+
 Suite *suite_ports(void)
 {
     Suite *s = suite_create("ports");
@@ -128,6 +152,7 @@ Suite *suite_ports(void)
     tcase_add_test(t, they_meet_in_order);
     tcase_add_test(t, what_is_refused);
     tcase_add_test(t, those_that_end);
+    tcase_add_test(t, one_leaves);
     suite_add_tcase(s, t);
     return s;
 }
