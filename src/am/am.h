@@ -65,6 +65,10 @@ void am_handler(int type, am_fn *fn);
 size_t am_max(int dst);
 int am_ordered(int dst);
 
+/* 1: dst is of another job and has called MPI_Finalize; what it sent was handled, and it answers
+ * nothing more. */
+int am_has_left(int dst);
+
 /* Send a request. 0; AM_AGAIN: no credit or room now, nothing happened, try again from a progress
  * hook; < 0: -errno (-ENOTCONN if dst is dead). iov[0] is the room's header. */
 int am_request(int dst, int type, const struct iovec *iov, int n, unsigned replies);

@@ -416,7 +416,7 @@ static void settle(struct sched *s, struct step *p)
 /* Give up what is under way. Number of messages that go on: a receive that data have reached, a
  * send that its receiver may be reading. They use the user's buffers, which the user may change or
  * free when the call returns. So they are waited for: the other side lives and answers, or ends
- * them by failing. */
+ * them by failing, or, of another job, by MPI_Finalize. */
 static int open_messages(struct sched *s)
 {
     int n = 0;
@@ -425,6 +425,7 @@ static int open_messages(struct sched *s)
         if (!p->req || p->req->done)
             continue;
         p->req->ops->cancel(p->req); /* again: what could not be may be now */
+        p2p_give_up(p->req);
         n += !p->req->done;
     }
     return n;

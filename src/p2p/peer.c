@@ -226,6 +226,20 @@ void p2p_failure_ack(struct comm *c)
     obj_sweep(OBJ_REQUEST, go_on);
 }
 
+static void fail_one(struct p2p_req *q, int err, void (*done)(struct p2p_req *, int))
+{
+    if (q->offer)
+        q->native ? offer_named(q, 1) : offer_end(q, 0);
+    if (q->state == P2P_POSTED)
+        match_unpost(q);
+    else
+        list_del(&q->op.link);
+    if (q->native && !q->is_send) /* P13 */
+        native_linger(q);
+    else
+        done(q, err);
+}
+
 static void fail_list(struct list *head, int world, void (*done)(struct p2p_req *, int))
 {
     for (struct list *l = head->next; l != head;) {
@@ -233,18 +247,20 @@ static void fail_list(struct list *head, int world, void (*done)(struct p2p_req 
         l = l->next;
         if (!waits_for(q, world) || (q->state == P2P_POSTED && peer_hold(q, world)))
             continue;
-        if (q->offer)
-            q->native ? offer_named(q, 1) : offer_end(q, 0);
-        if (q->state == P2P_POSTED)
-            match_unpost(q);
-        else
-            list_del(&q->op.link);
-        if (q->native && !q->is_send) { /* P13 */
-            native_linger(q);
-            continue;
-        }
-        done(q, peer_death(q, world));
+        fail_one(q, peer_death(q, world), done);
     }
+}
+
+void p2p_give_up(struct request *r)
+{
+    struct p2p_req *q = (struct p2p_req *)r;
+    if (r->done || q->world < 0 || !am_has_left(q->world))
+        return;
+    struct p2p_peer *p = peer_get(q->world);
+    if (p && p->in_req == q)
+        p->in_req = NULL;
+    fail_one(q, err_make(MPIX_ERR_PROC_FAILED, "process %d has called MPI_Finalize", q->world),
+             q->is_send ? send_done : recv_done);
 }
 
 static void peer_died(int world)

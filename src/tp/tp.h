@@ -121,6 +121,9 @@ struct tp_ops {
      * After TP_AGAIN to a request the process is woken (TP_WAIT_FD) when there is room. */
     int (*am)(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n,
               struct tp_done *d);
+    /* 1: the peer has closed, and all that it sent was handed to env->recv: nothing more comes from
+     * it, and nothing there is read. NULL: a peer closes with this process */
+    int (*left)(struct tp *tp, unsigned peer);
     /* memory: reg/pack at the owner, import at the origin. access: what others may do with it (enum
      * tp_access), 0: for our own operations only.  Read-only memory is never written to */
     int (*reg)(struct tp *tp, void *base, size_t len, int space, int access, struct tp_mem **mem);

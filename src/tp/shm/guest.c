@@ -483,6 +483,34 @@ static int guest_progress(struct tp *tp)
     return events;
 }
 
+/* All that slot i's last user sent was taken. */
+static int is_read(const struct guest *g, uint32_t i)
+{
+    const struct slot *s = &g->inbox->slot[i];
+    uint64_t had = atomic_load_explicit(&s->owner, memory_order_acquire);
+    if ((had & STATE_MASK) == FREE)
+        return 1;
+    return (had & STATE_MASK) == LEFT && !g->nheld[i] &&
+           g->head[TP_REQUEST] >= atomic_load_explicit(&s->left[TP_REQUEST],
+                                                       memory_order_relaxed) &&
+           g->head[TP_REPLY] >= atomic_load_explicit(&s->left[TP_REPLY], memory_order_relaxed);
+}
+
+/* It leaves its slots before it closes its inbox (guest_close). */
+static int guest_left(struct tp *tp, unsigned peer)
+{
+    const struct guest *g = (const struct guest *)tp;
+    const struct target *t = map_get(&g->targets, (uint64_t)peer + 1);
+    /* no target: sweep() has found it closed */
+    if (t && !atomic_load_explicit(&t->inbox->closed, memory_order_acquire))
+        return 0;
+    for (uint32_t i = 0; i < SLOTS; i++)
+        if (atomic_load_explicit(&g->inbox->slot[i].rank, memory_order_relaxed) == peer &&
+            !is_read(g, i))
+            return 0;
+    return 1;
+}
+
 /* --- sleep ------------------------------------------------------------------------ */
 
 /* Whether a peer that refused us has room now, or has ended.  Then drop it: a sender with more to
@@ -535,6 +563,7 @@ const struct tp_ops tp_guest_ops = {
     .connect = guest_connect,
     .close = guest_close,
     .am = guest_am,
+    .left = guest_left,
     .progress = guest_progress,
     .fd = guest_fd,
 };

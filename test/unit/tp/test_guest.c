@@ -165,6 +165,39 @@ static void slots_body(void)
     end(tp);
 }
 
+/* --- one that leaves ------------------------------------------------------------------ */
+
+static void left_body(void)
+{
+    struct mem_key key, back;
+    size_t len = sizeof back;
+    struct tp *tp = begin(&key);
+    int sends = boot_rank() == 1;
+    if (sends) {
+        job_check(tp_guest_ops.address(tp, &back, &len) == 0);
+        job_check(boot_put("back", &back, sizeof back) == 0);
+        job_check(try_to(tp, &key) == 0);
+        send_one(tp);
+    }
+    job_check(boot_barrier() == 0);
+    if (!sends) {
+        job_check(boot_get("back", &back, &len) == 0);
+        job_check(tp_guest_ops.connect(tp, 1, &back, sizeof back) == 0);
+        job_check(tp_guest_ops.left(tp, 1) == 0);
+    }
+    job_check(boot_barrier() == 0);
+    if (sends)
+        tp_guest_ops.close(tp);
+    job_check(boot_barrier() == 0);
+    if (!sends) {
+        job_check(tp_guest_ops.left(tp, 1) == 0); /* its message was not read */
+        take_until(tp, 1);
+        job_check(tp_guest_ops.left(tp, 1) == 1);
+        tp_guest_ops.close(tp);
+    }
+    mem_finalize();
+}
+
 /* --- cells ------------------------------------------------------------------------- */
 
 static void forge(struct mem_segment *seg, uint32_t src, uint32_t len)
@@ -221,6 +254,12 @@ START_TEST(slots_come_back)
 }
 END_TEST
 
+START_TEST(one_has_left)
+{
+    run(left_body);
+}
+END_TEST
+
 START_TEST(damaged_cells)
 {
     run(cells_body);
@@ -233,6 +272,7 @@ Suite *suite_guest(void)
     TCase *t = tcase_create("guest");
     tcase_set_timeout(t, 40);
     tcase_add_test(t, slots_come_back);
+    tcase_add_test(t, one_has_left);
     tcase_add_test(t, damaged_cells);
     suite_add_tcase(s, t);
     return s;
