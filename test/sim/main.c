@@ -20,7 +20,8 @@ static const struct scenario *const groups[] = {
     scenarios_scripted, scenarios_threads,  scenarios_rma_threads, scenarios_deaths,
     scenarios_newcomm,  scenarios_late,     scenarios_prepost,     scenarios_align,
     scenarios_waits,    scenarios_bundles,  scenarios_ulfm,        scenarios_files,
-    scenarios_coherent, scenarios_race,     scenarios_report,      scenarios_revoke};
+    scenarios_coherent, scenarios_race,     scenarios_report,      scenarios_revoke,
+    scenarios_survive};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
 static const char *set_names[32];

@@ -1,0 +1,224 @@
+/* survive.c - windows after failures: members die at any step of an epoch of any kind; while it is
+ * open the others revoke the communicator, agree, acknowledge and shrink; the sums in a window of
+ * those that live are right. */
+#include "ulfm.h"
+
+enum { KINDS = 5, EPOCHS = 3, TRIES = 100 };
+
+struct life {
+    MPI_Comm c, next; /* next: of those that live, once it is made */
+    int rank, size;
+};
+
+static void may_fail(int err)
+{
+    SIM_CHECK(!err || class_of(err) == MPIX_ERR_PROC_FAILED);
+}
+
+static void join(struct life *x, MPI_Comm c)
+{
+    x->c = c;
+    x->next = MPI_COMM_NULL;
+    MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(c, &x->rank);
+    MPI_Comm_size(c, &x->size);
+}
+
+static void move_on(struct life *x)
+{
+    MPI_Comm c = x->next;
+    if (c == MPI_COMM_NULL)
+        OK(MPIX_Comm_shrink(x->c, &c));
+    OK(MPI_Comm_free(&x->c));
+    join(x, c);
+}
+
+/* 1: all have said yes. MPI_SUCCESS in *err: none that is not acknowledged has failed. */
+static int all_say(const struct life *x, int yes, int *err)
+{
+    *err = class_of(MPIX_Comm_agree(x->c, &yes));
+    SIM_CHECK(*err == MPI_SUCCESS || *err == MPIX_ERR_PROC_FAILED);
+    return yes;
+}
+
+/* --- the five ------------------------------------------------------------------------------ */
+
+static void acknowledge(const struct life *x)
+{
+    MPI_Group dead, world;
+    int n, err, tries = 0, was[SIM_RANKS];
+    do {
+        SIM_CHECK(all_say(x, 1, &err) == 1);
+        OK(MPIX_Comm_failure_ack(x->c));
+    } while (err && ++tries < TRIES);
+    SIM_CHECK(!err);
+    OK(MPIX_Comm_failure_get_acked(x->c, &dead));
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    MPI_Group_size(dead, &n);
+    for (int i = 0; i < n; i++) {
+        MPI_Group_translate_ranks(dead, 1, &i, world, &was[i]);
+        SIM_CHECK(boot_failed(was[i]));
+    }
+    MPI_Group_free(&world);
+    MPI_Group_free(&dead);
+}
+
+/* One revokes, or dies before. */
+static void all_five(struct life *x)
+{
+    if (x->rank != (int)(sim_seed() / 5 % (unsigned)x->size)) {
+        int err = class_of(MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, 1, x->c,
+                                    MPI_STATUS_IGNORE));
+        SIM_CHECK(err == MPIX_ERR_REVOKED || err == MPIX_ERR_PROC_FAILED);
+    }
+    OK(MPIX_Comm_revoke(x->c));
+    ERR(MPIX_ERR_REVOKED, MPI_Barrier(x->c));
+    acknowledge(x);
+    OK(MPIX_Comm_shrink(x->c, &x->next));
+}
+
+/* --- epochs -------------------------------------------------------------------------------- */
+
+static void add(const struct life *x, MPI_Win win, int target)
+{
+    long v = x->rank + 1;
+    may_fail(MPI_Accumulate(&v, 1, MPI_LONG, target, 0, 1, MPI_LONG, MPI_SUM, win));
+}
+
+static void add_to_all(const struct life *x, MPI_Win win)
+{
+    for (int t = 0; t < x->size; t++)
+        add(x, win, t);
+}
+
+static void in_pscw(struct life *x, MPI_Win win)
+{
+    MPI_Group all, others;
+    OK(MPI_Comm_group(x->c, &all));
+    OK(MPI_Group_excl(all, 1, &x->rank, &others));
+    OK(MPI_Win_post(others, 0, win));
+    int err = MPI_Win_start(others, 0, win);
+    may_fail(err);
+    all_five(x);
+    if (!err) {
+        for (int t = 0; t < x->size; t++)
+            if (t != x->rank)
+                add(x, win, t);
+        may_fail(MPI_Win_complete(win));
+    }
+    may_fail(MPI_Win_wait(win));
+    MPI_Group_free(&others);
+    MPI_Group_free(&all);
+}
+
+static void in_lock(struct life *x, MPI_Win win)
+{
+    int last = x->size - 1, err = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    may_fail(err);
+    if (!err) {
+        add(x, win, 0);
+        may_fail(MPI_Win_flush(0, win));
+        may_fail(MPI_Win_unlock(0, win));
+    }
+    err = MPI_Win_lock(MPI_LOCK_SHARED, last, 0, win);
+    may_fail(err);
+    all_five(x);
+    if (err)
+        return;
+    add(x, win, last);
+    may_fail(MPI_Win_unlock(last, win));
+}
+
+static void epoch(struct life *x, MPI_Win win, int kind)
+{
+    switch (kind) {
+    case 0:
+        may_fail(MPI_Win_fence(0, win));
+        add_to_all(x, win);
+        all_five(x);
+        add_to_all(x, win);
+        may_fail(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+        break;
+    case 1: in_pscw(x, win); break;
+    case 2: in_lock(x, win); break;
+    case 3:
+        may_fail(MPI_Win_lock_all(0, win));
+        add_to_all(x, win);
+        may_fail(MPI_Win_flush_all(win));
+        all_five(x);
+        add_to_all(x, win);
+        may_fail(MPI_Win_unlock_all(win));
+        break;
+    default: all_five(x); break;
+    }
+}
+
+/* A window that all have; MPI_WIN_NULL: a member has failed. */
+static MPI_Win window(const struct life *x, long **mem)
+{
+    MPI_Win win = MPI_WIN_NULL;
+    int err = MPI_Win_allocate(sizeof **mem, sizeof **mem, MPI_INFO_NULL, x->c, mem, &win), unacked;
+    may_fail(err);
+    if (!err) {
+        MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+        **mem = 0;
+    }
+    if (!all_say(x, !err, &unacked) && !err)
+        may_fail(MPI_Win_free(&win));
+    return win;
+}
+
+static void sums(const struct life *x)
+{
+    long *mem;
+    MPI_Win win = window(x, &mem);
+    int err, unacked;
+    if (win == MPI_WIN_NULL)
+        return;
+    err = MPI_Win_lock_all(0, win);
+    may_fail(err);
+    if (!err) {
+        add_to_all(x, win);
+        err = MPI_Win_unlock_all(win);
+        may_fail(err);
+    }
+    if (all_say(x, !err, &unacked) && !unacked)
+        SIM_CHECK(*mem == (long)x->size * (x->size + 1) / 2);
+    may_fail(MPI_Win_free(&win));
+}
+
+static void epochs(void *arg)
+{
+    int rank, size;
+    long *mem;
+    struct life x;
+    MPI_Comm c;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &c));
+    join(&x, c);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (is_doomed(rank, size))
+        sim_die_at(1 + (int)(sim_random() % (60u * (unsigned)size)));
+    for (unsigned i = 0; i < EPOCHS; i++) {
+        MPI_Win win = window(&x, &mem);
+        if (win != MPI_WIN_NULL) {
+            epoch(&x, win, (int)((sim_seed() + i) % KINDS));
+            may_fail(MPI_Win_free(&win));
+        }
+        move_on(&x);
+        sums(&x);
+    }
+    end_doomed(rank, size);
+    move_on(&x);
+    OK(MPI_Comm_free(&x.c));
+}
+
+const struct scenario scenarios_survive[] = {
+    {"ulfm-epochs-3", 3, 1, epochs, NULL, mortal},
+    {"ulfm-epochs-5", 5, 1, epochs, NULL, mortal},
+    {"ulfm-epochs-8", 8, 1, epochs, NULL, mortal},
+    {NULL, 0, 0, NULL, NULL, NULL},
+};
