@@ -450,6 +450,30 @@ static void reliable(void *arg)
         OK(MPI_Comm_free(&c));
 }
 
+/* All that the revoker has told die, and what they sent of it stays under way: the revoker tells the
+ * next one. */
+static void retold(void *arg)
+{
+    int rank, size;
+    (void)arg;
+    scene(&rank, &size);
+    MPI_Comm c = copy_of(MPI_COMM_WORLD);
+    int dies = rank == 1 || rank == 2; /* of 4: 0 tells these two */
+    for (int r = 0; dies && r < size; r++)
+        if (r != rank)
+            sim_hold(AM_COLL + COLL_PKT_REVOKE, rank, r);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        OK(MPIX_Comm_revoke(c));
+    else if (rank == 3)
+        ERR(MPIX_ERR_REVOKED, MPI_Recv(NULL, 0, MPI_BYTE, 0, 1, c, MPI_STATUS_IGNORE));
+    while (dies && sim_received(rank, AM_COLL + COLL_PKT_REVOKE) == 0)
+        turn();
+    if (dies)
+        sim_die();
+    OK(MPI_Comm_free(&c));
+}
+
 /* What a program does: work, and at an error revoke, shrink, go on. */
 static int work(MPI_Comm c, char *buf)
 {
@@ -514,6 +538,7 @@ const struct scenario scenarios_revoke[] = {
     {"ulfm-revoke-world-4", 4, 1, world, NULL, NULL},
     {"ulfm-revoke-reliable-5", 5, 1, reliable, NULL, mortal},
     {"ulfm-revoke-reliable-9", 9, 1, reliable, NULL, mortal},
+    {"ulfm-revoke-retold-4", 4, 1, retold, NULL, mortal},
     {"ulfm-revoke-dies-3", 3, 1, dies, NULL, mortal},
     {"ulfm-revoke-dies-6", 6, 1, dies, NULL, mortal},
     {NULL, 0, 0, NULL, NULL, NULL},
