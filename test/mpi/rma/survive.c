@@ -1,7 +1,8 @@
 /* survive.c - one process after another dies in an epoch, of each kind, and between epochs: while
  * the epoch is open the others revoke a communicator, acknowledge the death, agree, and shrink;
  * then they make a new window, whose sums are right. Run with mpiexec -disable-auto-cleanup on
- * seven or more ranks. Of each communicator, the last rank but one dies. */
+ * seven or more ranks. Of each communicator, the last rank but one dies. The argument is the
+ * number of the kind that comes first. */
 #include "../mt.h"
 #include <signal.h>
 #include <unistd.h>
@@ -199,7 +200,7 @@ int main(int argc, char **argv)
     static void (*const epochs[])(MPI_Win win, int k) = {in_fence, in_pscw, in_lock, in_lock_all,
                                                          in_none};
     int64_t *mem;
-    int k, all = 0;
+    int k, all = 0, first = argc > 1 ? atoi(argv[1]) : 0;
 
     mt_init(&argc, &argv);
     comm = MPI_COMM_WORLD;
@@ -210,7 +211,7 @@ int main(int argc, char **argv)
         victim = size - 2;
         CHECK_EQ(MPI_Comm_dup(comm, &talk), MPI_SUCCESS);
         MPI_Win win = window(&mem);
-        epochs[k](win, k);
+        epochs[(first + k) % 5](win, k);
         MAY_FAIL(MPI_Win_free(&win));
         MPI_Comm_free(&talk);
         if (comm != MPI_COMM_WORLD)
