@@ -472,7 +472,8 @@ static void run_rank(void *arg)
                                       *const alone[] = {&virtual_tp_ops, NULL};
     if (tp_use(s->k.world ? alone : s->k.native ? native : real) != 0)
         sim_fail("no memory");
-    api_start(s->k.threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided, &sim_boot_ops);
+    api_start(s->k.threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided,
+              s->k.second ? &sim_jobs_ops : &sim_boot_ops);
     unsigned before[OBJ_KINDS]; /* the library has some of its own */
     for (int i = 0; i < OBJ_KINDS; i++)
         before[i] = proc->obj->table[i].live;
@@ -562,7 +563,7 @@ void sim_run(const struct sim_knobs *k, void (*program)(void *arg),
     s->result.hash = 0xcbf29ce484222325ull;
     s->job.page.magic = JOB_PAGE_MAGIC;
     s->job.page.version = JOB_PAGE_VERSION;
-    s->job.page.size = (uint32_t)k->ranks;
+    s->job.page.size = s->job.page.universe = (uint32_t)k->ranks;
     list_init(&s->mems);
     fiber_adopt(&s->home);
     if (s->k.mortal)

@@ -8,6 +8,7 @@
 #include "base/jobpage.h"
 #include "base/list.h"
 #include "base/proc.h"
+#include "boot/boot_types.h"
 #include "fiber.h"
 #include "sim.h"
 #include "tp/tp.h"
@@ -66,8 +67,19 @@ struct sim_rank_state {
     int barrier_round;       /* of the job services' barrier it is in */
 };
 
+/* A rank that waits at a port: the launcher's part. */
+enum { SIM_MEETS = 32 };
+struct sim_meet {
+    struct boot_meeting *m; /* NULL: the place is free */
+    int rank, accepts;
+    int answered, rc;
+    char port[2 * BOOT_PORT_MAX + 1];
+    char bring[2 * BOOT_BROUGHT_MAX + 1], brought[2 * BOOT_BROUGHT_MAX + 1];
+};
+
 struct sim_kv {
     struct sim_kv *next;
+    int job; /* -1: of all */
     char key[64];
     size_t len;
     unsigned char value[512];
@@ -95,7 +107,9 @@ struct sim {
     struct sim_kv *published;
     struct list mems;                      /* registered memory of all ranks */
     uint64_t nic_serial;
-    int barrier_here, barrier_round;
+    int barrier_here[2], barrier_round[2]; /* by job */
+    struct sim_meet meet[SIM_MEETS];
+    int port_closed;
     char history[256][160];                /* the last events */
     unsigned events;
     union { /* what mpiexec would send to all ranks: which have failed; last, for its length */
@@ -106,7 +120,7 @@ struct sim {
 
 extern struct sim *the_sim;
 extern const struct tp_ops sim_tp_ops, sim_tp_native_ops; /* without and with native operations */
-extern const struct boot_ops sim_boot_ops;
+extern const struct boot_ops sim_boot_ops, sim_jobs_ops; /* of one job, of two */
 
 uint64_t sim_draw_bits(struct sim *s);
 static inline int sim_chance(struct sim *s, int percent)

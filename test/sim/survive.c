@@ -8,6 +8,7 @@ enum { KINDS = 5, EPOCHS = 3, TRIES = 100 };
 struct life {
     MPI_Comm c, next; /* next: of those that live, once it is made */
     int rank, size;
+    long v; /* what is added */
 };
 
 static void may_fail(int err)
@@ -22,6 +23,7 @@ static void join(struct life *x, MPI_Comm c)
     MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
     MPI_Comm_rank(c, &x->rank);
     MPI_Comm_size(c, &x->size);
+    x->v = x->rank + 1;
 }
 
 static void move_on(struct life *x)
@@ -81,8 +83,7 @@ static void all_five(struct life *x)
 
 static void add(const struct life *x, MPI_Win win, int target)
 {
-    long v = x->rank + 1;
-    may_fail(MPI_Accumulate(&v, 1, MPI_LONG, target, 0, 1, MPI_LONG, MPI_SUM, win));
+    may_fail(MPI_Accumulate(&x->v, 1, MPI_LONG, target, 0, 1, MPI_LONG, MPI_SUM, win));
 }
 
 static void add_to_all(const struct life *x, MPI_Win win)

@@ -1,0 +1,247 @@
+/* jobs.c - two jobs that meet at a port, by the real inbox for guests: what they send, members that
+ * die at any step while they meet and after, revocations across both, processes that have left. */
+#include <stdlib.h>
+
+#include "sim_types.h"
+#include "ulfm.h"
+
+enum { MEETINGS = 3, LONG = 20000 };
+static const char port[] = "here";
+
+struct side {
+    int job, rank, size, others; /* rank and size in the own job */
+    MPI_Comm c;                  /* a duplicate of MPI_COMM_WORLD */
+};
+
+static struct side scene(void)
+{
+    struct side x = {.job = boot_first() > 0};
+    MPI_Comm_rank(MPI_COMM_WORLD, &x.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &x.size);
+    x.others = boot_universe() - x.size;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &x.c));
+    MPI_Comm_set_errhandler(x.c, MPI_ERRORS_RETURN);
+    MPI_Barrier(x.c);
+    return x;
+}
+
+static int meet(const struct side *x, MPI_Comm *inter)
+{
+    int root = x->job ? (int)(sim_seed() % (unsigned)x->size) : 0;
+    int err = x->job ? MPI_Comm_connect(port, MPI_INFO_NULL, root, x->c, inter)
+                     : MPI_Comm_accept(port, MPI_INFO_NULL, root, x->c, inter);
+    if (!err)
+        MPI_Comm_set_errhandler(*inter, MPI_ERRORS_RETURN);
+    return err;
+}
+
+/* --- without a failure --------------------------------------------------------------------- */
+
+static void talk(const struct side *x, MPI_Comm inter)
+{
+    char *buf = calloc(2, LONG);
+    for (int i = 0; i < x->others; i++) {
+        int n = sim_random() % 2 ? 4 : LONG, other = -1;
+        MPI_Status st;
+        buf[0] = (char)boot_rank();
+        OK(MPI_Sendrecv(buf, n, MPI_BYTE, i, 1, buf + LONG, LONG, MPI_BYTE, i, 1, inter, &st));
+        other = (x->job ? 0 : x->size) + i;
+        SIM_CHECK(buf[LONG] == other);
+    }
+    free(buf);
+}
+
+static void together(MPI_Comm inter, int high)
+{
+    MPI_Comm all;
+    MPI_Win win;
+    int rank, size, *mem, sum = 0, one = 1;
+    OK(MPI_Intercomm_merge(inter, high, &all));
+    MPI_Comm_rank(all, &rank);
+    MPI_Comm_size(all, &size);
+    OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, all));
+    SIM_CHECK(sum == size && size == boot_universe());
+    OK(MPI_Win_allocate(4, 4, MPI_INFO_NULL, all, &mem, &win));
+    *mem = -1;
+    OK(MPI_Win_fence(0, win));
+    OK(MPI_Put(&rank, 1, MPI_INT, (rank + 1) % size, 0, 1, MPI_INT, win));
+    OK(MPI_Win_fence(0, win));
+    SIM_CHECK(*mem == (rank + size - 1) % size);
+    OK(MPI_Win_free(&win));
+    OK(MPI_Comm_free(&all));
+}
+
+static void meetings(void *arg)
+{
+    (void)arg;
+    struct side x = scene();
+    for (int i = 0; i < MEETINGS; i++) {
+        MPI_Comm inter;
+        int one = 1, sum = 0;
+        OK(meet(&x, &inter));
+        talk(&x, inter);
+        OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, inter));
+        SIM_CHECK(sum == x.others);
+        if (i == 1)
+            together(inter, x.job);
+        OK(MPI_Comm_disconnect(&inter));
+    }
+    OK(MPI_Comm_free(&x.c));
+}
+
+/* One revokes what both share; then they shrink it. */
+static void revoked(void *arg)
+{
+    MPI_Comm inter, made;
+    (void)arg;
+    struct side x = scene();
+    OK(meet(&x, &inter));
+    if (boot_rank() == (int)(sim_seed() / 2 % (unsigned)boot_universe()))
+        OK(MPIX_Comm_revoke(inter));
+    else
+        ERR(MPIX_ERR_REVOKED,
+            MPI_Recv(NULL, 0, MPI_BYTE, (int)(sim_random() % (unsigned)x.others), 1, inter,
+                     MPI_STATUS_IGNORE));
+    int flag = x.job ? 6 : 3;
+    OK(MPIX_Comm_agree(inter, &flag));
+    SIM_CHECK(flag == (x.job ? 3 : 6));
+    OK(MPIX_Comm_shrink(inter, &made));
+    OK(MPI_Barrier(made));
+    OK(MPI_Comm_free(&made));
+    OK(MPI_Comm_free(&inter));
+    OK(MPI_Comm_free(&x.c));
+}
+
+/* --- with failures ------------------------------------------------------------------------- */
+
+static int dies(const struct side *x)
+{
+    return x->rank > 0 && is_doomed(boot_rank(), boot_universe());
+}
+
+static void failed_or(int cls, int err)
+{
+    SIM_CHECK(!err || class_of(err) == MPIX_ERR_PROC_FAILED || class_of(err) == MPIX_ERR_REVOKED ||
+              class_of(err) == cls);
+}
+
+/* Those that accept die, but the root, while it waits or after: each call ends. */
+static void meeting_dies(void *arg)
+{
+    MPI_Comm inter;
+    int one = 1, sum = 0;
+    (void)arg;
+    struct side x = scene();
+    if (!x.job && dies(&x))
+        sim_die_at(1 + (int)(sim_random() % (20u * (unsigned)x.size)));
+    else if (x.job && sim_seed() % 2)
+        sim_compute(400); /* the others wait at the port */
+    int err = meet(&x, &inter);
+    failed_or(MPI_ERR_PORT, err);
+    if (err)
+        OK(MPIX_Comm_revoke(x.c)); /* the root may wait at the port */
+    if (!x.job && x.rank == 0)
+        MPI_Close_port(port);
+    if (!err) {
+        int more = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, inter);
+        failed_or(MPIX_ERR_PROC_FAILED, more);
+        OK(MPI_Comm_free(&inter));
+    }
+    if (!x.job && dies(&x))
+        sim_die();
+    OK(MPI_Comm_free(&x.c));
+}
+
+/* What they share goes on without those that die. */
+static void shrink_dies(void *arg)
+{
+    MPI_Comm inter, made;
+    int fine = 0;
+    (void)arg;
+    struct side x = scene();
+    OK(meet(&x, &inter));
+    OK(MPI_Barrier(inter));
+    if (dies(&x))
+        sim_die_at(1 + (int)(sim_random() % (20u * (unsigned)boot_universe())));
+    for (int i = 0; i < MEETINGS || !fine; i++) {
+        int one = 1, sum = 0, remote;
+        int err = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, inter);
+        failed_or(MPIX_ERR_REVOKED, err);
+        MPI_Comm_remote_size(inter, &remote);
+        SIM_CHECK(err || sum == remote);
+        if (i >= MEETINGS && dies(&x))
+            sim_die();
+        if (err)
+            OK(MPIX_Comm_revoke(inter));
+        fine = !err;
+        MPIX_Comm_agree(inter, &fine);
+        if (fine)
+            continue;
+        OK(MPIX_Comm_shrink(inter, &made));
+        MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+        OK(MPI_Comm_free(&inter));
+        inter = made;
+    }
+    if (dies(&x))
+        sim_die();
+    OK(MPI_Comm_free(&inter));
+    OK(MPI_Comm_free(&x.c));
+}
+
+/* Rank 0 alone is one job. Of the other, one dies, and the other has called MPI_Finalize, without
+ * having taken the message of a collective. */
+static void left(void *arg)
+{
+    char *buf = calloc(1, LONG);
+    MPI_Comm inter;
+    MPI_Request r;
+    (void)arg;
+    struct side x = scene();
+    OK(meet(&x, &inter));
+    if (x.job && x.rank == 1) {
+        OK(MPI_Recv(NULL, 0, MPI_BYTE, 0, 1, inter, MPI_STATUS_IGNORE));
+        sim_die();
+    }
+    if (!x.job) {
+        OK(MPI_Ibcast(buf, LONG, MPI_BYTE, MPI_ROOT, inter, &r));
+        OK(MPI_Send(NULL, 0, MPI_BYTE, 1, 1, inter));
+        while (sim_seed() % 4 && !the_sim->ranks[1].ended)
+            sim_compute(1);
+        ERR(MPIX_ERR_PROC_FAILED, MPI_Wait(&r, MPI_STATUS_IGNORE));
+    }
+    OK(MPI_Comm_free(&inter));
+    OK(MPI_Comm_free(&x.c));
+    free(buf);
+}
+
+static void one_and_two(struct sim_knobs *k)
+{
+    k->second = 1;
+}
+static void two_and_more(struct sim_knobs *k)
+{
+    k->second = 2;
+}
+static void mortal_one(struct sim_knobs *k)
+{
+    mortal(k);
+    one_and_two(k);
+}
+static void mortal_three(struct sim_knobs *k)
+{
+    mortal(k);
+    k->second = 3;
+}
+
+const struct scenario scenarios_jobs[] = {
+    {"jobs-meet-3", 3, 1, meetings, NULL, one_and_two},
+    {"jobs-meet-5", 5, 1, meetings, NULL, two_and_more},
+    {"jobs-revoked-3", 3, 1, revoked, NULL, one_and_two},
+    {"jobs-revoked-6", 6, 1, revoked, NULL, two_and_more},
+    {"jobs-meeting-dies-5", 5, 1, meeting_dies, NULL, mortal_three},
+    {"jobs-meeting-dies-7", 7, 1, meeting_dies, NULL, mortal_three},
+    {"jobs-shrink-dies-5", 5, 1, shrink_dies, NULL, mortal_three},
+    {"jobs-left-3", 3, 1, left, NULL, mortal_one},
+    {NULL, 0, 0, NULL, NULL, NULL},
+};
