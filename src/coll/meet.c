@@ -25,7 +25,7 @@ struct bring {
 
 struct wait {
     struct boot_meeting m;
-    const struct comm *c; /* its revocation ends the wait; NULL: nothing does */
+    const struct comm *c; /* comm_misaligned() ends the wait; NULL: nothing does */
     int fd, result, left;
 };
 
@@ -33,7 +33,7 @@ static int over(void *arg)
 {
     struct wait *w = arg;
     w->result = boot_meet_test(&w->m);
-    if (!w->result && w->c && w->c->revoked && !w->left) {
+    if (!w->result && w->c && comm_misaligned(w->c) && !w->left) {
         w->left = 1;
         w->result = boot_meet_leave(&w->m);
     }
@@ -109,7 +109,7 @@ static int meet(const struct comm *c, int accepts, const char *port, int cls, st
     if (both)
         return err_make(cls, "%s: this process is at both ends of the port", call_name());
     if (err && w.left)
-        return comm_revoked_error();
+        return comm_verdict(c);
     return err ? refused(err, cls, port) : MPI_SUCCESS;
 }
 
