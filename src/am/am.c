@@ -450,13 +450,6 @@ int am_ordered(int dst)
     return p && (p->t->caps.flags & TP_AM_ORDERED) != 0;
 }
 
-int am_has_left(int dst)
-{
-    int err;
-    const struct am_peer *p = boot_is_own(dst) ? NULL : am_peer_try(dst, &err);
-    return p && p->t->ops->left && p->t->ops->left(p->t->tp, (unsigned)dst);
-}
-
 struct tp *am_tp_to(int dst, const struct tp_ops **ops, struct tp_caps *caps)
 {
     int err;

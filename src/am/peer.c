@@ -259,6 +259,13 @@ static struct am_tp *idle_find(int rank)
     return i ? &a->tps[i - 1] : NULL;
 }
 
+int am_has_left(int dst)
+{
+    const struct am_peer *p = boot_is_own(dst) ? NULL : am_peer_known(dst);
+    const struct am_tp *t = p ? p->t : boot_is_own(dst) ? NULL : idle_find(dst);
+    return t && t->ops->left && t->ops->left(t->tp, (unsigned)dst);
+}
+
 /* 0, or the record must stay. */
 static int idle_keep(const struct am_peer *p)
 {
