@@ -225,6 +225,7 @@ static void two_and_more(struct sim_knobs *k)
 }
 static void mortal_one(struct sim_knobs *k)
 {
+    scenario_cvar("MPIR_CVAR_P2P_EAGER_MAX", "1024"); /* else the message is no rendezvous */
     mortal(k);
     one_and_two(k);
 }
