@@ -79,8 +79,8 @@ void p2p_revoke(struct comm *c);
 /* One was that this process does not have, and that receives, or received, with this id. */
 void p2p_refuse(uint64_t ctx);
 
-/* r, of p2p_isend() or p2p_irecv(), whose buffer the caller gives back: it ends if its other side is
- * of another job and has called MPI_Finalize, since that one answers nothing. */
+/* r, of p2p_isend() or p2p_irecv(), whose buffer the caller gives back: it ends if its other side
+ * is of another job and has called MPI_Finalize, since that one answers nothing. */
 void p2p_give_up(struct request *r);
 
 /* MPIX_Comm_failure_ack: what failed so far no longer stops receives from any process on c, and

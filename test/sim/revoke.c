@@ -450,8 +450,8 @@ static void reliable(void *arg)
         OK(MPI_Comm_free(&c));
 }
 
-/* All that the revoker has told die, and what they sent of it stays under way: the revoker tells the
- * next one. */
+/* All that the revoker has told die, and what they sent of it stays under way: the revoker tells
+ * the next one. */
 static void retold(void *arg)
 {
     int rank, size;

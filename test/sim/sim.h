@@ -52,8 +52,8 @@ struct sim_knobs {
     int native_put_fails; /* ... that a put does */
     int native_tidy;    /* memory stays registered until no put of a living rank can come */
     int latency;        /* each message takes exactly so many steps; 0: max_delay holds */
-    int second;         /* first rank of a second job, which has all from there on; 0: one job. Ranks
-                         * of different jobs meet at ports, and talk by tp/shm/guest.c */
+    int second;         /* first rank of a second job, which has all from there on; 0: one job.
+                         * Ranks of different jobs meet at ports, and talk by tp/shm/guest.c */
     int world, me;      /* one real rank, number `me` of so many: the others are virtual
                          * (virtual.h). 0: all are real */
     long max_steps;     /* end with status 3 after so many switches; 0: 50 million */

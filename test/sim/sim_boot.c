@@ -1,5 +1,5 @@
-/* sim_boot.c - job services of one or two simulated jobs: a key-value list, a barrier that yields, a
- * node map in blocks, ports. */
+/* sim_boot.c - job services of one or two simulated jobs: a key-value list, a barrier that yields,
+ * a node map in blocks, ports. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
