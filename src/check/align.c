@@ -311,10 +311,12 @@ static void undo(struct align *a, const struct check_turn *turn)
     guard(turn->comm, a);
 }
 
-/* May the error come from calls that differ? */
+/* May the error come from calls that differ?  That of a failure may come before the news of it. */
 static int explicable(int err)
 {
     int cls = err_class(err);
+    proc->check->blind |= cls == MPIX_ERR_PROC_FAILED || cls == MPIX_ERR_PROC_FAILED_PENDING ||
+                          cls == MPIX_ERR_REVOKED;
     return cls == MPI_ERR_TRUNCATE || cls == MPI_ERR_TYPE || cls == MPI_ERR_OTHER;
 }
 
@@ -360,7 +362,7 @@ int check_is_fatal(const struct comm *c)
 int check_explain(struct comm *c, int err)
 {
     struct align *a = c->check;
-    if (!a || !explicable(err) || calls_may_differ() || a->h.calls == a->h.blocking)
+    if (!explicable(err) || !a || calls_may_differ() || a->h.calls == a->h.blocking)
         return err;
     judge_explain(a);
     return c->misaligned ? comm_verdict(c) : err;

@@ -238,6 +238,7 @@ struct check {
     unsigned acks;       /* answers that MPI_Finalize waits for */
     int pending;         /* records whose verdict is due */
     int told;            /* a verdict is known here */
+    int blind;           /* a process has failed, or a communicator was revoked, as others say */
     uint64_t abort_at;   /* ns; 0: never */
     char abort_why[TEXT_SHORT + 128];
     struct check_module module[CHECK_MODULES];
@@ -262,7 +263,8 @@ int check_is_fatal(const struct comm *c); /* its error handler ends the job */
 void align_windows(void); /* their error handlers, for check_is_fatal() */
 void align_all(void);     /* a record of each communicator that this process has */
 /* judge.c */
-/* A process has failed, or a communicator was revoked: members leave calls, and differ lawfully. */
+/* A process has failed, or a communicator was revoked: members leave calls, and differ lawfully.
+ * That is known here, or an error says so, or the ring of a process that knows it. */
 int calls_may_differ(void);
 int judge_init(void);
 /* What the judge is to do with a ring, besides. */
