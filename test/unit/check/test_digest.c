@@ -124,8 +124,11 @@ static int short_or_long(struct align_history *h, const struct coll_args *a, enu
 {
     const void *site = (const void *)0x1000;
     struct align_call c;
-    if (history_repeats(h, a, form, site))
+    const struct align_repeat *r = history_repeats(h, a, form, site);
+    if (r) {
+        history_put(h, r, 0, 0);
         return 1;
+    }
     digest_coll(a, form, &c);
     ck_assert_int_eq(history_add(h, &c, site, 64), 0);
     history_keep(h, a, form, &c, site);
