@@ -1,5 +1,5 @@
 /* race.c - the clock of this process, what it knows of others and learns from collectives. */
-#include "check/race_proc.h"
+#include "check/race_advice.h"
 
 #include <errno.h>
 #include <execinfo.h>
@@ -246,7 +246,7 @@ int race_init(void)
         on_exit(at_exit, x);
     race_told_init();
     race_msg_init();
-    if (race_advice_init() || race_graph_init())
+    if (race_advice_init() || race_meet_init() || race_graph_init())
         return -ENOMEM;
     if (r->advice || r->graph)
         r->region.ordered = race_ordered;
@@ -288,6 +288,7 @@ void race_finalize(void)
     free(r->region.did);
     free(r->all_did);
     race_advice_free();
+    race_meet_free();
     race_graph_free();
     race_told_free();
     map_destroy(&r->pairs);

@@ -19,7 +19,7 @@ enum race_call {
     RACE_CALL_UNLOCK_ALL, RACE_CALL_FLUSH, RACE_CALL_FLUSH_ALL, RACE_CALL_FLUSH_LOCAL,
     RACE_CALL_FLUSH_LOCAL_ALL, RACE_CALL_SYNC, RACE_CALL_REQUEST, RACE_CALL_PUT, RACE_CALL_GET,
     RACE_CALL_ACC, RACE_CALL_GACC, RACE_CALL_FOP, RACE_CALL_CAS, RACE_CALL_LOAD,
-    RACE_CALL_STORE, RACE_CALLS
+    RACE_CALL_STORE, RACE_CALL_BARRIER, RACE_CALLS
 };
 const char *race_call_name(enum race_call call);
 
@@ -57,7 +57,7 @@ void race_watch_send_init(struct request *r, struct comm *c, int dest);
 
 /* --- collectives ------------------------------------------------------------------------------ */
 /* A blocking collective was done without error: it carries clocks. Waits. */
-void race_collective(const struct coll_args *a);
+void race_collective(const struct coll_args *a, const void *site);
 /* A nonblocking or persistent one: edges at each start and completion. Waits. */
 void race_collective_begun(const struct coll_args *a, struct request *r);
 void race_collective_prepared(const struct coll_args *a, struct request *r);

@@ -1,4 +1,5 @@
-/* race_advice.c - completions that nothing needed, by place (MPIR_CVAR_RACE_ADVICE=1).
+/* race_advice.c - completions that nothing needed, by place (MPIR_CVAR_RACE_ADVICE=1): flushes, and
+ * what race_meet.c knows of fences, barriers and locks.
  *
  *   origin:  a flush is needed if others may hear of its end before a later call completes the same
  *            operations: the thread sends, meets others, gives up a lock, or accumulates
@@ -6,7 +7,7 @@
  *            that the later access knows of completed operations of that thread
  *
  * Both are put together at MPI_Finalize. What is not known counts as needed. */
-#include "check/race_proc.h"
+#include "check/race_advice.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,9 @@
 #include "var/var.h"
 
 enum { AT_TARGET = 1, HERE = 2, MOST = 4096 };
-struct place {
+struct race_spot {
     uint64_t site, runs;
+    int64_t wins;        /* bits of windows: race_meet.c */
     uint32_t call, used; /* used: bits of the above */
 };
 struct ends { /* of operations of one thread on one window: clocks, ascending */
@@ -27,7 +29,7 @@ struct ends { /* of operations of one thread on one window: clocks, ascending */
 struct race_advice {
     struct map places;
     struct map ends;     /* window and thread */
-    struct place **late; /* flushes behind which nothing has completed their operations again */
+    struct race_spot **late; /* flushes behind which nothing has completed the same again */
     struct race_target **late_at;
     uint32_t n, room;
     int full;            /* something was left out: no advice */
@@ -43,10 +45,10 @@ static int is_local(unsigned call)
     return call == RACE_CALL_FLUSH_LOCAL || call == RACE_CALL_FLUSH_LOCAL_ALL;
 }
 
-static struct place *place_of(struct race_advice *a, uint64_t site, unsigned call)
+static struct race_spot *place_of(struct race_advice *a, uint64_t site, unsigned call)
 {
-    uint64_t key = (site << 4 ^ site >> 60) ^ (call - RACE_CALL_FLUSH);
-    struct place *p = map_get(&a->places, key);
+    uint64_t key = (site << 8 ^ site >> 56) ^ call;
+    struct race_spot *p = map_get(&a->places, key);
     if (p && (p->site != site || p->call != call)) {
         a->full = 1;
         return NULL;
@@ -59,8 +61,26 @@ static struct place *place_of(struct race_advice *a, uint64_t site, unsigned cal
         a->full = 1;
         return NULL;
     }
-    *p = (struct place){.site = site, .call = call};
+    *p = (struct race_spot){.site = site, .call = call};
     return p;
+}
+
+struct race_spot *race_advice_place(enum race_call call, uint64_t site)
+{
+    struct race_spot *p = place_of(proc->race->advice, site, call);
+    if (p)
+        p->runs++;
+    return p;
+}
+
+void race_spot_needed(struct race_spot *p)
+{
+    p->used |= AT_TARGET;
+}
+
+void race_spot_on(struct race_spot *p, int64_t wins)
+{
+    p->wins |= wins;
 }
 
 int race_advice_init(void)
@@ -116,7 +136,7 @@ static int make_room(struct race_advice *a)
     if (a->n < a->room)
         return 1;
     uint32_t room = a->room ? 2 * a->room : 16;
-    struct place **late = realloc(a->late, room * sizeof *late);
+    struct race_spot **late = realloc(a->late, room * sizeof *late);
     if (late)
         a->late = late;
     struct race_target **at = late ? realloc(a->late_at, room * sizeof *at) : NULL;
@@ -135,7 +155,7 @@ void race_advice_done(struct race_target *t, enum race_call call, uint64_t site)
         return;
     if (!is_local(call))
         forget(a, t);
-    struct place *p = is_flush(call) ? place_of(a, site, call) : NULL;
+    struct race_spot *p = is_flush(call) ? place_of(a, site, call) : NULL;
     if (!p || is_local(call) || !has_work)
         return;
     if (!make_room(a)) {
@@ -149,7 +169,7 @@ void race_advice_done(struct race_target *t, enum race_call call, uint64_t site)
 void race_advice_run(enum race_call call, uint64_t site)
 {
     struct race_advice *a = proc->race->advice;
-    struct place *p = a && is_flush(call) ? place_of(a, site, call) : NULL;
+    struct race_spot *p = a && is_flush(call) ? place_of(a, site, call) : NULL;
     if (p)
         p->runs++;
 }
@@ -224,7 +244,9 @@ void race_advice_used(const struct race_rec *early, const struct race_rec *late)
 {
     struct race_advice *a = proc->race->advice;
     const struct race_batch *b = early->batch;
-    struct place *p = a && is_flush(b->done_call) ? place_of(a, b->done_site, b->done_call) : NULL;
+    struct race_spot *p = NULL;
+    if (a && is_flush(b->done_call))
+        p = place_of(a, b->done_site, b->done_call);
     if (!p)
         return;
     if (early->deed.flags & RACE_BUFFER)
@@ -235,13 +257,28 @@ void race_advice_used(const struct race_rec *early, const struct race_rec *late)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static void tell(const struct place *p)
+static void tell_meeting(const struct race_spot *p)
+{
+    char at[160];
+    race_place_text(p->site, at, sizeof at);
+    race_line("advice: %s%s%s, %llu time%s: %s (this run)", race_call_name((enum race_call)p->call),
+              *at ? " at " : "", at, (unsigned long long)p->runs, p->runs == 1 ? "" : "s",
+              p->call == RACE_CALL_LOCK
+                  ? "nothing needed it to be exclusive; MPI_LOCK_SHARED would do"
+                  : "no access to a window or buffer needed it");
+}
+
+static void tell(const struct race_spot *p)
 {
     char at[160];
     int here = !race_is_full() || p->used & HERE; /* loads and stores may not be seen */
     const char *instead = ", nor here";
     if (!p->runs || p->used & AT_TARGET || (here && is_local(p->call)))
         return;
+    if (!is_flush(p->call)) {
+        tell_meeting(p);
+        return;
+    }
     if (here)
         instead = p->call == RACE_CALL_FLUSH ? "; MPI_Win_flush_local would do"
                                              : "; MPI_Win_flush_local_all would do";
@@ -253,14 +290,14 @@ static void tell(const struct place *p)
 
 static int by_place(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
+    const struct race_spot *x = a, *y = b;
     if (x->site != y->site)
         return x->site < y->site ? -1 : 1;
     return (int)x->call - (int)y->call;
 }
 
 /* list: n places of all processes */
-static void judge(struct place *list, size_t n)
+static void judge(struct race_spot *list, size_t n)
 {
     qsort(list, n, sizeof *list, by_place);
     for (size_t i = 0; i < n; i++) {
@@ -273,6 +310,18 @@ static void judge(struct place *list, size_t n)
     }
 }
 
+static void judge_meetings(struct race_advice *a)
+{
+    int64_t wins = 0;
+    int blind = race_meet_judge(&wins);
+    size_t at = 0;
+    for (struct map_entry *e; (e = map_next(&a->places, &at)) != NULL;) {
+        struct race_spot *p = e->value;
+        if (!is_flush(p->call) && (blind || p->wins & wins))
+            p->used |= AT_TARGET;
+    }
+}
+
 void race_advice_tell(void)
 {
     struct race_advice *a = proc->race->advice;
@@ -280,6 +329,7 @@ void race_advice_tell(void)
     int64_t v[2];
     if (!a)
         return;
+    judge_meetings(a);
     v[0] = (int64_t)a->places.count;
     v[1] = a->full || proc->race->region.n.lost;
     if (coll_allreduce_i64(v, 2, COLL_MAX, world))
@@ -289,9 +339,9 @@ void race_advice_tell(void)
     if (v[1] || !v[0])
         return;
     size_t each = (size_t)v[0], size = (size_t)world->size, n = 0, at = 0;
-    struct place *mine = calloc(each, sizeof *mine), *all = calloc(each * size, sizeof *all);
+    struct race_spot *mine = calloc(each, sizeof *mine), *all = calloc(each * size, sizeof *all);
     for (struct map_entry *e; mine && (e = map_next(&a->places, &at)) != NULL;)
-        mine[n++] = *(const struct place *)e->value;
+        mine[n++] = *(const struct race_spot *)e->value;
     v[0] = mine && all;
     int err = coll_allreduce_i64(v, 1, COLL_MIN, world);
     if (!err && v[0] && !coll_allgather_bytes(mine, all, each * sizeof *mine, world) &&

@@ -1,6 +1,6 @@
 /* race_coll.c - what this process learns by collectives: all members of each other, or along the
  * edges that the call promises. A request is watched by a table before its own. */
-#include "check/race_proc.h"
+#include "check/race_advice.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -133,6 +133,7 @@ static void end_phase(struct comm *c)
         r->thread[i].clock = floor;
     race_know(race_self(), v);
     r->fetched = 0;
+    race_meet_came(floor);
     race_region_phase(&r->region, floor);
     race_report_waiting(floor, 1);
     race_count();
@@ -231,7 +232,7 @@ static void clocks_learn(const struct clocks *c)
         learn_dense(c->v);
 }
 
-void race_collective(const struct coll_args *a)
+void race_collective(const struct coll_args *a, const void *site)
 {
     struct coll_args out;
     struct clocks c;
@@ -241,7 +242,10 @@ void race_collective(const struct coll_args *a)
         proc->race->off = 1; /* others wait for its part */
     } else if (out.call == COLL_ALLREDUCE) {
         clocks_free(&c);
+        if (a->call == COLL_BARRIER)
+            race_meet_begins(RACE_CALL_BARRIER, site, 0);
         race_joined(a->comm);
+        race_meet_ends();
         return;
     } else {
         race_tick();

@@ -6,7 +6,7 @@
  *          them: the call that completed the earlier one, and how the later thread heard of it
  *
  * Each process has the part of its own memory; they write one after the other at MPI_Finalize. */
-#include "check/race_proc.h"
+#include "check/race_advice.h"
 
 #include <errno.h>
 #include <fcntl.h>

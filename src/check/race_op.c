@@ -1,5 +1,5 @@
 /* race_op.c - operations of this process: their bytes at the target and in its own buffers. */
-#include "check/race_proc.h"
+#include "check/race_advice.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -354,8 +354,10 @@ void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, c
     if (!t)
         return;
     uint64_t place = race_site(site);
-    if (a->kind >= RMA_ACC) /* others may wait for it */
+    if (a->kind >= RMA_ACC) { /* others may wait for it */
         race_advice_release();
+        race_meet_atomic(x);
+    }
     if (x->board) /* the lock was taken for it, if it was not held before */
         race_lock_all_learn(x, t);
     race_op_tick();

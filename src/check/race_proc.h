@@ -102,6 +102,7 @@ struct race_win {
     struct rma_win *board;   /* NULL: some member is far; then locks go by messages */
     int all;                 /* enum race_lock_kind of MPI_Win_lock_all */
     uint32_t fences;         /* with MPI_MODE_NOPRECEDE: they need not wait */
+    uint32_t last_fence;     /* race_meet.c: phase that it began; 0: none is open */
     int fence_open;          /* the epoch was begun by such a one */
     struct race_view *at_fence; /* what this process knew at the last */
     uint8_t accumulate;      /* enum race_accumulate */
@@ -176,6 +177,7 @@ struct race {
     struct race_exit *exit;
     struct race_advice *advice; /* NULL: not asked for; the graph, too */
     struct race_graph *graph;
+    struct race_meets *meets;
     uint64_t code_at, code_end; /* of this library */
 };
 
@@ -262,26 +264,6 @@ struct race_win *race_win_of(uint64_t id);
 struct race_win *race_win_find(struct rma_win *w);
 struct race_origin *race_origin_of(struct race_win *x, int world);
 void race_wins_free(void);
-/* race_advice.c: none of these does anything where no advice is asked for */
-int race_advice_init(void);
-void race_advice_run(enum race_call call, uint64_t site);
-/* The call completes what was done at t. */
-void race_advice_done(struct race_target *t, enum race_call call, uint64_t site);
-void race_advice_release(void); /* others may hear of what this process did so far */
-/* Its end orders it with late; NULL: perhaps with another. */
-void race_advice_used(const struct race_rec *early, const struct race_rec *late);
-void race_advice_came(const struct race_rec *r);
-void race_advice_gone(const struct race_target *t);
-void race_advice_tell(void);    /* all processes; waits */
-void race_advice_free(void);
-/* race_graph.c: the same */
-int race_graph_init(void);
-void race_graph_node(const struct race_rec *r);
-void race_graph_edge(const struct race_rec *early, const struct race_rec *late);
-void race_graph_race(const struct race_found *f);
-void race_graph_win_freed(struct race_win *x);
-void race_graph_write(void); /* all processes; waits */
-void race_graph_free(void);
 /* race_report.c */
 void race_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void race_ordered(void *arg, const struct race_rec *early, const struct race_rec *late);

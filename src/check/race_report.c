@@ -1,6 +1,6 @@
 /* race_report.c - which pairs of accesses are reported, and when: once for each pair of places.
  * race_told.c has the text. */
-#include "check/race_proc.h"
+#include "check/race_advice.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -181,10 +181,12 @@ void race_report(void *arg, const struct race_found *f)
 void race_ordered(void *arg, const struct race_rec *early, const struct race_rec *late)
 {
     (void)arg;
-    if (early)
+    if (early) {
         race_advice_used(early, late);
-    else
+        race_meet_used(early, late);
+    } else {
         race_advice_came(late);
+    }
     if (early && late)
         race_graph_edge(early, late);
     else if (late)

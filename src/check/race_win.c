@@ -1,5 +1,5 @@
 /* race_win.c - windows and their synchronization: from which process a call lets this one learn. */
-#include "check/race_proc.h"
+#include "check/race_advice.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ const char *race_call_name(enum race_call call)
         [RACE_CALL_GET] = "MPI_Get", [RACE_CALL_ACC] = "MPI_Accumulate",
         [RACE_CALL_GACC] = "MPI_Get_accumulate", [RACE_CALL_FOP] = "MPI_Fetch_and_op",
         [RACE_CALL_CAS] = "MPI_Compare_and_swap", [RACE_CALL_LOAD] = "load",
-        [RACE_CALL_STORE] = "store"};
+        [RACE_CALL_STORE] = "store", [RACE_CALL_BARRIER] = "MPI_Barrier"};
     return names[call < RACE_CALLS ? call : RACE_CALL_NONE];
 }
 
@@ -72,6 +72,8 @@ static struct race_member mine(struct rma_win *w)
 {
     int *flavor = rma_win_attr(w, MPI_WIN_CREATE_FLAVOR);
     const MPI_Aint *size = rma_win_attr(w, MPI_WIN_SIZE);
+    if (*flavor == MPI_WIN_FLAVOR_DYNAMIC || *flavor == MPI_WIN_FLAVOR_SHARED)
+        race_meet_blind(); /* those of others, and those before the first operation */
     if (*flavor == MPI_WIN_FLAVOR_DYNAMIC)
         return (struct race_member){0, 1, 0};
     return (struct race_member){(uint64_t)(uintptr_t)rma_win_attr(w, MPI_WIN_BASE),
@@ -158,6 +160,7 @@ void race_win_freed(struct comm *c)
     race_joined(c);
     coll_barrier(c); /* what others have sent has come, too */
     race_graph_win_freed(x);
+    race_meet_no_fence(x);
     struct rma_win *board = x->board;
     map_del(&r->wins, x->id);
     win_free(x);
@@ -188,6 +191,7 @@ static int *worlds_of(const struct group *g, int *n)
 static void after_post(struct race_win *x, const struct group *g)
 {
     struct race_view *v;
+    race_meet_no_fence(x);
     free(x->posted);
     x->posted = worlds_of(g, &x->nposted);
     race_tick();
@@ -207,6 +211,7 @@ static void after_post(struct race_win *x, const struct group *g)
 
 static void after_start(struct race_win *x, const struct group *g)
 {
+    race_meet_no_fence(x);
     free(x->started);
     x->started = worlds_of(g, &x->nstarted);
     for (int i = 0; i < x->nstarted; i++) {
@@ -270,13 +275,17 @@ static void after_wait(struct race_win *x)
 
 /* With MPI_MODE_NOPRECEDE, which all members give alike, it need not wait for others; what it
  * promises is that operations of the epoch come after the fence of their target. */
-static void after_fence(struct race_win *x, int assert)
+static void after_fence(struct race_win *x, int assert, const void *site)
 {
     x->fence_open = 0;
+    race_meet_begins(RACE_CALL_FENCE, site, x->id);
     if (!(assert & MPI_MODE_NOPRECEDE)) {
         race_joined(rma_win_comm(x->w));
+        race_meet_ends();
+        race_meet_fenced(x, assert);
         return;
     }
+    race_meet_ends();
     race_tick();
     struct race_view *v = race_knowledge();
     race_view_drop(x->at_fence);
@@ -293,6 +302,9 @@ static void after_lock(struct race_win *x, const struct race_sync *s)
     struct race_target *t = s->rank < 0 ? NULL : race_target_of(x, s->rank, 1);
     if (!t)
         return;
+    race_meet_no_fence(x);
+    if (s->type == MPI_LOCK_EXCLUSIVE && !(s->assert & MPI_MODE_NOCHECK))
+        race_meet_locked(x, s->site);
     t->lock = s->assert & MPI_MODE_NOCHECK ? RACE_UNCHECKED
               : s->type == MPI_LOCK_EXCLUSIVE ? RACE_EXCLUSIVE : RACE_SHARED;
     if (t->lock != RACE_UNCHECKED && !rma_holds_lock(x->w, s->rank))
@@ -319,6 +331,7 @@ static void before_unlock(struct race_win *x, const struct race_sync *s, uint64_
 static void after_lock_all(struct race_win *x, const struct race_sync *s)
 {
     int size = rma_win_comm(x->w)->size;
+    race_meet_no_fence(x);
     x->all = s->assert & MPI_MODE_NOCHECK ? RACE_UNCHECKED : RACE_SHARED;
     for (int i = 0; x->all == RACE_SHARED && i < size; i++) {
         struct race_target *t = rma_holds_lock(x->w, i) ? race_target_of(x, i, 1) : NULL;
@@ -429,7 +442,7 @@ void race_after(struct rma_win *w, const struct race_sync *s, int err)
         return;
     switch (s->call) {
     case RACE_CALL_FENCE:
-        after_fence(x, s->assert);
+        after_fence(x, s->assert, s->site);
         break;
     case RACE_CALL_POST:
         after_post(x, s->group);

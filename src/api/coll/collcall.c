@@ -283,7 +283,7 @@ static int start(struct collcall *x, struct request **r)
 static void watch(const struct collcall *x, struct request *r)
 {
     if (form_of(x) == COLLCALL_RUN)
-        race_collective(&x->a);
+        race_collective(&x->a, x->site);
     else if (form_of(x) == COLLCALL_BEGIN)
         race_collective_begun(&x->a, r);
     else
