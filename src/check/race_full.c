@@ -26,7 +26,7 @@ static void take_all(struct race *r, const struct race_access *list, unsigned n)
     for (unsigned i = 0; i < n; i++) {
         const struct race_access *a = &list[i];
         struct race_rec rec = {
-            .lane = {a->at, a->len, 0, 1},
+            .lane = {a->at, a->len, a->stride, a->blocks},
             .deed = {.kind = a->stores ? RACE_STORE : RACE_LOAD, .esize = 1},
             .weight = 1,
             .call = a->stores ? RACE_CALL_STORE : RACE_CALL_LOAD,

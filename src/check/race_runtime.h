@@ -13,12 +13,13 @@
 #include <stdint.h>
 
 /* Threads of a process that are distinguished; the last number stands for all further ones. */
-enum { RACE_RUNTIME_VERSION = 1, RACE_THREADS = 16 };
+enum { RACE_RUNTIME_VERSION = 2, RACE_THREADS = 16 };
 
 struct race_access {
     uint64_t at;
-    uint32_t len, stores; /* stores: 1, else a load */
-    const void *pc;       /* return address of the entry point */
+    uint32_t len, stores;    /* stores: 1, else a load */
+    const void *pc;          /* return address of the entry point */
+    uint32_t stride, blocks; /* so many accesses of `len` bytes, at that distance */
 };
 
 /* What the library does. None is called before run(host) or after run(NULL). They take the lock of

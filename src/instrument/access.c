@@ -11,18 +11,24 @@ void *REAL(calloc)(size_t n, size_t each);
 void REAL(free)(void *p);
 int REAL(pthread_once)(pthread_once_t *once, void (*fn)(void));
 
-enum { PAGES = 64, LOG = 1024, STREAMS = 64, WORDS = (1 << PAGE_BITS) / 64, READ = 0, WRITE = 1 };
+enum { PAGES = 2048, LOG = 1024, STREAM_BITS = 8, WORDS = (1 << PAGE_BITS) / 64 };
+enum { READ, WRITE };
+/* Bytes between accesses of one place that are noted as one: a column of a matrix, a loop that the
+ * compiler has unrolled. */
+enum { STRIDE_MAX = 1 << 16 };
 
 struct page {
     uint64_t number, round;     /* valid in that round of the log only */
-    uint64_t seen[2][WORDS];    /* bytes that were read, written */
+    uint64_t seen[WORDS][2];    /* bytes that were read, written */
 };
 struct log {
     int number, stranger, busy;
     unsigned n;
     unsigned strangers;         /* those that had ended when it last asked */
     uint64_t round;
-    uint16_t last[STREAMS];     /* by place: index + 1 of its last access */
+    struct {
+        uint16_t last, before;  /* index + 1 of its last two accesses */
+    } stream[1 << STREAM_BITS]; /* by place */
     struct race_access list[LOG];
     struct page page[PAGES];
 };
@@ -74,7 +80,7 @@ static void log_flush(struct log *t)
     if (n) {
         t->n = 0;
         t->round++;
-        REAL(memset)(t->last, 0, sizeof t->last);
+        REAL(memset)(t->stream, 0, sizeof t->stream);
         if (h)
             h->take(t->list, n);
     }
@@ -165,49 +171,105 @@ static int number(void)
 
 /* --- the log ---------------------------------------------------------------------------------- */
 
-static struct page *page_of(struct log *t, uint64_t page)
+static __attribute__((noinline)) void page_clear(const struct log *t, struct page *p, uint64_t page)
+{
+    REAL(memset)(p->seen, 0, sizeof p->seen);
+    p->number = page;
+    p->round = t->round;
+}
+
+static inline struct page *page_of(struct log *t, uint64_t page)
 {
     struct page *p = &t->page[page % PAGES];
-    if (p->number != page || p->round != t->round) {
-        REAL(memset)(p->seen, 0, sizeof p->seen);
-        p->number = page;
-        p->round = t->round;
-    }
+    if (!LIKELY(p->number == page && p->round == t->round))
+        page_clear(t, p, page);
     return p;
 }
 
-/* Was each of these bytes of one page noted already? Whatever interferes with a load does with a
- * store of the same bytes. */
+/* Was each of these bytes, which `bits` has of one word, noted already? Whatever interferes with a
+ * load does with a store of the same bytes. */
+static inline int are_seen(struct page *p, unsigned word, uint64_t bits, unsigned stores)
+{
+    uint64_t *seen = p->seen[word], have = seen[WRITE] | (stores ? 0 : seen[READ]);
+    if ((have & bits) == bits)
+        return 1;
+    seen[stores ? WRITE : READ] |= bits;
+    return 0;
+}
+
+static inline uint64_t bits_of(unsigned at, unsigned n)
+{
+    return (n == 64 ? ~0ull : (1ull << n) - 1) << (at & 63);
+}
+
+/* Bytes of one page. */
 static int is_seen(struct log *t, uint64_t at, uint64_t len, unsigned stores)
 {
     struct page *p = page_of(t, at >> PAGE_BITS);
     unsigned first = at & ((1 << PAGE_BITS) - 1), end = first + (unsigned)len;
     int all = 1;
     for (unsigned from = first, next; from < end; from = next) {
-        unsigned w = from / 64, n;
+        unsigned w = from / 64;
         next = (w + 1) * 64 < end ? (w + 1) * 64 : end;
-        n = next - from;
-        uint64_t bits = (n == 64 ? ~0ull : (1ull << n) - 1) << (from & 63);
-        uint64_t have = p->seen[WRITE][w] | (stores ? 0 : p->seen[READ][w]);
-        all &= (have & bits) == bits;
-        p->seen[stores ? WRITE : READ][w] |= bits;
+        all &= are_seen(p, w, bits_of(from, next - from), stores);
     }
     return all;
 }
 
-/* Goes on where the last access of its place ended? */
-static int grows(struct log *t, uint64_t at, uint64_t len, unsigned stores, const void *pc)
+/* Goes on where the last access of its place ended, or at the same distance as that from the one
+ * before? */
+static int grows(struct race_access *a, uint64_t at, uint64_t len, unsigned stores, const void *pc)
 {
-    unsigned i = t->last[(uintptr_t)pc % STREAMS];
-    struct race_access *a = i ? &t->list[i - 1] : NULL;
-    if (!a || a->pc != pc || a->stores != stores || a->at + a->len != at ||
-        len > UINT32_MAX - a->len)
+    if (a->pc != pc || a->stores != stores)
         return 0;
-    a->len += (uint32_t)len;
+    if (a->blocks == 1 && a->at + a->len == at && len <= UINT32_MAX - a->len) {
+        a->len += (uint32_t)len;
+        return 1;
+    }
+    if (a->len != len)
+        return 0;
+    if (a->blocks == 1 && at > a->at + len && at - a->at <= STRIDE_MAX)
+        a->stride = (uint32_t)(at - a->at);
+    else if (a->blocks == 1 || at != a->at + (uint64_t)a->blocks * a->stride ||
+             a->blocks == UINT32_MAX)
+        return 0;
+    a->blocks++;
     return 1;
 }
 
-void instrument_note(uint64_t at, uint64_t len, unsigned stores, const void *pc)
+/* A column beside the one before: both are one, wider. */
+static int is_beside(struct race_access *a, const struct race_access *b)
+{
+    if (a->blocks == 1 || a->blocks != b->blocks || a->stride != b->stride)
+        return 0;
+    if (a->pc != b->pc || a->stores != b->stores || a->at + a->len != b->at)
+        return 0;
+    if (b->len > a->stride - a->len)
+        return 0;
+    a->len += b->len;
+    return 1;
+}
+
+static void log_add(struct log *t, uint64_t at, uint64_t len, unsigned stores, const void *pc)
+{
+    unsigned i = (uint32_t)(uintptr_t)pc * 0x9e3779b1u >> (32 - STREAM_BITS);
+    unsigned last = t->stream[i].last, before = t->stream[i].before;
+    struct race_access next = {at, (uint32_t)len, stores, pc, 0, 1};
+    if (last && grows(&t->list[last - 1], at, len, stores, pc))
+        return;
+    if (before && is_beside(&t->list[before - 1], &t->list[last - 1])) {
+        t->list[last - 1] = next;
+        return;
+    }
+    t->list[t->n++] = next;
+    t->stream[i].before = (uint16_t)last;
+    t->stream[i].last = (uint16_t)t->n;
+    if (t->n == LOG)
+        log_flush(t);
+}
+
+static __attribute__((noinline)) void note_parts(uint64_t at, uint64_t len, unsigned stores,
+                                                 const void *pc)
 {
     struct log *t = mine;
     while (len) {
@@ -218,16 +280,27 @@ void instrument_note(uint64_t at, uint64_t len, unsigned stores, const void *pc)
                 return;
             if (t->busy)
                 return;
-            if (!is_seen(t, at, part, stores) && !grows(t, at, part, stores, pc)) {
-                t->list[t->n++] = (struct race_access){at, (uint32_t)part, stores, pc};
-                t->last[(uintptr_t)pc % STREAMS] = (uint16_t)t->n;
-                if (t->n == LOG)
-                    log_flush(t);
-            }
+            if (!is_seen(t, at, part, stores))
+                log_add(t, at, part, stores, pc);
         }
         at += part;
         len -= part;
     }
+}
+
+void instrument_note(uint64_t at, uint64_t len, unsigned stores, const void *pc)
+{
+    struct log *t = mine;
+    if (!LIKELY(t != NULL && (at & 63) + len <= 64 && len)) {
+        note_parts(at, len, stores, pc);
+        return;
+    }
+    if (t->busy || !instrument_watched(at))
+        return;
+    struct page *p = page_of(t, at >> PAGE_BITS);
+    unsigned byte = at & ((1 << PAGE_BITS) - 1);
+    if (!are_seen(p, byte / 64, bits_of(byte, (unsigned)len), stores))
+        log_add(t, at, len, stores, pc);
 }
 
 /* --- order ------------------------------------------------------------------------------------ */

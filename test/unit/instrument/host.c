@@ -2,6 +2,7 @@
 #include "host.h"
 
 #include <sched.h>
+#include <stdlib.h>
 
 /* past the run time */
 void *__real_memcpy(void *to, const void *from, size_t n);
@@ -146,6 +147,24 @@ unsigned host_noted(struct race_access *list, unsigned most)
     n = host.n;
     host.n = 0;
     leave();
+    return n;
+}
+
+unsigned host_singly(struct race_access *list, unsigned n, unsigned most)
+{
+    for (unsigned i = 0; i < n; i++) {
+        struct race_access a = list[i];
+        if (a.blocks < 2)
+            continue;
+        if (n == most)
+            abort();
+        for (unsigned j = n++; j > i + 1; j--)
+            list[j] = list[j - 1];
+        list[i].blocks = 1;
+        list[i + 1] = a;
+        list[i + 1].at += a.stride;
+        list[i + 1].blocks--;
+    }
     return n;
 }
 

@@ -153,14 +153,40 @@ START_TEST(more_than_the_log_holds)
 {
     host_run(1);
     host_clear();
-    for (int i = 0; i < 3000; i++)
-        __tsan_write4(mem + 5 * i);
+    for (int i = 0; i < 3000; i++) /* at no constant distance */
+        __tsan_write4(mem + 5 * i + ((unsigned)i * 2654435761u >> 31));
     unsigned n = host_noted(list, MOST);
     uint64_t bytes = 0;
     for (unsigned i = 0; i < n; i++)
-        bytes += list[i].len;
-    ck_assert_uint_ge(n, 3000);
+        bytes += (uint64_t)list[i].len * list[i].blocks;
+    ck_assert_uint_gt(n, 1024);
     ck_assert_uint_eq(bytes, 12000);
+}
+END_TEST
+
+/* One place: rows of eight bytes at a distance, five columns, one after the other; two rows of a
+ * sixth, and what belongs to none. */
+START_TEST(columns_are_one)
+{
+    char *at[103];
+    for (int i = 0; i < 102; i++)
+        at[i] = mem + 512 * (i % 20) + 8 * (i / 20);
+    at[102] = mem + 512 * 25;
+    host_run(1);
+    host_clear();
+    for (int i = 0; i < 103; i++)
+        __tsan_write8(at[i]);
+    unsigned n = host_noted(list, MOST);
+    ck_assert_uint_eq(n, 3);
+    ck_assert_uint_eq(list[0].at, (uintptr_t)mem);
+    ck_assert_uint_eq(list[0].len, 40);
+    ck_assert_uint_eq(list[0].stride, 512);
+    ck_assert_uint_eq(list[0].blocks, 20);
+    ck_assert_uint_eq(list[1].at, (uintptr_t)mem + 40);
+    ck_assert_uint_eq(list[1].len, 8);
+    ck_assert_uint_eq(list[1].blocks, 2);
+    ck_assert_uint_eq(list[2].at, (uintptr_t)mem + 512 * 25);
+    ck_assert_uint_eq(list[2].blocks, 1);
 }
 END_TEST
 
@@ -174,6 +200,7 @@ Suite *suite_access(void)
     tcase_add_test(t, ranges_cross_pages);
     tcase_add_test(t, only_pages_that_are_watched);
     tcase_add_test(t, more_than_the_log_holds);
+    tcase_add_test(t, columns_are_one);
     suite_add_tcase(s, t);
     return s;
 }

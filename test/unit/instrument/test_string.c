@@ -21,7 +21,7 @@ static struct race_access list[16];
 static void noted(const char *x, size_t loads, const char *y, size_t others, const char *z,
                   size_t stores)
 {
-    unsigned n = host_noted(list, 16), i = 0;
+    unsigned n = host_singly(list, host_noted(list, 16), 16), i = 0;
     ck_assert_uint_eq(n, (loads > 0) + (others > 0) + (stores > 0));
     if (loads) {
         ck_assert_uint_eq(list[i].at, (uintptr_t)x);
