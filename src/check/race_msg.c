@@ -25,8 +25,8 @@ struct records_msg {
 }; /* records, then the view */
 struct close_msg {
     uint64_t win, number, done, site;
-    uint32_t closer;
-    uint8_t call, unused[3];
+    uint32_t closer, records; /* that were sent: where order is not kept, some may come later */
+    uint8_t call, unused[7];
 };
 struct clock_msg {
     uint64_t win; /* 0: before a message */
@@ -290,6 +290,7 @@ static int take_records(int src, const struct records_msg *m, const char *record
             race_watch_bytes(w.lane.at, race_lane_end(&w.lane) - w.lane.at);
         race_region_add(&r->region, &rec);
     }
+    b->came += m->n;
     race_batch_drop(b);
     race_count();
     return 1;
@@ -341,10 +342,17 @@ static int holds(const struct race_win *x, const struct list *end, int src, uint
     return 0;
 }
 
+/* Where order is not kept it may come before what it ends. */
+static int is_early(int src, const struct close_msg *m)
+{
+    const struct race_batch *b = map_get(&proc->race->open, open_key(src, m->number));
+    return !am_ordered(src) && (!b || b->came < m->records);
+}
+
 static void take_close(int src, const struct close_msg *m)
 {
     struct race_win *x = race_win_of(m->win);
-    if (x && holds(x, &x->held, src, m->number))
+    if (x && (holds(x, &x->held, src, m->number) || is_early(src, m)))
         hold(x, src, RACE_CLOSE, m, sizeof *m);
     else
         close_batch(src, m);
@@ -357,7 +365,7 @@ static int replay_one(const struct race_win *x, const struct race_held *h)
     struct close_msg c;
     if (h->type == RACE_CLOSE) {
         memcpy(&c, h->bytes, sizeof c);
-        if (holds(x, &h->link, h->src, c.number))
+        if (holds(x, &h->link, h->src, c.number) || is_early(h->src, &c))
             return 0;
         close_batch(h->src, &c);
         return 1;
@@ -427,7 +435,7 @@ void race_send_batch(struct race_win *x, const struct race_target *t, struct rac
     if (!was || done == RACE_OPEN)
         return;
     struct close_msg c = {.win = x->id, .number = p->number, .done = done, .site = site,
-                          .closer = m.closer, .call = (uint8_t)call};
+                          .closer = m.closer, .records = p->sent, .call = (uint8_t)call};
     if ((uint32_t)t->world == proc->race->me) {
         take_close(t->world, &c);
         return;
@@ -456,6 +464,8 @@ static int on_records(int src, const void *msg, size_t len)
     if (!take_records(src, &m, bytes + sizeof m, bytes + sizeof m + records,
                       len - sizeof m - records) && x)
         hold(x, src, RACE_RECORDS, msg, len);
+    else if (x && proc->race->nheld && !am_ordered(src)) /* their end may be here */
+        race_replay(x);
     race_msg_send(src, RACE_ACK, "", 1);
     return 0;
 }

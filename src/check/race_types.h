@@ -127,6 +127,7 @@ struct race_batch {
     uint8_t fetched;         /* bits of enum race_fetched */
     struct race_rec *open;   /* kept records, while done is RACE_OPEN */
     uint32_t kept;           /* records in the region */
+    uint32_t came;           /* records of messages, while done is RACE_OPEN */
 };
 struct race_rec { /* 64 bytes */
     struct race_lane lane;

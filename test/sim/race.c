@@ -5,6 +5,7 @@
  *   race-*          the bytes on which a race is reported are those on which two accesses meet that
  *                   nothing orders. Programs with accumulates that fetch may have possible ones
  *   race-starved-*  4 KiB for records: nothing but these bytes is reported
+ *   race-unordered  ends of operations overtake their records
  *   race-flag       a flag made of accumulates orders two others: no race
  *   race-merge      the second operation of a record comes after what is complete meanwhile
  *   race-post       records and their end come before the post that lets them in
@@ -753,6 +754,8 @@ static void random_program(void *arg)
     }
     MPI_Barrier(MPI_COMM_WORLD);
     proc->race->region.found = on_found;
+    if (!am_ordered((p->rank + 1) % p->size))
+        proc->race->pend_max = 1; /* all leave open, their ends behind them */
     windows_make(p);
     MPI_Barrier(MPI_COMM_WORLD);
     for (int r = 0; r < ROUNDS; r++) {
@@ -764,6 +767,7 @@ static void random_program(void *arg)
             together(p);
     }
     MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(proc->race->open.count == 0 && proc->race->nheld == 0);
     o.races += proc->race->races;
     o.values += proc->race->values;
     meet(p);
@@ -948,6 +952,12 @@ static void far(struct sim_knobs *k)
     k->nodes = k->ranks;
 }
 
+static void unordered(struct sim_knobs *k)
+{
+    far(k);
+    k->ordered = 0;
+}
+
 static void starved(struct sim_knobs *k)
 {
     watched(k);
@@ -960,6 +970,7 @@ const struct scenario scenarios_race[] = {
     {"race-near-4", 4, 1, random_program, NULL, near},
     {"race-far-4", 4, 1, random_program, NULL, far},
     {"race-6", 6, 1, random_program, NULL, watched},
+    {"race-unordered-3", 3, 1, random_program, NULL, unordered},
     {"race-starved-3", 3, 1, random_program, NULL, starved},
     {"race-starved-5", 5, 1, random_program, NULL, starved},
     {"race-flag", 4, 1, flag, NULL, watched},
