@@ -376,8 +376,10 @@ static int replay_one(const struct race_win *x, const struct race_held *h)
                         h->len - sizeof m - records);
 }
 
-void race_replay(struct race_win *x)
+/* 1: some went, which others may have waited for. */
+static int replay_some(struct race_win *x)
 {
+    int some = 0;
     for (struct list *l = x->held.next, *next; l != &x->held; l = next) {
         struct race_held *h = LIST_OBJ(l, struct race_held, link);
         next = l->next;
@@ -386,6 +388,14 @@ void race_replay(struct race_win *x)
         list_del(l);
         free(h);
         proc->race->nheld--;
+        some = 1;
+    }
+    return some;
+}
+
+void race_replay(struct race_win *x)
+{
+    while (replay_some(x)) {
     }
 }
 
