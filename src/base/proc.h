@@ -39,6 +39,7 @@ struct proc {
     struct io_room *io;
     struct check *check; /* NULL: collective calls are not compared */
     struct race *race;   /* NULL: one-sided operations are not watched */
+    int ops_apart;       /* each one-sided call is looked at: race checker, buffers on devices */
     struct say *say;     /* NULL: no report is asked for */
     struct api *api;
     struct var_room *var;

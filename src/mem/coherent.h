@@ -84,6 +84,11 @@ int coh_settled(struct coh *c);
 int coh_late(struct coh *c, struct coh_ask *a);
 /* Modes of the holds of a space that touch a range, or 0. */
 unsigned coh_held(const struct coh *c, unsigned space, size_t off, size_t len);
+/* Device memory [addr, addr + len), len > 0, of space s: 1 if it is in one hold that was not
+ * released (writes: for writing); 0 if not; -1: it is not in the memory of this window there. */
+int coh_in_hold(const struct coh *c, const struct space *s, uint64_t addr, size_t len, int writes);
+/* Offset in the window of a device's address, for messages; -1: none of its. */
+long long coh_offset_of(const struct coh *c, uint64_t addr, unsigned *at);
 size_t coh_tile_bytes(const struct coh *c);
 /* Holds that have not been released. */
 unsigned coh_holds(const struct coh *c);

@@ -13,6 +13,31 @@ unsigned coh_held(const struct coh *c, unsigned space, size_t off, size_t len)
     return modes;
 }
 
+long long coh_offset_of(const struct coh *c, uint64_t addr, unsigned *at)
+{
+    for (*at = 1; *at < c->n; ++*at)
+        if (addr - c->at[*at].base < c->bytes)
+            return (long long)(addr - c->at[*at].base);
+    return -1;
+}
+
+int coh_in_hold(const struct coh *c, const struct space *s, uint64_t addr, size_t len, int writes)
+{
+    unsigned at;
+    long long off = coh_offset_of(c, addr, &at);
+    if (off < 0 || c->at[at].space != s)
+        return -1;
+    for (const struct list *l = c->holds.next; l != &c->holds; l = l->next) {
+        const struct coh_hold *h = LIST_OBJ(l, struct coh_hold, link);
+        size_t from = (size_t)off;
+        if (h->space != at || h->leaving || (writes && h->mode == COH_READ))
+            continue;
+        if (from >= h->off && from - h->off < h->len && len <= h->len - (from - h->off))
+            return 1;
+    }
+    return 0;
+}
+
 size_t coh_tile_bytes(const struct coh *c)
 {
     return c->tile;

@@ -72,6 +72,8 @@ struct space_ops {
     /* m: all that is in the user's stream now */
     int (*after)(struct space *s, void *stream, struct space_mark *m);
     int (*launch)(struct space *s, void *stream, const struct space_job *job); /* SPACE_LAUNCH */
+    /* 1: [addr, addr + len), len > 0, is memory of this device, whatever allocated it */
+    int (*holds)(struct space *s, uint64_t addr, size_t len);
     void (*describe)(struct space *s, char *text, size_t len); /* its last error, else its name */
 };
 

@@ -22,7 +22,8 @@ typedef unsigned long long cu_address, cu_handle;
 enum {
     CU_OK = 0, CU_NO_MEMORY = 2, CU_NOT_READY = 600, CU_STICKY = 700, CU_STICKY_END = 720,
     CU_ECC = 214, CU_PINNED = 1, CU_DEVICE = 1, CU_READWRITE = 3, CU_NON_BLOCKING = 1,
-    CU_EVENT_NO_TIME = 2
+    CU_EVENT_NO_TIME = 2, CU_POINTER_TYPE = 2, CU_POINTER_MANAGED = 8, CU_POINTER_DEVICE = 9,
+    CU_TYPE_DEVICE = 2
 };
 struct cu_location {
     int type, id;
@@ -76,6 +77,7 @@ _Static_assert(sizeof(struct cu_prop) == 32 && sizeof(struct cu_access) == 12, "
     C(copy_out, "cuMemcpyDtoHAsync_v2", (void *, cu_address, size_t, cu_stream))                   \
     C(copy_across, "cuMemcpyPeerAsync", (cu_address, cu_context, cu_address, cu_context, size_t,   \
                                          cu_stream))                                               \
+    C(pointer, "cuPointerGetAttribute", (void *, int, cu_address))                                 \
     C(error_text, "cuGetErrorString", (cu_result, const char **))
 
 struct cuda {
@@ -448,6 +450,30 @@ static int cuda_launch(struct space *s, void *stream, const struct space_job *jo
     return -ENOTSUP;
 }
 
+/* The device of an address that the host cannot reach; -1: none, or managed memory.  The driver
+ * refuses addresses that it does not know, which is no error here. */
+static int device_at(const struct gpu *g, uint64_t addr)
+{
+    unsigned type = 0, managed = 0;
+    int device = -1;
+    if (g->cu->pointer(&type, CU_POINTER_TYPE, addr) || type != CU_TYPE_DEVICE ||
+        g->cu->pointer(&managed, CU_POINTER_MANAGED, addr) || managed ||
+        g->cu->pointer(&device, CU_POINTER_DEVICE, addr))
+        return -1;
+    return device;
+}
+
+static int cuda_holds(struct space *s, uint64_t addr, size_t len)
+{
+    struct gpu *g = gpu_of(s);
+    const struct range *r = range_of(g, addr);
+    if (r)
+        return len <= r->len - (addr - r->addr);
+    if (enter(g))
+        return 0;
+    return leave(g, device_at(g, addr) == g->device && device_at(g, addr + len - 1) == g->device);
+}
+
 static void cuda_describe(struct space *s, char *text, size_t len)
 {
     struct gpu *g = gpu_of(s);
@@ -461,5 +487,5 @@ const struct space_ops space_cuda = {
     .reserve = cuda_reserve, .unreserve = cuda_unreserve, .commit = cuda_commit,
     .decommit = cuda_decommit, .pin = cuda_pin, .unpin = cuda_unpin, .copy = cuda_copy,
     .done = cuda_done, .before = cuda_before, .after = cuda_after, .launch = cuda_launch,
-    .describe = cuda_describe,
+    .holds = cuda_holds, .describe = cuda_describe,
 };

@@ -500,6 +500,11 @@ static int sim_launch(struct space *s, void *stream, const struct space_job *job
     return task_put(d, stream, t);
 }
 
+static int sim_holds(struct space *s, uint64_t addr, size_t len)
+{
+    return alias_of(sim_of(s), addr, len) != NULL;
+}
+
 static void sim_describe(struct space *s, char *text, size_t len)
 {
     struct sim *d = sim_of(s);
@@ -513,5 +518,5 @@ const struct space_ops space_sim = {
     .reserve = sim_reserve, .unreserve = sim_unreserve, .commit = sim_commit,
     .decommit = sim_decommit, .pin = sim_pin, .unpin = sim_unpin, .copy = sim_copy,
     .done = sim_done, .before = sim_before, .after = sim_after, .launch = sim_launch,
-    .describe = sim_describe,
+    .holds = sim_holds, .describe = sim_describe,
 };

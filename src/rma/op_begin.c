@@ -196,11 +196,38 @@ static int op_check(const struct rma_win *w, const struct rma_args *a, int reque
     return err ? err : check_sizes(a, bytes);
 }
 
+static const uint8_t counter[] = {[RMA_PUT] = PVAR_RMA_PUT,   [RMA_GET] = PVAR_RMA_GET,
+                                  [RMA_ACC] = PVAR_RMA_ACC,   [RMA_GACC] = PVAR_RMA_GACC,
+                                  [RMA_FOP] = PVAR_RMA_FOP,   [RMA_CAS] = PVAR_RMA_CAS};
+
+/* It was checked, and its target is a rank. */
+static inline int op_take(struct rma_win *w, const struct rma_args *a, size_t bytes,
+                          struct rma_request *q, int *later)
+{
+    int err = MPI_SUCCESS;
+    struct rma_near *n = rma_near_of(w, a->rank);
+    if (bytes)
+        err = op_run(w, a, bytes, q, later);
+    else if (rma_admit(w, a->rank, n, rma_target_find(w, a->rank)) == ADMIT_NO)
+        err = rma_not_admitted(w, a->rank);
+    if (!err) {
+        rma_count(w, counter[a->kind], 1);
+        rma_count(w, PVAR_RMA_BYTES, bytes);
+    }
+    return err;
+}
+
+int rma_op_with(struct rma_win *w, const struct rma_args *a, struct rma_request *q, int asked,
+                int *later)
+{
+    size_t bytes = 0;
+    int err = op_check(w, a, asked, &bytes);
+    *later = 0;
+    return err ? err : op_take(w, a, bytes, q, later);
+}
+
 int rma_op_begin(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
 {
-    static const uint8_t counter[] = {[RMA_PUT] = PVAR_RMA_PUT,   [RMA_GET] = PVAR_RMA_GET,
-                                      [RMA_ACC] = PVAR_RMA_ACC,   [RMA_GACC] = PVAR_RMA_GACC,
-                                      [RMA_FOP] = PVAR_RMA_FOP,   [RMA_CAS] = PVAR_RMA_CAS};
     struct rma_request *q = NULL;
     size_t bytes = 0;
     int later = 0, err = MPI_SUCCESS;
@@ -213,17 +240,8 @@ int rma_op_begin(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
         return err;
     if (req && (err = rma_request_make(w, &q, req)) != MPI_SUCCESS)
         return err;
-    if (a->rank != MPI_PROC_NULL) {
-        struct rma_near *n = rma_near_of(w, a->rank);
-        if (bytes)
-            err = op_run(w, a, bytes, q, &later);
-        else if (rma_admit(w, a->rank, n, rma_target_find(w, a->rank)) == ADMIT_NO)
-            err = rma_not_admitted(w, a->rank);
-    }
-    if (!err && a->rank != MPI_PROC_NULL) {
-        rma_count(w, counter[a->kind], 1);
-        rma_count(w, PVAR_RMA_BYTES, bytes);
-    }
+    if (a->rank != MPI_PROC_NULL)
+        err = op_take(w, a, bytes, q, &later);
     if (q && err) {
         q->r.done = 1;
         request_release(&q->r);

@@ -75,11 +75,12 @@ int rma_request_make(const struct rma_win *w, struct rma_request **out, MPI_Requ
     request_init(&q->r, REQUEST_RMA, &request_table, NULL);
     q->r.what = "a one-sided operation";
     q->op = NULL;
+    q->end = NULL;
     q->win = w->id;
     q->call = rma_call();
     q->errhandler = NULL;
     q->win_name = NULL;
-    int err = request_publish(&q->r, req);
+    int err = req ? request_publish(&q->r, req) : MPI_SUCCESS;
     if (err) {
         free(q);
         return err;

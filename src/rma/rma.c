@@ -128,4 +128,5 @@ void rma_finalize(void)
 void rma_watched(int on)
 {
     rma_self()->watched = (uint8_t)on;
+    proc->ops_apart |= on;
 }

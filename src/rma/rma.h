@@ -148,6 +148,9 @@ struct rma_args {
 };
 /* req NULL: plain; else the request-based form (in passive epochs only: RMA_SYNC). */
 int rma_op_begin(struct rma_win *w, const struct rma_args *a, MPI_Request *req);
+/* The same where proc->ops_apart is set: buffers may lie in memory of devices (the key
+ * mpix_win_buffers). Waits for copies of them. Also BUFFER, OTHER. */
+int rma_op_begin_staged(struct rma_win *w, const struct rma_args *a, MPI_Request *req);
 
 /* --- synchronization --------------------------------------------------------------
  * RMA_SYNC, ASSERT, RANK, LOCKTYPE; RMA_RANGE and the like for operations that failed at a far

@@ -13,7 +13,14 @@ void rma_fail_peers(void);
  * of. */
 void rma_name_awaited(void (*ask)(int rank));
 
+/* --- op_begin.c ---- */
+/* An operation with a request that the caller has made, asked: the program's. *later: the request
+ * is completed when it is done. Else, or with an error, the request is the caller's still. */
+int rma_op_with(struct rma_win *w, const struct rma_args *a, struct rma_request *q, int asked,
+                int *later);
+
 /* --- request.c ---- */
+/* req NULL: without a handle, for internal use. */
 int rma_request_make(const struct rma_win *w, struct rma_request **out, MPI_Request *req);
 
 /* --- stats.c ---- */

@@ -9,7 +9,8 @@
 
 #include "sim.h"
 
-enum { DEVICES = 2, STREAMS = 16, FAILURES = 32, OWN = 0, GRAIN = 4096 };
+enum { DEVICES = 2, STREAMS = 16, FAILURES = 32, OWN = 0, GRAIN = 4096,
+       RANGES = 16 };
 
 struct task {
     struct task *next;
@@ -33,6 +34,10 @@ struct device {
     struct space_mark failed[FAILURES];
     unsigned nfailed;
     long used;
+    struct {
+        uint64_t addr;
+        size_t len;
+    } range[RANGES];
 };
 static struct rank_state {
     struct sim_space_knobs k;
@@ -185,12 +190,30 @@ static int dev_reserve(struct space *s, size_t len, uint64_t *addr)
     SIM_CHECK(p != NULL);
     memset(p, 0xDD, len);
     *addr = (uint64_t)(uintptr_t)p;
+    int i = 0;
+    while (i < RANGES && dev_of(s)->range[i].len)
+        i++;
+    SIM_CHECK(i < RANGES);
+    dev_of(s)->range[i].addr = *addr;
+    dev_of(s)->range[i].len = len;
     return 0;
 }
 
 static void dev_unreserve(struct space *s, uint64_t addr, size_t len)
 {
+    for (int i = 0; i < RANGES; i++)
+        if (dev_of(s)->range[i].addr == addr)
+            dev_of(s)->range[i].len = 0;
     free((void *)(uintptr_t)addr);
+}
+
+static int dev_holds(struct space *s, uint64_t addr, size_t len)
+{
+    const struct device *d = dev_of(s);
+    for (int i = 0; i < RANGES; i++)
+        if (addr >= d->range[i].addr && addr + len <= d->range[i].addr + d->range[i].len)
+            return 1;
+    return 0;
 }
 
 static int dev_commit(struct space *s, uint64_t addr, size_t len)
@@ -296,7 +319,7 @@ static const struct space_ops sim_device = {
     .reserve = dev_reserve, .unreserve = dev_unreserve, .commit = dev_commit,
     .decommit = dev_decommit, .pin = dev_pin, .unpin = dev_unpin, .copy = dev_copy,
     .done = dev_done, .before = dev_before, .after = dev_after, .launch = dev_launch,
-    .describe = dev_describe,
+    .holds = dev_holds, .describe = dev_describe,
 };
 static const struct space_ops *const devices[] = {&space_host, &sim_device, NULL};
 

@@ -99,11 +99,14 @@ int onesided_no_request(const char *call, MPI_Win win)
     return api_exit_win(win, api_pointer(NULL, "request"));
 }
 
-/* The core has taken it. */
-static SLOW void watch(struct rma_win *w, const struct rma_args *a, const MPI_Request *req,
-                       const void *site)
+/* Some window takes buffers on devices, or the race checker looks on. */
+static SLOW int run_apart(struct rma_win *w, const struct rma_args *a, MPI_Request *req,
+                          const void *site)
 {
-    race_op(w, a, req ? obj_find(OBJ_REQUEST, *req) : NULL, site);
+    int err = rma_op_begin_staged(w, a, req);
+    if (proc->race && !err)
+        race_op(w, a, req ? obj_find(OBJ_REQUEST, *req) : NULL, site);
+    return err;
 }
 
 int onesided_run(MPI_Win win, struct rma_args *a, MPI_Request *req, int err, const void *site)
@@ -111,9 +114,9 @@ int onesided_run(MPI_Win win, struct rma_args *a, MPI_Request *req, int err, con
     struct rma_win *w;
     if (!err)
         err = api_win(win, &w);
-    if (!err)
+    if (UNLIKELY(proc->ops_apart) && !err)
+        err = run_apart(w, a, req, site);
+    else if (!err)
         err = rma_op_begin(w, a, req);
-    if (UNLIKELY(proc->race) && !err)
-        watch(w, a, req, site);
     return api_exit_win(win, err);
 }

@@ -31,7 +31,7 @@ static size_t why(const void *at, char *text, size_t len)
     while (g && ((const char *)at < g->view || (const char *)at >= g->view + g->len))
         g = g->next;
     if (!g)
-        return 0;
+        return rma_buffer_fault(at, text, len);
     const struct rma_win *w = g->w;
     const struct coh *c = w->coherent->coh;
     size_t off = (size_t)((const char *)at - g->view);
@@ -66,6 +66,7 @@ static int both_map(struct rma_guard *g, char **own)
 
 int rma_guard_make(struct rma_win *w)
 {
+    boot_fault_words(why); /* also of devices' memory, without a guard */
     if (!cvar.win_guard || w->flavor != MPI_WIN_FLAVOR_ALLOCATE || !w->bytes)
         return MPI_SUCCESS;
     struct rma *r = rma_self();
@@ -82,7 +83,6 @@ int rma_guard_make(struct rma_win *w)
     g->w = w;
     g->next = r->guards;
     r->guards = g; /* whole: a fault may come now */
-    boot_fault_words(why);
     w->base = own; /* what rma_memory_make() made stays unused */
     w->coherent->guard = g;
     return MPI_SUCCESS;

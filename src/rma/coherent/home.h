@@ -101,6 +101,37 @@ static inline int rma_alone_enter(struct rma_alone *a, uint64_t off, uint64_t le
     return 1;
 }
 
+/* --- buffers.c: buffers of operations in memory of devices ---- */
+enum { RMA_BUFFER_RUNS = 256 }; /* blocks of one copy */
+struct rma_buffers { /* by the key mpix_win_buffers: where they may lie */
+    unsigned n;
+    struct space *space[COH_SPACES];
+};
+struct rma_buffer {
+    const char *what;           /* "origin", for messages */
+    struct space *space;        /* NULL: it is host memory, and the rest is not set */
+    void *at;
+    const struct dt_type *type;
+    size_t count, bytes;        /* bytes: without gaps */
+    struct dt_type *elem;       /* its instance on the host has n of these, */
+    size_t n;
+    char *host, *packed;        /* in one allocation, which the caller frees by `host` */
+};
+/* spaces.c: w->buffers, NULL without the key. */
+int rma_buffers_make(struct rma_win *w);
+void rma_buffers_drop(struct rma_win *w);
+/* The caller gives b->what and clears the rest. t NULL: there is no such buffer. MPI error codes,
+ * as of the next three. */
+int rma_buffer_find(const struct rma_win *w, const void *buf, size_t count,
+                    const struct dt_type *t, struct rma_buffer *b);
+/* b->host with what the device has (waits), or for what an operation brings. */
+int rma_buffer_out(struct rma_win *w, struct rma_buffer *b);
+int rma_buffer_room(struct rma_buffer *b);
+/* The first `len` bytes go to the device. waits 0: it spins for the copy engine. */
+int rma_buffer_in(struct rma_win *w, const struct rma_buffer *b, size_t len, int waits);
+/* boot_fault_words(): the host touched memory of a device. */
+size_t rma_buffer_fault(const void *at, char *text, size_t len);
+
 /* --- home.c ---- */
 /* [off, off + len) before an access at home: MPI error class or 0. */
 int rma_home(struct rma_win *w, uint64_t off, uint64_t len, enum coh_access how);

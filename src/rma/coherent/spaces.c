@@ -20,44 +20,47 @@ int rma_coherent_wanted(const struct rma_win *w, const char **spaces)
     return MPI_SUCCESS;
 }
 
-static int spaces_error(const char *value, const char *name, const char *why)
+struct key {
+    const char *name, *value;
+};
+static int spaces_error(const struct key *k, const char *name, const char *why)
 {
     char have[256];
     space_names(have, sizeof have);
-    return err_make(MPI_ERR_ARG, "%s: mpix_win_spaces is \"%s\": %s %s; there are %s", rma_call(),
-                    value, name, why, have);
+    return err_make(MPI_ERR_ARG, "%s: %s is \"%s\": %s %s; there are %s", rma_call(), k->name,
+                    k->value, name, why, have);
 }
 
 /* One name of the list. */
-static int space_add(struct rma_coherent *x, const char *value, const char *name)
+static int space_add(struct rma_coherent *x, const struct key *k, const char *name)
 {
     int number, err = space_find(name, &number);
     if (err)
-        return spaces_error(value, name, err == -EINVAL ? "is no name of a space" : "is not here");
+        return spaces_error(k, name, err == -EINVAL ? "is no name of a space" : "is not here");
     for (unsigned i = 0; i < x->n; i++)
         if (x->number[i] == number)
-            return number ? spaces_error(value, name, "is named twice") : MPI_SUCCESS;
+            return number ? spaces_error(k, name, "is named twice") : MPI_SUCCESS;
     if (x->n == COH_SPACES)
-        return spaces_error(value, name, "is one too many");
+        return spaces_error(k, name, "is one too many");
     if ((err = space_open(number, &x->space[x->n])) != 0)
-        return spaces_error(value, name, strerror(-err));
+        return spaces_error(k, name, strerror(-err));
     x->number[x->n++] = number;
     return MPI_SUCCESS;
 }
 
 /* The host is always one, the first. */
-static int spaces_parse(struct rma_coherent *x, const char *value)
+static int spaces_parse(struct rma_coherent *x, const struct key *k)
 {
     int err = MPI_SUCCESS;
     x->n = 1;
-    for (const char *at = value; !err && *at;) {
+    for (const char *at = k->value; !err && *at;) {
         char name[SPACE_NAME];
         size_t len = strcspn(at, ",");
         if (len >= sizeof name)
-            return spaces_error(value, at, "is no name of a space");
+            return spaces_error(k, at, "is no name of a space");
         memcpy(name, at, len);
         name[len] = '\0';
-        err = space_add(x, value, name);
+        err = space_add(x, k, name);
         at += len + (at[len] == ',');
     }
     return err;
@@ -79,7 +82,7 @@ int rma_coherent_make(struct rma_win *w)
     if (!x)
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for a coherent window", rma_call());
     w->coherent = x;
-    if ((err = spaces_parse(x, value)) != MPI_SUCCESS)
+    if ((err = spaces_parse(x, &(struct key){"mpix_win_spaces", value})) != MPI_SUCCESS)
         return err;
     if ((err = rma_guard_make(w)) != MPI_SUCCESS)
         return err;
@@ -121,6 +124,40 @@ void rma_coherent_drop(struct rma_win *w)
     free(x);
     w->coherent = NULL;
 }
+
+/* --- buffers ---------------------------------------------------------------------------------- */
+
+/* Its operations leave the inline path, which knows host memory alone: create.c make(). */
+int rma_buffers_make(struct rma_win *w)
+{
+    const char *value = info_value(w->info, "mpix_win_buffers");
+    struct rma_coherent x = {0};
+    if (!value || !*value)
+        value = cvar.win_buffers;
+    if (!value || !*value)
+        return MPI_SUCCESS;
+    int err = spaces_parse(&x, &(struct key){"mpix_win_buffers", value});
+    if (x.n > 1 && (w->buffers = calloc(1, sizeof *w->buffers)) != NULL) {
+        w->buffers->n = x.n - 1;
+        memcpy(w->buffers->space, &x.space[1], (x.n - 1) * sizeof *x.space);
+        proc->ops_apart = 1;
+        return err;
+    }
+    for (unsigned i = 1; i < x.n; i++)
+        space_release(x.space[i]);
+    return err || x.n == 1 ? err
+                           : err_make(MPI_ERR_NO_MEM, "%s: no memory for a window", rma_call());
+}
+
+void rma_buffers_drop(struct rma_win *w)
+{
+    for (unsigned i = 0; w->buffers && i < w->buffers->n; i++)
+        space_release(w->buffers->space[i]);
+    free(w->buffers);
+    w->buffers = NULL;
+}
+
+/* --- end -------------------------------------------------------------------------------------- */
 
 static int settled(void *arg)
 {

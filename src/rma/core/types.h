@@ -108,6 +108,10 @@ struct rma_op {
 struct rma_request {
     struct request r;
     struct rma_op *op; /* NULL when done */
+    /* staged.c: called before op, with its buffers on devices, is done; may set op->err. NULL:
+     * they are on the host. */
+    void (*end)(struct rma_op *op);
+    struct rma_staged *staged;
     uint64_t win;      /* id of its window, whose handler is called for an error (MPI-3.1 8.3) */
     const char *call;  /* that made it */
     int rank;          /* with an error: rank of the target */

@@ -1,4 +1,4 @@
-/* win.h - the records of a window, of its node segment, and of the room: struct rma_win. */
+/* win.h - the records of a window, of its node segment, and of the room. */
 #ifndef RMA_CORE_WIN_H
 #define RMA_CORE_WIN_H
 
@@ -45,7 +45,6 @@ struct rma_cached_seg {
     int32_t *ranks;          /* [n] world ranks of the members, ascending by rank in the window */
 };
 enum { RMA_CACHED_SEGS = 8 };
-
 struct rma_box {             /* of a near process (delegate_copy.c) */
     struct mem_segment *seg; /* NULL: its own, or none */
     char *at;
@@ -195,7 +194,7 @@ struct rma_win {
     uint8_t ordered_acc;        /* accumulate_ordering is not none */
     uint8_t dead;               /* a member failed */
     uint8_t no_locks;           /* info key: locks are refused (rma_no_locks) */
-    uint8_t kicking, own;       /* rma_win_granted(); rma_win_own() */
+    uint8_t kicking, own, copying; /* rma_win_granted(); rma_win_own(); staged.c, end() */
     uint8_t evicting;           /* calls that wait for an element of a pool, 255 at most */
     int cut, cut_rank;          /* -errno: why no packet to a living member leaves; its rank */
     struct list link;           /* rma->windows */
@@ -232,6 +231,7 @@ struct rma_win {
     struct rma_win_target target;
     struct rma_win_freeing free;
     struct rma_coherent *coherent; /* coherent/: instances on devices; NULL: none */
+    struct rma_buffers *buffers;   /* coherent/: where buffers may lie; NULL: on the host alone */
 };
 
 /* Polls of higher sub-rooms: rma_init() registers them, rma_poll() calls them. Each returns

@@ -37,6 +37,8 @@ void rma_op_finish(struct rma_op *op)
     if (op->err && !op->req && !t->err)
         t->err = op->err;
     if (op->req) {
+        if (op->req->end)
+            op->req->end(op);
         op->req->op = NULL;
         if (op->err)
             request_fail(op->req, w, t->rank);

@@ -97,6 +97,7 @@ void rma_win_drop(struct rma_win *w)
             counter_max(&r->closed.v[i], w->near.pvars.v[i]);
     rma_native_close(w);
     rma_coherent_drop(w);
+    rma_buffers_drop(w);
     rma_lockq_free(&w->target.lockq);
     map_destroy(&w->access.posts);
     rma_errors_free(w);
@@ -137,6 +138,8 @@ static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, s
         err = rma_hints_take(w, p->info, 0);
     if (!err)
         err = rma_coherent_wanted(w, &(const char *){NULL});
+    if (!err)
+        err = rma_buffers_make(w);
     w->mem.large_pages = p->info && info_truth(p->info, "large_pages", 0);
     size_t align = rma_memory_ours(w) ? info_alignment(p->info) : 0;
     if (!err && rma_slots_init(w))
@@ -218,7 +221,7 @@ static int make(const struct plan *p, struct comm *c, struct rma_win **out)
     }
     w->comm->maker = NULL;
     *out = w;
-    if (rma_self()->watched)
+    if (rma_self()->watched || w->buffers)
         return MPI_SUCCESS;
     /* Last: from here on the fast path may find it. */
     atomic_store_explicit(&rma_self()->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)], &w->near,

@@ -23,6 +23,7 @@ static const struct {
                                                                   * does: its test rma/win_info */
              {"mpi_assert_memory_alloc_kinds", NULL, HINT_TEXT, 0},
              {"mpix_win_spaces", NULL, HINT_TEXT, 1},
+             {"mpix_win_buffers", NULL, HINT_TEXT, 1},
              {"mpix_win_tile", NULL, HINT_NUMBER, 1},
              {"mpix_win_bytes", NULL, HINT_NUMBER, 1}};
 enum { HINTS = sizeof hints / sizeof *hints };

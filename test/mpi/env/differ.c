@@ -74,7 +74,7 @@ static const char *const left[] = {"MPIR_CVAR_PEER_INTERFACE", "MPIR_CVAR_RACE_F
                                    "MPIR_CVAR_DEBUG_SUMMARY",
                                    "MPIR_CVAR_RMA_STATS", "MPIR_CVAR_RMA_STATS_FILE",
                                    "MPIR_CVAR_IO_STATS", "MPIR_CVAR_REPORT_FILE",
-                                   "MPIR_CVAR_WIN_SPACES"};
+                                   "MPIR_CVAR_WIN_SPACES", "MPIR_CVAR_WIN_BUFFERS"};
 
 static const struct row *row_of(const char *name)
 {
