@@ -36,6 +36,7 @@ static struct piece { /* reserved addresses, or an allocation */
     address at;
     size_t len;
     unsigned char *mapped; /* by grain; NULL: an allocation */
+    struct device *on;
 } piece[RANGES];
 
 static size_t memory(void)
@@ -82,7 +83,7 @@ static address piece_new(size_t len, int maps)
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     MUST(p != MAP_FAILED);
     piece[i] = (struct piece){((uintptr_t)p + GRAIN - 1) / GRAIN * GRAIN, len,
-                              maps ? calloc(len / GRAIN + 1, 1) : NULL};
+                              maps ? calloc(len / GRAIN + 1, 1) : NULL, current()};
     return piece[i].at;
 }
 
@@ -256,6 +257,16 @@ CALL int cuMemcpyDtoHAsync_v2(void *to, address from, size_t len, void *s)
     LIVE;
     MUST(!s || s == &streams);
     return memcpy(to, memory_at(from, len), len), OK;
+}
+/* Memory type (2), whether it is managed (8), device (9). The driver knows no pageable memory. */
+CALL int cuPointerGetAttribute(void *data, int which, address at)
+{
+    struct piece *p = piece_of(at, 1);
+    current();
+    MUST(data && (which == 2 || which == 8 || which == 9));
+    if (!p)
+        return INVALID;
+    return *(int *)data = which == 2 ? 2 : which == 8 ? 0 : (int)(p->on - device), OK;
 }
 CALL int cuMemcpyPeerAsync(address to, void *tc, address from, void *fc, size_t len, void *s)
 {

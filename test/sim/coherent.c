@@ -902,6 +902,72 @@ static void alone(void *arg)
     OK(MPI_Win_free(&win));
 }
 
+/* --- buffers of operations on a device: an ordinary window, near or far ----------------------- */
+
+enum { LEN = 300 };
+
+/* Operations of each rank on the next one; complete when it returns. */
+static void with_buffers(const struct actor *a, MPI_Win other, long *d, int to)
+{
+    OK(MPI_Win_lock_all(0, other));
+    OK(MPI_Put(d, LEN, MPI_LONG, to, 0, LEN, MPI_LONG, other));
+    OK(MPI_Accumulate(&d[1], 1, MPI_LONG, to, LEN, 1, MPI_LONG, MPI_SUM, other));
+    OK(MPI_Get(&d[LEN], LEN, MPI_LONG, to, LEN + 8, LEN, MPI_LONG, other));
+    OK(MPI_Fetch_and_op(&d[2], &d[2 * LEN], MPI_LONG, to, LEN + 1, MPI_SUM, other));
+    OK(MPI_Win_flush_all(other));
+    struct task *k = calloc(1, sizeof *k + (LEN + 1) * sizeof(long));
+    k->n = LEN + 1;
+    k->how = MPIX_WIN_READ;
+    for (int i = 0; i < LEN; i++)
+        k->want[i] = 500 + LEN + 8 + i;
+    k->want[LEN] = 500 + LEN + 1;
+    void *p = &d[LEN];
+    OK(MPIX_Space_launch(a->space[1], NULL, kernel, 1, &p, k,
+                         (int)(sizeof *k + (LEN + 1) * sizeof(long))));
+    OK(MPIX_Space_wait(a->space[1], NULL));
+    free(k);
+    /* each copy fails: the call or the flush says so, and nothing is left */
+    sim_space_set(&(struct sim_space_knobs){.bytes = 1 << 20, .fail_every = 1});
+    int cls, err = MPI_Get(d, 1, MPI_LONG, to, 0, 1, MPI_LONG, other);
+    err = err ? err : MPI_Win_flush_all(other);
+    MPI_Error_class(err, &cls);
+    SIM_CHECK(cls == MPI_ERR_OTHER);
+    sim_space_set(&(struct sim_space_knobs){.bytes = 1 << 20});
+    OK(MPI_Win_unlock_all(other));
+}
+
+static void buffers(void *arg)
+{
+    struct actor a;
+    MPI_Win other, win = script(NULL, &a, (int)(sim_random() % 30));
+    MPI_Info info;
+    long *mem, *d;
+    int to = (a.rank + 1) % a.size, cls;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpix_win_buffers", "sim:0");
+    OK(MPI_Win_allocate(BYTES, sizeof(long), info, MPI_COMM_WORLD, &mem, &other));
+    MPI_Info_free(&info);
+    MPI_Win_set_errhandler(other, MPI_ERRORS_RETURN);
+    for (int i = 0; i < LONGS; i++)
+        mem[i] = 500 + i;
+    fill(&a, 1, 0, LEN, 1000 * (a.rank + 1));
+    OK(MPIX_Win_acquire(win, 0, BYTES, a.space[1], MPIX_WIN_WRITE, &d));
+    MPI_Barrier(MPI_COMM_WORLD);
+    with_buffers(&a, other, d, to);
+    SIM_CHECK(pvar(other, PVAR_COH_BYTES_OUT) == (LEN + 2) * (long)sizeof(long));
+    SIM_CHECK(pvar(other, PVAR_COH_BYTES_IN) == (LEN + 1) * (long)sizeof(long));
+    OK(MPIX_Win_release(win, 0, BYTES, a.space[1]));
+    MPI_Error_class(MPI_Put(d, 1, MPI_LONG, to, 0, 1, MPI_LONG, other), &cls);
+    SIM_CHECK(cls == MPI_ERR_BUFFER);
+    MPI_Barrier(MPI_COMM_WORLD);
+    long v = 1000 * ((a.rank + a.size - 1) % a.size + 1);
+    for (int i = 0; i < LEN; i++)
+        SIM_CHECK(mem[i] == v + i);
+    SIM_CHECK(mem[LEN] == 501 + LEN + v && mem[LEN + 1] == 503 + LEN + v);
+    OK(MPI_Win_free(&other));
+    OK(MPI_Win_free(&win));
+}
+
 static void far_unordered(struct sim_knobs *k)
 {
     k->nodes = k->ranks;
@@ -928,5 +994,7 @@ const struct scenario scenarios_coherent[] = {
     {"coh-evict-fails", 1, 1, evict_fails, NULL, NULL},
     {"coh-full", 1, 1, full, NULL, NULL},
     {"coh-lost", 2, 1, lost, NULL, NULL},
+    {"coh-buffers", 2, 1, buffers, NULL, NULL},
+    {"coh-buffers-far", 3, 1, buffers, NULL, far_unordered},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

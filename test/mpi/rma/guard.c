@@ -43,7 +43,7 @@ int main(int argc, char **argv)
     long long *mine, *p, v = 7, got = 0;
     MPI_Info info;
     MPI_Win win;
-    int i, to;
+    int i, to, dev;
     char *env = getenv("MPIR_CVAR_WIN_GUARD");
 
     mt_init(&argc, &argv);
@@ -59,6 +59,11 @@ int main(int argc, char **argv)
     CHECK(strstr(text, "byte 8192 of its part of window \"field\" (tile 0)") != NULL);
     CHECK(strstr(text, "a load or store") != NULL && strstr(text, "does not hold") != NULL);
     CHECK(strstr(text, "touch") != NULL); /* the frames */
+    MPIX_Space_find("sim:0", &dev); /* memory of a device, as if it were a buffer on the host */
+    CHECK_EQ(MPIX_Win_acquire(win, 8192, 8, dev, MPIX_WIN_READ, &p), MPI_SUCCESS);
+    CHECK(touch(p, 0, text, sizeof text));
+    CHECK(strstr(text, "is in sim:0, which") && strstr(text, "sim:0 in the key mpix_win_buffers"));
+    CHECK_EQ(MPIX_Win_release(win, 8192, 8, dev), MPI_SUCCESS);
     CHECK_EQ(MPIX_Win_acquire(win, 8192, 8, 0, MPIX_WIN_READ, &p), MPI_SUCCESS);
     CHECK(p == mine + 1024);
     CHECK(!touch(&mine[1024], 0, text, sizeof text));
