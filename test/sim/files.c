@@ -1,7 +1,6 @@
 /* files.c - collective accesses to files, blocking and not, of ranks near and far: the data are
  * where they belong in whatever order things happen, and what goes wrong at one rank is an error
  * of all. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
