@@ -421,9 +421,31 @@ void race_region_init(struct race_region *g, size_t budget,
     map_init(&g->nodes);
 }
 
+/* Is r one more of those that its epoch does at one place? A graph shows each. */
+static int repeats(const struct race_region *g, const struct race_rec *r)
+{
+    uint64_t first, last;
+    enum level level = nodes_of(&r->lane, &first, &last);
+    const struct race_node *n = g->ordered ? NULL : node_find(g, level, first);
+    if (!n || r->batch->done != RACE_OPEN)
+        return 0;
+    for (uint32_t i = node_place(n, r->lane.at + 1); i > 0; i--) {
+        const struct race_rec *old = n->rec[i - 1];
+        if (old->lane.at != r->lane.at)
+            return 0;
+        if (race_pair_repeats(g, old, r))
+            return 1;
+    }
+    return 0;
+}
+
 void race_region_add(struct race_region *g, const struct race_rec *r)
 {
     struct walk w = {.g = g, .r = r, .most = RACE_OPEN};
+    if (repeats(g, r)) {
+        g->n.dropped++;
+        return;
+    }
     if (g->ordered)
         g->ordered(g->arg, NULL, r);
     walk_nodes(&w);

@@ -176,9 +176,12 @@ int race_pair_dominated(const struct race_rec *old, const struct race_rec *now);
 /* now comes when old is there. again: all but the end of now's batch was known at the first test */
 void race_pair_test(struct race_region *g, const struct race_rec *old, const struct race_rec *now,
                     int again);
-/* now takes the place of old. */
+/* Rule S: what interferes with now does with old, which has not ended either. */
+int race_pair_repeats(const struct race_region *g, const struct race_rec *old,
+                      const struct race_rec *now);
 /* Not proved, by what is heard now. */
 int race_pair_may_lock(const struct race_region *g, const struct race_found *f);
+/* now takes the place of old. */
 void race_pair_replaced(struct race_region *g, const struct race_rec *old,
                         const struct race_rec *now);
 

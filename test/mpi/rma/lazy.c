@@ -111,6 +111,7 @@ int main(int argc, char **argv)
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &n);
     MPI_Comm_free(&node);
+    MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     far = n == 1;
     for (f = 0; f < RW_FLAVOURS && mt_size > 1; f++) {
         if (f == RW_SHARED || !rw_make(&w, f, 64, MPI_COMM_WORLD))

@@ -420,6 +420,42 @@ START_TEST(what_does_not_hide)
 }
 END_TEST
 
+/* Accumulates of one epoch, which has not ended: one of each element stays, those of another
+ * operation and puts stay all. */
+START_TEST(an_open_epoch_repeats)
+{
+    struct race_region g;
+    int told = 0;
+    race_region_init(&g, SIZE_MAX, count, &told);
+    struct race_batch *b = batch(0, 1, RACE_OPEN), *other = batch(0, 1, RACE_OPEN);
+    struct race_rec r = {.lane = {64, 8, 0, 1}, .batch = b,
+                         .deed = {.kind = RACE_ACC, .op = 1, .elem = 1, .esize = 8}};
+    for (r.tick = 0; r.tick < 1000; r.tick++) {
+        r.lane.at = 64 + r.tick % 10 * 8;
+        race_region_add(&g, &r);
+    }
+    ck_assert_uint_eq(g.n.records, 10);
+    r.lane.at = 64;
+    r.lane.len = 16; /* more than was done before */
+    race_region_add(&g, &r);
+    r.batch = other;
+    race_region_add(&g, &r);
+    ck_assert_uint_eq(g.n.records, 12);
+    ck_assert_int_eq(told, 0);
+    r.deed.kind = RACE_PUT;
+    r.lane.at = 512;
+    race_region_add(&g, &r);
+    r.tick++;
+    race_region_add(&g, &r);
+    ck_assert_uint_eq(g.n.records, 14);
+    race_region_close(&g, other, 2000);
+    ck_assert_int_eq(told, 2); /* the puts, each beside the other */
+    race_region_free(&g);
+    race_batch_drop(b);
+    race_batch_drop(other);
+}
+END_TEST
+
 START_TEST(open_ones_outlive_a_phase)
 {
     struct race_region g;
@@ -459,6 +495,7 @@ Suite *suite_race_region(void)
     tcase_add_test(t, a_loop_of_put_and_flush_is_one_record);
     tcase_add_test(t, two_puts_without_a_flush);
     tcase_add_test(t, what_does_not_hide);
+    tcase_add_test(t, an_open_epoch_repeats);
     tcase_add_test(t, open_ones_outlive_a_phase);
     suite_add_tcase(s, t);
     return s;
