@@ -5,6 +5,12 @@
 
 #include <sys/time.h>
 
+/* Rank 0, which says the result, knows of each error. */
+static void all_errors(MPI_Comm group)
+{
+    MPI_Allreduce(MPI_IN_PLACE, &mt_errors, 1, MPI_INT, MPI_MAX, group);
+}
+
 /* The last member dies in the call, or before; which does not matter. *group goes on without it. */
 static void wait_in_vain(const char *port, int accepts, MPI_Comm *group)
 {
@@ -27,6 +33,7 @@ static void wait_in_vain(const char *port, int accepts, MPI_Comm *group)
     CHECK_EQ(MPIX_Comm_shrink(*group, &living), MPI_SUCCESS);
     MPI_Comm_free(group);
     *group = living;
+    all_errors(living);
 }
 
 /* What rank 0 left at the port would take the place of this. */
@@ -60,6 +67,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(group, &n);
     CHECK_EQ(n, 2);
     meet(port);
+    all_errors(group);
     MPI_Comm_free(&group);
     if (mt_rank == 0 && !mt_errors)
         printf(" No Errors\n");
