@@ -24,24 +24,6 @@ static int dev;
 static MPI_Win store;
 static MPI_Datatype third, mixed;
 
-static MPI_Info info_of(const char *key, const char *value)
-{
-    MPI_Info i;
-
-    MPI_Info_create(&i);
-    MPI_Info_set(i, key, value);
-    return i;
-}
-
-static int class_of(int err)
-{
-    int c = MPI_SUCCESS;
-
-    if (err)
-        MPI_Error_class(err, &c);
-    return c;
-}
-
 static long long *take(int space, int mode)
 {
     long long *p;
@@ -202,7 +184,7 @@ static void everything(int flavour, int sync)
 {
     int to = (mt_rank + 1) % mt_size, from = (mt_rank + mt_size - 1) % mt_size;
     int passive = sync >= RW_LOCK_EXCL;
-    MPI_Info i = info_of("mpix_win_buffers", device);
+    MPI_Info i = rw_info("mpix_win_buffers", device);
     struct rw w;
     int made = rw_make_info(&w, flavour, BYTES, MPI_COMM_WORLD, i);
 
@@ -232,7 +214,7 @@ static void coherent_target(void)
     MPI_Win win;
 
     snprintf(spaces, sizeof spaces, "host,%s", device);
-    MPI_Info i = info_of("mpix_win_spaces", spaces);
+    MPI_Info i = rw_info("mpix_win_spaces", spaces);
     MPI_Info_set(i, "mpix_win_buffers", device);
     MPI_Win_allocate(BYTES, 8, i, MPI_COMM_WORLD, &mine, &win);
     MPI_Info_free(&i);
@@ -301,12 +283,12 @@ static void errors(int cuda)
     char text[MPI_MAX_ERROR_STRING];
     int len, err;
     MPI_Win other;
-    MPI_Info i = info_of("mpix_win_buffers", "sim:9");
+    MPI_Info i = rw_info("mpix_win_buffers", "sim:9");
     struct rw at, *w = &at;
 
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     err = MPI_Win_allocate(8, 1, i, MPI_COMM_WORLD, &(void *){NULL}, &other);
-    CHECK_EQ(class_of(err), MPI_ERR_ARG);
+    CHECK_EQ(mt_class(err), MPI_ERR_ARG);
     MPI_Error_string(err, text, &len);
     CHECK(strstr(text, "mpix_win_buffers is \"sim:9\"") != NULL);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
@@ -322,15 +304,15 @@ static void errors(int cuda)
     err = MPI_Get(d, 10, LL, AT(0), 10, LL, w->win);
     if (!err)
         err = MPI_Win_flush(to, w->win);
-    CHECK_EQ(class_of(err), MPI_ERR_BUFFER);
+    CHECK_EQ(mt_class(err), MPI_ERR_BUFFER);
     MPI_Error_string(err, text, &len);
     CHECK(strstr(text, "is not held for writing in ") != NULL && strstr(text, device) != NULL);
     CHECK_EQ(MPI_Win_flush(to, w->win), MPI_SUCCESS);
-    CHECK_EQ(class_of(MPI_Put(d, 1 << 20, LL, AT(0), 1 << 20, LL, w->win)),
+    CHECK_EQ(mt_class(MPI_Put(d, 1 << 20, LL, AT(0), 1 << 20, LL, w->win)),
              MPI_ERR_BUFFER);
     give(dev);
     err = MPI_Put(d, 10, LL, AT(0), 10, LL, w->win);
-    CHECK_EQ(class_of(err), MPI_ERR_BUFFER);
+    CHECK_EQ(mt_class(err), MPI_ERR_BUFFER);
     MPI_Error_string(err, text, &len);
     CHECK(strstr(text, "is not held in ") != NULL);
     rw_end(w, RW_LOCK_SHARED, to);
@@ -353,7 +335,7 @@ int main(int argc, char **argv)
         cuda = gpu_open(device);
     }
     snprintf(spaces, sizeof spaces, "host,%s", device);
-    MPI_Info i = info_of("mpix_win_spaces", spaces);
+    MPI_Info i = rw_info("mpix_win_spaces", spaces);
     MPI_Win_allocate(BYTES, 8, i, MPI_COMM_WORLD, &base, &store);
     MPI_Info_free(&i);
     MPIX_Space_find(device, &dev);

@@ -14,10 +14,8 @@ static const char *spaces = "host,sim:0,sim:1";
 
 static MPI_Info info_of(const char *value, const char *bytes)
 {
-    MPI_Info i;
+    MPI_Info i = rw_info("mpix_win_spaces", value);
 
-    MPI_Info_create(&i);
-    MPI_Info_set(i, "mpix_win_spaces", value);
     if (bytes)
         MPI_Info_set(i, "mpix_win_bytes", bytes);
     return i;

@@ -29,6 +29,15 @@ struct rw {
     MPI_Group all;
 };
 
+static MT_UNUSED MPI_Info rw_info(const char *key, const char *value)
+{
+    MPI_Info i;
+
+    MPI_Info_create(&i);
+    MPI_Info_set(i, key, value);
+    return i;
+}
+
 static MT_UNUSED int rw_make_info(struct rw *w, int flavour, size_t bytes, MPI_Comm comm,
                                   MPI_Info info)
 {
