@@ -471,7 +471,10 @@ static int cuda_holds(struct space *s, uint64_t addr, size_t len)
         return len <= r->len - (addr - r->addr);
     if (enter(g))
         return 0;
-    return leave(g, device_at(g, addr) == g->device && device_at(g, addr + len - 1) == g->device);
+    int held = device_at(g, addr) == g->device;
+    if (held && len > 1)
+        held = device_at(g, addr + len - 1) == g->device;
+    return leave(g, held);
 }
 
 static void cuda_describe(struct space *s, char *text, size_t len)

@@ -25,7 +25,7 @@ static int buffer_error(const struct rma_buffer *b, const char *why)
 {
     char name[SPACE_NAME];
     space_name(space_number(b->space), name);
-    return err_make(MPI_ERR_BUFFER, "%s: the %s at %p %s %s", rma_call(), b->what, b->at, why,
+    return err_make(MPI_ERR_BUFFER, "%s: the %s at %p %s %s", b->call, b->what, b->at, why,
                     name);
 }
 
@@ -40,6 +40,7 @@ int rma_buffer_find(const struct rma_win *w, const void *buf, size_t count,
     b->space = space_at(w->buffers, from, 1);
     if (!b->space && !(b->space = space_at(w->buffers, from + len - 1, 1)))
         return MPI_SUCCESS;
+    b->call = rma_call(); /* a result is copied later, in any call */
     b->at = (void *)(uintptr_t)buf;
     b->type = t;
     b->count = count;
@@ -131,7 +132,7 @@ static int copy_error(const struct rma_buffer *b, int err, int in)
         return buffer_error(b, in ? "is not held for writing in" : "is not held in");
     b->space->ops->describe(b->space, text, sizeof text);
     return err_make(err == -ENOMEM ? MPI_ERR_NO_MEM : MPI_ERR_OTHER,
-                    "%s: the %s at %p could not be copied: %s", rma_call(), b->what, b->at, text);
+                    "%s: the %s at %p could not be copied: %s", b->call, b->what, b->at, text);
 }
 
 /* Elements with gaps inside an array (MPI_DOUBLE_INT) are packed for the copy. */
@@ -146,7 +147,7 @@ int rma_buffer_room(struct rma_buffer *b)
     b->host = malloc(len ? len : 1);
     b->packed = !b->host ? NULL : has_gaps(b) ? b->host + b->n * b->elem->elem.stride : b->host;
     return b->host ? MPI_SUCCESS
-                   : err_make(MPI_ERR_NO_MEM, "%s: no memory for %zu bytes of the %s", rma_call(),
+                   : err_make(MPI_ERR_NO_MEM, "%s: no memory for %zu bytes of the %s", b->call,
                               len, b->what);
 }
 

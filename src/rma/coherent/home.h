@@ -108,7 +108,7 @@ struct rma_buffers { /* by the key mpix_win_buffers: where they may lie */
     struct space *space[COH_SPACES];
 };
 struct rma_buffer {
-    const char *what;           /* "origin", for messages */
+    const char *what, *call;    /* "origin"; the call that gave it: for messages */
     struct space *space;        /* NULL: it is host memory, and the rest is not set */
     void *at;
     const struct dt_type *type;
