@@ -80,10 +80,10 @@ void ring_want(struct ring_out *o, int want)
      * never less than the number of those that wait. */
     if (!want)
         atomic_store_explicit(mine, 0, memory_order_relaxed);
-    /* Relaxed: the fence in mem_wake_arm() counts, between this and the last look before sleep.  It
-     * pairs with the receiver's between its store of head and its load of waiting (shm.c settle()):
-     * either it sees both words, or we see the room.  A locked add alone would not order our later
-     * load of head on every processor. */
+    /* Release: for that order. It does not replace the fence in mem_wake_arm(), between this and
+     * the last look before sleep, which pairs with the receiver's between its store of head and its
+     * load of waiting (shm.c settle()): either it sees both words, or we see the room. A locked add
+     * alone would not order our later load of head on every processor. */
     atomic_fetch_add_explicit(&r->waiting, want ? 1u : -1u, memory_order_release);
     if (want)
         atomic_store_explicit(mine, 1, memory_order_release);
