@@ -217,10 +217,15 @@ static struct say_call *find(struct say_call *list, uint32_t n, const struct say
     return NULL;
 }
 
-/* The last place is for what does not fit. */
+/* The last place is for what does not fit. A page from another process may name a place for that:
+ * without it there is one such entry at most, and so always a place for it. */
 void say_call_add(struct say_call *list, uint32_t *n, const struct say_call *c)
 {
-    struct say_call x = *c, *had = find(list, *n, &x), *least = NULL;
+    struct say_call x = *c, *had, *least = NULL;
+    int is_rest = !strcmp(x.call, others);
+    if (is_rest)
+        x.site = 0;
+    had = find(list, *n, &x);
     if (had) {
         merge(had, &x);
         return;
@@ -231,12 +236,11 @@ void say_call_add(struct say_call *list, uint32_t *n, const struct say_call *c)
             own++;
             least = !least || weighs_less(&list[i], least) ? &list[i] : least;
         }
-    int is_rest = !strcmp(x.call, others);
     if (*n < SAY_CALLS && (is_rest || own < SAY_CALLS - 1)) {
         list[(*n)++] = x;
         return;
     }
-    if (!is_rest && weighs_less(least, &x)) {
+    if (!is_rest && least && weighs_less(least, &x)) {
         struct say_call out = *least;
         *least = x;
         x = out;
@@ -246,7 +250,7 @@ void say_call_add(struct say_call *list, uint32_t *n, const struct say_call *c)
     had = find(list, *n, &x);
     if (had)
         merge(had, &x);
-    else
+    else if (*n < SAY_CALLS)
         list[(*n)++] = x;
 }
 
