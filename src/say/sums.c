@@ -245,7 +245,7 @@ void say_win_add(struct say_win *list, uint32_t *n, const struct say_win *w)
         list[(*n)++] = x;
         return;
     }
-    if (least && win_weight(least) < win_weight(&x)) {
+    if (x.id && least && win_weight(least) < win_weight(&x)) {
         struct say_win out = *least;
         *least = x;
         x = out;

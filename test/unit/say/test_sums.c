@@ -128,6 +128,26 @@ START_TEST(what_does_not_fit_is_added_up)
 }
 END_TEST
 
+/* However much the other windows of another process weigh, they take no place of a window. */
+START_TEST(other_windows_are_one_line)
+{
+    struct say_page *p = calloc(1, sizeof *p);
+    int others = 0;
+    for (int i = 1; i < SAY_WINS; i++) {
+        struct say_win w = {.id = (uint64_t)i, .members = 1};
+        say_win_add(p->win, &p->wins, &w);
+    }
+    struct say_win rest = {.members = 1};
+    rest.v[PVAR_RMA_BYTES] = 1000;
+    say_win_add(p->win, &p->wins, &rest);
+    ck_assert_uint_eq(p->wins, SAY_WINS);
+    for (uint32_t i = 0; i < p->wins; i++)
+        others += !p->win[i].id;
+    ck_assert_int_eq(others, 1);
+    free(p);
+}
+END_TEST
+
 START_TEST(waits_without_a_place_find_one)
 {
     struct say_page *p = calloc(1, sizeof *p);
@@ -238,6 +258,7 @@ Suite *suite_sums(void)
     TCase *t = tcase_create("sums");
     tcase_add_loop_test(t, sums_of_all_ranks, 0, 6);
     tcase_add_test(t, what_does_not_fit_is_added_up);
+    tcase_add_test(t, other_windows_are_one_line);
     tcase_add_test(t, waits_without_a_place_find_one);
     tcase_add_test(t, peers_are_counted);
     tcase_add_test(t, bad_pages_are_refused);
