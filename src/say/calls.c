@@ -146,11 +146,20 @@ void say_locked(MPI_Win win, int rank)
     unlock_calls();
 }
 
+/* After a lock was given back, the sampler goes on with another one that is held. */
+static void still_holding(struct say *y)
+{
+    struct say_held *still = NULL;
+    for (int i = 0; i < OPEN; i++)
+        if (y->calls->open[i].held)
+            still = &y->calls->open[i].held->seen;
+    atomic_store_explicit(&y->holding, still, memory_order_relaxed);
+}
+
 void say_unlocking(MPI_Win win, int rank)
 {
     struct say *y = proc->say;
     uint64_t now = time_now();
-    struct say_held *still = NULL;
     lock_calls();
     for (int i = 0; i < OPEN; i++) {
         struct holder *o = &y->calls->open[i];
@@ -159,9 +168,8 @@ void say_unlocking(MPI_Win win, int rank)
             o->held->ns += now - o->since;
             o->held = NULL;
         }
-        still = o->held ? &o->held->seen : still;
     }
-    atomic_store_explicit(&y->holding, still, memory_order_relaxed);
+    still_holding(y);
     unlock_calls();
 }
 
@@ -185,6 +193,7 @@ void say_locks_of(struct say *y, uint64_t win, struct say_locks *out)
         for (int k = 0; k < OPEN; k++) /* freed inside an epoch: an error of the program */
             if (y->calls->open[k].held == h)
                 y->calls->open[k].held = NULL;
+        still_holding(y);
         memset(h, 0, sizeof *h); /* the window is gone, or this is the end */
     }
 }
