@@ -29,7 +29,7 @@ struct made {
 
 /* A window whose locks were taken. */
 struct held {
-    struct say_held seen;
+    struct say_held look;
     uint64_t n, ns, waits;
     uint64_t win; /* its id, 0: a free place */
 };
@@ -140,7 +140,7 @@ void say_locked(MPI_Win win, int rank)
         if (o->held)
             continue;
         *o = (struct holder){win, rank, now, h};
-        atomic_store_explicit(&y->holding, &h->seen, memory_order_relaxed);
+        atomic_store_explicit(&y->holding, &h->look, memory_order_relaxed);
         break;
     }
     unlock_calls();
@@ -152,7 +152,7 @@ static void still_holding(struct say *y)
     struct say_held *still = NULL;
     for (int i = 0; i < OPEN; i++)
         if (y->calls->open[i].held)
-            still = &y->calls->open[i].held->seen;
+            still = &y->calls->open[i].held->look;
     atomic_store_explicit(&y->holding, still, memory_order_relaxed);
 }
 
@@ -188,8 +188,8 @@ void say_locks_of(struct say *y, uint64_t win, struct say_locks *out)
             continue;
         *out = (struct say_locks){
             h->n, h->ns, h->waits,
-            atomic_load_explicit(&h->seen.looks, memory_order_relaxed),
-            atomic_load_explicit(&h->seen.outside, memory_order_relaxed)};
+            atomic_load_explicit(&h->look.seen, memory_order_relaxed),
+            atomic_load_explicit(&h->look.seen_outside, memory_order_relaxed)};
         for (int k = 0; k < OPEN; k++) /* freed inside an epoch: an error of the program */
             if (y->calls->open[k].held == h)
                 y->calls->open[k].held = NULL;

@@ -210,8 +210,8 @@ static void win_merge(struct say_win *a, const struct say_win *b)
     a->locks.n += b->locks.n;
     a->locks.ns += b->locks.ns;
     a->locks.waits += b->locks.waits;
-    a->locks.looks += b->locks.looks;
-    a->locks.outside += b->locks.outside;
+    a->locks.seen += b->locks.seen;
+    a->locks.seen_outside += b->locks.seen_outside;
     for (int i = 0; i < PVAR_COUNT; i++)
         if (pvar_table[i].cls != PVAR_HIGHWATER)
             a->v[i] += b->v[i];

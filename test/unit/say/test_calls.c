@@ -138,7 +138,7 @@ static void locks_are(struct say *y, uint64_t win, uint64_t n, uint64_t seen)
     say_locks_of(y, win, &l);
     ck_assert_uint_eq(l.n, n);
     ck_assert_uint_ge(l.ns, n * HELD_NS);
-    ck_assert_uint_eq(l.looks, seen);
+    ck_assert_uint_eq(l.seen, seen);
 }
 
 /* One lock more than has a place is not timed, and takes nothing from the others. */
@@ -151,7 +151,7 @@ START_TEST(locks_are_timed)
     say_locked(handle(other), 0);
     struct say_held *held = y->holding;
     ck_assert_ptr_nonnull(held);
-    held->looks++;
+    held->seen++;
     say_lock_waited(y, 5);
     pass();
     say_unlocking(handle(other), 0);

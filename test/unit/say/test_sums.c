@@ -119,7 +119,7 @@ START_TEST(what_does_not_fit_is_added_up)
     ck_assert_uint_eq(puts, 5050);
     struct say_text text = {NULL, 0, 0};
     for (uint32_t i = 0; i < p->wins; i++)
-        p->win[i].v[PVAR_RMA_OPS_DRY] = p->win[i].locks.n = p->win[i].locks.looks = 1;
+        p->win[i].v[PVAR_RMA_OPS_DRY] = p->win[i].locks.n = p->win[i].locks.seen = 1;
     p->ranks = 1;
     say_page_print(p, "test", &text);
     ck_assert_int_le(say_lines(&text), SAY_LINES);
