@@ -79,7 +79,7 @@ static int refused(int err, int cls, const char *what)
         return err_make(cls, "%s: mpiexec has no place for so many processes (doc/limits.md)",
                         call);
     case -ECHILD:
-        return err_make(cls, "%s: a process of \"%s\" ended before it called MPI_Init", call, what);
+        return err_make(cls, "%s: the spawned job ended before it had met this one", call);
     default: return err_make(cls, "%s: \"%s\": %s", call, what, strerror(-err));
     }
 }

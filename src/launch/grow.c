@@ -106,8 +106,9 @@ int grow_aborted(struct job *j, int rank, int code, int own, const char *why)
     /* Without -disable-auto-cleanup no process would learn of a death. */
     if (!pmi_alone(j->pmi, rank) && !(own && j->args->no_cleanup))
         return 0;
-    job_say(j, "rank %d (pid %ld) aborted the job that was spawned with it, with code %d%s%s", rank,
-            (long)job_rank_pid(j, rank), code, *why ? ": " : "", why);
+    job_say(j, "rank %d (pid %ld) ended its own job, which was spawned, by an abort with code "
+               "%d%s%s",
+            rank, (long)job_rank_pid(j, rank), code, *why ? ": " : "", why);
     fail(j, g, -ECHILD);
     return 1;
 }

@@ -345,6 +345,8 @@ void pmi_spawned(struct pmi_server *s, int by, unsigned number, int first, int r
     char hex[2 * MEET_PORT_MAX + 1];
     const char *port = world_of(s, first)->port;
     pmi_hex(port, strlen(port), hex);
+    if (rc) /* those that spawn learn no name of it, and never accept there */
+        meets_close(&s->meets, by, port);
     answer(s, by, number, rc, rc ? NULL : hex);
 }
 

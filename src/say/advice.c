@@ -108,11 +108,11 @@ static void locks(struct view *v)
              share(v->p, ns), name, where, awaited, mean_us(top));
     const struct say_win *w = say_win_of(v->p, top->win);
     size_t n = strlen(a->evidence);
-    if (w && w->locks.n && w->locks.looks)
+    if (w && w->locks.n && w->locks.seen)
         snprintf(a->evidence + n, sizeof a->evidence - n,
                  " A lock was held for %.0f us at the mean, %.0f %% of it outside MPI.",
                  (double)w->locks.ns / (double)w->locks.n / 1e3,
-                 100.0 * (double)w->locks.outside / (double)w->locks.looks);
+                 100.0 * (double)w->locks.seen_outside / (double)w->locks.seen);
     snprintf(a->remedy, sizeof a->remedy,
              "Compute outside the lock, or use MPI_Accumulate under one MPI_Win_lock_all: it needs "
              "no lock of its own.");

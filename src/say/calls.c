@@ -29,7 +29,7 @@ struct made {
 
 /* A window whose locks were taken. */
 struct held {
-    struct say_held seen;
+    struct say_held look;
     uint64_t n, ns, waits;
     uint64_t win; /* its id, 0: a free place */
 };
@@ -140,17 +140,26 @@ void say_locked(MPI_Win win, int rank)
         if (o->held)
             continue;
         *o = (struct holder){win, rank, now, h};
-        atomic_store_explicit(&y->holding, &h->seen, memory_order_relaxed);
+        atomic_store_explicit(&y->holding, &h->look, memory_order_relaxed);
         break;
     }
     unlock_calls();
+}
+
+/* After a lock was given back, the sampler goes on with another one that is held. */
+static void still_holding(struct say *y)
+{
+    struct say_held *still = NULL;
+    for (int i = 0; i < OPEN; i++)
+        if (y->calls->open[i].held)
+            still = &y->calls->open[i].held->look;
+    atomic_store_explicit(&y->holding, still, memory_order_relaxed);
 }
 
 void say_unlocking(MPI_Win win, int rank)
 {
     struct say *y = proc->say;
     uint64_t now = time_now();
-    struct say_held *still = NULL;
     lock_calls();
     for (int i = 0; i < OPEN; i++) {
         struct holder *o = &y->calls->open[i];
@@ -159,9 +168,8 @@ void say_unlocking(MPI_Win win, int rank)
             o->held->ns += now - o->since;
             o->held = NULL;
         }
-        still = o->held ? &o->held->seen : still;
     }
-    atomic_store_explicit(&y->holding, still, memory_order_relaxed);
+    still_holding(y);
     unlock_calls();
 }
 
@@ -180,11 +188,12 @@ void say_locks_of(struct say *y, uint64_t win, struct say_locks *out)
             continue;
         *out = (struct say_locks){
             h->n, h->ns, h->waits,
-            atomic_load_explicit(&h->seen.looks, memory_order_relaxed),
-            atomic_load_explicit(&h->seen.outside, memory_order_relaxed)};
+            atomic_load_explicit(&h->look.seen, memory_order_relaxed),
+            atomic_load_explicit(&h->look.seen_outside, memory_order_relaxed)};
         for (int k = 0; k < OPEN; k++) /* freed inside an epoch: an error of the program */
             if (y->calls->open[k].held == h)
                 y->calls->open[k].held = NULL;
+        still_holding(y);
         memset(h, 0, sizeof *h); /* the window is gone, or this is the end */
     }
 }
@@ -217,10 +226,15 @@ static struct say_call *find(struct say_call *list, uint32_t n, const struct say
     return NULL;
 }
 
-/* The last place is for what does not fit. */
+/* The last place is for what does not fit. A page from another process may name a place for that:
+ * without it there is one such entry at most, and so always a place for it. */
 void say_call_add(struct say_call *list, uint32_t *n, const struct say_call *c)
 {
-    struct say_call x = *c, *had = find(list, *n, &x), *least = NULL;
+    struct say_call x = *c, *had, *least = NULL;
+    int is_rest = !strcmp(x.call, others);
+    if (is_rest)
+        x.site = 0;
+    had = find(list, *n, &x);
     if (had) {
         merge(had, &x);
         return;
@@ -231,12 +245,11 @@ void say_call_add(struct say_call *list, uint32_t *n, const struct say_call *c)
             own++;
             least = !least || weighs_less(&list[i], least) ? &list[i] : least;
         }
-    int is_rest = !strcmp(x.call, others);
     if (*n < SAY_CALLS && (is_rest || own < SAY_CALLS - 1)) {
         list[(*n)++] = x;
         return;
     }
-    if (!is_rest && weighs_less(least, &x)) {
+    if (!is_rest && least && weighs_less(least, &x)) {
         struct say_call out = *least;
         *least = x;
         x = out;
@@ -246,7 +259,7 @@ void say_call_add(struct say_call *list, uint32_t *n, const struct say_call *c)
     had = find(list, *n, &x);
     if (had)
         merge(had, &x);
-    else
+    else if (*n < SAY_CALLS)
         list[(*n)++] = x;
 }
 

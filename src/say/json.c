@@ -109,8 +109,8 @@ static void put_wins(const struct say_page *p, struct say_text *out)
             put_number(out, "n", w->locks.n, ", ");
             put_number(out, "held_ns", w->locks.ns, ", ");
             put_number(out, "waits", w->locks.waits, ", ");
-            put_number(out, "seen_ns", w->locks.looks, ", ");
-            put_number(out, "seen_outside_ns", w->locks.outside, "}");
+            put_number(out, "seen_ns", w->locks.seen, ", ");
+            put_number(out, "seen_outside_ns", w->locks.seen_outside, "}");
         }
         for (int k = 0; k < PVAR_COUNT; k++)
             if (pvar_table[k].bind == PVAR_WIN && w->v[k])

@@ -105,8 +105,8 @@ static void put_locks(const struct say_win *w, struct say_text *out)
         return;
     say_put(out, "   locks: %s, %s waits for them; held %.1f us at the mean", n, waits,
             (double)l->ns / (double)l->n / 1e3);
-    if (l->looks)
-        say_put(out, ", %.0f %% of it outside MPI", percent(l->outside, l->looks));
+    if (l->seen)
+        say_put(out, ", %.0f %% of it outside MPI", percent(l->seen_outside, l->seen));
     say_put(out, "\n");
 }
 

@@ -30,9 +30,9 @@ static void note(struct say_sampler *s)
                                                  memory_order_relaxed);
     s->ns[is] += now - s->last;
     if (held)
-        atomic_fetch_add_explicit(&held->looks, now - s->last, memory_order_relaxed);
+        atomic_fetch_add_explicit(&held->seen, now - s->last, memory_order_relaxed);
     if (held && is == SAY_COMPUTING)
-        atomic_fetch_add_explicit(&held->outside, now - s->last, memory_order_relaxed);
+        atomic_fetch_add_explicit(&held->seen_outside, now - s->last, memory_order_relaxed);
     s->last = now;
     s->looks++;
     if (s->n == sizeof s->seen)

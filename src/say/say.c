@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,10 @@
 #include "boot/boot.h"
 #include "check/site.h"
 #include "rma/rma.h"
+
+_Static_assert(offsetof(struct say, trace) == offsetof(struct say_asks, trace) &&
+                   offsetof(struct say, calls) == offsetof(struct say_asks, calls),
+               "trace_asked() and report_asked() read a struct say as a struct say_asks");
 
 /* The wait goes on anyway, so that the search costs nothing. */
 static void wait_lasts(struct progress_seen *s)

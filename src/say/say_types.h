@@ -66,11 +66,11 @@ struct say_call {
 struct say_locks {
     uint64_t n, ns;  /* how many, and for how long they were held */
     uint64_t waits;  /* for a lock; of MPI_Win_lock_all, too */
-    uint64_t looks, outside; /* ns that the sampler has seen one held, and of them outside MPI */
+    uint64_t seen, seen_outside; /* ns the sampler has seen one held, and of them outside MPI */
 };
 /* The sampler writes it while other threads may read it. */
 struct say_held {
-    atomic_ullong looks, outside;
+    atomic_ullong seen, seen_outside;
 };
 
 struct say_win {

@@ -210,8 +210,8 @@ static void win_merge(struct say_win *a, const struct say_win *b)
     a->locks.n += b->locks.n;
     a->locks.ns += b->locks.ns;
     a->locks.waits += b->locks.waits;
-    a->locks.looks += b->locks.looks;
-    a->locks.outside += b->locks.outside;
+    a->locks.seen += b->locks.seen;
+    a->locks.seen_outside += b->locks.seen_outside;
     for (int i = 0; i < PVAR_COUNT; i++)
         if (pvar_table[i].cls != PVAR_HIGHWATER)
             a->v[i] += b->v[i];
@@ -245,7 +245,7 @@ void say_win_add(struct say_win *list, uint32_t *n, const struct say_win *w)
         list[(*n)++] = x;
         return;
     }
-    if (least && win_weight(least) < win_weight(&x)) {
+    if (x.id && least && win_weight(least) < win_weight(&x)) {
         struct say_win out = *least;
         *least = x;
         x = out;

@@ -224,6 +224,28 @@ START_TEST(a_spawned_job)
 }
 END_TEST
 
+/* Its port closes: it has a name that those that spawn never learn. */
+START_TEST(a_job_that_does_not_start)
+{
+    struct pmi_server *s = server();
+    char line[1200], hex[600];
+    ck_assert_int_eq(pmi_world_add(s, RANKS, SPAWNED, 1), 0);
+    const char *port = pmi_world_port(s, RANKS);
+    pmi_hex(port, strlen(port), hex);
+    snprintf(line, sizeof line, "cmd=meet number=2 accepts=0 port=%s bring=11\n", hex);
+    tell(s, RANKS, line, ""); /* it runs, and the other one cannot be run */
+    pmi_gone(s, RANKS + 1, _i);
+    heard[1][0] = 0;
+    pmi_spawned(s, 1, 4, RANKS, -13);
+    ck_assert_str_eq(heard[1], "cmd=met number=4 rc=-13 brought=-\n");
+    snprintf(line, sizeof line, "cmd=meet number=5 accepts=1 port=%s bring=00\n", hex);
+    tell(s, 1, line, "cmd=met number=5 rc=-2\n");
+    pmi_gone(s, RANKS, _i); /* it is killed: nothing is left to fail */
+    tell(s, 1, line, "cmd=met number=5 rc=-2\n");
+    pmi_server_free(s);
+}
+END_TEST
+
 START_TEST(abort_text)
 {
     struct pmi_server *s = server();
@@ -307,6 +329,7 @@ Suite *suite_pmi_server(void)
     tcase_add_test(t, barriers_ahead);
     tcase_add_test(t, gone);
     tcase_add_test(t, a_spawned_job);
+    tcase_add_loop_test(t, a_job_that_does_not_start, 0, 2);
     tcase_add_test(t, abort_text);
     tcase_add_test(t, pieces);
     tcase_add_test(t, hostile);

@@ -43,12 +43,18 @@ static void begin(struct meets *m)
     meets_init(m, "job_x", on_met, answer);
 }
 
+/* With a port of rank 3. */
+static void open_one(struct meets *m, char port[MEET_PORT_MAX])
+{
+    begin(m);
+    ck_assert_int_eq(meets_open(m, 3, 0, port), 0);
+}
+
 START_TEST(they_meet_in_order)
 {
     struct meets m;
     char port[MEET_PORT_MAX];
-    begin(&m);
-    ck_assert_int_eq(meets_open(&m, 3, 0, port), 0);
+    open_one(&m, port);
     ck_assert_int_eq(meets_ask(&m, 7, 1, 0, port, "seven"), 0);
     ck_assert_int_eq(meets_ask(&m, 8, 2, 0, port, "eight"), 0);
     ck_assert_int_eq(answers, 0);
@@ -69,8 +75,7 @@ START_TEST(what_is_refused)
 {
     struct meets m;
     char port[MEET_PORT_MAX];
-    begin(&m);
-    ck_assert_int_eq(meets_open(&m, 3, 0, port), 0);
+    open_one(&m, port);
     ck_assert_int_eq(meets_ask(&m, 7, 1, 0, "job_x:99", "x"), -ENOENT);
     ck_assert_int_eq(meets_ask(&m, 7, 1, 0, "anything", "x"), -ENOENT);
     ck_assert_int_eq(meets_ask(&m, 7, 1, 0, "job_xy:1", "x"), -EXDEV);
@@ -88,8 +93,7 @@ START_TEST(those_that_end)
 {
     struct meets m;
     char port[MEET_PORT_MAX], once[MEET_PORT_MAX];
-    begin(&m);
-    ck_assert_int_eq(meets_open(&m, 3, 0, port), 0);
+    open_one(&m, port);
     ck_assert_int_eq(meets_open(&m, 3, 1, once), 0);
     ck_assert_str_ne(port, once);
     ck_assert_int_eq(meets_ask(&m, 7, 1, 0, port, "x"), 0);
@@ -125,8 +129,7 @@ START_TEST(one_leaves)
 {
     struct meets m;
     char port[MEET_PORT_MAX];
-    begin(&m);
-    ck_assert_int_eq(meets_open(&m, 3, 0, port), 0);
+    open_one(&m, port);
     ck_assert_int_eq(meets_ask(&m, 3, 1, 1, port, "a"), 0);
     ck_assert_int_eq(meets_ask(&m, 3, 2, 1, port, "b"), 0);
     ck_assert_int_eq(meets_leave(&m, 7, 1), 0); /* another rank's number */

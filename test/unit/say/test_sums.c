@@ -119,11 +119,31 @@ START_TEST(what_does_not_fit_is_added_up)
     ck_assert_uint_eq(puts, 5050);
     struct say_text text = {NULL, 0, 0};
     for (uint32_t i = 0; i < p->wins; i++)
-        p->win[i].v[PVAR_RMA_OPS_DRY] = p->win[i].locks.n = p->win[i].locks.looks = 1;
+        p->win[i].v[PVAR_RMA_OPS_DRY] = p->win[i].locks.n = p->win[i].locks.seen = 1;
     p->ranks = 1;
     say_page_print(p, "test", &text);
     ck_assert_int_le(say_lines(&text), SAY_LINES);
     say_free(&text);
+    free(p);
+}
+END_TEST
+
+/* However much the other windows of another process weigh, they take no place of a window. */
+START_TEST(other_windows_are_one_line)
+{
+    struct say_page *p = calloc(1, sizeof *p);
+    int others = 0;
+    for (int i = 1; i < SAY_WINS; i++) {
+        struct say_win w = {.id = (uint64_t)i, .members = 1};
+        say_win_add(p->win, &p->wins, &w);
+    }
+    struct say_win rest = {.members = 1};
+    rest.v[PVAR_RMA_BYTES] = 1000;
+    say_win_add(p->win, &p->wins, &rest);
+    ck_assert_uint_eq(p->wins, SAY_WINS);
+    for (uint32_t i = 0; i < p->wins; i++)
+        others += !p->win[i].id;
+    ck_assert_int_eq(others, 1);
     free(p);
 }
 END_TEST
@@ -198,15 +218,51 @@ START_TEST(bad_pages_are_refused)
 }
 END_TEST
 
+/* What is added up may have places of its own, and be more than once in a page. */
+START_TEST(bad_pages_do_not_overflow)
+{
+    struct say_page *p = page_of(0, 2), *b = page_of(1, 2);
+    uint64_t calls = 0, waits = 0;
+    b->calls = SAY_CALLS;
+    b->waits = SAY_WAITS;
+    b->wins = SAY_WINS;
+    for (uint32_t i = 0; i < SAY_WAITS; i++)
+        b->wait[i] = wait_of("(others)", i + 1, i % PROGRESS_WHYS, 1, 1);
+    for (uint32_t i = 0; i < SAY_WINS; i++)
+        b->win[i] = (struct say_win){.members = 1};
+    for (int round = 0; round < 3; round++) {
+        for (uint32_t i = 0; i < SAY_CALLS; i++) { /* second: none of them is known */
+            b->call[i] = (struct say_call){.site = 100u * (unsigned)round + i + 1, .calls = 1};
+            strcpy(b->call[i].call, round == 1 ? "MPI_Send" : "(others)");
+        }
+        ck_assert_int_eq(say_page_is_good(b, sizeof *b), 1);
+        say_page_add(p, b);
+        ck_assert_uint_eq(p->calls, round ? SAY_CALLS : 1);
+        ck_assert_uint_le(p->waits, PROGRESS_WHYS + 1); /* its own, too */
+        ck_assert_uint_le(p->wins, 2);
+    }
+    for (uint32_t i = 0; i < p->calls; i++)
+        calls += p->call[i].calls;
+    for (uint32_t i = 0; i < p->waits; i++)
+        waits += p->wait[i].n;
+    ck_assert_uint_eq(calls, 3 * SAY_CALLS);
+    ck_assert_uint_eq(waits, 3 * SAY_WAITS + 1);
+    free(b);
+    free(p);
+}
+END_TEST
+
 Suite *suite_sums(void)
 {
     Suite *s = suite_create("say/sums");
     TCase *t = tcase_create("sums");
     tcase_add_loop_test(t, sums_of_all_ranks, 0, 6);
     tcase_add_test(t, what_does_not_fit_is_added_up);
+    tcase_add_test(t, other_windows_are_one_line);
     tcase_add_test(t, waits_without_a_place_find_one);
     tcase_add_test(t, peers_are_counted);
     tcase_add_test(t, bad_pages_are_refused);
+    tcase_add_test(t, bad_pages_do_not_overflow);
     suite_add_tcase(s, t);
     return s;
 }
