@@ -216,10 +216,7 @@ int race_init(void)
     struct race *r = calloc(1, sizeof *r);
     struct race_exit *x = calloc(1, sizeof *x);
     uint8_t *did = r && x && !threads_make(r) ? calloc(r->tids, 1) : NULL;
-    if (did)
-        r->all_did = calloc((size_t)boot_size(), 1);
-    if (!did || !r->all_did) {
-        free(did);
+    if (!did) {
         free(r);
         free(x);
         return -ENOMEM;
@@ -286,7 +283,6 @@ void race_finalize(void)
     race_msg_free();
     race_region_free(&r->region);
     free(r->region.did);
-    free(r->all_did);
     race_advice_free();
     race_meet_free();
     race_graph_free();

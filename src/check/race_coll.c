@@ -89,49 +89,39 @@ int race_hear(struct comm *c, int sent)
     enum { WHOLE = 128 };
     uint8_t mine = (uint8_t)(r->fetched | (sent && is_whole(r) ? WHOLE : 0));
     uint8_t whole = mine & WHOLE;
-    uint8_t *all = r->all_did;
-    if (coll_allgather_bytes(&mine, all, 1, c))
+    uint8_t *all = malloc((size_t)c->size); /* other threads may be here, too */
+    if (!all)
+        r->off = 1; /* others wait for its part */
+    if (!all || coll_allgather_bytes(&mine, all, 1, c)) {
+        free(all);
         return -1;
+    }
     for (int i = 0; i < c->size; i++) {
         whole &= all[i];
         for (uint32_t t = (uint32_t)(comm_world(c, i) - boot_first()); t < r->tids;
              t += (uint32_t)boot_size())
             r->region.did[t] |= all[i] & RACE_DID;
     }
+    free(all);
     return whole != 0;
 }
 
-/* The end of a phase: all records are where they belong, then everything that is complete is
- * known to all. Where some thread goes on beside the call, or some records wait for a lock, that is
- * not so. Once a process has failed no phase ends any more: some members may have ended the last
- * one, and others not. */
-static void end_phase(struct comm *c)
+/* The end of a phase at this process: everything that is complete is known to all. Another thread
+ * may have learned more meanwhile, also of the next phase. */
+static void begin_phase(uint64_t floor)
 {
     struct race *r = proc->race;
-    size_t at = 0;
-    int sent = 1;
-    if (boot_failed_count())
-        return;
-    for (struct map_entry *e; (e = map_next(&r->wins, &at)) != NULL;)
-        sent &= race_send_open(e->value);
-    race_settle();
-    int whole = race_hear(c, sent);
-    if (whole < 0 || boot_failed_count())
-        return;
-    if (!whole) {
-        join(c);
-        return;
-    }
-    uint64_t floor = r->floor + (1ull << RACE_PHASE_BITS);
     struct race_view *v = race_view_make(floor, NULL, 0);
     if (!v) {
         r->off = 1;
         return;
     }
+    race_learn(v);
+    race_view_drop(v);
     r->floor = floor;
     for (int i = 0; i < r->threads; i++)
-        r->thread[i].clock = floor;
-    race_know(race_self(), v);
+        if (r->thread[i].clock < floor)
+            r->thread[i].clock = floor;
     r->fetched = 0;
     race_meet_came(floor);
     race_region_phase(&r->region, floor);
@@ -139,6 +129,29 @@ static void end_phase(struct comm *c)
     race_count();
     for (uint32_t i = 0; i < r->tids; i++)
         r->region.did[i] >>= RACE_DID_BITS;
+}
+
+/* All records are where they belong, then the phase ends. Where some thread goes on beside the
+ * call, or some records wait for a lock, that is not so. Nor does it end where another thread is in
+ * such a call: of two phases that overlap nowhere each process sees the same first, and so the
+ * numbers of phases agree. Once a process has failed no phase ends any more: some members may have
+ * ended the last one, and others not. */
+static void end_phase(struct comm *c)
+{
+    struct race *r = proc->race;
+    size_t at = 0;
+    int sent = !r->ending++;
+    if (!boot_failed_count()) {
+        for (struct map_entry *e; (e = map_next(&r->wins, &at)) != NULL;)
+            sent &= race_send_open(e->value);
+        race_settle();
+        int whole = race_hear(c, sent);
+        if (!whole && !boot_failed_count())
+            join(c);
+        else if (whole > 0 && !boot_failed_count())
+            begin_phase(r->floor + (1ull << RACE_PHASE_BITS));
+    }
+    r->ending--;
 }
 
 void race_joined(struct comm *c)

@@ -185,13 +185,14 @@ static struct race_view *ask(struct race_win *x, int rank, enum race_lock_kind k
 {
     struct race *r = proc->race;
     int world = comm_world(rma_win_comm(x->w), rank);
-    if (r->threads == 1) { /* else another thread may wait for it */
+    if (!r->asking++) { /* else another thread may not have taken it yet */
         race_view_drop(r->tell);
         r->tell = NULL;
     }
     struct ask_msg m = {.win = x->id, .number = ++r->asked, .kind = kind};
     race_msg_send(world, RACE_ASK, &m, sizeof m);
     progress_wait(is_told, r, "what former holders of a lock knew", world);
+    r->asking--;
     return race_view_ref(r->tell);
 }
 

@@ -148,6 +148,7 @@ struct race {
     uint64_t floor, view_nos, numbers;
     int threads;             /* of each process */
     int forks;               /* teams that run, threads that have not begun */
+    int ending;              /* threads in end_phase() */
     struct race_thread thread[RACE_THREADS];
     const struct race_runtime *runtime; /* NULL: loads and stores are not seen */
     struct map objects;      /* address -> what threads released there */
@@ -160,7 +161,8 @@ struct race {
     uint32_t pend_max;       /* records of an open batch that stay here; RACE_PEND_MAX, or a test's
                               * number */
     uint64_t asked, told;    /* lock: number of the last question, of the last answer */
-    struct race_view *tell;
+    int asking;              /* threads that wait for one */
+    struct race_view *tell;  /* what the answers to them said */
     struct map pairs;        /* pairs of places that were reported */
     struct list waiting;     /* struct race_waiting: pairs whose verdict is not known yet */
     unsigned nwaiting;
@@ -168,7 +170,6 @@ struct race {
     struct map sites;        /* return address -> portable place */
     uint64_t races, values, possible, reported;
     uint8_t fetched;         /* it did accumulates that fetch, in this phase */
-    uint8_t *all_did;        /* [size of the job] what each says at the end of a phase */
     int off;                 /* MPI_Finalize: nothing more is noted */
     struct list untold;      /* struct race_told: reports that wait for their lines */
     struct progress_hook told_hook;

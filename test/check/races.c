@@ -2,6 +2,7 @@
  * ranks, the last two access the first words of rank 0. The two accesses of a race stand in lines
  * with the texts "first" and "second". */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,6 +193,42 @@ static void subset(int bcast)
 static void subset_race(void) { subset(1); }
 static void subset_fine(void) { subset(0); }
 
+/* One thread's accesses of rank 0, each ordered by a fence or a lock. */
+static void *ordered(void *arg)
+{
+    MPI_Win w = *(MPI_Win *)arg;
+    int word = 0;
+    for (int i = 0; i < 2000; i++) {
+        MPI_Win_fence(0, w);
+        if (rank == i % ranks && i % 2)
+            MPI_Put(&word, 1, MPI_INT, 0, 0, 1, MPI_INT, w);
+        else if (rank == i % ranks)
+            MPI_Get(&word, 1, MPI_INT, 0, 0, 1, MPI_INT, w);
+    }
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, w);
+    for (int i = 0; i < 300; i++) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w);
+        MPI_Put(&word, 1, MPI_INT, 0, 0, 1, MPI_INT, w);
+        MPI_Win_unlock(0, w);
+    }
+    return NULL;
+}
+
+/* Two threads, each with a window: processes come to the collective calls of the two in an order
+ * of their own. */
+static void threads_fine(void)
+{
+    pthread_t second;
+    MPI_Win its;
+    int *memory;
+    MPI_Win_allocate(64, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &its);
+    if (pthread_create(&second, NULL, ordered, &its))
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    ordered(&win);
+    pthread_join(second, NULL);
+    MPI_Win_free(&its);
+}
+
 /* The calls behind a race have returned: RACES_GO names a file for those that wait for that. */
 static void goes_on(void)
 {
@@ -215,11 +252,12 @@ static const struct {
     CASE(lock_fine), CASE(message_race), CASE(message_fine), CASE(pscw_race), CASE(pscw_fine),
     CASE(operation_race), CASE(type_race), CASE(accumulate_fine), CASE(buffer_race),
     CASE(buffer_fine), CASE(barrier_race), CASE(barrier_fine), CASE(subset_race),
-    CASE(subset_fine), CASE(goes_on), CASE(aborts)};
+    CASE(subset_fine), CASE(threads_fine), CASE(goes_on), CASE(aborts)};
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
+    int threads = argc > 1 && !strcmp(argv[1], "threads_fine");
+    MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &threads);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (int a = 1; a < argc; a++)
