@@ -44,14 +44,15 @@ static int gacc(const char *call, struct side o, struct side r, void *result, in
 }
 
 static SLOW int acc_slow(const void *origin, int ocount, MPI_Datatype otype, int rank,
-                         MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
+                         MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win,
+                         const void *site)
 {
-    return acc("MPI_Accumulate", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win,
-               NULL);
+    return acc("MPI_Accumulate", SIDE_AT(origin, ocount, otype, site), rank, disp, tcount, ttype,
+               op, win, NULL);
 }
 
 static SAME int acc_same(const void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank,
-                         MPI_Aint disp, const MPI_Op *op)
+                         MPI_Aint disp, const MPI_Op *op, const void *site)
 {
     if (onesided_private(*win, rank, disp, *type, dt_op_handle_index(*op), DT_NO_OP, origin, NULL,
                          NULL, PVAR_RMA_ACC))
@@ -60,7 +61,7 @@ static SAME int acc_same(const void *origin, const MPI_Win *win, const MPI_Datat
     struct rma_win_near *w = origin && o && o < DT_NO_OP ? onesided_known_win(*win, *type) : NULL;
     if (w && onesided_far(w, rank, disp, 1, *type, proc->obj->table[OBJ_OP].builtin[o], origin))
         return MPI_SUCCESS;
-    return acc_slow(origin, 1, *type, rank, disp, 1, *type, *op, *win);
+    return acc_slow(origin, 1, *type, rank, disp, 1, *type, *op, *win, site);
 }
 
 int PMPI_Accumulate(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
@@ -71,10 +72,10 @@ int PMPI_Accumulate(const void *origin, int ocount, MPI_Datatype otype, int rank
     unsigned o;
     uint64_t off;
     if (SPLIT(otype != ttype) || SPLIT((ocount ^ 1) | (tcount ^ 1)) || SPLIT(!origin))
-        return acc_slow(origin, ocount, otype, rank, disp, tcount, ttype, op, win);
+        return acc_slow(origin, ocount, otype, rank, disp, tcount, ttype, op, win, SITE);
     if (UNLIKELY(!fast_place_one(win, rank, disp, otype, &n, &t, &off)) ||
         UNLIKELY(!fast_op(o = dt_op_handle_index(op), DT_NO_OP, t)))
-        return acc_same(origin, &win, &ttype, rank, disp, &op);
+        return acc_same(origin, &win, &ttype, rank, disp, &op, SITE);
     rma_near_count(n, PVAR_RMA_ACC, rma_near_bytes(otype));
     return acc_near(n, off, t, origin, NULL, o);
 }

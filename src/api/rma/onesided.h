@@ -141,7 +141,8 @@ struct side {
 };
 
 #define SITE __builtin_return_address(0)
-#define SIDE(buf, count, type) ((struct side){buf, count, type, &origin_args, SITE})
+#define SIDE(buf, count, type) SIDE_AT(buf, count, type, SITE)
+#define SIDE_AT(buf, count, type, site) ((struct side){buf, count, type, &origin_args, site})
 #define RESULT(buf, count, type) ((struct side){buf, count, type, &result_args, SITE})
 
 /* These return MPI error codes. */

@@ -26,20 +26,22 @@ static int get(const char *call, struct side r, void *result, int rank, MPI_Aint
 }
 
 static SLOW int put_slow(const void *origin, int ocount, MPI_Datatype otype, int rank,
-                         MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win)
+                         MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win,
+                         const void *site)
 {
-    return put("MPI_Put", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, win, NULL);
+    return put("MPI_Put", SIDE_AT(origin, ocount, otype, site), rank, disp, tcount, ttype, win,
+               NULL);
 }
 
 static SAME int put_same(const void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank,
-                         MPI_Aint disp, int count)
+                         MPI_Aint disp, int count, const void *site)
 {
     struct rma_win_near *w = origin ? onesided_known_win(*win, *type) : NULL;
     uint64_t bytes = (uint64_t)(int64_t)count * rma_near_bytes(*type);
     if (w && (onesided_near(w, rank, disp, bytes, origin, NULL) ||
               onesided_far(w, rank, disp, count, *type, NULL, origin)))
         return MPI_SUCCESS;
-    return put_slow(origin, count, *type, rank, disp, count, *type, *win);
+    return put_slow(origin, count, *type, rank, disp, count, *type, *win, site);
 }
 
 static inline __attribute__((always_inline)) int put_near(struct rma_near *n, const void *origin,
@@ -56,9 +58,9 @@ int PMPI_Put(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_A
     uint64_t bytes;
     char *at;
     if (SPLIT(otype != ttype) || SPLIT(ocount != tcount))
-        return put_slow(origin, ocount, otype, rank, disp, tcount, ttype, win);
+        return put_slow(origin, ocount, otype, rank, disp, tcount, ttype, win, SITE);
     if (UNLIKELY(!origin) || UNLIKELY(!fast_place(win, rank, disp, ocount, otype, &n, &at, &bytes)))
-        return put_same(origin, &win, &ttype, rank, disp, tcount);
+        return put_same(origin, &win, &ttype, rank, disp, tcount, SITE);
     return put_near(n, origin, at, bytes);
 }
 API_ALIAS(MPI_Put);
@@ -95,20 +97,20 @@ int PMPI_Rput_c(const void *origin, MPI_Count ocount, MPI_Datatype otype, int ra
 API_ALIAS(MPI_Rput_c);
 
 static SLOW int get_slow(void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
-                         int tcount, MPI_Datatype ttype, MPI_Win win)
+                         int tcount, MPI_Datatype ttype, MPI_Win win, const void *site)
 {
-    return get("MPI_Get", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win,
-               NULL);
+    return get("MPI_Get", SIDE_AT(origin, ocount, otype, site), origin, rank, disp, tcount, ttype,
+               win, NULL);
 }
 
 static SAME int get_same(void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank,
-                         MPI_Aint disp, int count)
+                         MPI_Aint disp, int count, const void *site)
 {
     struct rma_win_near *w = origin ? onesided_known_win(*win, *type) : NULL;
     uint64_t bytes = (uint64_t)(int64_t)count * rma_near_bytes(*type);
     if (w && onesided_near(w, rank, disp, bytes, NULL, origin))
         return MPI_SUCCESS;
-    return get_slow(origin, count, *type, rank, disp, count, *type, *win);
+    return get_slow(origin, count, *type, rank, disp, count, *type, *win, site);
 }
 
 static inline __attribute__((always_inline)) int get_near(struct rma_near *n, void *origin,
@@ -125,9 +127,9 @@ int PMPI_Get(void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint di
     uint64_t bytes;
     char *at;
     if (SPLIT(otype != ttype) || SPLIT(ocount != tcount))
-        return get_slow(origin, ocount, otype, rank, disp, tcount, ttype, win);
+        return get_slow(origin, ocount, otype, rank, disp, tcount, ttype, win, SITE);
     if (UNLIKELY(!origin) || UNLIKELY(!fast_place(win, rank, disp, ocount, otype, &n, &at, &bytes)))
-        return get_same(origin, &win, &ttype, rank, disp, tcount);
+        return get_same(origin, &win, &ttype, rank, disp, tcount, SITE);
     return get_near(n, origin, at, bytes);
 }
 API_ALIAS(MPI_Get);
