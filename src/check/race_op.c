@@ -10,7 +10,7 @@
 
 struct lanes {
     struct race_lane l[RACE_LANES];
-    int n, hull; /* hull: the last one holds more than the data */
+    int n, full, hull; /* hull: the last one holds more than the data */
 };
 enum { LONGEST = 1 << 30 };
 
@@ -25,9 +25,13 @@ static void add_block(struct lanes *to, uint64_t at, uint64_t len)
     }
 }
 
-/* A run behind the last lane that has its length and its stride makes it longer. */
+/* A block behind the last lane makes it longer, if it is adjacent or has its length and stride. */
 static int extend(struct race_lane *l, uint64_t at, uint64_t len)
 {
+    if (l->blocks == 1 && at == l->at + l->len && len <= LONGEST - l->len) {
+        l->len += (uint32_t)len;
+        return 1;
+    }
     uint64_t end = race_lane_end(l), step = at - (l->at + (uint64_t)(l->blocks - 1) * l->stride);
     if (len != l->len || at < end || step > UINT32_MAX ||
         (l->blocks > 1 && step != l->stride))
@@ -48,32 +52,43 @@ static void hull_of_rest(struct lanes *to, const struct dt_type *t, size_t count
     to->hull = 1;
 }
 
+static int is_lane(size_t n, size_t len, int64_t stride)
+{
+    return n > 1 && n <= UINT32_MAX && len <= LONGEST && stride > (int64_t)len &&
+           stride <= UINT32_MAX;
+}
+
+static int add_run(void *arg, uintptr_t at, size_t n, size_t len, int64_t stride)
+{
+    struct lanes *to = arg;
+    if (stride == (int64_t)len) {
+        len *= n;
+        n = 1;
+    }
+    if (is_lane(n, len, stride) && to->n < RACE_LANES) {
+        to->l[to->n++] = (struct race_lane){at, (uint32_t)len, (uint32_t)stride, (uint32_t)n};
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++, at += (uintptr_t)stride) {
+        if (to->n && extend(&to->l[to->n - 1], at, len))
+            continue;
+        to->full = to->n == RACE_LANES;
+        if (to->full)
+            return 1;
+        add_block(to, at, len);
+    }
+    return 0;
+}
+
 static void lanes_of(const struct dt_type *t, size_t count, uint64_t base, struct lanes *to)
 {
-    struct iovec iov[64];
-    size_t bytes, got;
-    to->n = to->hull = 0;
+    size_t bytes;
+    to->n = to->full = to->hull = 0;
     if (!t || dt_total(t, count, &bytes) || !bytes)
         return;
-    if (dt_is_block(t, count)) {
-        add_block(to, base + (uint64_t)t->true_lb, bytes);
-        return;
-    }
-    for (size_t from = 0; from < bytes; from += got) {
-        size_t n = dt_iov(t, count, (void *)(uintptr_t)base, from, SIZE_MAX, iov, 64, &got);
-        if (!n || !got)
-            return;
-        for (size_t i = 0; i < n; i++) {
-            uint64_t at = (uint64_t)(uintptr_t)iov[i].iov_base;
-            if (to->n && extend(&to->l[to->n - 1], at, iov[i].iov_len))
-                continue;
-            if (to->n == RACE_LANES) {
-                hull_of_rest(to, t, count, base);
-                return;
-            }
-            add_block(to, at, iov[i].iov_len);
-        }
-    }
+    dt_runs(t, count, (void *)(uintptr_t)base, add_run, to);
+    if (to->full)
+        hull_of_rest(to, t, count, base);
 }
 
 /* --- targets and batches ---------------------------------------------------------------------- */

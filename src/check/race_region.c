@@ -279,14 +279,15 @@ static void visit_below(struct walk *w, const struct race_node *span)
 {
     uint64_t first = w->r->lane.at >> PAGE_BITS;
     uint64_t last = (race_lane_end(&w->r->lane) - 1) >> PAGE_BITS;
-    for (uint64_t p = 0; p < PAGES_OF_SPAN; p++) {
-        uint64_t index = span->index << (SPAN_BITS - PAGE_BITS) | p;
-        if (index < first || index > last || !(span->open[p / 64] >> (p & 63) & 1))
-            continue;
-        const struct race_node *page = node_find(w->g, PAGE, index);
-        if (page)
-            visit(w, page);
-    }
+    uint64_t page0 = span->index << (SPAN_BITS - PAGE_BITS);
+    for (uint64_t k = 0; k < PAGES_OF_SPAN / 64; k++)
+        for (uint64_t open = span->open[k]; open; open &= open - 1) {
+            uint64_t index = page0 + 64 * k + (uint64_t)__builtin_ctzll(open);
+            const struct race_node *page =
+                index < first || index > last ? NULL : node_find(w->g, PAGE, index);
+            if (page)
+                visit(w, page);
+        }
 }
 
 /* Nodes on its way to the root, and those below its own. */

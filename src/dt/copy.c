@@ -246,6 +246,53 @@ size_t dt_iov(const struct dt_type *t, size_t count, const void *buf, size_t fro
     return l.n;
 }
 
+struct runner {
+    struct sink sink;
+    dt_run_fn *fn;
+    void *arg;
+};
+
+static int run_block(struct sink *s, uintptr_t at, size_t len)
+{
+    struct runner *r = (struct runner *)s;
+    return r->fn(r->arg, at, 1, len, 0);
+}
+
+static int run_strided(struct sink *s, uintptr_t at, size_t n, size_t blk, int64_t stride)
+{
+    struct runner *r = (struct runner *)s;
+    return r->fn(r->arg, at, n, blk, stride);
+}
+
+static int run_indexed(struct sink *s, uintptr_t at, size_t n, size_t blk, const int64_t *off)
+{
+    int stop = 0;
+    for (size_t i = 0; i < n && !stop; i++)
+        stop = run_block(s, at + (uintptr_t)off[i], blk);
+    return stop;
+}
+
+static int run_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *off,
+                      const int64_t *len)
+{
+    int stop = 0;
+    for (size_t i = 0; i < n && !stop; i++)
+        stop = run_block(s, at + (uintptr_t)off[i], (size_t)len[i]);
+    return stop;
+}
+
+static const struct sink_ops run_ops = {run_block, run_strided, run_indexed, run_blocks, NULL};
+
+void dt_runs(const struct dt_type *t, size_t count, const void *buf, dt_run_fn *fn, void *arg)
+{
+    struct runner r = {{&run_ops}, fn, arg};
+    size_t len = clip(t, count, 0, SIZE_MAX);
+    if (len && dt_is_block(t, count))
+        fn(arg, (uintptr_t)dt_start(t, buf), 1, len, 0);
+    else if (len)
+        walk_type(t, count, buf, 0, len, &r.sink);
+}
+
 size_t dt_blocks(const struct dt_type *t, size_t count)
 {
     if (t->size == 0 || count == 0)

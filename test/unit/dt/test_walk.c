@@ -75,6 +75,43 @@ static void check_iov(const struct model *m, size_t count, struct rng *r)
     image_free(&i);
 }
 
+struct gathered {
+    char *at;
+    size_t left;
+    int calls, most; /* it ends itself after so many calls */
+};
+
+static int gather(void *arg, uintptr_t at, size_t n, size_t len, int64_t stride)
+{
+    struct gathered *g = arg;
+    ck_assert_int_lt(g->calls, g->most);
+    ck_assert_uint_ge(len, 1);
+    for (size_t i = 0; i < n; i++, at += (uintptr_t)stride) {
+        ck_assert_uint_le(len, g->left);
+        memcpy(g->at, (void *)at, len);
+        g->at += len;
+        g->left -= len;
+    }
+    return ++g->calls == g->most;
+}
+
+static void check_runs(const struct model *m, size_t count, struct rng *r)
+{
+    struct image i = image_make(m, count, r);
+    size_t total = (size_t)model_size(m) * count;
+    char *want = model_pack(m, count, i.base), *got = malloc(total + 1);
+    struct gathered all = {got, total, 0, INT32_MAX}, some = {got, total, 0, 2};
+    dt_runs(m->type, count, i.base, gather, &all);
+    ck_assert_uint_eq(all.left, 0);
+    ck_assert_mem_eq(got, want, total);
+    dt_runs(m->type, count, i.base, gather, &some);
+    ck_assert_int_eq(some.calls, all.calls < 2 ? all.calls : 2);
+    ck_assert_mem_eq(got, want, total - some.left);
+    free(want);
+    free(got);
+    image_free(&i);
+}
+
 START_TEST(against_model)
 {
     for (uint64_t seed = 0; seed < 4000; seed++) {
@@ -84,6 +121,7 @@ START_TEST(against_model)
         check_pack(&m, count, &r);
         check_unpack(&m, count, &r);
         check_iov(&m, count, &r);
+        check_runs(&m, count, &r);
         model_free(&m);
     }
 }
@@ -136,6 +174,7 @@ START_TEST(rows_and_columns)
         check_pack(&m, count, &r);
         check_unpack(&m, count, &r);
         check_iov(&m, count, &r);
+        check_runs(&m, count, &r);
         model_free(&m);
     }
 }
