@@ -157,7 +157,7 @@ static void meeting_dies(void *arg)
 static void shrink_dies(void *arg)
 {
     MPI_Comm inter, made;
-    int fine = 0;
+    int unacked, fine = 0;
     (void)arg;
     struct side x = scene();
     OK(meet(&x, &inter));
@@ -174,8 +174,7 @@ static void shrink_dies(void *arg)
             sim_die();
         if (err)
             OK(MPIX_Comm_revoke(inter));
-        fine = !err;
-        MPIX_Comm_agree(inter, &fine);
+        fine = all_say(inter, !err, &unacked);
         if (fine)
             continue;
         OK(MPIX_Comm_shrink(inter, &made));

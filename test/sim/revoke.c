@@ -493,7 +493,7 @@ static int work(MPI_Comm c, char *buf)
 
 static void dies(void *arg)
 {
-    int rank, size, fine = 0;
+    int rank, size, unacked, fine = 0;
     MPI_Comm made;
     (void)arg;
     scene(&rank, &size);
@@ -508,8 +508,7 @@ static void dies(void *arg)
             sim_die();
         if (err)
             OK(MPIX_Comm_revoke(c));
-        fine = !err;
-        MPIX_Comm_agree(c, &fine);
+        fine = all_say(c, !err, &unacked);
         if (fine)
             continue;
         OK(MPIX_Comm_shrink(c, &made));

@@ -14,6 +14,14 @@ static inline int class_of(int err)
     return c;
 }
 
+/* 1: all have said yes. MPI_SUCCESS in *err: none that is not acknowledged has failed. */
+static inline int all_say(MPI_Comm c, int yes, int *err)
+{
+    *err = class_of(MPIX_Comm_agree(c, &yes));
+    SIM_CHECK(*err == MPI_SUCCESS || *err == MPIX_ERR_PROC_FAILED);
+    return yes;
+}
+
 /* Rank r of n dies in this run. At least one lives. */
 static inline int is_doomed(int r, int n)
 {
