@@ -185,13 +185,11 @@ static void epochs(void *arg)
     int rank, size;
     long *mem;
     struct life x;
-    MPI_Comm c;
     (void)arg;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    OK(MPI_Comm_dup(MPI_COMM_WORLD, &c));
-    join(&x, c);
+    join(&x, copy_of(MPI_COMM_WORLD));
     MPI_Barrier(MPI_COMM_WORLD);
     if (is_doomed(rank, size))
         sim_die_at(1 + (int)(sim_random() % (60u * (unsigned)size)));
