@@ -20,8 +20,7 @@ static struct side scene(void)
     MPI_Comm_size(MPI_COMM_WORLD, &x.size);
     x.others = boot_universe() - x.size;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    OK(MPI_Comm_dup(MPI_COMM_WORLD, &x.c));
-    MPI_Comm_set_errhandler(x.c, MPI_ERRORS_RETURN);
+    x.c = copy_of(MPI_COMM_WORLD);
     MPI_Barrier(x.c);
     return x;
 }
@@ -156,7 +155,7 @@ static void meeting_dies(void *arg)
 /* What they share goes on without those that die. */
 static void shrink_dies(void *arg)
 {
-    MPI_Comm inter, made;
+    MPI_Comm inter;
     int fine = 0;
     (void)arg;
     struct side x = scene();
@@ -172,16 +171,7 @@ static void shrink_dies(void *arg)
         SIM_CHECK(err || sum == remote);
         if (i >= MEETINGS && dies(&x))
             sim_die();
-        if (err)
-            OK(MPIX_Comm_revoke(inter));
-        fine = !err;
-        MPIX_Comm_agree(inter, &fine);
-        if (fine)
-            continue;
-        OK(MPIX_Comm_shrink(inter, &made));
-        MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
-        OK(MPI_Comm_free(&inter));
-        inter = made;
+        fine = mend(&inter, err);
     }
     if (dies(&x))
         sim_die();

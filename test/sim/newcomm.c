@@ -2,7 +2,7 @@
  * returns from the call, with the communicator or with that error. This holds too if the one it
  * waits for lives and has left with an error. */
 #include "doom.h"
-#include "scripted.h"
+#include "ulfm.h"
 
 struct scene {
     int rank, size, low;
@@ -170,13 +170,6 @@ static void meetings(void *arg)
     MPI_Group_free(&low);
     MPI_Group_free(&high);
     scene_close(&s);
-}
-
-static void mortal(struct sim_knobs *k)
-{
-    k->mortal = 1;
-    k->quiet_rank = -1;
-    k->late_news = (int)(k->seed % 5) * 60;
 }
 
 const struct scenario scenarios_newcomm[] = {

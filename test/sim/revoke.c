@@ -8,25 +8,12 @@
 enum { LONG = 20000, WAITS = 16, ROUNDS = 4 };
 
 static struct {
-    int known, living, left;
+    int known; /* one that lives has got the notice */
 } seen;
 
 static void scene(int *rank, int *size)
 {
-    MPI_Comm_rank(MPI_COMM_WORLD, rank);
-    MPI_Comm_size(MPI_COMM_WORLD, size);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    if (!*rank)
-        memset(&seen, 0, sizeof seen);
-    MPI_Barrier(MPI_COMM_WORLD);
-}
-
-static MPI_Comm copy_of(MPI_Comm c)
-{
-    MPI_Comm made;
-    OK(MPI_Comm_dup(c, &made));
-    MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
-    return made;
+    scene_of(rank, size, &seen, sizeof seen);
 }
 
 /* --- the notice, without a failure --------------------------------------------------------- */
@@ -474,7 +461,7 @@ static void retold(void *arg)
     OK(MPI_Comm_free(&c));
 }
 
-/* What a program does: work, and at an error revoke, shrink, go on. */
+/* What a program does on a communicator, which it mends then. */
 static int work(MPI_Comm c, char *buf)
 {
     int rank, size, sum = 0, one = 1;
@@ -494,7 +481,6 @@ static int work(MPI_Comm c, char *buf)
 static void dies(void *arg)
 {
     int rank, size, fine = 0;
-    MPI_Comm made;
     (void)arg;
     scene(&rank, &size);
     char *buf = calloc(2, LONG);
@@ -506,16 +492,7 @@ static void dies(void *arg)
         int err = work(c, buf);
         if (is_doomed(rank, size) && rounds >= ROUNDS)
             sim_die();
-        if (err)
-            OK(MPIX_Comm_revoke(c));
-        fine = !err;
-        MPIX_Comm_agree(c, &fine);
-        if (fine)
-            continue;
-        OK(MPIX_Comm_shrink(c, &made));
-        MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
-        OK(MPI_Comm_free(&c));
-        c = made;
+        fine = mend(&c, err);
     }
     free(buf);
     end_doomed(rank, size);

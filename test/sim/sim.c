@@ -473,7 +473,7 @@ static void run_rank(void *arg)
     if (tp_use(s->k.world ? alone : s->k.native ? native : real) != 0)
         sim_fail("no memory");
     api_start(s->k.threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided,
-              s->k.second ? &sim_jobs_ops : &sim_boot_ops);
+              &sim_boot_ops);
     unsigned before[OBJ_KINDS]; /* the library has some of its own */
     for (int i = 0; i < OBJ_KINDS; i++)
         before[i] = proc->obj->table[i].live;

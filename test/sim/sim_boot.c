@@ -240,14 +240,8 @@ static int sim_service(const char *request, const char *result, char *value, siz
     return 0;
 }
 
+/* A job alone meets none: no scenario of one job calls for a port. */
 const struct boot_ops sim_boot_ops = {.name = "sim", .init = sim_init, .put = sim_put,
-                                      .get = sim_get, .barrier = sim_barrier,
-                                      .barrier_begin = sim_barrier_begin,
-                                      .barrier_test = sim_barrier_test, .node_map = sim_node_map,
-                                      .job_id = sim_job_id, .abort = sim_abort,
-                                      .finalize = sim_finalize};
-
-const struct boot_ops sim_jobs_ops = {.name = "sim", .init = sim_init, .put = sim_put,
                                       .get = sim_get, .barrier = sim_barrier,
                                       .barrier_begin = sim_barrier_begin,
                                       .barrier_test = sim_barrier_test, .node_map = sim_node_map,

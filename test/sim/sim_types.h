@@ -120,7 +120,7 @@ struct sim {
 
 extern struct sim *the_sim;
 extern const struct tp_ops sim_tp_ops, sim_tp_native_ops; /* without and with native operations */
-extern const struct boot_ops sim_boot_ops, sim_jobs_ops; /* of one job, of two */
+extern const struct boot_ops sim_boot_ops;
 
 uint64_t sim_draw_bits(struct sim *s);
 static inline int sim_chance(struct sim *s, int percent)

@@ -35,14 +35,6 @@ static void move_on(struct life *x)
     join(x, c);
 }
 
-/* 1: all have said yes. MPI_SUCCESS in *err: none that is not acknowledged has failed. */
-static int all_say(const struct life *x, int yes, int *err)
-{
-    *err = class_of(MPIX_Comm_agree(x->c, &yes));
-    SIM_CHECK(*err == MPI_SUCCESS || *err == MPIX_ERR_PROC_FAILED);
-    return yes;
-}
-
 /* --- the five ------------------------------------------------------------------------------ */
 
 static void acknowledge(const struct life *x)
@@ -50,7 +42,7 @@ static void acknowledge(const struct life *x)
     MPI_Group dead, world;
     int n, err, tries = 0, was[SIM_RANKS];
     do {
-        SIM_CHECK(all_say(x, 1, &err) == 1);
+        SIM_CHECK(all_say(x->c, 1, &err) == 1);
         OK(MPIX_Comm_failure_ack(x->c));
     } while (err && ++tries < TRIES);
     SIM_CHECK(!err);
@@ -164,7 +156,7 @@ static MPI_Win window(const struct life *x, long **mem)
         MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
         **mem = 0;
     }
-    if (!all_say(x, !err, &unacked) && !err)
+    if (!all_say(x->c, !err, &unacked) && !err)
         may_fail(MPI_Win_free(&win));
     return win;
 }
@@ -183,7 +175,7 @@ static void sums(const struct life *x)
         err = MPI_Win_unlock_all(win);
         may_fail(err);
     }
-    if (all_say(x, !err, &unacked) && !unacked)
+    if (all_say(x->c, !err, &unacked) && !unacked)
         SIM_CHECK(*mem == (long)x->size * (x->size + 1) / 2);
     may_fail(MPI_Win_free(&win));
 }
@@ -193,13 +185,11 @@ static void epochs(void *arg)
     int rank, size;
     long *mem;
     struct life x;
-    MPI_Comm c;
     (void)arg;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    OK(MPI_Comm_dup(MPI_COMM_WORLD, &c));
-    join(&x, c);
+    join(&x, copy_of(MPI_COMM_WORLD));
     MPI_Barrier(MPI_COMM_WORLD);
     if (is_doomed(rank, size))
         sim_die_at(1 + (int)(sim_random() % (60u * (unsigned)size)));

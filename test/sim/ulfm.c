@@ -9,17 +9,11 @@ enum { ROUNDS = 6, ALL_BITS = 0x3fffffff };
 static struct {
     struct { int set, flag, err, size; unsigned sum; } got[ROUNDS];
     int in[ROUNDS][SIM_RANKS]; /* contributed */
-    int living;
 } seen;
 
 static void scene(int *rank, int *size)
 {
-    MPI_Comm_rank(MPI_COMM_WORLD, rank);
-    MPI_Comm_size(MPI_COMM_WORLD, size);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    if (!*rank)
-        memset(&seen, 0, sizeof seen);
-    MPI_Barrier(MPI_COMM_WORLD);
+    scene_of(rank, size, &seen, sizeof seen);
 }
 
 static void one_result(int i, int flag, int err, int size, unsigned sum)

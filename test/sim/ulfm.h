@@ -1,4 +1,5 @@
-/* ulfm.h - what scenarios of life after a failure share: classes of errors, and which ranks die. */
+/* ulfm.h - what scenarios of life after a failure share: how they begin, classes of errors, which
+ * ranks die, and what the others do then. */
 #ifndef SIM_ULFM_H
 #define SIM_ULFM_H
 
@@ -12,6 +13,50 @@ static inline int class_of(int err)
     if (err)
         MPI_Error_class(err, &c);
     return c;
+}
+
+/* Each rank begins with this. *seen is of all of them, and is zero now. */
+static inline void scene_of(int *rank, int *size, void *seen, size_t len)
+{
+    MPI_Comm_rank(MPI_COMM_WORLD, rank);
+    MPI_Comm_size(MPI_COMM_WORLD, size);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (!*rank)
+        memset(seen, 0, len);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static inline MPI_Comm copy_of(MPI_Comm c)
+{
+    MPI_Comm made;
+    OK(MPI_Comm_dup(c, &made));
+    MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+    return made;
+}
+
+/* 1: all have said yes. MPI_SUCCESS in *err: none that is not acknowledged has failed. */
+static inline int all_say(MPI_Comm c, int yes, int *err)
+{
+    *err = class_of(MPIX_Comm_agree(c, &yes));
+    SIM_CHECK(*err == MPI_SUCCESS || *err == MPIX_ERR_PROC_FAILED);
+    return yes;
+}
+
+/* What a program does after work on *c that ended with err. 1: it was done by all; 0: from now on
+ * *c is of those that live. */
+static inline int mend(MPI_Comm *c, int err)
+{
+    MPI_Comm made;
+    int unacked;
+    if (err)
+        OK(MPIX_Comm_revoke(*c));
+    if (all_say(*c, !err, &unacked))
+        return 1;
+    OK(MPIX_Comm_shrink(*c, &made));
+    MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+    OK(MPI_Comm_free(c));
+    *c = made;
+    return 0;
 }
 
 /* Rank r of n dies in this run. At least one lives. */

@@ -29,5 +29,7 @@ uint64_t *job_words(void);
 /* An assertion in such a process. */
 #define job_check(cond) job_check_at((cond) != 0, #cond, __FILE__, __LINE__)
 void job_check_at(int ok, const char *text, const char *file, int line);
+/* ... about a call: it returns 0, which is MPI_SUCCESS. */
+#define ok(call) job_check((call) == 0)
 
 #endif

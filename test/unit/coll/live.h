@@ -34,4 +34,22 @@ static inline void live_stop(void)
     mem_finalize();
 }
 
+/* Instead of live_stop(), where a process has failed for others: all do not meet again. */
+static inline void live_leave(void)
+{
+    job_check(boot_barrier() == 0);
+    _exit(0);
+}
+
+/* The process of rank `gone` has failed for the others; it is silent. */
+static inline void live_lose(struct comm *c, int gone)
+{
+    ok(coll_barrier(c));
+    job_check(boot_barrier() == 0);
+    if (c->rank == gone)
+        live_leave();
+    boot_fail_now(comm_world(c, gone), "for this test");
+    progress_poll();
+}
+
 #endif

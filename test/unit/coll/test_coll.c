@@ -6,11 +6,6 @@
 
 Suite *suite_coll(void);
 
-static void ok(int err)
-{
-    job_check(err == MPI_SUCCESS);
-}
-
 static void bytes(struct comm *c)
 {
     char text[40] = "", all[8 * 40];

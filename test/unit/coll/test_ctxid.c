@@ -7,11 +7,6 @@
 
 Suite *suite_ctxid(void);
 
-static void ok(int err)
-{
-    job_check(err == MPI_SUCCESS);
-}
-
 static struct rankmap *subset(int parity)
 {
     int ranks[64], n = 0;

@@ -7,11 +7,6 @@
 
 Suite *suite_sched(void);
 
-static void ok(int err)
-{
-    job_check(err == MPI_SUCCESS);
-}
-
 /* Many nonblocking collectives at once, waited for in reverse order: tags keep them apart. */
 static void body_many(void)
 {

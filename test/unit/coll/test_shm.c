@@ -5,11 +5,6 @@
 
 Suite *suite_shm(void);
 
-static void ok(int err)
-{
-    job_check(err == MPI_SUCCESS);
-}
-
 static unsigned roll(unsigned *dice)
 {
     *dice = *dice * 1103515245u + 12345u;

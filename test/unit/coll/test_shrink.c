@@ -8,24 +8,12 @@
 
 Suite *suite_shrink(void);
 
-static void ok(int err)
-{
-    job_check(err == MPI_SUCCESS);
-}
-
 static void body_shrink(void)
 {
     live_start();
     struct comm *c = proc->obj->world, *made, *again;
     int gone = c->size / 2, me = c->rank;
-    ok(coll_barrier(c));
-    job_check(boot_barrier() == 0);
-    if (me == gone) {
-        job_check(boot_barrier() == 0);
-        _exit(0);
-    }
-    boot_fail_now(gone, "for this test");
-    progress_poll();
+    live_lose(c, gone);
     ok(coll_shrink(c, &made));
     job_check(made->size == c->size - 1 && made->rank == me - (me > gone));
     for (int i = 0; i < made->size; i++)
@@ -38,8 +26,7 @@ static void body_shrink(void)
     ok(coll_barrier(again));
     comm_drop(again);
     comm_drop(made);
-    job_check(boot_barrier() == 0);
-    _exit(0);
+    live_leave();
 }
 
 START_TEST(the_living_keep_their_order)

@@ -14,11 +14,6 @@
 #include "progress/progress.h"
 #include "var/var.h"
 
-static inline void ok(int err)
-{
-    job_check(err == MPI_SUCCESS);
-}
-
 static inline void live_start(void)
 {
     job_check(mem_init() == 0 && progress_init() == 0 && am_init() == 0);
