@@ -147,8 +147,8 @@ static inline size_t dt_copy(const void *src, size_t scount, const struct dt_typ
  * buf NULL gives offsets.  No more than `len` bytes are described. */
 size_t dt_iov(const struct dt_type *t, size_t count, const void *buf, size_t from, size_t len,
               struct iovec *iov, size_t max, size_t *bytes_out);
-/* All blocks of (t, count), in packed order: `n` blocks of len bytes that begin `stride` bytes apart
- * in a call. Adjacent ones may come in calls of their own. A nonzero result ends it. */
+/* All blocks of (t, count), in packed order: each call of fn has n blocks of len bytes that begin
+ * `stride` bytes apart. Adjacent ones may come in calls of their own. A nonzero result ends it. */
 typedef int dt_run_fn(void *arg, uintptr_t at, size_t n, size_t len, int64_t stride);
 void dt_runs(const struct dt_type *t, size_t count, const void *buf, dt_run_fn *fn, void *arg);
 /* How many blocks dt_iov gives at most for all of (t, count). */
