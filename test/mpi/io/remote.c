@@ -1,6 +1,7 @@
-/* remote.c - files in what passes for NFS: when writes lock, also where each process opens the file
- * for itself. The program answers for the system: fstatfs says NFS, and fcntl refuses locks where
- * the test wants that. MPIR_CVAR_NUM_CLIQUES and MPIR_CVAR_NOLOCAL make several hosts. */
+/* remote.c - files in what passes for NFS: when writes and MPI_File_sync lock, also where each
+ * process opens the file for itself. The program answers for the system: fstatfs says NFS, and
+ * fcntl refuses locks where the test wants that. MPIR_CVAR_NUM_CLIQUES and MPIR_CVAR_NOLOCAL make
+ * several hosts. */
 #define _GNU_SOURCE
 #include "view.h"
 
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 enum { NFS = 0x6969, BLOCK = 100, BLOCKS = 64 };
-static int refuses, hosts;
+static int refuses, hosts, asked; /* asked: for locks, and to give them back */
 static char name[200];
 
 int fstatfs(int fd, struct statfs *s)
@@ -29,6 +30,7 @@ int fstatfs64(int fd, struct statfs64 *s)
 
 static int control(int fd, int cmd, void *arg)
 {
+    asked += cmd == F_OFD_SETLK;
     if (refuses && (cmd == F_OFD_SETLK || cmd == F_OFD_SETLKW)) {
         errno = ENOLCK;
         return -1;
@@ -85,6 +87,17 @@ static void write_and_look(MPI_Comm c, int more, int must_lock)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* MPI_File_sync takes a lock, which is a reader's, and gives it back. */
+static void synced(int amode, int must_ask)
+{
+    MPI_File f;
+    CHECK_EQ(MPI_File_open(MPI_COMM_WORLD, name, amode, MPI_INFO_NULL, &f), 0);
+    asked = 0;
+    CHECK_EQ(MPI_File_sync(f), 0);
+    CHECK_EQ(asked, must_ask);
+    CHECK_EQ(MPI_File_close(&f), 0);
+}
+
 static void refused(void)
 {
     char text[MPI_MAX_ERROR_STRING];
@@ -125,6 +138,9 @@ int main(int argc, char **argv)
     write_and_look(c, 0, hosts > 1);
     write_and_look(c, MPI_MODE_UNIQUE_OPEN, 0);
     write_and_look(MPI_COMM_WORLD, MPI_MODE_UNIQUE_OPEN, hosts > 1);
+    synced(MPI_MODE_RDONLY, hosts > 1 ? 2 : 0);
+    synced(MPI_MODE_RDWR, hosts > 1 ? 2 : 0);
+    synced(MPI_MODE_WRONLY, 0);
     refused();
     MPI_Comm_free(&c);
     if (mt_rank == 0)
