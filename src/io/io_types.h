@@ -108,7 +108,7 @@ struct io_file {
     int aside_ended;             /* ... class of the error after which none is begun; or 0 */
     struct list later;           /* ... which begin in the order of their calls */
     struct lock mutex;           /* of transfers that lock, within this process */
-    atomic_int asking;           /* workers that wait for a lock of a range ... */
+    atomic_int asking;           /* accesses that wait for a lock of a range ... */
     atomic_int lost;             /* ... and why they should not for ever (enum lost) */
     int pending;                 /* nonblocking accesses under way */
     const char *split;           /* split collective under way: the call that ends it; or NULL */

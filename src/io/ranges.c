@@ -2,10 +2,11 @@
  * of a process, which share the open file, by a lock of memory.
  *
  *   attempt --busy--> pause, longer the longer it lasts --> attempt ...
- *      | held            | meanwhile the thread of the call makes progress, a worker sleeps
+ *      | held            | the thread of the call makes progress, a worker sleeps
  *      v                 v
  *   move, release     a process of the file has failed: 10 s more, then an error
  *
+ * An attempt may be a message to a server that does not answer, so it is made without proc->lock.
  * Between attempts nothing is held, so whatever progress runs may lock, too. The kernel takes the
  * locks of a process back that dies. One that is lost with its host may keep them; hence the error.
  */
@@ -17,15 +18,13 @@
 /* A pause is a part of the wait so far, so it prolongs the wait by that part at most. */
 enum { PAUSE_PART = 8 };
 #define PAUSE_LEAST_NS UINT64_C(10000)
-#define PAUSE_MOST_NS UINT64_C(20000000) /* an attempt may be a message to a server */
+#define PAUSE_MOST_NS UINT64_C(20000000)
 #define AFTER_DEATH_NS UINT64_C(10000000000)
-#define LONG_NS UINT64_C(3600000000000) /* a wait with a limit looks each millisecond */
 
 struct ask {
     struct transfer *x;
     struct flock l;
-    uint64_t since, next; /* the first attempt, the next one */
-    uint64_t lost;        /* when a process was found to have failed; or 0 */
+    uint64_t lost; /* when a process was found to have failed; or 0 */
     int held;
 };
 
@@ -61,12 +60,21 @@ static int attempt(struct ask *k)
     return 1;
 }
 
+static void tell(struct io_file *f, enum lost why)
+{
+    atomic_store_explicit(&f->lost, (int)why, memory_order_relaxed);
+}
+
+/* Under proc->lock. */
+static void look_for_failed(struct io_file *f)
+{
+    if (rankmap_dead(f->comm->map, 0) >= 0)
+        tell(f, LOST_MEMBER);
+}
+
 static int is_lost(struct ask *k, uint64_t now)
 {
-    struct io_file *f = k->x->file;
-    int lost = atomic_load_explicit(&f->lost, memory_order_relaxed);
-    if (k->x->away && rankmap_dead(f->comm->map, 0) >= 0)
-        lost = LOST_MEMBER;
+    int lost = atomic_load_explicit(&k->x->file->lost, memory_order_relaxed);
     if (!lost)
         return 0;
     k->lost = k->lost ? k->lost : now;
@@ -76,45 +84,50 @@ static int is_lost(struct ask *k, uint64_t now)
     return 1;
 }
 
-/* Condition of a wait. */
-static int has_ended(void *arg)
-{
-    struct ask *k = arg;
-    uint64_t now = time_now();
-    if (now < k->next)
-        return 0;
-    if (attempt(k) || is_lost(k, now))
-        return 1;
-    uint64_t pause = (now - k->since) / PAUSE_PART;
-    pause = pause > PAUSE_LEAST_NS ? pause : PAUSE_LEAST_NS;
-    k->next = now + (pause < PAUSE_MOST_NS ? pause : PAUSE_MOST_NS);
-    return 0;
-}
-
-static void wait_in_call(struct ask *k)
+/* since: when the wait began (ns). */
+static void serve(struct ask *k, uint64_t pause, uint64_t since)
 {
     struct io_away *a = k->x->away;
-    uint64_t since = a->since;
+    uint64_t left = a->since;
     io_return(a, NULL);
-    while (progress_wait_for(has_ended, k, "a lock of a range of a file", -1, LONG_NS))
-        ;
+    progress_pause("a lock of a range of a file", -1, pause, since);
+    look_for_failed(k->x->file);
     *a = io_leave();
-    a->since = since;
+    a->since = left;
 }
 
-static void wait_aside(struct ask *k)
+static void sleep_for(uint64_t pause)
 {
     struct lock l;
-    struct lock_cond never = {0}; /* is signalled: sleeps end by their timeout */
+    struct lock_cond never = {0}; /* nothing signals it: each sleep ends by its timeout */
+    uint64_t now = time_now(), end = now + pause;
     lock_init(&l);
     lock_acquire(&l);
-    atomic_fetch_add_explicit(&k->x->file->asking, 1, memory_order_relaxed);
-    while (!has_ended(k)) {
-        uint64_t now = time_now();
-        lock_cond_wait(&never, 0, &l, k->next > now ? k->next - now : 1);
-    }
-    atomic_fetch_sub_explicit(&k->x->file->asking, 1, memory_order_relaxed);
+    for (; now < end; now = time_now())
+        lock_cond_wait(&never, 0, &l, end - now);
     lock_release(&l);
+}
+
+/* Until it is held or refused. A pause begins when an attempt has ended: progress is made however
+ * long attempts take. */
+static void insist(struct ask *k)
+{
+    struct io_file *f = k->x->file;
+    uint64_t since = time_now(), now = since;
+    int ended;
+    atomic_fetch_add_explicit(&f->asking, 1, memory_order_relaxed);
+    do {
+        uint64_t pause = (now - since) / PAUSE_PART;
+        pause = pause > PAUSE_LEAST_NS ? pause : PAUSE_LEAST_NS;
+        pause = pause < PAUSE_MOST_NS ? pause : PAUSE_MOST_NS;
+        if (k->x->away)
+            serve(k, pause, since);
+        else
+            sleep_for(pause);
+        ended = attempt(k);
+        now = time_now();
+    } while (!ended && !is_lost(k, now));
+    atomic_fetch_sub_explicit(&f->asking, 1, memory_order_relaxed);
 }
 
 int range_hold(struct transfer *x, int type, int64_t from, int64_t to)
@@ -122,13 +135,8 @@ int range_hold(struct transfer *x, int type, int64_t from, int64_t to)
     struct ask k = {.x = x, .l = {.l_type = (short)type, .l_whence = SEEK_SET,
                                   .l_start = from, .l_len = to - from}};
     x->locks++;
-    if (!attempt(&k)) {
-        k.since = k.next = time_now();
-        if (x->away)
-            wait_in_call(&k);
-        else
-            wait_aside(&k);
-    }
+    if (!attempt(&k))
+        insist(&k);
     return k.held;
 }
 
@@ -144,19 +152,13 @@ void range_release(struct transfer *x, int64_t from, int64_t to)
 }
 
 /* --- what ends the waits of workers ----------------------------------------------------------- */
-static void tell(struct io_file *f, enum lost why)
-{
-    atomic_store_explicit(&f->lost, (int)why, memory_order_relaxed);
-}
-
 void range_look(void)
 {
     struct list *files = &io_self()->files;
     for (struct list *l = files->next; l != files; l = l->next) {
         struct io_file *f = LIST_OBJ(l, struct io_file, link);
-        if (atomic_load_explicit(&f->asking, memory_order_relaxed) &&
-            rankmap_dead(f->comm->map, 0) >= 0)
-            tell(f, LOST_MEMBER);
+        if (atomic_load_explicit(&f->asking, memory_order_relaxed))
+            look_for_failed(f);
     }
 }
 

@@ -9,9 +9,8 @@
  *
  * "hosts": the job has several, and processes of each may have the file open, by calls of
  * MPI_File_open of their own, too. With MPI_MODE_UNIQUE_OPEN those of the one call count. Writes
- * lock their ranges in a local file
- * system, too, where some of them may take the gaps between blocks with them (romio_ds_write):
- * then all processes do, or none. */
+ * lock their ranges in a local file system, too, where some of them may take the gaps between
+ * blocks with them (romio_ds_write): then all processes do, or none. */
 #include "io/io_types.h"
 
 #include <errno.h>
@@ -139,8 +138,9 @@ int sharing_find(struct io_file *f, int err)
     return err;
 }
 
-/* No lock is for one that reads nothing: it would have to be one that excludes the others' locks.
- * Where another program has locked the whole file, opening it makes the client ask, too. */
+/* A file opened for writing alone takes no lock here: only an exclusive one is possible, which
+ * would keep the others from theirs. Where another program has locked the whole file, opening it
+ * makes the client ask the server, too. */
 void sharing_sync(const struct io_file *f)
 {
     if (!f->caches)

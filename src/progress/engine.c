@@ -462,7 +462,7 @@ static int loop_run(struct progress *p, struct wait_loop *l)
         p->lasting = NULL;
         p->wait = (struct where_wait){.magic = WHERE_MAGIC};
     }
-    if (l->idle > 0 && l->idle <= p->spin && p->spin < p->spin_max && !l->yields)
+    if (l->idle > 0 && l->idle <= p->spin && p->spin < p->spin_max && !l->yields && !err)
         spin_longer(p);
     return err;
 }
@@ -498,6 +498,23 @@ BARE int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, 
     proc->wait_what = outer_what;
     proc->wait_peer = outer_peer;
     return err;
+}
+
+static int never(void *arg)
+{
+    (void)arg;
+    return 0;
+}
+
+void progress_pause(const char *what, int peer, uint64_t ns, uint64_t since)
+{
+    const char *outer_what = proc->wait_what;
+    int outer_peer = proc->wait_peer;
+    struct wait_loop l = {never, NULL, what, peer, .end = time_now() + ns, .since = since};
+    WR_ASSERT_DEBUG(!proc->progress->polling);
+    loop_run(proc->progress, &l);
+    proc->wait_what = outer_what;
+    proc->wait_peer = outer_peer;
 }
 
 BARE void progress_wait_why(int (*cond)(void *arg), void *arg, const char *what, int peer,

@@ -68,6 +68,10 @@ void progress_wait(int (*cond)(void *arg), void *arg, const char *what, int peer
 int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int peer,
                       uint64_t timeout_ns);
 
+/* For a wait that acts without proc->lock from time to time: a pause of ns between two such acts.
+ * since: when the wait began (ns). So its pauses, however short, count as one wait that lasts. */
+void progress_pause(const char *what, int peer, uint64_t ns, uint64_t since);
+
 /* Why a wait waits, for progress_observe(). */
 enum progress_why {
     WHY_OTHER, WHY_LOCK, WHY_FENCE, WHY_POST, WHY_COMPLETE, WHY_FLUSH, WHY_POOL, WHY_WINDOW,

@@ -1,6 +1,6 @@
 /* cost.c - what accesses cost, by the counters of the library: system calls, rounds, locks. And
  * what is returned where the file may not grow: class, text, bytes that are there. */
-#include "../mt.h"
+#include "view.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -9,24 +9,7 @@
 enum { BLOCK = 1024, BLOCKS = 64 };
 static char name[200], buf[BLOCK * BLOCKS];
 
-/* A counter of the process. */
-static long long pv_get(const char *counter)
-{
-    MPI_T_pvar_session s;
-    MPI_T_pvar_handle h;
-    unsigned long long v = 0;
-    int i = -1, n = 0;
-    if (!MUST(!MPI_T_pvar_get_index(counter, MPI_T_PVAR_CLASS_COUNTER, &i), "no %s", counter))
-        return -1;
-    MPI_T_pvar_session_create(&s);
-    CHECK_EQ(MPI_T_pvar_handle_alloc(s, i, NULL, &h, &n), 0);
-    CHECK_EQ(MPI_T_pvar_read(s, h, &v), 0);
-    MPI_T_pvar_handle_free(s, &h);
-    MPI_T_pvar_session_free(&s);
-    return (long long)v;
-}
-
-static MPI_File opened(const char *cb, MPI_Datatype ft)
+static MPI_File opened(const char *cb, int every)
 {
     MPI_File f;
     MPI_Info i;
@@ -35,8 +18,7 @@ static MPI_File opened(const char *cb, MPI_Datatype ft)
     MPI_Info_set(i, "romio_cb_read", cb);
     CHECK_EQ(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, i, &f), 0);
     MPI_Info_free(&i);
-    CHECK_EQ(MPI_File_set_view(f, (MPI_Offset)mt_rank * BLOCK, MPI_BYTE, ft, "native",
-                               MPI_INFO_NULL), 0);
+    view_set(f, BLOCK, every);
     return f;
 }
 
@@ -47,22 +29,12 @@ static long long all(long long mine)
     return sum;
 }
 
-static MPI_Datatype interleaved(void)
-{
-    MPI_Datatype t, ft;
-    MPI_Type_contiguous(BLOCK, MPI_BYTE, &t);
-    MPI_Type_create_resized(t, 0, (MPI_Aint)BLOCK * mt_size, &ft);
-    MPI_Type_commit(&ft);
-    MPI_Type_free(&t);
-    return ft;
-}
-
 static void independent(void)
 {
     long long calls = pv_get("io_system_calls"), locks = pv_get("io_locks");
     long long own = pv_get("io_calls"), asked = pv_get("io_bytes_asked");
     long long moved = pv_get("io_bytes_moved"), ns = pv_get("io_ns");
-    MPI_File f = opened("disable", MPI_BYTE);
+    MPI_File f = opened("disable", 1);
     MPI_Status st;
     CHECK_EQ(MPI_File_write_at(f, 0, buf, sizeof buf, MPI_BYTE, &st), 0);
     CHECK_EQ(pv_get("io_system_calls") - calls, 1);
@@ -85,7 +57,6 @@ static void independent(void)
  * block has a lock, too. What get_info says is so. */
 static void with_gaps(void)
 {
-    MPI_Datatype ft = interleaved();
     MPI_Info i;
     MPI_File f;
     MPI_Status st;
@@ -100,8 +71,7 @@ static void with_gaps(void)
     MPI_Info_get(i, "romio_ds_write", 19, v, &flag);
     CHECK(flag && !strcmp(v, "enable"));
     MPI_Info_free(&i);
-    CHECK_EQ(MPI_File_set_view(f, (MPI_Offset)mt_rank * BLOCK, MPI_BYTE, ft, "native",
-                               MPI_INFO_NULL), 0);
+    view_set(f, BLOCK, mt_size);
     CHECK_EQ(MPI_File_set_size(f, (MPI_Offset)sizeof buf * mt_size), 0);
     calls = pv_get("io_system_calls");
     locks = pv_get("io_locks");
@@ -120,13 +90,12 @@ static void with_gaps(void)
             break;
     }
     MPI_File_close(&f);
-    MPI_Type_free(&ft);
 }
 
 static void strided_memory(void)
 {
     long long calls = pv_get("io_system_calls");
-    MPI_File f = opened("disable", MPI_BYTE);
+    MPI_File f = opened("disable", 1);
     MPI_Datatype t;
     MPI_Status st;
     MPI_Type_vector(1000, 3, 7, MPI_BYTE, &t);
@@ -140,8 +109,7 @@ static void strided_memory(void)
 
 static void by_aggregators(void)
 {
-    MPI_Datatype ft = interleaved();
-    MPI_File f = opened("automatic", ft);
+    MPI_File f = opened("automatic", mt_size);
     MPI_Status st;
     long long calls, rounds;
     MPI_Barrier(MPI_COMM_WORLD);
@@ -157,12 +125,11 @@ static void by_aggregators(void)
     MUST(calls <= mt_size, "%lld reads for %d blocks", calls, mt_size * BLOCKS);
     MPI_File_close(&f);
     /* blocks that are neighbours are no reason to meet */
-    f = opened("automatic", MPI_BYTE);
+    f = opened("automatic", 1);
     rounds = pv_get("io_rounds");
     CHECK_EQ(MPI_File_write_at_all(f, 0, buf, BLOCK, MPI_BYTE, &st), 0);
     CHECK_EQ(pv_get("io_rounds") - rounds, 0);
     MPI_File_close(&f);
-    MPI_Type_free(&ft);
 }
 
 /* A write that the system cuts short, then refuses. */
@@ -171,8 +138,7 @@ static void no_room(int collective)
     struct rlimit old, few;
     char text[MPI_MAX_ERROR_STRING], bytes[60];
     int err, len;
-    MPI_Datatype ft = interleaved();
-    MPI_File f = opened(collective ? "enable" : "disable", collective ? ft : MPI_BYTE);
+    MPI_File f = opened(collective ? "enable" : "disable", collective ? mt_size : 1);
     MPI_Status st;
     MPI_File_set_size(f, 0);
     signal(SIGXFSZ, SIG_IGN);
@@ -192,7 +158,6 @@ static void no_room(int collective)
         MUST(strstr(text, bytes), "the text has no '%s': %s", bytes, text);
     }
     MPI_File_close(&f);
-    MPI_Type_free(&ft);
 }
 
 int main(int argc, char **argv)

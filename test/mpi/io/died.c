@@ -2,7 +2,7 @@
  * can close the file, and leave no lock on it. died HOW: write (by way of aggregators), read,
  * ordered, begun (nonblocking) */
 #define _GNU_SOURCE
-#include "../mt.h"
+#include "view.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -22,20 +22,13 @@ static MPI_File opened(void)
 {
     MPI_File f;
     MPI_Info i;
-    MPI_Datatype t, ft;
     MPI_Info_create(&i);
     MPI_Info_set(i, "cb_buffer_size", "16384");
     MPI_Info_set(i, "romio_cb_write", "enable");
     MPI_Info_set(i, "romio_cb_read", "enable");
     CHECK_EQ(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, i, &f), 0);
     MPI_Info_free(&i);
-    MPI_Type_contiguous(BLOCK, MPI_BYTE, &t);
-    MPI_Type_create_resized(t, 0, (MPI_Aint)BLOCK * mt_size, &ft);
-    MPI_Type_commit(&ft);
-    CHECK_EQ(MPI_File_set_view(f, (MPI_Offset)BLOCK * mt_rank, MPI_BYTE, ft, "native",
-                               MPI_INFO_NULL), 0);
-    MPI_Type_free(&t);
-    MPI_Type_free(&ft);
+    view_set(f, BLOCK, mt_size);
     return f;
 }
 

@@ -1,7 +1,7 @@
 /* faults.c - files in a file system with faults (faults.test): the data are right, or the error
  * names file, place and bytes; and the file can be closed. faults FAULT FILE; FAULT "refused":
  * locks are, and each write needs one (MPIR_CVAR_IO_LOCKS=1). */
-#include "../mt.h"
+#include "view.h"
 
 enum { BLOCK = 1024, BLOCKS = 64, N = BLOCK * BLOCKS, LIMIT = 100000 };
 static char out[N], in[N];
@@ -17,7 +17,6 @@ static MPI_File opened(const char *cb, int gaps)
     char in_effect[20] = "";
     int flag;
     MPI_File f;
-    MPI_Datatype t, ft;
     MPI_Info i;
     MPI_Info_create(&i);
     MPI_Info_set(i, "romio_cb_write", cb);
@@ -30,13 +29,7 @@ static MPI_File opened(const char *cb, int gaps)
     MPI_Info_get(i, "romio_ds_write", 19, in_effect, &flag);
     CHECK(!strcmp(in_effect, gaps && !is("nolocks") ? "enable" : "disable"));
     MPI_Info_free(&i);
-    MPI_Type_contiguous(BLOCK, MPI_BYTE, &t);
-    MPI_Type_create_resized(t, 0, (MPI_Aint)BLOCK * mt_size, &ft);
-    MPI_Type_commit(&ft);
-    CHECK_EQ(MPI_File_set_view(f, (MPI_Offset)mt_rank * BLOCK, MPI_BYTE, ft, "native",
-                               MPI_INFO_NULL), 0);
-    MPI_Type_free(&t);
-    MPI_Type_free(&ft);
+    view_set(f, BLOCK, mt_size);
     return f;
 }
 

@@ -4,12 +4,17 @@
  *   kept     it gives the lock back when rank 0, whose write waits for it, has answered rank 1
  *   killed   the same with a nonblocking write, and it is killed instead
  *   failed   it keeps the lock, and the last rank dies: the others' writes end with an error of
- *            that class */
+ *            that class
+ *   slow     (no child) the second attempt to lock lasts until another thread has called MPI */
 #define _GNU_SOURCE
 #include "../mt.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -130,8 +135,8 @@ static int waits(int killed)
 
 static int fails(void)
 {
-    char text[MPI_MAX_ERROR_STRING] = "", mark[64];
-    int err, len;
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int err, len, theirs = 1;
     MPI_Request w;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_File f = opened();
@@ -154,25 +159,97 @@ static int fails(void)
     if (mt_rank == 0)
         CHECK_EQ(MPI_File_write_at(f, 0, data, sizeof data, MPI_BYTE, MPI_STATUS_IGNORE), 0);
     MPI_File_close(&f);
-    /* The others' errors come by a file, since words between survivors would order what they do. */
-    snprintf(mark, sizeof mark, "/tmp/io-held.%d", (int)getppid());
-    if (mt_errors)
-        close(open(mark, O_CREAT | O_WRONLY, 0600));
-    MPI_Finalize();
-    if (mt_rank == 0)
+    if (mt_rank == 1)
+        MPI_Send(&mt_errors, 1, MPI_INT, 0, 4, MPI_COMM_WORLD);
+    if (mt_rank == 0) {
         unlink(name);
-    if (mt_rank == 0 && unlink(mark) != 0)
-        printf(" No Errors\n");
+        MPI_Recv(&theirs, 1, MPI_INT, 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        mt_errors += theirs;
+        if (!mt_errors)
+            printf(" No Errors\n");
+    }
+    MPI_Finalize();
     return mt_errors != 0;
+}
+
+/* --- the system answers late ------------------------------------------------------------------ */
+static int attempts = -1; /* -1: not counted */
+static sem_t asked, called;
+
+static int control(int of, int cmd, void *arg)
+{
+    if (attempts >= 0 && cmd == F_OFD_SETLK && ((struct flock *)arg)->l_type != F_UNLCK) {
+        if (++attempts == 1) {
+            errno = EAGAIN;
+            return -1;
+        }
+        if (attempts == 2) {
+            sem_post(&asked);
+            sem_wait(&called);
+        }
+    }
+    return (int)syscall(SYS_fcntl, of, cmd, arg);
+}
+
+int fcntl(int of, int cmd, ...)
+{
+    va_list ap;
+    va_start(ap, cmd);
+    void *arg = va_arg(ap, void *);
+    va_end(ap);
+    return control(of, cmd, arg);
+}
+
+int fcntl64(int of, int cmd, ...)
+{
+    va_list ap;
+    va_start(ap, cmd);
+    void *arg = va_arg(ap, void *);
+    va_end(ap);
+    return control(of, cmd, arg);
+}
+
+static void *calls_meanwhile(void *arg)
+{
+    int flag;
+    sem_wait(&asked);
+    MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+    sem_post(&called);
+    return arg;
+}
+
+static int answered_late(void)
+{
+    pthread_t t;
+    MPI_File f;
+    sem_init(&asked, 0, 0);
+    sem_init(&called, 0, 0);
+    CHECK_EQ(pthread_create(&t, NULL, calls_meanwhile, NULL), 0);
+    CHECK_EQ(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
+                           &f), 0);
+    CHECK_EQ(MPI_File_set_atomicity(f, 1), 0);
+    attempts = 0;
+    CHECK_EQ(MPI_File_write_at(f, 0, data, sizeof data, MPI_BYTE, MPI_STATUS_IGNORE), 0);
+    CHECK_EQ(attempts, 2);
+    pthread_join(t, NULL);
+    CHECK_EQ(MPI_File_close(&f), 0);
+    unlink(name);
+    return mt_finish();
 }
 
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "kept";
-    int id = (int)getpid();
-    start_child();
-    mt_init(&argc, &argv);
+    int id = (int)getpid(), slow = !strcmp(how, "slow");
+    if (slow) {
+        MUST(mt_init_threads(&argc, &argv), "no MPI_THREAD_MULTIPLE");
+    } else {
+        start_child();
+        mt_init(&argc, &argv);
+    }
     MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD);
     snprintf(name, sizeof name, "/tmp/mt-io-held-%d", id);
+    if (slow)
+        return answered_late();
     return strcmp(how, "failed") ? waits(!strcmp(how, "killed")) : fails();
 }

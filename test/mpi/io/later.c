@@ -1,6 +1,6 @@
 /* later.c - nonblocking collective accesses: the call returns though no other process has called,
  * many may be under way and mix with blocking ones, and they go by way of aggregators. */
-#include "../mt.h"
+#include "view.h"
 
 #include <unistd.h>
 
@@ -9,32 +9,11 @@ static char name[200], out[PARTS][N], in[N];
 
 #define OK(call) CHECK_EQ(call, MPI_SUCCESS)
 
-static unsigned long long rounds(void)
-{
-    MPI_T_pvar_session s;
-    MPI_T_pvar_handle h;
-    unsigned long long v = 0;
-    int i = -1, n = 0;
-    MPI_T_pvar_get_index("io_rounds", MPI_T_PVAR_CLASS_COUNTER, &i);
-    MPI_T_pvar_session_create(&s);
-    CHECK_EQ(MPI_T_pvar_handle_alloc(s, i, NULL, &h, &n), 0);
-    CHECK_EQ(MPI_T_pvar_read(s, h, &v), 0);
-    MPI_T_pvar_handle_free(s, &h);
-    MPI_T_pvar_session_free(&s);
-    return v;
-}
-
 static MPI_File opened(void)
 {
     MPI_File f;
-    MPI_Datatype t, ft;
     OK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &f));
-    MPI_Type_contiguous(PIECE, MPI_BYTE, &t);
-    MPI_Type_create_resized(t, 0, (MPI_Aint)PIECE * mt_size, &ft);
-    MPI_Type_commit(&ft);
-    OK(MPI_File_set_view(f, (MPI_Offset)PIECE * mt_rank, MPI_BYTE, ft, "native", MPI_INFO_NULL));
-    MPI_Type_free(&t);
-    MPI_Type_free(&ft);
+    view_set(f, PIECE, mt_size);
     return f;
 }
 
@@ -59,7 +38,7 @@ static void many(MPI_File f)
 {
     MPI_Request r[PARTS];
     MPI_Status st;
-    unsigned long long before = rounds();
+    long long before = pv_get("io_rounds");
     int n = 0;
     for (int p = 0; p < PARTS; p++) {
         r[p] = MPI_REQUEST_NULL;
@@ -71,7 +50,7 @@ static void many(MPI_File f)
     MPI_Barrier(MPI_COMM_WORLD);
     OK(MPI_Waitall(PARTS, r, MPI_STATUSES_IGNORE));
     if (mt_size > 1)
-        MUST(rounds() > before, "no rounds: they were independent");
+        MUST(pv_get("io_rounds") > before, "no rounds: they were independent");
     MPI_Barrier(MPI_COMM_WORLD);
     for (int p = PARTS - 1; p >= 0; p--) {
         memset(in, 0, N);

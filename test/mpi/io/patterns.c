@@ -3,7 +3,7 @@
  * collective), shared, read (strided), write
  * (strided), gaps (the same, and the gaps may be written, too), memory (strided in memory alone),
  * atomic, open (not closed). */
-#include "../mt.h"
+#include "view.h"
 
 #define STRIPE "131072"
 enum { BLOCK = 1024, BLOCKS = 64, SHARED = 10 };
@@ -13,7 +13,6 @@ static char buf[2 * BLOCK * BLOCKS];
 static MPI_File opened(const char *name, int every, const char *kind)
 {
     MPI_File f;
-    MPI_Datatype t, ft;
     MPI_Info i;
     MPI_Info_create(&i);
     if (!strcmp(kind, "gaps"))
@@ -22,13 +21,7 @@ static MPI_File opened(const char *name, int every, const char *kind)
         MPI_Info_set(i, "striping_unit", STRIPE);
     CHECK_EQ(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, i, &f), 0);
     MPI_Info_free(&i);
-    MPI_Type_contiguous(BLOCK, MPI_BYTE, &t);
-    MPI_Type_create_resized(t, 0, (MPI_Aint)BLOCK * every, &ft);
-    MPI_Type_commit(&ft);
-    CHECK_EQ(MPI_File_set_view(f, (MPI_Offset)mt_rank * BLOCK, MPI_BYTE, ft, "native",
-                               MPI_INFO_NULL), 0);
-    MPI_Type_free(&t);
-    MPI_Type_free(&ft);
+    view_set(f, BLOCK, every);
     return f;
 }
 

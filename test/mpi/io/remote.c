@@ -1,8 +1,9 @@
-/* remote.c - files in what passes for NFS: when writes lock, also where each process opens the file
- * for itself. The program answers for the system: fstatfs says NFS, and fcntl refuses locks where
- * the test wants that. MPIR_CVAR_NUM_CLIQUES and MPIR_CVAR_NOLOCAL make several hosts. */
+/* remote.c - files in what passes for NFS: when writes and MPI_File_sync lock, also where each
+ * process opens the file for itself. The program answers for the system: fstatfs says NFS, and
+ * fcntl refuses locks where the test wants that. MPIR_CVAR_NUM_CLIQUES and MPIR_CVAR_NOLOCAL make
+ * several hosts. */
 #define _GNU_SOURCE
-#include "../mt.h"
+#include "view.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 enum { NFS = 0x6969, BLOCK = 100, BLOCKS = 64 };
-static int refuses, hosts;
+static int refuses, hosts, asked; /* asked: for locks, and to give them back */
 static char name[200];
 
 int fstatfs(int fd, struct statfs *s)
@@ -29,6 +30,7 @@ int fstatfs64(int fd, struct statfs64 *s)
 
 static int control(int fd, int cmd, void *arg)
 {
+    asked += cmd == F_OFD_SETLK;
     if (refuses && (cmd == F_OFD_SETLK || cmd == F_OFD_SETLKW)) {
         errno = ENOLCK;
         return -1;
@@ -54,33 +56,11 @@ int fcntl64(int fd, int cmd, ...)
     return control(fd, cmd, arg);
 }
 
-static long long locks(void)
-{
-    MPI_T_pvar_session s;
-    MPI_T_pvar_handle h;
-    unsigned long long v = 0;
-    int i = -1, n = 0;
-    CHECK_EQ(MPI_T_pvar_get_index("io_locks", MPI_T_PVAR_CLASS_COUNTER, &i), 0);
-    MPI_T_pvar_session_create(&s);
-    CHECK_EQ(MPI_T_pvar_handle_alloc(s, i, NULL, &h, &n), 0);
-    CHECK_EQ(MPI_T_pvar_read(s, h, &v), 0);
-    MPI_T_pvar_handle_free(s, &h);
-    MPI_T_pvar_session_free(&s);
-    return (long long)v;
-}
-
 static MPI_File opened(MPI_Comm c, int more)
 {
     MPI_File f;
-    MPI_Datatype t, ft;
     CHECK_EQ(MPI_File_open(c, name, MPI_MODE_CREATE | MPI_MODE_RDWR | more, MPI_INFO_NULL, &f), 0);
-    MPI_Type_contiguous(BLOCK, MPI_BYTE, &t);
-    MPI_Type_create_resized(t, 0, (MPI_Aint)BLOCK * mt_size, &ft);
-    MPI_Type_commit(&ft);
-    CHECK_EQ(MPI_File_set_view(f, (MPI_Offset)mt_rank * BLOCK, MPI_BYTE, ft, "native",
-                               MPI_INFO_NULL), 0);
-    MPI_Type_free(&t);
-    MPI_Type_free(&ft);
+    view_set(f, BLOCK, mt_size);
     return f;
 }
 
@@ -89,21 +69,33 @@ static void write_and_look(MPI_Comm c, int more, int must_lock)
 {
     char out[BLOCK * BLOCKS], in[BLOCK * BLOCKS] = "";
     MPI_File f = opened(c, more);
-    long long before = locks();
+    long long before = pv_get("io_locks");
     memset(out, 'a' + mt_rank, sizeof out);
     CHECK_EQ(MPI_File_write_at(f, 0, out, sizeof out, MPI_BYTE, MPI_STATUS_IGNORE), 0);
-    CHECK_EQ(locks() - before, must_lock);
+    CHECK_EQ(pv_get("io_locks") - before, must_lock);
     MPI_File_sync(f);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_File_sync(f);
     CHECK_EQ(MPI_File_read_at(f, 0, in, sizeof in, MPI_BYTE, MPI_STATUS_IGNORE), 0);
     CHECK(!memcmp(in, out, sizeof in));
-    CHECK_EQ(locks() - before, must_lock);
-    before = locks();
+    CHECK_EQ(pv_get("io_locks") - before, must_lock);
+    before = pv_get("io_locks");
     CHECK_EQ(MPI_File_write_at_all(f, 0, out, sizeof out, MPI_BYTE, MPI_STATUS_IGNORE), 0);
-    MUST(locks() - before <= must_lock, "%lld locks for one chunk", locks() - before);
+    long long taken = pv_get("io_locks") - before;
+    MUST(taken <= must_lock, "%lld locks for one chunk", taken);
     CHECK_EQ(MPI_File_close(&f), 0);
     MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* MPI_File_sync takes a lock, which is a reader's, and gives it back. */
+static void synced(int amode, int must_ask)
+{
+    MPI_File f;
+    CHECK_EQ(MPI_File_open(MPI_COMM_WORLD, name, amode, MPI_INFO_NULL, &f), 0);
+    asked = 0;
+    CHECK_EQ(MPI_File_sync(f), 0);
+    CHECK_EQ(asked, must_ask);
+    CHECK_EQ(MPI_File_close(&f), 0);
 }
 
 static void refused(void)
@@ -146,6 +138,9 @@ int main(int argc, char **argv)
     write_and_look(c, 0, hosts > 1);
     write_and_look(c, MPI_MODE_UNIQUE_OPEN, 0);
     write_and_look(MPI_COMM_WORLD, MPI_MODE_UNIQUE_OPEN, hosts > 1);
+    synced(MPI_MODE_RDONLY, hosts > 1 ? 2 : 0);
+    synced(MPI_MODE_RDWR, hosts > 1 ? 2 : 0);
+    synced(MPI_MODE_WRONLY, 0);
     refused();
     MPI_Comm_free(&c);
     if (mt_rank == 0)

@@ -500,6 +500,10 @@ START_TEST(long_waits_ask)
     ck_assert_int_eq(stalled_peer, 7);
     ck_assert_int_gt(lasting, 0);
     stalls = lasting = 0;
+    for (int i = 0; i < 100 && !lasting; i++) /* short, but of a wait that lasts */
+        progress_pause("a test", 7, 10000000, time_now() - 1300000000u);
+    ck_assert_int_gt(lasting, 0);
+    stalls = lasting = 0;
     uint64_t end = time_now() + 1300000000u;
     while (time_now() < end)
         progress_test();
