@@ -67,9 +67,10 @@ static int on_matched(int type, int src, const void *msg, size_t len)
 {
     const struct p2p_match *m = msg;
     const struct p2p_peer *p = peer_get(src);
-    int look = (p && p->nearly) || (len >= sizeof *m && refuse_is(m->ctx, m->src));
+    unsigned early = p ? p->nearly : 0;
+    int ours = len >= sizeof *m && refuse_is(m->ctx, m->src);
     int rc = p2p_on_match(type, src, msg, len);
-    if (look && !rc)
+    if (!rc && (ours || (p && p->nearly < early)))
         refuse_all();
     return rc;
 }
