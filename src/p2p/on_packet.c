@@ -19,8 +19,7 @@ __attribute__((cold)) int p2p_malformed(int src, const char *what)
     return 0;
 }
 
-/* A send of this process that a packet of src concerns. */
-static struct p2p_req *send_of(uint64_t wire_id, int src)
+struct p2p_req *send_of(uint64_t wire_id, int src)
 {
     struct p2p_req *s = wire_id_find(wire_id, src);
     return s && s->is_send ? s : NULL;
@@ -448,13 +447,10 @@ static struct p2p_unex *find_sent(int src, uint32_t seq)
 static int withdraw(int src, uint32_t seq)
 {
     struct p2p_unex *u = find_sent(src, seq);
-    struct p2p_peer *p = peer_get(src);
     if (!u)
         return 0;
     match_take(u);
-    if (p && u->type != P2P_RTS)
-        peer_credit(p, u->size + P2P_CHARGE);
-    recv_drop(u);
+    recv_give_back(u);
     return 1;
 }
 
