@@ -33,7 +33,7 @@ static int over(void *arg)
 {
     struct wait *w = arg;
     w->result = boot_meet_test(&w->m);
-    if (!w->result && w->c && comm_misaligned(w->c) && !w->left) {
+    if (!w->result && !w->left && w->c && comm_misaligned(w->c)) {
         w->left = 1;
         w->result = boot_meet_leave(&w->m);
     }

@@ -462,7 +462,7 @@ static int on_cancel(int src, const void *msg, size_t len)
     memcpy(&m, msg, sizeof m);
     struct p2p_peer *p = peer_get(src);
     /* without order: this one may have come before its message */
-    m.early = p && !am_ordered(src) && (int32_t)(m.seq - p->seq_in) >= 0;
+    m.early = p && !p->ordered && (int32_t)(m.seq - p->seq_in) >= 0;
     m.done = !m.early && withdraw(src, m.seq);
     if (p && (m.done || m.eager || m.early))
         peer_control(p, P2P_CANCELLED, &m, sizeof m);
@@ -498,8 +498,9 @@ static int ask_again(struct p2p_req *s, int src)
 static int on_cancelled(int src, const void *msg, size_t len)
 {
     const struct p2p_cancel *m = msg;
+    const struct p2p_peer *p = peer_get(src);
     struct p2p_req *s = len == sizeof *m ? send_of(m->sreq, src) : NULL;
-    if (len == sizeof *m && m->early && !am_ordered(src))
+    if (len == sizeof *m && m->early && p && !p->ordered)
         return ask_again(s, src);
     if (!s || !(s->state == P2P_CANCELLING ||
                 (s->state == P2P_OPEN && m->done && s->cancelled && !s->got)))
