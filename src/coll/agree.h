@@ -79,6 +79,8 @@ struct agree {
     int known;                /* this process has been in one of them */
     int own;                  /* ... and all members are of this job */
     int marked;               /* while records_sweep(): the communicator lives */
+    int stale;                /* not known, and all of `early` is of this job's processes, and came
+                               * before this one entered the agreement that it is in */
     uint32_t number;          /* agreements that have ended here */
     struct agree_value value; /* of the last */
     struct agree_run *run;    /* NULL: this process is in none */
