@@ -110,9 +110,9 @@ struct align *align_of(struct comm *c)
 {
     if (c->check)
         return c->check;
-    if (c->size + (c->remote ? c->remote->size : 0) < 2 || c->ctx_recv == CTX_NONE)
+    if (comm_members(c) < 2 || c->ctx_recv == CTX_NONE)
         return NULL; /* the last: MPI_Comm_idup is under way */
-    if (newcomm_mixed(c->map, c->remote ? c->remote : c->map))
+    if (newcomm_is_mixed(c))
         return NULL; /* each job looks at its own, and one of a single process at nothing */
     struct align *a = align_find(key_of(c), 1);
     if (!a || a->comm || a->final)
@@ -120,7 +120,7 @@ struct align *align_of(struct comm *c)
     a->comm = c;
     a->between = c->remote != NULL;
     a->rank = c->remote ? boot_rank() : c->rank;
-    a->size = c->size + (c->remote ? c->remote->size : 0);
+    a->size = comm_members(c);
     a->judge = rankmap_world(judged_here(c) ? c->map : c->remote, 0);
     name_of(c, a, a->name, sizeof a->name);
     c->check = a;

@@ -318,7 +318,7 @@ int agree_member(const struct comm *c, int *first, int *all)
     int side;
     (void)agree_key(c, &side);
     *first = side ? c->remote->size : c->size;
-    *all = c->size + (c->remote ? c->remote->size : 0);
+    *all = comm_members(c);
     return (side ? *first : 0) + c->rank;
 }
 
@@ -350,7 +350,7 @@ static void enter(struct agree *a, const struct comm *c, int side, const struct 
         log_fatal("no memory to agree with other processes");
     survive_room()->unknown -= !a->known;
     a->known = 1;
-    a->own = !newcomm_mixed(c->map, c->remote ? c->remote : c->map);
+    a->own = !newcomm_is_mixed(c);
     a->group[0] = rankmap_ref(side ? c->remote : c->map);
     a->group[1] = rankmap_ref(side ? c->map : c->remote);
     int first;

@@ -146,6 +146,11 @@ int newcomm_mixed(const struct rankmap *a, const struct rankmap *b)
     return !all_own(a) || !all_own(b);
 }
 
+int newcomm_is_mixed(const struct comm *c)
+{
+    return !all_own(c->map) || (c->remote && !all_own(c->remote));
+}
+
 int newcomm_open_both(struct comm *local, int local_leader, struct comm *peer, int remote_leader,
                       int tag)
 {
