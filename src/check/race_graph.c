@@ -174,7 +174,7 @@ void race_graph_edge(const struct race_rec *early, const struct race_rec *late)
 {
     struct race_graph *g = proc->race->graph;
     const struct race_batch *b = early->batch;
-    uint64_t issued = late->batch->issued + late->tick;
+    uint64_t issued = race_issued(late);
     if (!g)
         return;
     enum heard heard = b->tid == late->batch->tid                          ? BY_ITSELF

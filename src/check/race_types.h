@@ -139,6 +139,10 @@ struct race_rec { /* 64 bytes */
     struct race_batch *batch;
     struct race_rec *next;   /* of an open batch */
 };
+static inline uint64_t race_issued(const struct race_rec *r) /* clock of its thread */
+{
+    return r->batch->issued + r->tick;
+}
 struct race_node;
 struct race_found { /* two accesses that interfere */
     const struct race_rec *old, *now;
