@@ -273,7 +273,8 @@ static void put_head(int fd, const struct cluster *c)
             c->number, quoted(label, text, sizeof text), race_rank());
 }
 
-/* Looks for lines wait: what threads of this process add meanwhile stands before these. */
+/* Lines are awaited here, and other threads may add edges meanwhile: those may have no node in this
+ * file, so the list is taken first. */
 static void put_part(int fd, const struct race_graph *g)
 {
     const struct edge *edges = g->edges;

@@ -242,7 +242,6 @@ static void windows_end(void)
         race_meet_no_fence(e->value);
 }
 
-/* All processes say what they needed. 1: something may not have been seen. Waits. */
 int race_meet_judge(int64_t *wins)
 {
     struct race *r = proc->race;

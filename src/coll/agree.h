@@ -33,7 +33,7 @@ struct agree_value {
     uint32_t unacked; /* a failed member was not acknowledged by all */
     uint64_t ctx[4];  /* AGREE_SHRINK: ids that group 0 and 1 receive with; those of their local
                        * communicators */
-    uint32_t alone;   /* of all members: struct agree_part */
+    uint32_t alone;   /* no member could be in another agreement meanwhile */
     uint32_t more;    /* more members have failed than it names */
     uint32_t nfailed;
     uint32_t failed[AGREE_NAMED]; /* members, ascending */
