@@ -109,11 +109,16 @@ static void note_stale(const struct survive *s)
     }
 }
 
+static int may_cover_job(int members)
+{
+    return members >= boot_size() - boot_failed_count();
+}
+
 /* Are all processes of this job that live members of a? */
 static int covers_job(const struct agree *a)
 {
     int living = 0, here = 0;
-    if (a->n < boot_size() - boot_failed_count())
+    if (!may_cover_job(a->n))
         return 0;
     for (int i = 0; i < boot_size(); i++)
         living += !boot_failed(boot_first() + i);
@@ -385,7 +390,8 @@ int agree_on(struct comm *c, enum agree_call call, uint32_t flag, uint32_t from,
     struct survive *s = survive_room();
     if (a->run)
         return err_make(MPI_ERR_OTHER, "another thread is in an agreement on the communicator");
-    if (s->unknown && may_sweep(s))
+    int others = s->unknown > (unsigned)!a->known; /* are unknown */
+    if (others && part.alone && may_sweep(s) && may_cover_job(comm_members(c)))
         note_stale(s);
     enter(a, c, side, &part, from);
     progress_wait_why(has_ended, &w, "the living members to agree", -1, WHY_COLLECTIVE, NULL);
