@@ -261,8 +261,10 @@ static struct am_tp *idle_find(int rank)
 
 int am_has_left(int dst)
 {
-    const struct am_peer *p = boot_is_own(dst) ? NULL : am_peer_known(dst);
-    const struct am_tp *t = p ? p->t : boot_is_own(dst) ? NULL : idle_find(dst);
+    if (boot_is_own(dst))
+        return 0;
+    const struct am_peer *p = am_peer_known(dst);
+    const struct am_tp *t = p ? p->t : idle_find(dst);
     return t && t->ops->left && t->ops->left(t->tp, (unsigned)dst);
 }
 

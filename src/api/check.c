@@ -77,10 +77,10 @@ int api_comm(MPI_Comm h, struct comm **out)
 
 int api_comm_local(MPI_Comm h, struct comm **out)
 {
-    int err = api_comm(h, out);
-    if (__builtin_expect(err != MPI_SUCCESS, 0) && (*out = comm_find(h)) != NULL)
-        err = MPI_SUCCESS;
-    return err;
+    *out = obj_find(OBJ_COMM, h);
+    if (__builtin_expect(!*out, 0))
+        *out = comm_find(h); /* hidden */
+    return *out ? MPI_SUCCESS : bad_comm(h);
 }
 
 static int intercomm_only(MPI_Comm h, int err, const struct comm *c)

@@ -110,9 +110,9 @@ struct align *align_of(struct comm *c)
 {
     if (c->check)
         return c->check;
-    if (c->size + (c->remote ? c->remote->size : 0) < 2 || c->ctx_recv == CTX_NONE)
+    if (comm_members(c) < 2 || c->ctx_recv == CTX_NONE)
         return NULL; /* the last: MPI_Comm_idup is under way */
-    if (newcomm_mixed(c->map, c->remote ? c->remote : c->map))
+    if (newcomm_is_mixed(c))
         return NULL; /* each job looks at its own, and one of a single process at nothing */
     struct align *a = align_find(key_of(c), 1);
     if (!a || a->comm || a->final)
@@ -120,7 +120,7 @@ struct align *align_of(struct comm *c)
     a->comm = c;
     a->between = c->remote != NULL;
     a->rank = c->remote ? boot_rank() : c->rank;
-    a->size = c->size + (c->remote ? c->remote->size : 0);
+    a->size = comm_members(c);
     a->judge = rankmap_world(judged_here(c) ? c->map : c->remote, 0);
     name_of(c, a, a->name, sizeof a->name);
     c->check = a;
@@ -311,12 +311,18 @@ static void undo(struct align *a, const struct check_turn *turn)
     guard(turn->comm, a);
 }
 
-/* May the error come from calls that differ?  That of a failure may come before the news of it. */
-static int explicable(int err)
+/* After an error of a failure, which may come before the news of it, nothing is judged. */
+static void learn_blind(int err)
 {
     int cls = err_class(err);
     proc->check->blind |= cls == MPIX_ERR_PROC_FAILED || cls == MPIX_ERR_PROC_FAILED_PENDING ||
                           cls == MPIX_ERR_REVOKED;
+}
+
+/* May the error come from calls that differ? */
+static int explicable(int err)
+{
+    int cls = err_class(err);
     return cls == MPI_ERR_TRUNCATE || cls == MPI_ERR_TYPE || cls == MPI_ERR_OTHER;
 }
 
@@ -331,6 +337,8 @@ static __attribute__((noinline)) int leave_slowly(struct check_turn *turn, int e
         *at = turn->outer;
     if (!a)
         return err;
+    if (err)
+        learn_blind(err);
     if (err && turn->refused && turn->comm->check == a)
         undo(a, turn);
     if (err && explicable(err) && !calls_may_differ() && turn->comm->check == a)
@@ -362,6 +370,7 @@ int check_is_fatal(const struct comm *c)
 int check_explain(struct comm *c, int err)
 {
     struct align *a = c->check;
+    learn_blind(err);
     if (!explicable(err) || !a || calls_may_differ() || a->h.calls == a->h.blocking)
         return err;
     judge_explain(a);

@@ -19,7 +19,7 @@
 
 extern char **environ;
 
-static const uint64_t REAP_NS = 1000000000u; /* MPI_Finalize waits so long for a killed one */
+static const uint64_t REAP_NS = 1000000000u; /* a call waits so long for those that are killed */
 
 enum {
     KEPT = 128, /* lines: of many verdicts at once, too */
@@ -86,6 +86,12 @@ static int reap(struct site_line *s)
         return 0;
     s->pid = 0;
     return 1;
+}
+
+static void reap_until(struct site_line *s, uint64_t until)
+{
+    for (unsigned i = 0; !reap(s) && time_now() < until; i++)
+        thread_pause(i);
 }
 
 /* It has answered, or never will. What is killed may take a while to end, as where a file system
@@ -186,14 +192,13 @@ void sites_init(struct site_lines *k)
 void sites_drop(struct site_lines *k)
 {
     struct list *l;
+    for (l = k->all.next; l != &k->all; l = l->next)
+        if (LIST_OBJ(l, struct site_line, link)->state == LINE_ASKED)
+            end(LIST_OBJ(l, struct site_line, link));
+    uint64_t until = time_now() + REAP_NS;
     while ((l = list_pop(&k->all)) != NULL) {
-        struct site_line *s = LIST_OBJ(l, struct site_line, link);
-        if (s->state == LINE_ASKED)
-            end(s);
-        uint64_t until = time_now() + REAP_NS;
-        for (unsigned i = 0; !reap(s) && time_now() < until; i++)
-            thread_pause(i);
-        free(s);
+        reap_until(LIST_OBJ(l, struct site_line, link), until);
+        free(LIST_OBJ(l, struct site_line, link));
     }
 }
 
@@ -235,7 +240,7 @@ void site_text(uint64_t id, char *buf, size_t len)
         thread_pause(i);
         turn(s);
     }
-    for (unsigned i = 0; s == &one && !reap(s); i++) /* nothing keeps its number */
-        thread_pause(i);
+    if (s == &one) /* nothing keeps its number */
+        reap_until(s, time_now() + REAP_NS);
     tell(id, s->state == LINE_OVER ? s->text : "", buf, len);
 }

@@ -16,9 +16,10 @@ void race_advice_used(const struct race_rec *early, const struct race_rec *late)
 void race_advice_came(const struct race_rec *r);
 void race_advice_gone(const struct race_target *t);
 void race_advice_tell(void);    /* all processes; waits */
-struct race_spot;
+struct race_spot; /* what the text calls a place: a call at a place of the program */
 struct race_spot *race_advice_place(enum race_call call, uint64_t site); /* once more; or NULL */
 void race_spot_needed(struct race_spot *p);
+/* Locks of windows whose bits these are: needed if race_meet_judge() names one of them. */
 void race_spot_on(struct race_spot *p, int64_t wins);
 void race_advice_free(void);
 /* race_meet.c: nothing either, and not in mode rma */
@@ -28,10 +29,13 @@ void race_meet_came(uint64_t floor); /* it, or another call, has ended a phase *
 void race_meet_ends(void);
 void race_meet_fenced(struct race_win *x, int modes);
 void race_meet_no_fence(struct race_win *x);
-void race_meet_blind(void); /* loads and stores that are not seen */
+/* Loads and stores are not seen: no barrier, fence or lock is said to be unneeded. */
+void race_meet_blind(void);
 void race_meet_locked(const struct race_win *x, const void *site); /* exclusive */
 void race_meet_atomic(const struct race_win *x); /* an accumulate */
 void race_meet_used(const struct race_rec *early, const struct race_rec *late);
+/* All processes say which meetings they needed; *wins: the bits of windows whose locks they needed.
+ * 1: something may not have been seen. Waits. */
 int race_meet_judge(int64_t *wins);
 void race_meet_free(void);
 /* race_graph.c: the same as race_advice.c */

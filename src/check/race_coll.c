@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "boot/boot.h"
+#include "coll/newcomm.h"
 #include "dt/dt.h"
 #include "obj/neighbors.h"
 
@@ -14,17 +15,7 @@
 
 int race_is_inside(const struct comm *c)
 {
-    if (c->remote)
-        return 0;
-    for (int i = 0; i < c->size; i++)
-        if (!boot_is_own(comm_world(c, i)))
-            return 0;
-    return 1;
-}
-
-static int spans_job(const struct comm *c)
-{
-    return c->size == boot_size() && race_is_inside(c);
+    return !c->remote && !newcomm_is_mixed(c);
 }
 
 /* Clocks as an array, for reductions by MPI_MAX. NULL: no memory. */
@@ -160,7 +151,7 @@ void race_joined(struct comm *c)
         return;
     race_advice_release();
     race_tick();
-    if (spans_job(c))
+    if (c->size == boot_size()) /* all of the job */
         end_phase(c);
     else
         join(c);

@@ -174,7 +174,7 @@ void race_graph_edge(const struct race_rec *early, const struct race_rec *late)
 {
     struct race_graph *g = proc->race->graph;
     const struct race_batch *b = early->batch;
-    uint64_t issued = late->batch->issued + late->tick;
+    uint64_t issued = race_issued(late);
     if (!g)
         return;
     enum heard heard = b->tid == late->batch->tid                          ? BY_ITSELF
@@ -273,7 +273,8 @@ static void put_head(int fd, const struct cluster *c)
             c->number, quoted(label, text, sizeof text), race_rank());
 }
 
-/* Looks for lines wait: what threads of this process add meanwhile stands before these. */
+/* Lines are awaited here, and other threads may add edges meanwhile: those may have no node in this
+ * file, so the list is taken first. */
 static void put_part(int fd, const struct race_graph *g)
 {
     const struct edge *edges = g->edges;

@@ -221,7 +221,7 @@ void race_meet_used(const struct race_rec *early, const struct race_rec *late)
         m->blind = 1;
         return;
     }
-    uint32_t done = phase_of(b->done), issued = phase_of(late->batch->issued + late->tick);
+    uint32_t done = phase_of(b->done), issued = phase_of(race_issued(late));
     if (b->done_call == RACE_CALL_FENCE) {
         need_one(m, b->win ? b->win : NO_WINDOW, done + 1, issued);
     } else if (b->tid == late->batch->tid) {
@@ -242,7 +242,6 @@ static void windows_end(void)
         race_meet_no_fence(e->value);
 }
 
-/* All processes say what they needed. 1: something may not have been seen. Waits. */
 int race_meet_judge(int64_t *wins)
 {
     struct race *r = proc->race;

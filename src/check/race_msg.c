@@ -273,8 +273,10 @@ static int take_records(int src, const struct records_msg *m, const char *record
         return 0;
     if (!b) {
         struct race_view *v = race_unpack(view, view_len, &used, &cut);
-        if (!v || !(b = batch_make(m, src, x, v)))
+        if (!v || !(b = batch_make(m, src, x, v))) {
+            r->region.n.lost += m->n;
             return 1;
+        }
         if (m->done == RACE_OPEN && !map_put(&r->open, open_key(src, m->number), b))
             race_batch_ref(b);
     } else {
@@ -401,36 +403,34 @@ void race_replay(struct race_win *x)
 
 /* --- to the target ---------------------------------------------------------------------------- */
 
-static void send_part(struct race_win *x, const struct race_target *t, const struct race_pend *p,
-                      const struct records_msg *m, const struct race_wire_rec *rec)
+/* 0: there is no memory for it. */
+static int send_part(struct race_win *x, const struct race_target *t, const struct race_pend *p,
+                     const struct records_msg *m, const struct race_wire_rec *rec)
 {
+    int here = (uint32_t)t->world == proc->race->me;
     size_t n = m->n * sizeof *rec, len, head = sizeof *m + n;
     char *h = malloc(head);
     if (!h)
-        return;
+        return 0;
     memcpy(h, m, sizeof *m);
     memcpy(h + sizeof *m, rec, n);
-    if ((uint32_t)t->world == proc->race->me) {
-        void *b = race_pack(h, head, p->view, SIZE_MAX / 2, &len);
-        if (b && !take_records(t->world, m, h + sizeof *m, (char *)b + head, len - head))
-            hold(x, t->world, RACE_RECORDS, b, len);
-        free(b);
-    } else {
-        void *b = race_pack(h, head, p->view, am_max(t->world), &len);
-        if (b) {
-            proc->race->acks++;
-            race_msg_send(t->world, RACE_RECORDS, b, len);
-        }
-        free(b);
+    void *b = race_pack(h, head, p->view, here ? SIZE_MAX / 2 : am_max(t->world), &len);
+    if (b && !here) {
+        proc->race->acks++;
+        race_msg_send(t->world, RACE_RECORDS, b, len);
+    } else if (b && !take_records(t->world, m, h + sizeof *m, (char *)b + head, len - head)) {
+        hold(x, t->world, RACE_RECORDS, b, len);
     }
+    free(b);
     free(h);
+    return b != NULL;
 }
 
 void race_send_batch(struct race_win *x, const struct race_target *t, struct race_pend *p,
                      uint64_t done, enum race_call call, uint64_t site)
 {
     /* half of a message is for the view */
-    uint32_t most = (uint32_t)(am_max(t->world) / 2 / sizeof *p->rec), was = p->sent;
+    uint32_t most = (uint32_t)(am_max(t->world) / 2 / sizeof *p->rec), was = p->sent - p->lost;
     struct records_msg m = {.win = x->id, .number = p->number, .issued = p->issued,
                             .done = was ? RACE_OPEN : done, .view_no = p->view_no, .site = site,
                             .epoch = p->epoch, .tid = p->tid,
@@ -439,13 +439,15 @@ void race_send_batch(struct race_win *x, const struct race_target *t, struct rac
                             .fetched = proc->race->fetched};
     while (most && p->sent < p->n) { /* a failed process takes nothing */
         m.n = p->n - p->sent < most ? p->n - p->sent : most;
-        send_part(x, t, p, &m, p->rec + p->sent);
+        uint32_t lost = send_part(x, t, p, &m, p->rec + p->sent) ? 0 : m.n;
+        proc->race->region.n.lost += lost;
+        p->lost += lost;
         p->sent += m.n;
     }
     if (!was || done == RACE_OPEN)
         return;
     struct close_msg c = {.win = x->id, .number = p->number, .done = done, .site = site,
-                          .closer = m.closer, .records = p->sent, .call = (uint8_t)call};
+                          .closer = m.closer, .records = p->sent - p->lost, .call = (uint8_t)call};
     if ((uint32_t)t->world == proc->race->me) {
         take_close(t->world, &c);
         return;

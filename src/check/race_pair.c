@@ -3,15 +3,10 @@
 
 /* --- order ------------------------------------------------------------------------------------ */
 
-static uint64_t issued(const struct race_rec *r)
-{
-    return r->batch->issued + r->tick;
-}
-
 /* What the thread of r knew of tid when it issued r. */
 uint64_t race_pair_knew(const struct race_rec *r, uint32_t tid)
 {
-    return r->batch->tid == tid ? issued(r) : race_view_of(r->batch->view, tid);
+    return r->batch->tid == tid ? race_issued(r) : race_view_of(r->batch->view, tid);
 }
 
 /* Whose clock `done` is. */
@@ -25,7 +20,7 @@ static enum race_order after(const struct race_rec *late, const struct race_rec 
     const struct race_batch *b = early->batch;
     if (b->done != RACE_OPEN)
         return race_pair_knew(late, closer(b)) >= b->done ? RACE_ORDERED : RACE_UNORDERED;
-    return race_pair_knew(late, b->tid) >= issued(early) ? RACE_UNDECIDED : RACE_UNORDERED;
+    return race_pair_knew(late, b->tid) >= race_issued(early) ? RACE_UNDECIDED : RACE_UNORDERED;
 }
 
 enum race_order race_order_of(const struct race_rec *a, const struct race_rec *b)
@@ -56,7 +51,7 @@ int race_pair_dominated(const struct race_rec *old, const struct race_rec *now)
     int same_knowledge = a->tid == b->tid && a->view_no == b->view_no;
     int same_window = a->accumulate == b->accumulate && a->epoch == b->epoch &&
                       (!a->epoch || a->win == b->win);
-    int done_before = a->done != RACE_OPEN && !a->closer && a->done <= issued(now);
+    int done_before = a->done != RACE_OPEN && !a->closer && a->done <= race_issued(now);
     if (b->view_no == RACE_NO_VIEW || !same_knowledge || !same_window)
         return 0;
     return done_before && race_deed_covers(now->deed, old->deed) &&
@@ -107,7 +102,8 @@ static enum race_rule rule_of(const struct race_region *g, const struct race_rec
 int race_pair_repeats(const struct race_region *g, const struct race_rec *old,
                       const struct race_rec *now)
 {
-    if (old->batch != now->batch || now->batch->done != RACE_OPEN || issued(old) > issued(now))
+    if (old->batch != now->batch || now->batch->done != RACE_OPEN ||
+        race_issued(old) > race_issued(now))
         return 0;
     if (!race_deed_covers(old->deed, now->deed) || !race_lane_covers(&old->lane, &now->lane))
         return 0;

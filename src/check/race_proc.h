@@ -47,7 +47,8 @@ struct race_pend {
     uint64_t done;
     uint32_t closer;         /* race_batch.closer then */
     struct race_wire_rec *rec;
-    uint32_t n, room, sent;  /* records; those that the target has */
+    uint32_t n, room, sent;  /* records; those that the target has, */
+    uint32_t lost;           /* ... but for these: there was no memory to send them */
 };
 
 struct race_request;

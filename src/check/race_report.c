@@ -82,18 +82,13 @@ static void report(const struct race_found *f, uint32_t count)
         race_tell(f);
 }
 
-static uint64_t issued(const struct race_rec *r)
-{
-    return r->batch->issued + r->tick;
-}
-
 /* What the verdict about a pair may depend on is the same for the two. */
 static int same_access(const struct race_rec *a, const struct race_rec *b)
 {
     int same_call = a->site == b->site && a->deed.kind == b->deed.kind && a->call == b->call;
     return same_call && a->batch->tid == b->batch->tid && a->batch->win == b->batch->win &&
            a->batch->fetched == b->batch->fetched &&
-           issued(a) >> RACE_PHASE_BITS == issued(b) >> RACE_PHASE_BITS;
+           race_issued(a) >> RACE_PHASE_BITS == race_issued(b) >> RACE_PHASE_BITS;
 }
 
 /* A pair in a loop waits once. */
@@ -153,7 +148,7 @@ void race_report_waiting(uint64_t clock, int heard)
         struct race_waiting *w = LIST_OBJ(l, struct race_waiting, link);
         struct race_found f = {&w->old, &w->now, w->rule, 0, 0};
         next = l->next;
-        if (issued(&w->old) >= clock || issued(&w->now) >= clock)
+        if (race_issued(&w->old) >= clock || race_issued(&w->now) >= clock)
             continue;
         f.possible = !heard || race_pair_may_lock(&r->region, &f);
         if (!r->off)

@@ -139,6 +139,10 @@ struct race_rec { /* 64 bytes */
     struct race_batch *batch;
     struct race_rec *next;   /* of an open batch */
 };
+static inline uint64_t race_issued(const struct race_rec *r) /* clock of its thread */
+{
+    return r->batch->issued + r->tick;
+}
 struct race_node;
 struct race_found { /* two accesses that interfere */
     const struct race_rec *old, *now;
@@ -152,7 +156,8 @@ struct race_counts {
 struct race_region {
     struct map nodes;        /* level | index -> struct race_node */
     size_t budget;           /* bytes */
-    int full;                /* over it, and nothing was gained: until something ends or goes */
+    int full;                /* over the budget, and merging gained nothing; tried again after a
+                              * close, a phase or a forget */
     uint32_t ranks;          /* thread t is of process t % ranks; 0: each is one of its own */
     struct race_counts n;
     uint8_t *did;            /* by thread: enum race_fetched, as far as heard, of this phase and,

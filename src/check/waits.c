@@ -27,7 +27,7 @@ static struct wait_item *add(struct waits *x)
 static int need_message(struct waits *x, const struct p2p_awaited *a)
 {
     const struct align *of = a->comm->check;
-    int alone = a->comm->size + (a->comm->remote ? a->comm->remote->size : 0) < 2;
+    int alone = comm_members(a->comm) < 2;
     struct wait_item *it = a->world >= 0 || of || alone ? add(x) : NULL;
     if (!it) /* no room, or processes of other jobs may send */
         return 0;

@@ -80,13 +80,45 @@ static void forget_run(struct agree *a)
     a->group[0] = a->group[1] = NULL;
 }
 
+static void record_free(struct agree *a)
+{
+    forget_run(a);
+    while (!list_empty(&a->early))
+        free(LIST_OBJ(list_pop(&a->early), struct agree_early, link));
+    free(a);
+}
+
 /* --- records that no process will ask for ----------------------------------------------- */
+
+static int may_sweep(const struct survive *s)
+{
+    return s->agrees.count >= s->sweep_at || s->unknown >= UNKNOWN_MAX / 2;
+}
+
+/* Before this process enters an agreement. If all in the job that live enter that one, too, and are
+ * in no other meanwhile, what they sent before is for no agreement to come: those members of it
+ * would wait for this process, and this process waits for them (doc/design/survive.md). */
+static void note_stale(const struct survive *s)
+{
+    size_t cursor = 0;
+    for (const struct map_entry *e; (e = map_next(&s->agrees, &cursor)) != NULL;) {
+        struct agree *a = e->value;
+        a->stale = !a->known;
+        for (struct list *l = a->early.next; l != &a->early; l = l->next)
+            a->stale &= boot_is_own(LIST_OBJ(l, struct agree_early, link)->src);
+    }
+}
+
+static int may_cover_job(int members)
+{
+    return members >= boot_size() - boot_failed_count();
+}
 
 /* Are all processes of this job that live members of a? */
 static int covers_job(const struct agree *a)
 {
     int living = 0, here = 0;
-    if (a->n < boot_size() - boot_failed_count())
+    if (!may_cover_job(a->n))
         return 0;
     for (int i = 0; i < boot_size(); i++)
         living += !boot_failed(boot_first() + i);
@@ -119,13 +151,15 @@ static void records_sweep(struct survive *s)
     mark(proc->obj->self, s);
     for (const struct map_entry *e; (e = map_next(&s->agrees, &cursor)) != NULL;) {
         struct agree *a = e->value;
-        if (gone && !a->marked && a->known && a->own && !a->run && !a->nearly)
+        int ended = a->known && a->own && !a->run && !a->nearly;
+        if (gone && !a->marked && (ended || (!a->known && a->stale)))
             gone[n++] = a;
         a->marked = 0;
     }
     for (size_t i = 0; i < n; i++) {
         map_del(&s->agrees, gone[i]->ctx);
-        free(gone[i]);
+        s->unknown -= !gone[i]->known;
+        record_free(gone[i]);
     }
     pvar_set_add(pvar_proc(), PVAR_AGREEMENTS, -(uint64_t)n);
     free(gone);
@@ -158,7 +192,7 @@ void agree_end(struct agree *a)
         boot_fail_now(agree_world(a, (int)a->value.failed[i]), "other processes agree on it");
     a->number++;
     struct survive *s = survive_room();
-    int sweeps = a->value.alone && s->agrees.count >= s->sweep_at && covers_job(a);
+    int sweeps = a->value.alone && may_sweep(s) && covers_job(a);
     forget_run(a);
     if (sweeps)
         s->sweep_due = 1;
@@ -214,6 +248,7 @@ static int put_early(struct agree *a, int src, const struct agree_msg *m, size_t
     memcpy(&e->msg, m, len);
     list_push(&a->early, &e->link);
     a->nearly++;
+    a->stale = 0;
     return 0;
 }
 
@@ -238,6 +273,9 @@ static int on_agree(int src, const void *msg, size_t len)
         return malformed(src);
     struct survive *s = survive_room();
     struct agree *a = map_get(&s->agrees, m.ctx);
+    /* These answer what this process has contributed. So it is late: the record is freed. */
+    if (!a && (m.step == AGREE_ACCEPT || m.step == AGREE_ACK || m.step == AGREE_DECIDE))
+        return 0;
     if (!a && s->unknown >= UNKNOWN_MAX)
         return malformed(src);
     if (!a)
@@ -285,7 +323,7 @@ int agree_member(const struct comm *c, int *first, int *all)
     int side;
     (void)agree_key(c, &side);
     *first = side ? c->remote->size : c->size;
-    *all = c->size + (c->remote ? c->remote->size : 0);
+    *all = comm_members(c);
     return (side ? *first : 0) + c->rank;
 }
 
@@ -317,7 +355,7 @@ static void enter(struct agree *a, const struct comm *c, int side, const struct 
         log_fatal("no memory to agree with other processes");
     survive_room()->unknown -= !a->known;
     a->known = 1;
-    a->own = !newcomm_mixed(c->map, c->remote ? c->remote : c->map);
+    a->own = !newcomm_is_mixed(c);
     a->group[0] = rankmap_ref(side ? c->remote : c->map);
     a->group[1] = rankmap_ref(side ? c->map : c->remote);
     int first;
@@ -352,6 +390,9 @@ int agree_on(struct comm *c, enum agree_call call, uint32_t flag, uint32_t from,
     struct survive *s = survive_room();
     if (a->run)
         return err_make(MPI_ERR_OTHER, "another thread is in an agreement on the communicator");
+    int others = s->unknown > (unsigned)!a->known; /* are unknown */
+    if (others && part.alone && may_sweep(s) && may_cover_job(comm_members(c)))
+        note_stale(s);
     enter(a, c, side, &part, from);
     progress_wait_why(has_ended, &w, "the living members to agree", -1, WHY_COLLECTIVE, NULL);
     *out = a->value;
@@ -379,13 +420,8 @@ void survive_stop(void)
         return;
     outbox_free(s);
     revoke_free(s);
-    for (const struct map_entry *e; (e = map_next(&s->agrees, &cursor)) != NULL;) {
-        struct agree *a = e->value;
-        forget_run(a);
-        while (!list_empty(&a->early))
-            free(LIST_OBJ(list_pop(&a->early), struct agree_early, link));
-        free(a);
-    }
+    for (const struct map_entry *e; (e = map_next(&s->agrees, &cursor)) != NULL;)
+        record_free(e->value);
     map_destroy(&s->agrees);
     free(s);
     proc->coll->survive = NULL;

@@ -33,7 +33,7 @@ struct agree_value {
     uint32_t unacked; /* a failed member was not acknowledged by all */
     uint64_t ctx[4];  /* AGREE_SHRINK: ids that group 0 and 1 receive with; those of their local
                        * communicators */
-    uint32_t alone;   /* of all members: struct agree_part */
+    uint32_t alone;   /* no member could be in another agreement meanwhile */
     uint32_t more;    /* more members have failed than it names */
     uint32_t nfailed;
     uint32_t failed[AGREE_NAMED]; /* members, ascending */
@@ -79,6 +79,8 @@ struct agree {
     int known;                /* this process has been in one of them */
     int own;                  /* ... and all members are of this job */
     int marked;               /* while records_sweep(): the communicator lives */
+    int stale;                /* not known, and all of `early` is of this job's processes, and came
+                               * before this one entered the agreement that it is in */
     uint32_t number;          /* agreements that have ended here */
     struct agree_value value; /* of the last */
     struct agree_run *run;    /* NULL: this process is in none */

@@ -33,7 +33,7 @@ static int over(void *arg)
 {
     struct wait *w = arg;
     w->result = boot_meet_test(&w->m);
-    if (!w->result && w->c && comm_misaligned(w->c) && !w->left) {
+    if (!w->result && !w->left && w->c && comm_misaligned(w->c)) {
         w->left = 1;
         w->result = boot_meet_leave(&w->m);
     }
@@ -144,6 +144,11 @@ static int all_own(const struct rankmap *m)
 int newcomm_mixed(const struct rankmap *a, const struct rankmap *b)
 {
     return !all_own(a) || !all_own(b);
+}
+
+int newcomm_is_mixed(const struct comm *c)
+{
+    return !all_own(c->map) || (c->remote && !all_own(c->remote));
 }
 
 int newcomm_open_both(struct comm *local, int local_leader, struct comm *peer, int remote_leader,

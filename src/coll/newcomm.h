@@ -32,6 +32,7 @@ int newcomm_inter_ready(struct comm *local, int local_leader, struct comm *peer,
                         int remote_leader, struct comm **out);
 /* Are processes of several jobs in these groups? */
 int newcomm_mixed(const struct rankmap *a, const struct rankmap *b);
+int newcomm_is_mixed(const struct comm *c);
 /* newcomm_open() of both groups; neither goes on before the other has.  Arguments as for
  * newcomm_inter(). */
 int newcomm_open_both(struct comm *local, int local_leader, struct comm *peer, int remote_leader,

@@ -233,10 +233,11 @@ static int on_notice(int src, const struct revoke_msg *m)
 {
     struct survive *s = survive_room();
     struct revocation *r = map_get(&s->revocations, m->ctx);
-    struct comm *c = r ? NULL : find_comms(m->ctx).found;
+    struct search x = r ? (struct search){0} : find_comms(m->ctx);
+    struct comm *c = x.found;
     if (c && !is_member(c, src))
         return malformed(src);
-    if (!c && !r && (find_comms(m->ctx).receives || find_comms(m->other).receives))
+    if (!c && !r && (x.receives || find_comms(m->other).receives))
         return malformed(src); /* the ids are not of one communicator */
     if (c)
         coll_revoke(c);

@@ -5,9 +5,8 @@
  *   coll_shrink ---> agree_on (agree.c) -> a coordinator, once a member is known to have failed
  *   coll_revoke (revoke.c) -> a notice that each member passes on
  *
- * The proofs that all members get one result is in doc/design/survive.md. coll_agree() and
- * coll_shrink() return MPI error codes and are collective over the living members of c, of both
- * groups of an intercommunicator. */
+ * The proofs are in doc/design/survive.md. coll_agree() and coll_shrink() return MPI error codes,
+ * and are collective over the living members of c, of both groups of an intercommunicator. */
 #ifndef COLL_SURVIVE_H
 #define COLL_SURVIVE_H
 

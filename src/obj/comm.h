@@ -144,6 +144,11 @@ static inline int comm_peer_size(const struct comm *c)
 {
     return c->remote ? c->remote->size : c->size;
 }
+/* Members of both groups. */
+static inline int comm_members(const struct comm *c)
+{
+    return c->size + (c->remote ? c->remote->size : 0);
+}
 static inline int comm_peer_world(const struct comm *c, int rank)
 {
     return rankmap_world(c->remote ? c->remote : c->map, rank);

@@ -19,8 +19,7 @@ __attribute__((cold)) int p2p_malformed(int src, const char *what)
     return 0;
 }
 
-/* A send of this process that a packet of src concerns. */
-static struct p2p_req *send_of(uint64_t wire_id, int src)
+struct p2p_req *send_of(uint64_t wire_id, int src)
 {
     struct p2p_req *s = wire_id_find(wire_id, src);
     return s && s->is_send ? s : NULL;
@@ -448,13 +447,10 @@ static struct p2p_unex *find_sent(int src, uint32_t seq)
 static int withdraw(int src, uint32_t seq)
 {
     struct p2p_unex *u = find_sent(src, seq);
-    struct p2p_peer *p = peer_get(src);
     if (!u)
         return 0;
     match_take(u);
-    if (p && u->type != P2P_RTS)
-        peer_credit(p, u->size + P2P_CHARGE);
-    recv_drop(u);
+    recv_give_back(u);
     return 1;
 }
 
@@ -466,7 +462,7 @@ static int on_cancel(int src, const void *msg, size_t len)
     memcpy(&m, msg, sizeof m);
     struct p2p_peer *p = peer_get(src);
     /* without order: this one may have come before its message */
-    m.early = p && !am_ordered(src) && (int32_t)(m.seq - p->seq_in) >= 0;
+    m.early = p && !p->ordered && (int32_t)(m.seq - p->seq_in) >= 0;
     m.done = !m.early && withdraw(src, m.seq);
     if (p && (m.done || m.eager || m.early))
         peer_control(p, P2P_CANCELLED, &m, sizeof m);
@@ -502,8 +498,9 @@ static int ask_again(struct p2p_req *s, int src)
 static int on_cancelled(int src, const void *msg, size_t len)
 {
     const struct p2p_cancel *m = msg;
+    const struct p2p_peer *p = peer_get(src);
     struct p2p_req *s = len == sizeof *m ? send_of(m->sreq, src) : NULL;
-    if (len == sizeof *m && m->early && !am_ordered(src))
+    if (len == sizeof *m && m->early && p && !p->ordered)
         return ask_again(s, src);
     if (!s || !(s->state == P2P_CANCELLING ||
                 (s->state == P2P_OPEN && m->done && s->cancelled && !s->got)))

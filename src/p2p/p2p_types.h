@@ -242,8 +242,8 @@ void recv_eager(struct p2p_req *q, const struct p2p_match *m, int world, const v
 void recv_first(struct p2p_req *q, struct p2p_peer *p, const struct p2p_match *m, size_t size,
                 const void *data, size_t len);
 void recv_more(struct p2p_peer *p, const void *data, size_t len);
-/* Free a message that will not be received. */
-void recv_drop(struct p2p_unex *u);
+void recv_drop(struct p2p_unex *u); /* free a message that will not be received */
+void recv_give_back(struct p2p_unex *u); /* the same, with the credit of its sender */
 void recv_rendezvous(struct p2p_req *q, const struct p2p_rts *h, int world, const void *tail);
 /* The sender has written the data of this message into q. */
 void recv_written(struct p2p_req *q, const struct p2p_rts *h, int world);

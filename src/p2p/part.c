@@ -206,8 +206,8 @@ int part_make(void *buf, int partitions, MPI_Aint count, struct dt_type *t, int 
     return err;
 }
 
-/* A started send whose partitions are not all ready: what it has claimed would stay claimed. The
- * messages under way end by themselves. */
+/* A started send whose partitions are not all ready: what it has claimed would stay claimed, and
+ * one that has claimed nothing ends here. The messages under way end by themselves. */
 void part_revoke(struct request *r)
 {
     struct part *p = (struct part *)r;
@@ -245,7 +245,7 @@ int part_ready(struct part *p, int i)
         return err;
     p->ready[i] = 1;
     p->nready++;
-    if (p->r.done) /* its receiver has failed */
+    if (p->r.done) /* its receiver has failed, or the communicator was revoked */
         return MPI_SUCCESS;
     if (p->nready < p->partitions || p->filling)
         part_write(p, i);

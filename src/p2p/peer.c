@@ -259,6 +259,10 @@ void p2p_give_up(struct request *r)
     struct p2p_peer *p = peer_get(q->world);
     if (p && p->in_req == q)
         p->in_req = NULL;
+    if (p && p->in_unex && p->in_unex->taker == q) { /* more of it may come */
+        p->in_unex->taker = NULL;
+        p->in_unex->dropped = 1;
+    }
     fail_one(q, err_make(MPIX_ERR_PROC_FAILED, "process %d has called MPI_Finalize", q->world),
              q->is_send ? send_done : recv_done);
 }

@@ -129,6 +129,14 @@ void recv_drop(struct p2p_unex *u)
         free(u);
 }
 
+void recv_give_back(struct p2p_unex *u)
+{
+    struct p2p_peer *p = peer_get(u->world);
+    if (p && u->type != P2P_RTS)
+        peer_credit(p, u->size + P2P_CHARGE);
+    recv_drop(u);
+}
+
 void recv_written(struct p2p_req *q, const struct p2p_rts *h, int world)
 {
     set_status(q, &h->m, world, h->size);

@@ -41,11 +41,10 @@ static void refuse(struct p2p_unex *u)
 {
     struct p2p_peer *p = peer_get(u->world);
     struct p2p_fin f = {u->sreq};
-    if (p && u->type != P2P_RTS)
-        peer_credit(p, u->size + P2P_CHARGE);
-    if (p && u->type != P2P_EAGER)
+    int is_awaited = u->type != P2P_EAGER;
+    recv_give_back(u);
+    if (p && is_awaited)
         peer_control(p, P2P_REFUSED, &f, sizeof f);
-    recv_drop(u);
 }
 
 static void refuse_all(void)
@@ -67,9 +66,10 @@ static int on_matched(int type, int src, const void *msg, size_t len)
 {
     const struct p2p_match *m = msg;
     const struct p2p_peer *p = peer_get(src);
-    int look = (p && p->nearly) || (len >= sizeof *m && refuse_is(m->ctx, m->src));
+    unsigned early = p ? p->nearly : 0;
+    int ours = len >= sizeof *m && refuse_is(m->ctx, m->src);
     int rc = p2p_on_match(type, src, msg, len);
-    if (look && !rc)
+    if (!rc && (ours || (p && p->nearly < early)))
         refuse_all();
     return rc;
 }
@@ -208,8 +208,8 @@ void p2p_revoke(struct comm *c)
 static int on_refused(int src, const void *msg, size_t len)
 {
     const struct p2p_fin *m = msg;
-    struct p2p_req *q = len == sizeof *m ? wire_id_find(m->sreq, src) : NULL;
-    if (!q || !q->is_send || q->state != P2P_OPEN || q->got)
+    struct p2p_req *q = len == sizeof *m ? send_of(m->sreq, src) : NULL;
+    if (!q || q->state != P2P_OPEN || q->got)
         return p2p_malformed(src, "the refusal of a message");
     uint64_t ctx = id_of(q->ctx, q->src);
     list_del(&q->op.link);

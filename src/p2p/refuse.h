@@ -13,6 +13,8 @@ int refuse_is(uint32_t ctx, uint32_t src);
 
 /* on_packet.c: the handler of all packets that are matched. */
 int p2p_on_match(int type, int src, const void *msg, size_t len);
+/* A send of this process that a packet of src concerns; NULL: there is none. */
+struct p2p_req *send_of(uint64_t wire_id, int src);
 /* send.c: of a struct p2p_req that sends. */
 int send_is(const struct p2p_op *op);
 /* part.c: what cannot go on ends. */

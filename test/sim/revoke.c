@@ -4,6 +4,7 @@
 
 #include "p2p/p2p_types.h"
 #include "ulfm.h"
+#include "var/var.h"
 
 enum { LONG = 20000, WAITS = 16, ROUNDS = 4 };
 
@@ -147,6 +148,7 @@ static void after(struct bench *b)
     OK(MPI_Comm_group(b->c, &g));
     OK(MPI_Group_free(&g));
     OK(MPI_Comm_set_name(b->c, "revoked"));
+    OK(MPI_Comm_set_info(b->c, MPI_INFO_NULL));
     OK(MPIX_Comm_failure_ack(b->c));
     ERR(MPIX_ERR_REVOKED, MPI_Send(&buf, 1, MPI_INT, b->peer, 2, b->c));
     ERR(MPIX_ERR_REVOKED, MPI_Irecv(&buf, 1, MPI_INT, b->peer, 2, b->c, &r));
@@ -191,12 +193,20 @@ static void calls(void *arg)
     struct bench *b = bench_of(copy_of(MPI_COMM_WORLD), rank, size, 0);
     if (rank == (int)(sim_seed() % (unsigned)size))
         revoker(b);
+    else if (cvar.coll_check) /* collective calls that differ would end with its own error */
+        wait_blocking(b, (int)(sim_random() % 8));
     else if (sim_random() % 2)
         wait_begun(b);
     else
         wait_blocking(b, (int)(sim_random() % 9));
     after(b);
     free(b);
+}
+
+static void checked(struct sim_knobs *k)
+{
+    static const char *const levels[] = {"1", "2", "3"};
+    scenario_cvar("MPIR_CVAR_COLL_CHECK", levels[k->seed % 3]);
 }
 
 static void across(void *arg)
@@ -505,6 +515,7 @@ const struct scenario scenarios_revoke[] = {
     {"ulfm-revoke-counts-13", 13, 1, exactly, NULL, NULL},
     {"ulfm-revoke-calls-3", 3, 1, calls, NULL, NULL},
     {"ulfm-revoke-calls-6", 6, 1, calls, NULL, NULL},
+    {"ulfm-revoke-checked-4", 4, 1, calls, NULL, checked},
     {"ulfm-revoke-across-5", 5, 1, across, NULL, NULL},
     {"ulfm-revoke-taken-2", 2, 1, taken, NULL, NULL},
     {"ulfm-revoke-offered-2", 2, 1, offered, NULL, offers_near},

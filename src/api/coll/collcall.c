@@ -3,6 +3,7 @@
 #include "api/coll/collcall.h"
 
 #include "api/api.h"
+#include "base/log.h"
 #include "check/check.h"
 #include "check/race.h"
 #include "dt/dt.h"
@@ -317,8 +318,11 @@ static int run_noted(struct collcall *x, struct request **r)
 {
     struct note n;
     n.x = x;
-    if (form_of(x) == COLLCALL_RUN && check_may_wait(&x->a, x->site))
-        return check_leave(&n.turn, coll_run_aside(&x->a, make_note, &n));
+    if (form_of(x) == COLLCALL_RUN && check_may_wait(&x->a, x->site)) {
+        int err = coll_run_aside(&x->a, make_note, &n);
+        WR_ASSERT(!n.err); /* no progress before the note: none says now that calls differ */
+        return check_leave(&n.turn, err);
+    }
     make_note(&n);
     return check_leave(&n.turn, n.err ? n.err : run(x, r));
 }

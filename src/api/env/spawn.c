@@ -282,7 +282,7 @@ static int join_fd(void *arg, int arm)
     return arm ? 0 : ((struct join *)arg)->fd;
 }
 
-/* Their texts are equal up to the numbers: both processes see the same. */
+/* Ports of one mpiexec have the same text up to the last ':'. */
 static int of_one_mpiexec(const char *a, const char *b)
 {
     const char *end = strrchr(a, ':');

@@ -151,6 +151,54 @@ START_TEST(messages_that_break_the_rules)
 }
 END_TEST
 
+static void send_late(enum agree_step step, uint64_t ctx)
+{
+    const struct agree_msg m = {.ctx = ctx, .number = 1, .step = step, .ballot = 2};
+    outbox_send(0, AM_COLL + COLL_PKT_AGREE, &m, offsetof(struct agree_msg, value.failed));
+}
+
+static int have_come(void *arg)
+{
+    return survive_room()->unknown == *(unsigned *)arg;
+}
+
+/* Messages about communicators that were freed: the answers make no record, the next agreement of
+ * all lets the records of the others go, but for what may be of an agreement to come. */
+static void body_late(void)
+{
+    enum { LATE = 100 };
+    live_start();
+    struct comm *c = proc->obj->world;
+    const struct survive *s = survive_room();
+    unsigned all = 2 * LATE + 1;
+    uint64_t first = (uint64_t)7 << 32, last = first + 3 * LATE * CTX_STEP;
+    for (uint64_t i = 0; c->rank == 1 && i < LATE; i++) {
+        send_late(AGREE_ACCEPT + (uint32_t)i % 3, first + 3 * i * CTX_STEP);
+        send_late(AGREE_REPORT, first + (3 * i + 1) * CTX_STEP);
+        send_late(AGREE_ASK, first + (3 * i + 2) * CTX_STEP);
+    }
+    if (c->rank == 1)
+        send_late(AGREE_REPORT, last);
+    if (c->rank == 0)
+        progress_wait(have_come, &all, "messages that make records", -1);
+    ok(coll_barrier(c));
+    int flag = 1;
+    job_check(kept() == (c->rank ? 0 : all) && s->unknown == kept());
+    struct agree *a = map_get(&s->agrees, last);
+    if (a) /* as if it had come from another job */
+        LIST_OBJ(a->early.next, struct agree_early, link)->src = boot_first() + boot_size();
+    ok(coll_agree(c, &flag));
+    job_check(s->unknown == (c->rank == 0) && kept() == 1u + s->unknown);
+    job_check(map_get(&s->agrees, last) == a);
+    live_stop();
+}
+
+START_TEST(late_messages_leave_nothing)
+{
+    ck_assert_int_eq(job_run(2, NULL, body_late, 30), 0);
+}
+END_TEST
+
 Suite *suite_agree(void)
 {
     Suite *s = suite_create("coll/agree");
@@ -160,6 +208,7 @@ Suite *suite_agree(void)
     tcase_add_test(t, an_error_until_all_have_acknowledged);
     tcase_add_test(t, records_are_freed);
     tcase_add_test(t, messages_that_break_the_rules);
+    tcase_add_test(t, late_messages_leave_nothing);
     suite_add_tcase(s, t);
     return s;
 }
