@@ -16,6 +16,11 @@
 #include "dt/dt.h"
 #include "var/var.h"
 
+_Noreturn void race_no_memory(void)
+{
+    log_fatal("no memory for the race checker (MPIR_CVAR_RACE)");
+}
+
 /* --- the clock -------------------------------------------------------------------------------- */
 
 struct race_thread *race_self(void)
@@ -48,7 +53,10 @@ struct race_view *race_knowledge(void)
 {
     const struct race_thread *t = race_self();
     race_advice_release();
-    return race_view_with(t->view, t->tid, t->clock);
+    struct race_view *v = race_view_with(t->view, t->tid, t->clock);
+    if (!v)
+        race_no_memory();
+    return v;
 }
 
 void race_know(struct race_thread *t, struct race_view *v)
@@ -62,16 +70,14 @@ void race_know(struct race_thread *t, struct race_view *v)
 
 void race_learn(const struct race_view *v)
 {
-    struct race *r = proc->race;
     struct race_thread *t = race_self();
     if (race_view_holds(t->view, v))
         return;
-    flush(r);
+    flush(proc->race);
     struct race_view *both = race_view_join(t->view, v);
-    if (both)
-        race_know(t, both);
-    else /* no memory: what it does not know makes races, so it notes no more */
-        r->off = 1;
+    if (!both) /* what it does not know would make races */
+        race_no_memory();
+    race_know(t, both);
 }
 
 /* The segment of this library that holds the code. */

@@ -18,34 +18,36 @@ int race_is_inside(const struct comm *c)
     return !c->remote && !newcomm_is_mixed(c);
 }
 
-/* Clocks as an array, for reductions by MPI_MAX. NULL: no memory. */
+/* Clocks as an array, for reductions by MPI_MAX. */
 static int64_t *dense(void)
 {
     const struct race *r = proc->race;
     const struct race_thread *t = race_self();
     int64_t *v = malloc(r->tids * sizeof *v);
+    if (!v)
+        race_no_memory();
     race_advice_release();
-    for (uint32_t i = 0; v && i < r->tids; i++)
+    for (uint32_t i = 0; i < r->tids; i++)
         v[i] = (int64_t)race_view_of(t->view, i);
-    if (v)
-        v[t->tid] = (int64_t)t->clock;
+    v[t->tid] = (int64_t)t->clock;
     return v;
 }
 
 static void learn_dense(const int64_t *v)
 {
-    struct race *r = proc->race;
+    const struct race *r = proc->race;
     const struct race_thread *t = race_self();
     struct race_entry *e = malloc(r->tids * sizeof *e);
     uint32_t k = 0;
-    for (uint32_t i = 0; e && i < r->tids; i++)
+    if (!e)
+        race_no_memory();
+    for (uint32_t i = 0; i < r->tids; i++)
         if (i != t->tid)
             e[k++] = (struct race_entry){i, 0, (uint64_t)v[i]};
-    struct race_view *view = e ? race_view_make(t->view->floor, e, k) : NULL;
-    if (view)
-        race_learn(view);
-    else
-        r->off = 1;
+    struct race_view *view = race_view_make(t->view->floor, e, k);
+    if (!view)
+        race_no_memory();
+    race_learn(view);
     race_view_drop(view);
     free(e);
 }
@@ -54,7 +56,7 @@ static void learn_dense(const int64_t *v)
 static void join(struct comm *c)
 {
     int64_t *v = dense();
-    if (v && !coll_allreduce_i64(v, (int)proc->race->tids, COLL_MAX, c))
+    if (!coll_allreduce_i64(v, (int)proc->race->tids, COLL_MAX, c))
         learn_dense(v);
     free(v);
 }
@@ -82,8 +84,8 @@ int race_hear(struct comm *c, int sent)
     uint8_t whole = mine & WHOLE;
     uint8_t *all = malloc((size_t)c->size); /* other threads may be here, too */
     if (!all)
-        r->off = 1; /* others wait for its part */
-    if (!all || coll_allgather_bytes(&mine, all, 1, c)) {
+        race_no_memory();
+    if (coll_allgather_bytes(&mine, all, 1, c)) {
         free(all);
         return -1;
     }
@@ -103,10 +105,8 @@ static void begin_phase(uint64_t floor)
 {
     struct race *r = proc->race;
     struct race_view *v = race_view_make(floor, NULL, 0);
-    if (!v) {
-        r->off = 1;
-        return;
-    }
+    if (!v)
+        race_no_memory();
     race_learn(v);
     race_view_drop(v);
     r->floor = floor;
@@ -181,6 +181,8 @@ static int with_neighbors(const struct coll_args *a, struct clocks *c, struct co
         return 0;
     free(src);
     c->from = calloc((size_t)c->n + 1, proc->race->tids * sizeof *c->from);
+    if (!c->from)
+        race_no_memory();
     out->call = COLL_NEIGHBOR_ALLGATHER;
     out->sbuf = c->v;
     out->scount = out->rcount;
@@ -188,18 +190,17 @@ static int with_neighbors(const struct coll_args *a, struct clocks *c, struct co
     out->rbuf = c->from;
     out->op = NULL;
     c->hears = 1;
-    return c->from != NULL;
+    return 1;
 }
 
-/* Which collective on clocks carries what the program's carries. 0: no memory. */
+/* Which collective on clocks carries what the program's carries. 0: none, nor will the program's
+ * begin: there are no neighbours. */
 static int edges(const struct coll_args *a, struct clocks *c, struct coll_args *out)
 {
     *c = (struct clocks){.v = dense(), .hears = 1};
     *out = (struct coll_args){.comm = a->comm, .root = a->root, .rbuf = c->v,
                               .rcount = (MPI_Aint)proc->race->tids, .rtype = dt_find(MPI_INT64_T),
                               .sbuf = MPI_IN_PLACE, .op = dt_op_find(MPI_MAX)};
-    if (!c->v)
-        return 0;
     if (a->call >= COLL_NEIGHBOR_ALLGATHER)
         return with_neighbors(a, c, out);
     switch (a->call) {
@@ -242,16 +243,15 @@ void race_collective(const struct coll_args *a, const void *site)
     struct clocks c;
     if (proc->race->off || boot_failed_count() || !race_is_inside(a->comm))
         return;
-    if (!edges(a, &c, &out)) {
-        proc->race->off = 1; /* others wait for its part */
-    } else if (out.call == COLL_ALLREDUCE) {
+    int carries = edges(a, &c, &out);
+    if (carries && out.call == COLL_ALLREDUCE) {
         clocks_free(&c);
         if (a->call == COLL_BARRIER)
             race_meet_begins(RACE_CALL_BARRIER, site, 0);
         race_joined(a->comm);
         race_meet_ends();
         return;
-    } else {
+    } else if (carries) {
         race_tick();
         c.v[race_self()->tid] = (int64_t)race_self()->clock;
         if (!coll_run(&out))
@@ -311,7 +311,6 @@ static void begin_clocks(struct request *r)
         return;
     if (!edges(&x->a, &x->clocks, &out)) {
         clocks_free(&x->clocks);
-        proc->race->off = 1; /* others wait for its part */
         return;
     }
     race_tick();

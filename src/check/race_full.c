@@ -96,13 +96,10 @@ static void release_at(struct race *r, uint64_t key)
     struct race_view *old = map_get(&r->objects, key);
     race_tick();
     struct race_view *mine = race_knowledge();
-    struct race_view *both = mine ? race_view_join(old, mine) : NULL;
+    struct race_view *both = race_view_join(old, mine);
     race_view_drop(mine);
-    if (!both || map_put(&r->objects, key, both)) { /* what it leaves out would make races */
-        race_view_drop(both);
-        r->off = 1;
-        return;
-    }
+    if (!both || map_put(&r->objects, key, both)) /* what it leaves out would make races */
+        race_no_memory();
     race_view_drop(old);
 }
 

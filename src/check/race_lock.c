@@ -104,7 +104,7 @@ static void add(struct race_view **at, const struct race_view *v)
 {
     struct race_view *both = race_view_join(*at, v);
     if (!both)
-        return;
+        race_no_memory();
     race_view_drop(*at);
     *at = both;
 }
@@ -251,10 +251,8 @@ static void settle(struct race_win *x, struct race_target *t)
         if (race_view_holds(p->view, v))
             continue;
         struct race_view *both = race_view_join(p->view, v);
-        if (!both) {
-            r->off = 1;
-            break;
-        }
+        if (!both)
+            race_no_memory();
         race_view_drop(p->view);
         p->view = both;
         p->view_no = ++r->view_nos;
@@ -282,10 +280,6 @@ void race_lock_release(struct race_win *x, int rank, enum race_lock_kind kind)
     int world = comm_world(rma_win_comm(x->w), rank), row = kind == RACE_SHARED;
     race_tick();
     struct race_view *v = race_knowledge();
-    if (!v) {
-        proc->race->off = 1;
-        return;
-    }
     if (x->board) {
         board_write(x, rank, row, v);
     } else if ((uint32_t)world == proc->race->me) {

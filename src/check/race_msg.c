@@ -142,11 +142,8 @@ void race_msg_send(int dst, int type, const void *bytes, size_t len)
     struct race *r = proc->race;
     struct race_peer *p = race_peer_of(dst);
     struct race_post *x = p ? malloc(sizeof *x + len) : NULL;
-    if (!x) { /* others wait for what this would have brought */
-        r->off = 1;
-        r->acks -= type != RACE_ACK && type != RACE_ASK && type != RACE_TELL;
-        return;
-    }
+    if (!x)
+        race_no_memory();
     x->type = type;
     x->len = len;
     memcpy(x->bytes, bytes, len);
@@ -174,10 +171,10 @@ void race_send_clock(int dst, uint64_t win, uint32_t number, const struct race_v
     struct clock_msg m = {.win = win, .number = number};
     size_t len;
     void *b = race_pack(&m, sizeof m, v, am_max(dst), &len);
-    if (b) {
-        proc->race->acks++;
-        race_msg_send(dst, RACE_CLOCK, b, len);
-    }
+    if (!b)
+        race_no_memory();
+    proc->race->acks++;
+    race_msg_send(dst, RACE_CLOCK, b, len);
     free(b);
 }
 
@@ -317,10 +314,8 @@ static void close_batch(int src, const struct close_msg *m)
 static void hold(struct race_win *x, int src, int type, const void *msg, size_t len)
 {
     struct race_held *h = malloc(sizeof *h + len);
-    if (!h) { /* what is missing would make races, or hide them */
-        proc->race->off = 1;
-        return;
-    }
+    if (!h) /* what is missing would make races, or hide them */
+        race_no_memory();
     h->src = src;
     h->type = type;
     h->len = len;
@@ -506,10 +501,8 @@ static int on_ack(int src, const void *msg, size_t len)
 static void heard(struct race_view **at, struct race_view *v)
 {
     struct race_view *both = race_view_join(*at, v);
-    if (!both) {
-        proc->race->off = 1;
-        return;
-    }
+    if (!both)
+        race_no_memory();
     race_view_drop(*at);
     *at = both;
 }

@@ -190,10 +190,12 @@ static inline int race_rank(void)
     return boot_rank() - boot_first();
 }
 /* race.c */
+/* Ends the process: others wait for what it would have sent or answered. */
+_Noreturn void race_no_memory(void);
 struct race_thread *race_self(void); /* the calling thread */
 uint64_t race_tick(void);
 void race_op_tick(void); /* an operation begins */
-struct race_view *race_knowledge(void); /* with this thread's clock; a new reference */
+struct race_view *race_knowledge(void); /* with this thread's clock; a new reference, never NULL */
 void race_learn(const struct race_view *v);
 void race_know(struct race_thread *t, struct race_view *v); /* that and nothing else; takes it */
 /* batch.closer of a batch of thread tid that the calling thread completes */

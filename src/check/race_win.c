@@ -90,30 +90,20 @@ void race_win_made(struct rma_win *w, const void *site)
     struct race_member me = mine(w);
     if (x)
         x->member = calloc((size_t)c->size, sizeof *x->member);
-    if (!x || !x->member || map_put(&r->wins, comm_ctx(c), x)) {
-        if (x)
-            free(x->member);
-        free(x);
-        x = NULL;
+    if (!x || !x->member || map_put(&r->wins, comm_ctx(c), x))
+        race_no_memory();
+    /* before others may send records */
+    x->id = comm_ctx(c);
+    x->w = w;
+    x->accumulate = accumulate_of(w);
+    x->site = race_site(site);
+    map_init(&x->targets);
+    map_init(&x->origins);
+    list_init(&x->held);
+    race_watch_bytes(me.base, me.bytes);
+    if (coll_allgather_bytes(&me, x->member, sizeof me, c))
         r->off = 1;
-    }
-    struct race_member *all = x ? x->member : calloc((size_t)c->size, sizeof *all);
-    if (x) { /* before others may send records */
-        x->id = comm_ctx(c);
-        x->w = w;
-        x->accumulate = accumulate_of(w);
-        x->site = race_site(site);
-        map_init(&x->targets);
-        map_init(&x->origins);
-        list_init(&x->held);
-        race_watch_bytes(me.base, me.bytes);
-    }
-    if (all && coll_allgather_bytes(&me, all, sizeof me, c))
-        r->off = 1;
-    if (!x)
-        free(all);
-    else
-        race_board_make(x);
+    race_board_make(x);
 }
 
 static void origins_free(struct race_win *x)
@@ -200,7 +190,7 @@ static void after_post(struct race_win *x, const struct group *g)
         struct race_origin *o = race_origin_of(x, x->posted[i]);
         struct race_posted *p = o ? malloc(sizeof *p) : NULL;
         if (!p)
-            continue;
+            race_no_memory();
         p->number = ++o->posts;
         p->view = race_view_ref(v);
         list_push(&o->posted, &p->link);
