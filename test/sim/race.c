@@ -717,11 +717,11 @@ static void windows_make(struct play *p)
     p->pages = aligned_alloc(ALL, ALL);
     SIM_CHECK(p->pages != NULL);
     memset(p->pages, 0, ALL);
-    p->window = p->pages;
+    p->window = p->pages + PAGE - 8 * (sim_seed() / 128 % 8);
     p->buffer = p->pages + 2 * PAGE - 8 * (sim_seed() / 16 % 8);
     o.buffer[p->rank] = p->buffer;
     for (int w = 0; w < WINS; w++) {
-        if (w == 0 && p->common % 2)
+        if (w == 0 && sim_seed() / 32 % 2)
             MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &o.window[p->rank],
                              &p->win[w]);
         else if (w == 0)
