@@ -22,6 +22,7 @@ struct race_node {
     uint64_t longest;        /* bytes of its longest record, hull */
     struct race_rec **rec;   /* by address */
     uint64_t open[PAGES_OF_SPAN / 64]; /* span: its pages that exist */
+    uint64_t number;         /* of those made so far */
 };
 
 static const int bits_of[] = {[PAGE] = PAGE_BITS, [SPAN] = SPAN_BITS, [ROOT] = 63};
@@ -83,6 +84,7 @@ static struct race_node *node_make(struct race_region *g, enum level level, uint
     }
     n->index = index;
     n->level = level;
+    n->number = ++g->made;
     if (above)
         above->open[index / 64 % 8] |= 1ull << (index & 63);
     account(g, sizeof *n);
@@ -199,6 +201,7 @@ static int rec_keep(struct race_region *g, const struct race_rec *of)
     if (!r)
         return 0;
     *r = *of;
+    r->number = ++g->kept;
     race_batch_ref(r->batch);
     r->next = NULL;
     if (r->batch->done == RACE_OPEN) {
@@ -280,9 +283,10 @@ static void visit_below(struct walk *w, const struct race_node *span)
     uint64_t first = w->r->lane.at >> PAGE_BITS;
     uint64_t last = (race_lane_end(&w->r->lane) - 1) >> PAGE_BITS;
     uint64_t page0 = span->index << (SPAN_BITS - PAGE_BITS);
-    for (uint64_t k = 0; k < PAGES_OF_SPAN / 64; k++)
-        for (uint64_t open = span->open[k]; open; open &= open - 1) {
-            uint64_t index = page0 + 64 * k + (uint64_t)__builtin_ctzll(open);
+    for (unsigned k = PAGES_OF_SPAN / 64; k-- > 0;)
+        for (uint64_t open = span->open[k], bit; open; open &= ~(1ull << bit)) {
+            bit = 63 - (uint64_t)__builtin_clzll(open);
+            uint64_t index = page0 + 64 * k + bit;
             const struct race_node *page =
                 index < first || index > last ? NULL : node_find(w->g, PAGE, index);
             if (page)
@@ -290,7 +294,8 @@ static void visit_below(struct walk *w, const struct race_node *span)
         }
 }
 
-/* Nodes on its way to the root, and those below its own. */
+/* Nodes on its way to the root, and those below its own. From high to low, as in a node: where a
+ * page begins does not decide which of two pairs is found first. */
 static void walk_nodes(struct walk *w)
 {
     uint64_t first, last;
@@ -298,7 +303,7 @@ static void walk_nodes(struct walk *w)
     enum level level = nodes_of(&w->r->lane, &first, &last);
     struct race_node *n;
     if (level == PAGE)
-        for (uint64_t i = first; i <= last; i++)
+        for (uint64_t i = last + 1; i-- > first;)
             if ((n = node_find(g, PAGE, i)) != NULL)
                 visit(w, n);
     if (level == ROOT) {
@@ -309,7 +314,7 @@ static void walk_nodes(struct walk *w)
     }
     first = w->r->lane.at >> SPAN_BITS;
     last = (race_lane_end(&w->r->lane) - 1) >> SPAN_BITS;
-    for (uint64_t i = first; i <= last; i++)
+    for (uint64_t i = last + 1; i-- > first;)
         if ((n = node_find(g, SPAN, i)) != NULL) {
             visit(w, n);
             if (level == SPAN)
@@ -327,7 +332,7 @@ static struct race_node *heaviest(const struct race_region *g)
     size_t at = 0;
     for (struct map_entry *e; (e = map_next(&g->nodes, &at)) != NULL;) {
         struct race_node *n = e->value;
-        if (!most || n->n > most->n)
+        if (!most || n->n > most->n || (n->n == most->n && n->number < most->number))
             most = n;
     }
     return most;
@@ -518,15 +523,38 @@ static void last_test(struct race_region *g, const struct race_rec *r, uint64_t 
     r->batch->done = RACE_OPEN;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = (*(struct race_rec *const *)a)->number, y = (*(struct race_rec *const *)b)->number;
+    return (x > y) - (x < y);
+}
+
+/* Those that are open to the front, in the order in which they were kept: that of the nodes depends
+ * on where memory lies. Their number. */
+static size_t open_first(struct race_rec **list, size_t n)
+{
+    size_t open = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct race_rec *r = list[i];
+        if (r->batch->done != RACE_OPEN)
+            continue;
+        list[i] = list[open];
+        list[open++] = r;
+    }
+    if (open)
+        qsort(list, open, sizeof *list, by_number);
+    return open;
+}
+
 void race_region_phase(struct race_region *g, uint64_t floor)
 {
     size_t n;
     if (g->ordered)
         return;
     struct race_rec **list = all(g, &n);
-    for (size_t i = 0; i < n; i++)
-        if (list[i]->batch->done == RACE_OPEN)
-            last_test(g, list[i], floor);
+    size_t open = open_first(list, n);
+    for (size_t i = 0; i < open; i++)
+        last_test(g, list[i], floor);
     for (size_t i = 0; i < n; i++)
         if (list[i]->batch->done <= floor)
             rec_drop(g, list[i]);

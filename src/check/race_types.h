@@ -135,6 +135,7 @@ struct race_rec { /* 64 bytes */
     struct race_deed deed;
     uint16_t weight;         /* accesses that were merged, at most 65535 */
     uint8_t call, unused;    /* enum race_call */
+    uint32_t number;         /* in its region: of those kept so far */
     uint64_t site;
     struct race_batch *batch;
     struct race_rec *next;   /* of an open batch */
@@ -159,6 +160,8 @@ struct race_region {
     int full;                /* over the budget, and merging gained nothing; tried again after a
                               * close, a phase or a forget */
     uint32_t ranks;          /* thread t is of process t % ranks; 0: each is one of its own */
+    uint32_t kept;           /* records so far */
+    uint64_t made;           /* nodes so far */
     struct race_counts n;
     uint8_t *did;            /* by thread: enum race_fetched, as far as heard, of this phase and,
                               * RACE_DID_BITS higher, of the next one; or NULL */

@@ -189,14 +189,16 @@ void memory_read(const void *p, size_t n)
 
 /* --- what is left ----------------------------------------------------------------------------- */
 
-static const char segment[] = "/memfd:windrose."; /* what the system calls those of src/mem */
+/* What the system calls the segments of src/mem, and the descriptor that it spares. */
+static const char segment[] = "/memfd:windrose.", spare[] = "anon_inode:[eventfd]";
 
 static void close_segments(void)
 {
     DIR *d = opendir("/proc/self/fd");
     for (const struct dirent *e; d && (e = readdir(d)) != NULL;) {
-        char to[sizeof segment] = "";
-        if (readlinkat(dirfd(d), e->d_name, to, sizeof to - 1) > 0 && !strcmp(to, segment))
+        char to[sizeof spare] = "";
+        if (readlinkat(dirfd(d), e->d_name, to, sizeof to - 1) > 0 &&
+            (!strncmp(to, segment, strlen(segment)) || !strcmp(to, spare)))
             close(atoi(e->d_name));
     }
     if (d)

@@ -76,7 +76,7 @@ static struct oracle {
 struct play {
     int rank, size, fence, opened[WINS], messages;
     uint64_t common, own;
-    char *window, *buffer;
+    char *pages, *window, *buffer;
     MPI_Win win[WINS];
     MPI_Comm half;
     MPI_Datatype every2;
@@ -709,13 +709,19 @@ static int is_starved(void)
     return proc->race->region.budget <= 4096;
 }
 
+/* Pages are the same in each run, and the seed says where one ends: before what is used, or inside.
+ */
 static void windows_make(struct play *p)
 {
-    p->window = calloc(1, BYTES);
-    p->buffer = calloc(1, BYTES);
+    enum { PAGE = 4096 /* to the checker */, ALL = 4 * PAGE };
+    p->pages = aligned_alloc(ALL, ALL);
+    SIM_CHECK(p->pages != NULL);
+    memset(p->pages, 0, ALL);
+    p->window = p->pages + PAGE - 8 * (sim_seed() / 128 % 8);
+    p->buffer = p->pages + 2 * PAGE - 8 * (sim_seed() / 16 % 8);
     o.buffer[p->rank] = p->buffer;
     for (int w = 0; w < WINS; w++) {
-        if (w == 0 && p->common % 2)
+        if (w == 0 && sim_seed() / 32 % 2)
             MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &o.window[p->rank],
                              &p->win[w]);
         else if (w == 0)
@@ -732,8 +738,7 @@ static void windows_free(struct play *p)
 {
     MPI_Win_free(&p->win[1]);
     MPI_Win_free(&p->win[0]);
-    free(p->window);
-    free(p->buffer);
+    free(p->pages);
 }
 
 static void random_program(void *arg)
