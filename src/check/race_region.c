@@ -563,17 +563,6 @@ void race_region_phase(struct race_region *g, uint64_t floor)
     g->full = 0;
 }
 
-void race_region_forget(struct race_region *g, uint64_t at, uint64_t end)
-{
-    size_t n;
-    struct race_rec **list = all(g, &n);
-    for (size_t i = 0; i < n; i++)
-        if (list[i]->lane.at < end && race_lane_end(&list[i]->lane) > at)
-            rec_drop(g, list[i]);
-    free(list);
-    g->full = 0;
-}
-
 void race_region_free(struct race_region *g)
 {
     size_t n, at = 0;

@@ -158,7 +158,7 @@ struct race_region {
     struct map nodes;        /* level | index -> struct race_node */
     size_t budget;           /* bytes */
     int full;                /* over the budget, and merging gained nothing; tried again after a
-                              * close, a phase or a forget */
+                              * close or a phase */
     uint32_t ranks;          /* thread t is of process t % ranks; 0: each is one of its own */
     uint32_t kept;           /* records so far */
     uint64_t made;           /* nodes so far */
@@ -205,7 +205,5 @@ void race_region_add(struct race_region *g, const struct race_rec *r);
 void race_region_close(struct race_region *g, struct race_batch *b, uint64_t done);
 /* Rule P: what was complete at `floor` goes; all that comes knows at least `floor` of all. */
 void race_region_phase(struct race_region *g, uint64_t floor);
-/* What lies in [at, end) goes: the memory is no more what it was. */
-void race_region_forget(struct race_region *g, uint64_t at, uint64_t end);
 
 #endif
