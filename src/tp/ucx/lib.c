@@ -22,6 +22,9 @@ static const struct var_env defaults[] = {
     /* otherwise the call that opens a connection to a host that is cut off blocks for 12 to 127
      * s */
     {"UCX_TCP_CONN_NB", "y"},
+    /* of several events that UCX takes at once, an earlier one may close the connection of a later
+     * one, and an assertion of UCX then ends the process */
+    {"UCX_TCP_MAX_POLL", "1"},
     /* after a kill their files may stay, and endpoints that report failures cannot use them */
     {"UCX_TLS", "^posix,sysv"},
     {"UCX_VFS_ENABLE", "n"}, /* no thread and socket for UCX's file system view of itself */
