@@ -149,8 +149,7 @@ int race_on_ask(int src, const void *msg, size_t len)
     struct race_win *x = race_win_of(m.win);
     struct race_view *v = x ? learned(x, m.kind) : NULL;
     void *b = race_pack(&m, sizeof m, v, am_max(src), &len);
-    if (b)
-        race_msg_send(src, RACE_TELL, b, len);
+    race_msg_send(src, RACE_TELL, b, len);
     race_view_drop(v);
     free(b);
     return 0;
@@ -288,10 +287,8 @@ void race_lock_release(struct race_win *x, int rank, enum race_lock_kind kind)
         struct release_msg m = {.win = x->id, .kind = kind};
         size_t len;
         void *b = race_pack(&m, sizeof m, v, am_max(world), &len);
-        if (b) {
-            proc->race->acks++;
-            race_msg_send(world, RACE_RELEASE, b, len);
-        }
+        proc->race->acks++;
+        race_msg_send(world, RACE_RELEASE, b, len);
         free(b);
         race_settle(); /* it is there before the lock is free */
     }

@@ -52,7 +52,7 @@ void *race_pack(const void *head, size_t head_len, const struct race_view *v, si
     *len = head_len + sizeof m + m.n * sizeof(struct race_entry);
     char *b = malloc(*len);
     if (!b)
-        return NULL;
+        race_no_memory();
     memcpy(b, head, head_len);
     memcpy(b + head_len, &m, sizeof m);
     if (m.n)
@@ -171,8 +171,6 @@ void race_send_clock(int dst, uint64_t win, uint32_t number, const struct race_v
     struct clock_msg m = {.win = win, .number = number};
     size_t len;
     void *b = race_pack(&m, sizeof m, v, am_max(dst), &len);
-    if (!b)
-        race_no_memory();
     proc->race->acks++;
     race_msg_send(dst, RACE_CLOCK, b, len);
     free(b);
@@ -398,34 +396,32 @@ void race_replay(struct race_win *x)
 
 /* --- to the target ---------------------------------------------------------------------------- */
 
-/* 0: there is no memory for it. */
-static int send_part(struct race_win *x, const struct race_target *t, const struct race_pend *p,
-                     const struct records_msg *m, const struct race_wire_rec *rec)
+static void send_part(struct race_win *x, const struct race_target *t, const struct race_pend *p,
+                      const struct records_msg *m, const struct race_wire_rec *rec)
 {
     int here = (uint32_t)t->world == proc->race->me;
     size_t n = m->n * sizeof *rec, len, head = sizeof *m + n;
     char *h = malloc(head);
     if (!h)
-        return 0;
+        race_no_memory();
     memcpy(h, m, sizeof *m);
     memcpy(h + sizeof *m, rec, n);
     void *b = race_pack(h, head, p->view, here ? SIZE_MAX / 2 : am_max(t->world), &len);
-    if (b && !here) {
+    if (!here) {
         proc->race->acks++;
         race_msg_send(t->world, RACE_RECORDS, b, len);
-    } else if (b && !take_records(t->world, m, h + sizeof *m, (char *)b + head, len - head)) {
+    } else if (!take_records(t->world, m, h + sizeof *m, (char *)b + head, len - head)) {
         hold(x, t->world, RACE_RECORDS, b, len);
     }
     free(b);
     free(h);
-    return b != NULL;
 }
 
 void race_send_batch(struct race_win *x, const struct race_target *t, struct race_pend *p,
                      uint64_t done, enum race_call call, uint64_t site)
 {
     /* half of a message is for the view */
-    uint32_t most = (uint32_t)(am_max(t->world) / 2 / sizeof *p->rec), was = p->sent - p->lost;
+    uint32_t most = (uint32_t)(am_max(t->world) / 2 / sizeof *p->rec), was = p->sent;
     struct records_msg m = {.win = x->id, .number = p->number, .issued = p->issued,
                             .done = was ? RACE_OPEN : done, .view_no = p->view_no, .site = site,
                             .epoch = p->epoch, .tid = p->tid,
@@ -434,15 +430,13 @@ void race_send_batch(struct race_win *x, const struct race_target *t, struct rac
                             .fetched = proc->race->fetched};
     while (most && p->sent < p->n) { /* a failed process takes nothing */
         m.n = p->n - p->sent < most ? p->n - p->sent : most;
-        uint32_t lost = send_part(x, t, p, &m, p->rec + p->sent) ? 0 : m.n;
-        proc->race->region.n.lost += lost;
-        p->lost += lost;
+        send_part(x, t, p, &m, p->rec + p->sent);
         p->sent += m.n;
     }
     if (!was || done == RACE_OPEN)
         return;
     struct close_msg c = {.win = x->id, .number = p->number, .done = done, .site = site,
-                          .closer = m.closer, .records = p->sent - p->lost, .call = (uint8_t)call};
+                          .closer = m.closer, .records = p->sent, .call = (uint8_t)call};
     if ((uint32_t)t->world == proc->race->me) {
         take_close(t->world, &c);
         return;

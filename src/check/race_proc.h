@@ -47,8 +47,7 @@ struct race_pend {
     uint64_t done;
     uint32_t closer;         /* race_batch.closer then */
     struct race_wire_rec *rec;
-    uint32_t n, room, sent;  /* records; those that the target has, */
-    uint32_t lost;           /* ... but for these: there was no memory to send them */
+    uint32_t n, room, sent;  /* records; those that the target has */
 };
 
 struct race_request;
@@ -258,7 +257,7 @@ void race_board_make(struct race_win *x);
 int race_on_release(int src, const void *msg, size_t len);
 int race_on_ask(int src, const void *msg, size_t len);
 int race_on_tell(int src, const void *msg, size_t len);
-/* a view as bytes, from malloc, behind `head`; *len: all */
+/* a view as bytes, from malloc, behind `head`; *len: all; never NULL */
 void *race_pack(const void *head, size_t head_len, const struct race_view *v, size_t max,
                 size_t *len);
 /* The view behind head; NULL: malformed, or no memory. *used: its bytes. */
