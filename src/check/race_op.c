@@ -58,6 +58,18 @@ static int is_lane(size_t n, size_t len, int64_t stride)
            stride <= UINT32_MAX;
 }
 
+/* Runs that begin where the last lane would have its next one make that longer. */
+static int go_on(struct lanes *to, uint64_t at, uint32_t n, uint32_t len, uint32_t stride)
+{
+    struct race_lane *l = to->n ? &to->l[to->n - 1] : NULL;
+    if (!l || l->len != len || (l->blocks > 1 && l->stride != stride) ||
+        at != l->at + (uint64_t)l->blocks * stride || n > UINT32_MAX - l->blocks)
+        return 0;
+    l->stride = stride;
+    l->blocks += n;
+    return 1;
+}
+
 static int add_run(void *arg, uintptr_t at, size_t n, size_t len, int64_t stride)
 {
     struct lanes *to = arg;
@@ -65,7 +77,10 @@ static int add_run(void *arg, uintptr_t at, size_t n, size_t len, int64_t stride
         len *= n;
         n = 1;
     }
-    if (is_lane(n, len, stride) && to->n < RACE_LANES) {
+    int lane = is_lane(n, len, stride);
+    if (lane && go_on(to, at, (uint32_t)n, (uint32_t)len, (uint32_t)stride))
+        return 0;
+    if (lane && to->n < RACE_LANES) {
         to->l[to->n++] = (struct race_lane){at, (uint32_t)len, (uint32_t)stride, (uint32_t)n};
         return 0;
     }

@@ -54,6 +54,35 @@ static void lanes(int shift)
 static void lanes_race(void) { lanes(2); }
 static void lanes_fine(void) { lanes(1); }
 
+/* Every second word of many rows, by one row and two in turn: more lanes than an operation may
+ * have, but most go on where the one before ends. */
+static void rows(int shift)
+{
+    enum { PARTS = 100, WORDS = 2, ROWS = PARTS / 2 * 3 };
+    MPI_Datatype even, row, all;
+    int v[WORDS * ROWS] = {0}, lengths[PARTS], at[PARTS];
+    for (int i = 0, next = 0; i < PARTS; next += lengths[i++]) {
+        lengths[i] = 1 + i % 2;
+        at[i] = next + i / 30; /* three gaps */
+    }
+    MPI_Type_vector(WORDS, 1, 2, MPI_INT, &even);
+    MPI_Type_create_resized(even, 0, 2 * WORDS * sizeof(int), &row);
+    MPI_Type_indexed(PARTS, lengths, at, row, &all);
+    MPI_Type_commit(&all);
+    MPI_Win_fence(0, win);
+    if (rank == 1)
+        MPI_Put(v, WORDS * ROWS, MPI_INT, 0, 0, 1, all, win); /* first */
+    if (rank == 2)
+        MPI_Put(v, WORDS * ROWS, MPI_INT, 0, shift, 1, all, win); /* second */
+    MPI_Win_fence(0, win);
+    MPI_Type_free(&even);
+    MPI_Type_free(&row);
+    MPI_Type_free(&all);
+}
+
+static void rows_race(void) { rows(2); }
+static void rows_fine(void) { rows(1); }
+
 static void lock(int type)
 {
     MPI_Win_lock(type, 0, 0, win);
@@ -248,8 +277,9 @@ static const struct {
     void (*run)(void);
 } cases[] = {
 #define CASE(name) {#name, name}
-    CASE(fence_race), CASE(fence_fine), CASE(lanes_race), CASE(lanes_fine), CASE(lock_race),
-    CASE(lock_fine), CASE(message_race), CASE(message_fine), CASE(pscw_race), CASE(pscw_fine),
+    CASE(fence_race), CASE(fence_fine), CASE(lanes_race), CASE(lanes_fine), CASE(rows_race),
+    CASE(rows_fine), CASE(lock_race), CASE(lock_fine), CASE(message_race), CASE(message_fine),
+    CASE(pscw_race), CASE(pscw_fine),
     CASE(operation_race), CASE(type_race), CASE(accumulate_fine), CASE(buffer_race),
     CASE(buffer_fine), CASE(barrier_race), CASE(barrier_fine), CASE(subset_race),
     CASE(subset_fine), CASE(threads_fine), CASE(goes_on), CASE(aborts)};
@@ -263,7 +293,7 @@ int main(int argc, char **argv)
     for (int a = 1; a < argc; a++)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
             if (!strcmp(argv[a], cases[i].name)) {
-                MPI_Win_allocate(64, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+                MPI_Win_allocate(4096, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
                 MPI_Win_set_name(win, "words");
                 MPI_Barrier(MPI_COMM_WORLD); /* rank 0 has named it, too */
                 cases[i].run();
