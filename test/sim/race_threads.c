@@ -12,13 +12,6 @@ static struct {
     int open, done;
 } at[RANKS];
 
-/* The next number of a sequence that all ranks have in common. */
-static int drawn(uint64_t *r, int n)
-{
-    *r = *r * 6364136223846793005u + 1442695040888963407u;
-    return (int)((*r >> 33) % (unsigned)n);
-}
-
 static void access_by(MPI_Win win, int *word, int turn)
 {
     if (turn % 2)
@@ -30,12 +23,11 @@ static void access_by(MPI_Win win, int *word, int turn)
 static void turns(int thread)
 {
     MPI_Win win = at[sim_rank()].win[thread];
-    uint64_t r = sim_seed() * THREADS + (unsigned)thread;
     int rank = sim_rank(), size, word = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
     for (int i = 0; i < TURNS; i++) {
-        if (rank == drawn(&r, size))
+        if ((rank + i * (thread + 1) + (int)sim_seed()) % size == 0)
             access_by(win, &word, i);
         if ((rank + i + (int)sim_seed()) % 3 == 0)
             sim_compute(5);
