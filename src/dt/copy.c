@@ -12,6 +12,32 @@ static size_t clip(const struct dt_type *t, size_t count, size_t from, size_t le
     return len < total - from ? len : total - from;
 }
 
+/* The side of copy_rows() that is packed: the blocks of an instance follow each other there. */
+enum packed_side { PACKED_NONE, PACKED_FROM, PACKED_TO };
+
+/* Copies n > 0 instances of `row`, `tile` of them at a time, block by block. They begin from_step
+ * bytes apart at `from`, and to_step apart at `to`. Returns where the packed side ends. */
+static inline __attribute__((always_inline)) char *
+copy_rows(uintptr_t to, int64_t to_step, uintptr_t from, int64_t from_step, size_t n,
+          const struct dt_node *row, size_t tile, enum packed_side packed)
+{
+    size_t m;
+    do {
+        uintptr_t pos = 0;
+        m = n < tile ? n : tile;
+        for (int64_t j = 0; j < row->n; j++) {
+            uintptr_t off = (uintptr_t)row_off(row, j), len = (uintptr_t)row_len(row, j);
+            kernel_strided((char *)(to + (packed == PACKED_TO ? pos : off)), to_step,
+                           (const char *)(from + (packed == PACKED_FROM ? pos : off)), from_step, m,
+                           len);
+            pos += len;
+        }
+        to += m * (uintptr_t)to_step;
+        from += m * (uintptr_t)from_step;
+    } while (n -= m);
+    return (char *)(packed == PACKED_TO ? to : from);
+}
+
 /* --- memory to stream -------------------------------------------------------- */
 struct stream {
     struct sink sink;
@@ -59,19 +85,7 @@ static int pack_rows(struct sink *s, uintptr_t at, size_t n, int64_t stride,
                      const struct dt_node *row, size_t tile)
 {
     struct stream *o = (struct stream *)s;
-    while (n) {
-        size_t m = n < tile ? n : tile;
-        char *to = o->at;
-        for (int64_t j = 0; j < row->n; j++) {
-            int64_t len = row_len(row, j);
-            kernel_strided(to, row->size, (const char *)(at + (uintptr_t)row_off(row, j)), stride,
-                           m, (size_t)len);
-            to += len;
-        }
-        o->at += m * (size_t)row->size;
-        at += m * (uintptr_t)stride;
-        n -= m;
-    }
+    o->at = copy_rows((uintptr_t)o->at, row->size, at, stride, n, row, tile, PACKED_TO);
     return 0;
 }
 
@@ -134,19 +148,7 @@ static int unpack_rows(struct sink *s, uintptr_t at, size_t n, int64_t stride,
                        const struct dt_node *row, size_t tile)
 {
     struct stream *o = (struct stream *)s;
-    while (n) {
-        size_t m = n < tile ? n : tile;
-        const char *in = o->at;
-        for (int64_t j = 0; j < row->n; j++) {
-            int64_t len = row_len(row, j);
-            kernel_strided((char *)(at + (uintptr_t)row_off(row, j)), stride, in, row->size, m,
-                           (size_t)len);
-            in += len;
-        }
-        o->at += m * (size_t)row->size;
-        at += m * (uintptr_t)stride;
-        n -= m;
-    }
+    o->at = copy_rows(at, stride, (uintptr_t)o->at, row->size, n, row, tile, PACKED_FROM);
     return 0;
 }
 
@@ -344,17 +346,7 @@ static int move_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *of
 static int move_rows(struct sink *s, uintptr_t at, size_t n, int64_t stride,
                      const struct dt_node *row, size_t tile)
 {
-    uintptr_t distance = ((struct mover *)s)->distance;
-    while (n) {
-        size_t m = n < tile ? n : tile;
-        for (int64_t j = 0; j < row->n; j++) {
-            uintptr_t from = at + (uintptr_t)row_off(row, j);
-            kernel_strided((char *)(from + distance), stride, (const char *)from, stride, m,
-                           (size_t)row_len(row, j));
-        }
-        at += m * (uintptr_t)stride;
-        n -= m;
-    }
+    copy_rows(at + ((struct mover *)s)->distance, stride, at, stride, n, row, tile, PACKED_NONE);
     return 0;
 }
 

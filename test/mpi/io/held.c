@@ -8,13 +8,13 @@
  *   slow     (no child) the second attempt to lock lasts until another thread has called MPI */
 #define _GNU_SOURCE
 #include "../mt.h"
+#include "control.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -188,25 +188,7 @@ static int control(int of, int cmd, void *arg)
             sem_wait(&called);
         }
     }
-    return (int)syscall(SYS_fcntl, of, cmd, arg);
-}
-
-int fcntl(int of, int cmd, ...)
-{
-    va_list ap;
-    va_start(ap, cmd);
-    void *arg = va_arg(ap, void *);
-    va_end(ap);
-    return control(of, cmd, arg);
-}
-
-int fcntl64(int of, int cmd, ...)
-{
-    va_list ap;
-    va_start(ap, cmd);
-    void *arg = va_arg(ap, void *);
-    va_end(ap);
-    return control(of, cmd, arg);
+    return control_system(of, cmd, arg);
 }
 
 static void *calls_meanwhile(void *arg)

@@ -3,11 +3,11 @@
  * fcntl refuses locks where the test wants that. MPIR_CVAR_NUM_CLIQUES and MPIR_CVAR_NOLOCAL make
  * several hosts. */
 #define _GNU_SOURCE
+#include "control.h"
 #include "view.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -35,25 +35,7 @@ static int control(int fd, int cmd, void *arg)
         errno = ENOLCK;
         return -1;
     }
-    return (int)syscall(SYS_fcntl, fd, cmd, arg);
-}
-
-int fcntl(int fd, int cmd, ...)
-{
-    va_list ap;
-    va_start(ap, cmd);
-    void *arg = va_arg(ap, void *);
-    va_end(ap);
-    return control(fd, cmd, arg);
-}
-
-int fcntl64(int fd, int cmd, ...)
-{
-    va_list ap;
-    va_start(ap, cmd);
-    void *arg = va_arg(ap, void *);
-    va_end(ap);
-    return control(fd, cmd, arg);
+    return control_system(fd, cmd, arg);
 }
 
 static MPI_File opened(MPI_Comm c, int more)
