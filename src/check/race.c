@@ -71,7 +71,7 @@ void race_know(struct race_thread *t, struct race_view *v)
 void race_learn(const struct race_view *v)
 {
     struct race_thread *t = race_self();
-    if (race_view_holds(t->view, v))
+    if (race_view_holds(t->view, v, t->tid))
         return;
     flush(proc->race);
     struct race_view *both = race_view_join(t->view, v);

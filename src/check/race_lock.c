@@ -247,7 +247,7 @@ static void settle(struct race_win *x, struct race_target *t)
         return;
     for (struct list *l = t->pend.next; l != &t->pend; l = l->next) {
         struct race_pend *p = LIST_OBJ(l, struct race_pend, link);
-        if (race_view_holds(p->view, v))
+        if (race_view_holds(p->view, v, p->tid))
             continue;
         struct race_view *both = race_view_join(p->view, v);
         if (!both)

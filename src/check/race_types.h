@@ -60,8 +60,8 @@ uint64_t race_view_of(const struct race_view *v, uint32_t tid); /* NULL knows no
 struct race_view *race_view_join(const struct race_view *a, const struct race_view *b);
 /* The same with one more entry. */
 struct race_view *race_view_with(const struct race_view *v, uint32_t tid, uint64_t clock);
-/* Nothing is in b that is not in a. */
-int race_view_holds(const struct race_view *a, const struct race_view *b);
+/* Nothing is in b that is not in a, but for what thread `self` did: it knows that in any case. */
+int race_view_holds(const struct race_view *a, const struct race_view *b, uint32_t self);
 
 /* --- rules of the standard (race_rule.c) ---------------------------------------------------- */
 

@@ -91,14 +91,14 @@ struct race_view *race_view_with(const struct race_view *v, uint32_t tid, uint64
     return race_view_join(v, &one.v);
 }
 
-int race_view_holds(const struct race_view *a, const struct race_view *b)
+int race_view_holds(const struct race_view *a, const struct race_view *b, uint32_t self)
 {
     if (!b)
         return 1;
     if (!a || a->floor < b->floor)
         return 0;
     for (uint32_t i = 0; i < b->n; i++)
-        if (race_view_of(a, b->e[i].tid) < b->e[i].clock)
+        if (b->e[i].tid != self && race_view_of(a, b->e[i].tid) < b->e[i].clock)
             return 0;
     return 1;
 }

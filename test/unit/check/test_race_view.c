@@ -50,10 +50,10 @@ START_TEST(views_are_as_dense_clocks)
             dense[a][a] = floor + step;
             v[a] = race_view_with(old, a, floor + step);
         } else {
-            int holds = 1;
+            int holds = 1, self = (int)rnd(&s, THREADS + 1); /* THREADS: none of them */
             for (int t = 0; t < THREADS; t++)
-                holds &= dense[a][t] >= dense[b][t];
-            if (race_view_holds(v[a], v[b]) != holds)
+                holds &= t == self || dense[a][t] >= dense[b][t];
+            if (race_view_holds(v[a], v[b], (uint32_t)self) != holds)
                 ck_abort_msg("step %d: holds", (int)step);
             for (int t = 0; t < THREADS; t++)
                 if (dense[b][t] > dense[a][t])
@@ -75,7 +75,7 @@ START_TEST(entries_below_the_floor_are_not_kept)
     ck_assert_uint_eq(v->n, 1);
     ck_assert_uint_eq(race_view_of(v, 1), 10);
     ck_assert_uint_eq(race_view_of(v, 2), 50);
-    ck_assert(race_view_holds(v, NULL));
+    ck_assert(race_view_holds(v, NULL, 0));
     ck_assert_uint_eq(race_view_of(NULL, 2), 0);
     race_view_drop(v);
 }
