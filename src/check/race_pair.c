@@ -99,15 +99,18 @@ static enum race_rule rule_of(const struct race_region *g, const struct race_rec
 
 /* Rule S: both are of one batch, so they knew the same, and will end together. What the thread did
  * between the two came between them, and was tested against old. */
-int race_pair_repeats(const struct race_region *g, const struct race_rec *old,
-                      const struct race_rec *now)
+enum race_repeat race_pair_repeats(const struct race_region *g, const struct race_rec *old,
+                                   const struct race_rec *now)
 {
     if (old->batch != now->batch || now->batch->done != RACE_OPEN ||
         race_issued(old) > race_issued(now))
-        return 0;
-    if (!race_deed_covers(old->deed, now->deed) || !race_lane_covers(&old->lane, &now->lane))
-        return 0;
-    return lie_alike(now, old) && rule_of(g, old, now) == RACE_FINE;
+        return RACE_OTHER;
+    if (!race_deed_covers(old->deed, now->deed) || !race_lane_covers(&old->lane, &now->lane) ||
+        !lie_alike(now, old))
+        return RACE_OTHER;
+    if (rule_of(g, old, now) == RACE_FINE)
+        return RACE_REPEATS;
+    return old->site == now->site && old->call == now->call ? RACE_WITH_ITSELF : RACE_OTHER;
 }
 
 /* again: all but the end of now's batch was known when they were tested before */

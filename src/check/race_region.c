@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_BITS = 12, SPAN_BITS = 21, MOST_NODES = 16, PAGES_OF_SPAN = 512, LOOK_AHEAD = 64 };
+enum { PAGE_BITS = 12, SPAN_BITS = 21, MOST_NODES = 16, PAGES_OF_SPAN = 512, LOOK_AHEAD = 64,
+       MOST_RECORDS = 16384 };
 enum level { PAGE, SPAN, ROOT };
 
 struct race_node {
@@ -19,6 +20,7 @@ struct race_node {
     enum level level;
     unsigned kinds;          /* open state: bits of the kinds of its records */
     uint32_t n, room;
+    uint32_t most;           /* more are closed */
     uint64_t longest;        /* bytes of its longest record, hull */
     struct race_rec **rec;   /* by address */
     uint64_t open[PAGES_OF_SPAN / 64]; /* span: its pages that exist */
@@ -84,6 +86,7 @@ static struct race_node *node_make(struct race_region *g, enum level level, uint
     }
     n->index = index;
     n->level = level;
+    n->most = MOST_RECORDS;
     n->number = ++g->made;
     if (above)
         above->open[index / 64 % 8] |= 1ull << (index & 63);
@@ -418,6 +421,21 @@ static int make_room(struct race_region *g)
     return !g->full;
 }
 
+/* Each access is tested against all records of a node: their number is bounded, unless they are
+ * open, or of many sorts. */
+static void close_long(struct race_region *g, const struct race_lane *l)
+{
+    uint64_t first, last;
+    enum level level = nodes_of(l, &first, &last);
+    for (uint64_t i = first; i <= last; i++) {
+        struct race_node *n = node_find(g, level, i);
+        if (n && n->n > n->most) {
+            node_close(g, n);
+            n->most = 2 * n->n > MOST_RECORDS ? 2 * n->n : MOST_RECORDS;
+        }
+    }
+}
+
 /* --- what others call ------------------------------------------------------------------------- */
 
 void race_region_init(struct race_region *g, size_t budget,
@@ -427,10 +445,11 @@ void race_region_init(struct race_region *g, size_t budget,
     map_init(&g->nodes);
 }
 
-/* Is r one more of those that its epoch does at one place? A graph shows each. */
+/* Is r one more of those that its epoch does at one place? Of those that race with each other two
+ * stay. A graph shows each. */
 static int repeats(const struct race_region *g, const struct race_rec *r)
 {
-    uint64_t first, last;
+    uint64_t first, last, racing = 0;
     enum level level = nodes_of(&r->lane, &first, &last);
     const struct race_node *n = g->ordered ? NULL : node_find(g, level, first);
     if (!n || r->batch->done != RACE_OPEN)
@@ -439,7 +458,9 @@ static int repeats(const struct race_region *g, const struct race_rec *r)
         const struct race_rec *old = n->rec[i - 1];
         if (old->lane.at != r->lane.at)
             return 0;
-        if (race_pair_repeats(g, old, r))
+        enum race_repeat how = race_pair_repeats(g, old, r);
+        racing += how == RACE_WITH_ITSELF;
+        if (how == RACE_REPEATS || racing == 2)
             return 1;
     }
     return 0;
@@ -455,13 +476,13 @@ void race_region_add(struct race_region *g, const struct race_rec *r)
     if (g->ordered)
         g->ordered(g->arg, NULL, r);
     walk_nodes(&w);
-    for (uint32_t i = 0; i < w.n; i++) {
-        rec_drop(g, w.drop[i]);
-        g->n.dropped++;
-    }
+    g->n.dropped += w.n;
+    while (w.n)
+        rec_drop(g, w.drop[--w.n]);
     free(w.drop);
     if (!make_room(g) || !rec_keep(g, r))
         g->n.lost++;
+    close_long(g, &r->lane);
 }
 
 /* All records, each once, in an array that stays while they go. */

@@ -184,9 +184,11 @@ int race_pair_dominated(const struct race_rec *old, const struct race_rec *now);
 /* now comes when old is there. again: all but the end of now's batch was known at the first test */
 void race_pair_test(struct race_region *g, const struct race_rec *old, const struct race_rec *now,
                     int again);
-/* Rule S: what interferes with now does with old, which has not ended either. */
-int race_pair_repeats(const struct race_region *g, const struct race_rec *old,
-                      const struct race_rec *now);
+/* Rule S: what interferes with now does with old, which has not ended either. Where the two race
+ * with each other they have one place. */
+enum race_repeat { RACE_OTHER, RACE_REPEATS, RACE_WITH_ITSELF };
+enum race_repeat race_pair_repeats(const struct race_region *g, const struct race_rec *old,
+                                   const struct race_rec *now);
 /* Not proved, by what is heard now. */
 int race_pair_may_lock(const struct race_region *g, const struct race_found *f);
 /* now takes the place of old. */

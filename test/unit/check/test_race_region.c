@@ -1,6 +1,6 @@
 /* test_race_region.c - check/race_region.c: all pairs, what is dropped has a witness, starved, a
- * loop of put and flush is one record, open ones outlive a phase; the order of what is found is the
- * same wherever the memory lies. */
+ * loop of put and flush is one record, a page has a bound, open ones outlive a phase; the order of
+ * what is found is the same wherever the memory lies. */
 #include "unit.h"
 
 #include <stdint.h>
@@ -388,6 +388,11 @@ static void count(void *arg, const struct race_found *f)
     ++*(int *)arg;
 }
 
+static void count_possible(void *arg, const struct race_found *f)
+{
+    *(int *)arg += f->possible;
+}
+
 START_TEST(a_loop_of_put_and_flush_is_one_record)
 {
     struct race_region g;
@@ -454,8 +459,33 @@ START_TEST(what_does_not_hide)
 }
 END_TEST
 
+/* Gets of one word, each with more knowledge than the one before, so that none hides another: their
+ * number has a bound, and a race with them is only possible then. */
+START_TEST(a_long_page_is_closed)
+{
+    enum { GETS = 20000, BOUND = 16384 };
+    struct race_region g;
+    int told = 0;
+    race_region_init(&g, SIZE_MAX, count_possible, &told);
+    for (uint64_t i = 0; i <= GETS; i++) {
+        uint32_t tid = i == GETS;
+        struct race_batch *b = batch(tid, 2 * i + 1, 2 * i + 2);
+        struct race_rec r = {.lane = {64, 8, 0, 1}, .batch = b, .weight = 1,
+                             .deed = {.kind = tid ? RACE_PUT : RACE_GET, .esize = 1}};
+        b->view_no = i;
+        race_region_add(&g, &r);
+        race_batch_drop(b);
+        ck_assert_uint_le(g.n.records, BOUND);
+    }
+    ck_assert_int_gt(told, 0);
+    ck_assert_uint_eq(g.n.closed, 1);
+    ck_assert_uint_eq(g.n.lost, 0);
+    race_region_free(&g);
+}
+END_TEST
+
 /* Accumulates of one epoch, which has not ended: one of each element stays, those of another
- * operation and puts stay all. */
+ * operation stay all; of puts of one place two, which race with each other. */
 START_TEST(an_open_epoch_repeats)
 {
     struct race_region g;
@@ -482,8 +512,14 @@ START_TEST(an_open_epoch_repeats)
     r.tick++;
     race_region_add(&g, &r);
     ck_assert_uint_eq(g.n.records, 14);
+    r.tick++;
+    race_region_add(&g, &r); /* the two tell of it */
+    ck_assert_uint_eq(g.n.records, 14);
+    r.site = 1;
+    race_region_add(&g, &r); /* another place: another race */
+    ck_assert_uint_eq(g.n.records, 15);
     race_region_close(&g, other, 2000);
-    ck_assert_int_eq(told, 2); /* the puts, each beside the other */
+    ck_assert_int_eq(told, 6); /* the puts, each beside each other */
     race_region_free(&g);
     race_batch_drop(b);
     race_batch_drop(other);
@@ -524,6 +560,7 @@ Suite *suite_race_region(void)
     tcase_add_test(t, what_is_dropped_has_a_witness);
     tcase_add_test(t, each_order_that_is_told_holds);
     tcase_add_test(t, starved);
+    tcase_add_test(t, a_long_page_is_closed);
     tcase_add_test(t, where_memory_lies_decides_nothing);
     tcase_add_test(t, a_loop_of_put_and_flush_is_one_record);
     tcase_add_test(t, two_puts_without_a_flush);
