@@ -1,0 +1,161 @@
+/* race_few.c - programs that do the same many times under the race checker.
+ *
+ *   race-few-*   what is kept of them, and what waits to be sent, does not grow with the number
+ *   race-kept-*  what waits to be sent stays there, unless what comes hides it */
+#include <mpi.h>
+
+#include "check/race_proc.h"
+#include "scripted.h"
+
+enum { TIMES = 60 };
+
+static uint64_t records(void)
+{
+    return proc->race->region.n.records;
+}
+
+/* Rank 1 is the only one that takes the lock: it learns from no other. */
+static void locks(MPI_Win win, int rank)
+{
+    int in = 0, out = 0;
+    for (int i = 0; rank == 1 && i < TIMES; i++) {
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win));
+        OK(MPI_Put(&out, 1, MPI_INT, 0, 0, 1, MPI_INT, win));
+        OK(MPI_Get(&in, 1, MPI_INT, 0, 4, 1, MPI_INT, win));
+        OK(MPI_Win_unlock(0, win));
+    }
+    if (rank == 1)
+        OK(MPI_Send(&out, 1, MPI_INT, 0, 0, MPI_COMM_WORLD));
+    else
+        OK(MPI_Recv(&in, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    SIM_CHECK(records() == 2); /* words of the window, and buffers */
+}
+
+/* All gets of an epoch write one buffer: one race, in one place. */
+static void gets(MPI_Win win, int rank)
+{
+    int in = 0;
+    OK(MPI_Win_lock_all(0, win));
+    for (int i = 0; rank == 1 && i < TIMES; i++)
+        OK(MPI_Get(&in, 1, MPI_INT, 0, 4, 1, MPI_INT, win));
+    SIM_CHECK(rank == 0 || records() == 2);
+    OK(MPI_Win_unlock_all(win));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    SIM_CHECK(proc->race->races == (uint64_t)rank);
+}
+
+static int waiting(void)
+{
+    const struct race_peer *p = race_peer_of(0);
+    int n = 0;
+    for (const struct list *l = p->posts.next; l != &p->posts; l = l->next)
+        n++;
+    return n;
+}
+
+/* Rank 1 looks at a word of rank 0, which computes and takes no messages. */
+static void looks(MPI_Win win, int rank)
+{
+    int in = 0, most = 0;
+    OK(MPI_Win_lock_all(0, win));
+    if (rank == 0)
+        sim_compute(100 * TIMES);
+    for (int i = 0; rank == 1 && i < 20 * TIMES; i++) {
+        OK(MPI_Get(&in, 1, MPI_INT, 0, 4, 1, MPI_INT, win));
+        OK(MPI_Win_flush(0, win));
+        most = waiting() > most ? waiting() : most;
+    }
+    SIM_CHECK(most <= 2); /* before and after it learned from former holders of the lock */
+    OK(MPI_Win_unlock_all(win));
+}
+
+static void few(void *arg)
+{
+    int rank, *mem;
+    MPI_Win win;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    OK(MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win));
+    locks(win, rank);
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    gets(win, rank);
+    looks(win, rank);
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    SIM_CHECK(proc->race->races == (uint64_t)rank && proc->race->acks == 0);
+    OK(MPI_Win_free(&win));
+}
+
+static void get(MPI_Win win, int at)
+{
+    int in;
+    OK(MPI_Get(&in, 1, MPI_INT, 0, at, 1, MPI_INT, win));
+    OK(MPI_Win_flush(0, win));
+}
+
+/* Rank 1 gets two words. Rank 2 puts to both, and then tells rank 1, which gets the second one
+ * again: that is no race, but the gets before are. Rank 0 computes, so all wait to be sent. */
+static void kept(void *arg)
+{
+    static int heard;
+    int rank, word = 0, *mem;
+    MPI_Win win;
+    (void)arg;
+    heard = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    OK(MPI_Win_allocate(16, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win));
+    OK(MPI_Win_lock_all(0, win));
+    if (rank == 0)
+        sim_compute(100 * TIMES);
+    if (rank == 2) /* so that what rank 1 knows later is as long as what it knows now */
+        OK(MPI_Send(&word, 1, MPI_INT, 1, 0, MPI_COMM_WORLD));
+    if (rank == 1)
+        OK(MPI_Recv(&word, 1, MPI_INT, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    heard |= rank == 1;
+    while (rank == 2 && !heard) /* a receive learns from all messages that are there */
+        sim_compute(1);
+    for (int i = 0; rank == 1 && i < 5 * TIMES; i++)
+        get(win, 8 + i % 2 * 4);
+    for (int i = 0; rank == 1 && i < 3; i++) {
+        if (i == 2)
+            OK(MPI_Recv(&word, 1, MPI_INT, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        get(win, i ? 4 : 0);
+    }
+    if (rank == 2) {
+        OK(MPI_Put(&word, 1, MPI_INT, 0, 0, 1, MPI_INT, win));
+        OK(MPI_Put(&word, 1, MPI_INT, 0, 4, 1, MPI_INT, win));
+        OK(MPI_Win_flush(0, win));
+        OK(MPI_Send(&word, 1, MPI_INT, 1, 0, MPI_COMM_WORLD));
+    }
+    OK(MPI_Win_unlock_all(win));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    SIM_CHECK(proc->race->races == (rank ? 0u : 2u) && proc->race->possible == 0);
+    OK(MPI_Win_free(&win));
+}
+
+static void watched(struct sim_knobs *k)
+{
+    scenario_cvar("MPIR_CVAR_RACE", "rma");
+    scenario_cvar("MPIR_CVAR_RACE_FILE", "/dev/null");
+    k->preempt_percent = k->seed % 3 ? 0 : 20;
+}
+
+static void near(struct sim_knobs *k)
+{
+    watched(k);
+    k->nodes = 1;
+}
+
+static void far(struct sim_knobs *k)
+{
+    watched(k);
+    k->nodes = k->ranks;
+    k->ordered = 1;
+}
+
+const struct scenario scenarios_race_few[] = {
+    {"race-few-near", 2, 1, few, NULL, near},
+    {"race-few-far", 2, 1, few, NULL, far},
+    {"race-kept-near", 3, 1, kept, NULL, near},
+    {"race-kept-far", 3, 1, kept, NULL, far},
+    {NULL, 0, 0, NULL, NULL, NULL},
+};
