@@ -60,8 +60,9 @@ static int read_all(struct rw *w)
 }
 
 /* The last rank locks rank 0 exclusively until it has had its turns; all others lock all.  Each of
- * them may pass it once while it waits.  What they take between its look at the count and its
- * request is counted too, so the median is judged; the library's own count is exact. */
+ * them may pass it once while it is queued: main() judges rma_lock_wait_max, which says so exactly.
+ * From outside that shows less well.  Before it is queued the writer looks at the lock for some
+ * microseconds, in which each may take it tens of times. */
 static void one_writer(struct rw *w)
 {
     int64_t wait[TURNS];
@@ -82,7 +83,7 @@ static void one_writer(struct rw *w)
         }
         counted(STOP, 1);
         qsort(wait, TURNS, sizeof *wait, ascending);
-        MUST(wait[TURNS / 2] <= 8 * others, "half of the waits: %lld acquisitions by %d others",
+        MUST(wait[TURNS / 2] <= 100 * others, "half of the waits: %lld acquisitions by %d others",
              (long long)wait[TURNS / 2], others);
     }
     MPI_Barrier(w->comm);
