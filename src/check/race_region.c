@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_BITS = 12, SPAN_BITS = 21, MOST_NODES = 16, PAGES_OF_SPAN = 512, LOOK_AHEAD = 64,
-       MOST_RECORDS = 16384 };
+enum { PAGE_BITS = 12, SPAN_BITS = 21, MOST_NODES = 16, PAGES_OF_SPAN = 512, LOOK_AHEAD = 64 };
 enum level { PAGE, SPAN, ROOT };
 
 struct race_node {
@@ -28,22 +27,6 @@ struct race_node {
 };
 
 static const int bits_of[] = {[PAGE] = PAGE_BITS, [SPAN] = SPAN_BITS, [ROOT] = 63};
-
-/* --- batches ---------------------------------------------------------------------------------- */
-
-struct race_batch *race_batch_ref(struct race_batch *b)
-{
-    b->refs++;
-    return b;
-}
-
-void race_batch_drop(struct race_batch *b)
-{
-    if (--b->refs)
-        return;
-    race_view_drop(b->view);
-    free(b);
-}
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
@@ -71,6 +54,14 @@ static int64_t batch_bytes(const struct race_batch *b)
                      (b->view ? sizeof *b->view + b->view->n * sizeof *b->view->e : 0));
 }
 
+/* Of a node before it is closed. */
+static uint32_t most_records(const struct race_region *g)
+{
+    enum { LEAST = 64, EACH = 1024 };
+    size_t n = g->budget / EACH;
+    return n < LEAST ? LEAST : n < UINT32_MAX / 4 ? (uint32_t)n : UINT32_MAX / 4;
+}
+
 static struct race_node *node_make(struct race_region *g, enum level level, uint64_t index)
 {
     struct race_node *n = node_find(g, level, index);
@@ -86,7 +77,7 @@ static struct race_node *node_make(struct race_region *g, enum level level, uint
     }
     n->index = index;
     n->level = level;
-    n->most = MOST_RECORDS;
+    n->most = most_records(g);
     n->number = ++g->made;
     if (above)
         above->open[index / 64 % 8] |= 1ull << (index & 63);
@@ -360,7 +351,7 @@ static struct race_batch *batch_of_both(const struct race_batch *a, const struct
 static int same_sort(const struct race_rec *a, const struct race_rec *b)
 {
     return a->batch->tid == b->batch->tid && a->batch->closer == b->batch->closer &&
-           a->deed.kind == b->deed.kind &&
+           a->deed.kind == b->deed.kind && !((a->deed.flags ^ b->deed.flags) & RACE_BUFFER) &&
            a->deed.op == b->deed.op && a->deed.elem == b->deed.elem;
 }
 
@@ -421,8 +412,8 @@ static int make_room(struct race_region *g)
     return !g->full;
 }
 
-/* Each access is tested against all records of a node: their number is bounded, unless they are
- * open, or of many sorts. */
+/* Each access is tested against all records of a node: their number is kept low where merging
+ * helps. */
 static void close_long(struct race_region *g, const struct race_lane *l)
 {
     uint64_t first, last;
@@ -431,7 +422,7 @@ static void close_long(struct race_region *g, const struct race_lane *l)
         struct race_node *n = node_find(g, level, i);
         if (n && n->n > n->most) {
             node_close(g, n);
-            n->most = 2 * n->n > MOST_RECORDS ? 2 * n->n : MOST_RECORDS;
+            n->most = 2 * n->n > most_records(g) ? 2 * n->n : most_records(g);
         }
     }
 }
@@ -482,7 +473,8 @@ void race_region_add(struct race_region *g, const struct race_rec *r)
     free(w.drop);
     if (!make_room(g) || !rec_keep(g, r))
         g->n.lost++;
-    close_long(g, &r->lane);
+    if (!g->ordered)
+        close_long(g, &r->lane);
 }
 
 /* All records, each once, in an array that stays while they go. */
@@ -523,6 +515,7 @@ static void purge(struct race_region *g)
         for (struct map_entry *e; keys && (e = map_next(&g->nodes, &at)) != NULL;) {
             struct race_node *node = e->value;
             uint64_t below = 0;
+            node->most = most_records(g);
             for (int i = 0; i < PAGES_OF_SPAN / 64; i++)
                 below |= node->open[i];
             if (!node->n && !below && node->level == (enum level)level)

@@ -191,15 +191,18 @@ void race_ordered(void *arg, const struct race_rec *early, const struct race_rec
 void race_summary(void)
 {
     struct race *r = proc->race;
-    int64_t v[5] = {(int64_t)r->races, (int64_t)r->values, (int64_t)r->possible,
-                    (int64_t)r->region.n.lost, (int64_t)r->hasty};
-    if (coll_allreduce_i64(v, 5, COLL_SUM, proc->obj->world) || race_rank())
+    int64_t v[6] = {(int64_t)r->races,         (int64_t)r->values, (int64_t)r->possible,
+                    (int64_t)r->region.n.lost, (int64_t)r->hasty,  (int64_t)r->region.n.closed};
+    if (coll_allreduce_i64(v, 6, COLL_SUM, proc->obj->world) || race_rank())
         return;
     if (v[0] || v[1] || v[3])
         race_line("race checker: %lld race%s, %lld of uncertain value, %lld possible; "
                   "%lld accesses found no memory (MPIR_CVAR_RACE_MEM)",
                   (long long)v[0], v[0] == 1 ? "" : "s", (long long)v[1], (long long)v[2],
                   (long long)v[3]);
+    if (v[5] && v[2])
+        race_line("race checker: %lld possible; accesses were merged: a larger MPIR_CVAR_RACE_MEM "
+                  "may show which of these are races", (long long)v[2]);
     if (v[4])
         race_line("race checker: %lld verdict%s found no room to wait for the end of the phase: "
                   "only possible", (long long)v[4], v[4] == 1 ? "" : "s");

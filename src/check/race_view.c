@@ -1,4 +1,5 @@
-/* race_view.c - what threads know of each other. Views are immutable and shared. */
+/* race_view.c - what threads know of each other. Views are immutable and shared; so are batches of
+ * accesses that have one. */
 #include "check/race_types.h"
 
 #include <stdlib.h>
@@ -101,4 +102,20 @@ int race_view_holds(const struct race_view *a, const struct race_view *b, uint32
         if (b->e[i].tid != self && race_view_of(a, b->e[i].tid) < b->e[i].clock)
             return 0;
     return 1;
+}
+
+/* --- batches ---------------------------------------------------------------------------------- */
+
+struct race_batch *race_batch_ref(struct race_batch *b)
+{
+    b->refs++;
+    return b;
+}
+
+void race_batch_drop(struct race_batch *b)
+{
+    if (--b->refs)
+        return;
+    race_view_drop(b->view);
+    free(b);
 }

@@ -459,14 +459,63 @@ START_TEST(what_does_not_hide)
 }
 END_TEST
 
+static void look(void *arg, const struct race_rec *early, const struct race_rec *late)
+{
+}
+
+/* A graph has all that there is memory for. */
+START_TEST(a_graph_closes_no_page)
+{
+    enum { GETS = 200 };
+    struct race_region g;
+    int told = 0;
+    race_region_init(&g, 128 * 1024, count, &told); /* 128 records in a page */
+    g.ordered = look;
+    for (uint64_t i = 0; i < GETS; i++) {
+        struct race_batch *b = batch(0, 2 * i + 1, 2 * i + 2);
+        struct race_rec r = {.lane = {64, 8, 0, 1}, .batch = b, .weight = 1,
+                             .deed = {.kind = RACE_GET, .esize = 1}};
+        b->view_no = i;
+        race_region_add(&g, &r);
+        race_batch_drop(b);
+    }
+    ck_assert_uint_eq(g.n.records, GETS);
+    ck_assert_uint_eq(g.n.closed, 0);
+    race_region_free(&g);
+}
+END_TEST
+
+/* Of one process a thread's store and its buffer lie side by side, and become no hull: a store of
+ * another thread into the buffer is told. */
+START_TEST(a_buffer_is_no_part_of_a_hull_of_stores)
+{
+    struct race_region g;
+    int told = 0;
+    race_region_init(&g, SIZE_MAX, count, &told);
+    g.ranks = 1;
+    const uint64_t at[] = {64, 72, 1 << 20, 72}; /* with the third one memory is short */
+    for (uint32_t i = 0; i < 4; i++) {
+        struct race_batch *b = batch(i / 2, 1, 2);
+        struct race_rec r = {.lane = {at[i], 8, 0, 1}, .batch = b, .weight = 1,
+                             .deed = {.kind = RACE_STORE, .esize = 1}};
+        r.deed.flags = i == 1 ? RACE_BUFFER : 0;
+        g.budget = i < 2 ? SIZE_MAX : 1;
+        race_region_add(&g, &r);
+        race_batch_drop(b);
+    }
+    ck_assert_int_eq(told, 1);
+    race_region_free(&g);
+}
+END_TEST
+
 /* Gets of one word, each with more knowledge than the one before, so that none hides another: their
  * number has a bound, and a race with them is only possible then. */
 START_TEST(a_long_page_is_closed)
 {
-    enum { GETS = 20000, BOUND = 16384 };
+    enum { GETS = 20000, BOUND = 16384 }; /* one for each KiB */
     struct race_region g;
     int told = 0;
-    race_region_init(&g, SIZE_MAX, count_possible, &told);
+    race_region_init(&g, BOUND * 1024, count_possible, &told);
     for (uint64_t i = 0; i <= GETS; i++) {
         uint32_t tid = i == GETS;
         struct race_batch *b = batch(tid, 2 * i + 1, 2 * i + 2);
@@ -561,6 +610,8 @@ Suite *suite_race_region(void)
     tcase_add_test(t, each_order_that_is_told_holds);
     tcase_add_test(t, starved);
     tcase_add_test(t, a_long_page_is_closed);
+    tcase_add_test(t, a_graph_closes_no_page);
+    tcase_add_test(t, a_buffer_is_no_part_of_a_hull_of_stores);
     tcase_add_test(t, where_memory_lies_decides_nothing);
     tcase_add_test(t, a_loop_of_put_and_flush_is_one_record);
     tcase_add_test(t, two_puts_without_a_flush);
