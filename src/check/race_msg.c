@@ -32,55 +32,6 @@ struct clock_msg {
     uint64_t win; /* 0: before a message */
     uint32_t number, unused;
 }; /* the view */
-struct view_msg {
-    uint64_t floor;
-    uint32_t n, cut;
-};
-
-/* --- views as bytes --------------------------------------------------------------------------- */
-
-void *race_pack(const void *head, size_t head_len, const struct race_view *v, size_t max,
-                size_t *len)
-{
-    size_t least = head_len + sizeof(struct view_msg), room = max > least ? max - least : 0;
-    struct view_msg m = {.floor = v ? v->floor : 0, .n = v ? v->n : 0};
-    if (m.n * sizeof(struct race_entry) > room) {
-        m.n = (uint32_t)(room / sizeof(struct race_entry));
-        m.cut = 1;
-        pvar_set_add(pvar_proc(), PVAR_RACE_VIEWS_CUT, 1);
-    }
-    *len = head_len + sizeof m + m.n * sizeof(struct race_entry);
-    char *b = malloc(*len);
-    if (!b)
-        race_no_memory();
-    memcpy(b, head, head_len);
-    memcpy(b + head_len, &m, sizeof m);
-    if (m.n)
-        memcpy(b + head_len + sizeof m, v->e, m.n * sizeof(struct race_entry));
-    return b;
-}
-
-struct race_view *race_unpack(const void *bytes, size_t len, size_t *used, int *cut)
-{
-    struct view_msg m;
-    uint32_t last = 0;
-    if (len < sizeof m)
-        return NULL;
-    memcpy(&m, bytes, sizeof m);
-    *used = sizeof m + m.n * sizeof(struct race_entry);
-    *cut = (int)m.cut;
-    if (*used > len)
-        return NULL;
-    const struct race_entry *e = (const void *)((const char *)bytes + sizeof m);
-    for (uint32_t i = 0; i < m.n; i++) {
-        struct race_entry one;
-        memcpy(&one, e + i, sizeof one);
-        if (one.tid >= proc->race->tids || (i && one.tid <= last))
-            return NULL;
-        last = one.tid;
-    }
-    return race_view_make(m.floor, e, m.n);
-}
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
@@ -403,8 +354,7 @@ static struct race_rec rec_at(const char *msg, uint32_t i, struct race_batch *b)
     return rec_of(&w, b, 0);
 }
 
-/* Does each access of the newer message hide that of the older one? What is complete between the
- * two would have been sent between them. */
+/* Does each access of the newer message hide that of the older one, at the same place? */
 static int hides(const char *old, const char *now)
 {
     struct records_msg a, b;
@@ -417,24 +367,59 @@ static int hides(const char *old, const char *now)
     int all = a.win == b.win && a.n == b.n && b.done != RACE_OPEN;
     for (uint32_t i = 0; all && i < a.n; i++) {
         const struct race_rec r = rec_at(old, i, &x), s = rec_at(now, i, &y);
-        all = race_pair_dominated(&r, &s);
+        all = r.site == s.site && r.call == s.call && race_pair_dominated(&r, &s);
     }
     return all;
 }
 
-/* Rule D before the older accesses have left: the newer ones take their place in the queue. So a
- * loop that looks at one word fills no queue. */
-static int replaces_last(int world, const void *bytes, size_t len)
+/* Thread of this process whose clock is the end of m. */
+static uint32_t closer_of(const struct records_msg *m)
 {
-    const struct race_peer *p = race_peer_of(world);
-    if (!p || list_empty(&p->posts) || proc->race->region.ordered || !am_ordered(world))
+    return (m->closer ? m->closer - 1 : m->tid) / (uint32_t)boot_size();
+}
+
+/* Records, or their end, follow what was sent before. */
+static void note_end(struct race_peer *p, uint32_t closer, uint64_t end)
+{
+    uint64_t *ended = &p->ended[p->last_closer];
+    *ended = p->last_end > *ended ? p->last_end : *ended;
+    p->last_closer = closer;
+    p->last_end = end == RACE_OPEN ? 0 : end;
+}
+
+/* Rule D before the older accesses have left: the newer ones take their place in the queue. So a
+ * loop that looks at one word fills no queue. The older ones are tested against nothing then: what
+ * the thread sent before them was complete when they were issued, and what is sent later meets the
+ * newer ones. */
+static int replaces_last(struct race_peer *p, const struct records_msg *m, const void *bytes,
+                         size_t len)
+{
+    if (list_empty(&p->posts) || proc->race->region.ordered || !am_ordered(p->world))
         return 0;
     struct race_post *last = LIST_OBJ(p->posts.prev, struct race_post, link);
+    struct records_msg was;
     if (last->type != RACE_RECORDS || last->len != len || !hides(last->bytes, bytes))
         return 0;
+    memcpy(&was, last->bytes, sizeof was);
+    if (p->ended[was.tid / (uint32_t)boot_size()] > was.issued)
+        return 0;
     memcpy(last->bytes, bytes, len);
-    proc->race->region.n.dropped += ((const struct records_msg *)bytes)->n;
+    p->last_end = m->done;
+    p->last_closer = closer_of(m);
+    proc->race->region.n.dropped += m->n;
     return 1;
+}
+
+static void send_records(int world, const struct records_msg *m, const void *bytes, size_t len)
+{
+    struct race_peer *p = race_peer_of(world);
+    if (!p)
+        race_no_memory();
+    if (replaces_last(p, m, bytes, len))
+        return;
+    note_end(p, closer_of(m), m->done);
+    proc->race->acks++;
+    race_msg_send(world, RACE_RECORDS, bytes, len);
 }
 
 static void send_part(struct race_win *x, const struct race_target *t, const struct race_pend *p,
@@ -448,12 +433,10 @@ static void send_part(struct race_win *x, const struct race_target *t, const str
     memcpy(h, m, sizeof *m);
     memcpy(h + sizeof *m, rec, n);
     void *b = race_pack(h, head, p->view, here ? SIZE_MAX / 2 : am_max(t->world), &len);
-    if (!here && !replaces_last(t->world, b, len)) {
-        proc->race->acks++;
-        race_msg_send(t->world, RACE_RECORDS, b, len);
-    } else if (here && !take_records(t->world, m, h + sizeof *m, (char *)b + head, len - head)) {
+    if (!here)
+        send_records(t->world, m, b, len);
+    else if (!take_records(t->world, m, h + sizeof *m, (char *)b + head, len - head))
         hold(x, t->world, RACE_RECORDS, b, len);
-    }
     free(b);
     free(h);
 }
@@ -482,6 +465,10 @@ void race_send_batch(struct race_win *x, const struct race_target *t, struct rac
         take_close(t->world, &c);
         return;
     }
+    struct race_peer *to = race_peer_of(t->world);
+    if (!to)
+        race_no_memory();
+    note_end(to, closer_of(&m), done);
     proc->race->acks++;
     race_msg_send(t->world, RACE_CLOSE, &c, sizeof c);
 }

@@ -119,6 +119,9 @@ struct race_peer {
     struct list link, posts; /* on race->busy while posts wait */
     int world;
     uint64_t sent_view, sent_clock; /* with the last CLOCK */
+    /* RECORDS and CLOSE: the greatest end of those before the last one, by thread here; the last */
+    uint64_t ended[RACE_THREADS], last_end;
+    uint32_t last_closer;           /* its thread here */
     int sent_any;
     struct race_view *heard; /* what came with CLOCKs and no receive has taken yet */
 };
@@ -257,6 +260,7 @@ void race_board_make(struct race_win *x);
 int race_on_release(int src, const void *msg, size_t len);
 int race_on_ask(int src, const void *msg, size_t len);
 int race_on_tell(int src, const void *msg, size_t len);
+/* race_wire.c */
 /* a view as bytes, from malloc, behind `head`; *len: all; never NULL */
 void *race_pack(const void *head, size_t head_len, const struct race_view *v, size_t max,
                 size_t *len);

@@ -65,6 +65,7 @@ static void looks(MPI_Win win, int rank)
         OK(MPI_Win_flush(0, win));
         most = waiting() > most ? waiting() : most;
     }
+    SIM_CHECK(rank == 0 || proc->race->acks >= (uint64_t)waiting());
     SIM_CHECK(most <= 2); /* before and after it learned from former holders of the lock */
     OK(MPI_Win_unlock_all(win));
 }
@@ -81,14 +82,29 @@ static void few(void *arg)
     gets(win, rank);
     looks(win, rank);
     OK(MPI_Barrier(MPI_COMM_WORLD));
-    SIM_CHECK(proc->race->races == (uint64_t)rank && proc->race->acks == 0);
+    SIM_CHECK(proc->race->races == (uint64_t)rank);
     OK(MPI_Win_free(&win));
+}
+
+/* One place each, wherever they are called. */
+#define ONE_PLACE static __attribute__((noinline)) void
+ONE_PLACE only_get(MPI_Win win, int at)
+{
+    int in;
+    OK(MPI_Get(&in, 1, MPI_INT, 0, at, 1, MPI_INT, win));
+    OK(MPI_Win_flush_local(0, win));
+}
+
+ONE_PLACE put(MPI_Win win, int at)
+{
+    int word = 0;
+    OK(MPI_Put(&word, 1, MPI_INT, 0, at, 1, MPI_INT, win));
+    OK(MPI_Win_flush_local(0, win));
 }
 
 static void get(MPI_Win win, int at)
 {
-    int in;
-    OK(MPI_Get(&in, 1, MPI_INT, 0, at, 1, MPI_INT, win));
+    only_get(win, at);
     OK(MPI_Win_flush(0, win));
 }
 
@@ -132,6 +148,47 @@ static void kept(void *arg)
     OK(MPI_Win_free(&win));
 }
 
+/* Rank 1 alone: a get beside a put before it, by two windows; a put beside a get that its request
+ * completes. What comes then hides the later one of the two, but not from the earlier one. */
+static void own(void *arg)
+{
+    int rank, in, *mem;
+    MPI_Win win[2];
+    MPI_Request r;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    OK(MPI_Win_allocate(16, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win[0]));
+    OK(MPI_Win_create(mem, 16, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win[1]));
+    for (int w = 0; w < 2; w++)
+        OK(MPI_Win_lock_all(0, win[w]));
+    if (rank == 0)
+        sim_compute(100 * TIMES);
+    for (int i = 0; rank == 1 && i < 5 * TIMES; i++)
+        get(win[0], 8 + i % 2 * 4);
+    for (int i = 0; rank == 1 && i < 2; i++) {
+        if (i == 0)
+            put(win[0], 0);
+        only_get(win[1], 0);
+        if (i == 0)
+            OK(MPI_Win_flush(0, win[0]));
+        OK(MPI_Win_flush(0, win[1]));
+    }
+    for (int i = 0; rank == 1 && i < 2; i++) {
+        if (i == 0)
+            OK(MPI_Rget(&in, 1, MPI_INT, 0, 4, 1, MPI_INT, win[0], &r));
+        put(win[0], 4);
+        if (i == 0)
+            OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+        OK(MPI_Win_flush(0, win[0]));
+    }
+    for (int w = 0; w < 2; w++)
+        OK(MPI_Win_unlock_all(win[w]));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    SIM_CHECK(proc->race->races == (rank ? 0u : 2u) && proc->race->possible == 0);
+    OK(MPI_Win_free(&win[1]));
+    OK(MPI_Win_free(&win[0]));
+}
+
 static void watched(struct sim_knobs *k)
 {
     scenario_cvar("MPIR_CVAR_RACE", "rma");
@@ -157,5 +214,7 @@ const struct scenario scenarios_race_few[] = {
     {"race-few-far", 2, 1, few, NULL, far},
     {"race-kept-near", 3, 1, kept, NULL, near},
     {"race-kept-far", 3, 1, kept, NULL, far},
+    {"race-kept-own-near", 2, 1, own, NULL, near},
+    {"race-kept-own-far", 2, 1, own, NULL, far},
     {NULL, 0, 0, NULL, NULL, NULL},
 };
