@@ -40,7 +40,7 @@ struct proc {
     struct check *check; /* NULL: collective calls are not compared */
     struct race *race;   /* NULL: one-sided operations are not watched */
     int ops_apart;       /* each one-sided call is looked at: race checker, buffers on devices */
-    struct say *say;     /* NULL: no report is asked for */
+    struct profile *profile; /* NULL: no report is asked for */
     struct api *api;
     struct var_room *var;
     struct tool *tool; /* MPI_T; may begin before MPI_Init and end after MPI_Finalize */

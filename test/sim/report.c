@@ -1,10 +1,10 @@
-/* report.c - the report (src/say) of two and of many ranks: rank 0 prints one short page that names
- * the true cause.  For it no process sends or keeps more than a tree of pages needs, whatever the
- * number of ranks. */
+/* report.c - the report (src/profile) of two and of many ranks: rank 0 prints one short page that
+ * names the true cause.  For it no process sends or keeps more than a tree of pages needs, whatever
+ * the number of ranks. */
 #include <stdio.h>
 
 #include "memory.h"
-#include "say/say_types.h"
+#include "profile/profile_types.h"
 #include "scripted.h"
 #include "sim_types.h"
 
@@ -41,10 +41,12 @@ static void program(void *arg)
 
 /* --- what it costs -------------------------------------------------------------------------- */
 
-void __real_say_gather(struct say_page *p);
-void __wrap_say_gather(struct say_page *p);
-void __real_say_page_print(const struct say_page *p, const char *name, struct say_text *out);
-void __wrap_say_page_print(const struct say_page *p, const char *name, struct say_text *out);
+void __real_profile_gather(struct profile_page *p);
+void __wrap_profile_gather(struct profile_page *p);
+void __real_profile_page_print(const struct profile_page *p, const char *name,
+                               struct profile_text *out);
+void __wrap_profile_page_print(const struct profile_page *p, const char *name,
+                               struct profile_text *out);
 
 /* In the binomial tree. */
 static int children_of(int rank, int size)
@@ -55,36 +57,37 @@ static int children_of(int rank, int size)
     return n;
 }
 
-void __wrap_say_gather(struct say_page *p)
+void __wrap_profile_gather(struct profile_page *p)
 {
     /* A page travels in pieces; beside them it is announced, asked for, and confirmed, and credits
      * go back. One that comes early is kept. */
-    enum { PIECE = 3072, PAGE = sizeof(struct say_page) / PIECE + 8, SLACK = 512 };
+    enum { PIECE = 3072, PAGE = sizeof(struct profile_page) / PIECE + 8, SLACK = 512 };
     int rank = sim_rank(), size = the_sim->k.ranks, children = children_of(rank, size);
     long before = sim_sent(rank, -1), held = memory_bytes(rank);
     SIM_CHECK(children <= 7 && (1 << children) <= 2 * size);
     (void)memory_most(rank);
-    __real_say_gather(p);
+    __real_profile_gather(p);
     long sent = sim_sent(rank, -1) - before, most = memory_most(rank) - held;
     sim_event("the report took %ld messages, %ld bytes; %d children", sent, most, children);
     SIM_CHECK(sent <= PAGE * (children + (rank > 0)));
-    SIM_CHECK(most <= children * (long)sizeof(struct say_page) + (children + 1) * SLACK);
+    SIM_CHECK(most <= children * (long)sizeof(struct profile_page) + (children + 1) * SLACK);
     seen.ended++;
 }
 
 /* The page is judged, and then not printed. */
-void __wrap_say_page_print(const struct say_page *p, const char *name, struct say_text *out)
+void __wrap_profile_page_print(const struct profile_page *p, const char *name,
+                               struct profile_text *out)
 {
-    __real_say_page_print(p, name, out);
-    struct say_advice advice[SAY_ADVICE];
-    int n = say_advise(p, advice), size = the_sim->k.ranks;
+    __real_profile_page_print(p, name, out);
+    struct profile_advice advice[PROFILE_ADVICE];
+    int n = profile_advise(p, advice), size = the_sim->k.ranks;
     if (the_sim->k.verbose)
         fputs(out->s, stdout);
     SIM_CHECK(p->ranks == size && !p->missing && seen.ended >= 1);
-    SIM_CHECK(say_lines(out) <= SAY_LINES);
+    SIM_CHECK(profile_lines(out) <= PROFILE_LINES);
     SIM_CHECK(n && !strcmp(advice[0].cause, "late-arrival"));
     SIM_CHECK(strstr(out->s, "late arrival at a barrier") != NULL);
-    const struct say_wait *barrier = NULL;
+    const struct profile_wait *barrier = NULL;
     uint64_t waits = 0, of_calls = 0;
     for (uint32_t i = 0; i < p->waits; i++) {
         waits += p->wait[i].ns;
@@ -92,7 +95,7 @@ void __wrap_say_page_print(const struct say_page *p, const char *name, struct sa
             (!barrier || p->wait[i].ns > barrier->ns))
             barrier = &p->wait[i];
     }
-    SIM_CHECK(barrier && say_late_rank(p, barrier) == size - 1);
+    SIM_CHECK(barrier && profile_late_rank(p, barrier) == size - 1);
     SIM_CHECK(barrier->ns > (uint64_t)(size - 1) * ROUNDS * LATE * 900);
     for (uint32_t i = 0; i < p->calls; i++)
         of_calls += p->call[i].ns;

@@ -23,9 +23,9 @@
 #include "obj/attr.h"
 #include "obj/errhandler.h"
 #include "p2p/p2p.h"
+#include "profile/profile.h"
 #include "progress/progress.h"
 #include "rma/rma.h"
-#include "say/say.h"
 #include "var/var.h"
 
 /* The signatures are given from outside; not every function needs all of its own. */
@@ -96,7 +96,7 @@ static const struct {
     {"io", io_init, io_finalize},
     {"check", check_init, check_finalize},
     {"the race checker", race_init, race_finalize},
-    {"the report", say_init, say_finalize},
+    {"the report", profile_init, profile_finalize},
 };
 enum { ROOMS = sizeof rooms / sizeof *rooms };
 
@@ -306,7 +306,7 @@ int api_stop(void)
     int err = attr_delete_all(OBJ_COMM, self->obj.handle, &self->attrs);
     if (err)
         return err;
-    say_ending();
+    profile_ending();
     race_ending();
     check_ending();
     progress_async_stop();

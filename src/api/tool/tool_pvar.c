@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "api/tool/tool.h"
+#include "profile/profile.h"
 #include "rma/rma.h"
-#include "say/say.h"
 #include "var/var.h"
 
 /* The signatures are given from outside; not every function needs all of its own. */
@@ -176,7 +176,7 @@ int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void *object
     h->index = row;
     h->window = bound ? *(MPI_Win *)object : MPI_WIN_NULL;
     if (row >= PVAR_RMA_WAIT_LOCK && row <= PVAR_RMA_WAIT_POOL)
-        say_time_waits();
+        profile_time_waits();
     list_push(&session->handles, &h->link);
     *handle = h;
     *count = 1;

@@ -1,19 +1,20 @@
-/* say.h - where the time of the job went (MPIR_CVAR_REPORT, MPIR_CVAR_TRACE;
+/* profile.h - where the time of the job went (MPIR_CVAR_REPORT, MPIR_CVAR_TRACE;
  * doc/howto/see-what-it-does.md).
  *
  *   progress_wait() --- a wait that lasts, is over ---> sums by call, place, window, reason, peer
  *   a thread that looks each millisecond -------------> computing, working in MPI, waiting
  *   MPI_Finalize --- the sums go up a binomial tree --> rank 0 prints one page, and advice
  *
- * proc->say is NULL while MPIR_CVAR_REPORT is 0 and MPIR_CVAR_TRACE is empty. trace.h has more. */
-#ifndef SAY_SAY_H
-#define SAY_SAY_H
+ * proc->profile is NULL while MPIR_CVAR_REPORT is 0 and MPIR_CVAR_TRACE is empty. trace.h has
+ * more. */
+#ifndef PROFILE_PROFILE_H
+#define PROFILE_PROFILE_H
 
-int say_init(void); /* 0 or -errno */
+int profile_init(void); /* 0 or -errno */
 /* MPI_Finalize, before any barrier of it. Waits. */
-void say_ending(void);
-void say_finalize(void);
+void profile_ending(void);
+void profile_finalize(void);
 /* From now on waits for windows are timed for MPI_T, if MPI runs. */
-void say_time_waits(void);
+void profile_time_waits(void);
 
 #endif

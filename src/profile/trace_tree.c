@@ -14,8 +14,8 @@
 #include "dt/dt.h"
 #include "obj/obj.h"
 #include "p2p/p2p.h"
+#include "profile/trace_ring.h"
 #include "rma/rma.h"
-#include "say/trace_ring.h"
 
 enum { TAG_CLOCK = INT_MIN + 66, TAG_CHUNK = INT_MIN + 67, PINGS = 8 };
 
@@ -155,7 +155,7 @@ static void pass_wins(struct gather *g)
     begin(g, TRACE_WINS_PART);
     g->c->lost = n > t->room ? n - t->room : 0;
     for (uint64_t i = 0; i < t->wins && i < TRACE_WINS; i++, g->c->n++)
-        memcpy(g->c->u.win[i], t->win[i].name, SAY_NAME);
+        memcpy(g->c->u.win[i], t->win[i].name, PROFILE_NAME);
     pass(g);
 }
 

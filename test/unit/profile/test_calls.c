@@ -1,5 +1,5 @@
-/* test_calls.c - say/calls.c: each call is counted once, whatever the number of places and threads;
- * locks are timed from one call to the other. */
+/* test_calls.c - profile/calls.c: each call is counted once, whatever the number of places and
+ * threads; locks are timed from one call to the other. */
 #include "unit.h"
 
 #include <mpi.h>
@@ -9,52 +9,52 @@
 #include "base/proc.h"
 #include "base/sched.h"
 #include "obj/unit_obj.h"
+#include "profile/profile_types.h"
+#include "profile/trace.h"
 #include "rma/rma_types.h"
-#include "say/say_types.h"
-#include "say/trace.h"
 
 Suite *suite_calls(void);
 
 enum { THREADS = 3, PLACES = 700, ROUNDS = 20 };
 enum { OPEN = 16, HELD_NS = 1000000 }; /* locks that are timed at once; least time of one */
 
-static struct say *begun(void)
+static struct profile *begun(void)
 {
-    struct say *y = calloc(1, sizeof *y);
-    proc->say = y;
-    ck_assert_int_eq(say_calls_open(y), 0);
+    struct profile *y = calloc(1, sizeof *y);
+    proc->profile = y;
+    ck_assert_int_eq(profile_calls_open(y), 0);
     ck_assert_int_eq(report_asked(), 1);
     ck_assert_int_eq(trace_asked(), 0);
     return y;
 }
 
-static void end(struct say *y)
+static void end(struct profile *y)
 {
-    say_calls_close(y);
+    profile_calls_close(y);
     ck_assert_int_eq(report_asked(), 0);
     free(y);
-    proc->say = NULL;
+    proc->profile = NULL;
 }
 
 /* The calls that take most time stay, then those that are made most often; nothing gets lost. */
 START_TEST(calls_that_do_not_fit_are_added_up)
 {
-    struct say_page *p = calloc(1, sizeof *p);
-    struct say_call c = {.call = "MPI_Send"};
+    struct profile_page *p = calloc(1, sizeof *p);
+    struct profile_call c = {.call = "MPI_Send"};
     uint64_t calls = 0, ns = 0;
     for (int i = 1; i <= 100; i++) {
         c.site = (uint64_t)i;
         c.calls = (uint64_t)(i * 37 % 101);
         c.ns = i == 50 ? 7 : 0;
-        say_call_add(p->call, &p->calls, &c);
-        ck_assert_uint_le(p->calls, SAY_CALLS);
+        profile_call_add(p->call, &p->calls, &c);
+        ck_assert_uint_le(p->calls, PROFILE_CALLS);
     }
     c.site = 0; /* its place is not known */
     c.calls = 1000;
     c.ns = 1;
-    say_call_add(p->call, &p->calls, &c);
-    say_call_places(p);
-    say_page_sort(p);
+    profile_call_add(p->call, &p->calls, &c);
+    profile_call_places(p);
+    profile_page_sort(p);
     for (uint32_t i = 0; i < p->calls; i++) {
         calls += p->call[i].calls;
         ns += p->call[i].ns;
@@ -64,7 +64,7 @@ START_TEST(calls_that_do_not_fit_are_added_up)
     ck_assert_uint_eq(p->call[0].site, 50);
     ck_assert_uint_eq(p->call[0].calls, 50 * 37 % 101 + 1000);
     ck_assert_str_eq(p->call[1].call, "(others)");
-    ck_assert_uint_eq(p->calls, SAY_CALLS - 1); /* the one without a place had a place, too */
+    ck_assert_uint_eq(p->calls, PROFILE_CALLS - 1); /* the one without a place had a place, too */
     ck_assert_uint_eq(p->call[2].calls, 100);
     for (uint32_t i = 3; i < p->calls; i++)
         ck_assert_uint_lt(p->call[i].calls, p->call[i - 1].calls);
@@ -78,14 +78,14 @@ static void *count(void *arg)
     static const char *const call[] = {"MPI_Send", "MPI_Recv"};
     for (int i = 0; i < ROUNDS; i++)
         for (uintptr_t k = 1; k <= PLACES; k++)
-            say_called(call[k % 2], (const void *)(k * 16));
+            profile_called(call[k % 2], (const void *)(k * 16));
     return arg;
 }
 
 START_TEST(each_call_is_counted_once)
 {
-    struct say *y = begun();
-    struct say_page *p = calloc(1, sizeof *p);
+    struct profile *y = begun();
+    struct profile_page *p = calloc(1, sizeof *p);
     pthread_t thread[THREADS];
     uint64_t calls = 0;
     int threads = _i ? THREADS : 1;
@@ -95,7 +95,7 @@ START_TEST(each_call_is_counted_once)
     for (int i = 0; i < threads; i++)
         pthread_join(thread[i], NULL);
     proc->threaded = 0;
-    say_calls_of(p);
+    profile_calls_of(p);
     for (uint32_t i = 0; i < p->calls; i++)
         calls += p->call[i].calls;
     ck_assert_uint_eq(calls, (unsigned)threads * PLACES * ROUNDS);
@@ -132,10 +132,10 @@ static void pass(void)
         thread_pause(0);
 }
 
-static void locks_are(struct say *y, uint64_t win, uint64_t n, uint64_t seen)
+static void locks_are(struct profile *y, uint64_t win, uint64_t n, uint64_t seen)
 {
-    struct say_locks l = {0};
-    say_locks_of(y, win, &l);
+    struct profile_locks l = {0};
+    profile_locks_of(y, win, &l);
     ck_assert_uint_eq(l.n, n);
     ck_assert_uint_ge(l.ns, n * HELD_NS);
     ck_assert_uint_eq(l.seen, seen);
@@ -144,25 +144,25 @@ static void locks_are(struct say *y, uint64_t win, uint64_t n, uint64_t seen)
 /* One lock more than has a place is not timed, and takes nothing from the others. */
 START_TEST(locks_are_timed)
 {
-    struct say *y = begun();
+    struct profile *y = begun();
     struct rma_win *w = win_new(5), *other = win_new(6);
     for (int i = 0; i < OPEN; i++)
-        say_locked(handle(w), i);
-    say_locked(handle(other), 0);
-    struct say_held *held = y->holding;
+        profile_locked(handle(w), i);
+    profile_locked(handle(other), 0);
+    struct profile_held *held = y->holding;
     ck_assert_ptr_nonnull(held);
     held->seen++;
-    say_lock_waited(y, 5);
+    profile_lock_waited(y, 5);
     pass();
-    say_unlocking(handle(other), 0);
+    profile_unlocking(handle(other), 0);
     ck_assert_ptr_eq(y->holding, held);
     for (int i = 0; i < OPEN; i++)
-        say_unlocking(handle(w), i);
+        profile_unlocking(handle(w), i);
     ck_assert_ptr_null(y->holding);
-    say_locked(handle(other), 0); /* there is room again */
+    profile_locked(handle(other), 0); /* there is room again */
     ck_assert(y->holding && y->holding != held);
     pass();
-    say_unlocking(handle(other), 0);
+    profile_unlocking(handle(other), 0);
     locks_are(y, 5, OPEN, 1);
     locks_are(y, 5, 0, 0); /* forgotten */
     locks_are(y, 6, 1, 0);
@@ -175,26 +175,26 @@ END_TEST
 /* The sampler looks at no window that is gone, and goes on with one that is still locked. */
 START_TEST(a_window_is_freed_while_locked)
 {
-    struct say *y = begun();
+    struct profile *y = begun();
     struct rma_win *w = win_new(5), *other = win_new(6);
-    say_locked(handle(other), 1);
-    struct say_held *held = y->holding;
+    profile_locked(handle(other), 1);
+    struct profile_held *held = y->holding;
     for (int i = 0; i < OPEN; i++) /* the last one has no place */
-        say_locked(handle(w), i);
+        profile_locked(handle(w), i);
     ck_assert(y->holding && y->holding != held);
     locks_are(y, 5, 0, 0);
     ck_assert_ptr_eq(y->holding, held);
     MPI_Win gone = handle(w);
     win_del(w);
-    say_unlocking(gone, 0);
+    profile_unlocking(gone, 0);
     ck_assert_ptr_eq(y->holding, held);
-    say_locked(handle(other), 2);
+    profile_locked(handle(other), 2);
     pass();
-    say_unlocking(handle(other), 1);
-    say_unlocking(handle(other), 2);
+    profile_unlocking(handle(other), 1);
+    profile_unlocking(handle(other), 2);
     ck_assert_ptr_null(y->holding);
     locks_are(y, 6, 2, 0);
-    say_locked(handle(other), 1);
+    profile_locked(handle(other), 1);
     locks_are(y, 6, 0, 0); /* the only one that is held */
     ck_assert_ptr_null(y->holding);
     win_del(other);
@@ -204,7 +204,7 @@ END_TEST
 
 Suite *suite_calls(void)
 {
-    Suite *s = suite_create("say/calls");
+    Suite *s = suite_create("profile/calls");
     TCase *t = tcase_create("calls"), *locks = tcase_create("locks");
     tcase_add_checked_fixture(locks, obj_up, obj_down);
     tcase_add_test(locks, locks_are_timed);

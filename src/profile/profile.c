@@ -1,6 +1,6 @@
-/* say.c - the begin and the end of a report and of a trace, and the observer of waits that both
+/* profile.c - the begin and the end of a report and of a trace, and the observer of waits that both
  * share with MPI_T. */
-#include "say/trace_ring.h"
+#include "profile/trace_ring.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,14 +17,14 @@
 #include "check/site.h"
 #include "rma/rma.h"
 
-_Static_assert(offsetof(struct say, trace) == offsetof(struct say_asks, trace) &&
-                   offsetof(struct say, calls) == offsetof(struct say_asks, calls),
-               "trace_asked() and report_asked() read a struct say as a struct say_asks");
+_Static_assert(offsetof(struct profile, trace) == offsetof(struct profile_asks, trace) &&
+                   offsetof(struct profile, calls) == offsetof(struct profile_asks, calls),
+               "trace_asked() and report_asked() read a struct profile as a struct profile_asks");
 
 /* The wait goes on anyway, so that the search costs nothing. */
 static void wait_lasts(struct progress_seen *s)
 {
-    if (proc->say && cvar.report && !s->site)
+    if (proc->profile && cvar.report && !s->site)
         s->site = site_here();
 }
 
@@ -35,23 +35,23 @@ static void wait_over(const struct progress_seen *seen)
         rma_win_waited(s.of, s.why, s.until - s.since);
     if (s.of && s.peer < 0) /* several were waited for */
         s.peer = rma_win_came_last(s.of, s.why);
-    if (proc->say && cvar.report)
-        say_note(&s);
-    if (proc->say && proc->say->trace)
-        trace_wait(proc->say->trace, &s);
+    if (proc->profile && cvar.report)
+        profile_note(&s);
+    if (proc->profile && proc->profile->trace)
+        trace_wait(proc->profile->trace, &s);
 }
 
 static void win_closed(struct rma_win *w)
 {
     if (cvar.report)
-        say_win_closed(w);
-    if (proc->say->trace)
-        trace_win_closed(proc->say->trace, w);
+        profile_win_closed(w);
+    if (proc->profile->trace)
+        trace_win_closed(proc->profile->trace, w);
 }
 
 static void has_state(struct rma_win *w, int world, const char *state)
 {
-    trace_state(proc->say->trace, w, world, state);
+    trace_state(proc->profile->trace, w, world, state);
 }
 
 static int traces(void)
@@ -59,7 +59,7 @@ static int traces(void)
     return cvar.trace && *cvar.trace && !sched;
 }
 
-void say_time_waits(void)
+void profile_time_waits(void)
 {
     static const struct progress_observer observer = {wait_lasts, wait_over};
     if (proc->progress && proc->rma)
@@ -75,7 +75,7 @@ static void describe(struct where_wait *w, const void *of)
         rma_win_about(of, w->about, sizeof w->about);
 }
 
-int say_init(void)
+int profile_init(void)
 {
     if (!sched) {
         progress_on_lasting(describe);
@@ -83,27 +83,27 @@ int say_init(void)
     }
     if ((!cvar.report && !traces()) || boot_first()) /* the first job's alone */
         return 0;
-    struct say *y = calloc(1, sizeof *y);
+    struct profile *y = calloc(1, sizeof *y);
     if (!y)
         return -ENOMEM;
     y->began = time_now();
-    y->delayed = say_delayed();
-    proc->say = y;
+    y->delayed = profile_delayed();
+    proc->profile = y;
     rma_on_free(win_closed);
-    say_time_waits();
+    profile_time_waits();
     int err = traces() ? trace_open(&y->trace) : 0;
-    if (!err && cvar.report && !sched && say_calls_open(y))
+    if (!err && cvar.report && !sched && profile_calls_open(y))
         err = -ENOMEM;
     if (y->trace)
         rma_on_state(has_state);
     if (!err && cvar.report && !sched)
-        err = say_sample_start(&y->sampler);
+        err = profile_sample_start(&y->sampler);
     if (err)
-        say_finalize();
+        profile_finalize();
     return err;
 }
 
-static void write_all(int fd, const struct say_text *t, const char *name)
+static void write_all(int fd, const struct profile_text *t, const char *name)
 {
     for (size_t at = 0; at < t->n;) {
         ssize_t n = write(fd, t->s + at, t->n - at);
@@ -117,13 +117,13 @@ static void write_all(int fd, const struct say_text *t, const char *name)
     }
 }
 
-static void print(const struct say_page *p)
+static void print(const struct profile_page *p)
 {
-    struct say_text page = {NULL, 0, 0}, json = {NULL, 0, 0};
+    struct profile_text page = {NULL, 0, 0}, json = {NULL, 0, 0};
     const char *file = cvar.report_file;
-    say_page_print(p, program_invocation_short_name, &page);
+    profile_page_print(p, program_invocation_short_name, &page);
     write_all(STDERR_FILENO, &page, "standard error");
-    say_free(&page);
+    profile_free(&page);
     if (!file || !*file)
         return;
     int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -131,15 +131,15 @@ static void print(const struct say_page *p)
         log_warn("MPIR_CVAR_REPORT_FILE: %s: %s", file, strerror(errno));
         return;
     }
-    say_json_print(p, program_invocation_short_name, &json);
+    profile_json_print(p, program_invocation_short_name, &json);
     write_all(fd, &json, file);
-    say_free(&json);
+    profile_free(&json);
     close(fd);
 }
 
 static void trace_window_here(struct rma_win *w)
 {
-    trace_win_closed(proc->say->trace, w);
+    trace_win_closed(proc->profile->trace, w);
 }
 
 static void drop_chunk(void *to, struct trace_chunk *c)
@@ -155,10 +155,12 @@ static void trace_written(struct trace_file *f)
         log_warn("the trace cannot be written to %s: %s", cvar.trace, strerror(-err));
     else if (lost)
         log_warn("the trace in %s has the newest events only; %llu earlier ones are lost: "
-                 "MPIR_CVAR_TRACE_EVENTS keeps more", cvar.trace, (unsigned long long)lost);
+                 "MPIR_CVAR_TRACE_EVENTS keeps more",
+                 cvar.trace, (unsigned long long)lost);
     if (!err && !trace_calls_seen())
         log_warn("the trace in %s has waits only: the program does not load the library that "
-                 "traces calls (mpiexec -trace; doc/howto/see-what-it-does.md)", cvar.trace);
+                 "traces calls (mpiexec -trace; doc/howto/see-what-it-does.md)",
+                 cvar.trace);
 }
 
 /* All take part, also where rank 0 cannot write. */
@@ -176,12 +178,12 @@ static void trace_ending(struct trace *t)
         trace_written(f);
 }
 
-void say_ending(void)
+void profile_ending(void)
 {
-    struct say *y = proc->say;
+    struct profile *y = proc->profile;
     if (!y)
         return;
-    say_sample_stop(&y->sampler);
+    profile_sample_stop(&y->sampler);
     progress_observe(NULL);
     rma_on_free(NULL);
     rma_on_state(NULL);
@@ -190,26 +192,26 @@ void say_ending(void)
     if (!cvar.report)
         return;
     /* All take part, with or without memory: a child waits for its parent. */
-    struct say_page *p = calloc(1, sizeof *p);
+    struct profile_page *p = calloc(1, sizeof *p);
     if (p)
-        say_page_of(p);
-    say_gather(p);
+        profile_page_of(p);
+    profile_gather(p);
     if (p && boot_rank() == 0) {
-        say_places(p);
-        say_call_places(p);
-        say_page_sort(p);
-        say_page_places(p);
+        profile_places(p);
+        profile_call_places(p);
+        profile_page_sort(p);
+        profile_page_places(p);
         print(p);
     }
     free(p);
 }
 
-void say_finalize(void)
+void profile_finalize(void)
 {
-    struct say *y = proc->say;
+    struct profile *y = proc->profile;
     if (!y)
         return;
-    say_sample_stop(&y->sampler);
+    profile_sample_stop(&y->sampler);
     if (proc->progress)
         progress_observe(NULL);
     if (proc->rma) {
@@ -217,7 +219,7 @@ void say_finalize(void)
         rma_on_state(NULL);
     }
     trace_close(y->trace);
-    say_calls_close(y);
+    profile_calls_close(y);
     free(y);
-    proc->say = NULL;
+    proc->profile = NULL;
 }

@@ -1,6 +1,6 @@
 /* advice.c - what the sums mean: a cause, its evidence, a remedy.  Each rule asks for a share of
  * the run that no chance makes; a program that is well gets no advice. */
-#include "say/say_types.h"
+#include "profile/profile_types.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -12,37 +12,38 @@ enum { POOL_FROM = 5, LOCK_FROM = 10, FLUSH_FROM = 10, LATE_FROM = 15, MESSAGE_F
 enum { LOCK_HELD_NS = 20000 };
 
 struct view {
-    const struct say_page *p;
-    struct say_advice *out;
+    const struct profile_page *p;
+    struct profile_advice *out;
     int n;
 };
 
-static double share(const struct say_page *p, uint64_t ns)
+static double share(const struct profile_page *p, uint64_t ns)
 {
     return p->all_run ? 100.0 * (double)ns / (double)p->all_run : 0;
 }
 
-static double mean_us(const struct say_wait *w)
+static double mean_us(const struct profile_wait *w)
 {
     return w->n ? (double)w->ns / (double)w->n / 1e3 : 0;
 }
 
 /* NULL: it has been given, or there is no room. */
-static struct say_advice *next(struct view *v, const char *cause)
+static struct profile_advice *next(struct view *v, const char *cause)
 {
     for (int i = 0; i < v->n; i++)
         if (!strcmp(v->out[i].cause, cause))
             return NULL;
-    if (v->n == SAY_ADVICE)
+    if (v->n == PROFILE_ADVICE)
         return NULL;
-    struct say_advice *a = &v->out[v->n++];
+    struct profile_advice *a = &v->out[v->n++];
     memset(a, 0, sizeof *a);
     a->cause = cause;
     return a;
 }
 
 /* Time of all waits for this reason, and the longest of them. */
-static uint64_t sum_of(const struct say_page *p, enum progress_why why, const struct say_wait **top)
+static uint64_t sum_of(const struct profile_page *p, enum progress_why why,
+                       const struct profile_wait **top)
 {
     uint64_t ns = 0;
     *top = NULL;
@@ -58,17 +59,17 @@ static uint64_t sum_of(const struct say_page *p, enum progress_why why, const st
 
 static void pools(struct view *v)
 {
-    const struct say_wait *top;
+    const struct profile_wait *top;
     uint64_t ns = sum_of(v->p, WHY_POOL, &top);
-    const struct say_win *w = top ? say_win_of(v->p, top->win) : NULL;
+    const struct profile_win *w = top ? profile_win_of(v->p, top->win) : NULL;
     if (!w || share(v->p, ns) < POOL_FROM)
         return;
-    struct say_advice *a = next(v, "pool-empty");
+    struct profile_advice *a = next(v, "pool-empty");
     if (!a)
         return;
     char name[48], where[160];
-    say_win_text(v->p, top->win, name, sizeof name);
-    say_call_at(top, where, sizeof where);
+    profile_win_text(v->p, top->win, name, sizeof name);
+    profile_call_at(top, where, sizeof where);
     snprintf(a->evidence, sizeof a->evidence,
              "%.0f %% of the run: operations on %s waited for an element of a pool (%s). Target "
              "elements ran out %llu times, operation elements %llu times; at most %llu and %llu "
@@ -83,30 +84,30 @@ static void pools(struct view *v)
                  "more targets. MPIR_CVAR_CH3_RMA_OP_WIN_POOL_SIZE=256 lets operations overlap.",
                  w->size);
     else
-        snprintf(a->remedy, sizeof a->remedy,
-                 "Set MPIR_CVAR_CH3_RMA_OP_WIN_POOL_SIZE=%llu (default 256), or flush more often.",
-                 (unsigned long long)(w->v[PVAR_RMA_OPS_HIGH] < 64 ? 256
-                                                                   : 4 * w->v[PVAR_RMA_OPS_HIGH]));
+        snprintf(
+            a->remedy, sizeof a->remedy,
+            "Set MPIR_CVAR_CH3_RMA_OP_WIN_POOL_SIZE=%llu (default 256), or flush more often.",
+            (unsigned long long)(w->v[PVAR_RMA_OPS_HIGH] < 64 ? 256 : 4 * w->v[PVAR_RMA_OPS_HIGH]));
 }
 
 static void locks(struct view *v)
 {
-    const struct say_wait *top;
+    const struct profile_wait *top;
     uint64_t ns = sum_of(v->p, WHY_LOCK, &top);
     if (!top || share(v->p, ns) < LOCK_FROM || top->ns / (top->n ? top->n : 1) < LOCK_HELD_NS)
         return;
-    struct say_advice *a = next(v, "lock-convoy");
+    struct profile_advice *a = next(v, "lock-convoy");
     if (!a)
         return;
     char name[48], where[160], awaited[64];
-    say_win_text(v->p, top->win, name, sizeof name);
-    say_call_at(top, where, sizeof where);
-    say_awaited(v->p, top, awaited, sizeof awaited);
+    profile_win_text(v->p, top->win, name, sizeof name);
+    profile_call_at(top, where, sizeof where);
+    profile_awaited(v->p, top, awaited, sizeof awaited);
     snprintf(a->evidence, sizeof a->evidence,
              "%.0f %% of the run: ranks queue for locks of %s (%s; holders: %s). A wait takes %.0f "
              "us at the mean, and a free lock less than 1: holders keep it for that long.",
              share(v->p, ns), name, where, awaited, mean_us(top));
-    const struct say_win *w = say_win_of(v->p, top->win);
+    const struct profile_win *w = profile_win_of(v->p, top->win);
     size_t n = strlen(a->evidence);
     if (w && w->locks.n && w->locks.seen)
         snprintf(a->evidence + n, sizeof a->evidence - n,
@@ -120,23 +121,23 @@ static void locks(struct view *v)
 
 static void targets(struct view *v)
 {
-    const struct say_wait *top = NULL;
+    const struct profile_wait *top = NULL;
     uint64_t ns = 0;
     for (uint32_t i = 0; i < v->p->waits; i++)
-        if (say_target_was_busy(&v->p->wait[i])) {
+        if (profile_target_was_busy(&v->p->wait[i])) {
             ns += v->p->wait[i].ns;
             top = top ? top : &v->p->wait[i];
         }
     if (!top || share(v->p, ns) < FLUSH_FROM)
         return;
-    struct say_advice *a = next(v, "target-computing");
+    struct profile_advice *a = next(v, "target-computing");
     if (!a)
         return;
     char name[48], where[160], awaited[64];
-    const struct say_win *w = say_win_of(v->p, top->win);
-    say_win_text(v->p, top->win, name, sizeof name);
-    say_call_at(top, where, sizeof where);
-    say_awaited(v->p, top, awaited, sizeof awaited);
+    const struct profile_win *w = profile_win_of(v->p, top->win);
+    profile_win_text(v->p, top->win, name, sizeof name);
+    profile_call_at(top, where, sizeof where);
+    profile_awaited(v->p, top, awaited, sizeof awaited);
     snprintf(a->evidence, sizeof a->evidence,
              "%.0f %% of the run: operations%s%s waited for their target (%s), %.0f us at the mean "
              "(%s). It was outside MPI and did not answer.",
@@ -153,19 +154,19 @@ static void late(struct view *v)
 {
     uint64_t taken = v->p->delayed;
     for (uint32_t i = 0; i < v->p->waits; i++) {
-        const struct say_wait *w = &v->p->wait[i];
+        const struct profile_wait *w = &v->p->wait[i];
         int meets = w->why == WHY_FENCE || w->why == WHY_COLLECTIVE || w->why == WHY_POST ||
                     w->why == WHY_COMPLETE;
         uint64_t ns = w->ns > taken ? w->ns - taken : 0;
         if (!meets || share(v->p, ns) < LATE_FROM)
             continue;
         char where[160], awaited[64];
-        int rank = say_late_rank(v->p, w);
-        struct say_advice *a = next(v, "late-arrival");
+        int rank = profile_late_rank(v->p, w);
+        struct profile_advice *a = next(v, "late-arrival");
         if (!a)
             return;
-        say_call_at(w, where, sizeof where);
-        say_awaited(v->p, w, awaited, sizeof awaited);
+        profile_call_at(w, where, sizeof where);
+        profile_awaited(v->p, w, awaited, sizeof awaited);
         if (rank >= 0)
             snprintf(a->evidence, sizeof a->evidence,
                      "%.0f %% of the run: rank %d comes last to %s, by %.0f us at the mean; the "
@@ -184,16 +185,16 @@ static void late(struct view *v)
 
 static void messages(struct view *v)
 {
-    const struct say_wait *top;
+    const struct profile_wait *top;
     uint64_t ns = sum_of(v->p, WHY_MESSAGE, &top), taken = v->p->delayed;
     if (!top || share(v->p, ns > taken ? ns - taken : 0) < MESSAGE_FROM)
         return;
-    struct say_advice *a = next(v, "late-message");
+    struct profile_advice *a = next(v, "late-message");
     if (!a)
         return;
     char where[160], awaited[64];
-    say_call_at(top, where, sizeof where);
-    say_awaited(v->p, top, awaited, sizeof awaited);
+    profile_call_at(top, where, sizeof where);
+    profile_awaited(v->p, top, awaited, sizeof awaited);
     snprintf(a->evidence, sizeof a->evidence,
              "%.0f %% of the run: ranks wait for messages, %.0f us at the mean in %s (for: %s).",
              share(v->p, ns), mean_us(top), where, awaited);
@@ -205,16 +206,16 @@ static void flushes(struct view *v)
 {
     enum { MANY = 1000 };
     for (uint32_t i = 0; i < v->p->wins; i++) {
-        const struct say_win *w = &v->p->win[i];
-        uint64_t ops = say_ops(w), waits = w->v[PVAR_RMA_FLUSH_WAITS];
+        const struct profile_win *w = &v->p->win[i];
+        uint64_t ops = profile_ops(w), waits = w->v[PVAR_RMA_FLUSH_WAITS];
         if (!w->id || waits < MANY || (double)waits < 0.9 * (double)ops ||
             share(v->p, w->v[PVAR_RMA_WAIT_FLUSH]) < FLUSH_FROM)
             continue;
-        struct say_advice *a = next(v, "flush-of-each");
+        struct profile_advice *a = next(v, "flush-of-each");
         if (!a)
             return;
         char name[48];
-        say_win_text(v->p, w->id, name, sizeof name);
+        profile_win_text(v->p, w->id, name, sizeof name);
         snprintf(a->evidence, sizeof a->evidence,
                  "%.0f %% of the run: %s has %llu operations and %llu flushes that waited: each "
                  "operation waits for its own answer.",
@@ -229,17 +230,17 @@ static void created(struct view *v)
 {
     enum { MANY = 1000 };
     for (uint32_t i = 0; i < v->p->wins; i++) {
-        const struct say_win *w = &v->p->win[i];
+        const struct profile_win *w = &v->p->win[i];
         uint64_t slow = w->v[PVAR_RMA_CMA] + w->v[PVAR_RMA_AM];
         if (!w->id || w->flavor != MPI_WIN_FLAVOR_CREATE || v->p->host_ranks < v->p->ranks ||
             slow < MANY || slow < w->v[PVAR_RMA_MAPPED] ||
             share(v->p, w->v[PVAR_RMA_WAIT_FLUSH]) < FLUSH_FROM)
             continue;
-        struct say_advice *a = next(v, "created-window");
+        struct profile_advice *a = next(v, "created-window");
         if (!a)
             return;
         char name[48];
-        say_win_text(v->p, w->id, name, sizeof name);
+        profile_win_text(v->p, w->id, name, sizeof name);
         snprintf(a->evidence, sizeof a->evidence,
                  "%s is made from the program's own memory, which ranks of a host cannot map: %llu "
                  "operations went by process_vm or by message.",
@@ -254,7 +255,7 @@ static void cores(struct view *v)
 {
     if (!v->n || !v->p->crowded)
         return;
-    struct say_advice *a = next(v, "few-cores");
+    struct profile_advice *a = next(v, "few-cores");
     if (!a)
         return;
     snprintf(a->evidence, sizeof a->evidence,
@@ -264,7 +265,7 @@ static void cores(struct view *v)
     snprintf(a->remedy, sizeof a->remedy, "Start at most as many ranks as there are cores.");
 }
 
-int say_advise(const struct say_page *p, struct say_advice *out)
+int profile_advise(const struct profile_page *p, struct profile_advice *out)
 {
     struct view v = {p, out, 0};
     pools(&v);

@@ -7,12 +7,12 @@
 
 #include "base/proc.h"
 #include "base/sched.h"
-#include "say/say_types.h"
+#include "profile/profile_types.h"
 
 enum { EVERY_NS = 1000000 };
 
 /* Half of the marks stay, each for twice the time. */
-static void thin_out(struct say_sampler *s)
+static void thin_out(struct profile_sampler *s)
 {
     for (unsigned i = 0; i < s->n / 2; i++)
         s->seen[i] = s->seen[2 * i];
@@ -20,18 +20,18 @@ static void thin_out(struct say_sampler *s)
     s->every *= 2;
 }
 
-static void note(struct say_sampler *s)
+static void note(struct profile_sampler *s)
 {
     uint64_t now = time_now();
-    enum say_state is = !s->of->call        ? SAY_COMPUTING
-                        : s->of->wait_what ? SAY_WAITING
-                                           : SAY_WORKING;
-    struct say_held *held = atomic_load_explicit(&s->of->say->holding,
-                                                 memory_order_relaxed);
+    enum profile_state is = !s->of->call       ? PROFILE_COMPUTING
+                            : s->of->wait_what ? PROFILE_WAITING
+                                               : PROFILE_WORKING;
+    struct profile_held *held = atomic_load_explicit(&s->of->profile->holding,
+                                                     memory_order_relaxed);
     s->ns[is] += now - s->last;
     if (held)
         atomic_fetch_add_explicit(&held->seen, now - s->last, memory_order_relaxed);
-    if (held && is == SAY_COMPUTING)
+    if (held && is == PROFILE_COMPUTING)
         atomic_fetch_add_explicit(&held->seen_outside, now - s->last, memory_order_relaxed);
     s->last = now;
     s->looks++;
@@ -42,7 +42,7 @@ static void note(struct say_sampler *s)
 
 static void *look(void *arg)
 {
-    struct say_sampler *s = arg;
+    struct profile_sampler *s = arg;
     lock_acquire(&s->lock);
     while (!s->stop) {
         unsigned seq = atomic_load_explicit(&s->cond.seq, memory_order_relaxed);
@@ -54,7 +54,7 @@ static void *look(void *arg)
     return NULL;
 }
 
-int say_sample_start(struct say_sampler *s)
+int profile_sample_start(struct profile_sampler *s)
 {
     sigset_t all, old;
     lock_init(&s->lock);
@@ -70,7 +70,7 @@ int say_sample_start(struct say_sampler *s)
     return -err;
 }
 
-void say_sample_stop(struct say_sampler *s)
+void profile_sample_stop(struct profile_sampler *s)
 {
     if (!s->on)
         return;
@@ -82,23 +82,24 @@ void say_sample_stop(struct say_sampler *s)
     s->on = 0;
 }
 
-static char mark(const struct say_sampler *s, unsigned from, unsigned to)
+static char mark(const struct profile_sampler *s, unsigned from, unsigned to)
 {
-    static const char marks[SAY_STATES + 1] = "#+.";
-    unsigned n[SAY_STATES] = {0}, most = 0;
+    static const char marks[PROFILE_STATES + 1] = "#+.";
+    unsigned n[PROFILE_STATES] = {0}, most = 0;
     for (unsigned i = from; i < (to > from ? to : from + 1); i++)
-        n[s->seen[i] % SAY_STATES]++;
-    for (unsigned k = 1; k < SAY_STATES; k++)
+        n[s->seen[i] % PROFILE_STATES]++;
+    for (unsigned k = 1; k < PROFILE_STATES; k++)
         most = n[k] > n[most] ? k : most;
     return marks[most];
 }
 
-void say_sample_row(const struct say_sampler *s, struct say_row *r)
+void profile_sample_row(const struct profile_sampler *s, struct profile_row *r)
 {
-    uint64_t all = s->ns[SAY_COMPUTING] + s->ns[SAY_WORKING] + s->ns[SAY_WAITING];
+    uint64_t all = s->ns[PROFILE_COMPUTING] + s->ns[PROFILE_WORKING] + s->ns[PROFILE_WAITING];
     r->samples = s->looks;
     if (all)
-        r->working = (uint64_t)((double)r->run * (double)s->ns[SAY_WORKING] / (double)all);
-    for (unsigned i = 0; i < SAY_STRIP; i++)
-        r->strip[i] = s->n ? mark(s, i * s->n / SAY_STRIP, (i + 1) * s->n / SAY_STRIP) : ' ';
+        r->working = (uint64_t)((double)r->run * (double)s->ns[PROFILE_WORKING] / (double)all);
+    for (unsigned i = 0; i < PROFILE_STRIP; i++)
+        r->strip[i] = s->n ? mark(s, i * s->n / PROFILE_STRIP, (i + 1) * s->n / PROFILE_STRIP)
+                           : ' ';
 }

@@ -3,7 +3,7 @@
  *
  * A process always sends to its parent, whatever it has got from its children: so a parent never
  * waits for a living child that has given up. */
-#include "say/say_types.h"
+#include "profile/profile_types.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -16,21 +16,21 @@
 
 enum { TAG = INT_MIN + 64 }; /* coll_types.h has the others of this stream */
 
-static void add_child(struct say_page *p, int child, struct comm *world)
+static void add_child(struct profile_page *p, int child, struct comm *world)
 {
     MPI_Status status;
-    struct say_page *b = calloc(1, sizeof *b);
+    struct profile_page *b = calloc(1, sizeof *b);
     char none;
     int err = p2p_recv(b ? (void *)b : &none, b ? (MPI_Aint)sizeof *b : 0, dt_find(MPI_BYTE), child,
                        TAG, world, P2P_TOOL, &status);
-    if (p && !err && b && say_page_is_good(b, sizeof *b))
-        say_page_add(p, b);
+    if (p && !err && b && profile_page_is_good(b, sizeof *b))
+        profile_page_add(p, b);
     else if (p)
         p->missing++;
     free(b);
 }
 
-void say_gather(struct say_page *p)
+void profile_gather(struct profile_page *p)
 {
     struct comm *world = proc->obj->world;
     int rank = world->rank, size = world->size;

@@ -2,7 +2,7 @@
  *
  * The traced library counts (trace.h). Calls come without proc->lock; an entry is claimed by its
  * key, and only several threads need an atomic addition. */
-#include "say/say_types.h"
+#include "profile/profile_types.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 #include "base/sched.h"
 #include "check/site.h"
 #include "obj/obj.h"
+#include "profile/trace.h"
 #include "rma/rma.h"
-#include "say/trace.h"
 
 enum {
-    MADE = 1024,     /* a power of two */
-    PLACES = 512,    /* keys with a place; the others leave room for one key of each function */
+    MADE = 1024,  /* a power of two */
+    PLACES = 512, /* keys with a place; the others leave room for one key of each function */
     WINS = 32, OPEN = 16 /* windows with locks, and locks that this process holds */
 };
 
@@ -29,7 +29,7 @@ struct made {
 
 /* A window whose locks were taken. */
 struct held {
-    struct say_held look;
+    struct profile_held look;
     uint64_t n, ns, waits;
     uint64_t win; /* its id, 0: a free place */
 };
@@ -41,20 +41,20 @@ struct holder {
     struct held *held; /* NULL: a free place */
 };
 
-struct say_calls {
+struct profile_calls {
     atomic_uint used;
     struct made made[MADE];
     struct held held[WINS];
     struct holder open[OPEN];
 };
 
-int say_calls_open(struct say *y)
+int profile_calls_open(struct profile *y)
 {
     y->calls = calloc(1, sizeof *y->calls);
     return y->calls ? 0 : -1;
 }
 
-void say_calls_close(struct say *y)
+void profile_calls_close(struct profile *y)
 {
     free(y->calls);
     y->calls = NULL;
@@ -62,7 +62,7 @@ void say_calls_close(struct say *y)
 
 /* --- counts ----------------------------------------------------------------------------------- */
 
-static struct made *made_of(struct say_calls *c, const char *call, const void *site)
+static struct made *made_of(struct profile_calls *c, const char *call, const void *site)
 {
     uint64_t key = ((uint64_t)(uintptr_t)site * 0x9e3779b97f4a7c15u) ^ (uint64_t)(uintptr_t)call;
     uint64_t at = key ^ key >> 32;
@@ -88,9 +88,9 @@ static struct made *made_of(struct say_calls *c, const char *call, const void *s
     return NULL;
 }
 
-void say_called(const char *call, const void *site)
+void profile_called(const char *call, const void *site)
 {
-    struct made *m = made_of(proc->say->calls, call, site);
+    struct made *m = made_of(proc->profile->calls, call, site);
     if (!m)
         return;
     if (proc->threaded)
@@ -102,7 +102,7 @@ void say_called(const char *call, const void *site)
 
 /* --- locks ------------------------------------------------------------------------------------ */
 
-static struct held *held_of(struct say_calls *c, uint64_t win)
+static struct held *held_of(struct profile_calls *c, uint64_t win)
 {
     struct held *room = NULL;
     for (int i = 0; i < WINS; i++) {
@@ -128,9 +128,9 @@ static void unlock_calls(void)
         lock_release(&proc->lock);
 }
 
-void say_locked(MPI_Win win, int rank)
+void profile_locked(MPI_Win win, int rank)
 {
-    struct say *y = proc->say;
+    struct profile *y = proc->profile;
     uint64_t now = time_now();
     lock_calls();
     const struct rma_win *w = obj_find(OBJ_WIN, win);
@@ -147,18 +147,18 @@ void say_locked(MPI_Win win, int rank)
 }
 
 /* After a lock was given back, the sampler goes on with another one that is held. */
-static void still_holding(struct say *y)
+static void still_holding(struct profile *y)
 {
-    struct say_held *still = NULL;
+    struct profile_held *still = NULL;
     for (int i = 0; i < OPEN; i++)
         if (y->calls->open[i].held)
             still = &y->calls->open[i].held->look;
     atomic_store_explicit(&y->holding, still, memory_order_relaxed);
 }
 
-void say_unlocking(MPI_Win win, int rank)
+void profile_unlocking(MPI_Win win, int rank)
 {
-    struct say *y = proc->say;
+    struct profile *y = proc->profile;
     uint64_t now = time_now();
     lock_calls();
     for (int i = 0; i < OPEN; i++) {
@@ -173,22 +173,21 @@ void say_unlocking(MPI_Win win, int rank)
     unlock_calls();
 }
 
-void say_lock_waited(struct say *y, uint64_t win)
+void profile_lock_waited(struct profile *y, uint64_t win)
 {
     struct held *h = y->calls ? held_of(y->calls, win) : NULL;
     if (h)
         h->waits++;
 }
 
-void say_locks_of(struct say *y, uint64_t win, struct say_locks *out)
+void profile_locks_of(struct profile *y, uint64_t win, struct profile_locks *out)
 {
     for (int i = 0; y->calls && i < WINS; i++) {
         struct held *h = &y->calls->held[i];
         if (h->win != win)
             continue;
-        *out = (struct say_locks){
-            h->n, h->ns, h->waits,
-            atomic_load_explicit(&h->look.seen, memory_order_relaxed),
+        *out = (struct profile_locks){
+            h->n, h->ns, h->waits, atomic_load_explicit(&h->look.seen, memory_order_relaxed),
             atomic_load_explicit(&h->look.seen_outside, memory_order_relaxed)};
         for (int k = 0; k < OPEN; k++) /* freed inside an epoch: an error of the program */
             if (y->calls->open[k].held == h)
@@ -202,12 +201,12 @@ void say_locks_of(struct say *y, uint64_t win, struct say_locks *out)
 
 static const char others[] = "(others)";
 
-static int weighs_less(const struct say_call *a, const struct say_call *b)
+static int weighs_less(const struct profile_call *a, const struct profile_call *b)
 {
     return a->ns != b->ns ? a->ns < b->ns : a->calls < b->calls;
 }
 
-static void merge(struct say_call *a, const struct say_call *b)
+static void merge(struct profile_call *a, const struct profile_call *b)
 {
     a->calls += b->calls;
     a->waits += b->waits;
@@ -218,7 +217,8 @@ static void merge(struct say_call *a, const struct say_call *b)
     }
 }
 
-static struct say_call *find(struct say_call *list, uint32_t n, const struct say_call *c)
+static struct profile_call *find(struct profile_call *list, uint32_t n,
+                                 const struct profile_call *c)
 {
     for (uint32_t i = 0; i < n; i++)
         if (list[i].site == c->site && !strcmp(list[i].call, c->call))
@@ -228,9 +228,9 @@ static struct say_call *find(struct say_call *list, uint32_t n, const struct say
 
 /* The last place is for what does not fit. A page from another process may name a place for that:
  * without it there is one such entry at most, and so always a place for it. */
-void say_call_add(struct say_call *list, uint32_t *n, const struct say_call *c)
+void profile_call_add(struct profile_call *list, uint32_t *n, const struct profile_call *c)
 {
-    struct say_call x = *c, *had, *least = NULL;
+    struct profile_call x = *c, *had, *least = NULL;
     int is_rest = !strcmp(x.call, others);
     if (is_rest)
         x.site = 0;
@@ -245,12 +245,12 @@ void say_call_add(struct say_call *list, uint32_t *n, const struct say_call *c)
             own++;
             least = !least || weighs_less(&list[i], least) ? &list[i] : least;
         }
-    if (*n < SAY_CALLS && (is_rest || own < SAY_CALLS - 1)) {
+    if (*n < PROFILE_CALLS && (is_rest || own < PROFILE_CALLS - 1)) {
         list[(*n)++] = x;
         return;
     }
     if (!is_rest && least && weighs_less(least, &x)) {
-        struct say_call out = *least;
+        struct profile_call out = *least;
         *least = x;
         x = out;
     }
@@ -259,16 +259,16 @@ void say_call_add(struct say_call *list, uint32_t *n, const struct say_call *c)
     had = find(list, *n, &x);
     if (had)
         merge(had, &x);
-    else if (*n < SAY_CALLS)
+    else if (*n < PROFILE_CALLS)
         list[(*n)++] = x;
 }
 
-void say_call_places(struct say_page *p)
+void profile_call_places(struct profile_page *p)
 {
     for (uint32_t i = 0; i < p->calls;) {
-        struct say_call *c = &p->call[i], *to = NULL;
+        struct profile_call *c = &p->call[i], *to = NULL;
         for (uint32_t j = 0; !c->site && j < p->calls; j++) {
-            struct say_call *x = &p->call[j];
+            struct profile_call *x = &p->call[j];
             if (x->site && !strcmp(x->call, c->call) && (!to || weighs_less(to, x)))
                 to = x;
         }
@@ -281,26 +281,26 @@ void say_call_places(struct say_page *p)
     }
 }
 
-/* Behind say_places(): the waits have the places that are known. */
-void say_calls_of(struct say_page *p)
+/* Behind profile_places(): the waits have the places that are known. */
+void profile_calls_of(struct profile_page *p)
 {
-    struct say_calls *c = proc->say->calls;
+    struct profile_calls *c = proc->profile->calls;
     for (unsigned i = 0; c && i < MADE; i++) {
         const struct made *m = &c->made[i];
-        struct say_call x = {.site = m->site ? site_portable((uint64_t)(uintptr_t)m->site) : 0,
-                             .calls = atomic_load_explicit(&m->n, memory_order_relaxed)};
+        struct profile_call x = {.site = m->site ? site_portable((uint64_t)(uintptr_t)m->site) : 0,
+                                 .calls = atomic_load_explicit(&m->n, memory_order_relaxed)};
         if (!m->call || !x.calls)
             continue;
-        strncpy(x.call, m->call, SAY_CALL - 1);
-        say_call_add(p->call, &p->calls, &x);
+        strncpy(x.call, m->call, PROFILE_CALL - 1);
+        profile_call_add(p->call, &p->calls, &x);
         p->counted = 1;
     }
     for (uint32_t i = 0; i < p->waits; i++) {
-        const struct say_wait *w = &p->wait[i];
-        struct say_call x = {.site = w->site, .waits = w->n, .ns = w->ns, .max = w->max,
-                             .max_rank = w->max_rank};
+        const struct profile_wait *w = &p->wait[i];
+        struct profile_call x = {
+            .site = w->site, .waits = w->n, .ns = w->ns, .max = w->max, .max_rank = w->max_rank};
         memcpy(x.call, w->call, sizeof x.call);
-        say_call_add(p->call, &p->calls, &x);
+        profile_call_add(p->call, &p->calls, &x);
     }
-    say_call_places(p);
+    profile_call_places(p);
 }

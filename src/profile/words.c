@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "say/say_types.h"
+#include "profile/profile_types.h"
 
-void say_put(struct say_text *t, const char *fmt, ...)
+void profile_put(struct profile_text *t, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -28,13 +28,13 @@ void say_put(struct say_text *t, const char *fmt, ...)
     va_end(ap);
 }
 
-void say_free(struct say_text *t)
+void profile_free(struct profile_text *t)
 {
     free(t->s);
-    *t = (struct say_text){NULL, 0, 0};
+    *t = (struct profile_text){NULL, 0, 0};
 }
 
-int say_lines(const struct say_text *t)
+int profile_lines(const struct profile_text *t)
 {
     int n = 0;
     for (size_t i = 0; i < t->n; i++)
@@ -43,43 +43,58 @@ int say_lines(const struct say_text *t)
 }
 
 /* An answer that takes longer than a network needs: the target did not look. */
-int say_target_was_busy(const struct say_wait *w)
+int profile_target_was_busy(const struct profile_wait *w)
 {
     enum { LONG_NS = 200000 };
     return w->why == WHY_FLUSH && w->n && w->ns / w->n >= LONG_NS;
 }
 
-const char *say_why_text(const struct say_wait *w)
+const char *profile_why_text(const struct profile_wait *w)
 {
     switch (w->why) {
-    case WHY_LOCK: return "lock held by another rank";
-    case WHY_FENCE: return "late arrival at a fence";
-    case WHY_POST: return "late post";
-    case WHY_COMPLETE: return "late complete (early wait)";
-    case WHY_FLUSH: return say_target_was_busy(w) ? "target was computing" : "answer of a target";
-    case WHY_POOL: return "pools were empty";
-    case WHY_WINDOW: return "window creation and free";
+    case WHY_LOCK:
+        return "lock held by another rank";
+    case WHY_FENCE:
+        return "late arrival at a fence";
+    case WHY_POST:
+        return "late post";
+    case WHY_COMPLETE:
+        return "late complete (early wait)";
+    case WHY_FLUSH:
+        return profile_target_was_busy(w) ? "target was computing" : "answer of a target";
+    case WHY_POOL:
+        return "pools were empty";
+    case WHY_WINDOW:
+        return "window creation and free";
     case WHY_COLLECTIVE:
         return strstr(w->call, "arrier") ? "late arrival at a barrier"
                                          : "late arrival at a collective";
-    case WHY_MESSAGE: return "message not sent yet";
-    case WHY_FILE: return "a file";
-    default: return "other";
+    case WHY_MESSAGE:
+        return "message not sent yet";
+    case WHY_FILE:
+        return "a file";
+    default:
+        return "other";
     }
 }
 
-const char *say_flavor(int flavor)
+const char *profile_flavor(int flavor)
 {
     switch (flavor) {
-    case MPI_WIN_FLAVOR_CREATE: return "create";
-    case MPI_WIN_FLAVOR_ALLOCATE: return "allocate";
-    case MPI_WIN_FLAVOR_DYNAMIC: return "dynamic";
-    case MPI_WIN_FLAVOR_SHARED: return "shared";
-    default: return "?";
+    case MPI_WIN_FLAVOR_CREATE:
+        return "create";
+    case MPI_WIN_FLAVOR_ALLOCATE:
+        return "allocate";
+    case MPI_WIN_FLAVOR_DYNAMIC:
+        return "dynamic";
+    case MPI_WIN_FLAVOR_SHARED:
+        return "shared";
+    default:
+        return "?";
     }
 }
 
-void say_bytes(double n, char *buf, size_t len)
+void profile_bytes(double n, char *buf, size_t len)
 {
     static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
     int k = 0;
@@ -89,7 +104,7 @@ void say_bytes(double n, char *buf, size_t len)
 }
 
 /* 1234567 as "1,234,567". */
-void say_count(double n, char *buf, size_t len)
+void profile_count(double n, char *buf, size_t len)
 {
     char plain[40];
     size_t at = 0;
@@ -103,7 +118,7 @@ void say_count(double n, char *buf, size_t len)
     buf[at] = 0;
 }
 
-const struct say_win *say_win_of(const struct say_page *p, uint64_t id)
+const struct profile_win *profile_win_of(const struct profile_page *p, uint64_t id)
 {
     for (uint32_t i = 0; id && i < p->wins; i++)
         if (p->win[i].id == id)
@@ -111,24 +126,24 @@ const struct say_win *say_win_of(const struct say_page *p, uint64_t id)
     return NULL;
 }
 
-void say_win_text(const struct say_page *p, uint64_t id, char *buf, size_t len)
+void profile_win_text(const struct profile_page *p, uint64_t id, char *buf, size_t len)
 {
-    const struct say_win *w = say_win_of(p, id);
+    const struct profile_win *w = profile_win_of(p, id);
     if (w && *w->name)
         snprintf(buf, len, "\"%s\"", w->name);
     else
         snprintf(buf, len, w ? "a window without a name" : id ? "another window" : "");
 }
 
-static int meets_all(const struct say_wait *w)
+static int meets_all(const struct profile_wait *w)
 {
     return w->why == WHY_FENCE || w->why == WHY_COLLECTIVE || w->why == WHY_WINDOW;
 }
 
 /* The last one to come finds the others there, and does not wait. */
-int say_late_rank(const struct say_page *p, const struct say_wait *w)
+int profile_late_rank(const struct profile_page *p, const struct profile_wait *w)
 {
-    const struct say_win *win = say_win_of(p, w->win);
+    const struct profile_win *win = profile_win_of(p, w->win);
     uint64_t size = (uint64_t)p->ranks;
     if (!meets_all(w) || !w->ranks || (win && (uint64_t)win->size != size) || size < 2)
         return -1;
@@ -140,12 +155,13 @@ int say_late_rank(const struct say_page *p, const struct say_wait *w)
     return w->ranks == size && w->least < mean / 4 ? w->least_rank : -1;
 }
 
-void say_awaited(const struct say_page *p, const struct say_wait *w, char *buf, size_t len)
+void profile_awaited(const struct profile_page *p, const struct profile_wait *w, char *buf,
+                     size_t len)
 {
-    int late = say_late_rank(p, w);
-    const struct say_peer *a = NULL, *b = NULL;
-    for (int i = 0; i < SAY_PEERS; i++) {
-        const struct say_peer *x = &w->peer[i];
+    int late = profile_late_rank(p, w);
+    const struct profile_peer *a = NULL, *b = NULL;
+    for (int i = 0; i < PROFILE_PEERS; i++) {
+        const struct profile_peer *x = &w->peer[i];
         if (x->ns && (!a || x->ns > a->ns)) {
             b = a;
             a = x;
@@ -167,12 +183,12 @@ void say_awaited(const struct say_page *p, const struct say_wait *w, char *buf, 
         snprintf(buf, len, "rank %d", a->rank);
 }
 
-void say_call_at(const struct say_wait *w, char *buf, size_t len)
+void profile_call_at(const struct profile_wait *w, char *buf, size_t len)
 {
     snprintf(buf, len, *w->place ? "%s at %s" : "%s", w->call, w->place);
 }
 
-void say_where(const char *place, const char *call, char *buf, size_t len)
+void profile_where(const char *place, const char *call, char *buf, size_t len)
 {
     snprintf(buf, len, "%s%s%s", place, *place ? "  " : "", call);
 }

@@ -1,5 +1,5 @@
 /* trace.c - the ring of a process, and what goes into it. */
-#include "say/trace_ring.h"
+#include "profile/trace_ring.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -75,12 +75,12 @@ void trace_close(struct trace *t)
 
 int trace_calls_seen(void)
 {
-    return proc->say->trace->calls;
+    return proc->profile->trace->calls;
 }
 
 static struct trace *tracing(void)
 {
-    return proc->say ? proc->say->trace : NULL;
+    return proc->profile ? proc->profile->trace : NULL;
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -108,8 +108,12 @@ static struct trace_event *note(struct trace *t, const struct trace_at *at, enum
 {
     struct trace_event *e = place(t);
     t->calls = 1;
-    *e = (struct trace_event){.at = at->began, .name.text = at->name, .peer = -1, .window = -1,
-                              .site = (uint64_t)(uintptr_t)at->site, .kind = (uint16_t)kind,
+    *e = (struct trace_event){.at = at->began,
+                              .name.text = at->name,
+                              .peer = -1,
+                              .window = -1,
+                              .site = (uint64_t)(uintptr_t)at->site,
+                              .kind = (uint16_t)kind,
                               .thread = thread_bits()};
     e->lasts = trace_ticks() - at->began;
     return e;
@@ -170,18 +174,26 @@ void trace_wait(struct trace *t, const struct progress_seen *s)
 {
     uint64_t ns = s->until - s->since;
     struct trace_event *e = place(t);
-    *e = (struct trace_event){.at = trace_ticks(), .lasts = ns, .peer = s->peer, .window = -1,
+    *e = (struct trace_event){.at = trace_ticks(),
+                              .lasts = ns,
+                              .peer = s->peer,
+                              .window = -1,
                               .name.text = proc->call ? proc->call : "(no call)",
-                              .message = progress_polls() - s->polls, .kind = TRACE_WAIT,
-                              .why = (uint16_t)say_why_of(s), .thread = thread_bits()};
+                              .message = progress_polls() - s->polls,
+                              .kind = TRACE_WAIT,
+                              .why = (uint16_t)profile_why_of(s),
+                              .thread = thread_bits()};
 }
 
 void trace_state(struct trace *t, struct rma_win *w, int world, const char *state)
 {
     struct trace_event *e = place(t);
-    *e = (struct trace_event){.at = trace_ticks(), .name.text = state ? state : "",
-                              .peer = world, .window = ((const struct obj *)w)->handle,
-                              .kind = TRACE_STATE, .thread = thread_bits()};
+    *e = (struct trace_event){.at = trace_ticks(),
+                              .name.text = state ? state : "",
+                              .peer = world,
+                              .window = ((const struct obj *)w)->handle,
+                              .kind = TRACE_STATE,
+                              .thread = thread_bits()};
 }
 
 /* --- messages --------------------------------------------------------------------------------- */
@@ -444,5 +456,5 @@ void trace_win_closed(struct trace *t, struct rma_win *w)
 {
     struct trace_win *x = &t->win[t->wins++ % TRACE_WINS];
     *x = (struct trace_win){.handle = ((const struct obj *)w)->handle, .until = trace_ticks()};
-    strncpy(x->name, rma_win_name(w), SAY_NAME - 1);
+    strncpy(x->name, rma_win_name(w), PROFILE_NAME - 1);
 }

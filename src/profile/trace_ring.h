@@ -1,12 +1,12 @@
-/* trace_ring.h - the events of a process, and how they travel; private to say/. */
-#ifndef SAY_TRACE_RING_H
-#define SAY_TRACE_RING_H
+/* trace_ring.h - the events of a process, and how they travel; private to profile/. */
+#ifndef PROFILE_TRACE_RING_H
+#define PROFILE_TRACE_RING_H
 
 #include <stdatomic.h>
 
 #include "base/map.h"
-#include "say/say_types.h"
-#include "say/trace.h"
+#include "profile/profile_types.h"
+#include "profile/trace.h"
 
 enum trace_kind {
     TRACE_CALL, TRACE_WINDOW, TRACE_COLLECTIVE, TRACE_SENT, TRACE_GOT, TRACE_ARRIVED, TRACE_WAIT,
@@ -37,7 +37,7 @@ struct trace_win {
     int32_t handle;
     uint32_t unused;
     uint64_t until; /* ticks at which it was freed */
-    char name[SAY_NAME];
+    char name[PROFILE_NAME];
 };
 
 struct trace {
@@ -65,7 +65,7 @@ struct trace_chunk {
     uint32_t unused;
     union {
         char name[TRACE_BLOCK][TRACE_CALL_LEN];
-        char win[TRACE_WINS][SAY_NAME];
+        char win[TRACE_WINS][PROFILE_NAME];
         struct trace_event event[TRACE_BLOCK];
     } u;
 };

@@ -15,10 +15,15 @@
 
 #include "base/map.h"
 #include "check/site.h"
-#include "say/trace_ring.h"
+#include "profile/trace_ring.h"
 
 enum {
-    OUT = 1 << 16, LINE = 2048, THREADS = 64, EPOCHS = 256, STATES = 1024, SITES = 256,
+    OUT = 1 << 16,
+    LINE = 2048,
+    THREADS = 64,
+    EPOCHS = 256,
+    STATES = 1024,
+    SITES = 256,
     SITE_TEXT = 64
 };
 
@@ -31,10 +36,10 @@ struct epoch {
 struct trace_file {
     int fd, err;
     size_t n;
-    uint64_t zero;   /* ns: time 0 of the file */
+    uint64_t zero; /* ns: time 0 of the file */
     int zeroed, rank, comma;
     unsigned names, wins, threads, epochs_used, sites;
-    uint64_t last;   /* ns: end of the rank's last event */
+    uint64_t last; /* ns: end of the rank's last event */
     uint64_t lost, events;
     uint32_t thread[THREADS];
     struct map site; /* texts by portable place */
@@ -42,7 +47,7 @@ struct trace_file {
     struct epoch state[STATES]; /* of elements: they take no place from epochs */
     uint64_t states_left;       /* found no place */
     char name[TRACE_NAMES][TRACE_CALL_LEN];
-    char win[TRACE_WINS][SAY_NAME];
+    char win[TRACE_WINS][PROFILE_NAME];
     char out[OUT];
 };
 
@@ -60,8 +65,7 @@ static void flush(struct trace_file *f)
     f->n = 0;
 }
 
-static void put(struct trace_file *f, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+static void put(struct trace_file *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void put(struct trace_file *f, const char *fmt, ...)
 {
     va_list ap;
@@ -91,8 +95,7 @@ static void put_us(struct trace_file *f, const char *name, int64_t ns)
 
 static void begin_line(struct trace_file *f, const char *phase, uint64_t ns, unsigned thread)
 {
-    put(f, "%s\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%u", f->comma ? "," : "", phase, f->rank,
-        thread);
+    put(f, "%s\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%u", f->comma ? "," : "", phase, f->rank, thread);
     put_us(f, "ts", (int64_t)(ns - f->zero));
     f->comma = 1;
 }
@@ -109,11 +112,11 @@ static void put_about(struct trace_file *f, const char *what, const char *name)
 static void put_epoch(struct trace_file *f, const struct epoch *e, const char *phase, uint64_t ns)
 {
     begin_line(f, phase, ns, 0);
-    put(f, ",\"cat\":\"%s\",\"id\":\"%d.%d.%d.%s\",\"name\":\"%s\"",
-        e->element ? "state" : "epoch", f->rank, e->window, e->peer, e->what, e->what);
+    put(f, ",\"cat\":\"%s\",\"id\":\"%d.%d.%d.%s\",\"name\":\"%s\"", e->element ? "state" : "epoch",
+        f->rank, e->window, e->peer, e->what, e->what);
     if (e->element)
-        put(f, ",\"args\":{\"window\":\"%s\",\"peer\":%d}",
-            e->window >= 0 ? f->win[e->window] : "", e->peer);
+        put(f, ",\"args\":{\"window\":\"%s\",\"peer\":%d}", e->window >= 0 ? f->win[e->window] : "",
+            e->peer);
     put(f, "}");
 }
 
@@ -122,8 +125,7 @@ static void epoch_close(struct trace_file *f, int32_t window, int32_t peer, cons
 {
     for (int i = 0; i < EPOCHS; i++) {
         struct epoch *e = &f->epoch[i];
-        if (!e->what || e->window != window || e->peer != peer ||
-            strcmp(e->what, what))
+        if (!e->what || e->window != window || e->peer != peer || strcmp(e->what, what))
             continue;
         put_epoch(f, e, "e", ns);
         e->what = NULL;
@@ -150,8 +152,10 @@ static void epochs_end(struct trace_file *f)
         if (f->state[i].what)
             put_epoch(f, &f->state[i], "e", f->last);
     if (f->states_left)
-        put(f, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"name\":\"states left out\","
-               "\"args\":{\"states\":%llu}}", f->rank, (unsigned long long)f->states_left);
+        put(f,
+            ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"name\":\"states left out\","
+            "\"args\":{\"states\":%llu}}",
+            f->rank, (unsigned long long)f->states_left);
     memset(f->epoch, 0, sizeof f->epoch);
     memset(f->state, 0, sizeof f->state);
     f->states_left = 0;
@@ -184,10 +188,10 @@ static void epochs_of(struct trace_file *f, const struct trace_event *e, const c
         const char *call, *what;
         int opens, each; /* each: one for each target */
     } rows[] = {
-        {"MPI_Win_lock", "lock", 1, 1},          {"MPI_Win_unlock", "lock", 0, 1},
-        {"MPI_Win_lock_all", "lock_all", 1, 0},  {"MPI_Win_unlock_all", "lock_all", 0, 0},
-        {"MPI_Win_start", "access", 1, 0},       {"MPI_Win_complete", "access", 0, 0},
-        {"MPI_Win_post", "exposure", 1, 0},      {"MPI_Win_wait", "exposure", 0, 0},
+        {"MPI_Win_lock", "lock", 1, 1},         {"MPI_Win_unlock", "lock", 0, 1},
+        {"MPI_Win_lock_all", "lock_all", 1, 0}, {"MPI_Win_unlock_all", "lock_all", 0, 0},
+        {"MPI_Win_start", "access", 1, 0},      {"MPI_Win_complete", "access", 0, 0},
+        {"MPI_Win_post", "exposure", 1, 0},     {"MPI_Win_wait", "exposure", 0, 0},
         {"MPI_Win_test", "exposure", 0, 0},
     };
     uint64_t end = e->at + e->lasts;
@@ -243,9 +247,9 @@ static const char *site_of(struct trace_file *f, uint64_t site)
 static const char *category(const struct trace_event *e)
 {
     static const char *const names[TRACE_KINDS] = {
-        [TRACE_CALL] = "call",  [TRACE_WINDOW] = "window", [TRACE_COLLECTIVE] = "collective",
-        [TRACE_SENT] = "message", [TRACE_GOT] = "message", [TRACE_ARRIVED] = "message",
-        [TRACE_WAIT] = "wait", [TRACE_STATE] = "state"};
+        [TRACE_CALL] = "call",    [TRACE_WINDOW] = "window", [TRACE_COLLECTIVE] = "collective",
+        [TRACE_SENT] = "message", [TRACE_GOT] = "message",   [TRACE_ARRIVED] = "message",
+        [TRACE_WAIT] = "wait",    [TRACE_STATE] = "state"};
     return names[e->kind];
 }
 
@@ -288,7 +292,7 @@ static void put_args(struct trace_file *f, const struct trace_event *e, const ch
 static void put_event(struct trace_file *f, const struct trace_event *e)
 {
     const char *call = f->name[e->name.index];
-    struct say_wait why = {.why = e->why, .n = 1, .ns = e->lasts};
+    struct profile_wait why = {.why = e->why, .n = 1, .ns = e->lasts};
     unsigned thread = thread_of(f, e->thread);
     f->events++;
     if (e->at + e->lasts > f->last)
@@ -302,7 +306,7 @@ static void put_event(struct trace_file *f, const struct trace_event *e)
         begin_line(f, "X", e->at, thread);
         put_us(f, "dur", (int64_t)e->lasts);
         put(f, ",\"cat\":\"%s\",\"name\":\"%s\"", category(e),
-            e->kind == TRACE_WAIT ? say_why_text(&why) : call);
+            e->kind == TRACE_WAIT ? profile_why_text(&why) : call);
         put_args(f, e, call);
     }
     put_arrow(f, e, thread);
@@ -337,15 +341,17 @@ static void take_names(struct trace_file *f, const struct trace_chunk *c)
 static void take_wins(struct trace_file *f, const struct trace_chunk *c)
 {
     for (uint32_t i = 0; i < c->n && i < TRACE_WINS; i++) {
-        memcpy(f->win[i], c->u.win[i], SAY_NAME);
-        f->win[i][SAY_NAME - 1] = 0;
+        memcpy(f->win[i], c->u.win[i], PROFILE_NAME);
+        f->win[i][PROFILE_NAME - 1] = 0;
         plain(f->win[i]);
         f->wins = i + 1;
     }
     f->lost += c->lost;
     if (c->lost)
-        put(f, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"name\":\"lost\","
-               "\"args\":{\"events\":%llu}}", f->rank, (unsigned long long)c->lost);
+        put(f,
+            ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"name\":\"lost\","
+            "\"args\":{\"events\":%llu}}",
+            f->rank, (unsigned long long)c->lost);
 }
 
 static void take_events(struct trace_file *f, const struct trace_chunk *c)
@@ -370,10 +376,17 @@ void trace_file_take(void *to, struct trace_chunk *c)
     if (f->rank != c->rank)
         rank_begins(f, c->rank);
     switch (c->part) {
-    case TRACE_NAMES_PART: take_names(f, c); break;
-    case TRACE_WINS_PART: take_wins(f, c); break;
-    case TRACE_EVENTS_PART: take_events(f, c); break;
-    default: break;
+    case TRACE_NAMES_PART:
+        take_names(f, c);
+        break;
+    case TRACE_WINS_PART:
+        take_wins(f, c);
+        break;
+    case TRACE_EVENTS_PART:
+        take_events(f, c);
+        break;
+    default:
+        break;
     }
 }
 
@@ -393,8 +406,10 @@ int trace_file_open(struct trace_file **out, const char *path, const char *progr
     f->rank = -1;
     snprintf(name, sizeof name, "%s", program);
     plain(name);
-    put(f, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"program\":\"%s\",\"ranks\":%d},\n"
-           "\"traceEvents\":[", name, ranks);
+    put(f,
+        "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"program\":\"%s\",\"ranks\":%d},\n"
+        "\"traceEvents\":[",
+        name, ranks);
     *out = f;
     return 0;
 }

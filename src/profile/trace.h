@@ -6,8 +6,8 @@
  *
  * The functions below are called by the traced library only, without proc->lock. Those of the
  * trace return at once where none is asked for. */
-#ifndef SAY_TRACE_H
-#define SAY_TRACE_H
+#ifndef PROFILE_TRACE_H
+#define PROFILE_TRACE_H
 
 #include <mpi.h>
 #include <stdint.h>
@@ -15,31 +15,31 @@
 #include "base/proc.h"
 #include "base/sched.h"
 
-struct say_calls;
+struct profile_calls;
 struct trace;
 
-/* The first words of struct say. */
-struct say_asks {
+/* The first words of struct profile. */
+struct profile_asks {
     struct trace *trace;     /* NULL: no trace is asked for */
-    struct say_calls *calls; /* NULL: no report is */
+    struct profile_calls *calls; /* NULL: no report is */
 };
 
 static inline int trace_asked(void)
 {
-    const struct say_asks *y = (const struct say_asks *)proc->say;
+    const struct profile_asks *y = (const struct profile_asks *)proc->profile;
     return y && y->trace;
 }
 
 static inline int report_asked(void)
 {
-    const struct say_asks *y = (const struct say_asks *)proc->say;
+    const struct profile_asks *y = (const struct profile_asks *)proc->profile;
     return y && y->calls;
 }
 
 /* For the report: a call is made there; a lock of a window is got, or will be given back. */
-void say_called(const char *call, const void *site);
-void say_locked(MPI_Win win, int rank);
-void say_unlocking(MPI_Win win, int rank);
+void profile_called(const char *call, const void *site);
+void profile_locked(MPI_Win win, int rank);
+void profile_unlocking(MPI_Win win, int rank);
 
 /* The processor's counter: a clock of its own rate takes half the time of time_now(). */
 static inline uint64_t trace_ticks(void)

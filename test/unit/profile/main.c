@@ -1,4 +1,4 @@
-/* main.c - the unit tests of say/, one suite for each file. */
+/* main.c - the unit tests of profile/, one suite for each file. */
 #include "unit.h"
 
 Suite *suite_calls(void);
