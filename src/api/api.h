@@ -92,7 +92,7 @@ static inline int api_exit_file(MPI_File fh, int err)
 int api_exit_request(struct request *r, int err);
 
 /* err = run, where err is MPI_SUCCESS so far: a collective call on c that is no coll_args, for the
- * checkers (check/check.h and check/race.h, which the caller includes). */
+ * checkers (align/align.h and race/race.h, which the caller includes). */
 #define API_CHECKED(err, c, call, site, run)                                                       \
     do {                                                                                           \
         struct check_turn turn;                                                                    \

@@ -1,9 +1,9 @@
 /* check.c - argument checks and the error half of leaving a call. */
 #include "api/api.h"
 
+#include "align/align.h"
 #include "api/api_types.h"
 #include "api/bindings.h"
-#include "check/check.h"
 #include "dt/dt.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"

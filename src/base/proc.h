@@ -37,6 +37,7 @@ struct proc {
     struct coll_room *coll;
     struct rma *rma;
     struct io_room *io;
+    struct place_room *place; /* NULL: nothing is kept of places in the program */
     struct check *check; /* NULL: collective calls are not compared */
     struct race *race;   /* NULL: one-sided operations are not watched */
     int ops_apart;       /* each one-sided call is looked at: race checker, buffers on devices */

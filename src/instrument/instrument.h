@@ -1,7 +1,7 @@
 /* instrument.h - the run time of programs compiled by `mpicc -race`: libmpi_race.a.
  *
  *   compiler's calls -- access.c --- filter, log of the thread ----.
- *                    -- atomic.c --- the operation, its order       '-> check/race_full.c
+ *                    -- atomic.c --- the operation, its order       '-> race/sync/threads.c
  *                    -- atomic16.c                                 .-'
  *   linker's --wrap  -- string.c, alloc.c --- mem*, str*, malloc   |
  *                    -- thread.c, mutex.c, cxx.c --- order --------'
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "check/race_runtime.h"
+#include "race/race_runtime.h"
 
 #define CALLER __builtin_return_address(0)
 #define LIKELY(x) __builtin_expect(!!(x), 1)

@@ -9,8 +9,8 @@
 
 #include "base/proc.h"
 #include "base/sched.h"
-#include "check/site.h"
 #include "obj/obj.h"
+#include "place/place.h"
 #include "profile/trace.h"
 #include "rma/rma.h"
 

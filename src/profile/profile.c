@@ -14,7 +14,7 @@
 #include "base/sched.h"
 #include "base/where.h"
 #include "boot/boot.h"
-#include "check/site.h"
+#include "place/place.h"
 #include "rma/rma.h"
 
 _Static_assert(offsetof(struct profile, trace) == offsetof(struct profile_asks, trace) &&

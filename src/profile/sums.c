@@ -10,7 +10,7 @@
 #include "base/proc.h"
 #include "base/sched.h"
 #include "boot/boot.h"
-#include "check/site.h"
+#include "place/place.h"
 #include "rma/rma.h"
 
 static const char others[] = "(others)";

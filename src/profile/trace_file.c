@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/map.h"
-#include "check/site.h"
+#include "place/place.h"
 #include "profile/trace_ring.h"
 
 enum {

@@ -10,10 +10,10 @@
 
 #include "base/proc.h"
 #include "boot/boot.h"
-#include "check/site.h"
 #include "dt/dt.h"
 #include "obj/obj.h"
 #include "p2p/p2p.h"
+#include "place/place.h"
 #include "profile/trace_ring.h"
 #include "rma/rma.h"
 

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "align/align_types.h"
 #include "base/log.h"
-#include "check/check_types.h"
 #include "doom.h"
 #include "memory.h"
 #include "scenarios.h"
@@ -174,7 +174,7 @@ static void draw_step(struct plan *p, struct step *s, int size)
         *s = (struct step){.comm = s->comm, .count = dice(p, 4)};
 }
 
-/* The same call by the digest of check/digest.c; `n`: members. */
+/* The same call by the digest of align/digest.c; `n`: members. */
 static int alike(const struct step *a, const struct step *b, int n)
 {
     int rooted = a->op == BCAST || a->op == REDUCE || a->op == GATHER;

@@ -1,4 +1,4 @@
-/* Random one-sided programs under the race checker (check/race*), against all pairs of their
+/* Random one-sided programs under the race checker (src/race), against all pairs of their
  * accesses. Two windows of each rank show the same 64 bytes; the buffers of operations lie in 64
  * others. An access is a mask of the bytes that it touches.
  *
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/race_proc.h"
+#include "race/race_types.h"
 #include "scripted.h"
 
 enum { RANKS = 6, BYTES = 64, WINS = 2, MOST = 700, ROUNDS = 4, MOST_MSGS = 64 };

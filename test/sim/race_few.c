@@ -4,7 +4,7 @@
  *   race-kept-*  what waits to be sent stays there, unless what comes hides it */
 #include <mpi.h>
 
-#include "check/race_proc.h"
+#include "race/race_types.h"
 #include "scripted.h"
 
 enum { TIMES = 60 };

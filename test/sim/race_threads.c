@@ -3,7 +3,7 @@
 #include <mpi.h>
 #include <string.h>
 
-#include "check/race_proc.h"
+#include "race/race_types.h"
 #include "scripted.h"
 
 enum { RANKS = 4, THREADS = 2, TURNS = 8 };

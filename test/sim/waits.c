@@ -1,17 +1,17 @@
-/* Processes that wait for each other (check/stall.c).
+/* Processes that wait for each other (align/stall.c).
  *
  *   align-wait-*        a deadlock is proved with so many messages, and no more
  *   align-wait-legal-*  random programs in which each wait ends, most of them late: no verdict
  *   align-wait-lost-*   the same with one message that is never sent: a hang is reported
- *   align-cross         a message crosses a collective call (check/cross.c)
+ *   align-cross         a message crosses a collective call (align/cross.c)
  *   align-cross-legal-* random programs with messages between collective calls, none of which does
  */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/check_types.h"
-#include "check/stall.h"
+#include "align/align_types.h"
+#include "align/stall.h"
 #include "p2p/p2p_packets.h"
 #include "scenarios.h"
 

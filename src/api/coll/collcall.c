@@ -2,12 +2,12 @@
  * in-place. */
 #include "api/coll/collcall.h"
 
+#include "align/align.h"
 #include "api/api.h"
 #include "base/log.h"
-#include "check/check.h"
-#include "check/race.h"
 #include "dt/dt.h"
 #include "obj/neighbors.h"
+#include "race/race.h"
 
 enum side { SEND = 1, RECV = 2 };
 

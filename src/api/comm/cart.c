@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "align/align.h"
 #include "api/comm/topocall.h"
-#include "check/check.h"
-#include "check/race.h"
 #include "coll/newcomm.h"
 #include "obj/neighbors.h"
+#include "race/race.h"
 
 static int cart_args(const struct comm *c, int ndims, const int *dims, const int *periods,
                      int *nodes)

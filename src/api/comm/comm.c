@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/env/hardware.h"
+#include "align/align.h"
 #include "api/api_types.h"
+#include "api/env/hardware.h"
 #include "boot/boot.h"
-#include "check/check.h"
-#include "check/race.h"
 #include "coll/newcomm.h"
 #include "obj/attr.h"
 #include "p2p/p2p.h"
+#include "race/race.h"
 
 /* --- questions ------------------------------------------------------------------ */
 

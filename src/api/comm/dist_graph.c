@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "align/align.h"
 #include "api/comm/topocall.h"
-#include "check/check.h"
-#include "check/race.h"
 #include "coll/coll.h"
 #include "dt/dt.h"
 #include "obj/neighbors.h"
+#include "race/race.h"
 
 static int weights_arg(const int *weights, int n, const char *name)
 {

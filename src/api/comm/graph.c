@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "align/align.h"
 #include "api/comm/topocall.h"
-#include "check/check.h"
-#include "check/race.h"
 #include "obj/neighbors.h"
+#include "race/race.h"
 
 static int graph_args(const struct comm *c, int nnodes, const int *index, const int *edges)
 {

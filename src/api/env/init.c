@@ -7,14 +7,13 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "align/align.h"
 #include "am/am.h"
 #include "api/api_types.h"
 #include "api/env/init.h"
 #include "base/log.h"
 #include "base/sched.h"
 #include "boot/boot.h"
-#include "check/check.h"
-#include "check/race.h"
 #include "coll/coll.h"
 #include "coll/newcomm.h"
 #include "dt/dt.h"
@@ -25,6 +24,7 @@
 #include "p2p/p2p.h"
 #include "profile/profile.h"
 #include "progress/progress.h"
+#include "race/race.h"
 #include "rma/rma.h"
 #include "var/var.h"
 

@@ -6,14 +6,14 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "align/align.h"
 #include "api/api_types.h"
 #include "boot/boot.h"
-#include "check/check.h"
-#include "check/race.h"
 #include "coll/coll.h"
 #include "coll/newcomm.h"
 #include "obj/attr.h"
 #include "progress/progress.h"
+#include "race/race.h"
 
 /* The signatures are given from outside; not every function needs all of its own. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"

@@ -1,11 +1,11 @@
 /* file.c - files: open, close, sizes, hints, consistency (MPI-3.1 13.2, 13.6). */
 #include "api/io/filecall.h"
 
-#include "check/race.h"
 #include "api/api_types.h"
 #include "api/env/hardware.h"
 #include "dt/dt.h"
 #include "obj/attr.h"
+#include "race/race.h"
 
 static MPI_File handle_of(const struct io_file *f)
 {

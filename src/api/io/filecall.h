@@ -2,8 +2,8 @@
 #ifndef API_IO_FILECALL_H
 #define API_IO_FILECALL_H
 
+#include "align/align.h"
 #include "api/api.h"
-#include "check/check.h"
 #include "io/io.h"
 
 /* What differs between the calls: the place, the offset of IO_AT, and the memory; ..._ALL:

@@ -1,6 +1,6 @@
 /* completion.c - completion of requests (MPI-3.1 3.7): one, several; start and cancel. */
+#include "align/align.h"
 #include "api/api.h"
-#include "check/check.h"
 
 #include <stdlib.h>
 #include <string.h>

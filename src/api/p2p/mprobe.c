@@ -1,9 +1,9 @@
 /* mprobe.c - probes and matched messages (MPI-3.1 3.8). */
 #include "api/api.h"
 
-#include "check/race.h"
 #include "dt/dt.h"
 #include "p2p/p2p.h"
+#include "race/race.h"
 
 enum { PROBE_TRIES = 1, PROBE_TAKES = 2 }; /* does not wait: flag; takes the message out: message */
 

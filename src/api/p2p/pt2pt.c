@@ -5,11 +5,11 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "align/align.h"
 #include "base/bare.h"
-#include "check/check.h"
-#include "check/race.h"
 #include "dt/dt.h"
 #include "p2p/p2p.h"
+#include "race/race.h"
 
 /* The checkers: what this process knows goes before its message. */
 static __attribute__((cold, noinline)) void watch_send(const char *call, int dest, MPI_Comm comm)

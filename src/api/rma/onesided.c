@@ -1,7 +1,7 @@
 /* onesided.c - what the one-sided calls share outside the inline path. */
 #include "api/rma/onesided.h"
 
-#include "check/race.h"
+#include "race/race.h"
 
 int onesided_private(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type, unsigned op,
                      unsigned end, const void *origin, const void *compare, void *result,

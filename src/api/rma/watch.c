@@ -2,9 +2,9 @@
  * here from the cold side of their first test. */
 #include "api/api.h"
 
-#include "check/check.h"
-#include "check/race.h"
+#include "align/align.h"
 #include "progress/progress.h"
+#include "race/race.h"
 #include "rma/rma.h"
 
 static __attribute__((noinline, cold)) int fence_checked(struct rma_win *w, int assert,

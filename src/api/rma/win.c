@@ -5,14 +5,14 @@
 #include <limits.h>
 #include <string.h>
 
+#include "align/align.h"
+#include "api/bindings.h"
 #include "base/atomic.h"
 #include "base/bare.h"
-#include "api/bindings.h"
-#include "check/check.h"
-#include "check/race.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
 #include "progress/progress.h"
+#include "race/race.h"
 #include "rma/near/near.h"
 #include "rma/rma.h"
 

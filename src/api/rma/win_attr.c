@@ -5,9 +5,9 @@
 #include <limits.h>
 #include <string.h>
 
+#include "align/align.h"
 #include "api/bindings.h"
 #include "api/env/hardware.h"
-#include "check/check.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
 #include "rma/rma.h"

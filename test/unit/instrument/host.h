@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "check/race_runtime.h"
+#include "race/race_runtime.h"
 
 /* All memory is watched from now on, or none. */
 void host_run(int watch);

@@ -1,0 +1,260 @@
+/* waits.c - for what does this process wait?
+ *
+ *   the condition of the wait ---> the room whose it is names the processes, or calls
+ *                             \--> a collective call under way: the members that have not made it
+ *
+ * What is not known here counts as served soon: then there is no verdict. */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "align/align_types.h"
+#include "align/waits.h"
+#include "boot/boot.h"
+#include "p2p/p2p.h"
+#include "rma/rma.h"
+
+static struct wait_item *add(struct waits *x)
+{
+    if (x->items == WAIT_ITEMS)
+        return NULL;
+    x->item[x->items] = (struct wait_item){.world = -1};
+    return &x->item[x->items++];
+}
+
+/* --- messages --------------------------------------------------------------------------------- */
+
+static int need_message(struct waits *x, const struct p2p_awaited *a)
+{
+    const struct align *of = a->comm->check;
+    int alone = comm_members(a->comm) < 2;
+    struct wait_item *it = a->world >= 0 || of || alone ? add(x) : NULL;
+    if (!it) /* no room, or processes of other jobs may send */
+        return 0;
+    if (a->world >= 0) {
+        it->need = NEED_PROCESS;
+        it->world = a->world;
+    } else if (of) {
+        it->need = NEED_ANY;
+        it->key = of->key;
+        it->size = of->size;
+    } else { /* alone on it */
+        it->need = NEED_PROCESS;
+        it->world = boot_rank();
+    }
+    return 1;
+}
+
+static void message_text(const struct p2p_awaited *a, const char *what, char *buf, size_t len)
+{
+    char rank[24] = "MPI_ANY_SOURCE", tag[24] = "";
+    if (a->rank >= 0)
+        snprintf(rank, sizeof rank, "%s %d", a->is_send ? "to" : "source", a->rank);
+    if (a->tag >= 0)
+        snprintf(tag, sizeof tag, ", tag %d", a->tag);
+    snprintf(buf, len, "%s%s%s", what, rank, tag);
+}
+
+/* --- collective calls ------------------------------------------------------------------------- */
+
+struct members { /* CALL items, one for each process */
+    struct waits *x;
+    const struct align *of;
+    uint32_t number;
+    int added, failed;
+};
+
+/* The entry of call `number`, if it is kept. */
+static const struct align_entry *entry_of(const struct align *a, uint32_t number)
+{
+    const struct align_history *h = &a->h;
+    if (!number || number > h->calls || h->calls - number >= h->room)
+        return NULL;
+    return &h->ring[(number - 1) % h->room];
+}
+
+static void need_member(int world, void *to)
+{
+    struct members *m = to;
+    const struct align_entry *e = m->of ? entry_of(m->of, m->number) : NULL;
+    struct wait_item *it = e && world >= 0 ? add(m->x) : NULL;
+    if (!it) {
+        m->failed = 1;
+        return;
+    }
+    it->need = NEED_CALL;
+    it->key = m->of->key;
+    it->world = world;
+    it->number = m->number;
+    it->hist = e->hist;
+    m->added++;
+}
+
+static void call_text(const struct align *a, uint32_t number, const char *before, char *buf,
+                      size_t len)
+{
+    char call[96] = "a collective call";
+    const struct align_entry *e = entry_of(a, number);
+    if (e)
+        text_call(e, call, sizeof call);
+    snprintf(buf, len, "%s%s on %s, call %u", before, call, a->name, number);
+}
+
+/* No process returns from such a call before all members have made it. */
+static int synchronizes(const struct align *a, const struct align_entry *e)
+{
+    const uint32_t all = 1u << COLL_ALLREDUCE | 1u << COLL_ALLGATHER | 1u << COLL_ALLTOALL |
+                         1u << COLL_REDUCE_SCATTER_BLOCK; /* each gets something of all */
+    uint32_t call = e->what & ((1u << WHAT_FORM) - 1), modes = e->what >> WHAT_OP & 31;
+    if (call < COLL_CALLS)
+        return !a->between && (call == COLL_BARRIER || (all >> call & 1 && entry_bytes(e)));
+    if (call == CHECK_WIN_FENCE)
+        return modes <= OP_MODES || !((modes - OP_MODES) & 1); /* not with MPI_MODE_NOPRECEDE */
+    return (call >= CHECK_COMM_DUP && call <= CHECK_DIST_GRAPH_CREATE_ADJACENT) ||
+           (call >= CHECK_WIN_CREATE && call <= CHECK_WIN_CREATE_DYNAMIC) ||
+           call == CHECK_WIN_FREE || call == CHECK_FILE_OPEN;
+}
+
+static int need_members(struct waits *x, const struct align *a, const struct align_entry *e,
+                        uint32_t number)
+{
+    struct wait_item *it = add(x);
+    if (it)
+        *it = (struct wait_item){.need = NEED_ALL, .key = a->key, .world = -1, .number = number,
+                                 .hist = e->hist};
+    return it != NULL;
+}
+
+static int need_turn(const struct progress_waiting *w, const struct check_turn *t, struct waits *x)
+{
+    uint32_t number = t->before.calls + 1;
+    const struct align_entry *e = entry_of(t->of, number);
+    struct members m = {.x = x, .of = t->of, .number = number};
+    if (!e)
+        return 0;
+    call_text(t->of, number, "", x->call, sizeof x->call);
+    if (synchronizes(t->of, e))
+        return need_members(x, t->of, e, number);
+    return coll_awaits(w->cond, w->arg, need_member, &m) && m.added;
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+struct pending {
+    struct waits *x;
+    int requests, unknown;
+    char first[WAITS_CALL]; /* text of the first */
+};
+
+static void need_request(struct request *r, void *to)
+{
+    struct pending *p = to;
+    struct p2p_awaited a;
+    struct members m = {.x = p->x};
+    char text[WAITS_CALL] = "";
+    int known = 0;
+    if (p2p_request_awaits(r, &a)) {
+        known = need_message(p->x, &a);
+        message_text(&a, a.is_send ? "a send " : "a receive, ", text, sizeof text);
+    } else if (r->kind == REQUEST_COLL || r->kind == REQUEST_PERSISTENT_COLL) {
+        int before = p->x->items;
+        m.of = r->comm ? r->comm->check : NULL;
+        m.number = coll_request_awaits(r, NULL, NULL);
+        const struct align_entry *e = m.of ? entry_of(m.of, m.number) : NULL;
+        if (e && synchronizes(m.of, e))
+            known = need_members(p->x, m.of, e, m.number);
+        else if (e && coll_request_awaits(r, need_member, &m))
+            known = m.added && !m.failed;
+        if (known)
+            call_text(m.of, m.number, "", text, sizeof text);
+        else
+            p->x->items = before;
+    }
+    p->unknown |= !known;
+    if (known && !p->requests++)
+        snprintf(p->first, sizeof p->first, "%s", text);
+}
+
+static int need_requests(const struct progress_waiting *w, struct waits *x)
+{
+    struct pending p = {.x = x};
+    enum request_await how = request_awaits(w->cond, w->arg, need_request, &p);
+    if (how == REQUEST_AWAITS_NONE)
+        return -1;
+    x->mode = how == REQUEST_AWAITS_ALL ? WAIT_ALL : WAIT_ANY;
+    snprintf(x->call, sizeof x->call, p.requests > 1 ? "%.30s(%.60s, and %d more)" : "%.30s(%.80s)",
+             proc->call ? proc->call : "a wait", p.first, p.requests - 1);
+    return x->items && (how == REQUEST_AWAITS_ALL || !p.unknown);
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+static int need_window(struct rma_win *win, struct waits *x)
+{
+    const struct align *of = rma_win_comm(win)->check;
+    struct wait_item *it = of ? add(x) : NULL;
+    if (!it)
+        return 0;
+    *it = (struct wait_item){.need = NEED_ANY, .key = of->key, .size = of->size, .world = -1};
+    snprintf(x->call, sizeof x->call, "%s on %s", proc->call ? proc->call : "a call", of->name);
+    return 1;
+}
+
+static int describe(const struct progress_waiting *w, struct waits *x)
+{
+    struct check *k = proc->check;
+    struct p2p_awaited a;
+    if (k->ending) {
+        x->mode = WAIT_ENDED;
+        snprintf(x->call, sizeof x->call, "MPI_Finalize");
+        return p2p_is_drained();
+    }
+    int is = w->cond ? p2p_awaits(w->cond, w->arg, &a) : 0;
+    if (is > 0) {
+        char text[64];
+        message_text(&a, "", text, sizeof text);
+        snprintf(x->call, sizeof x->call, "%.40s(%s)", proc->call ? proc->call : "a call", text);
+        return need_message(x, &a);
+    }
+    if (is == 0 || (is = need_requests(w, x)) >= 0)
+        return is;
+    const struct check_turn *t = k->inside;
+    if (t)
+        return t->of && t->before.calls < t->of->h.calls && need_turn(w, t, x);
+    struct rma_win *win = rma_awaits(w->cond, w->arg);
+    return win && need_window(win, x);
+}
+
+static uint64_t mix(uint64_t h, const void *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        h = (h ^ ((const unsigned char *)bytes)[i]) * 1099511628211u;
+    return h;
+}
+
+static void list_comms(struct waits *x)
+{
+    size_t at = 0;
+    for (struct map_entry *e; (e = map_next(&proc->check->aligns, &at)) != NULL;) {
+        const struct align *a = e->value;
+        if (a->comm && !a->final && x->comms < WAIT_COMMS) /* the judge knows of freed ones */
+            x->comm[x->comms++] = (struct wait_comm){.key = a->key, .calls = a->h.calls};
+    }
+}
+
+int waits_describe(const struct progress_waiting *w, struct waits *x)
+{
+    memset(x, 0, sizeof *x);
+    /* another thread may make the call that is missing */
+    if (proc->thread_level == MPI_THREAD_MULTIPLE)
+        return 0;
+    align_all();
+    if (!describe(w, x))
+        return 0;
+    list_comms(x);
+    x->site = site_here();
+    uint64_t since = x->mode == WAIT_ENDED ? 1 : w->since;
+    x->id = mix(mix(1469598103934665603u, &since, sizeof since), x->item,
+                (size_t)x->items * sizeof *x->item);
+    return 1;
+}

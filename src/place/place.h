@@ -1,0 +1,44 @@
+/* place.h - places in the program: numbers that mean the same in all processes, and their lines.
+ *
+ *   return address -- site_portable() --> module and offset -- site_soon(), site_text() --> text
+ *
+ * proc->place is NULL until place_open(). Then nothing is kept, and each question is answered
+ * anew. */
+#ifndef PLACE_PLACE_H
+#define PLACE_PLACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+int place_open(void); /* 0 or -ENOMEM; makes proc->place, or counts one more user of it */
+void place_close(void);
+
+enum { SITE_OFFSET = 48 }; /* bits of a place in messages below its module */
+
+/* Where the program has called the library; 0: not known. */
+uint64_t site_here(void);
+/* A number for a return address that means the same in other processes of the program. */
+uint64_t site_portable(uint64_t address);
+/* "heat.c:212", or "program+0x1234" without lines. It may wait for addr2line. */
+void site_text(uint64_t portable, char *buf, size_t len);
+
+/* The rest is for users of place_open(). */
+
+/* The module of an address: its number and its path, for others that have not loaded it. */
+void site_module(uint64_t address, uint64_t *id, char *path, size_t len);
+/* Such a module of another process. */
+void site_learn(uint64_t id, const char *path);
+/* Modules may have come and gone since the last places were asked for. */
+void site_renew(void);
+/* Hash of the last `depth` calls that lead to `site`; 0: the stack does not show it. */
+uint32_t site_stack(const void *site, int depth);
+
+/* 1: site_told() has the text, with a line if there is one. 0: not yet, ask again; the work goes on
+ * meanwhile. */
+int site_soon(uint64_t portable);
+/* What is known so far. */
+void site_told(uint64_t portable, char *buf, size_t len);
+#define SITE_NS 10000000000u  /* addr2line has so long */
+#define PLACES_NS 5000000u    /* site_soon() is asked again after it */
+
+#endif

@@ -1,0 +1,213 @@
+/* site.c - places in the program, as numbers that mean the same in all processes.
+ *
+ *   portable = hash of the module's path (16 bits) | offset in the module (48 bits)
+ *
+ * Programs of one job lie at different addresses in each process. lines.c has the text. */
+#include <errno.h>
+#include <execinfo.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/sched.h"
+#include "place/place_types.h"
+
+static const uint64_t OFFSET_MASK = (1ull << SITE_OFFSET) - 1;
+
+struct module {
+    uint64_t address, id;  /* what is looked for: one of them */
+    uint64_t base;
+    uint64_t from, to;     /* the part that holds the address */
+    int found;
+    char path[PLACE_PATH];
+};
+
+static uint64_t hash_of(const char *path)
+{
+    uint64_t h = 1469598103934665603u;
+    for (; *path; path++)
+        h = (h ^ (unsigned char)*path) * 1099511628211u;
+    return (h >> 32 ^ h) & 0xffff;
+}
+
+static void path_of(const struct dl_phdr_info *info, char *path)
+{
+    ssize_t n = 0;
+    if (info->dlpi_name && *info->dlpi_name)
+        snprintf(path, PLACE_PATH, "%s", info->dlpi_name);
+    else if ((n = readlink("/proc/self/exe", path, PLACE_PATH - 1)) >= 0)
+        path[n] = 0;
+    else
+        *path = 0;
+}
+
+static int holds(const struct dl_phdr_info *info, struct module *m)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        uint64_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+        uint64_t end = start + info->dlpi_phdr[i].p_memsz;
+        if (info->dlpi_phdr[i].p_type != PT_LOAD || m->address < start || m->address >= end)
+            continue;
+        m->from = start;
+        m->to = end;
+        return 1;
+    }
+    return 0;
+}
+
+static int look(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct module *m = arg;
+    (void)size;
+    if (m->address && !holds(info, m))
+        return 0;
+    path_of(info, m->path);
+    if (!m->address && hash_of(m->path) != m->id)
+        return 0;
+    m->id = hash_of(m->path);
+    m->base = info->dlpi_addr;
+    return m->found = 1;
+}
+
+static int count_loaded(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size;
+    *(unsigned long long *)arg = info->dlpi_adds + info->dlpi_subs;
+    return 1;
+}
+
+int place_open(void)
+{
+    struct place_room *k = proc->place ? proc->place : calloc(1, sizeof *k);
+    if (!k)
+        return -ENOMEM;
+    if (!k->users++)
+        lines_init(k);
+    proc->place = k;
+    return 0;
+}
+
+void place_close(void)
+{
+    struct place_room *k = proc->place;
+    if (!k || --k->users)
+        return;
+    lines_drop(k);
+    free(k);
+    proc->place = NULL;
+}
+
+void site_renew(void)
+{
+    struct place_room *k = proc->place;
+    unsigned long long now = 0;
+    dl_iterate_phdr(count_loaded, &now);
+    if (now != k->loaded)
+        k->ranges = 0;
+    k->loaded = now;
+}
+
+/* The module of an address, kept for the next one; NULL: it lies in none. */
+static const struct place_range *range_of(uint64_t address)
+{
+    struct place_room *k = proc->place;
+    struct module m = {.address = address};
+    unsigned n = k->ranges < PLACE_MODULES ? k->ranges : PLACE_MODULES;
+    for (unsigned i = 0; i < n; i++)
+        if (address >= k->range[i].from && address < k->range[i].to)
+            return &k->range[i];
+    if (!address || !dl_iterate_phdr(look, &m) || !m.found)
+        return NULL;
+    struct place_range *r = &k->range[k->ranges++ % PLACE_MODULES];
+    *r = (struct place_range){m.from, m.to, m.base, m.id, ""};
+    memcpy(r->path, m.path, sizeof r->path);
+    return r;
+}
+
+void site_module(uint64_t address, uint64_t *id, char *path, size_t len)
+{
+    const struct place_range *r = range_of(address);
+    *id = r ? r->id : 0;
+    snprintf(path, len, "%s", r ? r->path : "");
+}
+
+uint64_t site_portable(uint64_t address)
+{
+    struct module m = {.address = address};
+    if (!proc->place) /* nothing is kept */
+        return address && dl_iterate_phdr(look, &m) && m.found
+                   ? m.id << SITE_OFFSET | ((address - m.base) & OFFSET_MASK)
+                   : 0;
+    const struct place_range *r = range_of(address);
+    return r ? r->id << SITE_OFFSET | ((address - r->base) & OFFSET_MASK) : 0;
+}
+
+uint32_t site_stack(const void *site, int depth)
+{
+    enum { INNER = 12, MOST = 64 }; /* calls of the library below `site` */
+    void *at[INNER + MOST];
+    depth = depth < MOST ? depth : MOST;
+    int n = sched ? 0 : backtrace(at, INNER + depth), i = 0; /* fibers have no whole stack */
+    while (i < n && at[i] != site)
+        i++;
+    uint64_t h = i < n;
+    for (int end = i + depth; i < n && i < end; i++)
+        h = (h ^ site_portable((uint64_t)(uintptr_t)at[i])) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)(h >> 40);
+}
+
+static int is_ours(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return !strncmp(slash ? slash + 1 : path, "libmpi", 6); /* Fortran's, too */
+}
+
+uint64_t site_here(void)
+{
+    enum { DEEP = 64 };
+    void *frame[DEEP];
+    if (sched) /* one program, and stacks of its own */
+        return 0;
+    int n = backtrace(frame, DEEP);
+    for (int i = 0; i < n; i++) {
+        struct module m = {.address = (uint64_t)(uintptr_t)frame[i]};
+        if (dl_iterate_phdr(look, &m) && m.found && !is_ours(m.path))
+            return m.address;
+    }
+    return 0;
+}
+
+void site_learn(uint64_t id, const char *path)
+{
+    struct place_room *k = proc->place;
+    for (int i = 0; i < k->modules; i++)
+        if (k->module[i].id == id)
+            return;
+    if (k->modules == PLACE_MODULES || !*path)
+        return;
+    k->module[k->modules].id = id;
+    snprintf(k->module[k->modules++].path, PLACE_PATH, "%s", path);
+}
+
+int site_module_of(uint64_t portable, char *path, size_t len)
+{
+    const struct place_room *k = proc->place;
+    struct module m = {.id = portable >> SITE_OFFSET};
+    if (dl_iterate_phdr(look, &m) && m.found) {
+        snprintf(path, len, "%s", m.path);
+        return 1;
+    }
+    for (int i = 0; k && i < k->modules; i++)
+        if (k->module[i].id == m.id) {
+            snprintf(path, len, "%s", k->module[i].path);
+            return 1;
+        }
+    return 0;
+}
+
+uint64_t site_offset(uint64_t portable)
+{
+    return portable & OFFSET_MASK;
+}

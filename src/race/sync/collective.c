@@ -1,0 +1,431 @@
+/* collective.c - what this process learns by collectives: all members of each other, or along the
+ * edges that the call promises. A request is watched by a table before its own. */
+#include "race/report/report.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boot/boot.h"
+#include "coll/newcomm.h"
+#include "dt/dt.h"
+#include "obj/neighbors.h"
+
+/* --- joins ------------------------------------------------------------------------------------ */
+
+int race_is_inside(const struct comm *c)
+{
+    return !c->remote && !newcomm_is_mixed(c);
+}
+
+/* Clocks as an array, for reductions by MPI_MAX. */
+static int64_t *dense(void)
+{
+    const struct race *r = proc->race;
+    const struct race_thread *t = race_self();
+    int64_t *v = malloc(r->tids * sizeof *v);
+    if (!v)
+        race_no_memory();
+    race_advice_release();
+    for (uint32_t i = 0; i < r->tids; i++)
+        v[i] = (int64_t)race_view_of(t->view, i);
+    v[t->tid] = (int64_t)t->clock;
+    return v;
+}
+
+static void learn_dense(const int64_t *v)
+{
+    const struct race *r = proc->race;
+    const struct race_thread *t = race_self();
+    struct race_entry *e = malloc(r->tids * sizeof *e);
+    uint32_t k = 0;
+    if (!e)
+        race_no_memory();
+    for (uint32_t i = 0; i < r->tids; i++)
+        if (i != t->tid)
+            e[k++] = (struct race_entry){i, 0, (uint64_t)v[i]};
+    struct race_view *view = race_view_make(t->view->floor, e, k);
+    if (!view)
+        race_no_memory();
+    race_learn(view);
+    race_view_drop(view);
+    free(e);
+}
+
+/* Members exchange what they know. */
+static void join(struct comm *c)
+{
+    int64_t *v = dense();
+    if (!coll_allreduce_i64(v, (int)proc->race->tids, COLL_MAX, c))
+        learn_dense(v);
+    free(v);
+}
+
+/* Does the calling thread know all that other threads of its process did? */
+static int is_whole(const struct race *r)
+{
+    const struct race_thread *me = race_self();
+    if (r->forks)
+        return 0;
+    for (int i = 0; i < r->threads; i++) {
+        const struct race_thread *t = &r->thread[i];
+        if (t != me && race_view_of(me->view, t->tid) < t->clock)
+            return 0;
+    }
+    return 1;
+}
+
+/* A collective without data need not wait for others; this one has some. */
+int race_hear(struct comm *c, int sent)
+{
+    struct race *r = proc->race;
+    enum { WHOLE = 128 };
+    uint8_t mine = (uint8_t)(r->fetched | (sent && is_whole(r) ? WHOLE : 0));
+    uint8_t whole = mine & WHOLE;
+    uint8_t *all = malloc((size_t)c->size); /* other threads may be here, too */
+    if (!all)
+        race_no_memory();
+    if (coll_allgather_bytes(&mine, all, 1, c)) {
+        free(all);
+        return -1;
+    }
+    for (int i = 0; i < c->size; i++) {
+        whole &= all[i];
+        for (uint32_t t = (uint32_t)(comm_world(c, i) - boot_first()); t < r->tids;
+             t += (uint32_t)boot_size())
+            r->region.did[t] |= all[i] & RACE_DID;
+    }
+    free(all);
+    return whole != 0;
+}
+
+/* The end of a phase at this process: everything that is complete is known to all. Another thread
+ * may have learned more meanwhile, also of the next phase. */
+static void begin_phase(uint64_t floor)
+{
+    struct race *r = proc->race;
+    struct race_view *v = race_view_make(floor, NULL, 0);
+    if (!v)
+        race_no_memory();
+    race_learn(v);
+    race_view_drop(v);
+    r->floor = floor;
+    for (int i = 0; i < r->threads; i++)
+        if (r->thread[i].clock < floor)
+            r->thread[i].clock = floor;
+    r->fetched = 0;
+    race_meet_came(floor);
+    race_region_phase(&r->region, floor);
+    race_report_waiting(floor, 1);
+    race_count();
+    for (uint32_t i = 0; i < r->tids; i++)
+        r->region.did[i] >>= RACE_DID_BITS;
+}
+
+/* All records are where they belong, then the phase ends. Where some thread goes on beside the
+ * call, or some records wait for a lock, that is not so. Nor does it end where another thread is in
+ * such a call: of two phases that overlap nowhere each process sees the same first, and so the
+ * numbers of phases agree. Once a process has failed no phase ends any more: some members may have
+ * ended the last one, and others not. */
+static void end_phase(struct comm *c)
+{
+    struct race *r = proc->race;
+    size_t at = 0;
+    int sent = !r->ending++;
+    if (!boot_failed_count()) {
+        for (struct map_entry *e; (e = map_next(&r->wins, &at)) != NULL;)
+            sent &= race_send_open(e->value);
+        race_settle();
+        int whole = race_hear(c, sent);
+        if (!whole && !boot_failed_count())
+            join(c);
+        else if (whole > 0 && !boot_failed_count())
+            begin_phase(r->floor + (1ull << RACE_PHASE_BITS));
+    }
+    r->ending--;
+}
+
+void race_joined(struct comm *c)
+{
+    if (proc->race->off || !race_is_inside(c))
+        return;
+    race_advice_release();
+    race_tick();
+    if (c->size == boot_size()) /* all of the job */
+        end_phase(c);
+    else
+        join(c);
+}
+
+/* --- collectives ------------------------------------------------------------------------------ */
+
+/* The clocks that travel with a collective: this process's, and what it hears. */
+struct clocks {
+    int64_t *v;     /* [threads of the job] */
+    int64_t *from;  /* [n] such: of neighbours, before they are added up */
+    int n, hears;
+};
+
+static void clocks_free(struct clocks *c)
+{
+    free(c->v);
+    free(c->from);
+    *c = (struct clocks){0};
+}
+
+/* Those of a neighbourhood hear of their neighbours and of no other: these may begin much later. */
+static int with_neighbors(const struct coll_args *a, struct clocks *c, struct coll_args *out)
+{
+    int *src, *dst, n;
+    if (topo_neighbors(a->comm, &c->n, &src, &n, &dst, "the race checker"))
+        return 0;
+    free(src);
+    c->from = calloc((size_t)c->n + 1, proc->race->tids * sizeof *c->from);
+    if (!c->from)
+        race_no_memory();
+    out->call = COLL_NEIGHBOR_ALLGATHER;
+    out->sbuf = c->v;
+    out->scount = out->rcount;
+    out->stype = out->rtype;
+    out->rbuf = c->from;
+    out->op = NULL;
+    c->hears = 1;
+    return 1;
+}
+
+/* Which collective on clocks carries what the program's carries. 0: none, nor will the program's
+ * begin: there are no neighbours. */
+static int edges(const struct coll_args *a, struct clocks *c, struct coll_args *out)
+{
+    *c = (struct clocks){.v = dense(), .hears = 1};
+    *out = (struct coll_args){.comm = a->comm, .root = a->root, .rbuf = c->v,
+                              .rcount = (MPI_Aint)proc->race->tids, .rtype = dt_find(MPI_INT64_T),
+                              .sbuf = MPI_IN_PLACE, .op = dt_op_find(MPI_MAX)};
+    if (a->call >= COLL_NEIGHBOR_ALLGATHER)
+        return with_neighbors(a, c, out);
+    switch (a->call) {
+    case COLL_BCAST: case COLL_SCATTER: case COLL_SCATTERV:
+        out->call = COLL_BCAST;
+        c->hears = a->root != a->comm->rank;
+        break;
+    case COLL_REDUCE: case COLL_GATHER: case COLL_GATHERV:
+        out->call = COLL_REDUCE;
+        c->hears = a->root == a->comm->rank;
+        if (!c->hears) {
+            out->sbuf = c->v;
+            out->rbuf = NULL;
+        }
+        break;
+    case COLL_SCAN: case COLL_EXSCAN:
+        out->call = COLL_SCAN;
+        break;
+    default:
+        out->call = COLL_ALLREDUCE;
+        break;
+    }
+    return 1;
+}
+
+static void clocks_learn(const struct clocks *c)
+{
+    uint32_t tids = proc->race->tids;
+    for (int i = 0; i < c->n; i++)
+        for (uint32_t k = 0; k < tids; k++)
+            if (c->from[(size_t)i * tids + k] > c->v[k])
+                c->v[k] = c->from[(size_t)i * tids + k];
+    if (c->hears)
+        learn_dense(c->v);
+}
+
+void race_collective(const struct coll_args *a, const void *site)
+{
+    struct coll_args out;
+    struct clocks c;
+    if (proc->race->off || boot_failed_count() || !race_is_inside(a->comm))
+        return;
+    int carries = edges(a, &c, &out);
+    if (carries && out.call == COLL_ALLREDUCE) {
+        clocks_free(&c);
+        if (a->call == COLL_BARRIER)
+            race_meet_begins(RACE_CALL_BARRIER, site, 0);
+        race_joined(a->comm);
+        race_meet_ends();
+        return;
+    } else if (carries) {
+        race_tick();
+        c.v[race_self()->tid] = (int64_t)race_self()->clock;
+        if (!coll_run(&out))
+            clocks_learn(&c);
+    }
+    clocks_free(&c);
+}
+
+/* Wrapped around a request's own functions. */
+struct watch {
+    struct request_ops ops;
+    struct coll_args a;       /* collective; a.comm NULL: a message */
+    struct comm *comm;        /* send: to rank `dest` of its peers */
+    int dest;
+    struct request *coming;   /* clocks of a collective that is under way */
+    struct clocks clocks;
+    void (*done)(void *arg);  /* an operation: once */
+    void *done_arg;
+};
+
+static struct watch *watch_of(const struct request *r)
+{
+    return (struct watch *)((char *)(uintptr_t)r->ops - offsetof(struct watch, ops));
+}
+
+static void clocks_came(struct request *coming, void *arg)
+{
+    struct request *r = arg;
+    (void)coming;
+    request_complete(r, r->error);
+}
+
+/* A request is complete when its clocks have come, too: a test must not wait for them. */
+static void hold(struct request *r)
+{
+    const struct watch *x = watch_of(r);
+    if (!r->done || r->error || x->coming->done)
+        return;
+    r->done = 0;
+    request_then(x->coming, clocks_came, r);
+}
+
+static void data_came(struct request *r, void *arg)
+{
+    r->then = NULL;
+    hold(r);
+    if (r->done)
+        request_complete(r, r->error);
+    (void)arg;
+}
+
+static void begin_clocks(struct request *r)
+{
+    struct watch *x = watch_of(r);
+    struct coll_args out;
+    if (x->coming || proc->race->off)
+        return;
+    if (!edges(&x->a, &x->clocks, &out)) {
+        clocks_free(&x->clocks);
+        return;
+    }
+    race_tick();
+    x->clocks.v[race_self()->tid] = (int64_t)race_self()->clock;
+    if (coll_begin(&out, &x->coming)) {
+        x->coming = NULL;
+        clocks_free(&x->clocks);
+        return;
+    }
+    if (r->done)
+        hold(r);
+    else if (!r->then)
+        r->then = data_came;
+}
+
+static int on_start(struct request *r)
+{
+    struct watch *x = watch_of(r);
+    if (x->comm)
+        race_sending(x->comm, x->dest);
+    int err = x->ops.inner->start(r);
+    if (!err && x->a.comm)
+        begin_clocks(r);
+    return err;
+}
+
+static int on_query(struct request *r, MPI_Status *st)
+{
+    struct watch *x = watch_of(r);
+    int (*query)(struct request *, MPI_Status *) = x->ops.inner->query;
+    if (x->coming && !r->error) {
+        request_wait(x->coming); /* they have come, see hold() */
+        if (!request_finish(x->coming, MPI_STATUS_IGNORE))
+            clocks_learn(&x->clocks);
+        x->coming = NULL;
+        clocks_free(&x->clocks);
+    }
+    if (x->done) {
+        x->done(x->done_arg);
+        x->done = NULL;
+        return query ? query(r, st) : MPI_SUCCESS;
+    }
+    if (r->kind != REQUEST_RMA && !x->a.comm && !x->comm && r->comm && !r->error &&
+        !status_cancelled(&r->status))
+        race_received(r->comm, r->status.MPI_SOURCE);
+    return query ? query(r, st) : MPI_SUCCESS;
+}
+
+static void on_free(struct request *r)
+{
+    struct watch *x = watch_of(r);
+    r->ops = x->ops.inner;
+    if (x->done)
+        x->done(x->done_arg);
+    if (r->ops->free)
+        r->ops->free(r);
+    if (!x->coming) /* else its numbers are still on their way: kept until the process ends */
+        free(x);
+}
+
+static struct watch *wrap(struct request *r)
+{
+    struct watch *x = proc->race->off ? NULL : calloc(1, sizeof *x);
+    if (!x)
+        return NULL;
+    x->ops = *r->ops;
+    x->ops.inner = r->ops;
+    x->ops.query = on_query;
+    x->ops.free = on_free;
+    if (x->ops.start)
+        x->ops.start = on_start;
+    r->ops = &x->ops;
+    return x;
+}
+
+void race_watch_recv(struct request *r)
+{
+    wrap(r);
+}
+
+void race_watch_done(struct request *r, void (*fn)(void *arg), void *arg)
+{
+    struct watch *x = wrap(r);
+    if (x) {
+        x->done = fn;
+        x->done_arg = arg;
+    } else {
+        fn(arg);
+    }
+}
+
+void race_watch_send_init(struct request *r, struct comm *c, int dest)
+{
+    struct watch *x = wrap(r);
+    if (x) {
+        x->comm = c;
+        x->dest = dest;
+    }
+}
+
+static struct watch *watch_collective(const struct coll_args *a, struct request *r)
+{
+    struct watch *x = race_is_inside(a->comm) ? wrap(r) : NULL;
+    if (x)
+        x->a = *a;
+    return x;
+}
+
+void race_collective_prepared(const struct coll_args *a, struct request *r)
+{
+    watch_collective(a, r);
+}
+
+void race_collective_begun(const struct coll_args *a, struct request *r)
+{
+    if (watch_collective(a, r))
+        begin_clocks(r);
+}

@@ -1,0 +1,460 @@
+/* window.c - windows and their synchronization: from which process a call lets this one learn. */
+#include "race/report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "boot/boot.h"
+#include "obj/attr.h"
+
+const char *race_call_name(enum race_call call)
+{
+    static const char *const names[RACE_CALLS] = {
+        [RACE_CALL_NONE] = "", [RACE_CALL_FENCE] = "MPI_Win_fence",
+        [RACE_CALL_POST] = "MPI_Win_post", [RACE_CALL_START] = "MPI_Win_start",
+        [RACE_CALL_COMPLETE] = "MPI_Win_complete", [RACE_CALL_WAIT] = "MPI_Win_wait",
+        [RACE_CALL_TEST] = "MPI_Win_test", [RACE_CALL_LOCK] = "MPI_Win_lock",
+        [RACE_CALL_UNLOCK] = "MPI_Win_unlock", [RACE_CALL_LOCK_ALL] = "MPI_Win_lock_all",
+        [RACE_CALL_UNLOCK_ALL] = "MPI_Win_unlock_all", [RACE_CALL_FLUSH] = "MPI_Win_flush",
+        [RACE_CALL_FLUSH_ALL] = "MPI_Win_flush_all",
+        [RACE_CALL_FLUSH_LOCAL] = "MPI_Win_flush_local",
+        [RACE_CALL_FLUSH_LOCAL_ALL] = "MPI_Win_flush_local_all", [RACE_CALL_SYNC] = "MPI_Win_sync",
+        [RACE_CALL_REQUEST] = "the wait for its request", [RACE_CALL_PUT] = "MPI_Put",
+        [RACE_CALL_GET] = "MPI_Get", [RACE_CALL_ACC] = "MPI_Accumulate",
+        [RACE_CALL_GACC] = "MPI_Get_accumulate", [RACE_CALL_FOP] = "MPI_Fetch_and_op",
+        [RACE_CALL_CAS] = "MPI_Compare_and_swap", [RACE_CALL_LOAD] = "load",
+        [RACE_CALL_STORE] = "store", [RACE_CALL_BARRIER] = "MPI_Barrier"};
+    return names[call < RACE_CALLS ? call : RACE_CALL_NONE];
+}
+
+/* --- look-up ---------------------------------------------------------------------------------- */
+
+struct race_win *race_win_of(uint64_t id)
+{
+    return map_get(&proc->race->wins, id);
+}
+
+struct race_win *race_win_find(struct rma_win *w)
+{
+    return race_win_of(comm_ctx(rma_win_comm(w)));
+}
+
+struct race_origin *race_origin_of(struct race_win *x, int world)
+{
+    struct race_origin *o = map_get(&x->origins, (uint64_t)world + 1);
+    if (o)
+        return o;
+    o = calloc(1, sizeof *o);
+    if (!o || map_put(&x->origins, (uint64_t)world + 1, o)) {
+        free(o);
+        return NULL;
+    }
+    list_init(&o->posted);
+    return o;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static uint8_t accumulate_of(struct rma_win *w)
+{
+    struct info *i;
+    char value[32] = "";
+    if (rma_win_get_info(w, &i))
+        return RACE_SAME_OP_NO_OP;
+    const char *v = info_value(i, "accumulate_ops");
+    if (v)
+        strncpy(value, v, sizeof value - 1);
+    info_drop(i);
+    return !strcmp(value, "same_op") ? RACE_SAME_OP : RACE_SAME_OP_NO_OP;
+}
+
+static struct race_member mine(struct rma_win *w)
+{
+    int *flavor = rma_win_attr(w, MPI_WIN_CREATE_FLAVOR);
+    const MPI_Aint *size = rma_win_attr(w, MPI_WIN_SIZE);
+    if (*flavor == MPI_WIN_FLAVOR_DYNAMIC || *flavor == MPI_WIN_FLAVOR_SHARED)
+        race_meet_blind(); /* those of others, and those before the first operation */
+    if (*flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        return (struct race_member){0, 1, 0};
+    return (struct race_member){(uint64_t)(uintptr_t)rma_win_attr(w, MPI_WIN_BASE),
+                                (uint64_t)rma_win_unit(w), (uint64_t)*size};
+}
+
+void race_win_made(struct rma_win *w, const void *site)
+{
+    struct race *r = proc->race;
+    struct comm *c = rma_win_comm(w);
+    if (!race_is_inside(c))
+        return;
+    struct race_win *x = calloc(1, sizeof *x);
+    struct race_member me = mine(w);
+    if (x)
+        x->member = calloc((size_t)c->size, sizeof *x->member);
+    if (!x || !x->member || map_put(&r->wins, comm_ctx(c), x))
+        race_no_memory();
+    /* before others may send records */
+    x->id = comm_ctx(c);
+    x->w = w;
+    x->accumulate = accumulate_of(w);
+    x->site = race_site(site);
+    map_init(&x->targets);
+    map_init(&x->origins);
+    list_init(&x->held);
+    race_watch_bytes(me.base, me.bytes);
+    if (coll_allgather_bytes(&me, x->member, sizeof me, c))
+        r->off = 1;
+    race_board_make(x);
+}
+
+static void origins_free(struct race_win *x)
+{
+    size_t at = 0;
+    struct list *l;
+    for (struct map_entry *e; (e = map_next(&x->origins, &at)) != NULL;) {
+        struct race_origin *o = e->value;
+        while ((l = list_pop(&o->posted)) != NULL) {
+            race_view_drop(LIST_OBJ(l, struct race_posted, link)->view);
+            free(LIST_OBJ(l, struct race_posted, link));
+        }
+        race_view_drop(o->at_complete);
+        free(o);
+    }
+    map_destroy(&x->origins);
+}
+
+static void win_free(struct race_win *x)
+{
+    struct list *l;
+    race_targets_free(x);
+    origins_free(x);
+    while ((l = list_pop(&x->held)) != NULL) {
+        proc->race->nheld--;
+        free(LIST_OBJ(l, struct race_held, link));
+    }
+    race_view_drop(x->lock.exclusive);
+    race_view_drop(x->lock.shared);
+    race_view_drop(x->at_fence);
+    free(x->started);
+    free(x->posted);
+    free(x->member);
+    free(x);
+}
+
+void race_win_freed(struct comm *c)
+{
+    struct race *r = proc->race;
+    struct race_win *x = race_win_of(comm_ctx(c));
+    if (!x)
+        return;
+    race_settle();
+    race_joined(c);
+    coll_barrier(c); /* what others have sent has come, too */
+    race_graph_win_freed(x);
+    race_meet_no_fence(x);
+    struct rma_win *board = x->board;
+    map_del(&r->wins, x->id);
+    win_free(x);
+    if (board)
+        rma_win_free(board);
+}
+
+void race_wins_free(void)
+{
+    struct race *r = proc->race;
+    size_t at = 0;
+    for (struct map_entry *e; (e = map_next(&r->wins, &at)) != NULL;)
+        win_free(e->value);
+    map_destroy(&r->wins);
+}
+
+/* --- post, start, complete, wait -------------------------------------------------------------- */
+
+static int *worlds_of(const struct group *g, int *n)
+{
+    int *list = malloc((size_t)(g->map->size ? g->map->size : 1) * sizeof *list);
+    *n = list ? g->map->size : 0;
+    for (int i = 0; i < *n; i++)
+        list[i] = rankmap_world(g->map, i);
+    return list;
+}
+
+static void after_post(struct race_win *x, const struct group *g)
+{
+    struct race_view *v;
+    race_meet_no_fence(x);
+    free(x->posted);
+    x->posted = worlds_of(g, &x->nposted);
+    race_tick();
+    v = race_knowledge();
+    for (int i = 0; i < x->nposted; i++) {
+        struct race_origin *o = race_origin_of(x, x->posted[i]);
+        struct race_posted *p = o ? malloc(sizeof *p) : NULL;
+        if (!p)
+            race_no_memory();
+        p->number = ++o->posts;
+        p->view = race_view_ref(v);
+        list_push(&o->posted, &p->link);
+    }
+    race_view_drop(v);
+    race_replay(x);
+}
+
+static void after_start(struct race_win *x, const struct group *g)
+{
+    race_meet_no_fence(x);
+    free(x->started);
+    x->started = worlds_of(g, &x->nstarted);
+    for (int i = 0; i < x->nstarted; i++) {
+        int rank = rankmap_find(rma_win_comm(x->w)->map, x->started[i]);
+        struct race_target *t = rank < 0 ? NULL : race_target_of(x, rank, 1);
+        if (t)
+            t->starts++;
+    }
+}
+
+static void hear_complete(struct race_win *x, int world, uint32_t number, struct race_view *v)
+{
+    struct race_origin *o = race_origin_of(x, world);
+    if (!o)
+        return;
+    race_view_drop(o->at_complete);
+    o->at_complete = race_view_ref(v);
+    o->completes = number;
+}
+
+static void before_complete(struct race_win *x, uint64_t site)
+{
+    if (!x->nstarted)
+        return;
+    race_complete_all(x, RACE_CALL_COMPLETE, site);
+    race_tick();
+    struct race_view *v = race_knowledge();
+    for (int i = 0; i < x->nstarted; i++) {
+        int rank = rankmap_find(rma_win_comm(x->w)->map, x->started[i]);
+        const struct race_target *t = rank < 0 ? NULL : race_target_of(x, rank, 0);
+        if (t && (uint32_t)t->world == proc->race->me)
+            hear_complete(x, t->world, t->starts, v);
+        else if (t)
+            race_send_clock(t->world, x->id, t->starts, v);
+    }
+    race_view_drop(v);
+    x->nstarted = 0;
+}
+
+static int all_heard(void *arg)
+{
+    struct race_win *x = arg;
+    for (int i = 0; i < x->nposted; i++) {
+        const struct race_origin *o = race_origin_of(x, x->posted[i]);
+        if (o && o->completes < o->posts)
+            return boot_failed_count() != 0;
+    }
+    return 1;
+}
+
+static void after_wait(struct race_win *x)
+{
+    progress_wait(all_heard, x, "the clocks of MPI_Win_complete", -1);
+    for (int i = 0; i < x->nposted; i++) {
+        const struct race_origin *o = race_origin_of(x, x->posted[i]);
+        if (o && o->at_complete)
+            race_learn(o->at_complete);
+    }
+    x->nposted = 0;
+}
+
+/* With MPI_MODE_NOPRECEDE, which all members give alike, it need not wait for others; what it
+ * promises is that operations of the epoch come after the fence of their target. */
+static void after_fence(struct race_win *x, int assert, const void *site)
+{
+    x->fence_open = 0;
+    race_meet_begins(RACE_CALL_FENCE, site, x->id);
+    if (!(assert & MPI_MODE_NOPRECEDE)) {
+        race_joined(rma_win_comm(x->w));
+        race_meet_ends();
+        race_meet_fenced(x, assert);
+        return;
+    }
+    race_meet_ends();
+    race_tick();
+    struct race_view *v = race_knowledge();
+    race_view_drop(x->at_fence);
+    x->at_fence = v;
+    x->fences++;
+    x->fence_open = !(assert & MPI_MODE_NOSUCCEED);
+    race_replay(x);
+}
+
+/* --- locks ------------------------------------------------------------------------------------ */
+
+static void after_lock(struct race_win *x, const struct race_sync *s)
+{
+    struct race_target *t = s->rank < 0 ? NULL : race_target_of(x, s->rank, 1);
+    if (!t)
+        return;
+    race_meet_no_fence(x);
+    if (s->type == MPI_LOCK_EXCLUSIVE && !(s->assert & MPI_MODE_NOCHECK))
+        race_meet_locked(x, s->site);
+    t->lock = s->assert & MPI_MODE_NOCHECK ? RACE_UNCHECKED
+              : s->type == MPI_LOCK_EXCLUSIVE ? RACE_EXCLUSIVE : RACE_SHARED;
+    if (t->lock != RACE_UNCHECKED && !rma_holds_lock(x->w, s->rank))
+        t->late = 1;
+    else
+        race_lock_learn(x, s->rank, (enum race_lock_kind)t->lock);
+}
+
+static void before_unlock(struct race_win *x, const struct race_sync *s, uint64_t site)
+{
+    int size = rma_win_comm(x->w)->size;
+    struct race_target *t =
+        s->rank < 0 || s->rank >= size ? NULL : race_target_of(x, s->rank, 0);
+    if (!t || !t->lock)
+        return;
+    race_lock_settle(x, s->rank);
+    t->late = 0;
+    race_complete(x, t, race_tick(), RACE_CALL_UNLOCK, site);
+    race_lock_release(x, s->rank, (enum race_lock_kind)t->lock);
+    t->lock = RACE_UNLOCKED;
+}
+
+/* Some locks are taken here, as this process's own: they guard loads and stores. */
+static void after_lock_all(struct race_win *x, const struct race_sync *s)
+{
+    int size = rma_win_comm(x->w)->size;
+    race_meet_no_fence(x);
+    x->all = s->assert & MPI_MODE_NOCHECK ? RACE_UNCHECKED : RACE_SHARED;
+    for (int i = 0; x->all == RACE_SHARED && i < size; i++) {
+        struct race_target *t = rma_holds_lock(x->w, i) ? race_target_of(x, i, 1) : NULL;
+        if (t)
+            race_lock_all_learn(x, t);
+    }
+}
+
+static void before_unlock_all(struct race_win *x, uint64_t site)
+{
+    int size = rma_win_comm(x->w)->size;
+    if (!x->all)
+        return;
+    race_lock_settle(x, -1);
+    race_complete_all(x, RACE_CALL_UNLOCK_ALL, site);
+    for (int i = 0; i < size; i++) {
+        struct race_target *t = race_target_of(x, i, 0);
+        if (!t || !t->all) /* it was not locked */
+            continue;
+        t->all = 0;
+        race_lock_release(x, i, RACE_SHARED);
+    }
+    x->all = RACE_UNLOCKED;
+}
+
+/* --- the calls -------------------------------------------------------------------------------- */
+
+static void flush_local(struct race_win *x, int rank, enum race_call call, uint64_t site)
+{
+    uint64_t done = race_tick();
+    size_t at = 0;
+    for (struct map_entry *e; (e = map_next(&x->targets, &at)) != NULL;) {
+        struct race_target *t = e->value;
+        if (rank < 0 || t->rank == rank)
+            race_complete_local(t, done, call, site);
+    }
+}
+
+/* Else the flush is refused, and nothing is complete. rank -1: all */
+static int in_passive(struct race_win *x, int rank)
+{
+    size_t at = 0;
+    if (x->all)
+        return 1;
+    for (struct map_entry *e; (e = map_next(&x->targets, &at)) != NULL;) {
+        const struct race_target *t = e->value;
+        if (t->lock && (rank < 0 || t->rank == rank))
+            return 1;
+    }
+    return 0;
+}
+
+static void before_flush(struct race_win *x, const struct race_sync *s, uint64_t site)
+{
+    int rank = s->call == RACE_CALL_FLUSH || s->call == RACE_CALL_FLUSH_LOCAL ? s->rank : -1;
+    struct race_target *t;
+    if (rank < 0 && s->call != RACE_CALL_FLUSH_ALL && s->call != RACE_CALL_FLUSH_LOCAL_ALL)
+        return; /* MPI_PROC_NULL */
+    if (!in_passive(x, rank))
+        return;
+    if (s->call == RACE_CALL_FLUSH_LOCAL || s->call == RACE_CALL_FLUSH_LOCAL_ALL) {
+        flush_local(x, rank, s->call, site);
+        return;
+    }
+    race_lock_settle(x, rank);
+    if (rank < 0)
+        race_complete_all(x, s->call, site);
+    else if ((t = race_target_of(x, rank, 0)) != NULL)
+        race_complete(x, t, race_tick(), s->call, site);
+}
+
+void race_before(struct rma_win *w, const struct race_sync *s)
+{
+    struct race_win *x = race_win_find(w);
+    if (!x || proc->race->off)
+        return;
+    uint64_t site = race_site(s->site);
+    race_advice_run(s->call, site);
+    switch (s->call) {
+    case RACE_CALL_FENCE:
+        if (!rma_fence_check(w, s->assert))
+            race_complete_all(x, s->call, site);
+        break;
+    case RACE_CALL_COMPLETE:
+        before_complete(x, site);
+        break;
+    case RACE_CALL_UNLOCK:
+        before_unlock(x, s, site);
+        break;
+    case RACE_CALL_UNLOCK_ALL:
+        before_unlock_all(x, site);
+        break;
+    case RACE_CALL_FLUSH:
+    case RACE_CALL_FLUSH_ALL:
+    case RACE_CALL_FLUSH_LOCAL:
+    case RACE_CALL_FLUSH_LOCAL_ALL:
+        before_flush(x, s, site);
+        break;
+    default:
+        break;
+    }
+}
+
+void race_after(struct rma_win *w, const struct race_sync *s, int err)
+{
+    struct race_win *x = race_win_find(w);
+    if (!x || err || proc->race->off)
+        return;
+    switch (s->call) {
+    case RACE_CALL_FENCE:
+        after_fence(x, s->assert, s->site);
+        break;
+    case RACE_CALL_POST:
+        after_post(x, s->group);
+        break;
+    case RACE_CALL_START:
+        after_start(x, s->group);
+        break;
+    case RACE_CALL_TEST:
+        if (!*s->flag)
+            break;
+        after_wait(x);
+        break;
+    case RACE_CALL_WAIT:
+        after_wait(x);
+        break;
+    case RACE_CALL_LOCK:
+        after_lock(x, s);
+        break;
+    case RACE_CALL_LOCK_ALL:
+        after_lock_all(x, s);
+        break;
+    default:
+        break;
+    }
+}

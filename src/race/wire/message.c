@@ -1,0 +1,587 @@
+/* message.c - messages of the race checker.
+ *
+ *   origin                                 target
+ *     RECORDS (a batch, or a part) ------->  into its region, tested
+ *     <------------------------------ ACK
+ *     CLOSE (what came open is complete) -->  tested again
+ *     CLOCK (view) ----------------------->  before a message, or before MPI_Win_complete
+ *
+ * They wait here for room, by receiver, so that no call blocks unless its comment mentions it.
+ * RECORDS of an epoch that the target has not posted are held there, and so is their CLOSE. */
+#include "race/race_types.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boot/boot.h"
+#include "obj/err.h"
+#include "var/var.h"
+
+struct records_msg {
+    uint64_t win, number, issued, done, view_no, site;
+    uint32_t epoch, n, tid, closer;
+    uint8_t call, fetched, unused[6];
+}; /* records, then the view */
+struct close_msg {
+    uint64_t win, number, done, site;
+    uint32_t closer, records; /* that were sent: where order is not kept, some may come later */
+    uint8_t call, unused[7];
+};
+struct clock_msg {
+    uint64_t win; /* 0: before a message */
+    uint32_t number, unused;
+}; /* the view */
+
+/* --- sending ---------------------------------------------------------------------------------- */
+
+struct race_peer *race_peer_of(int world)
+{
+    struct race *r = proc->race;
+    struct race_peer *p = map_get(&r->peers, (uint64_t)world + 1);
+    if (p)
+        return p;
+    p = calloc(1, sizeof *p);
+    if (!p || map_put(&r->peers, (uint64_t)world + 1, p)) {
+        free(p);
+        return NULL;
+    }
+    p->world = world;
+    list_init(&p->link);
+    list_init(&p->posts);
+    return p;
+}
+
+static int try(int dst, const struct race_post *p)
+{
+    struct iovec iov = {(void *)(uintptr_t)p->bytes, p->len};
+    return am_request(dst, p->type, &iov, 1, 0);
+}
+
+static int drain(struct race_peer *p)
+{
+    int sent = 0;
+    struct list *l;
+    while ((l = list_first(&p->posts)) != NULL) {
+        struct race_post *x = LIST_OBJ(l, struct race_post, link);
+        if (try(p->world, x) == AM_AGAIN)
+            break;
+        list_del(l);
+        free(x);
+        sent++;
+    }
+    if (list_empty(&p->posts))
+        list_del(&p->link);
+    return sent;
+}
+
+static int drain_all(void *arg)
+{
+    struct race *r = arg;
+    int sent = 0;
+    for (struct list *l = r->busy.next, *next; l != &r->busy; l = next) {
+        next = l->next;
+        sent += drain(LIST_OBJ(l, struct race_peer, link));
+    }
+    if (list_empty(&r->busy))
+        progress_hook_del(&r->hook);
+    return sent;
+}
+
+void race_msg_send(int dst, int type, const void *bytes, size_t len)
+{
+    struct race *r = proc->race;
+    struct race_peer *p = race_peer_of(dst);
+    struct race_post *x = p ? malloc(sizeof *x + len) : NULL;
+    if (!x)
+        race_no_memory();
+    x->type = type;
+    x->len = len;
+    memcpy(x->bytes, bytes, len);
+    list_push(&p->posts, &x->link);
+    if (list_first(&p->posts) == &x->link)
+        list_push(&r->busy, &p->link);
+    drain(p);
+    if (!list_empty(&r->busy))
+        progress_hook_add(&r->hook);
+}
+
+static int settled(void *arg)
+{
+    const struct race *r = arg;
+    return r->acks == 0 || boot_failed_count();
+}
+
+void race_settle(void)
+{
+    progress_wait(settled, proc->race, "the race checker's messages", -1);
+}
+
+void race_send_clock(int dst, uint64_t win, uint32_t number, const struct race_view *v)
+{
+    struct clock_msg m = {.win = win, .number = number};
+    size_t len;
+    void *b = race_pack(&m, sizeof m, v, am_max(dst), &len);
+    proc->race->acks++;
+    race_msg_send(dst, RACE_CLOCK, b, len);
+    free(b);
+}
+
+/* --- batches ---------------------------------------------------------------------------------- */
+
+static struct race_rec rec_of(const struct race_wire_rec *w, struct race_batch *b, int cut)
+{
+    struct race_rec r = {.lane = w->lane, .tick = w->tick, .deed = w->deed, .weight = w->weight,
+                         .call = w->call, .site = w->site, .batch = b};
+    if (cut)
+        r.deed.flags |= RACE_HULL;
+    return r;
+}
+
+/* What the target knew when it let the origin in (MPI_Win_post, or a fence that need not wait): its
+ * operations are after that. */
+static struct race_view *with_post(struct race_win *x, int src, uint32_t epoch,
+                                   struct race_view *v)
+{
+    struct race_origin *o = race_origin_of(x, src);
+    if (epoch & RACE_FENCE) {
+        struct race_view *both = race_view_join(v, x->at_fence);
+        race_view_drop(v);
+        return both;
+    }
+    for (struct list *l = o ? o->posted.next : NULL; l && l != &o->posted;) {
+        struct race_posted *p = LIST_OBJ(l, struct race_posted, link);
+        l = l->next;
+        if (p->number == epoch) {
+            struct race_view *both = race_view_join(v, p->view);
+            race_view_drop(v);
+            return both;
+        }
+        if (p->number < epoch) { /* the origin has gone on */
+            list_del(&p->link);
+            race_view_drop(p->view);
+            free(p);
+        }
+    }
+    return v;
+}
+
+static struct race_batch *batch_make(const struct records_msg *m, int src, struct race_win *x,
+                                     struct race_view *v)
+{
+    struct race_batch *b = calloc(1, sizeof *b);
+    if (m->epoch)
+        v = with_post(x, src, m->epoch, v);
+    if (!b) {
+        race_view_drop(v);
+        return NULL;
+    }
+    int in_order = !proc->race->nheld && am_ordered(src); /* rule D asks for it */
+    *b = (struct race_batch){.tid = m->tid, .closer = m->closer, .refs = 1, .issued = m->issued,
+                             .done = m->done, .view = v,
+                             .view_no = in_order ? m->view_no : RACE_NO_VIEW, .win = m->win,
+                             .epoch = m->epoch, .number = m->number, .done_site = m->site,
+                             .done_call = m->call, .accumulate = x->accumulate,
+                             .fetched = m->fetched};
+    return b;
+}
+
+/* Has this process come to the call that lets the origin in? */
+static int is_let_in(struct race_win *x, int src, uint32_t epoch)
+{
+    if (epoch & RACE_FENCE)
+        return x->fences >= (epoch & ~RACE_FENCE);
+    const struct race_origin *o = epoch ? race_origin_of(x, src) : NULL;
+    return !o || o->posts >= epoch;
+}
+
+static uint64_t open_key(int src, uint64_t number)
+{
+    return (uint64_t)src << 40 | number;
+}
+
+/* 0: the epoch is not posted yet. */
+static int take_records(int src, const struct records_msg *m, const char *records,
+                        const char *view, size_t view_len)
+{
+    struct race *r = proc->race;
+    struct race_win *x = race_win_of(m->win);
+    struct race_batch *b = map_get(&r->open, open_key(src, m->number));
+    size_t used;
+    int cut = 0;
+    if (!x)
+        return 1;
+    /* the sender may be in the next phase already */
+    int next = m->issued >> RACE_PHASE_BITS > r->floor >> RACE_PHASE_BITS;
+    r->region.did[m->tid] |= (uint8_t)((m->fetched & RACE_DID) << (next ? RACE_DID_BITS : 0));
+    int is_dynamic = !x->member[rma_win_comm(x->w)->rank].base;
+    if (!is_let_in(x, src, m->epoch))
+        return 0;
+    if (!b) {
+        struct race_view *v = race_unpack(view, view_len, &used, &cut);
+        if (!v || !(b = batch_make(m, src, x, v))) {
+            r->region.n.lost += m->n;
+            return 1;
+        }
+        if (m->done == RACE_OPEN && !map_put(&r->open, open_key(src, m->number), b))
+            race_batch_ref(b);
+    } else {
+        race_batch_ref(b);
+    }
+    for (uint32_t i = 0; i < m->n && !r->off; i++) {
+        struct race_wire_rec w;
+        memcpy(&w, records + i * sizeof w, sizeof w);
+        if (!w.lane.len || !w.lane.blocks)
+            continue;
+        struct race_rec rec = rec_of(&w, b, cut);
+        if (is_dynamic)
+            race_watch_bytes(w.lane.at, race_lane_end(&w.lane) - w.lane.at);
+        race_region_add(&r->region, &rec);
+    }
+    b->came += m->n;
+    race_batch_drop(b);
+    race_count();
+    return 1;
+}
+
+static void close_batch(int src, const struct close_msg *m)
+{
+    struct race *r = proc->race;
+    struct race_batch *b = map_del(&r->open, open_key(src, m->number));
+    if (!b)
+        return;
+    b->closer = m->closer;
+    b->done_site = m->site;
+    b->done_call = m->call;
+    race_region_close(&r->region, b, m->done);
+    race_batch_drop(b);
+    race_count();
+}
+
+/* --- what comes before its post --------------------------------------------------------------- */
+
+static void hold(struct race_win *x, int src, int type, const void *msg, size_t len)
+{
+    struct race_held *h = malloc(sizeof *h + len);
+    if (!h) /* what is missing would make races, or hide them */
+        race_no_memory();
+    h->src = src;
+    h->type = type;
+    h->len = len;
+    memcpy(h->bytes, msg, len);
+    list_push(&x->held, &h->link);
+    proc->race->nheld++;
+}
+
+/* Are there records of that batch before `end`? */
+static int holds(const struct race_win *x, const struct list *end, int src, uint64_t number)
+{
+    for (const struct list *l = x->held.next; l != end; l = l->next) {
+        const struct race_held *h = LIST_OBJ(l, struct race_held, link);
+        struct records_msg m;
+        if (h->type != RACE_RECORDS || h->src != src)
+            continue;
+        memcpy(&m, h->bytes, sizeof m);
+        if (m.number == number)
+            return 1;
+    }
+    return 0;
+}
+
+/* Where order is not kept it may come before what it ends. */
+static int is_early(int src, const struct close_msg *m)
+{
+    const struct race_batch *b = map_get(&proc->race->open, open_key(src, m->number));
+    return !am_ordered(src) && (!b || b->came < m->records);
+}
+
+static void take_close(int src, const struct close_msg *m)
+{
+    struct race_win *x = race_win_of(m->win);
+    if (x && (holds(x, &x->held, src, m->number) || is_early(src, m)))
+        hold(x, src, RACE_CLOSE, m, sizeof *m);
+    else
+        close_batch(src, m);
+}
+
+/* 0: it has to wait on. */
+static int replay_one(const struct race_win *x, const struct race_held *h)
+{
+    struct records_msg m;
+    struct close_msg c;
+    if (h->type == RACE_CLOSE) {
+        memcpy(&c, h->bytes, sizeof c);
+        if (holds(x, &h->link, h->src, c.number) || is_early(h->src, &c))
+            return 0;
+        close_batch(h->src, &c);
+        return 1;
+    }
+    memcpy(&m, h->bytes, sizeof m);
+    size_t records = (size_t)m.n * sizeof(struct race_wire_rec);
+    return take_records(h->src, &m, h->bytes + sizeof m, h->bytes + sizeof m + records,
+                        h->len - sizeof m - records);
+}
+
+/* 1: some went, which others may have waited for. */
+static int replay_some(struct race_win *x)
+{
+    int some = 0;
+    for (struct list *l = x->held.next, *next; l != &x->held; l = next) {
+        struct race_held *h = LIST_OBJ(l, struct race_held, link);
+        next = l->next;
+        if (!replay_one(x, h))
+            continue;
+        list_del(l);
+        free(h);
+        proc->race->nheld--;
+        some = 1;
+    }
+    return some;
+}
+
+void race_replay(struct race_win *x)
+{
+    while (replay_some(x)) {
+    }
+}
+
+/* --- to the target ---------------------------------------------------------------------------- */
+
+static struct race_rec rec_at(const char *msg, uint32_t i, struct race_batch *b)
+{
+    struct race_wire_rec w;
+    memcpy(&w, msg + sizeof(struct records_msg) + i * sizeof w, sizeof w);
+    return rec_of(&w, b, 0);
+}
+
+/* Does each access of the newer message hide that of the older one, at the same place? */
+static int hides(const char *old, const char *now)
+{
+    struct records_msg a, b;
+    memcpy(&a, old, sizeof a);
+    memcpy(&b, now, sizeof b);
+    struct race_batch x = {.tid = a.tid, .issued = a.issued, .done = a.done, .closer = a.closer,
+                           .view_no = a.view_no, .epoch = a.epoch, .win = a.win};
+    struct race_batch y = {.tid = b.tid, .issued = b.issued, .done = b.done, .closer = b.closer,
+                           .view_no = b.view_no, .epoch = b.epoch, .win = b.win};
+    int all = a.win == b.win && a.n == b.n && b.done != RACE_OPEN;
+    for (uint32_t i = 0; all && i < a.n; i++) {
+        const struct race_rec r = rec_at(old, i, &x), s = rec_at(now, i, &y);
+        all = r.site == s.site && r.call == s.call && race_pair_dominated(&r, &s);
+    }
+    return all;
+}
+
+/* Thread of this process whose clock is the end of m. */
+static uint32_t closer_of(const struct records_msg *m)
+{
+    return (m->closer ? m->closer - 1 : m->tid) / (uint32_t)boot_size();
+}
+
+/* Records, or their end, follow what was sent before. */
+static void note_end(struct race_peer *p, uint32_t closer, uint64_t end)
+{
+    uint64_t *ended = &p->ended[p->last_closer];
+    *ended = p->last_end > *ended ? p->last_end : *ended;
+    p->last_closer = closer;
+    p->last_end = end == RACE_OPEN ? 0 : end;
+}
+
+/* Rule D before the older accesses have left: the newer ones take their place in the queue. So a
+ * loop that looks at one word fills no queue. The older ones are tested against nothing then: what
+ * the thread sent before them was complete when they were issued, and what is sent later meets the
+ * newer ones. */
+static int replaces_last(struct race_peer *p, const struct records_msg *m, const void *bytes,
+                         size_t len)
+{
+    if (list_empty(&p->posts) || proc->race->region.ordered || !am_ordered(p->world))
+        return 0;
+    struct race_post *last = LIST_OBJ(p->posts.prev, struct race_post, link);
+    struct records_msg was;
+    if (last->type != RACE_RECORDS || last->len != len || !hides(last->bytes, bytes))
+        return 0;
+    memcpy(&was, last->bytes, sizeof was);
+    if (p->ended[was.tid / (uint32_t)boot_size()] > was.issued)
+        return 0;
+    memcpy(last->bytes, bytes, len);
+    p->last_end = m->done;
+    p->last_closer = closer_of(m);
+    proc->race->region.n.dropped += m->n;
+    return 1;
+}
+
+static void send_records(int world, const struct records_msg *m, const void *bytes, size_t len)
+{
+    struct race_peer *p = race_peer_of(world);
+    if (!p)
+        race_no_memory();
+    if (replaces_last(p, m, bytes, len))
+        return;
+    note_end(p, closer_of(m), m->done);
+    proc->race->acks++;
+    race_msg_send(world, RACE_RECORDS, bytes, len);
+}
+
+static void send_part(struct race_win *x, const struct race_target *t, const struct race_pend *p,
+                      const struct records_msg *m, const struct race_wire_rec *rec)
+{
+    int here = (uint32_t)t->world == proc->race->me;
+    size_t n = m->n * sizeof *rec, len, head = sizeof *m + n;
+    char *h = malloc(head);
+    if (!h)
+        race_no_memory();
+    memcpy(h, m, sizeof *m);
+    memcpy(h + sizeof *m, rec, n);
+    void *b = race_pack(h, head, p->view, here ? SIZE_MAX / 2 : am_max(t->world), &len);
+    if (!here)
+        send_records(t->world, m, b, len);
+    else if (!take_records(t->world, m, h + sizeof *m, (char *)b + head, len - head))
+        hold(x, t->world, RACE_RECORDS, b, len);
+    free(b);
+    free(h);
+}
+
+void race_send_batch(struct race_win *x, const struct race_target *t, struct race_pend *p,
+                     uint64_t done, enum race_call call, uint64_t site)
+{
+    /* half of a message is for the view */
+    uint32_t most = (uint32_t)(am_max(t->world) / 2 / sizeof *p->rec), was = p->sent;
+    struct records_msg m = {.win = x->id, .number = p->number, .issued = p->issued,
+                            .done = was ? RACE_OPEN : done, .view_no = p->view_no, .site = site,
+                            .epoch = p->epoch, .tid = p->tid,
+                            .closer = p->done ? p->closer : race_closer(p->tid),
+                            .call = (uint8_t)call,
+                            .fetched = proc->race->fetched};
+    while (most && p->sent < p->n) { /* a failed process takes nothing */
+        m.n = p->n - p->sent < most ? p->n - p->sent : most;
+        send_part(x, t, p, &m, p->rec + p->sent);
+        p->sent += m.n;
+    }
+    if (!was || done == RACE_OPEN)
+        return;
+    struct close_msg c = {.win = x->id, .number = p->number, .done = done, .site = site,
+                          .closer = m.closer, .records = p->sent, .call = (uint8_t)call};
+    if ((uint32_t)t->world == proc->race->me) {
+        take_close(t->world, &c);
+        return;
+    }
+    struct race_peer *to = race_peer_of(t->world);
+    if (!to)
+        race_no_memory();
+    note_end(to, closer_of(&m), done);
+    proc->race->acks++;
+    race_msg_send(t->world, RACE_CLOSE, &c, sizeof c);
+}
+
+/* --- handlers --------------------------------------------------------------------------------- */
+
+static int on_records(int src, const void *msg, size_t len)
+{
+    struct records_msg m;
+    const char *bytes = msg;
+    if (!proc->race)
+        return 0;
+    if (len < sizeof m || (memcpy(&m, msg, sizeof m),
+                           len < sizeof m + (size_t)m.n * sizeof(struct race_wire_rec)) ||
+        m.tid >= proc->race->tids ||
+        m.tid % (uint32_t)boot_size() != (uint32_t)(src - boot_first())) {
+        am_malformed(src, "records of the race checker");
+        return 0;
+    }
+    size_t records = (size_t)m.n * sizeof(struct race_wire_rec);
+    struct race_win *x = race_win_of(m.win);
+    if (!take_records(src, &m, bytes + sizeof m, bytes + sizeof m + records,
+                      len - sizeof m - records) && x)
+        hold(x, src, RACE_RECORDS, msg, len);
+    else if (x && proc->race->nheld && !am_ordered(src)) /* their end may be here */
+        race_replay(x);
+    race_msg_send(src, RACE_ACK, "", 1);
+    return 0;
+}
+
+static int on_close(int src, const void *msg, size_t len)
+{
+    struct close_msg m;
+    if (!proc->race)
+        return 0;
+    if (len == sizeof m) {
+        memcpy(&m, msg, sizeof m);
+        take_close(src, &m);
+    }
+    race_msg_send(src, RACE_ACK, "", 1);
+    return 0;
+}
+
+static int on_ack(int src, const void *msg, size_t len)
+{
+    (void)src, (void)msg, (void)len;
+    if (proc->race && proc->race->acks)
+        proc->race->acks--;
+    return 0;
+}
+
+static void heard(struct race_view **at, struct race_view *v)
+{
+    struct race_view *both = race_view_join(*at, v);
+    if (!both)
+        race_no_memory();
+    race_view_drop(*at);
+    *at = both;
+}
+
+static int on_clock(int src, const void *msg, size_t len)
+{
+    struct clock_msg m;
+    size_t used;
+    int cut;
+    if (!proc->race || len < sizeof m)
+        return 0;
+    memcpy(&m, msg, sizeof m);
+    struct race_view *v = race_unpack((const char *)msg + sizeof m, len - sizeof m, &used, &cut);
+    struct race_win *x = m.win ? race_win_of(m.win) : NULL;
+    struct race_origin *o = x ? race_origin_of(x, src) : NULL;
+    struct race_peer *p = race_peer_of(src);
+    if (v && o) {
+        heard(&o->at_complete, v);
+        o->completes = m.number;
+    } else if (v && p && !m.win) {
+        heard(&p->heard, v);
+    }
+    race_view_drop(v);
+    race_msg_send(src, RACE_ACK, "", 1);
+    return 0;
+}
+
+int race_msg_init(void)
+{
+    struct race *r = proc->race;
+    r->hook = (struct progress_hook){.fn = drain_all, .arg = r};
+    list_init(&r->hook.link);
+    am_handler(RACE_RECORDS, on_records);
+    am_handler(RACE_CLOSE, on_close);
+    am_handler(RACE_ACK, on_ack);
+    am_handler(RACE_CLOCK, on_clock);
+    am_handler(RACE_RELEASE, race_on_release);
+    am_handler(RACE_ASK, race_on_ask);
+    am_handler(RACE_TELL, race_on_tell);
+    return 0;
+}
+
+void race_msg_free(void)
+{
+    struct race *r = proc->race;
+    size_t at = 0;
+    struct list *l;
+    for (struct map_entry *e; (e = map_next(&r->peers, &at)) != NULL;) {
+        struct race_peer *p = e->value;
+        while ((l = list_pop(&p->posts)) != NULL)
+            free(LIST_OBJ(l, struct race_post, link));
+        race_view_drop(p->heard);
+        free(p);
+    }
+    at = 0;
+    for (struct map_entry *e; (e = map_next(&r->open, &at)) != NULL;)
+        race_batch_drop(e->value);
+    map_destroy(&r->peers);
+    map_destroy(&r->open);
+}

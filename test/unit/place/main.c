@@ -1,0 +1,10 @@
+/* main.c - the unit tests of place/, one suite for each file. */
+#include "unit.h"
+
+Suite *suite_lines(void);
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {suite_lines};
+    return unit_run(suites, sizeof suites / sizeof suites[0]);
+}
