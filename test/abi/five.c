@@ -35,6 +35,27 @@ static void layout(void)
     CHECK(MPI_Type_toint(MPI_INT) == 0x209);
 }
 
+/* The message is found by its handle, whatever the form of the call. */
+static void messages(void)
+{
+    MPI_Message message;
+    MPI_Status st;
+    MPI_Request sent, r;
+    int v = rank, got[2] = {-1, -1}, next = (rank + 1) % size, prev = (rank + size - 1) % size;
+    MPI_Isend(&v, 1, MPI_INT, next, 8, MPI_COMM_WORLD, &sent);
+    MPI_Mprobe(prev, 8, MPI_COMM_WORLD, &message, &st);
+    MPI_Mrecv_c(&got[0], 1, MPI_INT, &message, &st);
+    CHECK(got[0] == prev && st.MPI_SOURCE == prev && message == MPI_MESSAGE_NULL);
+    MPI_Wait(&sent, MPI_STATUS_IGNORE);
+    MPI_Isend(&v, 1, MPI_INT, next, 9, MPI_COMM_WORLD, &sent);
+    MPI_Mprobe(prev, 9, MPI_COMM_WORLD, &message, &st);
+    MPI_Imrecv_c(&got[1], 1, MPI_INT, &message, &r);
+    CHECK(message == MPI_MESSAGE_NULL);
+    MPI_Wait(&r, &st);
+    CHECK(got[1] == prev && st.MPI_TAG == 9);
+    MPI_Wait(&sent, MPI_STATUS_IGNORE);
+}
+
 static void statuses(void)
 {
     MPI_Status st[3];
@@ -369,6 +390,7 @@ int main(int argc, char **argv)
     CHECK(provided >= MPI_THREAD_SERIALIZED && provided <= MPI_THREAD_MULTIPLE);
     layout();
     statuses();
+    messages();
     operations();
     errors();
     attributes();

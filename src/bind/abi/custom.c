@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* gen looks for these lines; the function is declared in custom.h. */
-#define CUSTOM(x) CORE(x);
-
 /* --- arrays of statuses ------------------------------------------------------------------ */
 
 struct statuses {
@@ -31,7 +28,7 @@ static void statuses_back(struct statuses *s, struct abi_status *a)
         free(s->v);
 }
 
-CUSTOM(Waitall)
+CORE(Waitall);
 int custom_Waitall(int count, HANDLE requests[], struct abi_status *statuses)
 {
     struct ints r;
@@ -44,7 +41,7 @@ int custom_Waitall(int count, HANDLE requests[], struct abi_status *statuses)
     return result_out(rc);
 }
 
-CUSTOM(Testall)
+CORE(Testall);
 int custom_Testall(int count, HANDLE requests[], int *flag, struct abi_status *statuses)
 {
     struct ints r;
@@ -57,7 +54,7 @@ int custom_Testall(int count, HANDLE requests[], int *flag, struct abi_status *s
     return result_out(rc);
 }
 
-CUSTOM(Waitsome)
+CORE(Waitsome);
 int custom_Waitsome(int n, HANDLE requests[], int *outcount, int indices[],
                     struct abi_status *statuses)
 {
@@ -71,7 +68,7 @@ int custom_Waitsome(int n, HANDLE requests[], int *outcount, int indices[],
     return result_out(rc);
 }
 
-CUSTOM(Testsome)
+CORE(Testsome);
 int custom_Testsome(int n, HANDLE requests[], int *outcount, int indices[],
                     struct abi_status *statuses)
 {
@@ -85,7 +82,7 @@ int custom_Testsome(int n, HANDLE requests[], int *outcount, int indices[],
     return result_out(rc);
 }
 
-CUSTOM(Request_get_status_all)
+CORE(Request_get_status_all);
 int custom_Request_get_status_all(int count, const HANDLE requests[], int *flag,
                                   struct abi_status *statuses)
 {
@@ -99,7 +96,7 @@ int custom_Request_get_status_all(int count, const HANDLE requests[], int *flag,
     return result_out(rc);
 }
 
-CUSTOM(Request_get_status_some)
+CORE(Request_get_status_some);
 int custom_Request_get_status_some(int n, const HANDLE requests[], int *outcount, int indices[],
                                    struct abi_status *statuses)
 {
@@ -132,7 +129,7 @@ static void call_op_c(const void *in, void *inout, MPI_Count len, MPI_Datatype t
     ((abi_user_function_c *)(void_function *)user)((void *)(uintptr_t)in, inout, &len, &h);
 }
 
-CUSTOM(Op_create)
+CORE(Op_create);
 int custom_Op_create(void_function *fn, int commute, HANDLE *op)
 {
     MPI_Op o = MPI_OP_NULL;
@@ -144,7 +141,7 @@ int custom_Op_create(void_function *fn, int commute, HANDLE *op)
     return MPI_SUCCESS;
 }
 
-CUSTOM(Op_create_c)
+CORE(Op_create_c);
 int custom_Op_create_c(void_function *fn, int commute, HANDLE *op)
 {
     MPI_Op o = MPI_OP_NULL;
@@ -186,13 +183,13 @@ static int errhandler_made(int rc, MPI_Errhandler e, HANDLE *out)
                                                  errhandler ? &e : NULL);                          \
         return errhandler_made(rc, e, errhandler);                                                 \
     }
-CUSTOM(Comm_create_errhandler)
+CORE(Comm_create_errhandler);
 CREATE_ERRHANDLER(Comm)
-CUSTOM(Win_create_errhandler)
+CORE(Win_create_errhandler);
 CREATE_ERRHANDLER(Win)
-CUSTOM(File_create_errhandler)
+CORE(File_create_errhandler);
 CREATE_ERRHANDLER(File)
-CUSTOM(Session_create_errhandler)
+CORE(Session_create_errhandler);
 CREATE_ERRHANDLER(Session)
 
 /* --- attributes --------------------------------------------------------------------------- */
@@ -227,13 +224,13 @@ static int call_delete(MPI_Comm_delete_attr_function *fn, int handle, int keyval
             MPII_Keyval_set_proxy(*keyval, call_copy, call_delete);                                \
         return result_out(rc);                                                                     \
     }
-CUSTOM(Comm_create_keyval)
+CORE(Comm_create_keyval);
 CREATE_KEYVAL(Comm_create_keyval, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function)
-CUSTOM(Type_create_keyval)
+CORE(Type_create_keyval);
 CREATE_KEYVAL(Type_create_keyval, MPI_Type_copy_attr_function, MPI_Type_delete_attr_function)
-CUSTOM(Win_create_keyval)
+CORE(Win_create_keyval);
 CREATE_KEYVAL(Win_create_keyval, MPI_Win_copy_attr_function, MPI_Win_delete_attr_function)
-CUSTOM(Keyval_create)
+CORE(Keyval_create);
 CREATE_KEYVAL(Keyval_create, MPI_Copy_function, MPI_Delete_function)
 
 /* Predefined attributes are addresses of numbers: those of constants are the ABI's. */
@@ -265,11 +262,11 @@ static void predefined(int key, void *value)
             predefined(key, value);                                                                \
         return result_out(rc);                                                                     \
     }
-CUSTOM(Comm_get_attr)
+CORE(Comm_get_attr);
 GET_ATTR(Comm_get_attr)
-CUSTOM(Attr_get)
+CORE(Attr_get);
 GET_ATTR(Attr_get)
-CUSTOM(Win_get_attr)
+CORE(Win_get_attr);
 GET_ATTR(Win_get_attr)
 
 /* --- generalized requests, data representations --------------------------------------------- */
@@ -307,7 +304,7 @@ static int general_cancel(void *extra, int complete)
     return g->cancel ? error_in(g->cancel(g->extra, complete)) : MPI_SUCCESS;
 }
 
-CUSTOM(Grequest_start)
+CORE(Grequest_start);
 int custom_Grequest_start(void_function *query, void_function *free_fn, void_function *cancel,
                           void *extra, HANDLE *request)
 {
@@ -386,7 +383,7 @@ static struct datarep *datarep_make(void_function *read, void_function *write,
     return d;
 }
 
-CUSTOM(Register_datarep)
+CORE(Register_datarep);
 int custom_Register_datarep(const char *name, void_function *read, void_function *write,
                             void_function *extent, void *extra)
 {
@@ -400,7 +397,7 @@ int custom_Register_datarep(const char *name, void_function *read, void_function
     return result_out(rc);
 }
 
-CUSTOM(Register_datarep_c)
+CORE(Register_datarep_c);
 int custom_Register_datarep_c(const char *name, void_function *read, void_function *write,
                               void_function *extent, void *extra)
 {
@@ -423,7 +420,7 @@ int api_err_spawn(void)
 }
 
 /* Only at the root do count and the array of infos mean anything. */
-CUSTOM(Comm_spawn_multiple)
+CORE(Comm_spawn_multiple);
 CORE(Comm_rank);
 int custom_Comm_spawn_multiple(int count, char *commands[], char **argvs[], const int maxprocs[],
                                const HANDLE infos[], int root, HANDLE comm, HANDLE *intercomm,

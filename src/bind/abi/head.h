@@ -1,6 +1,6 @@
 /* mpi.h - the C interface of MPI with the binary interface (ABI) of MPI-5.0, chapter 20.
  *
- * Made by src/bind/abi/gen. Programs compiled with it run with any library libmpi_abi.so.1. */
+ * Made by src/api/gen. Programs compiled with it run with any library libmpi_abi.so.1. */
 #ifndef WINDROSE_MPI_ABI_H
 #define WINDROSE_MPI_ABI_H
 

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CUSTOM(x) CORE(x);
-
 /* --- contents of datatypes ----------------------------------------------------------------- */
 
 /* A distribution's argument is a number of the user, or the one constant. */
@@ -50,7 +48,7 @@ static void types_out(HANDLE *types, int *v, MPI_Count n)
 
 CORE(Type_get_envelope);
 CORE(Type_get_envelope_c);
-CUSTOM(Type_get_contents)
+CORE(Type_get_contents);
 int custom_Type_get_contents(HANDLE type, int max_integers, int max_addresses, int max_types,
                              int integers[], MPI_Aint addresses[], HANDLE types[])
 {
@@ -66,7 +64,7 @@ int custom_Type_get_contents(HANDLE type, int max_integers, int max_addresses, i
     return result_out(rc);
 }
 
-CUSTOM(Type_get_contents_c)
+CORE(Type_get_contents_c);
 int custom_Type_get_contents_c(HANDLE type, MPI_Count max_integers, MPI_Count max_addresses,
                                MPI_Count max_large, MPI_Count max_types, int integers[],
                                MPI_Aint addresses[], MPI_Count large[], HANDLE types[])
@@ -110,14 +108,14 @@ static int *distributions(int ndims, const int *distribs, const int *dargs)
             *newtype = handle_out(t);                                                              \
         return result_out(rc);                                                                     \
     }
-CUSTOM(Type_create_darray)
+CORE(Type_create_darray);
 DARRAY(Type_create_darray, int)
-CUSTOM(Type_create_darray_c)
+CORE(Type_create_darray_c);
 DARRAY(Type_create_darray_c, MPI_Count)
 
 /* --- groups -------------------------------------------------------------------------------- */
 
-CUSTOM(Group_translate_ranks)
+CORE(Group_translate_ranks);
 int custom_Group_translate_ranks(HANDLE group1, int n, const int ranks1[], HANDLE group2,
                                  int ranks2[])
 {
@@ -150,7 +148,7 @@ static void *object_in(int bind, void *object, int *core, MPI_File *file)
     return core;
 }
 
-CUSTOM(T_cvar_handle_alloc)
+CORE(T_cvar_handle_alloc);
 int custom_T_cvar_handle_alloc(int index, void *object, MPI_T_cvar_handle *handle, int *count)
 {
     int bind = MPI_T_BIND_NO_OBJECT, core, scope, len = 0;
@@ -160,7 +158,7 @@ int custom_T_cvar_handle_alloc(int index, void *object, MPI_T_cvar_handle *handl
                                                count));
 }
 
-CUSTOM(T_pvar_handle_alloc)
+CORE(T_pvar_handle_alloc);
 int custom_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void *object,
                                MPI_T_pvar_handle *handle, int *count)
 {
@@ -172,7 +170,7 @@ int custom_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void *obje
         session, index, object_in(bind, object, &core, &file), handle, count));
 }
 
-CUSTOM(T_event_get_info)
+CORE(T_event_get_info);
 int custom_T_event_get_info(int index, char *name, int *name_len, int *verbosity, HANDLE types[],
                             MPI_Aint displacements[], int *num_elements, MPI_T_enum *enumtype,
                             HANDLE *info, char *desc, int *desc_len, int *bind)
@@ -194,11 +192,8 @@ int custom_T_event_get_info(int index, char *name, int *name_len, int *verbosity
 /* --- the ABI's own functions ------------------------------------------------------------------ */
 
 enum { ABI_MAJOR = 1, ABI_MINOR = 0, ABI_ERR_ARG = 13, ABI_ERR_ABI = 62 };
-/* gen: CUSTOM lines of functions that the core has not: */
-#undef CUSTOM
-#define CUSTOM(x)
+/* --- functions that the core has not ----------------------------------------------------- */
 
-CUSTOM(Get_version)
 int custom_Get_version(int *version, int *subversion)
 {
     enum { MPI_5 = 5, MPI_5_0 = 0 }; /* as in the header */
@@ -209,7 +204,6 @@ int custom_Get_version(int *version, int *subversion)
     return MPI_SUCCESS;
 }
 
-CUSTOM(Abi_get_version)
 int custom_Abi_get_version(int *major, int *minor)
 {
     if (!major || !minor)
@@ -236,7 +230,6 @@ static int sizes(const char *const (*rows)[2], size_t n, HANDLE *info)
 
 _Static_assert(sizeof(MPI_Aint) == 8 && sizeof(MPI_Count) == 8 && sizeof(MPI_Offset) == 8,
                "what MPI_Abi_get_info says");
-CUSTOM(Abi_get_info)
 int custom_Abi_get_info(HANDLE *info)
 {
     static const char *const rows[][2] = {
@@ -245,7 +238,6 @@ int custom_Abi_get_info(HANDLE *info)
 }
 
 /* Fortran is that of the core's datatypes, and cannot be set. */
-CUSTOM(Abi_get_fortran_info)
 int custom_Abi_get_fortran_info(HANDLE *info)
 {
     static const char *const rows[][2] = {
@@ -254,14 +246,12 @@ int custom_Abi_get_fortran_info(HANDLE *info)
     return sizes(rows, sizeof rows / sizeof *rows, info);
 }
 
-CUSTOM(Abi_set_fortran_info)
 int custom_Abi_set_fortran_info(HANDLE info)
 {
     (void)info;
     return ABI_ERR_ABI;
 }
 
-CUSTOM(Abi_get_fortran_booleans)
 int custom_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false,
                                     int *is_set)
 {
@@ -276,7 +266,6 @@ int custom_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *
     return MPI_SUCCESS;
 }
 
-CUSTOM(Abi_set_fortran_booleans)
 int custom_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
 {
     (void)logical_size, (void)logical_true, (void)logical_false;
@@ -293,44 +282,21 @@ int custom_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *
     {                                                                                              \
         return (HANDLE)(uintptr_t)(uint32_t)h;                                                     \
     }
-CUSTOM(Comm_toint)
-CUSTOM(Comm_fromint)
 AS_INT(Comm)
-CUSTOM(Type_toint)
-CUSTOM(Type_fromint)
 AS_INT(Type)
-CUSTOM(Errhandler_toint)
-CUSTOM(Errhandler_fromint)
 AS_INT(Errhandler)
-CUSTOM(File_toint)
-CUSTOM(File_fromint)
 AS_INT(File)
-CUSTOM(Group_toint)
-CUSTOM(Group_fromint)
 AS_INT(Group)
-CUSTOM(Info_toint)
-CUSTOM(Info_fromint)
 AS_INT(Info)
-CUSTOM(Message_toint)
-CUSTOM(Message_fromint)
 AS_INT(Message)
-CUSTOM(Op_toint)
-CUSTOM(Op_fromint)
 AS_INT(Op)
-CUSTOM(Request_toint)
-CUSTOM(Request_fromint)
 AS_INT(Request)
-CUSTOM(Session_toint)
-CUSTOM(Session_fromint)
 AS_INT(Session)
-CUSTOM(Win_toint)
-CUSTOM(Win_fromint)
 AS_INT(Win)
 
 /* The core's forms have a large count. */
 CORE(Psend_init);
 CORE(Precv_init);
-CUSTOM(Psend_init_c)
 int custom_Psend_init_c(const void *buf, int partitions, MPI_Count count, HANDLE type, int dest,
                         int tag, HANDLE comm, HANDLE info, HANDLE *request)
 {
@@ -342,7 +308,6 @@ int custom_Psend_init_c(const void *buf, int partitions, MPI_Count count, HANDLE
     return result_out(rc);
 }
 
-CUSTOM(Precv_init_c)
 int custom_Precv_init_c(void *buf, int partitions, MPI_Count count, HANDLE type, int source,
                         int tag, HANDLE comm, HANDLE info, HANDLE *request)
 {

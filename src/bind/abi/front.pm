@@ -1,22 +1,19 @@
-#!/usr/bin/perl
-# gen SRCDIR WHAT: the interface of MPI-5.0's ABI, from three tables: the prototypes of mpi.h, the
-# functions of src/api/calls.def, the constants of src/bind/abi/constants.list.
-#   header   mpi_abi.h
-#   tables   tables.h: constants of either side into those of the other
-#   calls    calls.c: each function, which converts and calls that of the core
-#   custom   custom.h: the functions of custom.c and types.c
-#   names    what objcopy renames in the core: MPI_X to core_MPI_X, PMPI_X to core_PMPI_X
-#   exports  the version script: what the library shows
+# front.pm - the interface of MPI-5.0's ABI, from calls.def and constants.list; src/api/gen calls
+# Front::make(TOP, FILE, functions of calls.def) for the files of bind/abi.
+#   include/mpi.h  the header
+#   tables.h       constants of either side into those of the other
+#   calls.c        each function, which converts and calls that of the core
+#   custom.h       the functions of custom.c and types.c
+#   names          what objcopy renames in the core: MPI_X to core_MPI_X, PMPI_X to core_PMPI_X
+#   exports        the version script: what the library shows
 #
-# A function is converted by the types and names of its parameters (%rules).  Those that need more
-# stand in custom.c, as `custom_X`, and have a line `CUSTOM(X)` there.
+# A function is converted by the types and names of its parameters (@rules). Those that need more
+# have abi=custom, and are `custom_X` in custom.c or types.c.
+package Front;
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../api";
-use Calls;
 
-my ($top, $what) = @ARGV;
+my $top;
 my @handles = qw(Comm Datatype Errhandler File Group Info Message Op Request Session Win);
 
 sub slurp {
@@ -28,75 +25,35 @@ sub slurp {
 
 # --- the tables ------------------------------------------------------------------------------
 
-my $header = slurp('include/mpi.h');
-$header =~ s{/\*.*?\*/}{}gs;
-my %in_core = map { $_ => 1 } $header =~ /\b(MPI_\w+)/g;
-my @table = Calls::table($top);
-my %standard = map { $_->{name} => $_->{version} } grep { Calls::standard($_) } @table;
-
-my (@constants, %group, %alias);
-for (grep { !/^#/ } split /\n/, slurp('src/bind/abi/constants.list')) {
-    my ($group, $name, $value) = split;
-    push @constants, [$group, $name, $value];
-    push @{$group{$group}}, [$name, $value];
-    $alias{$name} = $value if $group eq 'alias';
-}
-
-# Functions of mpi.h that the standard has: [result, name, parameters].
-my @functions;
-(my $plain = $header) =~ s/^[ \t]*#(?:[^\n]*\\\n)*[^\n]*$//mg;
-while ($plain =~ /^(\w[\w ]*?[ *]+)(MPI_\w+)\(([^;]*?)\);/mg) {
-    my ($result, $name, $text) = ($1, $2, $3);
-    next if !$standard{$name} || $name =~ /_(?:c2f|f2c|c2f08|f2f08|f082c|f082f)$/;
-    $result =~ s/\s+$//;
-    $text =~ s/\s+/ /g;
-    push @functions, {result => $result, name => $name, text => $text,
-        params => [map { parameter($_) } $text eq 'void' ? () : split /, /, $text]};
-}
-# The ABI's own functions, which the core does not have.
-my %own = (
-    MPI_Abi_get_version => 'int *abi_major, int *abi_minor',
-    MPI_Abi_get_info => 'MPI_Info *info',
-    MPI_Abi_get_fortran_info => 'MPI_Info *info',
-    MPI_Abi_set_fortran_info => 'MPI_Info info',
-    MPI_Abi_get_fortran_booleans =>
-        'int logical_size, void *logical_true, void *logical_false, int *is_set',
-    MPI_Abi_set_fortran_booleans => 'int logical_size, void *logical_true, void *logical_false',
-);
-for my $f (grep { $_->{name} eq 'MPI_Pready_list' } @functions) {
-    $f->{text} =~ s/(?<!const )int array_of_partitions/const int array_of_partitions/;
-}
-for my $part (qw(Psend Precv)) {
-    my $buf = $part eq 'Psend' ? 'const void *buf' : 'void *buf';
-    my $rest = 'MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, '
-        . 'MPI_Request *request';
-    $own{"MPI_${part}_init_c"} = "$buf, int partitions, MPI_Count count, $rest";
-    for my $f (grep { $_->{name} eq "MPI_${part}_init" } @functions) {
-        $f->{text} =~ s/MPI_Count count/int count/;
-        $_->{text} =~ s/MPI_Count count/int count/ for @{$f->{params}};
+my (%in_core, @constants, %group);
+sub use_constants {
+    my $header = slurp('include/mpi.h');
+    $header =~ s{/\*.*?\*/}{}gs;
+    $in_core{$_} = 1 for $header =~ /\b(MPI_\w+)/g;
+    for (grep { !/^#/ } split /\n/, slurp('src/bind/abi/constants.list')) {
+        my ($group, $name, $value) = split;
+        push @constants, [$group, $name, $value];
+        push @{$group{$group}}, [$name, $value];
     }
 }
-for my $h (@handles) {
-    my $short = $h eq 'Datatype' ? 'Type' : $h;
-    $own{"MPI_${short}_toint"} = "MPI_$h handle";
-    $own{"MPI_${short}_fromint"} = "int handle";
-}
-for my $name (sort keys %own) {
-    die "gen: calls.def lacks $name\n" if ($standard{$name} // '') ne '5.0';
-    my $result = 'int';
-    $result = 'MPI_' . ($1 eq 'Type' ? 'Datatype' : $1) if $name =~ /^MPI_(\w+)_fromint$/;
-    push @functions, {result => $result, name => $name, text => $own{$name}, own => 1,
-        params => [map { parameter($_) } split /, /, $own{$name}]};
-}
 
-sub parameter {
-    my ($text) = @_;
-    return {text => '...', type => '...', name => ''} if $text eq '...';
-    my ($type, $name, $array) = $text =~ /^(.*?[ *])(\w+)((?:\[\d*\])*)$/
-        or die "gen: cannot read '$text'\n";
-    $type =~ s/ $//;
-    $type .= ' *' if $array =~ /^\[\]/;
-    return {text => $text, type => $type, name => $name};
+# The functions of the standard. Three prototypes differ from the core's, which are MPICH's: the
+# count of partitioned calls is an int, and MPI_Pready_list only reads its array.
+my (@table, @functions);
+sub use_table {
+    @table = @_;
+    @functions = grep { Calls::standard($_)
+        && $_->{name} !~ /_(?:c2f|f2c|c2f08|f2f08|f082c|f082f)$/ } @table;
+    for my $f (@functions) {
+        if ($f->{name} eq 'MPI_Pready_list') {
+            $f->{text} =~ s/(?<!const )int array_of_partitions/const int array_of_partitions/;
+        } elsif ($f->{name} =~ /^MPI_P(?:send|recv)_init$/) {
+            $f->{text} =~ s/MPI_Count count/int count/;
+        }
+        for my $p (@{$f->{params}}) { # an array is a pointer
+            $p->{type} .= ' *' if $p->{array} =~ /^\[\]/;
+        }
+    }
 }
 
 # --- header ----------------------------------------------------------------------------------
@@ -131,7 +88,7 @@ sub print_header {
 my %null = (type => 'MPI_DATATYPE_NULL', op => 'MPI_OP_NULL');
 
 sub print_tables {
-    print "/* Made by gen. */\n";
+    print "/* tables.h - constants; made by src/api/gen. */\n";
     print "const int abi_handle_table[ABI_HANDLES] = {\n";
     for my $g (sort keys %c_group) {
         next if $g eq 'file';
@@ -166,8 +123,10 @@ sub print_tables {
 
 # --- calls.c ---------------------------------------------------------------------------------
 
-my %custom = map { $_ => 1 } map { slurp("src/bind/abi/$_") =~ /^CUSTOM\((\w+)\)/mg }
-    qw(custom.c types.c);
+sub custom {
+    my ($f) = @_;
+    return $f->{where} eq 'abi' || ($f->{mark}{abi} // '') eq 'custom';
+}
 
 my $any_handle = join '|', @handles;
 
@@ -181,8 +140,6 @@ sub c_type {
 }
 
 my $one_handle = '(?:Comm|Datatype|Errhandler|Group|Info|Op|Request|Session|Win)';
-my $inout =
-    qr/^MPI_(?:\w+_(?:free|disconnect|commit|finalize|close)|Wait|Test|Cancel|Start|I?Mrecv)$/i;
 
 # [pattern of "type name", before the call, argument, after the call]; $v is the parameter, $f the
 # function's name.
@@ -276,8 +233,7 @@ sub convert {
         my $begin = "types_begin(&c_$v, handle_in(comm), $types, $neighbor, $is_send);";
         return ["struct ints c_$v; $begin", "c_$v.v", "types_end(&c_$v, rc, $r);"];
     }
-    $is = "inout $is" if $is =~ /^MPI_(?:File|Message|$one_handle) \*\w+$/ && $f->{name} =~ /$inout/
-        && $v !~ /^array_of/;
+    $is = "inout $is" if $p->{inout};
     for (@rules) {
         my ($pattern, @do) = @$_;
         return [map { fill($_, $p, $f) } @do] if $is =~ $pattern;
@@ -288,18 +244,18 @@ sub convert {
 }
 
 sub print_calls {
-    print "/* Made by gen. */\n#include \"bind/abi/custom.h\"\n";
+    print "/* calls.c - the calls of the ABI; made by src/api/gen. */\n";
+    print "#include \"bind/abi/custom.h\"\n";
     for my $f (grep { $_->{name} ne 'MPI_Pcontrol' } @functions) {
         (my $x = $f->{name}) =~ s/^MPI_//;
         my $text = c_type($f->{text});
         my $result = c_type($f->{result});
-        if ($custom{$x}) {
+        if (custom($f)) {
             print "\nABI_CALL($result, $x, ($text))\n";
             my $names = join ', ', map { $_->{name} } @{$f->{params}};
             print "{\n    return custom_$x($names);\n}\n";
             next;
         }
-        die "gen: $f->{name} is missing in custom.c\n" if $f->{own};
         my @c = map { convert($_, $f) } @{$f->{params}};
         my $args = join ', ', map { $_->[1] } @c;
         print "\nCORE($x);\nABI_CALL($result, $x, ($text))\n{\n";
@@ -318,10 +274,11 @@ sub print_calls {
 }
 
 sub print_custom {
-    print "/* Made by gen. */\n#include \"bind/abi/convert.h\"\n\n";
+    print "/* custom.h - what custom.c and types.c define; made by src/api/gen. */\n";
+    print "#include \"bind/abi/convert.h\"\n\n";
     for my $f (@functions) {
         (my $x = $f->{name}) =~ s/^MPI_//;
-        print c_type($f->{result}), " custom_$x(", c_type($f->{text}), ");\n" if $custom{$x};
+        print c_type($f->{result}), " custom_$x(", c_type($f->{text}), ");\n" if custom($f);
     }
 }
 
@@ -338,7 +295,17 @@ sub print_exports {
     print "local:\n    *;\n};\n";
 }
 
-my %do = (header => \&print_header, tables => \&print_tables, calls => \&print_calls,
-    custom => \&print_custom, names => \&print_names, exports => \&print_exports);
-$do{$what // ''} or die "usage: gen SRCDIR " . join('|', sort keys %do) . "\n";
-$do{$what}->();
+my %do = ('include/mpi.h' => \&print_header, 'tables.h' => \&print_tables,
+    'calls.c' => \&print_calls, 'custom.h' => \&print_custom, names => \&print_names,
+    exports => \&print_exports);
+
+sub make {
+    my $what;
+    ($top, $what) = splice @_, 0, 2;
+    my $do = $do{$what} or die "gen: bind/abi has no $what\n";
+    use_constants();
+    use_table(@_);
+    $do->();
+}
+
+1;
