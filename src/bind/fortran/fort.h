@@ -60,7 +60,6 @@
     __attribute__((visibility("hidden"), alias(FORT_TEXT(FORT_F08(tail##_)))))                  \
     void FORT_OWN_NAME(tail##_) params
 
-#define CUSTOM(tail) /* gen leaves it out */
 
 /* --- sentinels and scalars ----------------------------------------------------------------- */
 

@@ -21,49 +21,41 @@ extern void MPII_Grequest_set_lang_f77(MPI_Request request);
 
 /* --- environment --------------------------------------------------------------------------- */
 
-CUSTOM(_init)
 FORT_BOTH(_init, _INIT, (MPI_Fint *ierr))
 {
     DONE(CALL(MPI_Init)(NULL, NULL));
 }
 
-CUSTOM(_init_thread)
 FORT_BOTH(_init_thread, _INIT_THREAD, (MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierr))
 {
     DONE(CALL(MPI_Init_thread)(NULL, NULL, *required, provided));
 }
 
-CUSTOM(_pcontrol)
 FORT_BOTH(_pcontrol, _PCONTROL, (MPI_Fint *level))
 {
     CALL(MPI_Pcontrol)(*level);
 }
 
-CUSTOM(_wtime)
 FORT_BOTH_AS(double, _wtime, _WTIME, (void))
 {
     return CALL(MPI_Wtime)();
 }
 
-CUSTOM(_wtick)
 FORT_BOTH_AS(double, _wtick, _WTICK, (void))
 {
     return CALL(MPI_Wtick)();
 }
 
-CUSTOM(_aint_add)
 FORT_BOTH_AS(MPI_Aint, _aint_add, _AINT_ADD, (MPI_Aint *base, MPI_Aint *disp))
 {
     return CALL(MPI_Aint_add)(*base, *disp);
 }
 
-CUSTOM(_aint_diff)
 FORT_BOTH_AS(MPI_Aint, _aint_diff, _AINT_DIFF, (MPI_Aint *addr1, MPI_Aint *addr2))
 {
     return CALL(MPI_Aint_diff)(*addr1, *addr2);
 }
 
-CUSTOM(_info_create_env)
 FORT_BOTH(_info_create_env, _INFO_CREATE_ENV, (MPI_Fint *info, MPI_Fint *ierr))
 {
     DONE(CALL(MPI_Info_create_env)(0, NULL, info));
@@ -85,7 +77,6 @@ FORT08(_f_sync_reg_f08ts, (const struct own_desc *buf))
 
 /* --- memory: the address comes by reference, for the cptr names too ------------------------ */
 
-CUSTOM(_alloc_mem)
 FORT_ALIAS(FORT_LOWER(_alloc_mem_))
 void FORT_LOWER(_alloc_mem_cptr_)(MPI_Aint *size, MPI_Fint *info, void *baseptr, MPI_Fint *ierr);
 FORT_BOTH(_alloc_mem, _ALLOC_MEM, (MPI_Aint *size, MPI_Fint *info, void *baseptr, MPI_Fint *ierr))
@@ -93,7 +84,6 @@ FORT_BOTH(_alloc_mem, _ALLOC_MEM, (MPI_Aint *size, MPI_Fint *info, void *baseptr
     DONE(CALL(MPI_Alloc_mem)(*size, *info, baseptr));
 }
 
-CUSTOM(_win_allocate)
 FORT_ALIAS(FORT_LOWER(_win_allocate_))
 void FORT_LOWER(_win_allocate_cptr_)(MPI_Aint *size, MPI_Fint *unit, MPI_Fint *info, MPI_Fint *comm,
                                      void *baseptr, MPI_Fint *win, MPI_Fint *ierr);
@@ -104,7 +94,6 @@ FORT_BOTH(_win_allocate, _WIN_ALLOCATE, (MPI_Aint *size, MPI_Fint *unit, MPI_Fin
     DONE(CALL(MPI_Win_allocate)(*size, *unit, *info, *comm, baseptr, win));
 }
 
-CUSTOM(_win_allocate_shared)
 FORT_ALIAS(FORT_LOWER(_win_allocate_shared_))
 void FORT_LOWER(_win_allocate_shared_cptr_)(MPI_Aint *size, MPI_Fint *unit, MPI_Fint *info,
                                             MPI_Fint *comm, void *baseptr, MPI_Fint *win,
@@ -117,7 +106,6 @@ FORT_BOTH(_win_allocate_shared, _WIN_ALLOCATE_SHARED, (MPI_Aint *size, MPI_Fint 
     DONE(CALL(MPI_Win_allocate_shared)(*size, *unit, *info, *comm, baseptr, win));
 }
 
-CUSTOM(_win_shared_query)
 FORT_ALIAS(FORT_LOWER(_win_shared_query_))
 void FORT_LOWER(_win_shared_query_cptr_)(MPI_Fint *win, MPI_Fint *rank, MPI_Aint *size,
                                          MPI_Fint *unit, void *baseptr, MPI_Fint *ierr);
@@ -128,7 +116,6 @@ FORT_BOTH(_win_shared_query, _WIN_SHARED_QUERY, (MPI_Fint *win, MPI_Fint *rank, 
 }
 
 /* The buffer's address is for mpi_f08 alone: no variable of mpif.h could hold it. */
-CUSTOM(_buffer_detach)
 FORT(_buffer_detach, _BUFFER_DETACH, (void *buffer_addr, MPI_Fint *size, MPI_Fint *ierr))
 {
     void *addr;
@@ -138,13 +125,11 @@ FORT08(_buffer_detach_f08, (void *buffer_addr, MPI_Fint *size, MPI_Fint *ierr))
 {
     DONE(CALL(MPI_Buffer_detach)(buffer_addr, size));
 }
-CUSTOM(_buffer_detach_c)
 FORT08(_buffer_detach_f08_large, (void *buffer_addr, MPI_Count *size, MPI_Fint *ierr))
 {
     DONE(CALL(MPI_Buffer_detach_c)(buffer_addr, size));
 }
 
-CUSTOM(_comm_detach_buffer)
 FORT(_comm_detach_buffer, _COMM_DETACH_BUFFER, (MPI_Fint *comm, void *buffer_addr, MPI_Fint *size,
                                                 MPI_Fint *ierr))
 {
@@ -155,14 +140,12 @@ FORT08(_comm_detach_buffer_f08, (MPI_Fint *comm, void *buffer_addr, MPI_Fint *si
 {
     DONE(CALL(MPI_Comm_detach_buffer)(*comm, buffer_addr, size));
 }
-CUSTOM(_comm_detach_buffer_c)
 FORT08(_comm_detach_buffer_f08_large, (MPI_Fint *comm, void *buffer_addr, MPI_Count *size,
                                        MPI_Fint *ierr))
 {
     DONE(CALL(MPI_Comm_detach_buffer_c)(*comm, buffer_addr, size));
 }
 
-CUSTOM(_session_detach_buffer)
 FORT(_session_detach_buffer, _SESSION_DETACH_BUFFER, (MPI_Fint *session, void *buffer_addr,
                                                       MPI_Fint *size, MPI_Fint *ierr))
 {
@@ -174,7 +157,6 @@ FORT08(_session_detach_buffer_f08, (MPI_Fint *session, void *buffer_addr, MPI_Fi
 {
     DONE(CALL(MPI_Session_detach_buffer)(*session, buffer_addr, size));
 }
-CUSTOM(_session_detach_buffer_c)
 FORT08(_session_detach_buffer_f08_large, (MPI_Fint *session, void *buffer_addr, MPI_Count *size,
                                           MPI_Fint *ierr))
 {
@@ -183,7 +165,6 @@ FORT08(_session_detach_buffer_f08_large, (MPI_Fint *session, void *buffer_addr, 
 
 /* --- texts whose length is an argument ----------------------------------------------------- */
 
-CUSTOM(_info_get)
 FORT_BOTH(_info_get, _INFO_GET, (MPI_Fint *info, char *key, MPI_Fint *valuelen, char *value,
                                  MPI_Fint *flag, MPI_Fint *ierr, size_t len_key, size_t len_value))
 {
@@ -198,7 +179,6 @@ FORT_BOTH(_info_get, _INFO_GET, (MPI_Fint *info, char *key, MPI_Fint *valuelen, 
 }
 
 /* The length is without C's closing 0, in and out. */
-CUSTOM(_info_get_string)
 FORT_BOTH(_info_get_string, _INFO_GET_STRING, (MPI_Fint *info, char *key, MPI_Fint *buflen,
                                                char *value, MPI_Fint *flag, MPI_Fint *ierr,
                                                size_t len_key, size_t len_value))
@@ -217,7 +197,6 @@ FORT_BOTH(_info_get_string, _INFO_GET_STRING, (MPI_Fint *info, char *key, MPI_Fi
     DONE(rc);
 }
 
-CUSTOM(_session_get_nth_pset)
 FORT_BOTH(_session_get_nth_pset, _SESSION_GET_NTH_PSET, (MPI_Fint *session, MPI_Fint *info,
                                                          MPI_Fint *n, MPI_Fint *pset_len,
                                                          char *pset_name, MPI_Fint *ierr,
@@ -248,25 +227,21 @@ FORT_BOTH(_session_get_nth_pset, _SESSION_GET_NTH_PSET, (MPI_Fint *session, MPI_
         DONE(rc);                                                                               \
     }
 
-CUSTOM(_comm_create_keyval)
 FORT_BOTH(_comm_create_keyval, _COMM_CREATE_KEYVAL, (fort_function *copy, fort_function *del,
                                                      MPI_Fint *keyval, MPI_Aint *extra,
                                                      MPI_Fint *ierr))
 KEYVAL(comm, Comm)
 
-CUSTOM(_type_create_keyval)
 FORT_BOTH(_type_create_keyval, _TYPE_CREATE_KEYVAL, (fort_function *copy, fort_function *del,
                                                      MPI_Fint *keyval, MPI_Aint *extra,
                                                      MPI_Fint *ierr))
 KEYVAL(type, Type)
 
-CUSTOM(_win_create_keyval)
 FORT_BOTH(_win_create_keyval, _WIN_CREATE_KEYVAL, (fort_function *copy, fort_function *del,
                                                    MPI_Fint *keyval, MPI_Aint *extra,
                                                    MPI_Fint *ierr))
 KEYVAL(win, Win)
 
-CUSTOM(_keyval_create)
 FORT(_keyval_create, _KEYVAL_CREATE, (fort_function *copy, fort_function *del, MPI_Fint *keyval,
                                       MPI_Fint *extra, MPI_Fint *ierr))
 {
@@ -278,55 +253,47 @@ FORT(_keyval_create, _KEYVAL_CREATE, (fort_function *copy, fort_function *del, M
     DONE(rc);
 }
 
-CUSTOM(_comm_set_attr)
 FORT_BOTH(_comm_set_attr, _COMM_SET_ATTR, (MPI_Fint *comm, MPI_Fint *keyval, MPI_Aint *value,
                                            MPI_Fint *ierr))
 {
     DONE(MPII_Comm_set_attr(*comm, *keyval, (void *)*value, FORM_AINT));
 }
 
-CUSTOM(_type_set_attr)
 FORT_BOTH(_type_set_attr, _TYPE_SET_ATTR, (MPI_Fint *type, MPI_Fint *keyval, MPI_Aint *value,
                                            MPI_Fint *ierr))
 {
     DONE(MPII_Type_set_attr(*type, *keyval, (void *)*value, FORM_AINT));
 }
 
-CUSTOM(_win_set_attr)
 FORT_BOTH(_win_set_attr, _WIN_SET_ATTR, (MPI_Fint *win, MPI_Fint *keyval, MPI_Aint *value,
                                          MPI_Fint *ierr))
 {
     DONE(MPII_Win_set_attr(*win, *keyval, (void *)*value, FORM_AINT));
 }
 
-CUSTOM(_attr_put)
 FORT(_attr_put, _ATTR_PUT, (MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *value, MPI_Fint *ierr))
 {
     DONE(MPII_Comm_set_attr(*comm, *keyval, (void *)(MPI_Aint)*value, FORM_INT));
 }
 
-CUSTOM(_comm_get_attr)
 FORT_BOTH(_comm_get_attr, _COMM_GET_ATTR, (MPI_Fint *comm, MPI_Fint *keyval, MPI_Aint *value,
                                            MPI_Fint *flag, MPI_Fint *ierr))
 {
     DONE(MPII_Comm_get_attr(*comm, *keyval, value, flag, FORM_AINT));
 }
 
-CUSTOM(_type_get_attr)
 FORT_BOTH(_type_get_attr, _TYPE_GET_ATTR, (MPI_Fint *type, MPI_Fint *keyval, MPI_Aint *value,
                                            MPI_Fint *flag, MPI_Fint *ierr))
 {
     DONE(MPII_Type_get_attr(*type, *keyval, value, flag, FORM_AINT));
 }
 
-CUSTOM(_win_get_attr)
 FORT_BOTH(_win_get_attr, _WIN_GET_ATTR, (MPI_Fint *win, MPI_Fint *keyval, MPI_Aint *value,
                                          MPI_Fint *flag, MPI_Fint *ierr))
 {
     DONE(MPII_Win_get_attr(*win, *keyval, value, flag, FORM_AINT));
 }
 
-CUSTOM(_attr_get)
 FORT(_attr_get, _ATTR_GET, (MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *value, MPI_Fint *flag,
                             MPI_Fint *ierr))
 {
@@ -339,7 +306,6 @@ FORT(_attr_get, _ATTR_GET, (MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *value, M
 
 /* --- other functions of the program -------------------------------------------------------- */
 
-CUSTOM(_file_create_errhandler)
 FORT_BOTH(_file_create_errhandler, _FILE_CREATE_ERRHANDLER, (fort_function *fn, MPI_Fint *handler,
                                                              MPI_Fint *ierr))
 {
@@ -349,7 +315,6 @@ FORT_BOTH(_file_create_errhandler, _FILE_CREATE_ERRHANDLER, (fort_function *fn, 
     DONE(rc);
 }
 
-CUSTOM(_grequest_start)
 FORT_BOTH(_grequest_start, _GREQUEST_START, (fort_function *query, fort_function *release,
                                              fort_function *cancel, MPI_Aint *extra,
                                              MPI_Fint *request, MPI_Fint *ierr))
@@ -363,7 +328,6 @@ FORT_BOTH(_grequest_start, _GREQUEST_START, (fort_function *query, fort_function
     DONE(rc);
 }
 
-CUSTOM(_register_datarep)
 FORT_BOTH(_register_datarep, _REGISTER_DATAREP, (char *name, fort_function *read,
                                                  fort_function *write, fort_function *extent,
                                                  MPI_Aint *extra, MPI_Fint *ierr,
@@ -382,7 +346,6 @@ FORT_BOTH(_register_datarep, _REGISTER_DATAREP, (char *name, fort_function *read
     DONE(rc);
 }
 
-CUSTOM(_register_datarep_c)
 FORT08(_register_datarep_c_f08, (char *name, fort_function *read, fort_function *write,
                                  fort_function *extent, MPI_Aint *extra, MPI_Fint *ierr,
                                  size_t len_name))
@@ -417,7 +380,6 @@ static int is_argv_null(const char *argv)
            argv == __mpi_f08_link_constants_MOD_mpi_argvs_null;
 }
 
-CUSTOM(_comm_spawn)
 FORT_BOTH(_comm_spawn, _COMM_SPAWN, (char *command, char *argv, MPI_Fint *maxprocs, MPI_Fint *info,
                                      MPI_Fint *root, MPI_Fint *comm, MPI_Fint *intercomm,
                                      MPI_Fint *codes, MPI_Fint *ierr, size_t len_command,
@@ -432,7 +394,6 @@ FORT_BOTH(_comm_spawn, _COMM_SPAWN, (char *command, char *argv, MPI_Fint *maxpro
 }
 
 /* argv is an array of `count` rows, so the texts of one row are `count` apart. */
-CUSTOM(_comm_spawn_multiple)
 FORT_BOTH(_comm_spawn_multiple, _COMM_SPAWN_MULTIPLE, (MPI_Fint *count, char *commands, char *argv,
                                                        MPI_Fint *maxprocs, MPI_Fint *infos,
                                                        MPI_Fint *root, MPI_Fint *comm,

@@ -1,20 +1,17 @@
-#!/usr/bin/perl
-# gen SRCDIR WHAT: Fortran's interface, from the prototypes and constants of include/mpi.h and the
-# functions of src/api/calls.def.
-#   calls      calls.c: what Fortran programs call, by the link names of MPICH
-#   mpif       mpif.h
-#   mpi        mpi.f90: the modules mpi_constants, mpi_sizeofs, mpi_base and mpi
-#   f08        mpi_f08.f90: the modules mpi_f08, pmpi_f08, and those that they use
+# front.pm - Fortran's interface, from calls.def and the constants of mpi.h. src/api/gen calls
+# Front::make(TOP, FILE, functions of calls.def) for the files of bind/fortran.
+#   calls.c         what Fortran programs call, by the link names of MPICH
+#   modules/mpif.h
+#   mpi.f90         the modules mpi_constants, mpi_sizeofs, mpi_base and mpi
+#   mpi_f08.f90     the modules mpi_f08, pmpi_f08, and those that they use
 #
-# A parameter is converted and declared by its type and name (param()); one that is not known stops
-# the build.  Functions that need more stand in special.c and have a line `CUSTOM(name)` there.
+# A parameter is converted and declared by its type and name (passed(), dummy()); one that is not
+# known stops the build. Functions that need more have fortran=custom, and stand in special.c.
+package Front;
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../api";
-use Calls;
 
-my ($top, $what) = @ARGV;
+my $top;
 my @handles = qw(Comm Datatype Errhandler File Group Info Message Op Request Session Win);
 my $handle = join '|', @handles;
 
@@ -27,68 +24,60 @@ sub slurp {
 
 # --- the tables ------------------------------------------------------------------------------
 
-my $header = slurp('include/mpi.h');
-$header =~ s{/\*.*?\*/}{}gs;
-my %standard = map { $_->{name} => 1 } grep { Calls::standard($_) } Calls::table($top);
-my %custom = map { $_ => 1 } slurp('src/bind/fortran/special.c') =~ /^CUSTOM\((\w+)\)/mg;
-
 # Constants: [name, value, type of handle or '']; those of Fortran differ where the table says so.
 my (@constants, %value);
-while ($header =~ /^#define (MPIX?_\w+) (.+?)\s*$|\b(MPI_\w+) = (\d+)/mg) {
-    my ($name, $text) = ($1 // $3, $2 // $4);
-    next if $name =~ /^MPI_T_|_FMT_|^MPI_F_|^MPI_INCLUDED$|_DUP_FN$|_NULL_(?:COPY|DELETE)_FN$/;
-    next if $name =~ /^MPI_(?:BOTTOM|IN_PLACE|BUFFER_AUTOMATIC|ARGVS?_NULL|ERRCODES_IGNORE)$/;
-    next if $text =~ /\*\)/ || $name =~ /_(?:c2f|f2c)/;
-    my $type = '';
-    ($type, $text) = ($1, $2) if $text =~ /^\(\(MPI_(\w+)\)(\w+)\)$/;
-    $text = $1 if $text =~ /^\((-?\d+)\)$/;
-    if ($value{$text}) {
-        ($text, $type) = @{$value{$text}};
-    } elsif ($text =~ /^0x/) {
-        $text = hex $text;
-        $text -= 2**32 if $text >= 2**31;
-    } elsif ($text =~ /^\(MPICH_ERR_FIRST_MPIX \+ (\d+)\)$/) {
-        $text = 100 + $1;
+sub use_constants {
+    my $header = slurp('include/mpi.h');
+    $header =~ s{/\*.*?\*/}{}gs;
+    while ($header =~ /^#define (MPIX?_\w+) (.+?)\s*$|\b(MPI_\w+) = (\d+)/mg) {
+        my ($name, $text) = ($1 // $3, $2 // $4);
+        next if $name =~ /^MPI_T_|_FMT_|^MPI_F_|^MPI_INCLUDED$|_DUP_FN$|_NULL_(?:COPY|DELETE)_FN$/;
+        next if $name =~ /^MPI_(?:BOTTOM|IN_PLACE|BUFFER_AUTOMATIC|ARGVS?_NULL|ERRCODES_IGNORE)$/;
+        next if $text =~ /\*\)/ || $name =~ /_(?:c2f|f2c)/;
+        my $type = '';
+        ($type, $text) = ($1, $2) if $text =~ /^\(\(MPI_(\w+)\)(\w+)\)$/;
+        $text = $1 if $text =~ /^\((-?\d+)\)$/;
+        if ($value{$text}) {
+            ($text, $type) = @{$value{$text}};
+        } elsif ($text =~ /^0x/) {
+            $text = hex $text;
+            $text -= 2**32 if $text >= 2**31;
+        } elsif ($text =~ /^\(MPICH_ERR_FIRST_MPIX \+ (\d+)\)$/) {
+            $text = 100 + $1;
+        }
+        die "gen: $name: cannot read '$text'\n" if $text !~ /^-?\d+$/;
+        $text-- if $name =~ /^MPI_MAX_/; # texts of Fortran have no closing 0
+        $text++ if $text >= 0x64000000 && $text < 0x68000000 && !$type; # predefined keys
+        $value{$name} = [$text, $type];
+        push @constants, [$name, $text, $type];
     }
-    die "gen: $name: cannot read '$text'\n" if $text !~ /^-?\d+$/;
-    $text-- if $name =~ /^MPI_MAX_/; # texts of Fortran have no closing 0
-    $text++ if $text >= 0x64000000 && $text < 0x68000000 && !$type; # predefined keys
-    $value{$name} = [$text, $type];
-    push @constants, [$name, $text, $type];
 }
 
-# Functions: {name, tail, params, large, choice}; tail is what follows "mpi" in link names.
+# The table's functions get more fields: tail, which follows "mpi" in link names, custom, choice.
+# Fortran has those of the standard, apart from MPI_T and conversions, and MPIX_Comm_.
 my @functions;
-(my $plain = $header) =~ s/^[ \t]*#(?:[^\n]*\\\n)*[^\n]*$//mg;
-while ($plain =~ /^(\w[\w ]*?[ *]+)(MPIX?_\w+)\(([^;]*?)\);/mg) {
-    my ($result, $name, $text) = ($1, $2, $3);
-    next if $name !~ /^MPIX_Comm_/ && (!$standard{$name} || $name =~ /^MPI_T_/);
-    next if $name =~ /_(?:c2f|f2c|c2f08|f082c)$/;
-    $text =~ s/\s+/ /g;
-    my %f = (name => $name, large => $name =~ /_c$/ ? 1 : 0);
-    ($f{base} = $name) =~ s/_c$//;
-    ($f{tail} = lc $f{base}) =~ s/^mpi//;
-    $f{custom} = $custom{$f{tail} . ($f{large} ? '_c' : '')};
-    $f{params} = [map { {text => $_} } $text eq 'void' ? () : split /, /, $text];
-    parameter($_) for @{$f{params}};
-    $f{choice} = grep { $_->{choice} } @{$f{params}};
-    $f{result} = $result =~ /double/ ? 'double precision' : $result =~ /Aint/ ? 'aint' : '';
-    push @functions, \%f;
+sub use_table {
+    for my $f (@_) {
+        my $name = $f->{name};
+        next if !Calls::in_core($f) || $name =~ /^MPI_T_|_(?:c2f|f2c|c2f08|f082c)$/;
+        next if !Calls::standard($f) && $name !~ /^MPIX_Comm_/;
+        ($f->{base} = $name) =~ s/_c$//;
+        ($f->{tail} = lc $f->{base}) =~ s/^mpi//;
+        my $rule = $f->{mark}{fortran} // '';
+        $f->{custom} = $rule eq 'custom' || $rule eq 'custom_int' && !$f->{large};
+        parameter($_) for @{$f->{params}};
+        $f->{choice} = grep { $_->{choice} } @{$f->{params}};
+        $f->{result} = $f->{result} =~ /double/ ? 'double precision'
+            : $f->{result} =~ /Aint/ ? 'aint' : '';
+        push @functions, $f;
+    }
 }
 
 sub parameter {
     my ($p) = @_;
-    if ($p->{text} =~ /\.\.\./) {
-        @$p{qw(type name array)} = ('...', 'rest', '');
-        return;
-    }
-    my ($type, $name, $array) = $p->{text} =~ /^(.*?[ *])(\w+)((?:\[\d*\])*)$/
-        or die "gen: cannot read '$p->{text}'\n";
-    $type =~ s/ +$//;
-    $type =~ s/\* $/*/;
-    @$p{qw(type name array)} = ($type, $name, $array);
-    $p->{name} = 'fh' if $type =~ /^MPI_File\b/;
-    $p->{name} = 'index' if $name eq 'indx';
+    my ($type, $name) = @$p{qw(type name)};
+    $p->{name} = $type eq '...' ? 'rest' : $type =~ /^MPI_File\b/ ? 'fh'
+        : $name eq 'indx' ? 'index' : $name;
     $p->{choice} = 1 if $type =~ /^(?:const )?void \*$/
         && $name =~ /^(?:(?:send|recv|in|out|inout)?buf|buffer|base|location|\w+_addr)$/
         && $name ne 'buffer_addr';
@@ -582,6 +571,16 @@ sub print_f08_module {
     print "end module\n\n";
 }
 
-my %do = (calls => \&print_calls, mpif => \&print_mpif, mpi => \&print_mpi, f08 => \&print_f08);
-$do{$what // ''} or die "usage: gen SRCDIR " . join('|', sort keys %do) . "\n";
-$do{$what}->();
+my %do = ('calls.c' => \&print_calls, 'modules/mpif.h' => \&print_mpif, 'mpi.f90' => \&print_mpi,
+    'mpi_f08.f90' => \&print_f08);
+
+sub make {
+    my $what;
+    ($top, $what) = splice @_, 0, 2;
+    my $do = $do{$what} or die "gen: bind/fortran has no $what\n";
+    use_constants();
+    use_table(@_);
+    $do->();
+}
+
+1;
