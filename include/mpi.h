@@ -6,8 +6,8 @@
  * program built against one library runs with the other (test/abi compares them).
  *
  * Order: types; handles; constants; error classes; MPI_T; callbacks; functions by chapter;
- * MPI-4; extensions of MPICH; names removed from MPI-3; PMPI.  What lies beyond MPI-3.1 is declared as well:
- * src/api/mpi.list says which functions this library has today. */
+ * MPI-4; extensions of MPICH; names removed from MPI-3; PMPI. src/api/calls.def has the functions:
+ * maint/check-mpi-list --update writes their prototypes from there. */
 #ifndef MPI_INCLUDED
 #define MPI_INCLUDED
 
@@ -638,7 +638,9 @@ typedef void(MPI_T_event_dropped_cb_function)(MPI_Count, MPI_T_event_registratio
 #define PMPI_Session_c2f(handle) ((MPI_Fint)(handle))
 #define PMPI_Session_f2c(handle) ((MPI_Session)(handle))
 
-/* ---- Environment ----------------------------------------------------------- */
+/* ---- Functions: written by maint/check-mpi-list --update from src/api/calls.def */
+
+/* ---- Environment --------------------------------------------------------- */
 
 int MPI_Init(int *argc, char ***argv);
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided);
@@ -657,41 +659,76 @@ int MPI_Pcontrol(const int level, ...);
 int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr);
 int MPI_Free_mem(void *base);
 
-/* ---- Point-to-point -------------------------------------------------------- */
+/* ---- Point-to-point ------------------------------------------------------ */
 
 int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+               MPI_Comm comm);
 int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                MPI_Comm comm);
 int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                MPI_Comm comm);
 int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                MPI_Comm comm);
 int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
              MPI_Status *status);
+int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+               MPI_Comm comm, MPI_Status *status);
 int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
               MPI_Request *request);
+int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                MPI_Comm comm, MPI_Request *request);
 int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request);
+int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm, MPI_Request *request);
 int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request);
+int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm, MPI_Request *request);
 int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request);
+int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm, MPI_Request *request);
 int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
               MPI_Request *request);
+int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                MPI_Comm comm, MPI_Request *request);
 int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
                   MPI_Comm comm, MPI_Request *request);
+int MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm, MPI_Request *request);
 int MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
                    MPI_Comm comm, MPI_Request *request);
+int MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                     MPI_Comm comm, MPI_Request *request);
 int MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
                    MPI_Comm comm, MPI_Request *request);
+int MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                     MPI_Comm comm, MPI_Request *request);
 int MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
                    MPI_Comm comm, MPI_Request *request);
+int MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                     MPI_Comm comm, MPI_Request *request);
 int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                   MPI_Request *request);
+int MPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                    MPI_Comm comm, MPI_Request *request);
 int MPI_Start(MPI_Request *request);
 int MPI_Startall(int count, MPI_Request array_of_requests[]);
 int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
                  void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
                  MPI_Comm comm, MPI_Status *status);
+int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+                   int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                   int source, int recvtag, MPI_Comm comm, MPI_Status *status);
 int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
                          int source, int recvtag, MPI_Comm comm, MPI_Status *status);
+int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
+                           int source, int recvtag, MPI_Comm comm, MPI_Status *status);
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status);
 int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status);
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status);
@@ -699,14 +736,20 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
                 MPI_Status *status);
 int MPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
               MPI_Status *status);
+int MPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+                MPI_Status *status);
 int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
                MPI_Request *request);
+int MPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+                 MPI_Request *request);
 int MPI_Buffer_attach(void *buffer, int size);
+int MPI_Buffer_attach_c(void *buffer, MPI_Count size);
 int MPI_Buffer_detach(void *buffer_addr, int *size);
+int MPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size);
 int MPI_Cancel(MPI_Request *request);
 int MPI_Test_cancelled(const MPI_Status *status, int *flag);
 
-/* ---- Requests and statuses ------------------------------------------------- */
+/* ---- Requests and statuses ----------------------------------------------- */
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status);
 int MPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status);
@@ -735,9 +778,12 @@ int MPI_Status_set_source(MPI_Status *status, int source);
 int MPI_Status_set_tag(MPI_Status *status, int tag);
 int MPI_Status_set_error(MPI_Status *status, int err);
 int MPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count);
+int MPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
 int MPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count);
+int MPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
 int MPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
 int MPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count);
+int MPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
 int MPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
 int MPI_Status_set_cancelled(MPI_Status *status, int flag);
 int MPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
@@ -751,36 +797,66 @@ int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status);
 int MPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status);
 int MPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status);
 
-/* ---- Datatypes ------------------------------------------------------------- */
+/* ---- Datatypes ----------------------------------------------------------- */
 
 int MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype);
+int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype);
 int MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype,
                     MPI_Datatype *newtype);
+int MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
+                      MPI_Datatype oldtype, MPI_Datatype *newtype);
 int MPI_Type_indexed(int count, const int array_of_blocklengths[],
                      const int array_of_displacements[], MPI_Datatype oldtype,
                      MPI_Datatype *newtype);
+int MPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+                       const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
+                       MPI_Datatype *newtype);
 int MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
                             MPI_Datatype *newtype);
+int MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
+                              MPI_Datatype oldtype, MPI_Datatype *newtype);
 int MPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
                              const MPI_Aint array_of_displacements[], MPI_Datatype oldtype,
                              MPI_Datatype *newtype);
+int MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+                               const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
+                               MPI_Datatype *newtype);
 int MPI_Type_create_hindexed_block(int count, int blocklength,
                                    const MPI_Aint array_of_displacements[], MPI_Datatype oldtype,
                                    MPI_Datatype *newtype);
+int MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
+                                     const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
+                                     MPI_Datatype *newtype);
 int MPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
                                   MPI_Datatype oldtype, MPI_Datatype *newtype);
+int MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
+                                    const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
+                                    MPI_Datatype *newtype);
 int MPI_Type_create_struct(int count, const int array_of_blocklengths[],
                            const MPI_Aint array_of_displacements[],
                            const MPI_Datatype array_of_types[], MPI_Datatype *newtype);
+int MPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+                             const MPI_Count array_of_displacements[],
+                             const MPI_Datatype array_of_types[], MPI_Datatype *newtype);
 int MPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
                              const int array_of_starts[], int order, MPI_Datatype oldtype,
                              MPI_Datatype *newtype);
+int MPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
+                               const MPI_Count array_of_subsizes[],
+                               const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype,
+                               MPI_Datatype *newtype);
 int MPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[],
                            const int array_of_distribs[], const int array_of_dargs[],
                            const int array_of_psizes[], int order, MPI_Datatype oldtype,
                            MPI_Datatype *newtype);
+int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
+                             const int array_of_distribs[], const int array_of_dargs[],
+                             const int array_of_psizes[], int order, MPI_Datatype oldtype,
+                             MPI_Datatype *newtype);
 int MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
                             MPI_Datatype *newtype);
+int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
+                              MPI_Datatype *newtype);
 int MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype);
 int MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype);
 int MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype);
@@ -791,16 +867,26 @@ int MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype);
 int MPI_Type_commit(MPI_Datatype *datatype);
 int MPI_Type_free(MPI_Datatype *datatype);
 int MPI_Type_size(MPI_Datatype datatype, int *size);
+int MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size);
 int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size);
 int MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent);
+int MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent);
 int MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent);
 int MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent);
+int MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent);
 int MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent);
 int MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses,
                           int *num_datatypes, int *combiner);
+int MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
+                            MPI_Count *num_addresses, MPI_Count *num_large_counts,
+                            MPI_Count *num_datatypes, int *combiner);
 int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses,
                           int max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
                           MPI_Datatype array_of_datatypes[]);
+int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
+                            MPI_Count max_large_counts, MPI_Count max_datatypes,
+                            int array_of_integers[], MPI_Aint array_of_addresses[],
+                            MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[]);
 int MPI_Type_set_name(MPI_Datatype datatype, const char *type_name);
 int MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen);
 int MPI_Get_address(const void *location, MPI_Aint *address);
@@ -808,109 +894,297 @@ MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint disp);
 MPI_Aint MPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2);
 int MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize,
              int *position, MPI_Comm comm);
+int MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
+               MPI_Count outsize, MPI_Count *position, MPI_Comm comm);
 int MPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount,
                MPI_Datatype datatype, MPI_Comm comm);
+int MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
+                 MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm);
 int MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size);
+int MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size);
 int MPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype,
                       void *outbuf, MPI_Aint outsize, MPI_Aint *position);
+int MPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount,
+                        MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
+                        MPI_Count *position);
 int MPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize,
                         MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype);
+int MPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize,
+                          MPI_Count *position, void *outbuf, MPI_Count outcount,
+                          MPI_Datatype datatype);
 int MPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size);
+int MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype,
+                             MPI_Count *size);
 
-/* ---- Collectives ----------------------------------------------------------- */
+/* ---- Collectives --------------------------------------------------------- */
 
 int MPI_Barrier(MPI_Comm comm);
-int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
-int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-               int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-                MPI_Comm comm);
-int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[],
-                 MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
-                 int root, MPI_Comm comm);
-int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                   const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-                   MPI_Comm comm);
-int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                 int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
-                  MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
-                  MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
-                  const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-                  const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
-int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-               int root, MPI_Comm comm);
-int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                  MPI_Comm comm);
-int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
-                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
-                       MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-             MPI_Comm comm);
-int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-               MPI_Comm comm);
-int MPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype,
-                     MPI_Op op);
-
-/* ---- Collectives, nonblocking ---------------------------------------------- */
-
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request);
+int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
+int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm);
 int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
                MPI_Request *request);
+int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                 MPI_Request *request);
+int MPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                   MPI_Info info, MPI_Request *request);
+int MPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                     MPI_Info info, MPI_Request *request);
+int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+               int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                 MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 int MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                 MPI_Request *request);
+int MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                  MPI_Request *request);
+int MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                    int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                    MPI_Request *request);
+int MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                      void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                      MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                MPI_Comm comm);
+int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                  const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                  int root, MPI_Comm comm);
 int MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                  const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                  MPI_Comm comm, MPI_Request *request);
+int MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                   int root, MPI_Comm comm, MPI_Request *request);
+int MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                     const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                     MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                       void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                       MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                       MPI_Request *request);
+int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 int MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                  MPI_Request *request);
+int MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                   MPI_Request *request);
+int MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                     MPI_Request *request);
+int MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                       void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                       MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[],
+                 MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                 int root, MPI_Comm comm);
+int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                   MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                   int root, MPI_Comm comm);
 int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[],
                   MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
                   int root, MPI_Comm comm, MPI_Request *request);
+int MPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
+int MPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[],
+                      MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                      int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                        MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                        MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                        MPI_Request *request);
+int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 int MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+int MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                     MPI_Request *request);
+int MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                       int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                       MPI_Request *request);
+int MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                         MPI_Info info, MPI_Request *request);
+int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                   MPI_Comm comm);
+int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                     MPI_Comm comm);
 int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                     const int recvcounts[], const int displs[], MPI_Datatype recvtype,
                     MPI_Comm comm, MPI_Request *request);
+int MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                      void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                      MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+int MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                        const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                        MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                          void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                          MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                          MPI_Request *request);
+int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                 int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+int MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                    MPI_Request *request);
+int MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                      int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                      MPI_Request *request);
+int MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                        MPI_Info info, MPI_Request *request);
+int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                  MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
+                  MPI_Datatype recvtype, MPI_Comm comm);
+int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+                    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
 int MPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
                    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
                    const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+int MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                     MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+                     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                     MPI_Request *request);
+int MPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                       MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                       const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                       MPI_Request *request);
+int MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+                         const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+                         const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                  const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                  const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
+int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+                    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
 int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
                    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
                    const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                    MPI_Request *request);
+int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                     const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+                     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                     MPI_Request *request);
+int MPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                       const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                       const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                       MPI_Info info, MPI_Request *request);
+int MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+                         const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+                         const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+                         MPI_Request *request);
+int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+               int root, MPI_Comm comm);
+int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                 MPI_Op op, int root, MPI_Comm comm);
 int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                 int root, MPI_Comm comm, MPI_Request *request);
+int MPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                  MPI_Op op, int root, MPI_Comm comm, MPI_Request *request);
+int MPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                    int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                      MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                  MPI_Comm comm);
+int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                    MPI_Op op, MPI_Comm comm);
 int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                    MPI_Comm comm, MPI_Request *request);
+int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                     MPI_Op op, MPI_Comm comm, MPI_Request *request);
+int MPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+                       MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
+                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                               MPI_Request *request);
+int MPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                MPI_Request *request);
+int MPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount,
+                                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                  MPI_Request *request);
+int MPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                    MPI_Request *request);
+int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
+                       MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request);
+int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request);
+int MPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[],
+                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                            MPI_Request *request);
+int MPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                              MPI_Request *request);
+int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm);
+int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+               MPI_Op op, MPI_Comm comm);
 int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
               MPI_Comm comm, MPI_Request *request);
+int MPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                MPI_Op op, MPI_Comm comm, MPI_Request *request);
+int MPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                  MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+               MPI_Comm comm);
+int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                 MPI_Op op, MPI_Comm comm);
 int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                 MPI_Comm comm, MPI_Request *request);
+int MPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                  MPI_Op op, MPI_Comm comm, MPI_Request *request);
+int MPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                    MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                      MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype,
+                     MPI_Op op);
+int MPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype,
+                       MPI_Op op);
 
-/* ---- Reduction operations -------------------------------------------------- */
+/* ---- Reduction operations ------------------------------------------------ */
 
 int MPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op);
+int MPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op);
 int MPI_Op_free(MPI_Op *op);
 int MPI_Op_commutative(MPI_Op op, int *commute);
 
-/* ---- Groups ---------------------------------------------------------------- */
+/* ---- Groups -------------------------------------------------------------- */
 
 int MPI_Group_size(MPI_Group group, int *size);
 int MPI_Group_rank(MPI_Group group, int *rank);
@@ -926,7 +1200,7 @@ int MPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *new
 int MPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup);
 int MPI_Group_free(MPI_Group *group);
 
-/* ---- Communicators --------------------------------------------------------- */
+/* ---- Communicators ------------------------------------------------------- */
 
 int MPI_Comm_size(MPI_Comm comm, int *size);
 int MPI_Comm_rank(MPI_Comm comm, int *rank);
@@ -951,7 +1225,7 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
                          int remote_leader, int tag, MPI_Comm *newintercomm);
 int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm);
 
-/* ---- Attributes ------------------------------------------------------------ */
+/* ---- Attributes ---------------------------------------------------------- */
 
 int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
                            MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval,
@@ -975,7 +1249,7 @@ int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val);
 int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag);
 int MPI_Win_delete_attr(MPI_Win win, int win_keyval);
 
-/* ---- Topologies ------------------------------------------------------------ */
+/* ---- Topologies ---------------------------------------------------------- */
 
 int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[],
                     int reorder, MPI_Comm *comm_cart);
@@ -1007,36 +1281,109 @@ int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree,
 int MPI_Topo_test(MPI_Comm comm, int *status);
 int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                            int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-                            void *recvbuf, const int recvcounts[], const int displs[],
-                            MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                          int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
-                           MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-                           const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-                           const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-                           const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
+int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                             MPI_Comm comm);
 int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
                             void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                             MPI_Request *request);
+int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                              void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                              MPI_Comm comm, MPI_Request *request);
+int MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                                void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                MPI_Info info, MPI_Request *request);
+int MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                  MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void *recvbuf, const int recvcounts[], const int displs[],
+                            MPI_Datatype recvtype, MPI_Comm comm);
+int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                              void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                              MPI_Datatype recvtype, MPI_Comm comm);
 int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
                              void *recvbuf, const int recvcounts[], const int displs[],
                              MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                               void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                               MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+int MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                                 void *recvbuf, const int recvcounts[], const int displs[],
+                                 MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                 MPI_Request *request);
+int MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                   void *recvbuf, const MPI_Count recvcounts[],
+                                   const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+                                   MPI_Info info, MPI_Request *request);
+int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                          int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                            void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                            MPI_Comm comm);
 int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                            int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                            MPI_Request *request);
+int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                             MPI_Comm comm, MPI_Request *request);
+int MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                               void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                               MPI_Info info, MPI_Request *request);
+int MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                 void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                 MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                           MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                           const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
+int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
+                             const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+                             const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                             MPI_Datatype recvtype, MPI_Comm comm);
 int MPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
                             MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
                             const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                             MPI_Request *request);
+int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
+                              const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+                              const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                              MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+int MPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                                MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                                const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                                MPI_Info info, MPI_Request *request);
+int MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+                                  const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+                                  const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                  MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                  MPI_Request *request);
+int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                           const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                           const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
+int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
+                             const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                             void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                             const MPI_Datatype recvtypes[], MPI_Comm comm);
 int MPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
                             const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
                             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                             MPI_Request *request);
+int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
+                              const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                              void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                              const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
+int MPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[],
+                                const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                                void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+                                const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+                                MPI_Request *request);
+int MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+                                  const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                                  void *recvbuf, const MPI_Count recvcounts[],
+                                  const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                                  MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
-/* ---- Info ------------------------------------------------------------------ */
+/* ---- Info ---------------------------------------------------------------- */
 
 int MPI_Info_create(MPI_Info *info);
 int MPI_Info_dup(MPI_Info info, MPI_Info *newinfo);
@@ -1048,7 +1395,7 @@ int MPI_Info_get_nthkey(MPI_Info info, int n, char *key);
 int MPI_Info_delete(MPI_Info info, const char *key);
 int MPI_Info_free(MPI_Info *info);
 
-/* ---- Errors ---------------------------------------------------------------- */
+/* ---- Errors -------------------------------------------------------------- */
 
 int MPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
                                MPI_Errhandler *errhandler);
@@ -1070,15 +1417,23 @@ int MPI_Remove_error_class(int errorclass);
 int MPI_Remove_error_code(int errorcode);
 int MPI_Remove_error_string(int errorcode);
 
-/* ---- Windows --------------------------------------------------------------- */
+/* ---- Windows ------------------------------------------------------------- */
 
 int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
                    MPI_Win *win);
+int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                     MPI_Win *win);
 int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                      MPI_Win *win);
+int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                       void *baseptr, MPI_Win *win);
 int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
                             void *baseptr, MPI_Win *win);
+int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                              void *baseptr, MPI_Win *win);
 int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr);
+int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
+                           void *baseptr);
 int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win);
 int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size);
 int MPI_Win_detach(MPI_Win win, const void *base);
@@ -1104,20 +1459,34 @@ int MPI_Win_flush_local(int rank, MPI_Win win);
 int MPI_Win_flush_local_all(MPI_Win win);
 int MPI_Win_sync(MPI_Win win);
 
-/* ---- One-sided operations -------------------------------------------------- */
+/* ---- One-sided operations ------------------------------------------------ */
 
 int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
             int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
             MPI_Win win);
+int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+              int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+              MPI_Datatype target_datatype, MPI_Win win);
 int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win);
+int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+              int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+              MPI_Datatype target_datatype, MPI_Win win);
 int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
                    int target_rank, MPI_Aint target_disp, int target_count,
                    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
+int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                     int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
 int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
                        void *result_addr, int result_count, MPI_Datatype result_datatype,
                        int target_rank, MPI_Aint target_disp, int target_count,
                        MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
+int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count,
+                         MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count,
+                         MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+                         MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+                         MPI_Win win);
 int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype,
                      int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win);
 int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
@@ -1125,18 +1494,32 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
 int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
              int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
              MPI_Win win, MPI_Request *request);
+int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+               int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+               MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request);
 int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win,
              MPI_Request *request);
+int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+               int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+               MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request);
 int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
                     int target_rank, MPI_Aint target_disp, int target_count,
                     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request);
+int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                      int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request);
 int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
                         void *result_addr, int result_count, MPI_Datatype result_datatype,
                         int target_rank, MPI_Aint target_disp, int target_count,
                         MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request);
+int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count,
+                          MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count,
+                          MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+                          MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+                          MPI_Win win, MPI_Request *request);
 
-/* ---- Dynamic processes ----------------------------------------------------- */
+/* ---- Dynamic processes --------------------------------------------------- */
 
 int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root,
                    MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[]);
@@ -1156,7 +1539,7 @@ int MPI_Publish_name(const char *service_name, MPI_Info info, const char *port_n
 int MPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name);
 int MPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name);
 
-/* ---- Files ----------------------------------------------------------------- */
+/* ---- Files --------------------------------------------------------------- */
 
 int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh);
 int MPI_File_close(MPI_File *fh);
@@ -1173,6 +1556,7 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
 int MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype,
                       char *datarep);
 int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent);
+int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent);
 int MPI_File_set_atomicity(MPI_File fh, int flag);
 int MPI_File_get_atomicity(MPI_File fh, int *flag);
 int MPI_File_sync(MPI_File fh);
@@ -1182,59 +1566,113 @@ int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp);
 int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence);
 int MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset);
 int MPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
-                     MPI_Status *status);
-int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void * buf, int count,
-                         MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
-                         MPI_Status *status);
-int MPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
-                          MPI_Status *status);
+int MPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                    MPI_Status *status);
 int MPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request);
+int MPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                     MPI_Request *request);
+int MPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
+int MPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                        MPI_Status *status);
 int MPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
                        MPI_Request *request);
+int MPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                         MPI_Request *request);
+int MPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype);
+int MPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype);
+int MPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status);
+int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
+                     MPI_Status *status);
+int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+                       MPI_Datatype datatype, MPI_Status *status);
 int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
                       MPI_Request *request);
+int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+                        MPI_Datatype datatype, MPI_Request *request);
+int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count,
+                         MPI_Datatype datatype, MPI_Status *status);
+int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+                           MPI_Datatype datatype, MPI_Status *status);
 int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count,
                           MPI_Datatype datatype, MPI_Request *request);
-int MPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
-                          MPI_Request *request);
-int MPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype);
-int MPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status);
+int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+                            MPI_Datatype datatype, MPI_Request *request);
 int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int count,
                                MPI_Datatype datatype);
+int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+                                 MPI_Datatype datatype);
 int MPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status);
+int MPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
+                         MPI_Status *status);
+int MPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                           MPI_Status *status);
+int MPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
+                          MPI_Request *request);
+int MPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                            MPI_Request *request);
+int MPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
+                          MPI_Status *status);
+int MPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                            MPI_Status *status);
 int MPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype);
+int MPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype);
 int MPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status);
 int MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
                    MPI_Status *status);
-int MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
-                       MPI_Status *status);
-int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void * buf, int count,
-                      MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count,
-                          MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
-                          MPI_Status *status);
-int MPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
-                           MPI_Status *status);
+int MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                     MPI_Status *status);
 int MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
                     MPI_Request *request);
+int MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                      MPI_Request *request);
+int MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
+                       MPI_Status *status);
+int MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                         MPI_Status *status);
 int MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
                         MPI_Request *request);
+int MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                          MPI_Request *request);
+int MPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype);
+int MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count,
+                               MPI_Datatype datatype);
+int MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status);
+int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count,
+                      MPI_Datatype datatype, MPI_Status *status);
+int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                        MPI_Datatype datatype, MPI_Status *status);
 int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int count,
                        MPI_Datatype datatype, MPI_Request *request);
+int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                         MPI_Datatype datatype, MPI_Request *request);
+int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count,
+                          MPI_Datatype datatype, MPI_Status *status);
+int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                            MPI_Datatype datatype, MPI_Status *status);
 int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count,
                            MPI_Datatype datatype, MPI_Request *request);
-int MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
-                           MPI_Request *request);
-int MPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype);
-int MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status);
+int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                             MPI_Datatype datatype, MPI_Request *request);
 int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count,
                                 MPI_Datatype datatype);
+int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                                  MPI_Datatype datatype);
 int MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status);
+int MPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
+                          MPI_Status *status);
+int MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                            MPI_Status *status);
+int MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
+                           MPI_Request *request);
+int MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                             MPI_Request *request);
+int MPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
+                           MPI_Status *status);
+int MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                             MPI_Status *status);
 int MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype);
+int MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count,
+                                   MPI_Datatype datatype);
 int MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status);
 int MPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
                                MPI_Errhandler *errhandler);
@@ -1246,8 +1684,12 @@ MPI_File MPI_File_f2c(MPI_Fint file);
 int MPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn,
                          MPI_Datarep_conversion_function *write_conversion_fn,
                          MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state);
+int MPI_Register_datarep_c(const char *datarep,
+                           MPI_Datarep_conversion_function_c *read_conversion_fn,
+                           MPI_Datarep_conversion_function_c *write_conversion_fn,
+                           MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state);
 
-/* ---- MPI_T ----------------------------------------------------------------- */
+/* ---- MPI_T --------------------------------------------------------------- */
 
 int MPI_T_init_thread(int required, int *provided);
 int MPI_T_finalize(void);
@@ -1288,15 +1730,21 @@ int MPI_T_category_get_pvars(int cat_index, int len, int indices[]);
 int MPI_T_category_get_categories(int cat_index, int len, int indices[]);
 int MPI_T_category_changed(int *update_number);
 
-/* ---- MPI-4: point-to-point ------------------------------------------------- */
+/* ---- MPI-4: point-to-point ----------------------------------------------- */
 
 int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
                   void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
                   MPI_Comm comm, MPI_Request *request);
+int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+                    int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                    int source, int recvtag, MPI_Comm comm, MPI_Request *request);
 int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
                           int source, int recvtag, MPI_Comm comm, MPI_Request *request);
+int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                            int sendtag, int source, int recvtag, MPI_Comm comm,
+                            MPI_Request *request);
 
-/* ---- MPI-4.1 ----------------------------------------------------------------- */
+/* ---- MPI-4.1 ------------------------------------------------------------- */
 
 int MPI_Buffer_flush(void);
 int MPI_Buffer_iflush(MPI_Request *request);
@@ -1313,9 +1761,8 @@ int MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Coun
 int MPI_Session_flush_buffer(MPI_Session session);
 int MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request);
 int MPI_Get_hw_resource_info(MPI_Info *hw_info);
-int MPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
 
-/* ---- MPI-4: partitioned point-to-point ------------------------------------- */
+/* ---- MPI-4: partitioned point-to-point ----------------------------------- */
 
 int MPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype,
                    int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request);
@@ -1326,75 +1773,7 @@ int MPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
 int MPI_Pready_list(int length, int array_of_partitions[], MPI_Request request);
 int MPI_Parrived(MPI_Request request, int partition, int *flag);
 
-/* ---- MPI-4: persistent collectives ----------------------------------------- */
-
-int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
-                   MPI_Info info, MPI_Request *request);
-int MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                    int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-                    MPI_Request *request);
-int MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                     const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-                     MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-                     MPI_Request *request);
-int MPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[],
-                      MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
-                      int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                       int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                       MPI_Request *request);
-int MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                        const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-                        MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                      int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                      MPI_Request *request);
-int MPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
-                       MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-                       const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                       MPI_Request *request);
-int MPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
-                       const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-                       const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                       MPI_Info info, MPI_Request *request);
-int MPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                    int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
-                       MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount,
-                                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
-                                  MPI_Request *request);
-int MPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[],
-                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
-                            MPI_Request *request);
-int MPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                  MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                    MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-                                void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                                MPI_Info info, MPI_Request *request);
-int MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-                                 void *recvbuf, const int recvcounts[], const int displs[],
-                                 MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                                 MPI_Request *request);
-int MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-                               void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                               MPI_Info info, MPI_Request *request);
-int MPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
-                                MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-                                const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-                                MPI_Info info, MPI_Request *request);
-int MPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[],
-                                const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
-                                void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
-                                const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
-                                MPI_Request *request);
-
-/* ---- MPI-4: sessions ------------------------------------------------------- */
+/* ---- MPI-4: sessions ----------------------------------------------------- */
 
 int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session);
 int MPI_Session_finalize(MPI_Session *session);
@@ -1416,13 +1795,13 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
                                      const char *stringtag, MPI_Info info,
                                      MPI_Errhandler errhandler, MPI_Comm *newintercomm);
 
-/* ---- MPI-4: communicators and info ----------------------------------------- */
+/* ---- MPI-4: communicators and info --------------------------------------- */
 
 int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request);
 int MPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag);
 int MPI_Info_create_env(int argc, char *argv[], MPI_Info *info);
 
-/* ---- MPI-4: MPI_T events --------------------------------------------------- */
+/* ---- MPI-4: MPI_T events ------------------------------------------------- */
 
 int MPI_T_event_get_num(int *num_events);
 int MPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbosity,
@@ -1457,393 +1836,7 @@ int MPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp);
 int MPI_T_category_get_num_events(int cat_index, int *num_events);
 int MPI_T_category_get_events(int cat_index, int len, int indices[]);
 
-/* ---- MPI-4: large counts --------------------------------------------------- */
-
-int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-               MPI_Comm comm);
-int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                MPI_Comm comm);
-int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                MPI_Comm comm);
-int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                MPI_Comm comm);
-int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-               MPI_Comm comm, MPI_Status *status);
-int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                MPI_Comm comm, MPI_Request *request);
-int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                 MPI_Comm comm, MPI_Request *request);
-int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                 MPI_Comm comm, MPI_Request *request);
-int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                 MPI_Comm comm, MPI_Request *request);
-int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-                MPI_Comm comm, MPI_Request *request);
-int MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                    MPI_Comm comm, MPI_Request *request);
-int MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                     MPI_Comm comm, MPI_Request *request);
-int MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                     MPI_Comm comm, MPI_Request *request);
-int MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                     MPI_Comm comm, MPI_Request *request);
-int MPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-                    MPI_Comm comm, MPI_Request *request);
-int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
-                   int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                   int source, int recvtag, MPI_Comm comm, MPI_Status *status);
-int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
-                           int source, int recvtag, MPI_Comm comm, MPI_Status *status);
-int MPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
-                MPI_Status *status);
-int MPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
-                 MPI_Request *request);
-int MPI_Buffer_attach_c(void *buffer, MPI_Count size);
-int MPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size);
-int MPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
-int MPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
-int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
-                      MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
-                       const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
-                       MPI_Datatype *newtype);
-int MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
-                              MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
-                               const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
-                               MPI_Datatype *newtype);
-int MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
-                                     const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
-                                     MPI_Datatype *newtype);
-int MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
-                                    const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
-                                    MPI_Datatype *newtype);
-int MPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
-                             const MPI_Count array_of_displacements[],
-                             const MPI_Datatype array_of_types[], MPI_Datatype *newtype);
-int MPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
-                               const MPI_Count array_of_subsizes[],
-                               const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype,
-                               MPI_Datatype *newtype);
-int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
-                             const int array_of_distribs[], const int array_of_dargs[],
-                             const int array_of_psizes[], int order, MPI_Datatype oldtype,
-                             MPI_Datatype *newtype);
-int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
-                              MPI_Datatype *newtype);
-int MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size);
-int MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent);
-int MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent);
-int MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
-                            MPI_Count *num_addresses, MPI_Count *num_large_counts,
-                            MPI_Count *num_datatypes, int *combiner);
-int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
-                            MPI_Count max_large_counts, MPI_Count max_datatypes,
-                            int array_of_integers[], MPI_Aint array_of_addresses[],
-                            MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[]);
-int MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
-               MPI_Count outsize, MPI_Count *position, MPI_Comm comm);
-int MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
-                 MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm);
-int MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size);
-int MPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount,
-                        MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
-                        MPI_Count *position);
-int MPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize,
-                          MPI_Count *position, void *outbuf, MPI_Count outcount,
-                          MPI_Datatype datatype);
-int MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype,
-                             MPI_Count *size);
-int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm);
-int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                 MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                  const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                  int root, MPI_Comm comm);
-int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-                   MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                   int root, MPI_Comm comm);
-int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                     MPI_Comm comm);
-int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                   MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-                    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-                    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
-int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-                 MPI_Op op, int root, MPI_Comm comm);
-int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-                    MPI_Op op, MPI_Comm comm);
-int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
-                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-               MPI_Op op, MPI_Comm comm);
-int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-                 MPI_Op op, MPI_Comm comm);
-int MPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype,
-                       MPI_Op op);
-int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
-                 MPI_Request *request);
-int MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                  MPI_Request *request);
-int MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                   const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                   int root, MPI_Comm comm, MPI_Request *request);
-int MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                   MPI_Request *request);
-int MPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-                    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
-int MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                     MPI_Request *request);
-int MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                      void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-                      MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                    MPI_Request *request);
-int MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                     MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-                     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-                     MPI_Request *request);
-int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                     const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-                     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                     MPI_Request *request);
-int MPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-                  MPI_Op op, int root, MPI_Comm comm, MPI_Request *request);
-int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-                     MPI_Op op, MPI_Comm comm, MPI_Request *request);
-int MPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                                MPI_Request *request);
-int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
-                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request);
-int MPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-                MPI_Op op, MPI_Comm comm, MPI_Request *request);
-int MPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-                  MPI_Op op, MPI_Comm comm, MPI_Request *request);
-int MPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op);
-int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                             MPI_Comm comm);
-int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                              void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-                              MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                            void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                            MPI_Comm comm);
-int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
-                             const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
-                             const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                             MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
-                             const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
-                             void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                             const MPI_Datatype recvtypes[], MPI_Comm comm);
-int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                              void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                              MPI_Comm comm, MPI_Request *request);
-int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                               void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-                               MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                             MPI_Comm comm, MPI_Request *request);
-int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
-                              const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
-                              const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                              MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
-                              const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
-                              void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                              const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
-int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                     MPI_Win *win);
-int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                       void *baseptr, MPI_Win *win);
-int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                              void *baseptr, MPI_Win *win);
-int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
-                           void *baseptr);
-int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-              int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-              MPI_Datatype target_datatype, MPI_Win win);
-int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-              int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-              MPI_Datatype target_datatype, MPI_Win win);
-int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                     int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
-int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count,
-                         MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count,
-                         MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
-                         MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
-                         MPI_Win win);
-int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-               int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-               MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request);
-int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-               int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-               MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request);
-int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                      int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request);
-int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count,
-                          MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count,
-                          MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
-                          MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
-                          MPI_Win win, MPI_Request *request);
-int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent);
-int MPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-                    MPI_Status *status);
-int MPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-                        MPI_Status *status);
-int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
-                       MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void * buf, MPI_Count count,
-                           MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-                           MPI_Status *status);
-int MPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-                            MPI_Status *status);
-int MPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-                     MPI_Request *request);
-int MPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-                         MPI_Request *request);
-int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
-                        MPI_Datatype datatype, MPI_Request *request);
-int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
-                            MPI_Datatype datatype, MPI_Request *request);
-int MPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-                            MPI_Request *request);
-int MPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype);
-int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
-                                 MPI_Datatype datatype);
-int MPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype);
-int MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-                     MPI_Status *status);
-int MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-                         MPI_Status *status);
-int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void * buf, MPI_Count count,
-                        MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-                            MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-                            MPI_Status *status);
-int MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-                             MPI_Status *status);
-int MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-                      MPI_Request *request);
-int MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-                          MPI_Request *request);
-int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-                         MPI_Datatype datatype, MPI_Request *request);
-int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-                             MPI_Datatype datatype, MPI_Request *request);
-int MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-                             MPI_Request *request);
-int MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count,
-                               MPI_Datatype datatype);
-int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-                                  MPI_Datatype datatype);
-int MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count,
-                                   MPI_Datatype datatype);
-int MPI_Register_datarep_c(const char *datarep,
-                           MPI_Datarep_conversion_function_c *read_conversion_fn,
-                           MPI_Datarep_conversion_function_c *write_conversion_fn,
-                           MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state);
-int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
-                    int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                    int source, int recvtag, MPI_Comm comm, MPI_Request *request);
-int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
-                            int sendtag, int source, int recvtag, MPI_Comm comm,
-                            MPI_Request *request);
-int MPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
-                     MPI_Info info, MPI_Request *request);
-int MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                      void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
-                      MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                       void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-                       MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-                       MPI_Request *request);
-int MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                       void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
-                       MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-                        MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                        MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-                        MPI_Request *request);
-int MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                         MPI_Info info, MPI_Request *request);
-int MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                          void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-                          MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                          MPI_Request *request);
-int MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                        MPI_Info info, MPI_Request *request);
-int MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
-                         const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
-                         const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
-                         const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
-                         const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
-                         MPI_Request *request);
-int MPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-                      MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-                         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
-                                    MPI_Request *request);
-int MPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
-                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
-                              MPI_Request *request);
-int MPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-                    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-                      MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                  void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                                  MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                   void *recvbuf, const MPI_Count recvcounts[],
-                                   const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
-                                   MPI_Info info, MPI_Request *request);
-int MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                 void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                                 MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
-                                  const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
-                                  const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                                  MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                                  MPI_Request *request);
-int MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
-                                  const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
-                                  void *recvbuf, const MPI_Count recvcounts[],
-                                  const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-                                  MPI_Comm comm, MPI_Info info, MPI_Request *request);
-
-/* ---- Extensions of MPICH ---------------------------------------------------- */
+/* ---- Extensions of MPICH ------------------------------------------------- */
 
 int MPIX_Delete_error_class(int errorclass);
 int MPIX_Delete_error_code(int errorcode);
@@ -1869,24 +1862,23 @@ int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
 int MPIX_Comm_agree(MPI_Comm comm, int *flag);
 int MPIX_Comm_failure_ack(MPI_Comm comm);
 int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp);
-/* Coherent windows: instances on host and devices (MPIX_Win_acquire(3)). */
+
+/* ---- Coherent windows: instances on devices (MPIX_Win_acquire(3)) -------- */
+
 int MPIX_Space_find(const char *name, int *space);
-int MPIX_Win_acquire(MPI_Win win, MPI_Aint disp, MPI_Aint bytes, int space, int mode,
-                     void *ptr);
+int MPIX_Win_acquire(MPI_Win win, MPI_Aint disp, MPI_Aint bytes, int space, int mode, void *ptr);
 int MPIX_Win_release(MPI_Win win, MPI_Aint disp, MPI_Aint bytes, int space);
 int MPIX_Win_acquire_on_stream(MPI_Win win, MPI_Aint disp, MPI_Aint bytes, int space, int mode,
                                void *stream, void *ptr);
-int MPIX_Win_release_on_stream(MPI_Win win, MPI_Aint disp, MPI_Aint bytes, int space,
-                               void *stream);
+int MPIX_Win_release_on_stream(MPI_Win win, MPI_Aint disp, MPI_Aint bytes, int space, void *stream);
 int MPIX_Win_prefetch(MPI_Win win, MPI_Aint disp, MPI_Aint bytes, int space);
 int MPIX_Win_evict(MPI_Win win, MPI_Aint disp, MPI_Aint bytes, int space);
-int MPIX_Win_tile(MPI_Win win, MPI_Aint disp, int space, int *state, int *holds,
-                  MPI_Count *valid);
-int MPIX_Space_launch(int space, void *stream, MPIX_Space_kernel *kernel, int n,
-                      void *const ptr[], const void *arg, int bytes);
+int MPIX_Win_tile(MPI_Win win, MPI_Aint disp, int space, int *state, int *holds, MPI_Count *valid);
+int MPIX_Space_launch(int space, void *stream, MPIX_Space_kernel *kernel, int n, void *const ptr[],
+                      const void *arg, int bytes);
 int MPIX_Space_wait(int space, void *stream);
 
-/* ---- Removed in MPI-3, kept for old programs ------------------------------- */
+/* ---- Removed in MPI-3, kept for old programs ----------------------------- */
 
 int MPI_Address(void *location, MPI_Aint *address);
 int MPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent);
@@ -1909,7 +1901,7 @@ int MPI_Errhandler_create(MPI_Comm_errhandler_function *comm_errhandler_fn,
 int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler);
 int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler);
 
-/* ---- PMPI: every function once more, for profilers -------------------- */
+/* ---- PMPI: every function once more, for profilers ----------------------- */
 
 extern __typeof__(MPI_Init) PMPI_Init;
 extern __typeof__(MPI_Init_thread) PMPI_Init_thread;
@@ -1928,32 +1920,53 @@ extern __typeof__(MPI_Pcontrol) PMPI_Pcontrol;
 extern __typeof__(MPI_Alloc_mem) PMPI_Alloc_mem;
 extern __typeof__(MPI_Free_mem) PMPI_Free_mem;
 extern __typeof__(MPI_Send) PMPI_Send;
+extern __typeof__(MPI_Send_c) PMPI_Send_c;
 extern __typeof__(MPI_Bsend) PMPI_Bsend;
+extern __typeof__(MPI_Bsend_c) PMPI_Bsend_c;
 extern __typeof__(MPI_Ssend) PMPI_Ssend;
+extern __typeof__(MPI_Ssend_c) PMPI_Ssend_c;
 extern __typeof__(MPI_Rsend) PMPI_Rsend;
+extern __typeof__(MPI_Rsend_c) PMPI_Rsend_c;
 extern __typeof__(MPI_Recv) PMPI_Recv;
+extern __typeof__(MPI_Recv_c) PMPI_Recv_c;
 extern __typeof__(MPI_Isend) PMPI_Isend;
+extern __typeof__(MPI_Isend_c) PMPI_Isend_c;
 extern __typeof__(MPI_Ibsend) PMPI_Ibsend;
+extern __typeof__(MPI_Ibsend_c) PMPI_Ibsend_c;
 extern __typeof__(MPI_Issend) PMPI_Issend;
+extern __typeof__(MPI_Issend_c) PMPI_Issend_c;
 extern __typeof__(MPI_Irsend) PMPI_Irsend;
+extern __typeof__(MPI_Irsend_c) PMPI_Irsend_c;
 extern __typeof__(MPI_Irecv) PMPI_Irecv;
+extern __typeof__(MPI_Irecv_c) PMPI_Irecv_c;
 extern __typeof__(MPI_Send_init) PMPI_Send_init;
+extern __typeof__(MPI_Send_init_c) PMPI_Send_init_c;
 extern __typeof__(MPI_Bsend_init) PMPI_Bsend_init;
+extern __typeof__(MPI_Bsend_init_c) PMPI_Bsend_init_c;
 extern __typeof__(MPI_Ssend_init) PMPI_Ssend_init;
+extern __typeof__(MPI_Ssend_init_c) PMPI_Ssend_init_c;
 extern __typeof__(MPI_Rsend_init) PMPI_Rsend_init;
+extern __typeof__(MPI_Rsend_init_c) PMPI_Rsend_init_c;
 extern __typeof__(MPI_Recv_init) PMPI_Recv_init;
+extern __typeof__(MPI_Recv_init_c) PMPI_Recv_init_c;
 extern __typeof__(MPI_Start) PMPI_Start;
 extern __typeof__(MPI_Startall) PMPI_Startall;
 extern __typeof__(MPI_Sendrecv) PMPI_Sendrecv;
+extern __typeof__(MPI_Sendrecv_c) PMPI_Sendrecv_c;
 extern __typeof__(MPI_Sendrecv_replace) PMPI_Sendrecv_replace;
+extern __typeof__(MPI_Sendrecv_replace_c) PMPI_Sendrecv_replace_c;
 extern __typeof__(MPI_Probe) PMPI_Probe;
 extern __typeof__(MPI_Iprobe) PMPI_Iprobe;
 extern __typeof__(MPI_Mprobe) PMPI_Mprobe;
 extern __typeof__(MPI_Improbe) PMPI_Improbe;
 extern __typeof__(MPI_Mrecv) PMPI_Mrecv;
+extern __typeof__(MPI_Mrecv_c) PMPI_Mrecv_c;
 extern __typeof__(MPI_Imrecv) PMPI_Imrecv;
+extern __typeof__(MPI_Imrecv_c) PMPI_Imrecv_c;
 extern __typeof__(MPI_Buffer_attach) PMPI_Buffer_attach;
+extern __typeof__(MPI_Buffer_attach_c) PMPI_Buffer_attach_c;
 extern __typeof__(MPI_Buffer_detach) PMPI_Buffer_detach;
+extern __typeof__(MPI_Buffer_detach_c) PMPI_Buffer_detach_c;
 extern __typeof__(MPI_Cancel) PMPI_Cancel;
 extern __typeof__(MPI_Test_cancelled) PMPI_Test_cancelled;
 extern __typeof__(MPI_Wait) PMPI_Wait;
@@ -1976,9 +1989,12 @@ extern __typeof__(MPI_Status_set_source) PMPI_Status_set_source;
 extern __typeof__(MPI_Status_set_tag) PMPI_Status_set_tag;
 extern __typeof__(MPI_Status_set_error) PMPI_Status_set_error;
 extern __typeof__(MPI_Get_count) PMPI_Get_count;
+extern __typeof__(MPI_Get_count_c) PMPI_Get_count_c;
 extern __typeof__(MPI_Get_elements) PMPI_Get_elements;
+extern __typeof__(MPI_Get_elements_c) PMPI_Get_elements_c;
 extern __typeof__(MPI_Get_elements_x) PMPI_Get_elements_x;
 extern __typeof__(MPI_Status_set_elements) PMPI_Status_set_elements;
+extern __typeof__(MPI_Status_set_elements_c) PMPI_Status_set_elements_c;
 extern __typeof__(MPI_Status_set_elements_x) PMPI_Status_set_elements_x;
 extern __typeof__(MPI_Status_set_cancelled) PMPI_Status_set_cancelled;
 extern __typeof__(MPI_Grequest_start) PMPI_Grequest_start;
@@ -1990,16 +2006,27 @@ extern __typeof__(MPI_Status_f082c) PMPI_Status_f082c;
 extern __typeof__(MPI_Status_f082f) PMPI_Status_f082f;
 extern __typeof__(MPI_Status_f2f08) PMPI_Status_f2f08;
 extern __typeof__(MPI_Type_contiguous) PMPI_Type_contiguous;
+extern __typeof__(MPI_Type_contiguous_c) PMPI_Type_contiguous_c;
 extern __typeof__(MPI_Type_vector) PMPI_Type_vector;
+extern __typeof__(MPI_Type_vector_c) PMPI_Type_vector_c;
 extern __typeof__(MPI_Type_indexed) PMPI_Type_indexed;
+extern __typeof__(MPI_Type_indexed_c) PMPI_Type_indexed_c;
 extern __typeof__(MPI_Type_create_hvector) PMPI_Type_create_hvector;
+extern __typeof__(MPI_Type_create_hvector_c) PMPI_Type_create_hvector_c;
 extern __typeof__(MPI_Type_create_hindexed) PMPI_Type_create_hindexed;
+extern __typeof__(MPI_Type_create_hindexed_c) PMPI_Type_create_hindexed_c;
 extern __typeof__(MPI_Type_create_hindexed_block) PMPI_Type_create_hindexed_block;
+extern __typeof__(MPI_Type_create_hindexed_block_c) PMPI_Type_create_hindexed_block_c;
 extern __typeof__(MPI_Type_create_indexed_block) PMPI_Type_create_indexed_block;
+extern __typeof__(MPI_Type_create_indexed_block_c) PMPI_Type_create_indexed_block_c;
 extern __typeof__(MPI_Type_create_struct) PMPI_Type_create_struct;
+extern __typeof__(MPI_Type_create_struct_c) PMPI_Type_create_struct_c;
 extern __typeof__(MPI_Type_create_subarray) PMPI_Type_create_subarray;
+extern __typeof__(MPI_Type_create_subarray_c) PMPI_Type_create_subarray_c;
 extern __typeof__(MPI_Type_create_darray) PMPI_Type_create_darray;
+extern __typeof__(MPI_Type_create_darray_c) PMPI_Type_create_darray_c;
 extern __typeof__(MPI_Type_create_resized) PMPI_Type_create_resized;
+extern __typeof__(MPI_Type_create_resized_c) PMPI_Type_create_resized_c;
 extern __typeof__(MPI_Type_create_f90_real) PMPI_Type_create_f90_real;
 extern __typeof__(MPI_Type_create_f90_complex) PMPI_Type_create_f90_complex;
 extern __typeof__(MPI_Type_create_f90_integer) PMPI_Type_create_f90_integer;
@@ -2009,60 +2036,138 @@ extern __typeof__(MPI_Type_dup) PMPI_Type_dup;
 extern __typeof__(MPI_Type_commit) PMPI_Type_commit;
 extern __typeof__(MPI_Type_free) PMPI_Type_free;
 extern __typeof__(MPI_Type_size) PMPI_Type_size;
+extern __typeof__(MPI_Type_size_c) PMPI_Type_size_c;
 extern __typeof__(MPI_Type_size_x) PMPI_Type_size_x;
 extern __typeof__(MPI_Type_get_extent) PMPI_Type_get_extent;
+extern __typeof__(MPI_Type_get_extent_c) PMPI_Type_get_extent_c;
 extern __typeof__(MPI_Type_get_extent_x) PMPI_Type_get_extent_x;
 extern __typeof__(MPI_Type_get_true_extent) PMPI_Type_get_true_extent;
+extern __typeof__(MPI_Type_get_true_extent_c) PMPI_Type_get_true_extent_c;
 extern __typeof__(MPI_Type_get_true_extent_x) PMPI_Type_get_true_extent_x;
 extern __typeof__(MPI_Type_get_envelope) PMPI_Type_get_envelope;
+extern __typeof__(MPI_Type_get_envelope_c) PMPI_Type_get_envelope_c;
 extern __typeof__(MPI_Type_get_contents) PMPI_Type_get_contents;
+extern __typeof__(MPI_Type_get_contents_c) PMPI_Type_get_contents_c;
 extern __typeof__(MPI_Type_set_name) PMPI_Type_set_name;
 extern __typeof__(MPI_Type_get_name) PMPI_Type_get_name;
 extern __typeof__(MPI_Get_address) PMPI_Get_address;
 extern __typeof__(MPI_Aint_add) PMPI_Aint_add;
 extern __typeof__(MPI_Aint_diff) PMPI_Aint_diff;
 extern __typeof__(MPI_Pack) PMPI_Pack;
+extern __typeof__(MPI_Pack_c) PMPI_Pack_c;
 extern __typeof__(MPI_Unpack) PMPI_Unpack;
+extern __typeof__(MPI_Unpack_c) PMPI_Unpack_c;
 extern __typeof__(MPI_Pack_size) PMPI_Pack_size;
+extern __typeof__(MPI_Pack_size_c) PMPI_Pack_size_c;
 extern __typeof__(MPI_Pack_external) PMPI_Pack_external;
+extern __typeof__(MPI_Pack_external_c) PMPI_Pack_external_c;
 extern __typeof__(MPI_Unpack_external) PMPI_Unpack_external;
+extern __typeof__(MPI_Unpack_external_c) PMPI_Unpack_external_c;
 extern __typeof__(MPI_Pack_external_size) PMPI_Pack_external_size;
+extern __typeof__(MPI_Pack_external_size_c) PMPI_Pack_external_size_c;
 extern __typeof__(MPI_Barrier) PMPI_Barrier;
-extern __typeof__(MPI_Bcast) PMPI_Bcast;
-extern __typeof__(MPI_Gather) PMPI_Gather;
-extern __typeof__(MPI_Gatherv) PMPI_Gatherv;
-extern __typeof__(MPI_Scatter) PMPI_Scatter;
-extern __typeof__(MPI_Scatterv) PMPI_Scatterv;
-extern __typeof__(MPI_Allgather) PMPI_Allgather;
-extern __typeof__(MPI_Allgatherv) PMPI_Allgatherv;
-extern __typeof__(MPI_Alltoall) PMPI_Alltoall;
-extern __typeof__(MPI_Alltoallv) PMPI_Alltoallv;
-extern __typeof__(MPI_Alltoallw) PMPI_Alltoallw;
-extern __typeof__(MPI_Reduce) PMPI_Reduce;
-extern __typeof__(MPI_Allreduce) PMPI_Allreduce;
-extern __typeof__(MPI_Reduce_scatter_block) PMPI_Reduce_scatter_block;
-extern __typeof__(MPI_Reduce_scatter) PMPI_Reduce_scatter;
-extern __typeof__(MPI_Scan) PMPI_Scan;
-extern __typeof__(MPI_Exscan) PMPI_Exscan;
-extern __typeof__(MPI_Reduce_local) PMPI_Reduce_local;
 extern __typeof__(MPI_Ibarrier) PMPI_Ibarrier;
+extern __typeof__(MPI_Barrier_init) PMPI_Barrier_init;
+extern __typeof__(MPI_Bcast) PMPI_Bcast;
+extern __typeof__(MPI_Bcast_c) PMPI_Bcast_c;
 extern __typeof__(MPI_Ibcast) PMPI_Ibcast;
+extern __typeof__(MPI_Ibcast_c) PMPI_Ibcast_c;
+extern __typeof__(MPI_Bcast_init) PMPI_Bcast_init;
+extern __typeof__(MPI_Bcast_init_c) PMPI_Bcast_init_c;
+extern __typeof__(MPI_Gather) PMPI_Gather;
+extern __typeof__(MPI_Gather_c) PMPI_Gather_c;
 extern __typeof__(MPI_Igather) PMPI_Igather;
+extern __typeof__(MPI_Igather_c) PMPI_Igather_c;
+extern __typeof__(MPI_Gather_init) PMPI_Gather_init;
+extern __typeof__(MPI_Gather_init_c) PMPI_Gather_init_c;
+extern __typeof__(MPI_Gatherv) PMPI_Gatherv;
+extern __typeof__(MPI_Gatherv_c) PMPI_Gatherv_c;
 extern __typeof__(MPI_Igatherv) PMPI_Igatherv;
+extern __typeof__(MPI_Igatherv_c) PMPI_Igatherv_c;
+extern __typeof__(MPI_Gatherv_init) PMPI_Gatherv_init;
+extern __typeof__(MPI_Gatherv_init_c) PMPI_Gatherv_init_c;
+extern __typeof__(MPI_Scatter) PMPI_Scatter;
+extern __typeof__(MPI_Scatter_c) PMPI_Scatter_c;
 extern __typeof__(MPI_Iscatter) PMPI_Iscatter;
+extern __typeof__(MPI_Iscatter_c) PMPI_Iscatter_c;
+extern __typeof__(MPI_Scatter_init) PMPI_Scatter_init;
+extern __typeof__(MPI_Scatter_init_c) PMPI_Scatter_init_c;
+extern __typeof__(MPI_Scatterv) PMPI_Scatterv;
+extern __typeof__(MPI_Scatterv_c) PMPI_Scatterv_c;
 extern __typeof__(MPI_Iscatterv) PMPI_Iscatterv;
+extern __typeof__(MPI_Iscatterv_c) PMPI_Iscatterv_c;
+extern __typeof__(MPI_Scatterv_init) PMPI_Scatterv_init;
+extern __typeof__(MPI_Scatterv_init_c) PMPI_Scatterv_init_c;
+extern __typeof__(MPI_Allgather) PMPI_Allgather;
+extern __typeof__(MPI_Allgather_c) PMPI_Allgather_c;
 extern __typeof__(MPI_Iallgather) PMPI_Iallgather;
+extern __typeof__(MPI_Iallgather_c) PMPI_Iallgather_c;
+extern __typeof__(MPI_Allgather_init) PMPI_Allgather_init;
+extern __typeof__(MPI_Allgather_init_c) PMPI_Allgather_init_c;
+extern __typeof__(MPI_Allgatherv) PMPI_Allgatherv;
+extern __typeof__(MPI_Allgatherv_c) PMPI_Allgatherv_c;
 extern __typeof__(MPI_Iallgatherv) PMPI_Iallgatherv;
+extern __typeof__(MPI_Iallgatherv_c) PMPI_Iallgatherv_c;
+extern __typeof__(MPI_Allgatherv_init) PMPI_Allgatherv_init;
+extern __typeof__(MPI_Allgatherv_init_c) PMPI_Allgatherv_init_c;
+extern __typeof__(MPI_Alltoall) PMPI_Alltoall;
+extern __typeof__(MPI_Alltoall_c) PMPI_Alltoall_c;
 extern __typeof__(MPI_Ialltoall) PMPI_Ialltoall;
+extern __typeof__(MPI_Ialltoall_c) PMPI_Ialltoall_c;
+extern __typeof__(MPI_Alltoall_init) PMPI_Alltoall_init;
+extern __typeof__(MPI_Alltoall_init_c) PMPI_Alltoall_init_c;
+extern __typeof__(MPI_Alltoallv) PMPI_Alltoallv;
+extern __typeof__(MPI_Alltoallv_c) PMPI_Alltoallv_c;
 extern __typeof__(MPI_Ialltoallv) PMPI_Ialltoallv;
+extern __typeof__(MPI_Ialltoallv_c) PMPI_Ialltoallv_c;
+extern __typeof__(MPI_Alltoallv_init) PMPI_Alltoallv_init;
+extern __typeof__(MPI_Alltoallv_init_c) PMPI_Alltoallv_init_c;
+extern __typeof__(MPI_Alltoallw) PMPI_Alltoallw;
+extern __typeof__(MPI_Alltoallw_c) PMPI_Alltoallw_c;
 extern __typeof__(MPI_Ialltoallw) PMPI_Ialltoallw;
+extern __typeof__(MPI_Ialltoallw_c) PMPI_Ialltoallw_c;
+extern __typeof__(MPI_Alltoallw_init) PMPI_Alltoallw_init;
+extern __typeof__(MPI_Alltoallw_init_c) PMPI_Alltoallw_init_c;
+extern __typeof__(MPI_Reduce) PMPI_Reduce;
+extern __typeof__(MPI_Reduce_c) PMPI_Reduce_c;
 extern __typeof__(MPI_Ireduce) PMPI_Ireduce;
+extern __typeof__(MPI_Ireduce_c) PMPI_Ireduce_c;
+extern __typeof__(MPI_Reduce_init) PMPI_Reduce_init;
+extern __typeof__(MPI_Reduce_init_c) PMPI_Reduce_init_c;
+extern __typeof__(MPI_Allreduce) PMPI_Allreduce;
+extern __typeof__(MPI_Allreduce_c) PMPI_Allreduce_c;
 extern __typeof__(MPI_Iallreduce) PMPI_Iallreduce;
+extern __typeof__(MPI_Iallreduce_c) PMPI_Iallreduce_c;
+extern __typeof__(MPI_Allreduce_init) PMPI_Allreduce_init;
+extern __typeof__(MPI_Allreduce_init_c) PMPI_Allreduce_init_c;
+extern __typeof__(MPI_Reduce_scatter_block) PMPI_Reduce_scatter_block;
+extern __typeof__(MPI_Reduce_scatter_block_c) PMPI_Reduce_scatter_block_c;
 extern __typeof__(MPI_Ireduce_scatter_block) PMPI_Ireduce_scatter_block;
+extern __typeof__(MPI_Ireduce_scatter_block_c) PMPI_Ireduce_scatter_block_c;
+extern __typeof__(MPI_Reduce_scatter_block_init) PMPI_Reduce_scatter_block_init;
+extern __typeof__(MPI_Reduce_scatter_block_init_c) PMPI_Reduce_scatter_block_init_c;
+extern __typeof__(MPI_Reduce_scatter) PMPI_Reduce_scatter;
+extern __typeof__(MPI_Reduce_scatter_c) PMPI_Reduce_scatter_c;
 extern __typeof__(MPI_Ireduce_scatter) PMPI_Ireduce_scatter;
+extern __typeof__(MPI_Ireduce_scatter_c) PMPI_Ireduce_scatter_c;
+extern __typeof__(MPI_Reduce_scatter_init) PMPI_Reduce_scatter_init;
+extern __typeof__(MPI_Reduce_scatter_init_c) PMPI_Reduce_scatter_init_c;
+extern __typeof__(MPI_Scan) PMPI_Scan;
+extern __typeof__(MPI_Scan_c) PMPI_Scan_c;
 extern __typeof__(MPI_Iscan) PMPI_Iscan;
+extern __typeof__(MPI_Iscan_c) PMPI_Iscan_c;
+extern __typeof__(MPI_Scan_init) PMPI_Scan_init;
+extern __typeof__(MPI_Scan_init_c) PMPI_Scan_init_c;
+extern __typeof__(MPI_Exscan) PMPI_Exscan;
+extern __typeof__(MPI_Exscan_c) PMPI_Exscan_c;
 extern __typeof__(MPI_Iexscan) PMPI_Iexscan;
+extern __typeof__(MPI_Iexscan_c) PMPI_Iexscan_c;
+extern __typeof__(MPI_Exscan_init) PMPI_Exscan_init;
+extern __typeof__(MPI_Exscan_init_c) PMPI_Exscan_init_c;
+extern __typeof__(MPI_Reduce_local) PMPI_Reduce_local;
+extern __typeof__(MPI_Reduce_local_c) PMPI_Reduce_local_c;
 extern __typeof__(MPI_Op_create) PMPI_Op_create;
+extern __typeof__(MPI_Op_create_c) PMPI_Op_create_c;
 extern __typeof__(MPI_Op_free) PMPI_Op_free;
 extern __typeof__(MPI_Op_commutative) PMPI_Op_commutative;
 extern __typeof__(MPI_Group_size) PMPI_Group_size;
@@ -2134,15 +2239,35 @@ extern __typeof__(MPI_Dist_graph_neighbors) PMPI_Dist_graph_neighbors;
 extern __typeof__(MPI_Dist_graph_neighbors_count) PMPI_Dist_graph_neighbors_count;
 extern __typeof__(MPI_Topo_test) PMPI_Topo_test;
 extern __typeof__(MPI_Neighbor_allgather) PMPI_Neighbor_allgather;
-extern __typeof__(MPI_Neighbor_allgatherv) PMPI_Neighbor_allgatherv;
-extern __typeof__(MPI_Neighbor_alltoall) PMPI_Neighbor_alltoall;
-extern __typeof__(MPI_Neighbor_alltoallv) PMPI_Neighbor_alltoallv;
-extern __typeof__(MPI_Neighbor_alltoallw) PMPI_Neighbor_alltoallw;
+extern __typeof__(MPI_Neighbor_allgather_c) PMPI_Neighbor_allgather_c;
 extern __typeof__(MPI_Ineighbor_allgather) PMPI_Ineighbor_allgather;
+extern __typeof__(MPI_Ineighbor_allgather_c) PMPI_Ineighbor_allgather_c;
+extern __typeof__(MPI_Neighbor_allgather_init) PMPI_Neighbor_allgather_init;
+extern __typeof__(MPI_Neighbor_allgather_init_c) PMPI_Neighbor_allgather_init_c;
+extern __typeof__(MPI_Neighbor_allgatherv) PMPI_Neighbor_allgatherv;
+extern __typeof__(MPI_Neighbor_allgatherv_c) PMPI_Neighbor_allgatherv_c;
 extern __typeof__(MPI_Ineighbor_allgatherv) PMPI_Ineighbor_allgatherv;
+extern __typeof__(MPI_Ineighbor_allgatherv_c) PMPI_Ineighbor_allgatherv_c;
+extern __typeof__(MPI_Neighbor_allgatherv_init) PMPI_Neighbor_allgatherv_init;
+extern __typeof__(MPI_Neighbor_allgatherv_init_c) PMPI_Neighbor_allgatherv_init_c;
+extern __typeof__(MPI_Neighbor_alltoall) PMPI_Neighbor_alltoall;
+extern __typeof__(MPI_Neighbor_alltoall_c) PMPI_Neighbor_alltoall_c;
 extern __typeof__(MPI_Ineighbor_alltoall) PMPI_Ineighbor_alltoall;
+extern __typeof__(MPI_Ineighbor_alltoall_c) PMPI_Ineighbor_alltoall_c;
+extern __typeof__(MPI_Neighbor_alltoall_init) PMPI_Neighbor_alltoall_init;
+extern __typeof__(MPI_Neighbor_alltoall_init_c) PMPI_Neighbor_alltoall_init_c;
+extern __typeof__(MPI_Neighbor_alltoallv) PMPI_Neighbor_alltoallv;
+extern __typeof__(MPI_Neighbor_alltoallv_c) PMPI_Neighbor_alltoallv_c;
 extern __typeof__(MPI_Ineighbor_alltoallv) PMPI_Ineighbor_alltoallv;
+extern __typeof__(MPI_Ineighbor_alltoallv_c) PMPI_Ineighbor_alltoallv_c;
+extern __typeof__(MPI_Neighbor_alltoallv_init) PMPI_Neighbor_alltoallv_init;
+extern __typeof__(MPI_Neighbor_alltoallv_init_c) PMPI_Neighbor_alltoallv_init_c;
+extern __typeof__(MPI_Neighbor_alltoallw) PMPI_Neighbor_alltoallw;
+extern __typeof__(MPI_Neighbor_alltoallw_c) PMPI_Neighbor_alltoallw_c;
 extern __typeof__(MPI_Ineighbor_alltoallw) PMPI_Ineighbor_alltoallw;
+extern __typeof__(MPI_Ineighbor_alltoallw_c) PMPI_Ineighbor_alltoallw_c;
+extern __typeof__(MPI_Neighbor_alltoallw_init) PMPI_Neighbor_alltoallw_init;
+extern __typeof__(MPI_Neighbor_alltoallw_init_c) PMPI_Neighbor_alltoallw_init_c;
 extern __typeof__(MPI_Info_create) PMPI_Info_create;
 extern __typeof__(MPI_Info_dup) PMPI_Info_dup;
 extern __typeof__(MPI_Info_set) PMPI_Info_set;
@@ -2170,9 +2295,13 @@ extern __typeof__(MPI_Remove_error_class) PMPI_Remove_error_class;
 extern __typeof__(MPI_Remove_error_code) PMPI_Remove_error_code;
 extern __typeof__(MPI_Remove_error_string) PMPI_Remove_error_string;
 extern __typeof__(MPI_Win_create) PMPI_Win_create;
+extern __typeof__(MPI_Win_create_c) PMPI_Win_create_c;
 extern __typeof__(MPI_Win_allocate) PMPI_Win_allocate;
+extern __typeof__(MPI_Win_allocate_c) PMPI_Win_allocate_c;
 extern __typeof__(MPI_Win_allocate_shared) PMPI_Win_allocate_shared;
+extern __typeof__(MPI_Win_allocate_shared_c) PMPI_Win_allocate_shared_c;
 extern __typeof__(MPI_Win_shared_query) PMPI_Win_shared_query;
+extern __typeof__(MPI_Win_shared_query_c) PMPI_Win_shared_query_c;
 extern __typeof__(MPI_Win_create_dynamic) PMPI_Win_create_dynamic;
 extern __typeof__(MPI_Win_attach) PMPI_Win_attach;
 extern __typeof__(MPI_Win_detach) PMPI_Win_detach;
@@ -2198,15 +2327,23 @@ extern __typeof__(MPI_Win_flush_local) PMPI_Win_flush_local;
 extern __typeof__(MPI_Win_flush_local_all) PMPI_Win_flush_local_all;
 extern __typeof__(MPI_Win_sync) PMPI_Win_sync;
 extern __typeof__(MPI_Put) PMPI_Put;
+extern __typeof__(MPI_Put_c) PMPI_Put_c;
 extern __typeof__(MPI_Get) PMPI_Get;
+extern __typeof__(MPI_Get_c) PMPI_Get_c;
 extern __typeof__(MPI_Accumulate) PMPI_Accumulate;
+extern __typeof__(MPI_Accumulate_c) PMPI_Accumulate_c;
 extern __typeof__(MPI_Get_accumulate) PMPI_Get_accumulate;
+extern __typeof__(MPI_Get_accumulate_c) PMPI_Get_accumulate_c;
 extern __typeof__(MPI_Fetch_and_op) PMPI_Fetch_and_op;
 extern __typeof__(MPI_Compare_and_swap) PMPI_Compare_and_swap;
 extern __typeof__(MPI_Rput) PMPI_Rput;
+extern __typeof__(MPI_Rput_c) PMPI_Rput_c;
 extern __typeof__(MPI_Rget) PMPI_Rget;
+extern __typeof__(MPI_Rget_c) PMPI_Rget_c;
 extern __typeof__(MPI_Raccumulate) PMPI_Raccumulate;
+extern __typeof__(MPI_Raccumulate_c) PMPI_Raccumulate_c;
 extern __typeof__(MPI_Rget_accumulate) PMPI_Rget_accumulate;
+extern __typeof__(MPI_Rget_accumulate_c) PMPI_Rget_accumulate_c;
 extern __typeof__(MPI_Comm_spawn) PMPI_Comm_spawn;
 extern __typeof__(MPI_Comm_spawn_multiple) PMPI_Comm_spawn_multiple;
 extern __typeof__(MPI_Comm_get_parent) PMPI_Comm_get_parent;
@@ -2232,6 +2369,7 @@ extern __typeof__(MPI_File_get_info) PMPI_File_get_info;
 extern __typeof__(MPI_File_set_view) PMPI_File_set_view;
 extern __typeof__(MPI_File_get_view) PMPI_File_get_view;
 extern __typeof__(MPI_File_get_type_extent) PMPI_File_get_type_extent;
+extern __typeof__(MPI_File_get_type_extent_c) PMPI_File_get_type_extent_c;
 extern __typeof__(MPI_File_set_atomicity) PMPI_File_set_atomicity;
 extern __typeof__(MPI_File_get_atomicity) PMPI_File_get_atomicity;
 extern __typeof__(MPI_File_sync) PMPI_File_sync;
@@ -2241,38 +2379,66 @@ extern __typeof__(MPI_File_get_byte_offset) PMPI_File_get_byte_offset;
 extern __typeof__(MPI_File_seek_shared) PMPI_File_seek_shared;
 extern __typeof__(MPI_File_get_position_shared) PMPI_File_get_position_shared;
 extern __typeof__(MPI_File_read) PMPI_File_read;
-extern __typeof__(MPI_File_read_all) PMPI_File_read_all;
-extern __typeof__(MPI_File_read_at) PMPI_File_read_at;
-extern __typeof__(MPI_File_read_at_all) PMPI_File_read_at_all;
-extern __typeof__(MPI_File_read_shared) PMPI_File_read_shared;
-extern __typeof__(MPI_File_read_ordered) PMPI_File_read_ordered;
+extern __typeof__(MPI_File_read_c) PMPI_File_read_c;
 extern __typeof__(MPI_File_iread) PMPI_File_iread;
+extern __typeof__(MPI_File_iread_c) PMPI_File_iread_c;
+extern __typeof__(MPI_File_read_all) PMPI_File_read_all;
+extern __typeof__(MPI_File_read_all_c) PMPI_File_read_all_c;
 extern __typeof__(MPI_File_iread_all) PMPI_File_iread_all;
-extern __typeof__(MPI_File_iread_at) PMPI_File_iread_at;
-extern __typeof__(MPI_File_iread_at_all) PMPI_File_iread_at_all;
-extern __typeof__(MPI_File_iread_shared) PMPI_File_iread_shared;
+extern __typeof__(MPI_File_iread_all_c) PMPI_File_iread_all_c;
 extern __typeof__(MPI_File_read_all_begin) PMPI_File_read_all_begin;
+extern __typeof__(MPI_File_read_all_begin_c) PMPI_File_read_all_begin_c;
 extern __typeof__(MPI_File_read_all_end) PMPI_File_read_all_end;
+extern __typeof__(MPI_File_read_at) PMPI_File_read_at;
+extern __typeof__(MPI_File_read_at_c) PMPI_File_read_at_c;
+extern __typeof__(MPI_File_iread_at) PMPI_File_iread_at;
+extern __typeof__(MPI_File_iread_at_c) PMPI_File_iread_at_c;
+extern __typeof__(MPI_File_read_at_all) PMPI_File_read_at_all;
+extern __typeof__(MPI_File_read_at_all_c) PMPI_File_read_at_all_c;
+extern __typeof__(MPI_File_iread_at_all) PMPI_File_iread_at_all;
+extern __typeof__(MPI_File_iread_at_all_c) PMPI_File_iread_at_all_c;
 extern __typeof__(MPI_File_read_at_all_begin) PMPI_File_read_at_all_begin;
+extern __typeof__(MPI_File_read_at_all_begin_c) PMPI_File_read_at_all_begin_c;
 extern __typeof__(MPI_File_read_at_all_end) PMPI_File_read_at_all_end;
+extern __typeof__(MPI_File_read_shared) PMPI_File_read_shared;
+extern __typeof__(MPI_File_read_shared_c) PMPI_File_read_shared_c;
+extern __typeof__(MPI_File_iread_shared) PMPI_File_iread_shared;
+extern __typeof__(MPI_File_iread_shared_c) PMPI_File_iread_shared_c;
+extern __typeof__(MPI_File_read_ordered) PMPI_File_read_ordered;
+extern __typeof__(MPI_File_read_ordered_c) PMPI_File_read_ordered_c;
 extern __typeof__(MPI_File_read_ordered_begin) PMPI_File_read_ordered_begin;
+extern __typeof__(MPI_File_read_ordered_begin_c) PMPI_File_read_ordered_begin_c;
 extern __typeof__(MPI_File_read_ordered_end) PMPI_File_read_ordered_end;
 extern __typeof__(MPI_File_write) PMPI_File_write;
-extern __typeof__(MPI_File_write_all) PMPI_File_write_all;
-extern __typeof__(MPI_File_write_at) PMPI_File_write_at;
-extern __typeof__(MPI_File_write_at_all) PMPI_File_write_at_all;
-extern __typeof__(MPI_File_write_shared) PMPI_File_write_shared;
-extern __typeof__(MPI_File_write_ordered) PMPI_File_write_ordered;
+extern __typeof__(MPI_File_write_c) PMPI_File_write_c;
 extern __typeof__(MPI_File_iwrite) PMPI_File_iwrite;
+extern __typeof__(MPI_File_iwrite_c) PMPI_File_iwrite_c;
+extern __typeof__(MPI_File_write_all) PMPI_File_write_all;
+extern __typeof__(MPI_File_write_all_c) PMPI_File_write_all_c;
 extern __typeof__(MPI_File_iwrite_all) PMPI_File_iwrite_all;
-extern __typeof__(MPI_File_iwrite_at) PMPI_File_iwrite_at;
-extern __typeof__(MPI_File_iwrite_at_all) PMPI_File_iwrite_at_all;
-extern __typeof__(MPI_File_iwrite_shared) PMPI_File_iwrite_shared;
+extern __typeof__(MPI_File_iwrite_all_c) PMPI_File_iwrite_all_c;
 extern __typeof__(MPI_File_write_all_begin) PMPI_File_write_all_begin;
+extern __typeof__(MPI_File_write_all_begin_c) PMPI_File_write_all_begin_c;
 extern __typeof__(MPI_File_write_all_end) PMPI_File_write_all_end;
+extern __typeof__(MPI_File_write_at) PMPI_File_write_at;
+extern __typeof__(MPI_File_write_at_c) PMPI_File_write_at_c;
+extern __typeof__(MPI_File_iwrite_at) PMPI_File_iwrite_at;
+extern __typeof__(MPI_File_iwrite_at_c) PMPI_File_iwrite_at_c;
+extern __typeof__(MPI_File_write_at_all) PMPI_File_write_at_all;
+extern __typeof__(MPI_File_write_at_all_c) PMPI_File_write_at_all_c;
+extern __typeof__(MPI_File_iwrite_at_all) PMPI_File_iwrite_at_all;
+extern __typeof__(MPI_File_iwrite_at_all_c) PMPI_File_iwrite_at_all_c;
 extern __typeof__(MPI_File_write_at_all_begin) PMPI_File_write_at_all_begin;
+extern __typeof__(MPI_File_write_at_all_begin_c) PMPI_File_write_at_all_begin_c;
 extern __typeof__(MPI_File_write_at_all_end) PMPI_File_write_at_all_end;
+extern __typeof__(MPI_File_write_shared) PMPI_File_write_shared;
+extern __typeof__(MPI_File_write_shared_c) PMPI_File_write_shared_c;
+extern __typeof__(MPI_File_iwrite_shared) PMPI_File_iwrite_shared;
+extern __typeof__(MPI_File_iwrite_shared_c) PMPI_File_iwrite_shared_c;
+extern __typeof__(MPI_File_write_ordered) PMPI_File_write_ordered;
+extern __typeof__(MPI_File_write_ordered_c) PMPI_File_write_ordered_c;
 extern __typeof__(MPI_File_write_ordered_begin) PMPI_File_write_ordered_begin;
+extern __typeof__(MPI_File_write_ordered_begin_c) PMPI_File_write_ordered_begin_c;
 extern __typeof__(MPI_File_write_ordered_end) PMPI_File_write_ordered_end;
 extern __typeof__(MPI_File_create_errhandler) PMPI_File_create_errhandler;
 extern __typeof__(MPI_File_set_errhandler) PMPI_File_set_errhandler;
@@ -2281,6 +2447,7 @@ extern __typeof__(MPI_File_call_errhandler) PMPI_File_call_errhandler;
 extern __typeof__(MPI_File_c2f) PMPI_File_c2f;
 extern __typeof__(MPI_File_f2c) PMPI_File_f2c;
 extern __typeof__(MPI_Register_datarep) PMPI_Register_datarep;
+extern __typeof__(MPI_Register_datarep_c) PMPI_Register_datarep_c;
 extern __typeof__(MPI_T_init_thread) PMPI_T_init_thread;
 extern __typeof__(MPI_T_finalize) PMPI_T_finalize;
 extern __typeof__(MPI_T_enum_get_info) PMPI_T_enum_get_info;
@@ -2313,7 +2480,9 @@ extern __typeof__(MPI_T_category_get_pvars) PMPI_T_category_get_pvars;
 extern __typeof__(MPI_T_category_get_categories) PMPI_T_category_get_categories;
 extern __typeof__(MPI_T_category_changed) PMPI_T_category_changed;
 extern __typeof__(MPI_Isendrecv) PMPI_Isendrecv;
+extern __typeof__(MPI_Isendrecv_c) PMPI_Isendrecv_c;
 extern __typeof__(MPI_Isendrecv_replace) PMPI_Isendrecv_replace;
+extern __typeof__(MPI_Isendrecv_replace_c) PMPI_Isendrecv_replace_c;
 extern __typeof__(MPI_Buffer_flush) PMPI_Buffer_flush;
 extern __typeof__(MPI_Buffer_iflush) PMPI_Buffer_iflush;
 extern __typeof__(MPI_Comm_attach_buffer) PMPI_Comm_attach_buffer;
@@ -2329,35 +2498,12 @@ extern __typeof__(MPI_Session_detach_buffer_c) PMPI_Session_detach_buffer_c;
 extern __typeof__(MPI_Session_flush_buffer) PMPI_Session_flush_buffer;
 extern __typeof__(MPI_Session_iflush_buffer) PMPI_Session_iflush_buffer;
 extern __typeof__(MPI_Get_hw_resource_info) PMPI_Get_hw_resource_info;
-extern __typeof__(MPI_Status_set_elements_c) PMPI_Status_set_elements_c;
 extern __typeof__(MPI_Psend_init) PMPI_Psend_init;
 extern __typeof__(MPI_Precv_init) PMPI_Precv_init;
 extern __typeof__(MPI_Pready) PMPI_Pready;
 extern __typeof__(MPI_Pready_range) PMPI_Pready_range;
 extern __typeof__(MPI_Pready_list) PMPI_Pready_list;
 extern __typeof__(MPI_Parrived) PMPI_Parrived;
-extern __typeof__(MPI_Barrier_init) PMPI_Barrier_init;
-extern __typeof__(MPI_Bcast_init) PMPI_Bcast_init;
-extern __typeof__(MPI_Gather_init) PMPI_Gather_init;
-extern __typeof__(MPI_Gatherv_init) PMPI_Gatherv_init;
-extern __typeof__(MPI_Scatter_init) PMPI_Scatter_init;
-extern __typeof__(MPI_Scatterv_init) PMPI_Scatterv_init;
-extern __typeof__(MPI_Allgather_init) PMPI_Allgather_init;
-extern __typeof__(MPI_Allgatherv_init) PMPI_Allgatherv_init;
-extern __typeof__(MPI_Alltoall_init) PMPI_Alltoall_init;
-extern __typeof__(MPI_Alltoallv_init) PMPI_Alltoallv_init;
-extern __typeof__(MPI_Alltoallw_init) PMPI_Alltoallw_init;
-extern __typeof__(MPI_Reduce_init) PMPI_Reduce_init;
-extern __typeof__(MPI_Allreduce_init) PMPI_Allreduce_init;
-extern __typeof__(MPI_Reduce_scatter_block_init) PMPI_Reduce_scatter_block_init;
-extern __typeof__(MPI_Reduce_scatter_init) PMPI_Reduce_scatter_init;
-extern __typeof__(MPI_Scan_init) PMPI_Scan_init;
-extern __typeof__(MPI_Exscan_init) PMPI_Exscan_init;
-extern __typeof__(MPI_Neighbor_allgather_init) PMPI_Neighbor_allgather_init;
-extern __typeof__(MPI_Neighbor_allgatherv_init) PMPI_Neighbor_allgatherv_init;
-extern __typeof__(MPI_Neighbor_alltoall_init) PMPI_Neighbor_alltoall_init;
-extern __typeof__(MPI_Neighbor_alltoallv_init) PMPI_Neighbor_alltoallv_init;
-extern __typeof__(MPI_Neighbor_alltoallw_init) PMPI_Neighbor_alltoallw_init;
 extern __typeof__(MPI_Session_init) PMPI_Session_init;
 extern __typeof__(MPI_Session_finalize) PMPI_Session_finalize;
 extern __typeof__(MPI_Session_get_info) PMPI_Session_get_info;
@@ -2394,160 +2540,6 @@ extern __typeof__(MPI_T_source_get_info) PMPI_T_source_get_info;
 extern __typeof__(MPI_T_source_get_timestamp) PMPI_T_source_get_timestamp;
 extern __typeof__(MPI_T_category_get_num_events) PMPI_T_category_get_num_events;
 extern __typeof__(MPI_T_category_get_events) PMPI_T_category_get_events;
-extern __typeof__(MPI_Send_c) PMPI_Send_c;
-extern __typeof__(MPI_Bsend_c) PMPI_Bsend_c;
-extern __typeof__(MPI_Ssend_c) PMPI_Ssend_c;
-extern __typeof__(MPI_Rsend_c) PMPI_Rsend_c;
-extern __typeof__(MPI_Recv_c) PMPI_Recv_c;
-extern __typeof__(MPI_Isend_c) PMPI_Isend_c;
-extern __typeof__(MPI_Ibsend_c) PMPI_Ibsend_c;
-extern __typeof__(MPI_Issend_c) PMPI_Issend_c;
-extern __typeof__(MPI_Irsend_c) PMPI_Irsend_c;
-extern __typeof__(MPI_Irecv_c) PMPI_Irecv_c;
-extern __typeof__(MPI_Send_init_c) PMPI_Send_init_c;
-extern __typeof__(MPI_Bsend_init_c) PMPI_Bsend_init_c;
-extern __typeof__(MPI_Ssend_init_c) PMPI_Ssend_init_c;
-extern __typeof__(MPI_Rsend_init_c) PMPI_Rsend_init_c;
-extern __typeof__(MPI_Recv_init_c) PMPI_Recv_init_c;
-extern __typeof__(MPI_Sendrecv_c) PMPI_Sendrecv_c;
-extern __typeof__(MPI_Sendrecv_replace_c) PMPI_Sendrecv_replace_c;
-extern __typeof__(MPI_Mrecv_c) PMPI_Mrecv_c;
-extern __typeof__(MPI_Imrecv_c) PMPI_Imrecv_c;
-extern __typeof__(MPI_Buffer_attach_c) PMPI_Buffer_attach_c;
-extern __typeof__(MPI_Buffer_detach_c) PMPI_Buffer_detach_c;
-extern __typeof__(MPI_Get_count_c) PMPI_Get_count_c;
-extern __typeof__(MPI_Get_elements_c) PMPI_Get_elements_c;
-extern __typeof__(MPI_Type_contiguous_c) PMPI_Type_contiguous_c;
-extern __typeof__(MPI_Type_vector_c) PMPI_Type_vector_c;
-extern __typeof__(MPI_Type_indexed_c) PMPI_Type_indexed_c;
-extern __typeof__(MPI_Type_create_hvector_c) PMPI_Type_create_hvector_c;
-extern __typeof__(MPI_Type_create_hindexed_c) PMPI_Type_create_hindexed_c;
-extern __typeof__(MPI_Type_create_hindexed_block_c) PMPI_Type_create_hindexed_block_c;
-extern __typeof__(MPI_Type_create_indexed_block_c) PMPI_Type_create_indexed_block_c;
-extern __typeof__(MPI_Type_create_struct_c) PMPI_Type_create_struct_c;
-extern __typeof__(MPI_Type_create_subarray_c) PMPI_Type_create_subarray_c;
-extern __typeof__(MPI_Type_create_darray_c) PMPI_Type_create_darray_c;
-extern __typeof__(MPI_Type_create_resized_c) PMPI_Type_create_resized_c;
-extern __typeof__(MPI_Type_size_c) PMPI_Type_size_c;
-extern __typeof__(MPI_Type_get_extent_c) PMPI_Type_get_extent_c;
-extern __typeof__(MPI_Type_get_true_extent_c) PMPI_Type_get_true_extent_c;
-extern __typeof__(MPI_Type_get_envelope_c) PMPI_Type_get_envelope_c;
-extern __typeof__(MPI_Type_get_contents_c) PMPI_Type_get_contents_c;
-extern __typeof__(MPI_Pack_c) PMPI_Pack_c;
-extern __typeof__(MPI_Unpack_c) PMPI_Unpack_c;
-extern __typeof__(MPI_Pack_size_c) PMPI_Pack_size_c;
-extern __typeof__(MPI_Pack_external_c) PMPI_Pack_external_c;
-extern __typeof__(MPI_Unpack_external_c) PMPI_Unpack_external_c;
-extern __typeof__(MPI_Pack_external_size_c) PMPI_Pack_external_size_c;
-extern __typeof__(MPI_Bcast_c) PMPI_Bcast_c;
-extern __typeof__(MPI_Gather_c) PMPI_Gather_c;
-extern __typeof__(MPI_Gatherv_c) PMPI_Gatherv_c;
-extern __typeof__(MPI_Scatter_c) PMPI_Scatter_c;
-extern __typeof__(MPI_Scatterv_c) PMPI_Scatterv_c;
-extern __typeof__(MPI_Allgather_c) PMPI_Allgather_c;
-extern __typeof__(MPI_Allgatherv_c) PMPI_Allgatherv_c;
-extern __typeof__(MPI_Alltoall_c) PMPI_Alltoall_c;
-extern __typeof__(MPI_Alltoallv_c) PMPI_Alltoallv_c;
-extern __typeof__(MPI_Alltoallw_c) PMPI_Alltoallw_c;
-extern __typeof__(MPI_Reduce_c) PMPI_Reduce_c;
-extern __typeof__(MPI_Allreduce_c) PMPI_Allreduce_c;
-extern __typeof__(MPI_Reduce_scatter_block_c) PMPI_Reduce_scatter_block_c;
-extern __typeof__(MPI_Reduce_scatter_c) PMPI_Reduce_scatter_c;
-extern __typeof__(MPI_Scan_c) PMPI_Scan_c;
-extern __typeof__(MPI_Exscan_c) PMPI_Exscan_c;
-extern __typeof__(MPI_Reduce_local_c) PMPI_Reduce_local_c;
-extern __typeof__(MPI_Ibcast_c) PMPI_Ibcast_c;
-extern __typeof__(MPI_Igather_c) PMPI_Igather_c;
-extern __typeof__(MPI_Igatherv_c) PMPI_Igatherv_c;
-extern __typeof__(MPI_Iscatter_c) PMPI_Iscatter_c;
-extern __typeof__(MPI_Iscatterv_c) PMPI_Iscatterv_c;
-extern __typeof__(MPI_Iallgather_c) PMPI_Iallgather_c;
-extern __typeof__(MPI_Iallgatherv_c) PMPI_Iallgatherv_c;
-extern __typeof__(MPI_Ialltoall_c) PMPI_Ialltoall_c;
-extern __typeof__(MPI_Ialltoallv_c) PMPI_Ialltoallv_c;
-extern __typeof__(MPI_Ialltoallw_c) PMPI_Ialltoallw_c;
-extern __typeof__(MPI_Ireduce_c) PMPI_Ireduce_c;
-extern __typeof__(MPI_Iallreduce_c) PMPI_Iallreduce_c;
-extern __typeof__(MPI_Ireduce_scatter_block_c) PMPI_Ireduce_scatter_block_c;
-extern __typeof__(MPI_Ireduce_scatter_c) PMPI_Ireduce_scatter_c;
-extern __typeof__(MPI_Iscan_c) PMPI_Iscan_c;
-extern __typeof__(MPI_Iexscan_c) PMPI_Iexscan_c;
-extern __typeof__(MPI_Op_create_c) PMPI_Op_create_c;
-extern __typeof__(MPI_Neighbor_allgather_c) PMPI_Neighbor_allgather_c;
-extern __typeof__(MPI_Neighbor_allgatherv_c) PMPI_Neighbor_allgatherv_c;
-extern __typeof__(MPI_Neighbor_alltoall_c) PMPI_Neighbor_alltoall_c;
-extern __typeof__(MPI_Neighbor_alltoallv_c) PMPI_Neighbor_alltoallv_c;
-extern __typeof__(MPI_Neighbor_alltoallw_c) PMPI_Neighbor_alltoallw_c;
-extern __typeof__(MPI_Ineighbor_allgather_c) PMPI_Ineighbor_allgather_c;
-extern __typeof__(MPI_Ineighbor_allgatherv_c) PMPI_Ineighbor_allgatherv_c;
-extern __typeof__(MPI_Ineighbor_alltoall_c) PMPI_Ineighbor_alltoall_c;
-extern __typeof__(MPI_Ineighbor_alltoallv_c) PMPI_Ineighbor_alltoallv_c;
-extern __typeof__(MPI_Ineighbor_alltoallw_c) PMPI_Ineighbor_alltoallw_c;
-extern __typeof__(MPI_Win_create_c) PMPI_Win_create_c;
-extern __typeof__(MPI_Win_allocate_c) PMPI_Win_allocate_c;
-extern __typeof__(MPI_Win_allocate_shared_c) PMPI_Win_allocate_shared_c;
-extern __typeof__(MPI_Win_shared_query_c) PMPI_Win_shared_query_c;
-extern __typeof__(MPI_Put_c) PMPI_Put_c;
-extern __typeof__(MPI_Get_c) PMPI_Get_c;
-extern __typeof__(MPI_Accumulate_c) PMPI_Accumulate_c;
-extern __typeof__(MPI_Get_accumulate_c) PMPI_Get_accumulate_c;
-extern __typeof__(MPI_Rput_c) PMPI_Rput_c;
-extern __typeof__(MPI_Rget_c) PMPI_Rget_c;
-extern __typeof__(MPI_Raccumulate_c) PMPI_Raccumulate_c;
-extern __typeof__(MPI_Rget_accumulate_c) PMPI_Rget_accumulate_c;
-extern __typeof__(MPI_File_get_type_extent_c) PMPI_File_get_type_extent_c;
-extern __typeof__(MPI_File_read_c) PMPI_File_read_c;
-extern __typeof__(MPI_File_read_all_c) PMPI_File_read_all_c;
-extern __typeof__(MPI_File_read_at_c) PMPI_File_read_at_c;
-extern __typeof__(MPI_File_read_at_all_c) PMPI_File_read_at_all_c;
-extern __typeof__(MPI_File_read_shared_c) PMPI_File_read_shared_c;
-extern __typeof__(MPI_File_read_ordered_c) PMPI_File_read_ordered_c;
-extern __typeof__(MPI_File_iread_c) PMPI_File_iread_c;
-extern __typeof__(MPI_File_iread_all_c) PMPI_File_iread_all_c;
-extern __typeof__(MPI_File_iread_at_c) PMPI_File_iread_at_c;
-extern __typeof__(MPI_File_iread_at_all_c) PMPI_File_iread_at_all_c;
-extern __typeof__(MPI_File_iread_shared_c) PMPI_File_iread_shared_c;
-extern __typeof__(MPI_File_read_all_begin_c) PMPI_File_read_all_begin_c;
-extern __typeof__(MPI_File_read_at_all_begin_c) PMPI_File_read_at_all_begin_c;
-extern __typeof__(MPI_File_read_ordered_begin_c) PMPI_File_read_ordered_begin_c;
-extern __typeof__(MPI_File_write_c) PMPI_File_write_c;
-extern __typeof__(MPI_File_write_all_c) PMPI_File_write_all_c;
-extern __typeof__(MPI_File_write_at_c) PMPI_File_write_at_c;
-extern __typeof__(MPI_File_write_at_all_c) PMPI_File_write_at_all_c;
-extern __typeof__(MPI_File_write_shared_c) PMPI_File_write_shared_c;
-extern __typeof__(MPI_File_write_ordered_c) PMPI_File_write_ordered_c;
-extern __typeof__(MPI_File_iwrite_c) PMPI_File_iwrite_c;
-extern __typeof__(MPI_File_iwrite_all_c) PMPI_File_iwrite_all_c;
-extern __typeof__(MPI_File_iwrite_at_c) PMPI_File_iwrite_at_c;
-extern __typeof__(MPI_File_iwrite_at_all_c) PMPI_File_iwrite_at_all_c;
-extern __typeof__(MPI_File_iwrite_shared_c) PMPI_File_iwrite_shared_c;
-extern __typeof__(MPI_File_write_all_begin_c) PMPI_File_write_all_begin_c;
-extern __typeof__(MPI_File_write_at_all_begin_c) PMPI_File_write_at_all_begin_c;
-extern __typeof__(MPI_File_write_ordered_begin_c) PMPI_File_write_ordered_begin_c;
-extern __typeof__(MPI_Register_datarep_c) PMPI_Register_datarep_c;
-extern __typeof__(MPI_Isendrecv_c) PMPI_Isendrecv_c;
-extern __typeof__(MPI_Isendrecv_replace_c) PMPI_Isendrecv_replace_c;
-extern __typeof__(MPI_Bcast_init_c) PMPI_Bcast_init_c;
-extern __typeof__(MPI_Gather_init_c) PMPI_Gather_init_c;
-extern __typeof__(MPI_Gatherv_init_c) PMPI_Gatherv_init_c;
-extern __typeof__(MPI_Scatter_init_c) PMPI_Scatter_init_c;
-extern __typeof__(MPI_Scatterv_init_c) PMPI_Scatterv_init_c;
-extern __typeof__(MPI_Allgather_init_c) PMPI_Allgather_init_c;
-extern __typeof__(MPI_Allgatherv_init_c) PMPI_Allgatherv_init_c;
-extern __typeof__(MPI_Alltoall_init_c) PMPI_Alltoall_init_c;
-extern __typeof__(MPI_Alltoallv_init_c) PMPI_Alltoallv_init_c;
-extern __typeof__(MPI_Alltoallw_init_c) PMPI_Alltoallw_init_c;
-extern __typeof__(MPI_Reduce_init_c) PMPI_Reduce_init_c;
-extern __typeof__(MPI_Allreduce_init_c) PMPI_Allreduce_init_c;
-extern __typeof__(MPI_Reduce_scatter_block_init_c) PMPI_Reduce_scatter_block_init_c;
-extern __typeof__(MPI_Reduce_scatter_init_c) PMPI_Reduce_scatter_init_c;
-extern __typeof__(MPI_Scan_init_c) PMPI_Scan_init_c;
-extern __typeof__(MPI_Exscan_init_c) PMPI_Exscan_init_c;
-extern __typeof__(MPI_Neighbor_allgather_init_c) PMPI_Neighbor_allgather_init_c;
-extern __typeof__(MPI_Neighbor_allgatherv_init_c) PMPI_Neighbor_allgatherv_init_c;
-extern __typeof__(MPI_Neighbor_alltoall_init_c) PMPI_Neighbor_alltoall_init_c;
-extern __typeof__(MPI_Neighbor_alltoallv_init_c) PMPI_Neighbor_alltoallv_init_c;
-extern __typeof__(MPI_Neighbor_alltoallw_init_c) PMPI_Neighbor_alltoallw_init_c;
 extern __typeof__(MPIX_Delete_error_class) PMPIX_Delete_error_class;
 extern __typeof__(MPIX_Delete_error_code) PMPIX_Delete_error_code;
 extern __typeof__(MPIX_Delete_error_string) PMPIX_Delete_error_string;
