@@ -6,44 +6,6 @@
 #include "align/align_types.h"
 #include "dt/dt.h"
 
-static const char *const names[CHECK_CALLS] = {
-    [COLL_BARRIER] = "Barrier", [COLL_BCAST] = "Bcast", [COLL_REDUCE] = "Reduce",
-    [COLL_ALLREDUCE] = "Allreduce", [COLL_GATHER] = "Gather", [COLL_GATHERV] = "Gatherv",
-    [COLL_ALLGATHER] = "Allgather", [COLL_ALLGATHERV] = "Allgatherv", [COLL_SCATTER] = "Scatter",
-    [COLL_SCATTERV] = "Scatterv", [COLL_ALLTOALL] = "Alltoall", [COLL_ALLTOALLV] = "Alltoallv",
-    [COLL_ALLTOALLW] = "Alltoallw", [COLL_REDUCE_SCATTER] = "Reduce_scatter",
-    [COLL_REDUCE_SCATTER_BLOCK] = "Reduce_scatter_block", [COLL_SCAN] = "Scan",
-    [COLL_EXSCAN] = "Exscan", [COLL_NEIGHBOR_ALLGATHER] = "Neighbor_allgather",
-    [COLL_NEIGHBOR_ALLGATHERV] = "Neighbor_allgatherv",
-    [COLL_NEIGHBOR_ALLTOALL] = "Neighbor_alltoall",
-    [COLL_NEIGHBOR_ALLTOALLV] = "Neighbor_alltoallv",
-    [COLL_NEIGHBOR_ALLTOALLW] = "Neighbor_alltoallw", [CHECK_COMM_DUP] = "Comm_dup",
-    [CHECK_COMM_DUP_WITH_INFO] = "Comm_dup_with_info", [CHECK_COMM_IDUP] = "Comm_idup",
-    [CHECK_COMM_IDUP_WITH_INFO] = "Comm_idup_with_info", [CHECK_COMM_CREATE] = "Comm_create",
-    [CHECK_COMM_SPLIT] = "Comm_split", [CHECK_COMM_SPLIT_TYPE] = "Comm_split_type",
-    [CHECK_INTERCOMM_MERGE] = "Intercomm_merge", [CHECK_CART_CREATE] = "Cart_create",
-    [CHECK_CART_SUB] = "Cart_sub", [CHECK_GRAPH_CREATE] = "Graph_create",
-    [CHECK_DIST_GRAPH_CREATE] = "Dist_graph_create",
-    [CHECK_DIST_GRAPH_CREATE_ADJACENT] = "Dist_graph_create_adjacent",
-    [CHECK_COMM_SET_INFO] = "Comm_set_info", [CHECK_COMM_FREE] = "Comm_free",
-    [CHECK_COMM_DISCONNECT] = "Comm_disconnect", [CHECK_WIN_CREATE] = "Win_create",
-    [CHECK_WIN_ALLOCATE] = "Win_allocate", [CHECK_WIN_ALLOCATE_SHARED] = "Win_allocate_shared",
-    [CHECK_WIN_CREATE_DYNAMIC] = "Win_create_dynamic", [CHECK_WIN_FENCE] = "Win_fence",
-    [CHECK_WIN_FREE] = "Win_free", [CHECK_WIN_SET_INFO] = "Win_set_info",
-    [CHECK_INTERCOMM_CREATE] = "Intercomm_create",
-    [CHECK_COMM_CREATE_GROUP] = "Comm_create_group", [CHECK_FILE_OPEN] = "File_open",
-    [CHECK_FILE_CLOSE] = "File_close", [CHECK_FILE_SET_SIZE] = "File_set_size",
-    [CHECK_FILE_PREALLOCATE] = "File_preallocate",
-    [CHECK_FILE_SET_ATOMICITY] = "File_set_atomicity", [CHECK_FILE_SYNC] = "File_sync",
-    [CHECK_FILE_SET_INFO] = "File_set_info", [CHECK_FILE_SET_VIEW] = "File_set_view",
-    [CHECK_FILE_SEEK_SHARED] = "File_seek_shared", [CHECK_FILE_READ_AT_ALL] = "File_read_at_all",
-    [CHECK_FILE_WRITE_AT_ALL] = "File_write_at_all", [CHECK_FILE_READ_ALL] = "File_read_all",
-    [CHECK_FILE_WRITE_ALL] = "File_write_all", [CHECK_FILE_READ_ORDERED] = "File_read_ordered",
-    [CHECK_FILE_WRITE_ORDERED] = "File_write_ordered", [CHECK_COMM_SPAWN] = "Comm_spawn",
-    [CHECK_COMM_SPAWN_MULTIPLE] = "Comm_spawn_multiple", [CHECK_COMM_ACCEPT] = "Comm_accept",
-    [CHECK_COMM_CONNECT] = "Comm_connect",
-};
-
 static const char *op_name(uint32_t op)
 {
     static const char *const ops[] = {"", "MPI_MAX", "MPI_MIN", "MPI_SUM", "MPI_PROD", "MPI_LAND",
@@ -105,7 +67,7 @@ static void root_text(uint32_t root, char *buf, size_t len)
 static size_t name_text(const struct align_entry *e, char *buf, size_t len)
 {
     uint32_t call = call_of(e), form = form_of(e), part = op_of(e);
-    const char *name = call < CHECK_CALLS && names[call] ? names[call] : "?";
+    const char *name = call < CHECK_CALLS && check_names[call] ? check_names[call] : "?";
     size_t at = add(buf, len, 0, "MPI_");
     if (form == CHECK_NONBLOCKING && call < COLL_CALLS) {
         char low[2] = {(char)(name[0] | 0x20), 0};
