@@ -146,21 +146,22 @@ static int open_wanted(struct am *a, const struct tp_ops *ops, struct am_tp *n)
     return err;
 }
 
-/* MPIR_CVAR_TRANSPORT names one that exists. */
-static int check_name(void)
+/* MPIR_CVAR_TRANSPORT names one that exists, or the job ends with one line. */
+static void check_name(void)
 {
-    char names[128];
+    char names[128], why[480];
     if (!strcmp(cvar.transport, "auto") || tp_find(cvar.transport))
-        return 0;
+        return;
     tp_names(names, sizeof names);
-    log_warn("MPIR_CVAR_TRANSPORT=%s: this build has no such transport; it has %s", cvar.transport,
-             names);
-    return -EINVAL;
+    snprintf(why, sizeof why, "MPI_Init: MPIR_CVAR_TRANSPORT=%.200s: this build has no such "
+             "transport; it has %s", cvar.transport, names);
+    boot_abort(1, why);
 }
 
 int am_choice_open(struct am *a)
 {
-    int err = check_name();
+    int err = 0;
+    check_name();
     for (const struct tp_ops *const *ops = tp_active(); *ops && !err; ops++) {
         struct am_tp n = {0};
         err = (*ops)->near ? 0 : open_wanted(a, *ops, &n);

@@ -129,8 +129,10 @@ static int load_map(struct boot *b)
     char told[PMI_VALUE_MAX], *text = NULL, *found = NULL;
     int exchange = !strcmp(cvar.host_map, "exchange");
     if (!exchange && strcmp(cvar.host_map, "launcher")) {
-        log_warn("MPIR_CVAR_HOST_MAP=%s: it must be launcher or exchange", cvar.host_map);
-        return -EINVAL;
+        char why[320];
+        snprintf(why, sizeof why, "MPI_Init: MPIR_CVAR_HOST_MAP=%.200s: it must be launcher or "
+                 "exchange", cvar.host_map);
+        boot_abort(1, why);
     }
     int err = exchange           ? boot_host_exchange(b, &found)
               : b->ops->node_map ? b->ops->node_map(told, sizeof told)

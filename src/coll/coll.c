@@ -13,6 +13,7 @@
 #include "coll/shm/shm.h"
 #include "obj/err.h"
 #include "p2p/p2p.h"
+#include "var/var.h"
 
 int coll_init(void)
 {
@@ -258,12 +259,17 @@ int coll_agree_error(int err, struct comm *c)
                  : MPI_SUCCESS;
 }
 
+const char *coll_hint(void)
+{
+    return cvar.coll_check ? "" : "; MPIR_CVAR_COLL_CHECK=1 names the calls that differ";
+}
+
 int sched_mismatch(size_t got, size_t want)
 {
     return err_make(
         MPI_ERR_TRUNCATE,
-        "%zu bytes came where %zu are expected: counts or types of the processes differ%s", got,
-        want, got ? "" : ", or another process has met an error");
+        "%zu bytes came where %zu are expected: counts or types of the processes differ%s%s", got,
+        want, got ? "" : ", or another process has met an error", coll_hint());
 }
 
 /* Searched once per failure, not at every poll. */

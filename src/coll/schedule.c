@@ -399,8 +399,8 @@ static void settle(struct sched *s, struct step *p)
         /* ranks and tags internal to the schedule would mislead */
         err = err_make(MPI_ERR_TRUNCATE,
                        "more than the %zu bytes that are expected came: counts or types of the "
-                       "processes differ",
-                       want);
+                       "processes differ%s",
+                       want, coll_hint());
     if (!err)
         return;
     if (doubtful(err) && member_dead(s)) {

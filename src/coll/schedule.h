@@ -84,6 +84,7 @@ void sched_reduce(struct sched *s, struct dt_op *op, const void *in, void *inout
 void sched_fence(struct sched *s);
 void sched_call(struct sched *s, void (*call)(void *arg), void *arg);
 int sched_mismatch(size_t got, size_t want); /* the error, in bytes */
+const char *coll_hint(void); /* what finds the calls that differ; "" when it is on */
 /* Memory that lives as long as the schedule. */
 void *sched_bytes(struct sched *s, size_t bytes);
 /* The same for n instances of t: returns the address that the buffer of (n, t) would have. */

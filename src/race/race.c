@@ -217,8 +217,12 @@ int race_init(void)
 {
     if (!strcmp(cvar.race, "off"))
         return 0;
-    if (strcmp(cvar.race, "rma") && strcmp(cvar.race, "full"))
-        log_fatal("MPI_Init: MPIR_CVAR_RACE is \"%s\"; it may be off, rma or full", cvar.race);
+    if (strcmp(cvar.race, "rma") && strcmp(cvar.race, "full")) {
+        char why[320];
+        snprintf(why, sizeof why, "MPI_Init: MPIR_CVAR_RACE is \"%.200s\"; it may be off, rma or "
+                 "full", cvar.race);
+        boot_abort(1, why);
+    }
     struct race *r = calloc(1, sizeof *r);
     struct race_exit *x = calloc(1, sizeof *x);
     uint8_t *did = r && x && !threads_make(r) ? calloc(r->tids, 1) : NULL;

@@ -165,12 +165,22 @@ static void meet_parents(void)
     proc->api->parent = parent;
 }
 
+/* The launcher prints it once, whatever the number of processes that read the same environment. */
+static void setting_fails(const char *why, const struct boot_ops *forced)
+{
+    char text[400];
+    snprintf(text, sizeof text, "MPI_Init: %s", why);
+    if (!proc->var || boot_init(forced))
+        log_fatal("%s", text);
+    boot_abort(1, text);
+}
+
 int api_start(int required, int *provided, const struct boot_ops *forced)
 {
     char why[320], limit[128];
     /* MPI_T may have read them before, and set some. */
     if (!proc->var && var_init(why, sizeof why) != 0)
-        log_fatal("MPI_Init: %s", why);
+        setting_fails(why, forced);
     int err = boot_init(forced);
     if (err)
         log_fatal("MPI_Init: no contact with the launcher: %s%s", strerror(-err),
