@@ -74,6 +74,14 @@ static inline int api_exit(MPI_Comm comm, int err)
     api_unlock();
     return __builtin_expect(err != MPI_SUCCESS, 0) ? api_fail_comm(comm, err, call) : MPI_SUCCESS;
 }
+/* The same, after a call that makes a request. A program that waits for all its requests after an
+ * error finds MPI_REQUEST_NULL where this one failed. request may be NULL. */
+int api_fail_begun(MPI_Comm comm, int err, MPI_Request *request) __attribute__((cold));
+static inline int api_exit_begun(MPI_Comm comm, int err, MPI_Request *request)
+{
+    return __builtin_expect(err != MPI_SUCCESS, 0) ? api_fail_begun(comm, err, request)
+                                                   : api_exit(comm, MPI_SUCCESS);
+}
 static inline int api_exit_win(MPI_Win win, int err)
 {
     const char *call = proc->call;

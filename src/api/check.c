@@ -30,6 +30,13 @@ int api_fail_comm(MPI_Comm comm, int err, const char *call)
     return err;
 }
 
+int api_fail_begun(MPI_Comm comm, int err, MPI_Request *request)
+{
+    if (request)
+        *request = MPI_REQUEST_NULL;
+    return api_exit(comm, err);
+}
+
 int api_comm_exists(MPI_Comm comm)
 {
     if (!proc_runs())

@@ -80,7 +80,7 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_fu
         if (err)
             free(g);
     }
-    return api_exit(MPI_COMM_NULL, err);
+    return api_exit_begun(MPI_COMM_NULL, err, request);
 }
 API_ALIAS(MPI_Grequest_start);
 
