@@ -381,7 +381,7 @@ static void take(struct set *s, int i, MPI_Request *requests, MPI_Status *status
             statuses[before].MPI_ERROR = MPI_SUCCESS;
     }
     if (o->first && st != MPI_STATUS_IGNORE)
-        st->MPI_ERROR = err;
+        st->MPI_ERROR = err_give(err);
 }
 
 static int finish_all(struct set *s, MPI_Request *requests, MPI_Status *statuses,

@@ -2,12 +2,12 @@
  * handler, with a text that is not empty. The library goes on working. */
 #include "../mt.h"
 
-static int handled;
+static int handled, handled_code;
 static MPI_Comm handled_comm;
 
 static void handler(MPI_Comm *c, int *err, ...)
 {
-    (void)err;
+    handled_code = *err;
     handled++;
     handled_comm = *c;
 }
@@ -155,6 +155,35 @@ static void requests(void)
     NONE(MPI_Raccumulate(&v, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_OP_NULL, win, &r), MPI_ERR_OP);
     MPI_Win_unlock_all(win);
     MPI_Win_free(&win);
+}
+
+/* Programs compare the classes of failures by ==. The text stays, for MPI_Error_string. */
+static void bare_classes(void)
+{
+    MPI_Comm c, d;
+    MPI_Request r = (MPI_Request)0x1234;
+    MPI_Errhandler h;
+    int v = 0;
+
+    MPI_Comm_dup(MPI_COMM_SELF, &c);
+    MPI_Comm_dup(MPI_COMM_SELF, &d);
+    MPI_Comm_create_errhandler(handler, &h);
+    MPI_Comm_set_errhandler(d, h);
+    CHECK_EQ(MPIX_Comm_revoke(c), MPI_SUCCESS);
+    CHECK_EQ(MPIX_Comm_revoke(d), MPI_SUCCESS);
+    CHECK_EQ(MPI_Barrier(c), MPIX_ERR_REVOKED);
+    says(MPIX_ERR_REVOKED, "MPI_Barrier: ", "the bare class");
+    NONE(MPI_Isend(&v, 1, MPI_INT, 0, 0, c, &r), MPIX_ERR_REVOKED);
+    CHECK_EQ(MPI_Isend(&v, 1, MPI_INT, 0, 0, c, &r), MPIX_ERR_REVOKED);
+    says(MPIX_ERR_REVOKED, "MPI_Isend: communicator ", "the bare class, later");
+    handled_code = 0;
+    CHECK_EQ(MPI_Barrier(d), MPIX_ERR_REVOKED);
+    CHECK_EQ(handled_code, MPIX_ERR_REVOKED);
+    CHECK(mt_class(MPI_Send(&v, -1, MPI_INT, 0, 0, MPI_COMM_WORLD)) == MPI_ERR_COUNT);
+    says(MPIX_ERR_REVOKED, "MPI_Barrier: ", "the bare class, after another error");
+    MPI_Errhandler_free(&h);
+    MPI_Comm_free(&c);
+    MPI_Comm_free(&d);
 }
 
 static void pt2pt(void)
@@ -346,6 +375,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     pt2pt();
     requests();
+    bare_classes();
     alive();
     collectives();
     alive();
