@@ -193,6 +193,11 @@ int PMPI_Request_free(MPI_Request *request)
     int err = one_arg(request, MPI_STATUS_IGNORE, &r);
     if (!err && !r)
         err = err_make(MPI_ERR_REQUEST, "MPI_Request_free: request is MPI_REQUEST_NULL");
+    if (!err && r->kind == REQUEST_PART && r->active && !r->done)
+        err = err_make(MPI_ERR_REQUEST,
+                       "MPI_Request_free: request %#x is a partitioned message that was started "
+                       "and is not complete",
+                       (unsigned)*request);
     if (!err) {
         request_release(r);
         *request = MPI_REQUEST_NULL;
