@@ -155,6 +155,8 @@ int api_type_committed(MPI_Datatype h, struct dt_type **out); /* MPI_ERR_TYPE un
 struct dt_op;
 int api_op(MPI_Op h, struct dt_op **out);
 struct errhandler;
+/* of any kind */
+int api_errhandler_any(MPI_Errhandler h, struct errhandler **out);
 /* for this obj_kind of holder */
 int api_errhandler(MPI_Errhandler h, int holder, struct errhandler **out);
 /* a whole MPI call */

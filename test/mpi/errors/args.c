@@ -353,6 +353,11 @@ static void handlers(void)
     CHECK(strcmp(s, "our own error") == 0);
     for (code = 1; code < MPI_ERR_LASTCODE && code < 50; code++)
         text(code, "a class");
+    BAD(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRHANDLER_NULL), MPI_ERR_ARG);
+    BAD(MPI_Errhandler_free(&h), MPI_ERR_ARG);
+    h = (MPI_Errhandler)0x1234;
+    BAD(MPI_Comm_set_errhandler(MPI_COMM_SELF, h), MPI_ERR_ERRHANDLER);
+    BAD(MPI_Errhandler_free(&h), MPI_ERR_ERRHANDLER);
 }
 
 /* The library still works. */
