@@ -2587,4 +2587,12 @@ extern __typeof__(MPI_Errhandler_get) PMPI_Errhandler_get;
 #ifdef __cplusplus
 }
 #endif
+/* What else programs ask MPICH's mpio.h for. Some leave MPI-IO out if there is no ROMIO_VERSION. */
+#define ROMIO_VERSION 126
+#define MPIO_INCLUDE
+#define MPIO_REQUEST_DEFINED
+#define MPIO_REQUEST_NULL MPI_REQUEST_NULL
+#define PMPIO_Wait PMPI_Wait
+#define PMPIO_Test PMPI_Test
+#define MPI_FILE_DEFINED
 #endif

@@ -74,6 +74,14 @@ static inline int api_exit(MPI_Comm comm, int err)
     api_unlock();
     return __builtin_expect(err != MPI_SUCCESS, 0) ? api_fail_comm(comm, err, call) : MPI_SUCCESS;
 }
+/* The same, after a call that makes a request. A program that waits for all its requests after an
+ * error finds MPI_REQUEST_NULL where this one failed. request may be NULL. */
+int api_fail_begun(MPI_Comm comm, int err, MPI_Request *request) __attribute__((cold));
+static inline int api_exit_begun(MPI_Comm comm, int err, MPI_Request *request)
+{
+    return __builtin_expect(err != MPI_SUCCESS, 0) ? api_fail_begun(comm, err, request)
+                                                   : api_exit(comm, MPI_SUCCESS);
+}
 static inline int api_exit_win(MPI_Win win, int err)
 {
     const char *call = proc->call;
@@ -147,6 +155,8 @@ int api_type_committed(MPI_Datatype h, struct dt_type **out); /* MPI_ERR_TYPE un
 struct dt_op;
 int api_op(MPI_Op h, struct dt_op **out);
 struct errhandler;
+/* of any kind */
+int api_errhandler_any(MPI_Errhandler h, struct errhandler **out);
 /* for this obj_kind of holder */
 int api_errhandler(MPI_Errhandler h, int holder, struct errhandler **out);
 /* a whole MPI call */

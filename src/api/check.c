@@ -30,6 +30,13 @@ int api_fail_comm(MPI_Comm comm, int err, const char *call)
     return err;
 }
 
+int api_fail_begun(MPI_Comm comm, int err, MPI_Request *request)
+{
+    if (request)
+        *request = MPI_REQUEST_NULL;
+    return api_exit(comm, err);
+}
+
 int api_comm_exists(MPI_Comm comm)
 {
     if (!proc_runs())
@@ -182,20 +189,28 @@ int api_op(MPI_Op h, struct dt_op **out)
     return *out ? MPI_SUCCESS : bad_handle(MPI_ERR_OP, "operation", h, MPI_OP_NULL, "MPI_OP_NULL");
 }
 
+/* MPI_ERRHANDLER_NULL is MPI_ERR_ARG, as in the libraries of before MPI-4.1 that programs know. */
+int api_errhandler_any(MPI_Errhandler h, struct errhandler **out)
+{
+    *out = errhandler_find(h);
+    return *out ? MPI_SUCCESS
+                : bad_handle(h == MPI_ERRHANDLER_NULL ? MPI_ERR_ARG : MPI_ERR_ERRHANDLER,
+                             "error handler", h, MPI_ERRHANDLER_NULL, "MPI_ERRHANDLER_NULL");
+}
+
 int api_errhandler(MPI_Errhandler h, int holder, struct errhandler **out)
 {
     static const char *const names[OBJ_KINDS] = {[OBJ_COMM] = "communicators",
                                                  [OBJ_WIN] = "windows",
                                                  [OBJ_FILE] = "files",
                                                  [OBJ_SESSION] = "sessions"};
-    *out = errhandler_find(h);
-    if (!*out)
-        return bad_handle(MPI_ERR_ERRHANDLER, "error handler", h, MPI_ERRHANDLER_NULL,
-                          "MPI_ERRHANDLER_NULL");
+    int err = api_errhandler_any(h, out);
+    if (err)
+        return err;
     if ((*out)->holder && (*out)->holder != holder)
-        return err_make(MPI_ERR_ERRHANDLER, "%s: error handler %#x is for %s, not for %s",
-                        proc->call, (unsigned)h, names[(*out)->holder], names[holder]);
-    return MPI_SUCCESS;
+        err = err_make(MPI_ERR_ERRHANDLER, "%s: error handler %#x is for %s, not for %s",
+                       proc->call, (unsigned)h, names[(*out)->holder], names[holder]);
+    return err;
 }
 
 int api_count_named(MPI_Aint count, const char *arg)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/proc.h"
+#include "obj/errhandler.h"
 #include "obj/obj.h"
 #include "obj/obj_types.h"
 
@@ -30,8 +31,14 @@ struct err_user { /* a class or code added by the user; value = USER_BIT | (inde
     char *text;
 };
 
+/* Classes that programs compare with what a call returns, by ==. */
+static const int bare_class[] = {MPIX_ERR_PROC_FAILED, MPIX_ERR_PROC_FAILED_PENDING,
+                                 MPIX_ERR_REVOKED};
+enum { BARE_CLASSES = sizeof bare_class / sizeof *bare_class };
+
 struct err_ring {
     struct err_slot slot[ERR_SLOTS];
+    char bare_text[BARE_CLASSES][ERR_TEXT]; /* of the last one given out; "": none, or it is lost */
     unsigned next, round;
     struct err_user *user;
     int users, user_room;
@@ -252,6 +259,26 @@ void err_returned_by(int code, const char *call)
         s->text[ERR_TEXT - 1] = '\0'; /* cut, as other texts are */
 }
 
+/* Index in bare_class; -1: its codes are given out as they are. */
+static int bare_find(int cls)
+{
+    for (int i = 0; i < BARE_CLASSES; i++)
+        if (bare_class[i] == cls)
+            return i;
+    return -1;
+}
+
+int err_give(int code)
+{
+    struct err_ring *e = proc->obj ? proc->obj->err : NULL;
+    int i = code > 0 && !(code & USER_BIT) ? bare_find(err_class(code)) : -1;
+    if (!e || i < 0 || code == bare_class[i])
+        return code;
+    const struct err_slot *s = slot_find(code);
+    memcpy(e->bare_text[i], s ? s->text : "", s ? sizeof s->text : 1);
+    return bare_class[i];
+}
+
 static struct err_user *user_find(int code)
 {
     struct err_ring *e = proc->obj ? proc->obj->err : NULL;
@@ -289,7 +316,9 @@ void err_text(int code, char *buf, size_t len)
         snprintf(buf, len, "%s", s->text);
         return;
     }
-    const char *t = text_of_class(err_class(code));
+    struct err_ring *e = proc->obj ? proc->obj->err : NULL;
+    int i = e ? bare_find(code) : -1;
+    const char *t = i >= 0 && e->bare_text[i][0] ? e->bare_text[i] : text_of_class(err_class(code));
     snprintf(buf, len, "%s", t ? t : "unknown error code");
 }
 

@@ -119,6 +119,17 @@ static void take(struct errhandler *e)
     errhandler_ref(e);
 }
 
+/* err_give() writes what other threads read. */
+static int give(int code)
+{
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    code = err_give(code);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+    return code;
+}
+
 static int cxx_kind(const struct errhandler *e)
 {
     return e->holder == OBJ_FILE ? 1 : e->holder == OBJ_WIN ? 2 : 0;
@@ -130,6 +141,7 @@ int errhandler_run(struct errhandler *e, void *handle_ptr, const char *where, in
     if (!e || e == proc->obj->errhandler[ERRHANDLER_FATAL] ||
         e == proc->obj->errhandler[ERRHANDLER_ABORT])
         fatal(where, code, call);
+    code = give(code);
     if (e->fn) {
         refs(e, take); /* the handler may free itself */
         if (e->cxx)

@@ -32,6 +32,10 @@ struct errhandler *errhandler_find(int handle);
 struct errhandler *errhandler_ref(struct errhandler *e);
 void errhandler_drop(struct errhandler *e); /* NULL is legal */
 
+/* The code as the program gets it: MPIX_ERR_PROC_FAILED, PROC_FAILED_PENDING and REVOKED bare.
+ * Programs compare them by == with what a call returns, and with the error of a status. The text of
+ * the last one given out is from then on that of the bare class. In err.c. */
+int err_give(int code);
 /* Run the handler for `code` that happened in `call` on an object; `where` names the object for the
  * message of MPI_ERRORS_ARE_FATAL, e.g. "MPI_COMM_WORLD".  Returns the code for the caller.
  * handle_ptr points to the MPI handle that a user handler gets.  Runs user code: hold no lock that

@@ -100,6 +100,7 @@ program attributes
 
     bytes = 9
     call MPI_Grequest_start(query, free_it, cancel_it, bytes, request, ierr)
+    bytes = -7 ! the functions get the value that was given
     call MPI_Cancel(request, ierr)
     call MPI_Grequest_complete(request, ierr)
     call MPI_Wait(request, status, ierr)

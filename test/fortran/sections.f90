@@ -16,6 +16,55 @@ contains
     end subroutine
 end module
 
+! The functions of a generalized request and of a data representation get the value of extra_state.
+module extra_states
+    use mpi_f08
+    use, intrinsic :: iso_c_binding
+    implicit none
+    integer(MPI_ADDRESS_KIND) :: seen(4) = -1
+contains
+    subroutine query(extra, status, ierr)
+        integer(MPI_ADDRESS_KIND) :: extra
+        type(MPI_Status) :: status
+        integer :: ierr
+        seen(1) = extra
+        call MPI_Status_set_elements(status, MPI_INTEGER, 0)
+        call MPI_Status_set_cancelled(status, .false.)
+        ierr = MPI_SUCCESS
+    end subroutine
+    subroutine release(extra, ierr)
+        integer(MPI_ADDRESS_KIND) :: extra
+        integer :: ierr
+        seen(2) = extra
+        ierr = MPI_SUCCESS
+    end subroutine
+    subroutine cancel(extra, complete, ierr)
+        integer(MPI_ADDRESS_KIND) :: extra
+        logical :: complete
+        integer :: ierr
+        seen(3) = extra
+        ierr = MPI_SUCCESS
+    end subroutine
+    subroutine extent_of(kind, extent, extra, ierr)
+        type(MPI_Datatype) :: kind
+        integer(MPI_ADDRESS_KIND) :: extent, extra
+        integer :: ierr
+        seen(4) = extra
+        extent = 4
+        ierr = MPI_SUCCESS
+    end subroutine
+    ! The variable is used for something else when the functions are called.
+    subroutine begin(request, extra)
+        type(MPI_Request) :: request
+        integer(MPI_ADDRESS_KIND) :: extra
+        extra = 42
+        call MPI_Grequest_start(query, release, cancel, extra, request)
+        call MPI_Register_datarep('sections', MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, &
+            extent_of, extra)
+        extra = -5
+    end subroutine
+end module
+
 ! The profiler: the standard's name is ours, the program's sections come as they are.
 subroutine mpi_recv_f08ts(buf, count, datatype, source, tag, comm, status, ierror)
     use mpi_f08, unused => mpi_recv_f08ts
@@ -34,6 +83,7 @@ end subroutine
 
 program sections
     use operations
+    use extra_states
     implicit none
     type pair
         integer :: number
@@ -58,6 +108,7 @@ program sections
     call windows()
     call large_counts()
     call texts()
+    call extra_state()
     call errors()
     call profiled()
     print '(a)', 'sections good'
@@ -262,6 +313,30 @@ contains
         call MPI_Info_get(info, 'none', 8, value, flag)
         call check(.not. flag .and. value == 'value', 'a key that is not there')
         call MPI_Info_free(info)
+    end subroutine
+
+    subroutine extra_state()
+        type(MPI_Request) :: request
+        type(MPI_File) :: file
+        integer(MPI_ADDRESS_KIND) :: extra, extent
+        character(len=64) :: name
+        call begin(request, extra)
+        call MPI_Cancel(request)
+        call MPI_Grequest_complete(request)
+        call MPI_Wait(request, MPI_STATUS_IGNORE)
+        call check(all(seen(1:3) == 42), 'extra_state of a generalized request')
+        call MPI_Grequest_start(query, release, cancel, 43_MPI_ADDRESS_KIND, request)
+        call MPI_Grequest_complete(request)
+        call MPI_Wait(request, MPI_STATUS_IGNORE)
+        call check(seen(2) == 43, 'extra_state is an expression')
+        write(name, '(a,i0)') 'sections.', rank
+        call MPI_File_open(MPI_COMM_SELF, trim(name), MPI_MODE_CREATE + MPI_MODE_RDWR &
+            + MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, file)
+        call MPI_File_set_view(file, 0_MPI_OFFSET_KIND, MPI_INTEGER, MPI_INTEGER, 'sections', &
+            MPI_INFO_NULL)
+        call MPI_File_get_type_extent(file, MPI_INTEGER, extent)
+        call check(seen(4) == 42 .and. extent == 4, 'extra_state of a data representation')
+        call MPI_File_close(file)
     end subroutine
 
     ! A handler that is called, and a section where none can be.

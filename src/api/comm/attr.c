@@ -16,6 +16,7 @@ struct holder {
     enum obj_kind kind;
     int handle;
     struct attr_list *attrs;
+    int of_session; /* a communicator of the Sessions Model */
 };
 
 static int find_comm(int h, struct holder *out)
@@ -23,7 +24,7 @@ static int find_comm(int h, struct holder *out)
     struct comm *c;
     int err = api_comm_local(h, &c);
     if (!err)
-        *out = (struct holder){OBJ_COMM, h, &c->attrs};
+        *out = (struct holder){OBJ_COMM, h, &c->attrs, c->session != NULL};
     return err;
 }
 
@@ -32,7 +33,7 @@ static int find_type(int h, struct holder *out)
     struct dt_type *t;
     int err = api_type(h, &t);
     if (!err)
-        *out = (struct holder){OBJ_TYPE, h, &t->attrs};
+        *out = (struct holder){OBJ_TYPE, h, &t->attrs, 0};
     return err;
 }
 
@@ -59,17 +60,24 @@ void api_attrs_init(struct api_attrs *a)
 }
 
 /* A predefined keyval of communicators: *value to stable memory, NULL where the attribute is not
- * set. */
-static int comm_builtin(int keyval, void **value)
+ * set. What describes the world is no attribute of a session's communicator (MPI-4.1 9.1.2). */
+static int comm_builtin(int keyval, int of_session, void **value)
 {
     struct api_attrs *a = &proc->api->attrs;
     switch (keyval) {
     case MPI_TAG_UB: *value = &a->tag_ub; return 1;
+    case MPI_LASTUSEDCODE: *value = err_last_used(); return 1;
+    }
+    if (of_session) {
+        *value = NULL;
+        return keyval == MPI_HOST || keyval == MPI_IO || keyval == MPI_WTIME_IS_GLOBAL ||
+               keyval == MPI_UNIVERSE_SIZE || keyval == MPI_APPNUM;
+    }
+    switch (keyval) {
     case MPI_HOST: *value = &a->host; return 1;
     case MPI_IO: *value = &a->io; return 1;
     case MPI_WTIME_IS_GLOBAL: *value = &a->wtime_is_global; return 1;
     case MPI_UNIVERSE_SIZE: *value = a->universe_size > 0 ? &a->universe_size : NULL; return 1;
-    case MPI_LASTUSEDCODE: *value = err_last_used(); return 1;
     case MPI_APPNUM: *value = a->appnum >= 0 ? &a->appnum : NULL; return 1;
     }
     return 0;
@@ -87,7 +95,7 @@ static int get_builtin(const struct holder *h, int keyval, void *value, int *fla
     void *v = NULL;
     if (form != ATTR_POINTER && keyval % 2 == 0)
         keyval--;
-    if (h->kind != OBJ_COMM || !comm_builtin(keyval, &v))
+    if (h->kind != OBJ_COMM || !comm_builtin(keyval, h->of_session, &v))
         return err_make(MPI_ERR_KEYVAL, "%s: predefined keyval %#x is not for this kind of object",
                         proc->call, (unsigned)keyval);
     *flag = v != NULL;

@@ -245,7 +245,7 @@ static int idup(const char *call, const void *site, MPI_Comm comm, int with_info
         err = request_publish(r, request);
     if (newcomm) /* whether it has its id already is a matter of time: no check_made() */
         *newcomm = !err && n ? n->obj.handle : MPI_COMM_NULL;
-    return api_exit(newcomm ? comm : MPI_COMM_NULL, err);
+    return api_exit_begun(newcomm ? comm : MPI_COMM_NULL, err, request);
 }
 
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)

@@ -208,12 +208,8 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
     api_enter("MPI_Errhandler_free");
     struct errhandler *e = NULL;
     int err = api_pointer(errhandler, "errhandler");
-    if (!err && !(e = errhandler_find(*errhandler)))
-        err = err_make(MPI_ERR_ARG,
-                       *errhandler == MPI_ERRHANDLER_NULL
-                           ? "MPI_Errhandler_free: error handler is MPI_ERRHANDLER_NULL"
-                           : "MPI_Errhandler_free: error handler %#x does not exist",
-                       (unsigned)*errhandler);
+    if (!err)
+        err = api_errhandler_any(*errhandler, &e);
     if (!err) {
         errhandler_drop(e);
         *errhandler = MPI_ERRHANDLER_NULL;

@@ -84,6 +84,8 @@ int PMPIX_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_fre
                          MPIX_Grequest_poll_function *poll_fn, MPIX_Grequest_wait_function *wait_fn,
                          void *extra_state, MPI_Request *request)
 {
+    if (request)
+        *request = MPI_REQUEST_NULL;
     return no_polling("MPIX_Grequest_start");
 }
 API_ALIAS(MPIX_Grequest_start);
@@ -102,6 +104,8 @@ API_ALIAS(MPIX_Grequest_class_create);
 int PMPIX_Grequest_class_allocate(MPIX_Grequest_class greq_class, void *extra_state,
                                   MPI_Request *request)
 {
+    if (request)
+        *request = MPI_REQUEST_NULL;
     return no_polling("MPIX_Grequest_class_allocate");
 }
 API_ALIAS(MPIX_Grequest_class_allocate);

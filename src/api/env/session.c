@@ -494,6 +494,8 @@ int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
     int err = session_arg(session, &s);
     if (!err)
         err = buffer_iflush(&s->share->buffer, request);
+    if (err && request)
+        *request = MPI_REQUEST_NULL;
     return leave(s, err, "MPI_Session_iflush_buffer");
 }
 API_ALIAS(MPI_Session_iflush_buffer);

@@ -88,7 +88,7 @@ API_ALIAS(MPI_Buffer_flush);
 int PMPI_Buffer_iflush(MPI_Request *request)
 {
     api_enter("MPI_Buffer_iflush");
-    return api_exit(MPI_COMM_NULL, buffer_iflush(NULL, request));
+    return api_exit_begun(MPI_COMM_NULL, buffer_iflush(NULL, request), request);
 }
 API_ALIAS(MPI_Buffer_iflush);
 
@@ -144,6 +144,6 @@ int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
     api_enter("MPI_Comm_iflush_buffer");
     struct comm *c;
     int err = api_comm_local(comm, &c);
-    return api_exit(comm, err ? err : buffer_iflush(&c->buffer, request));
+    return api_exit_begun(comm, err ? err : buffer_iflush(&c->buffer, request), request);
 }
 API_ALIAS(MPI_Comm_iflush_buffer);

@@ -193,6 +193,11 @@ int PMPI_Request_free(MPI_Request *request)
     int err = one_arg(request, MPI_STATUS_IGNORE, &r);
     if (!err && !r)
         err = err_make(MPI_ERR_REQUEST, "MPI_Request_free: request is MPI_REQUEST_NULL");
+    if (!err && r->kind == REQUEST_PART && r->active && !r->done)
+        err = err_make(MPI_ERR_REQUEST,
+                       "MPI_Request_free: request %#x is a partitioned message that was started "
+                       "and is not complete",
+                       (unsigned)*request);
     if (!err) {
         request_release(r);
         *request = MPI_REQUEST_NULL;
@@ -381,7 +386,7 @@ static void take(struct set *s, int i, MPI_Request *requests, MPI_Status *status
             statuses[before].MPI_ERROR = MPI_SUCCESS;
     }
     if (o->first && st != MPI_STATUS_IGNORE)
-        st->MPI_ERROR = err;
+        st->MPI_ERROR = err_give(err);
 }
 
 static int finish_all(struct set *s, MPI_Request *requests, MPI_Status *statuses,

@@ -11,7 +11,8 @@ struct general {
     MPI_Grequest_free_function *free;
     MPI_Grequest_cancel_function *cancel;
     void *extra;
-    int fortran; /* the functions return their error in a last argument */
+    int fortran;    /* the functions return their error in a last argument */
+    MPI_Aint value; /* fortran: of the argument extra_state; the functions get its address */
 };
 
 typedef void fortran_query(void *extra, MPI_Status *st, MPI_Fint *err);
@@ -80,7 +81,7 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_fu
         if (err)
             free(g);
     }
-    return api_exit(MPI_COMM_NULL, err);
+    return api_exit_begun(MPI_COMM_NULL, err, request);
 }
 API_ALIAS(MPI_Grequest_start);
 
@@ -103,11 +104,21 @@ int PMPI_Grequest_complete(MPI_Request request)
 }
 API_ALIAS(MPI_Grequest_complete);
 
+/* The address of extra_state came from Fortran. The variable may go when MPI_Grequest_start, which
+ * calls this, returns. */
+static void from_fortran(struct general *g)
+{
+    g->fortran = 1;
+    if (g->extra)
+        g->value = *(MPI_Aint *)g->extra;
+    g->extra = &g->value;
+}
+
 void MPII_Grequest_set_lang_f77(MPI_Request request)
 {
     api_enter("MPII_Grequest_set_lang_f77");
     struct request *r = obj_find(OBJ_REQUEST, request);
     if (r && r->kind == REQUEST_GENERAL)
-        ((struct general *)r)->fortran = 1;
+        from_fortran((struct general *)r);
     api_unlock();
 }

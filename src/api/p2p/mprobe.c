@@ -129,7 +129,7 @@ static int imrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatyp
             race_watch_recv(r);
         *message = MPI_MESSAGE_NULL;
     }
-    return api_exit(comm, err);
+    return api_exit_begun(comm, err, request);
 }
 
 int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,

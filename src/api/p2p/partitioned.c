@@ -35,7 +35,7 @@ static int part_init(const char *call, void *buf, int partitions, MPI_Count coun
         err = api_buffer(buf, all, t);
     if (!err)
         err = part_make(buf, partitions, count, t, peer, tag, c, is_send, request);
-    return api_exit(comm, err);
+    return api_exit_begun(comm, err, request);
 }
 
 int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype type, int dest,

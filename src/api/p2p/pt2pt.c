@@ -35,11 +35,7 @@ static inline __attribute__((always_inline)) void enter_send(const char *call, i
 /* r is the address where a call with the same arguments leaves the request: only read here. */
 static int publish(int err, struct request *const *r, MPI_Request *out)
 {
-    if (err) {
-        *out = MPI_REQUEST_NULL;
-        return err;
-    }
-    return request_publish(*r, out);
+    return err ? err : request_publish(*r, out);
 }
 
 static inline __attribute__((always_inline)) int send_call(const char *call, const void *buf,
@@ -66,7 +62,7 @@ static BARE int isend_call(const char *call, const void *buf, MPI_Count count, M
         err = send_args(&e, buf, count, type, dest, tag, comm);
     if (!err)
         err = publish(p2p_isend(buf, count, e.t, dest, tag, e.c, mode, &r), &r, request);
-    return api_exit(comm, err);
+    return api_exit_begun(comm, err, request);
 }
 
 static int send_init_call(const char *call, const void *buf, MPI_Count count, MPI_Datatype type,
@@ -82,7 +78,7 @@ static int send_init_call(const char *call, const void *buf, MPI_Count count, MP
         err = publish(p2p_send_init(buf, count, e.t, dest, tag, e.c, mode, &r), &r, request);
     if (!err && proc->race)
         race_watch_send_init(r, e.c, dest);
-    return api_exit(comm, err);
+    return api_exit_begun(comm, err, request);
 }
 
 /* For the checker of collective calls. */
@@ -152,7 +148,7 @@ static inline __attribute__((always_inline)) int irecv_body(void *buf,
         err = publish(p2p_irecv(buf, count, e.t, source, tag, e.c, 0, &r), &r, request);
     if (watch && !err && proc->race)
         race_watch_recv(r);
-    return api_exit(comm, err);
+    return api_exit_begun(comm, err, request);
 }
 
 static __attribute__((cold, noinline)) int irecv_watched(const char *call, void *buf,
@@ -186,7 +182,7 @@ static int recv_init_call(const char *call, void *buf, MPI_Count count, MPI_Data
         err = publish(p2p_recv_init(buf, count, e.t, source, tag, e.c, 0, &r), &r, request);
     if (!err && proc->race)
         race_watch_recv(r);
-    return api_exit(comm, err);
+    return api_exit_begun(comm, err, request);
 }
 
 BARE int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
@@ -456,7 +452,7 @@ static int isendrecv_call(const char *call, struct exchange x, MPI_Request *requ
                       &r, request);
     if (proc->race && !err)
         race_watch_recv(r);
-    return api_exit(x.comm, err);
+    return api_exit_begun(x.comm, err, request);
 }
 
 /* The outgoing data are packed aside, so that the buffer can be received into. */
@@ -505,7 +501,7 @@ static int ireplace_call(const char *call, void *buf, MPI_Count count, MPI_Datat
             &r, request);
     if (proc->race && !err)
         race_watch_recv(r);
-    return api_exit(comm, err);
+    return api_exit_begun(comm, err, request);
 }
 
 /* The arguments of the calls below, which name them alike. */

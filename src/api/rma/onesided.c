@@ -109,6 +109,14 @@ static SLOW int run_apart(struct rma_win *w, const struct rma_args *a, MPI_Reque
     return err;
 }
 
+/* A call that makes a request leaves MPI_REQUEST_NULL: see api_exit_begun(). */
+static SLOW int refused(MPI_Win win, int err, MPI_Request *req)
+{
+    if (req)
+        *req = MPI_REQUEST_NULL;
+    return api_exit_win(win, err);
+}
+
 int onesided_run(MPI_Win win, struct rma_args *a, MPI_Request *req, int err, const void *site)
 {
     struct rma_win *w;
@@ -118,5 +126,5 @@ int onesided_run(MPI_Win win, struct rma_args *a, MPI_Request *req, int err, con
         err = run_apart(w, a, req, site);
     else if (!err)
         err = rma_op_begin(w, a, req);
-    return api_exit_win(win, err);
+    return UNLIKELY(err) ? refused(win, err, req) : api_exit_win(win, MPI_SUCCESS);
 }

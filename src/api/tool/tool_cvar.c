@@ -161,6 +161,10 @@ int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
     const struct cvar_info *c = &cvar_table[handle->index];
     if (!cvar_writable(c))
         return tool_exit(MPI_T_ERR_CVAR_SET_NEVER);
+    if (c->kind == CVAR_BOOL) { /* on: any number but 0; what was written is read back */
+        *(int64_t *)c->value = *(const int *)buf;
+        return tool_exit(MPI_SUCCESS);
+    }
     /* Set as text, so that the range check is the same as for the environment. */
     MPI_Datatype type = cvar_type(c);
     if (type == MPI_CHAR)

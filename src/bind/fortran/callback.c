@@ -79,7 +79,7 @@ void fort_file_handler(MPI_Errhandler handler)
 
 struct datarep {
     fort_function *read, *write, *extent;
-    MPI_Aint *extra;
+    MPI_Aint extra; /* the value: the program's variable may be gone */
 };
 
 typedef void fort_convert(void *user, MPI_Fint *type, void *count, void *file, MPI_Offset *at,
@@ -99,7 +99,7 @@ int datarep_is_null(fort_function *f)
 }
 
 struct datarep *datarep_make(fort_function *read, fort_function *write, fort_function *extent,
-                             MPI_Aint *extra)
+                             MPI_Aint extra)
 {
     struct datarep *d = malloc(sizeof *d);
     if (d)
@@ -108,10 +108,10 @@ struct datarep *datarep_make(fort_function *read, fort_function *write, fort_fun
 }
 
 static int convert(fort_function *f, void *user, MPI_Datatype t, void *n, void *file, MPI_Offset at,
-                   const struct datarep *d)
+                   struct datarep *d)
 {
     MPI_Fint ierr = 0;
-    ((fort_convert *)f)(user, &t, n, file, &at, d->extra, &ierr);
+    ((fort_convert *)f)(user, &t, n, file, &at, &d->extra, &ierr);
     return ierr;
 }
 
@@ -137,8 +137,8 @@ int datarep_write_c(void *user, MPI_Datatype t, MPI_Count n, void *file, MPI_Off
 
 int datarep_extent(MPI_Datatype t, MPI_Aint *extent, void *extra)
 {
-    const struct datarep *d = extra;
+    struct datarep *d = extra;
     MPI_Fint ierr = 0;
-    ((fort_extent *)d->extent)(&t, extent, d->extra, &ierr);
+    ((fort_extent *)d->extent)(&t, extent, &d->extra, &ierr);
     return ierr;
 }

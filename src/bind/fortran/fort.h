@@ -176,7 +176,7 @@ void fort_keyval(int keyval, int is_old);
 void fort_file_handler(MPI_Errhandler handler);
 /* A data representation lasts to the end: what this returns is not freed. */
 struct datarep *datarep_make(fort_function *read, fort_function *write, fort_function *extent,
-                             MPI_Aint *extra);
+                             MPI_Aint extra);
 int datarep_is_null(fort_function *f);
 int datarep_read(void *user, MPI_Datatype t, int n, void *file, MPI_Offset at, void *extra);
 int datarep_write(void *user, MPI_Datatype t, int n, void *file, MPI_Offset at, void *extra);

@@ -312,7 +312,6 @@ sub dummy {
         (my $iface = $t) =~ s/ \*$//;
         return $f08 ? "procedure($iface) :: $v" : "external :: $v";
     }
-    return "integer(8), intent(inout) :: $v" if $v eq 'extra_state' && $f->{name} =~ /Greq/;
     return "integer(8), intent(in) :: $v" if $v eq 'extra_state' || $f->{name} =~ /set_attr/
         && $v eq 'attribute_val';
     return "integer(8), intent(out) :: $v" if $v eq 'attribute_val';

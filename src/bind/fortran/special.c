@@ -334,7 +334,7 @@ FORT_BOTH(_register_datarep, _REGISTER_DATAREP, (char *name, fort_function *read
                                                  size_t len_name))
 {
     char *c_name = string_in(name, len_name);
-    struct datarep *d = datarep_make(read, write, extent, extra);
+    struct datarep *d = datarep_make(read, write, extent, *extra);
     int rc = MPI_ERR_NO_MEM;
     if (c_name && d)
         rc = CALL(MPI_Register_datarep)(c_name, datarep_is_null(read) ? NULL : datarep_read,
@@ -351,7 +351,7 @@ FORT08(_register_datarep_c_f08, (char *name, fort_function *read, fort_function 
                                  size_t len_name))
 {
     char *c_name = string_in(name, len_name);
-    struct datarep *d = datarep_make(read, write, extent, extra);
+    struct datarep *d = datarep_make(read, write, extent, *extra);
     int rc = MPI_ERR_NO_MEM;
     if (c_name && d)
         rc = CALL(MPI_Register_datarep_c)(c_name, datarep_is_null(read) ? NULL : datarep_read_c,

@@ -134,6 +134,37 @@ static void predefined(void)
     MPI_Comm_free(&d);
 }
 
+/* What describes the world is no attribute of a communicator of the Sessions Model. */
+static void of_a_session(void)
+{
+    static const int not_there[] = {MPI_HOST, MPI_IO, MPI_WTIME_IS_GLOBAL, MPI_UNIVERSE_SIZE,
+                                    MPI_APPNUM};
+    MPI_Session s;
+    MPI_Group g;
+    MPI_Comm c, d;
+    int *value, flag;
+    size_t i;
+
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &s);
+    MPI_Group_from_session_pset(s, "mpi://WORLD", &g);
+    MPI_Comm_create_from_group(g, "attributes", MPI_INFO_NULL, MPI_ERRORS_RETURN, &c);
+    MPI_Comm_dup(c, &d);
+    CHECK_EQ(MPI_Comm_get_attr(c, MPI_TAG_UB, &value, &flag), MPI_SUCCESS);
+    CHECK(flag && *value >= 32767);
+    for (i = 0; i < sizeof not_there / sizeof *not_there; i++) {
+        flag = 1;
+        CHECK_EQ(MPI_Comm_get_attr(c, not_there[i], &value, &flag), MPI_SUCCESS);
+        MUST(!flag, "a session's communicator has the attribute %#x", (unsigned)not_there[i]);
+        flag = 1;
+        CHECK_EQ(MPI_Comm_get_attr(d, not_there[i], &value, &flag), MPI_SUCCESS);
+        MUST(!flag, "its duplicate has the attribute %#x", (unsigned)not_there[i]);
+    }
+    MPI_Comm_free(&d);
+    MPI_Comm_free(&c);
+    MPI_Group_free(&g);
+    MPI_Session_finalize(&s);
+}
+
 static void types_and_windows(void)
 {
     int key, flag, *unit, *model, *flavour, mem[4];
@@ -183,6 +214,7 @@ int main(int argc, char **argv)
     mt_init(&argc, &argv);
     comms();
     predefined();
+    of_a_session();
     types_and_windows();
     return mt_finish();
 }

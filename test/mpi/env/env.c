@@ -90,6 +90,22 @@ static void misc(void)
     CHECK_EQ(MPI_Aint_diff(x, y), 20);
 }
 
+/* A switch is an integer that is on if it is not 0: it keeps what was written. */
+static void a_switch(void)
+{
+    MPI_T_cvar_handle h;
+    int i, n, old = -1, in = 123, out = 0;
+
+    CHECK_EQ(MPI_T_cvar_get_index("MPIR_CVAR_RMA_STRICT_NO_LOCKS", &i), MPI_SUCCESS);
+    CHECK_EQ(MPI_T_cvar_handle_alloc(i, NULL, &h, &n), MPI_SUCCESS);
+    CHECK_EQ(MPI_T_cvar_read(h, &old), MPI_SUCCESS);
+    CHECK_EQ(MPI_T_cvar_write(h, &in), MPI_SUCCESS);
+    CHECK_EQ(MPI_T_cvar_read(h, &out), MPI_SUCCESS);
+    CHECK_EQ(out, in);
+    CHECK_EQ(MPI_T_cvar_write(h, &old), MPI_SUCCESS);
+    MPI_T_cvar_handle_free(&h);
+}
+
 static void tool(void)
 {
     int provided, n, i, found = 0, verb, bind, scope, nl, dl, count, value = -1;
@@ -119,6 +135,7 @@ static void tool(void)
           MPI_SUCCESS);
     CHECK_EQ(MPI_T_pvar_get_num(&n), MPI_SUCCESS);
     CHECK(n > 0);
+    a_switch();
     MPI_T_finalize();
 }
 

@@ -2,12 +2,12 @@
  * handler, with a text that is not empty. The library goes on working. */
 #include "../mt.h"
 
-static int handled;
+static int handled, handled_code;
 static MPI_Comm handled_comm;
 
 static void handler(MPI_Comm *c, int *err, ...)
 {
-    (void)err;
+    handled_code = *err;
     handled++;
     handled_comm = *c;
 }
@@ -111,6 +111,79 @@ static void pointers(void)
     BAD(MPI_Neighbor_allgatherv(v, 1, MPI_INT, v, NULL, both, MPI_INT, ring), MPI_ERR_ARG);
     BAD(MPI_Neighbor_alltoallw(v, NULL, aboth, NULL, v, NULL, aboth, NULL, ring), MPI_ERR_ARG);
     MPI_Comm_free(&ring);
+}
+
+/* A call that fails leaves the null request, which a program may wait for. */
+static void no_request(int err, int cls, MPI_Request *r, const char *what)
+{
+    MUST(mt_class(err) == cls, "%s: class %d, expected %d", what, mt_class(err), cls);
+    MUST(*r == MPI_REQUEST_NULL, "%s: the request is %#x", what, (unsigned)*r);
+    *r = (MPI_Request)0x1234;
+}
+#define NONE(call, cls) no_request((call), (cls), &r, #call)
+
+static void requests(void)
+{
+    MPI_Request r = (MPI_Request)0x1234;
+    MPI_Comm w = MPI_COMM_WORLD, none = MPI_COMM_NULL, dup;
+    MPI_Message m = MPI_MESSAGE_NULL;
+    MPI_Win win;
+    int v = 0, far = mt_size + 1;
+
+    NONE(MPI_Isend(&v, 1, MPI_INT, far, 0, w, &r), MPI_ERR_RANK);
+    NONE(MPI_Ibsend(&v, 1, MPI_INT, 0, -1, w, &r), MPI_ERR_TAG);
+    NONE(MPI_Issend(&v, -1, MPI_INT, 0, 0, w, &r), MPI_ERR_COUNT);
+    NONE(MPI_Irsend(NULL, 1, MPI_INT, 0, 0, w, &r), MPI_ERR_BUFFER);
+    NONE(MPI_Irecv(&v, 1, MPI_INT, 0, 0, none, &r), MPI_ERR_COMM);
+    NONE(MPI_Send_init(&v, 1, MPI_DATATYPE_NULL, 0, 0, w, &r), MPI_ERR_TYPE);
+    NONE(MPI_Recv_init(&v, 1, MPI_INT, far, 0, w, &r), MPI_ERR_RANK);
+    NONE(MPI_Isendrecv(&v, 1, MPI_INT, far, 0, &v, 1, MPI_INT, 0, 0, w, &r), MPI_ERR_RANK);
+    NONE(MPI_Isendrecv_replace(&v, 1, MPI_INT, 0, 0, far, 0, w, &r), MPI_ERR_RANK);
+    NONE(MPI_Imrecv(&v, 1, MPI_INT, &m, &r), MPI_ERR_REQUEST);
+    NONE(MPI_Psend_init(&v, 1, 1, MPI_INT, far, 0, w, MPI_INFO_NULL, &r), MPI_ERR_RANK);
+    NONE(MPI_Precv_init(&v, 1, 1, MPI_INT, far, 0, w, MPI_INFO_NULL, &r), MPI_ERR_RANK);
+    NONE(MPI_Ibcast(&v, 1, MPI_INT, far, w, &r), MPI_ERR_ROOT);
+    NONE(MPI_Bcast_init(&v, 1, MPI_INT, far, w, MPI_INFO_NULL, &r), MPI_ERR_ROOT);
+    NONE(MPI_Comm_idup(none, &dup, &r), MPI_ERR_COMM);
+    NONE(MPI_Comm_iflush_buffer(none, &r), MPI_ERR_COMM);
+    NONE(MPI_Session_iflush_buffer(MPI_SESSION_NULL, &r), MPI_ERR_SESSION);
+    MPI_Win_create(&v, sizeof v, 1, MPI_INFO_NULL, w, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Win_lock_all(0, win);
+    NONE(MPI_Rput(&v, 1, MPI_INT, far, 0, 1, MPI_INT, win, &r), MPI_ERR_RANK);
+    NONE(MPI_Rget(&v, -1, MPI_INT, 0, 0, 1, MPI_INT, win, &r), MPI_ERR_COUNT);
+    NONE(MPI_Raccumulate(&v, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_OP_NULL, win, &r), MPI_ERR_OP);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+}
+
+/* Programs compare the classes of failures by ==. The text stays, for MPI_Error_string. */
+static void bare_classes(void)
+{
+    MPI_Comm c, d;
+    MPI_Request r = (MPI_Request)0x1234;
+    MPI_Errhandler h;
+    int v = 0;
+
+    MPI_Comm_dup(MPI_COMM_SELF, &c);
+    MPI_Comm_dup(MPI_COMM_SELF, &d);
+    MPI_Comm_create_errhandler(handler, &h);
+    MPI_Comm_set_errhandler(d, h);
+    CHECK_EQ(MPIX_Comm_revoke(c), MPI_SUCCESS);
+    CHECK_EQ(MPIX_Comm_revoke(d), MPI_SUCCESS);
+    CHECK_EQ(MPI_Barrier(c), MPIX_ERR_REVOKED);
+    says(MPIX_ERR_REVOKED, "MPI_Barrier: ", "the bare class");
+    NONE(MPI_Isend(&v, 1, MPI_INT, 0, 0, c, &r), MPIX_ERR_REVOKED);
+    CHECK_EQ(MPI_Isend(&v, 1, MPI_INT, 0, 0, c, &r), MPIX_ERR_REVOKED);
+    says(MPIX_ERR_REVOKED, "MPI_Isend: communicator ", "the bare class, later");
+    handled_code = 0;
+    CHECK_EQ(MPI_Barrier(d), MPIX_ERR_REVOKED);
+    CHECK_EQ(handled_code, MPIX_ERR_REVOKED);
+    CHECK(mt_class(MPI_Send(&v, -1, MPI_INT, 0, 0, MPI_COMM_WORLD)) == MPI_ERR_COUNT);
+    says(MPIX_ERR_REVOKED, "MPI_Barrier: ", "the bare class, after another error");
+    MPI_Errhandler_free(&h);
+    MPI_Comm_free(&c);
+    MPI_Comm_free(&d);
 }
 
 static void pt2pt(void)
@@ -280,6 +353,11 @@ static void handlers(void)
     CHECK(strcmp(s, "our own error") == 0);
     for (code = 1; code < MPI_ERR_LASTCODE && code < 50; code++)
         text(code, "a class");
+    BAD(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRHANDLER_NULL), MPI_ERR_ARG);
+    BAD(MPI_Errhandler_free(&h), MPI_ERR_ARG);
+    h = (MPI_Errhandler)0x1234;
+    BAD(MPI_Comm_set_errhandler(MPI_COMM_SELF, h), MPI_ERR_ERRHANDLER);
+    BAD(MPI_Errhandler_free(&h), MPI_ERR_ERRHANDLER);
 }
 
 /* The library still works. */
@@ -301,6 +379,8 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     pt2pt();
+    requests();
+    bare_classes();
     alive();
     collectives();
     alive();

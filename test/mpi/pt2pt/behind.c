@@ -15,6 +15,7 @@ static void failed_as(int cls, int err, const char *what)
     MPI_Error_class(err, &c);
     MPI_Error_string(err, text, &len);
     MUST(c == cls && strstr(text, "process 3"), "%s: class %d: %s", what, c, text);
+    MUST(c == MPI_ERR_IN_STATUS || err == cls, "%s: %d is not the bare class", what, err);
 }
 
 static void failed(int err, const char *what)
@@ -193,6 +194,7 @@ static void before_held(MPI_Request any)
     CHECK(at[0] == 0 && r[0] == any);
     failed_as(MPI_ERR_IN_STATUS, MPI_Waitsome(2, r, &n, at, st), "a wait for some of one");
     CHECK(n == 1 && at[0] == 0 && r[0] == any);
+    CHECK_EQ(st[0].MPI_ERROR, MPIX_ERR_PROC_FAILED_PENDING); /* bare, too */
 }
 
 /* Each form of a receive from any, and of one from the dead rank. */

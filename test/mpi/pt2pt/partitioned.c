@@ -96,6 +96,9 @@ static void wrong_arguments(void)
     CHECK_EQ(class_of(MPI_Parrived(r, 0, &flag)), MPI_ERR_REQUEST); /* a send */
     CHECK_EQ(MPI_Pready(0, r), MPI_SUCCESS);
     CHECK_EQ(class_of(MPI_Pready(0, r)), MPI_ERR_ARG); /* twice */
+    CHECK_EQ(class_of(MPI_Request_free(&r)), MPI_ERR_REQUEST); /* under way */
+    CHECK_EQ(class_of(MPI_Cancel(&r)), MPI_ERR_REQUEST);
+    CHECK(r != MPI_REQUEST_NULL);
     CHECK_EQ(MPI_Pready(1, r), MPI_SUCCESS);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
     MPI_Request_free(&r);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "obj/err.h"
+#include "obj/errhandler.h"
 
 static const char *text(int code)
 {
@@ -71,6 +72,33 @@ START_TEST(an_old_code_shows_its_class)
     ck_assert_int_gt(last, 0);
     ck_assert_int_lt(last, MPI_ERR_LASTCODE);
     ck_assert_str_eq(text(last), "x");
+}
+END_TEST
+
+START_TEST(given_bare)
+{
+    int a = err_make(MPIX_ERR_PROC_FAILED, "MPI_Recv: process %d died", 3),
+        b = err_make(MPIX_ERR_REVOKED, "MPI_Send: revoked"), c = err_make(MPI_ERR_RANK, "rank"),
+        user;
+    char class_text[MPI_MAX_ERROR_STRING];
+    snprintf(class_text, sizeof class_text, "%s", text(MPIX_ERR_PROC_FAILED));
+    ck_assert_int_ne(a, MPIX_ERR_PROC_FAILED);
+    ck_assert_int_eq(err_give(a), MPIX_ERR_PROC_FAILED);
+    ck_assert_int_eq(err_give(b), MPIX_ERR_REVOKED);
+    ck_assert_int_eq(err_give(c), c);
+    ck_assert_int_eq(err_give(MPI_SUCCESS), MPI_SUCCESS);
+    ck_assert_str_eq(text(MPIX_ERR_PROC_FAILED), "MPI_Recv: process 3 died");
+    ck_assert_str_eq(text(MPIX_ERR_REVOKED), "MPI_Send: revoked");
+    /* a bare class that comes again says what it said */
+    ck_assert_int_eq(err_give(MPIX_ERR_PROC_FAILED), MPIX_ERR_PROC_FAILED);
+    ck_assert_str_eq(text(MPIX_ERR_PROC_FAILED), "MPI_Recv: process 3 died");
+    for (int i = 0; i < ERR_SLOTS; i++)
+        err_make(MPI_ERR_RANK, "%d", i);
+    ck_assert_str_eq(text(MPIX_ERR_REVOKED), "MPI_Send: revoked"); /* kept beside the ring */
+    ck_assert_int_eq(err_give(a), MPIX_ERR_PROC_FAILED); /* its text is lost: no other's */
+    ck_assert_str_eq(text(MPIX_ERR_PROC_FAILED), class_text);
+    err_add_code(MPIX_ERR_PROC_FAILED, &user);
+    ck_assert_int_eq(err_give(user), user);
 }
 END_TEST
 
@@ -165,5 +193,5 @@ START_TEST(long_texts_are_cut)
 END_TEST
 
 OBJ_SUITE(err, codes_keep_class_and_text, a_call_is_named_once, an_old_code_shows_its_class,
-          told_again, every_class_has_a_text, classes_of_users, errno_has_a_class,
+          told_again, given_bare, every_class_has_a_text, classes_of_users, errno_has_a_class,
           long_texts_are_cut)
