@@ -113,6 +113,12 @@ static int w_form(enum coll_call call)
     return call == COLL_ALLTOALLW || call == COLL_NEIGHBOR_ALLTOALLW;
 }
 
+/* A neighbourhood without n neighbours to send to (or receive from): that buffer may be null. */
+static int is_unused(const struct coll_args *a, int n)
+{
+    return is_neighbor(a->call) && n == 0;
+}
+
 static int check_send(struct collcall *x)
 {
     struct coll_args *a = &x->a;
@@ -133,7 +139,7 @@ static int check_send(struct collcall *x)
         err = check_vector(a->scounts, a->sdispls, n, SEND);
     else if (!err)
         err = api_count(a->scount);
-    return err || vector ? err : api_buffer(a->sbuf, a->scount, a->stype);
+    return err || vector || is_unused(a, n) ? err : api_buffer(a->sbuf, a->scount, a->stype);
 }
 
 static int check_recv(struct collcall *x)
@@ -159,7 +165,7 @@ static int check_recv(struct collcall *x)
         err = check_vector(a->rcounts, a->rdispls, n, RECV);
     else if (!err)
         err = api_count(a->rcount);
-    return err || vector ? err : api_buffer(a->rbuf, a->rcount, a->rtype);
+    return err || vector || is_unused(a, n) ? err : api_buffer(a->rbuf, a->rcount, a->rtype);
 }
 
 static int alias_error(const struct collcall *x)
