@@ -268,6 +268,26 @@ API_ALIAS(MPI_Group_from_session_pset);
 
 /* --- communicators from groups ---------------------------------------------------------------- */
 
+/* Leave one of these calls: an error goes to the handler that was given to it, which has one
+ * reference; NULL: none was, that is valid. There is no communicator yet. */
+static int leave_given(struct errhandler *e, int err, const char *call)
+{
+    int none = MPI_COMM_NULL;
+    if (!err || !e) {
+        errhandler_drop(e);
+        return api_exit(MPI_COMM_NULL, err);
+    }
+    err_name(err, call);
+    api_unlock();
+    err = errhandler_run(e, &none, "a communicator that was to be made", err, call);
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    errhandler_drop(e);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+    return err;
+}
+
 static int text_arg(const char *text)
 {
     int err = api_pointer(text, "stringtag");
@@ -324,8 +344,7 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
         err = from_group(g, stringtag, 0, e, &n);
     if (newcomm)
         *newcomm = n ? n->obj.handle : MPI_COMM_NULL;
-    errhandler_drop(e);
-    return api_exit(MPI_COMM_NULL, err);
+    return leave_given(e, err, "MPI_Comm_create_from_group");
 }
 API_ALIAS(MPI_Comm_create_from_group);
 
@@ -375,8 +394,7 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
         comm_set_errhandler(n, e);
     if (newintercomm)
         *newintercomm = n ? n->obj.handle : MPI_COMM_NULL;
-    errhandler_drop(e);
-    return api_exit(MPI_COMM_NULL, err);
+    return leave_given(e, err, "MPI_Intercomm_create_from_groups");
 }
 API_ALIAS(MPI_Intercomm_create_from_groups);
 

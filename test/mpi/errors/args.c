@@ -282,6 +282,43 @@ static void handlers(void)
         text(code, "a class");
 }
 
+/* An error of these calls goes to the handler that is given to them. */
+static void from_groups(void)
+{
+    MPI_Errhandler h;
+    MPI_Group g;
+    MPI_Comm c = MPI_COMM_SELF;
+    static char too_long[5000];
+
+    MPI_Comm_create_errhandler(handler, &h);
+    MPI_Comm_group(MPI_COMM_SELF, &g);
+    handled = 0;
+    memset(too_long, 'a', sizeof too_long - 1);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    BAD(MPI_Comm_create_from_group(MPI_GROUP_NULL, "t", MPI_INFO_NULL, h, &c), MPI_ERR_GROUP);
+    CHECK(handled == 1 && handled_comm == MPI_COMM_NULL && c == MPI_COMM_NULL);
+    BAD(MPI_Comm_create_from_group(g, too_long, MPI_INFO_NULL, h, &c), MPI_ERR_ARG);
+    BAD(MPI_Comm_create_from_group(g, NULL, MPI_INFO_NULL, h, &c), MPI_ERR_ARG);
+    BAD(MPI_Comm_create_from_group(g, "t", MPI_INFO_NULL, h, NULL), MPI_ERR_ARG);
+    CHECK_EQ(handled, 4);
+    BAD(MPI_Intercomm_create_from_groups(g, 0, MPI_GROUP_NULL, 0, "t", MPI_INFO_NULL, h, &c),
+        MPI_ERR_GROUP);
+    BAD(MPI_Intercomm_create_from_groups(g, 0, g, 0, "t", MPI_INFO_NULL, h, &c), MPI_ERR_COMM);
+    CHECK_EQ(handled, 6);
+    BAD(MPI_Comm_create_from_group(MPI_GROUP_NULL, "t", MPI_INFO_NULL, MPI_ERRORS_RETURN, &c),
+        MPI_ERR_GROUP);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    BAD(MPI_Comm_create_from_group(g, "t", MPI_INFO_NULL, MPI_ERRHANDLER_NULL, &c),
+        MPI_ERR_ERRHANDLER);
+    CHECK_EQ(handled, 6);
+    CHECK_EQ(MPI_Comm_create_from_group(g, "t", MPI_INFO_NULL, h, &c), MPI_SUCCESS);
+    MPI_Errhandler_free(&h);
+    CHECK(MPI_Bcast(&handled, 1, MPI_INT, 7, c) != MPI_SUCCESS);
+    CHECK(handled == 7 && handled_comm == c);
+    MPI_Comm_free(&c);
+    MPI_Group_free(&g);
+}
+
 /* The library still works. */
 static void alive(void)
 {
@@ -308,6 +345,7 @@ int main(int argc, char **argv)
     comms_and_groups();
     info();
     handlers();
+    from_groups();
     found_later();
     pointers();
     alive();
