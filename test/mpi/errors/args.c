@@ -282,6 +282,29 @@ static void handlers(void)
         text(code, "a class");
 }
 
+/* A call without an object: MPI_COMM_SELF's handler; MPI_COMM_WORLD's as long as the program has
+ * set none there, which is how this program begins. */
+static void without_object(void)
+{
+    MPI_Errhandler h;
+    int n;
+
+    MPI_Comm_create_errhandler(handler, &h);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, h);
+    handled = 0;
+    BAD(MPI_Type_size(MPI_DATATYPE_NULL, &n), MPI_ERR_TYPE);
+    CHECK(handled == 1 && handled_comm == MPI_COMM_WORLD);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, h);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    BAD(MPI_Type_size(MPI_DATATYPE_NULL, &n), MPI_ERR_TYPE);
+    CHECK(handled == 2 && handled_comm == MPI_COMM_SELF);
+    BAD(MPI_Comm_size(MPI_COMM_NULL, &n), MPI_ERR_COMM);
+    CHECK(handled == 3 && handled_comm == MPI_COMM_SELF);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Errhandler_free(&h);
+}
+
 /* An error of these calls goes to the handler that is given to them. */
 static void from_groups(void)
 {
@@ -335,6 +358,7 @@ static void alive(void)
 int main(int argc, char **argv)
 {
     mt_init(&argc, &argv);
+    without_object();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     pt2pt();
