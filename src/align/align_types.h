@@ -35,12 +35,13 @@ enum {
 _Static_assert((int)CHECK_CALLS <= 1 << WHAT_FORM, "the call has its bits");
 
 /* The call names no bytes that are equal at all processes. */
-#define BYTES_NONE ((1ull << 40) - 1)
+#define BYTES_NONE ((1ull << 33) - 1)
+enum { TYPE_BIT = 33, PLACE_BIT = 40 }; /* of bytes_place */
 
 struct align_entry { /* 32 bytes */
     uint64_t site;  /* return address; in messages site_portable() of it */
-    /* 40 bits: of the part that the call names, as far as they fit; 24 bits, level 3: hash of the
-     * calls that lead there, 0: not known */
+    /* 33 bits: of the part that the call names, as far as they fit. 7 bits: its type (text.c). 24
+     * bits, level 3: hash of the calls that lead there, 0: not known */
     uint64_t bytes_place;
     uint32_t what;
     uint32_t hist;  /* of all calls up to this one, without types */
@@ -55,7 +56,7 @@ static inline uint64_t entry_bytes(const struct align_entry *e)
 }
 static inline uint32_t entry_place(const struct align_entry *e)
 {
-    return (uint32_t)(e->bytes_place >> 40);
+    return (uint32_t)(e->bytes_place >> PLACE_BIT);
 }
 
 struct align_call { /* what an entry is made of */
@@ -63,7 +64,7 @@ struct align_call { /* what an entry is made of */
     int between;    /* on an intercommunicator: root and bytes may differ */
     uint64_t bytes, signature;
     int soft;       /* packed data: bytes are compared, types not */
-    uint32_t pos, place;
+    uint32_t pos, place, type; /* as in an entry */
 };
 
 /* A call, as it goes into the history; its arguments, if it may be met again (repeat.h): of
@@ -75,7 +76,7 @@ struct align_repeat {
     const struct dt_op *op;
     const struct dt_type *type;
     MPI_Aint count;
-    uint64_t key, typed, bytes;
+    uint64_t key, typed, bytes; /* bytes: with the type, as in an entry */
     uint32_t what;
     uint8_t blocking, soft;
 };

@@ -5,6 +5,7 @@
 #include "align/align_types.h"
 #include "align/repeat.h"
 #include "dt/dt.h"
+#include "dt/make.h"
 #include "var/var.h"
 
 static int rooted(enum coll_call call)
@@ -53,6 +54,12 @@ static int is_packed(const struct dt_type *t)
     return t->basic ? t->basic->obj.handle == MPI_PACKED : t->obj.handle == MPI_PACKED;
 }
 
+/* The type of its elements, as an entry has it. */
+static uint32_t type_field(const struct dt_type *t)
+{
+    return t && t->basic ? (uint32_t)dt_predefined_index(t->basic) + 1 : 0;
+}
+
 /* How many of the counts are 0. */
 static int zeroes(struct coll_vec counts, int n)
 {
@@ -69,6 +76,7 @@ static __attribute__((noinline)) void gathered(const struct coll_args *a, struct
     if (!t || !t->size || zeroes(a->rcounts, a->comm->size) == a->comm->size)
         return;
     out->soft = is_packed(t);
+    out->type = type_field(t);
     out->signature = out->soft ? 0 : t->basic ? dt_sig_hash(t->basic, 1) : 1;
 }
 
@@ -77,6 +85,7 @@ static __attribute__((noinline)) void gathered(const struct coll_args *a, struct
 static __attribute__((noinline)) void scattered(const struct coll_args *a, struct align_call *out)
 {
     out->signature = dt_sig_hash(a->rtype, 1);
+    out->type = type_field(a->rtype);
     if (out->between || cvar.coll_check < CHECK_STRICT)
         return;
     uint64_t all = 0;
@@ -102,7 +111,8 @@ void history_elements(struct align_history *h, const struct coll_args *a)
     if (!t->basic || is_packed(t) || !with_each(a))
         return;
     struct align_entry *e = &h->ring[(h->calls - 1) & (h->room - 1)];
-    e->bytes_place = (dt_sig_hash(t->basic, 1) | 1) & BYTES_NONE;
+    e->bytes_place =
+        ((dt_sig_hash(t->basic, 1) | 1) & BYTES_NONE) | (uint64_t)type_field(t) << TYPE_BIT;
 }
 
 void digest_coll(const struct coll_args *a, enum check_form form, struct align_call *out)
@@ -123,6 +133,7 @@ void digest_coll(const struct coll_args *a, enum check_form form, struct align_c
     out->bytes = (uint64_t)n * (uint64_t)t->size;
     out->bytes = out->bytes < BYTES_NONE ? out->bytes : BYTES_NONE - 1;
     out->soft = is_packed(t);
+    out->type = type_field(t);
     out->signature = out->soft ? 0 : dt_sig_hash(t, (size_t)n);
 }
 
@@ -151,7 +162,8 @@ static struct align_repeat prepared(const struct align_call *c, const void *site
         what &= (1u << (what >> WHAT_ROOT == ROOT_NONE ? WHAT_ROOT : WHAT_OP)) - 1;
     uint64_t key = (uint64_t)what << 32 ^ c->bytes;
     return (struct align_repeat){.site = (uint64_t)(uintptr_t)site, .key = key,
-                                 .typed = history_mix(key, c->signature), .bytes = c->bytes,
+                                 .typed = history_mix(key, c->signature),
+                                 .bytes = c->bytes | (uint64_t)c->type << TYPE_BIT,
                                  .what = c->what, .soft = c->soft != 0,
                                  .blocking = (c->what >> WHAT_FORM & 3) == CHECK_BLOCKING};
 }

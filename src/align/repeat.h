@@ -23,7 +23,7 @@ static inline __attribute__((always_inline)) void history_put(struct align_histo
     h->blocking += r->blocking;
     h->calls++;
     e->site = r->site;
-    e->bytes_place = r->bytes | (uint64_t)place << 40;
+    e->bytes_place = r->bytes | (uint64_t)place << PLACE_BIT;
     e->what = r->what;
     e->hist = (uint32_t)(h->hist >> 16);
     e->types = (uint32_t)(h->types >> 16);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "align/align_types.h"
-#include "dt/dt.h"
+#include "dt/make.h"
 
 static const char *op_name(uint32_t op)
 {
@@ -85,22 +85,39 @@ static size_t name_text(const struct align_entry *e, char *buf, size_t len)
     return at;
 }
 
-void text_call(const struct align_entry *e, char *buf, size_t len)
+/* The entry has the index + 1 of the predefined type of all elements; 0: there is not one. */
+static const char *type_name(const struct align_entry *e)
+{
+    int type = (int)(e->bytes_place >> TYPE_BIT & ((1u << (PLACE_BIT - TYPE_BIT)) - 1));
+    const char *name = dt_predefined_name(type - 1);
+    return name ? name : "more than one type";
+}
+
+/* types: they are what differs. */
+static void call_text(const struct align_entry *e, int types, char *buf, size_t len)
 {
     uint32_t call = call_of(e);
-    char args[3][64];
+    char args[4][64];
     int n = 0;
     if (root_of(e) != ROOT_NONE && call < COLL_CALLS)
         root_text(root_of(e), args[n++], sizeof *args);
     if (op_of(e) && op_of(e) <= OP_PARTS)
         snprintf(args[n++], sizeof *args, "%s", op_name(op_of(e)));
     if (names_data(call) && entry_bytes(e) != BYTES_NONE)
-        snprintf(args[n++], sizeof *args, "%llu bytes", (unsigned long long)entry_bytes(e));
+        snprintf(args[n++], sizeof *args, "%llu bytes%s%s", (unsigned long long)entry_bytes(e),
+                 types ? " of " : "", types ? type_name(e) : "");
+    else if (types)
+        snprintf(args[n++], sizeof *args, "%s", type_name(e));
     size_t at = name_text(e, buf, len);
     for (int i = 0; i < n; i++)
         at = add(buf, len, add(buf, len, at, i ? ", " : "("), args[i]);
     if (n)
         add(buf, len, at, ")");
+}
+
+void text_call(const struct align_entry *e, char *buf, size_t len)
+{
+    call_text(e, 0, buf, len);
 }
 
 void text_ranks(const int *ranks, int n, char *buf, size_t len)
@@ -173,8 +190,8 @@ static int make_groups(const struct align_view *v, int n, uint32_t k, struct ali
     return groups;
 }
 
-/* In what the calls of the groups differ. */
-static void title(const struct alike *g, int groups, uint32_t k, char *buf, size_t len)
+/* In what the calls of the groups differ; 1: in the types alone. */
+static int title(const struct alike *g, int groups, uint32_t k, char *buf, size_t len)
 {
     const struct align_entry *first = NULL;
     int call = 0, root = 0, op = 0, bytes = 0, pos = 0, place = 0;
@@ -199,15 +216,15 @@ static void title(const struct alike *g, int groups, uint32_t k, char *buf, size
             snprintf(buf, len, "rank%s %s made %u call%s and %s %s", g[i].n > 1 ? "s" : "", ranks,
                      g[i].v->calls, g[i].v->calls == 1 ? "" : "s", g[i].n > 1 ? "are" : "is",
                      g[i].v->final == ALIGN_FREED ? "done with it" : "in MPI_Finalize");
-            return;
+            return 0;
         }
-    int same = first && !call && !root && !op && !bytes;
+    int same = first && !call && !root && !op && !bytes, types = 0;
     if (same && (pos || place))
         snprintf(buf, len, pos ? "order across communicators differs"
                                : "equal calls come from different places");
     else if (same && k > 1 && first == view_at(g[0].v, g[0].v->first))
         snprintf(buf, len, "collective calls differ before the last that are kept");
-    else if (same && !names_data(call_of(first)))
+    else if ((types = same) && !names_data(call_of(first)))
         snprintf(buf, len, "types differ");
     else if (same)
         snprintf(buf, len, "types differ (same %llu bytes)",
@@ -217,16 +234,17 @@ static void title(const struct alike *g, int groups, uint32_t k, char *buf, size
                                  : root ? "root differs"
                                  : op   ? fence ? "assertion differs" : "operation differs"
                                         : "counts differ");
+    return types;
 }
 
-static void group_line(const struct alike *g, uint32_t k,
+static void group_line(const struct alike *g, uint32_t k, int types,
                        void (*site)(uint64_t id, char *buf, size_t len), char *line, size_t len)
 {
     char ranks[80], call[96], at[80] = "";
     const struct align_entry *e = view_at(g->v, k);
     text_ranks(g->ranks, g->n, ranks, sizeof ranks);
     if (e) {
-        text_call(e, call, sizeof call);
+        call_text(e, types, call, sizeof call);
         site(e->site, at, sizeof at);
     } else {
         snprintf(call, sizeof call, "%s",
@@ -289,14 +307,14 @@ void text_verdict(const struct align_view *v, int n, uint32_t k, const char *nam
     }
     int groups = make_groups(v, n, k, g, ranks);
     char what[120];
-    title(g, groups, k, what, sizeof what);
+    int types = title(g, groups, k, what, sizeof what);
     snprintf(out->line[out->n++], TEXT_LINE, "%s on %s, call %u:", what, name, k);
     size_t at = add(out->brief, sizeof out->brief, 0, what);
     at = add(out->brief, sizeof out->brief, add(out->brief, sizeof out->brief, at, " on "), name);
     for (int i = 0; i < groups; i++) {
         char *line = out->line[out->n++], squeezed[TEXT_LINE];
         size_t to = 0;
-        group_line(&g[i], k, site, line, TEXT_LINE);
+        group_line(&g[i], k, types, site, line, TEXT_LINE);
         for (const char *p = line + 2; *p; p++) /* columns are for several lines */
             if (*p != ' ' || (p[1] && p[1] != ' '))
                 squeezed[to++] = *p;

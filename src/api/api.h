@@ -66,8 +66,7 @@ int api_fail_win(MPI_Win win, int err, const char *call) __attribute__((cold));
 /* MPI_FILE_NULL or an invalid one: the handler of MPI_FILE_NULL */
 int api_fail_file(MPI_File fh, int err, const char *call) __attribute__((cold));
 
-/* Leave after a call on a communicator. MPI_COMM_NULL or an invalid one: MPI_COMM_WORLD's
- * handler. */
+/* Leave after a call on a communicator. MPI_COMM_NULL or an invalid one: comm_of_none(). */
 static inline int api_exit(MPI_Comm comm, int err)
 {
     const char *call = proc->call;

@@ -8,8 +8,7 @@
 #include "obj/attr.h"
 #include "obj/errhandler.h"
 
-/* The communicator whose handler is called for `comm`: MPI_COMM_WORLD for an invalid one (MPI-3.1
- * 8.3). */
+/* An invalid communicator is none. */
 int api_fail_comm(MPI_Comm comm, int err, const char *call)
 {
     if (!proc_runs())
@@ -18,7 +17,7 @@ int api_fail_comm(MPI_Comm comm, int err, const char *call)
         lock_acquire(&proc->lock);
     err_name(err, call);
     struct comm *c = comm_find(comm);
-    c = comm_ref(c ? c : proc->obj->world);
+    c = comm_ref(c ? c : comm_of_none());
     if (proc->threaded)
         lock_release(&proc->lock);
     err = err_report_comm(c, err, call);

@@ -29,6 +29,7 @@ int coll_init(void)
     room->byte = dt_find(MPI_BYTE);
     proc->coll = room;
     ctx_start(room);
+    texts_init(room);
     survive_start();
     return 0;
 }
@@ -41,6 +42,7 @@ void coll_finalize(void)
     progress_hook_del(&room->hook);
     survive_stop();
     ctx_stop(room);
+    texts_drop(room);
     sched_forget(room);
     while (room->free) {
         struct sched *s = room->free;

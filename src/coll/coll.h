@@ -167,25 +167,40 @@ int coll_ctx_agree(struct comm *c, uint64_t *recv, uint64_t *send);
 /* The same, nonblocking: n, which must stay, gets them when *out completes (MPI_Comm_idup). */
 int coll_ctx_iagree(struct comm *c, struct comm *n, struct request **out);
 /* New id for the members of `map` (world ranks; this process is `rank` in it). All are members of
- * c, and only they take part. `tag` separates simultaneous calls of several threads (that of
- * MPI_Comm_create_group; else 0). In split and create, each subset calls it with its own map.
- * tag COLL_WITHIN: a step of a call of all members of c. In its earlier steps, some may have given
- * up because of a failure. A process that waits for them then ends by that failure, of any member
- * of c. With other tags only members of the map count. */
-enum { COLL_WITHIN = -1 };
+ * c, and only they take part. `tag` separates simultaneous calls of several threads: that of
+ * MPI_Comm_create_group, or one of these. In split and create, each subset calls it with its own
+ * map.
+ * COLL_CREATE: MPI_Comm_create and its like, one at a time on c.
+ * COLL_WITHIN: a step of a call of all members of c. In its earlier steps, some may have given up
+ * because of a failure. A process that waits for them then ends by that failure, of any member of
+ * c. With other tags only members of the map count. */
+enum { COLL_WITHIN = -1, COLL_CREATE = -2 };
 int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, uint64_t *ctx);
+/* The same where a text, of at most COLL_TEXT_MAX characters, separates the calls: the members are
+ * of this job, and need not share a communicator. is_local: a step of
+ * MPI_Intercomm_create_from_groups. */
+enum { COLL_TEXT_MAX = 1024 };
+int coll_ctx_agree_text(struct rankmap *map, int rank, const char *text, int is_local,
+                        uint64_t *ctx);
 /* For MPI_Intercomm_merge: one id for both groups of intercommunicator c. */
 int coll_ctx_merge(struct comm *c, uint64_t *ctx);
-/* For MPI_Intercomm_create: leaders swap ids and world ranks over `peer` (significant at the leader
+/* How a leader reaches the other one. tag COLL_WITHIN: a step of a call of all members of `peer`,
+ * as above. */
+struct coll_leaders {
+    struct comm *peer;
+    int rank; /* of the other leader in peer */
+    int tag;
+    const char *text; /* not NULL: it separates the calls, not the tag; peer is MPI_COMM_WORLD */
+};
+/* For MPI_Intercomm_create: leaders swap ids and world ranks (`to` is significant at the leader
  * only), and send them to all members of `local`. *remote: a new map of the other group, in its
- * rank order (drop it). `send_extra`/`recv_extra`: one more number of each leader (or 0/NULL). tag
- * COLL_WITHIN: a step of a call of all members of `peer`, as above. */
-int coll_intercomm_exchange(struct comm *local, int local_leader, struct comm *peer,
-                            int remote_leader, int tag, uint64_t *recv, uint64_t *send,
-                            struct rankmap **remote, int64_t send_extra, int64_t *recv_extra);
+ * rank order (drop it). `send_extra`/`recv_extra`: one more number of each leader (or 0/NULL). */
+int coll_intercomm_exchange(struct comm *local, int local_leader, const struct coll_leaders *to,
+                            uint64_t *recv, uint64_t *send, struct rankmap **remote,
+                            int64_t send_extra, int64_t *recv_extra);
 /* Called instead by a leader that cannot go on: the other leader, which waits for it, gets the
  * class of err. */
-void coll_intercomm_refuse(struct comm *peer, int remote_leader, int tag, int err);
+void coll_intercomm_refuse(const struct coll_leaders *to, int err);
 
 /* Duplicate of an intracommunicator for internal use: same map, new id, no attributes, no name. The
  * caller sets maker to NULL when what it is for has been made. */

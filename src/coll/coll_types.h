@@ -9,8 +9,11 @@
 #include "p2p/p2p.h"
 #include "progress/progress.h"
 
-/* Tags in stream P2P_TOOL, where nonnegative tags are the users'. */
-enum aside_tag { TAG_LIVING = INT_MIN, TAG_SUBSET = P2P_SPARED, TAG_LEADERS };
+/* Tags in stream P2P_TOOL, where nonnegative tags are the users'. Those of MPI_Comm_create and of
+ * MPI_Comm_create_group with the largest tag: ctxid.c; of all texts: by_text.c. */
+enum aside_tag {
+    TAG_LIVING = INT_MIN, TAG_SUBSET = P2P_SPARED, TAG_LEADERS, TAG_CREATE, TAG_GROUP_LAST, TAG_TEXT
+};
 
 struct coll_room {
     struct list active;      /* schedules driven by the hook */
@@ -24,9 +27,19 @@ struct coll_room {
     int ctx_bits;            /* of an id's counter */
     struct map ctx_live;     /* numbers of ids made here whose communicator lives here */
     struct survive *survive; /* agree.h; NULL: not used yet */
+    struct list strays, takers; /* by_text.c */
 };
 
 void sched_forget(struct coll_room *room); /* frees the memory kept for reuse */
+
+/* by_text.c: `len` bytes, at most TEXT_DATA, to and from a process of this job. Of several calls at
+ * once, those of one text and use belong together, and those of one thread follow each other. */
+enum { TEXT_DATA = 32 };
+enum coll_use { TEXT_GROUP = 1, TEXT_LOCAL, TEXT_LEADERS };
+int text_send(const char *text, enum coll_use use, const void *data, size_t len, int world);
+int text_recv(const char *text, enum coll_use use, void *data, size_t len, int world);
+void texts_init(struct coll_room *room);
+void texts_drop(struct coll_room *room);
 
 /* build.c: lists the steps of a call; a zero-byte call may list none. */
 void coll_build(struct sched *s);

@@ -228,27 +228,53 @@ static int agree_within(struct comm *c, const struct rankmap *map, int rank, uin
     return err;
 }
 
+/* How the messages of a call reach the others: by one key of matching, or by a text. No two calls
+ * that may be under way at once share a key, nor is one that of a collective. */
+struct way {
+    uint32_t stream, round;
+    int tag;
+    const char *text; /* NULL: by the key */
+    enum coll_use use;
+};
+
+static struct way way_of(const struct comm *c, int tag)
+{
+    struct way x = {c->ctx_recv | CTX_COLL, c->round_recv, tag | GROUP_TAG, NULL, 0};
+    if (tag == COLL_CREATE || x.tag == MPI_ANY_TAG) { /* of the largest tag */
+        x.stream = c->ctx_recv | CTX_TOOL;
+        x.tag = tag == COLL_CREATE ? (int)TAG_CREATE : (int)TAG_GROUP_LAST;
+    }
+    return x;
+}
+
+static int way_send(const struct way *x, uint64_t id, int world)
+{
+    if (x->text)
+        return text_send(x->text, x->use, &id, sizeof id, world);
+    return p2p_send_world(&id, sizeof id, world, x->stream, x->round | (uint32_t)boot_rank(),
+                          x->tag);
+}
+
+static int way_recv(const struct way *x, uint64_t *id, int world)
+{
+    if (x->text)
+        return text_recv(x->text, x->use, id, sizeof *id, world);
+    return p2p_recv_world(id, sizeof *id, world, x->stream, x->round | (uint32_t)world, x->tag);
+}
+
 /* Down a binomial tree of the subset. Messages are matched by the sender's world rank: subsets of
  * one call are disjoint, and successive calls keep the order of each pair. */
-int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, uint64_t *ctx)
+static int agree_down(const struct way *x, const struct rankmap *map, int rank, uint64_t *ctx)
 {
-    uint32_t stream = c->ctx_recv | CTX_COLL;
     uint64_t id = 0;
-    uint32_t me = (uint32_t)boot_rank();
     int p = map->size, mask = 1, err = MPI_SUCCESS;
-    if (tag == COLL_WITHIN)
-        return agree_within(c, map, rank, ctx);
-    tag |= GROUP_TAG;
-    if (tag == MPI_ANY_TAG) /* of the largest tag */
-        tag--;
     while (mask < p && !(rank & mask))
         mask <<= 1;
     if (rank == 0) {
         id = ctx_make();
     } else {
         int parent = rankmap_world(map, rank - mask);
-        uint32_t src = c->round_recv | (uint32_t)parent;
-        err = p2p_recv_world(&id, sizeof id, parent, stream, src, tag);
+        err = way_recv(x, &id, parent);
         if (err && err_class(err) == MPIX_ERR_REVOKED) /* it ends those below, too */
             return err;
         if (err)
@@ -258,8 +284,7 @@ int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, u
     /* Those below wait for this process, which lives: an error is sent to them, too. */
     for (mask >>= 1; mask; mask >>= 1)
         if (rank + mask < p) {
-            int child = rankmap_world(map, rank + mask);
-            int e = p2p_send_world(&id, sizeof id, child, stream, c->round_recv | me, tag);
+            int e = way_send(x, id, rankmap_world(map, rank + mask));
             err = err ? err : e;
         }
     *ctx = id;
@@ -267,6 +292,21 @@ int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, u
     if (err && rank == 0)
         ctx_unmake(id);
     return err;
+}
+
+int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, uint64_t *ctx)
+{
+    if (tag == COLL_WITHIN)
+        return agree_within(c, map, rank, ctx);
+    struct way x = way_of(c, tag);
+    return agree_down(&x, map, rank, ctx);
+}
+
+int coll_ctx_agree_text(struct rankmap *map, int rank, const char *text, int is_local,
+                        uint64_t *ctx)
+{
+    struct way x = {.text = text, .use = is_local ? TEXT_LOCAL : TEXT_GROUP};
+    return agree_down(&x, map, rank, ctx);
 }
 
 int coll_ctx_merge(struct comm *c, uint64_t *ctx)
@@ -319,18 +359,26 @@ static int not_met(int64_t cls)
                                                 : "");
 }
 
+static int swap_by_text(const struct hello *ours, struct hello *theirs,
+                        const struct coll_leaders *to)
+{
+    _Static_assert(sizeof *ours <= TEXT_DATA, "it goes beside the text");
+    int world = comm_world(to->peer, to->rank);
+    int err = text_send(to->text, TEXT_LEADERS, ours, sizeof *ours, world);
+    return err ? err : text_recv(to->text, TEXT_LEADERS, theirs, sizeof *theirs, world);
+}
+
 /* Between leaders. COLL_WITHIN: the other may have given up in an earlier step, and then only its
  * failure is visible. */
-static int swap(const void *ours, size_t n, void *theirs, size_t m, struct comm *peer, int remote,
-                int tag)
+static int swap(const void *ours, size_t n, void *theirs, size_t m, const struct coll_leaders *to)
 {
     struct dt_type *byte = proc->coll->byte;
-    if (peer->revoked)
+    if (to->peer->revoked)
         return comm_revoked_error();
-    if (tag != COLL_WITHIN)
-        return p2p_sendrecv(ours, (MPI_Aint)n, byte, remote, tag, theirs, (MPI_Aint)m, byte, remote,
-                            tag, peer, P2P_TOOL, MPI_STATUS_IGNORE);
-    struct sched *s = sched_aside(peer, TAG_LEADERS);
+    if (to->tag != COLL_WITHIN)
+        return p2p_sendrecv(ours, (MPI_Aint)n, byte, to->rank, to->tag, theirs, (MPI_Aint)m, byte,
+                            to->rank, to->tag, to->peer, P2P_TOOL, MPI_STATUS_IGNORE);
+    struct sched *s = sched_aside(to->peer, TAG_LEADERS);
     void *copy = s ? sched_bytes(s, n) : NULL; /* a send that was given up may be read later */
     if (!copy) {
         if (s)
@@ -338,40 +386,64 @@ static int swap(const void *ours, size_t n, void *theirs, size_t m, struct comm 
         return no_memory();
     }
     memcpy(copy, ours, n);
-    sched_recv(s, theirs, (MPI_Aint)m, byte, remote);
-    sched_send(s, copy, (MPI_Aint)n, byte, remote);
+    sched_recv(s, theirs, (MPI_Aint)m, byte, to->rank);
+    sched_send(s, copy, (MPI_Aint)n, byte, to->rank);
     return sched_run(s);
 }
 
-static int swap_hello(const struct hello *ours, struct hello *theirs, struct comm *peer, int remote,
-                      int tag)
+static int swap_hello(const struct hello *ours, struct hello *theirs,
+                      const struct coll_leaders *to)
 {
-    return swap(ours, sizeof *ours, theirs, sizeof *theirs, peer, remote, tag);
+    return to->text ? swap_by_text(ours, theirs, to)
+                    : swap(ours, sizeof *ours, theirs, sizeof *theirs, to);
 }
 
-void coll_intercomm_refuse(struct comm *peer, int remote_leader, int tag, int err)
+void coll_intercomm_refuse(const struct coll_leaders *to, int err)
 {
     struct hello ours = {.err = err_class(err)}, theirs;
-    (void)swap_hello(&ours, &theirs, peer, remote_leader, tag);
+    (void)swap_hello(&ours, &theirs, to);
 }
 
-static int swap_ranks(struct comm *local, int *theirs, int n, struct comm *peer, int remote,
-                      int tag)
+/* By the ids that the leaders have swapped: no other call has them. The list may be long, and then
+ * its send waits for the receive: the lower one sends first. */
+static int swap_by_ids(const void *ours, size_t n, void *theirs, size_t m, int world,
+                       uint64_t recv_ctx, uint64_t send_ctx)
 {
-    int *ours = malloc((size_t)local->size * sizeof *ours);
+    int first = boot_rank() < world, err = MPI_SUCCESS;
+    uint32_t from = (uint32_t)(recv_ctx >> 32) | (uint32_t)world;
+    uint32_t as = (uint32_t)(send_ctx >> 32) | (uint32_t)boot_rank();
+    if (world == boot_rank()) { /* the groups overlap, which is found below */
+        memcpy(theirs, ours, n < m ? n : m);
+        return MPI_SUCCESS;
+    }
+    for (int step = 0; step < 2 && !err; step++)
+        err = (step == 0) == first
+                  ? p2p_send_world(ours, n, world, (uint32_t)send_ctx | CTX_TOOL, as, TAG_LEADERS)
+                  : p2p_recv_world(theirs, m, world, (uint32_t)recv_ctx | CTX_TOOL, from,
+                                   TAG_LEADERS);
+    return err;
+}
+
+/* recv, send: the ids */
+static int swap_ranks(struct comm *local, int *theirs, int n, const struct coll_leaders *to,
+                      uint64_t recv, uint64_t send)
+{
+    size_t out = (size_t)local->size * sizeof *theirs, in = (size_t)n * sizeof *theirs;
+    int *ours = malloc(out);
     if (!ours)
         return no_memory();
     for (int i = 0; i < local->size; i++)
         ours[i] = comm_world(local, i);
-    int err = swap(ours, (size_t)local->size * sizeof *ours, theirs, (size_t)n * sizeof *theirs,
-                   peer, remote, tag);
+    int err = to->text ? swap_by_ids(ours, out, theirs, in, comm_world(to->peer, to->rank), recv,
+                                     send)
+                       : swap(ours, out, theirs, in, to);
     free(ours);
     return err;
 }
 
 /* ctx: the id that this process has made for its group; 0: it does not lead, or there is none. */
-static int exchange(struct comm *local, int local_leader, struct comm *peer, int remote_leader,
-                    int tag, uint64_t ctx, uint64_t *recv, uint64_t *send, struct rankmap **remote,
+static int exchange(struct comm *local, int local_leader, const struct coll_leaders *to,
+                    uint64_t ctx, uint64_t *recv, uint64_t *send, struct rankmap **remote,
                     int64_t send_extra, int64_t *recv_extra)
 {
     struct {
@@ -379,7 +451,7 @@ static int exchange(struct comm *local, int local_leader, struct comm *peer, int
     } h = {{ctx, local->size, send_extra, 0}, {0, 0, 0, 0}};
     int leads = local->rank == local_leader, err = MPI_SUCCESS;
     if (leads) {
-        err = swap_hello(&h.ours, &h.theirs, peer, remote_leader, tag);
+        err = swap_hello(&h.ours, &h.theirs, to);
         h.ours.err = err ? err_class(err) : h.theirs.err;
     }
     int berr = coll_bcast_bytes(&h, sizeof h, local_leader, local);
@@ -400,7 +472,7 @@ static int exchange(struct comm *local, int local_leader, struct comm *peer, int
     int *ranks = malloc((size_t)n * sizeof *ranks);
     if (!ranks)
         return no_memory();
-    if (leads && (err = swap_ranks(local, ranks, n, peer, remote_leader, tag)) != 0)
+    if (leads && (err = swap_ranks(local, ranks, n, to, h.ours.ctx, h.theirs.ctx)) != 0)
         ranks[0] = -err_class(err); /* the others wait for this process, which lives */
     int told = coll_bcast_bytes(ranks, (size_t)n * sizeof *ranks, local_leader, local);
     err = err ? err : berr ? berr : told;
@@ -422,13 +494,12 @@ static int exchange(struct comm *local, int local_leader, struct comm *peer, int
     return err;
 }
 
-int coll_intercomm_exchange(struct comm *local, int local_leader, struct comm *peer,
-                            int remote_leader, int tag, uint64_t *recv, uint64_t *send,
-                            struct rankmap **remote, int64_t send_extra, int64_t *recv_extra)
+int coll_intercomm_exchange(struct comm *local, int local_leader, const struct coll_leaders *to,
+                            uint64_t *recv, uint64_t *send, struct rankmap **remote,
+                            int64_t send_extra, int64_t *recv_extra)
 {
     uint64_t made = local->rank == local_leader ? ctx_make() : 0;
-    int err = exchange(local, local_leader, peer, remote_leader, tag, made, recv, send, remote,
-                       send_extra, recv_extra);
+    int err = exchange(local, local_leader, to, made, recv, send, remote, send_extra, recv_extra);
     if (err)
         ctx_unmake(made);
     return err;

@@ -196,7 +196,7 @@ int newcomm_meet(struct comm *c, int root, int accepts, const char *port, int cl
     if (!err)
         err = newcomm_inter_ready(c, root, two, accepts, out);
     else if (two) /* the other root, which this one has met, waits for it */
-        coll_intercomm_refuse(two, accepts, 0, err);
+        coll_intercomm_refuse(&(struct coll_leaders){two, accepts, 0, NULL}, err);
     comm_drop(two);
     proc->call = call;
     return err;

@@ -203,6 +203,19 @@ int newcomm_check_subset(const struct comm *c, const struct rankmap *map)
     return MPI_SUCCESS;
 }
 
+/* The one of the members of map, whose id was agreed upon unless there is an error. */
+static int subset_made(struct comm *c, struct rankmap *map, int rank, uint64_t ctx, int err,
+                       const char *call, struct comm **out)
+{
+    if (err)
+        return done(call, err);
+    struct comm *n = child(c, map, rank, NULL, ctx, ctx);
+    if (n)
+        comm_set_errhandler(n, c->errhandler);
+    *out = n;
+    return done(call, n ? MPI_SUCCESS : no_memory(call));
+}
+
 int newcomm_subset(struct comm *c, struct rankmap *map, int tag, struct comm **out)
 {
     const char *call = call_name();
@@ -212,13 +225,19 @@ int newcomm_subset(struct comm *c, struct rankmap *map, int tag, struct comm **o
     if (rank < 0)
         return MPI_SUCCESS;
     int err = coll_ctx_agree_map(c, map, rank, tag, &ctx);
-    if (err)
-        return done(call, err);
-    struct comm *n = child(c, map, rank, NULL, ctx, ctx);
-    if (n)
-        comm_set_errhandler(n, c->errhandler);
-    *out = n;
-    return done(call, n ? MPI_SUCCESS : no_memory(call));
+    return subset_made(c, map, rank, ctx, err, call, out);
+}
+
+int newcomm_from_group(struct rankmap *map, const char *text, int is_local, struct comm **out)
+{
+    const char *call = call_name();
+    uint64_t ctx;
+    int rank = rankmap_find(map, boot_rank());
+    *out = NULL;
+    if (rank < 0)
+        return MPI_SUCCESS;
+    int err = coll_ctx_agree_text(map, rank, text, is_local, &ctx);
+    return subset_made(proc->obj->world, map, rank, ctx, err, call, out);
 }
 
 /* --- between the groups of an intercommunicator --------------------------------------- */
@@ -255,7 +274,7 @@ static int inter_subset(struct comm *c, struct rankmap *map, int remote_first, s
 int newcomm_create(struct comm *c, struct rankmap *map, struct comm **out)
 {
     if (!c->remote)
-        return newcomm_subset(c, map, 0, out);
+        return newcomm_subset(c, map, COLL_CREATE, out);
     const char *call = call_name();
     int64_t mine = first_member(c, map), theirs = -1;
     *out = NULL;
@@ -396,20 +415,19 @@ static int disjoint(const struct comm *local, const struct rankmap *remote, cons
 }
 
 /* ready: the processes of each group can be sent to by those of the other. */
-static int inter_make(struct comm *local, int local_leader, struct comm *peer, int remote_leader,
-                      int tag, int ready, struct comm **out)
+static int inter_make(struct comm *local, int local_leader, const struct coll_leaders *to,
+                      int ready, struct comm **out)
 {
     const char *call = call_name();
     uint64_t recv, send;
     struct rankmap *remote = NULL;
     struct comm *n = NULL;
     *out = NULL;
-    int err = coll_intercomm_exchange(local, local_leader, peer, remote_leader, tag, &recv, &send,
-                                      &remote, 0, NULL);
+    int err = coll_intercomm_exchange(local, local_leader, to, &recv, &send, &remote, 0, NULL);
     if (!err)
         err = disjoint(local, remote, call);
     if (!err && !ready && newcomm_mixed(local->map, remote))
-        err = newcomm_open_both(local, local_leader, peer, remote_leader, tag);
+        err = newcomm_open_both(local, local_leader, to->peer, to->rank, to->tag);
     if (!err && !(n = child(local, local->map, local->rank, remote, recv, send)))
         err = no_memory(call);
     rankmap_drop(remote);
@@ -427,14 +445,23 @@ static int inter_make(struct comm *local, int local_leader, struct comm *peer, i
 int newcomm_inter(struct comm *local, int local_leader, struct comm *peer, int remote_leader,
                   int tag, struct comm **out)
 {
+    struct coll_leaders to = {peer, remote_leader, tag, NULL};
     /* Within a call on peer all are members of one communicator. */
-    return inter_make(local, local_leader, peer, remote_leader, tag, tag == COLL_WITHIN, out);
+    return inter_make(local, local_leader, &to, tag == COLL_WITHIN, out);
+}
+
+int newcomm_inter_text(struct comm *local, int local_leader, int remote_leader, const char *text,
+                       struct comm **out)
+{
+    struct coll_leaders to = {proc->obj->world, remote_leader, 0, text};
+    return inter_make(local, local_leader, &to, 1, out);
 }
 
 int newcomm_inter_ready(struct comm *local, int local_leader, struct comm *peer,
                         int remote_leader, struct comm **out)
 {
-    return inter_make(local, local_leader, peer, remote_leader, 0, 1, out);
+    struct coll_leaders to = {peer, remote_leader, 0, NULL};
+    return inter_make(local, local_leader, &to, 1, out);
 }
 
 /* Both groups as one map; ours first or second. */

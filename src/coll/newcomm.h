@@ -22,12 +22,17 @@ int newcomm_idup(struct comm *c, const struct info *info, struct comm **out, str
 /* Members of `map` (world ranks, a subset of c's local group), each in its own subset.  tag: see
  * coll_ctx_agree_map. */
 int newcomm_subset(struct comm *c, struct rankmap *map, int tag, struct comm **out);
+/* The same by a text, of processes of this job: see coll_ctx_agree_text. */
+int newcomm_from_group(struct rankmap *map, const char *text, int is_local, struct comm **out);
 /* MPI_Comm_create for inter- and intracommunicators. */
 int newcomm_create(struct comm *c, struct rankmap *map, struct comm **out);
 int newcomm_split(struct comm *c, int color, int key, struct comm **out);
 int newcomm_inter(struct comm *local, int local_leader, struct comm *peer, int remote_leader,
                   int tag, struct comm **out);
-/* The same, where both groups have called newcomm_open(). */
+/* The same by a text, of processes of this job: remote_leader is a rank in MPI_COMM_WORLD. */
+int newcomm_inter_text(struct comm *local, int local_leader, int remote_leader, const char *text,
+                       struct comm **out);
+/* The same as newcomm_inter(), where both groups have called newcomm_open(). */
 int newcomm_inter_ready(struct comm *local, int local_leader, struct comm *peer,
                         int remote_leader, struct comm **out);
 /* Are processes of several jobs in these groups? */

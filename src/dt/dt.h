@@ -116,6 +116,9 @@ int dt_total(const struct dt_type *t, size_t count, size_t *bytes);
 /* Lowest byte touched and one past the highest, relative to the buffer; both 0 without data.
  * MPI_ERR_COUNT if they or their distance overflow. */
 int dt_bounds(const struct dt_type *t, size_t count, int64_t *lo, int64_t *hi);
+/* Do (s, n) and (t, m), at one address, share a byte? Exact where each is one block, and where what
+ * they span is apart; else only types of equal layout are said to. */
+int dt_overlap(struct dt_type *s, size_t n, struct dt_type *t, size_t m);
 /* Is (t, count) one block?  Then it starts at dt_start(t, buf) and has count * size bytes. */
 static inline int dt_is_block(const struct dt_type *t, size_t count)
 {

@@ -48,6 +48,10 @@ int dt_contents_set(struct dt_type *t, const struct dt_contents *c);
 
 /* Predefined type of the index-th row of the table of predefined types, NULL past the end. */
 struct dt_type *dt_predefined(int index);
+/* Its index, the same in all processes, below DT_PREDEFINED_MAX; -1: it is not predefined. */
+enum { DT_PREDEFINED_MAX = 127 };
+int dt_predefined_index(const struct dt_type *t);
+const char *dt_predefined_name(int index); /* NULL: there is none */
 const char *dt_default_name(const struct dt_type *t);
 int dt_name_set(struct dt_type *t, const char *name);
 /* Predefined type with that MPI_TYPECLASS_* and size in bytes, or NULL (MPI_Type_match_size). */

@@ -197,10 +197,22 @@ struct dt_type *dt_predefined(int index)
     return index >= 0 && index < proc->dt->ntypes ? &proc->dt->types[index] : NULL;
 }
 
+int dt_predefined_index(const struct dt_type *t)
+{
+    _Static_assert((int)ROWS < (int)DT_PREDEFINED_MAX, "callers have so many bits");
+    const struct dt_room *r = proc->dt;
+    return t >= r->types && t < r->types + r->ntypes ? (int)(t - r->types) : -1;
+}
+
+const char *dt_predefined_name(int index)
+{
+    return index >= 0 && index < ROWS ? rows[index].name : NULL;
+}
+
 const char *dt_default_name(const struct dt_type *t)
 {
-    const struct dt_room *r = proc->dt;
-    return t >= r->types && t < r->types + r->ntypes ? rows[t - r->types].name : "";
+    const char *name = dt_predefined_name(dt_predefined_index(t));
+    return name ? name : "";
 }
 
 struct dt_type *dt_match_size(int typeclass, int size)

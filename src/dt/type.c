@@ -118,6 +118,18 @@ int dt_bounds(const struct dt_type *t, size_t count, int64_t *lo, int64_t *hi)
     return MPI_SUCCESS;
 }
 
+int dt_overlap(struct dt_type *s, size_t n, struct dt_type *t, size_t m)
+{
+    int64_t slo, shi, tlo, thi;
+    if (dt_bounds(s, n, &slo, &shi) || dt_bounds(t, m, &tlo, &thi))
+        return 0; /* the call that moves them reports it */
+    if (slo >= shi || tlo >= thi || slo >= thi || tlo >= shi)
+        return 0;
+    if (dt_is_block(s, n) && dt_is_block(t, m))
+        return 1;
+    return s == t || dt_hash(s) == dt_hash(t);
+}
+
 /* --- envelope, name ------------------------------------------------------------- */
 static void *copy_of(const void *p, size_t bytes, int *failed)
 {

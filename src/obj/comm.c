@@ -159,9 +159,15 @@ struct comm *comm_make(struct rankmap *map, int rank, struct rankmap *remote, ui
 
 void comm_set_errhandler(struct comm *c, struct errhandler *e)
 {
+    proc->obj->self_handled |= c == proc->obj->self;
     errhandler_ref(e);
     errhandler_drop(c->errhandler);
     c->errhandler = e;
+}
+
+struct comm *comm_of_none(void)
+{
+    return proc->obj->self_handled ? proc->obj->self : proc->obj->world;
 }
 
 void comm_set_beside(struct comm *c, struct rankmap *a, struct rankmap *b)

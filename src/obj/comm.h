@@ -186,6 +186,9 @@ void comm_set_local(struct comm *c, struct comm *local);
  * the object with its last reference. */
 int comm_release(struct comm *c);
 void comm_set_errhandler(struct comm *c, struct errhandler *e); /* takes its own reference */
+/* Whose handler is called for an error of a call without an object: MPI_COMM_SELF's (MPI-4.1 9.3).
+ * While the program has set none there, MPI_COMM_WORLD's: programs of MPI-3.1 set that one. */
+struct comm *comm_of_none(void);
 /* c is revoked: comm_misaligned(), also of its local one, and no handle that obj_find() finds. */
 void comm_set_revoked(struct comm *c);
 /* Of its handle, revoked or not; NULL: there is none. */

@@ -45,7 +45,7 @@ struct comm;
 struct errhandler; /* group of MPI_Errhandler objects, see errhandler.c */
 
 /* Call the error handler that belongs to the object; returns the code for the caller.
- * NULL comm: MPI_COMM_WORLD's (MPI-3.1 8.3). `call` names the MPI function. */
+ * NULL comm: comm_of_none()'s. `call` names the MPI function. */
 int err_report_comm(struct comm *c, int code, const char *call) __attribute__((cold));
 /* For windows: the errhandler object, the window's handle and its name (NULL or "": none). */
 int err_report_win(struct errhandler *eh, int win_handle, const char *name, int code,

@@ -156,7 +156,7 @@ int errhandler_run(struct errhandler *e, void *handle_ptr, const char *where, in
 int err_report_comm(struct comm *c, int code, const char *call)
 {
     if (!c)
-        c = proc->obj->world;
+        c = comm_of_none();
     char where[sizeof c->name + 32];
     int handle = c->obj.handle;
     if (c->name[0])

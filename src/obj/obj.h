@@ -44,6 +44,7 @@ struct obj_room {
     struct obj_table table[OBJ_KINDS];
     struct err_ring *err;        /* err.h */
     struct comm *world, *self;
+    int self_handled;            /* the program has given MPI_COMM_SELF a handler */
     struct info *info_env;
     void (*ctx_gone)(uint32_t ctx); /* upcall of coll/: a communicator that received with ctx was
                                      * freed; may be NULL */

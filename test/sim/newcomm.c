@@ -1,7 +1,11 @@
 /* newcomm.c - communicators in whose creation a process dies, at any step of it: every other one
  * returns from the call, with the communicator or with that error. This holds too if the one it
- * waits for lives and has left with an error. */
+ * waits for lives and has left with an error. And creations by several threads at once: each
+ * thread gets its own, by so many messages. */
+#include <limits.h>
+
 #include "doom.h"
+#include "p2p/p2p_packets.h"
 #include "ulfm.h"
 
 struct scene {
@@ -172,7 +176,106 @@ static void meetings(void *arg)
     scene_close(&s);
 }
 
+/* --- by several threads at once --------------------------------------------------------------- */
+
+enum at_once { TEXT_1, TEXT_2, INTER, GROUP_0, GROUP_LAST, GROUP_NEXT, CREATE, WAYS };
+
+/* One rank's fields are written by its own fibers only. */
+static struct made {
+    MPI_Group all, half, other;
+    int rank, size, open, left, done;
+    uint64_t id[WAYS]; /* with which this process receives */
+    MPI_Comm comm[WAYS];
+    long sent;
+} made_by[SIM_RANKS];
+
+static uint64_t id_of(MPI_Comm comm)
+{
+    const struct comm *c = comm_find(comm);
+    return (uint64_t)c->round_recv << 32 | c->ctx_recv;
+}
+
+/* The texts have one 31-bit hash (FNV-1a), and INTER has the text of the first. */
+static int make(struct made *m, enum at_once way, MPI_Comm *c)
+{
+    switch (way) {
+    case TEXT_1:
+    case TEXT_2:
+        return MPI_Comm_create_from_group(m->all, way == TEXT_1 ? "costarring" : "liquid",
+                                          MPI_INFO_NULL, MPI_ERRORS_RETURN, c);
+    case INTER:
+        return MPI_Intercomm_create_from_groups(m->half, 0, m->other, 0, "costarring",
+                                                MPI_INFO_NULL, MPI_ERRORS_RETURN, c);
+    case CREATE:
+        return MPI_Comm_create(MPI_COMM_WORLD, m->all, c);
+    default:
+        return MPI_Comm_create_group(MPI_COMM_WORLD, m->all,
+                                     way == GROUP_0 ? 0 : INT_MAX - (way == GROUP_NEXT), c);
+    }
+}
+
+static void make_at_once(struct made *m, enum at_once way)
+{
+    sim_compute((int)(sim_random() % 300));
+    OK(make(m, way, &m->comm[way]));
+    m->id[way] = id_of(m->comm[way]);
+    m->left--;
+}
+
+static void at_once_thread(int thread, void *arg)
+{
+    struct made *m = &made_by[sim_rank()];
+    (void)arg;
+    while (!m->open)
+        sim_compute(1);
+    make_at_once(m, (enum at_once)thread);
+}
+
+/* Below `rank` in a binomial tree of n. */
+static int below(int rank, int n)
+{
+    int many = 0;
+    for (int mask = 1; rank + mask < n && !(rank & mask); mask <<= 1)
+        many++;
+    return many;
+}
+
+/* Four ranks far from each other: one message along each edge of the tree of each call. Between
+ * groups: the tree, two broadcasts and the id of the local copy in each group of two; the leaders
+ * send each other two messages. */
+static void at_once_main(void *arg)
+{
+    (void)arg;
+    struct made *m = &made_by[sim_rank()];
+    int range[2][3] = {{0, 1, 1}, {2, 3, 1}};
+    *m = (struct made){.left = WAYS};
+    MPI_Comm_rank(MPI_COMM_WORLD, &m->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &m->size);
+    MPI_Comm_group(MPI_COMM_WORLD, &m->all);
+    MPI_Group_range_incl(m->all, 1, &range[m->rank / 2], &m->half);
+    MPI_Group_range_incl(m->all, 1, &range[!(m->rank / 2)], &m->other);
+    MPI_Barrier(MPI_COMM_WORLD);
+    m->sent = sim_sent(m->rank, P2P_EAGER);
+    m->open = 1;
+    make_at_once(m, TEXT_1);
+    while (m->left)
+        sim_compute(1);
+    m->sent = sim_sent(m->rank, P2P_EAGER) - m->sent;
+    int leads = m->rank % 2 == 0;
+    SIM_CHECK(m->sent == (WAYS - 1) * below(m->rank, m->size) + leads * (4 + 2));
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int way = 0; way < WAYS; way++)
+        SIM_CHECK(m->id[way] == made_by[way == INTER ? m->rank / 2 * 2 : 0].id[way]);
+    MPI_Barrier(MPI_COMM_WORLD); /* all have looked */
+    for (int way = 0; way < WAYS; way++)
+        MPI_Comm_free(&m->comm[way]);
+    MPI_Group_free(&m->other);
+    MPI_Group_free(&m->half);
+    MPI_Group_free(&m->all);
+}
+
 const struct scenario scenarios_newcomm[] = {
+    {"newcomm-at-once-4", 4, WAYS, at_once_main, at_once_thread, far_away},
     {"newcomm-dies-4", 4, 1, creations, NULL, mortal},
     {"newcomm-dies-7", 7, 1, creations, NULL, mortal},
     {"newcomm-dies-apart-5", 5, 1, meetings, NULL, mortal},

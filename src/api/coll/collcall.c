@@ -113,6 +113,12 @@ static int w_form(enum coll_call call)
     return call == COLL_ALLTOALLW || call == COLL_NEIGHBOR_ALLTOALLW;
 }
 
+/* A neighbourhood without n neighbours to send to (or receive from): that buffer may be null. */
+static int is_unused(const struct coll_args *a, int n)
+{
+    return is_neighbor(a->call) && n == 0;
+}
+
 static int check_send(struct collcall *x)
 {
     struct coll_args *a = &x->a;
@@ -133,7 +139,7 @@ static int check_send(struct collcall *x)
         err = check_vector(a->scounts, a->sdispls, n, SEND);
     else if (!err)
         err = api_count(a->scount);
-    return err || vector ? err : api_buffer(a->sbuf, a->scount, a->stype);
+    return err || vector || is_unused(a, n) ? err : api_buffer(a->sbuf, a->scount, a->stype);
 }
 
 static int check_recv(struct collcall *x)
@@ -159,7 +165,7 @@ static int check_recv(struct collcall *x)
         err = check_vector(a->rcounts, a->rdispls, n, RECV);
     else if (!err)
         err = api_count(a->rcount);
-    return err || vector ? err : api_buffer(a->rbuf, a->rcount, a->rtype);
+    return err || vector || is_unused(a, n) ? err : api_buffer(a->rbuf, a->rcount, a->rtype);
 }
 
 static int alias_error(const struct collcall *x)
@@ -199,6 +205,34 @@ static int check_reduction(struct collcall *x, int which)
     return err || !(which & RECV) ? err : api_buffer(a->rbuf, a->rcount, a->rtype);
 }
 
+/* A block of each side that begin at one address: do they share memory? Types may keep them apart:
+ * absolute ones of MPI_BOTTOM, or even and odd members of one array. */
+static int blocks_meet(const char *out, MPI_Aint n, struct dt_type *st, const char *mine,
+                       MPI_Aint m, struct dt_type *rt)
+{
+    return __builtin_expect(out == mine, 0) && n && m &&
+           dt_overlap(st, (size_t)n, rt, (size_t)m);
+}
+
+/* Alltoallv and alltoallw with one buffer: does a block go where it comes from? */
+static __attribute__((noinline, cold)) int vectors_meet(const struct coll_args *a)
+{
+    int w = a->call == COLL_ALLTOALLW;
+    if (a->sdispls.v != a->rdispls.v || a->scounts.v != a->rcounts.v || !a->sdispls.v)
+        return 0;
+    for (int i = 0; i < a->comm->size; i++) {
+        MPI_Aint n = coll_at(a->scounts, i), at = coll_at(a->sdispls, i);
+        if (n == 0)
+            continue;
+        struct dt_type *st = w ? dt_find(a->stypes[i]) : a->stype;
+        struct dt_type *rt = w ? dt_find(a->rtypes[i]) : a->rtype;
+        if (blocks_meet((char *)(at * (w ? 1 : st->extent)), n, st,
+                        (char *)(at * (w ? 1 : rt->extent)), n, rt))
+            return 1;
+    }
+    return 0;
+}
+
 /* Equal buffers of all-to-all and of even gathers are an error if there is data. */
 static int check_alias(struct collcall *x, int which)
 {
@@ -207,36 +241,37 @@ static int check_alias(struct collcall *x, int which)
         a->comm->remote)
         return MPI_SUCCESS;
     const char *mine = a->rbuf, *out = a->sbuf;
+    MPI_Aint n = a->scount, m = a->rcount, rank = a->comm->rank;
     switch (a->call) {
     case COLL_ALLTOALL:
-        return a->sbuf == a->rbuf && a->scount && a->rcount ? alias_error(x) : MPI_SUCCESS;
+        break;
     case COLL_ALLTOALLV:
     case COLL_ALLTOALLW:
-        return a->sbuf && a->sbuf == a->rbuf && a->scounts.v == a->rcounts.v ? alias_error(x)
-                                                                             : MPI_SUCCESS;
+        return out == mine && vectors_meet(a) ? alias_error(x) : MPI_SUCCESS;
     case COLL_GATHER:
     case COLL_ALLGATHER:
-        mine += a->comm->rank * a->rcount * a->rtype->extent;
-        return mine == out && a->scount && a->rcount ? alias_error(x) : MPI_SUCCESS;
+        mine += rank * m * a->rtype->extent;
+        break;
     case COLL_GATHERV:
     case COLL_ALLGATHERV:
         if (!a->rdispls.v)
             return MPI_SUCCESS;
-        mine += coll_at(a->rdispls, a->comm->rank) * a->rtype->extent;
-        return mine == out && a->scount && coll_at(a->rcounts, a->comm->rank) ? alias_error(x)
-                                                                              : MPI_SUCCESS;
+        mine += coll_at(a->rdispls, (int)rank) * a->rtype->extent;
+        m = coll_at(a->rcounts, (int)rank);
+        break;
     case COLL_SCATTER:
-        out += a->comm->rank * a->scount * a->stype->extent;
-        return mine == out && a->scount && a->rcount ? alias_error(x) : MPI_SUCCESS;
+        out += rank * n * a->stype->extent;
+        break;
     case COLL_SCATTERV:
         if (!a->sdispls.v)
             return MPI_SUCCESS;
-        out += coll_at(a->sdispls, a->comm->rank) * a->stype->extent;
-        return mine == out && a->rcount && coll_at(a->scounts, a->comm->rank) ? alias_error(x)
-                                                                              : MPI_SUCCESS;
+        out += coll_at(a->sdispls, (int)rank) * a->stype->extent;
+        n = coll_at(a->scounts, (int)rank);
+        break;
     default:
         return MPI_SUCCESS;
     }
+    return blocks_meet(out, n, a->stype, mine, m, a->rtype) ? alias_error(x) : MPI_SUCCESS;
 }
 
 static int check(struct collcall *x)

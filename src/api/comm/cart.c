@@ -59,7 +59,7 @@ int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int p
     if (!err && !(t = cart_make(ndims, dims, periods)))
         err = topocall_no_memory();
     API_CHECKED(err, c, CHECK_CART_CREATE, __builtin_return_address(0),
-                topocall_first_n(c, nodes, topo_ref(t), 0, &n));
+                topocall_first_n(c, nodes, topo_ref(t), COLL_CREATE, &n));
     topo_drop(t);
     return api_exit_new(comm_old, err, n, comm_cart);
 }

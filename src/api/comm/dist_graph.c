@@ -87,7 +87,7 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
         topo_drop(t);
     else
         API_CHECKED(err, c, CHECK_DIST_GRAPH_CREATE_ADJACENT, __builtin_return_address(0),
-                    topocall_first_n(c, c->size, t, 0, &n));
+                    topocall_first_n(c, c->size, t, COLL_CREATE, &n));
     return api_exit_new(comm_old, err, n, comm_dist_graph);
 }
 API_ALIAS(MPI_Dist_graph_create_adjacent);

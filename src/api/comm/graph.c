@@ -49,7 +49,7 @@ int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const in
             err = topocall_copy_ints(&t->edges, edges, t->nedges = index[nnodes - 1]);
     }
     API_CHECKED(err, c, CHECK_GRAPH_CREATE, __builtin_return_address(0),
-                t ? topocall_first_n(c, nnodes, topo_ref(t), 0, &n) : MPI_SUCCESS);
+                t ? topocall_first_n(c, nnodes, topo_ref(t), COLL_CREATE, &n) : MPI_SUCCESS);
     topo_drop(t);
     return api_exit_new(comm_old, err, n, comm_graph);
 }

@@ -33,8 +33,8 @@ int topocall_array(const void *p, int n, const char *name)
     return n > 0 ? api_pointer(p, name) : MPI_SUCCESS;
 }
 
-/* The first n processes of c with topology t (which it takes over); NULL for the others.  tag: 0 or
- * COLL_WITHIN. */
+/* The first n processes of c with topology t (which it takes over); NULL for the others.  tag:
+ * COLL_CREATE or COLL_WITHIN. */
 int topocall_first_n(struct comm *c, int n, struct comm_topo *t, int tag, struct comm **out)
 {
     int *world = malloc(((size_t)n + 1) * sizeof *world);

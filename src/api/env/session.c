@@ -268,28 +268,50 @@ API_ALIAS(MPI_Group_from_session_pset);
 
 /* --- communicators from groups ---------------------------------------------------------------- */
 
-/* Equal texts give equal tags, which keep simultaneous calls apart. */
-static int tag_of(const char *text)
+/* Leave one of these calls: an error goes to the handler that was given to it, which has one
+ * reference; NULL: none was, that is valid. There is no communicator yet. */
+static int leave_given(struct errhandler *e, int err, const char *call)
 {
-    uint32_t h = 2166136261u; /* FNV-1a */
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 16777619u;
-    return (int)(h & 0x7fffffff);
+    int none = MPI_COMM_NULL;
+    if (!err || !e) {
+        errhandler_drop(e);
+        return api_exit(MPI_COMM_NULL, err);
+    }
+    err_name(err, call);
+    api_unlock();
+    err = errhandler_run(e, &none, "a communicator that was to be made", err, call);
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    errhandler_drop(e);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+    return err;
 }
 
+static int text_arg(const char *text)
+{
+    int err = api_pointer(text, "stringtag");
+    if (!err && strnlen(text, COLL_TEXT_MAX) == COLL_TEXT_MAX)
+        err = err_make(MPI_ERR_ARG, "%s: stringtag has %d characters or more", proc->call,
+                       COLL_TEXT_MAX);
+    return err;
+}
+
+/* *e: with a reference, where the handler is valid, whatever else is not. */
 static int from_group_args(MPI_Group group, const char *stringtag, MPI_Info info,
                            MPI_Errhandler errhandler, struct group **out, struct errhandler **e)
 {
     struct group *g = NULL;
     struct info *i;
-    int err = api_group(group, &g);
+    int err = api_errhandler(errhandler, OBJ_COMM, e);
+    *e = err ? NULL : errhandler_ref(*e);
+    if (!err)
+        err = api_group(group, &g);
     *out = g;
     if (!err)
-        err = api_pointer(stringtag, "stringtag");
+        err = text_arg(stringtag);
     if (!err)
         err = api_info(info, &i);
-    if (!err)
-        err = api_errhandler(errhandler, OBJ_COMM, e);
     if (!err && g->map->size && g->rank == MPI_UNDEFINED)
         err = err_make(MPI_ERR_GROUP, "%s: this process is not in the group", proc->call);
     if (!err && newcomm_mixed(g->map, g->map))
@@ -297,10 +319,10 @@ static int from_group_args(MPI_Group group, const char *stringtag, MPI_Info info
     return err;
 }
 
-static int from_group(const struct group *g, const char *stringtag, struct errhandler *e,
-                      struct comm **out)
+static int from_group(const struct group *g, const char *stringtag, int is_local,
+                      struct errhandler *e, struct comm **out)
 {
-    int err = newcomm_subset(proc->obj->world, g->map, tag_of(stringtag), out);
+    int err = newcomm_from_group(g->map, stringtag, is_local, out);
     if (!err && *out) {
         comm_set_errhandler(*out, e);
         (*out)->session = session_share_ref(g->session);
@@ -315,20 +337,32 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
     struct comm *n = NULL;
     struct errhandler *e;
     struct group *g;
-    int err = api_pointer(newcomm, "newcomm");
+    int err = from_group_args(group, stringtag, info, errhandler, &g, &e);
     if (!err)
-        err = from_group_args(group, stringtag, info, errhandler, &g, &e);
+        err = api_pointer(newcomm, "newcomm");
     if (!err)
-        err = from_group(g, stringtag, e, &n);
+        err = from_group(g, stringtag, 0, e, &n);
     if (newcomm)
         *newcomm = n ? n->obj.handle : MPI_COMM_NULL;
-    return api_exit(MPI_COMM_NULL, err);
+    return leave_given(e, err, "MPI_Comm_create_from_group");
 }
 API_ALIAS(MPI_Comm_create_from_group);
 
 static int in_world(const struct group *g, int rank)
 {
     return rankmap_find(proc->obj->world->map, rankmap_world(g->map, rank));
+}
+
+/* leader: in its group; in MPI_COMM_WORLD: *world */
+static int remote_args(MPI_Group group, int leader, struct group **out, int *world)
+{
+    int err = api_group(group, out);
+    if (!err)
+        err = api_rank(leader, (*out)->map->size, 0);
+    if (!err && (*world = in_world(*out, leader)) < 0)
+        err = err_make(MPI_ERR_GROUP, "%s: the remote leader is a process of another job",
+                       proc->call);
+    return err;
 }
 
 int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
@@ -340,32 +374,27 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
     struct comm *local = NULL, *n = NULL;
     struct group *remote = NULL, *g;
     struct errhandler *e;
-    int err = api_pointer(newintercomm, "newintercomm");
+    int there = -1, err = from_group_args(local_group, stringtag, info, errhandler, &g, &e);
     if (!err)
-        err = api_group(remote_group, &remote);
+        err = remote_args(remote_group, remote_leader, &remote, &there);
     if (!err)
-        err = api_rank(remote_leader, remote->map->size, 0);
-    if (!err && in_world(remote, remote_leader) < 0)
-        err = err_make(MPI_ERR_GROUP, "%s: the remote leader is a process of another job",
-                       proc->call);
-    if (!err)
-        err = from_group_args(local_group, stringtag, info, errhandler, &g, &e);
+        err = api_pointer(newintercomm, "newintercomm");
     if (!err && g->map->size)
         err = api_rank(local_leader, g->map->size, 0);
-    if (!err && (err = from_group(g, stringtag, e, &local)) != MPI_SUCCESS &&
-        g->rank == local_leader)
+    if (!err && (err = from_group(g, stringtag, 1, e, &local)) != MPI_SUCCESS &&
+        g->rank == local_leader) {
         /* The other group's leader waits for this process, even if its own group has failed. */
-        coll_intercomm_refuse(proc->obj->world, in_world(remote, remote_leader), tag_of(stringtag),
-                              err);
+        struct coll_leaders to = {proc->obj->world, there, 0, stringtag};
+        coll_intercomm_refuse(&to, err);
+    }
     if (!err && local)
-        err = newcomm_inter(local, local_leader, proc->obj->world, in_world(remote, remote_leader),
-                            tag_of(stringtag), &n);
+        err = newcomm_inter_text(local, local_leader, there, stringtag, &n);
     comm_drop(local);
     if (n)
         comm_set_errhandler(n, e);
     if (newintercomm)
         *newintercomm = n ? n->obj.handle : MPI_COMM_NULL;
-    return api_exit(MPI_COMM_NULL, err);
+    return leave_given(e, err, "MPI_Intercomm_create_from_groups");
 }
 API_ALIAS(MPI_Intercomm_create_from_groups);
 

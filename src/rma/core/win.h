@@ -116,7 +116,7 @@ struct rma_win_fence {          /* sync/fence.c */
 };
 
 struct rma_win_passive {        /* sync/: locks that this process holds */
-    unsigned locks;             /* open MPI_Win_lock locks, near and far */
+    unsigned locks, nulls;      /* open MPI_Win_lock locks; those of MPI_PROC_NULL, no epochs */
     unsigned lazies;            /* near members whose lock an open LOCK_ALL has not requested yet */
     uint64_t age, seen;         /* rma.md 5.3: age of the locks held now; the clock, as last seen */
     uint8_t nocheck_all;        /* MPI_Win_lock_all(MPI_MODE_NOCHECK) */

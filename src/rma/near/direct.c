@@ -3,14 +3,23 @@
 #include "rma/near/near_types.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
-static int range_error(const struct rma_args *a, uint64_t size)
+/* lo, hi: what the elements span, from the displacement on. */
+static int range_error(const struct rma_near *n, const struct rma_args *a, int64_t lo, int64_t hi)
 {
-    return err_make(
-        MPI_ERR_RMA_RANGE,
-        "%s: %lld elements at displacement %lld do not lie in the %llu bytes of rank %d",
-        rma_call(), (long long)a->tcount, (long long)a->disp, (unsigned long long)size, a->rank);
+    char bytes[64] = "";
+    int64_t at;
+    if (!__builtin_mul_overflow((int64_t)a->disp, (int64_t)n->disp_unit, &at) &&
+        !__builtin_add_overflow(at, lo, &lo) && !__builtin_add_overflow(at, hi - 1, &hi))
+        snprintf(bytes, sizeof bytes, ": bytes %lld to %lld", (long long)lo, (long long)hi);
+    return err_make(MPI_ERR_RMA_RANGE,
+                    "%s: %lld element%s at displacement %lld (unit %llu%s) %s not lie in the %llu "
+                    "bytes of rank %d",
+                    rma_call(), (long long)a->tcount, a->tcount == 1 ? "" : "s",
+                    (long long)a->disp, (unsigned long long)n->disp_unit, bytes,
+                    a->tcount == 1 ? "does" : "do", (unsigned long long)n->size, a->rank);
 }
 
 /* Where the operation acts in this process's view: *off is an offset in the window, in dynamic
@@ -26,7 +35,7 @@ static int locate(struct rma_win *w, const struct rma_near *n, const struct rma_
     if (lies == 1)
         return MPI_SUCCESS;
     if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
-        return range_error(a, n->size);
+        return range_error(n, a, lo, hi);
     /* Several blocks may lie in several regions: only the owner can check. */
     int one_block = dt_is_block(a->ttype, (size_t)a->tcount), own = n->rank == w->rank;
     size_t bytes;

@@ -319,7 +319,7 @@ int rma_flush_local(struct rma_win *w, int rank)
 int rma_flush_all(struct rma_win *w)
 {
     if (!rma_in(w, SET_PASSIVE))
-        return no_epoch(w, -1);
+        return w->passive.nulls ? MPI_SUCCESS : no_epoch(w, -1);
     rma_synced(w);
     if (w->delegate.bundles)
         rma_bundle_drain(w, NULL);
@@ -335,7 +335,7 @@ int rma_flush_all(struct rma_win *w)
 int rma_flush_local_all(struct rma_win *w)
 {
     if (!rma_in(w, SET_PASSIVE))
-        return no_epoch(w, -1);
+        return w->passive.nulls ? MPI_SUCCESS : no_epoch(w, -1);
     rma_synced(w);
     w->delegate.local = 1;
     if (w->delegate.bundle_gets)

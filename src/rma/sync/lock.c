@@ -326,8 +326,12 @@ int rma_lock(struct rma_win *w, int type, int rank, int assert)
     if (lock_free(w, type, rank, assert))
         return MPI_SUCCESS;
     int err = lock_check(w, type, rank, assert);
-    if (err || rank == MPI_PROC_NULL)
+    if (err)
         return err;
+    if (rank == MPI_PROC_NULL) {
+        w->passive.nulls++;
+        return MPI_SUCCESS;
+    }
     enum shmlock_type kind = type == MPI_LOCK_EXCLUSIVE ? SHMLOCK_EXCLUSIVE : SHMLOCK_SHARED;
     struct rma_near *n = rma_near_of(w, rank);
     if (!rma_in(w, SET_PER_TARGET)) {
@@ -424,8 +428,10 @@ int rma_unlock(struct rma_win *w, int rank)
     rma_settle(w);
     if (unlock_only(w, rank))
         return MPI_SUCCESS;
-    if (rank == MPI_PROC_NULL)
+    if (rank == MPI_PROC_NULL) {
+        w->passive.nulls -= w->passive.nulls > 0;
         return MPI_SUCCESS;
+    }
     if (rank < 0 || rank >= w->size)
         return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(),
                         rank, w->size - 1);

@@ -187,6 +187,49 @@ static void dist_graph(int adjacent)
     MPI_Comm_free(&g);
 }
 
+/* A process without neighbours may pass null buffers, as those of an empty vector. Rank 0 sends to
+ * rank 1, the others have none. */
+static void no_neighbors(void)
+{
+    int from = 0, to = 1, ends = mt_size > 1, sends = ends && mt_rank == 0,
+        gets = ends && mt_rank == 1, v = 42, w, call, one = 1, zero = 0;
+    int *s = sends ? &v : NULL, *r = gets ? &w : NULL;
+    MPI_Aint at = 0;
+    MPI_Datatype type = MPI_INT;
+    MPI_Request req;
+    MPI_Comm g;
+
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, gets, &from, MPI_UNWEIGHTED, sends, &to,
+                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &g);
+    MPI_Comm_set_errhandler(g, MPI_ERRORS_RETURN);
+    for (call = 0; call < 6; call++) {
+        int err = MPI_SUCCESS;
+
+        w = -1;
+        req = MPI_REQUEST_NULL;
+        switch (call) {
+        case 0: err = MPI_Neighbor_alltoall(s, 1, MPI_INT, r, 1, MPI_INT, g); break;
+        case 1: err = MPI_Neighbor_allgather(s, 1, MPI_INT, r, 1, MPI_INT, g); break;
+        case 2: err = MPI_Ineighbor_alltoall(s, 1, MPI_INT, r, 1, MPI_INT, g, &req); break;
+        case 3: err = MPI_Neighbor_allgatherv(s, 1, MPI_INT, r, gets ? &one : NULL,
+                                              gets ? &zero : NULL, MPI_INT, g);
+            break;
+        case 4:
+            err = MPI_Neighbor_alltoallv(s, sends ? &one : NULL, sends ? &zero : NULL, MPI_INT, r,
+                                         gets ? &one : NULL, gets ? &zero : NULL, MPI_INT, g);
+            break;
+        default:
+            err = MPI_Neighbor_alltoallw(s, sends ? &one : NULL, sends ? &at : NULL,
+                                         sends ? &type : NULL, r, gets ? &one : NULL,
+                                         gets ? &at : NULL, gets ? &type : NULL, g);
+        }
+        MPI_Wait(&req, MPI_STATUS_IGNORE);
+        MUST(err == MPI_SUCCESS, "call %d: class %d", call, mt_class(err));
+        CHECK_EQ(w, gets ? 42 : -1);
+    }
+    MPI_Comm_free(&g);
+}
+
 int main(int argc, char **argv)
 {
     int kind;
@@ -199,5 +242,6 @@ int main(int argc, char **argv)
     graph();
     dist_graph(1);
     dist_graph(0);
+    no_neighbors();
     return mt_finish();
 }

@@ -360,6 +360,66 @@ static void handlers(void)
     BAD(MPI_Errhandler_free(&h), MPI_ERR_ERRHANDLER);
 }
 
+/* A call without an object: MPI_COMM_SELF's handler; MPI_COMM_WORLD's as long as the program has
+ * set none there, which is how this program begins. */
+static void without_object(void)
+{
+    MPI_Errhandler h;
+    int n;
+
+    MPI_Comm_create_errhandler(handler, &h);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, h);
+    handled = 0;
+    BAD(MPI_Type_size(MPI_DATATYPE_NULL, &n), MPI_ERR_TYPE);
+    CHECK(handled == 1 && handled_comm == MPI_COMM_WORLD);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, h);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    BAD(MPI_Type_size(MPI_DATATYPE_NULL, &n), MPI_ERR_TYPE);
+    CHECK(handled == 2 && handled_comm == MPI_COMM_SELF);
+    BAD(MPI_Comm_size(MPI_COMM_NULL, &n), MPI_ERR_COMM);
+    CHECK(handled == 3 && handled_comm == MPI_COMM_SELF);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Errhandler_free(&h);
+}
+
+/* An error of these calls goes to the handler that is given to them. */
+static void from_groups(void)
+{
+    MPI_Errhandler h;
+    MPI_Group g;
+    MPI_Comm c = MPI_COMM_SELF;
+    static char too_long[5000];
+
+    MPI_Comm_create_errhandler(handler, &h);
+    MPI_Comm_group(MPI_COMM_SELF, &g);
+    handled = 0;
+    memset(too_long, 'a', sizeof too_long - 1);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    BAD(MPI_Comm_create_from_group(MPI_GROUP_NULL, "t", MPI_INFO_NULL, h, &c), MPI_ERR_GROUP);
+    CHECK(handled == 1 && handled_comm == MPI_COMM_NULL && c == MPI_COMM_NULL);
+    BAD(MPI_Comm_create_from_group(g, too_long, MPI_INFO_NULL, h, &c), MPI_ERR_ARG);
+    BAD(MPI_Comm_create_from_group(g, NULL, MPI_INFO_NULL, h, &c), MPI_ERR_ARG);
+    BAD(MPI_Comm_create_from_group(g, "t", MPI_INFO_NULL, h, NULL), MPI_ERR_ARG);
+    CHECK_EQ(handled, 4);
+    BAD(MPI_Intercomm_create_from_groups(g, 0, MPI_GROUP_NULL, 0, "t", MPI_INFO_NULL, h, &c),
+        MPI_ERR_GROUP);
+    BAD(MPI_Intercomm_create_from_groups(g, 0, g, 0, "t", MPI_INFO_NULL, h, &c), MPI_ERR_COMM);
+    CHECK_EQ(handled, 6);
+    BAD(MPI_Comm_create_from_group(MPI_GROUP_NULL, "t", MPI_INFO_NULL, MPI_ERRORS_RETURN, &c),
+        MPI_ERR_GROUP);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    BAD(MPI_Comm_create_from_group(g, "t", MPI_INFO_NULL, MPI_ERRHANDLER_NULL, &c),
+        MPI_ERR_ERRHANDLER);
+    CHECK_EQ(handled, 6);
+    CHECK_EQ(MPI_Comm_create_from_group(g, "t", MPI_INFO_NULL, h, &c), MPI_SUCCESS);
+    MPI_Errhandler_free(&h);
+    CHECK(MPI_Bcast(&handled, 1, MPI_INT, 7, c) != MPI_SUCCESS);
+    CHECK(handled == 7 && handled_comm == c);
+    MPI_Comm_free(&c);
+    MPI_Group_free(&g);
+}
+
 /* The library still works. */
 static void alive(void)
 {
@@ -376,6 +436,7 @@ static void alive(void)
 int main(int argc, char **argv)
 {
     mt_init(&argc, &argv);
+    without_object();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     pt2pt();
@@ -388,6 +449,7 @@ int main(int argc, char **argv)
     comms_and_groups();
     info();
     handlers();
+    from_groups();
     found_later();
     pointers();
     alive();

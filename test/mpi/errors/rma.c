@@ -589,8 +589,8 @@ static void texts_of_ranges(MPI_Win w)
     unlock = MPI_Win_unlock(next, w);
     if (put) {
         SAYS(put, MPI_ERR_RMA_RANGE,
-             "MPI_Put: 4 elements at displacement %d do not lie in the %d bytes of rank %d", N - 1,
-             N * (int)sizeof *v, next);
+             "MPI_Put: 4 elements at displacement %d (unit 4: bytes %d to %d) do not lie in the "
+             "%d bytes of rank %d", N - 1, 4 * N - 4, 4 * N + 11, 4 * N, next);
         CHECK_EQ(unlock, MPI_SUCCESS);
     } else {
         SAYS(unlock, MPI_ERR_RMA_RANGE,
@@ -608,8 +608,8 @@ static void texts_of_ranges(MPI_Win w)
     unlock = MPI_Win_unlock(next, w);
     if (put) {
         SAYS(put, MPI_ERR_RMA_RANGE,
-             "MPI_Accumulate: 2 elements at displacement %d do not lie in the %d bytes of rank %d",
-             N + 5, N * (int)sizeof *v, next);
+             "MPI_Accumulate: 2 elements at displacement %d (unit 4: bytes %d to %d) do not lie "
+             "in the %d bytes of rank %d", N + 5, 4 * N + 20, 4 * N + 27, 4 * N, next);
         CHECK(get != MPI_SUCCESS);
     } else if (unlock) {
         char s[MPI_MAX_ERROR_STRING], acc[200], got[200];
@@ -669,9 +669,8 @@ static void long_ones(MPI_Win w)
         unlock = MPI_Win_unlock(next, w);
         if (err)
             SAYS(err, MPI_ERR_RMA_RANGE,
-                 "%s: 1152921504606846976 elements at displacement 1 do not lie in the %d bytes of "
-                 "rank %d",
-                 call, N * (int)sizeof *v, next);
+                 "%s: 1152921504606846976 elements at displacement 1 (unit 4: bytes 4 to "
+                 "4611686018427387907) do not lie in the %d bytes of rank %d", call, 4 * N, next);
         else
             SAYS(unlock, MPI_ERR_RMA_RANGE,
                  "MPI_Win_unlock: %s of 1152921504606846976 MPI_INT at displacement 1 was refused "
@@ -770,8 +769,10 @@ static void requests_by_name(MPI_Win w)
                         : MPI_Rget(r, 2, MPI_INT, next, N, 2, MPI_INT, w, &req);
             if (err)
                 SAYS(err, MPI_ERR_RMA_RANGE,
-                     "%s: %d elements at displacement %d do not lie in the %d bytes of rank %d",
-                     made, 2 - fetch, N, N * (int)sizeof v, next);
+                     "%s: %d element%s at displacement %d (unit 4: bytes %d to %d) %s not lie in "
+                     "the %d bytes of rank %d",
+                     made, 2 - fetch, fetch ? "" : "s", N, 4 * N, 4 * (N + 2 - fetch) - 1,
+                     fetch ? "does" : "do", 4 * N, next);
             else
                 SAYS(ask((enum asking)how, &req), MPI_ERR_RMA_RANGE,
                      "%s: %s of %d MPI_INT at displacement %d was refused by rank %d of "

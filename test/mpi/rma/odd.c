@@ -1,6 +1,6 @@
 /* odd.c - odd but legal ways to name memory and types: a result at MPI_BOTTOM, the types of
- * MPI_Type_create_f90_*, elements with a gap inside in layouts that do not fit a packet. Each rank
- * acts on the next one, and looks at what was done to it. */
+ * MPI_Type_create_f90_*, elements with a gap inside in layouts that do not fit a packet; a lock of
+ * MPI_PROC_NULL. Each rank acts on the next one, and looks at what was done to it. */
 #include "../mt.h"
 
 static int rank, next;
@@ -136,6 +136,25 @@ static void gaps(int fetch)
     MPI_Win_free(&win);
 }
 
+/* It opens the epoch of no process, in which all flushes succeed. */
+static void lock_of_none(void)
+{
+    int *mem;
+    MPI_Win win;
+    open_window(16, 4, 0, &mem, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(MPI_Win_lock(MPI_LOCK_SHARED, MPI_PROC_NULL, 0, win), MPI_SUCCESS);
+        CHECK_EQ(MPI_Win_flush(MPI_PROC_NULL, win), MPI_SUCCESS);
+        CHECK_EQ(MPI_Win_flush_all(win), MPI_SUCCESS);
+        CHECK_EQ(MPI_Win_flush_local_all(win), MPI_SUCCESS);
+        CHECK_EQ(MPI_Win_unlock(MPI_PROC_NULL, win), MPI_SUCCESS);
+        CHECK_EQ(mt_class(MPI_Win_flush_all(win)), MPI_ERR_RMA_SYNC);
+        CHECK_EQ(mt_class(MPI_Win_flush_local_all(win)), MPI_ERR_RMA_SYNC);
+    }
+    MPI_Win_free(&win);
+}
+
 int main(int argc, char **argv)
 {
     mt_init(&argc, &argv);
@@ -146,5 +165,6 @@ int main(int argc, char **argv)
         f90_types(i);
         gaps(i);
     }
+    lock_of_none();
     return mt_finish();
 }

@@ -97,6 +97,17 @@ START_TEST(a_verdict_names_both)
     v[1].e = (struct align_entry[]){a[0], entry(3, a[1].what, 4, 2, 9)};
     text_verdict(v, 2, 2, "here", site, &t);
     ck_assert_str_eq(t.line[0], "types differ (same 4 bytes) on here, call 2:");
+    ck_assert(strstr(t.line[1], "(root 0, 4 bytes of more than one type)"));
+    struct align_entry x = a[1], y = entry(3, a[1].what, 4, 2, 9);
+    x.bytes_place |= 1ull << TYPE_BIT; /* the first predefined type */
+    y.bytes_place |= 2ull << TYPE_BIT;
+    v[0].e = (struct align_entry[]){a[0], x};
+    v[1].e = (struct align_entry[]){a[0], y};
+    text_verdict(v, 2, 2, "here", site, &t);
+    ck_assert_str_eq(t.line[0], "types differ (same 4 bytes) on here, call 2:");
+    ck_assert(strstr(t.line[1], "(root 0, 4 bytes of MPI_CHAR)"));
+    ck_assert(strstr(t.line[2], "(root 0, 4 bytes of MPI_SIGNED_CHAR)"));
+    v[0].e = a;
     v[3].final = ALIGN_FINALIZED;
     text_verdict(v, 4, 2, "here", site, &t);
     ck_assert_str_eq(t.line[0], "rank 3 made 1 call and is in MPI_Finalize on here, call 2:");

@@ -11,6 +11,7 @@ Suite *suite_inter(void);
 Suite *suite_sched(void);
 Suite *suite_shm(void);
 Suite *suite_ctxid(void);
+Suite *suite_by_text(void);
 Suite *suite_coll(void);
 Suite *suite_exchange(void);
 Suite *suite_agree(void);
@@ -21,6 +22,6 @@ int main(void)
     Suite *(*const suites[])(void) = {
         suite_select, suite_bcast, suite_reduce, suite_reduce_scatter, suite_gather, suite_alltoall,
         suite_inter,  suite_sched, suite_shm,    suite_ctxid,          suite_coll,
-        suite_exchange, suite_agree, suite_shrink};
+        suite_exchange, suite_agree, suite_shrink, suite_by_text};
     return unit_run(suites, sizeof suites / sizeof suites[0]);
 }

@@ -103,8 +103,8 @@ static void body_inter(void)
     struct rankmap *m = subset(half);
     ok(coll_ctx_agree_map(c, m, c->rank / 2, 0, &local_id));
     struct comm *local = comm_make(m, c->rank / 2, NULL, local_id, local_id);
-    ok(coll_intercomm_exchange(local, 0, c, 1 - half, 99, &recv, &send, &remote, 100 + half,
-                               &extra));
+    struct coll_leaders to = {c, 1 - half, 99, NULL};
+    ok(coll_intercomm_exchange(local, 0, &to, &recv, &send, &remote, 100 + half, &extra));
     job_check(extra == 101 - half && recv != send);
     job_check(remote->size == c->size / 2 + (half ? c->size % 2 : 0));
     for (int i = 0; i < remote->size; i++)

@@ -68,6 +68,42 @@ START_TEST(overflow_is_an_error)
 END_TEST
 
 /* Types nested without end: depth stays bounded, nothing recurses along the chain. */
+/* Is a byte of count instances of one model in those of the other? */
+static int share_bytes(const struct model *a, size_t n, const struct model *b, size_t m)
+{
+    for (size_t i = 0; i < n * a->n; i++)
+        for (size_t j = 0; j < m * b->n; j++) {
+            const struct entry *x = &a->e[i % a->n], *y = &b->e[j % b->n];
+            int64_t p = x->off + (int64_t)(i / a->n) * (a->ub - a->lb);
+            int64_t q = y->off + (int64_t)(j / b->n) * (b->ub - b->lb);
+            if (p < q + y->bytes && q < p + x->bytes)
+                return 1;
+        }
+    return 0;
+}
+
+START_TEST(overlap_is_true)
+{
+    int said = 0, apart = 0;
+    for (uint64_t seed = 0; seed < 3000; seed++) {
+        struct rng r = {seed};
+        struct model a = model_random(&r, 1 + (int)(seed % 3), 12, NULL);
+        struct model b = model_random(&r, 1 + (int)(seed % 3), 12, NULL);
+        size_t n = (size_t)rng_range(&r, 0, 3), m = (size_t)rng_range(&r, 0, 3);
+        int share = share_bytes(&a, n, &b, m), says = dt_overlap(a.type, n, b.type, m);
+        ck_assert(share || !says);
+        if (dt_is_block(a.type, n) && dt_is_block(b.type, m))
+            ck_assert_int_eq(says, share);
+        ck_assert_int_eq(dt_overlap(a.type, n, a.type, m), share_bytes(&a, n, &a, m));
+        said += says;
+        apart += !share;
+        model_free(&a);
+        model_free(&b);
+    }
+    ck_assert(said > 10 && apart > 10);
+}
+END_TEST
+
 START_TEST(long_chains)
 {
     struct dt_type *t = dt_ref(dt_find(MPI_INT)), *next;
@@ -198,6 +234,7 @@ Suite *suite_type(void)
     TCase *t = room_case("type", 60);
     tcase_add_test(t, against_model);
     tcase_add_test(t, overflow_is_an_error);
+    tcase_add_test(t, overlap_is_true);
     tcase_add_test(t, long_chains);
     tcase_add_test(t, markers);
     tcase_add_test(t, darray_against_owner);
