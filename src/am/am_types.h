@@ -9,7 +9,8 @@
 #include "boot/boot.h"
 #include "progress/progress.h"
 
-enum { AM_WARN_REACH = 16, AM_WARN_CARD = 64, AM_WARN_FDS = 128 }; /* in am.warned */
+/* In am.warned. */
+enum { AM_WARN_REACH = 16, AM_WARN_MEMORY = 32, AM_WARN_CARD = 64, AM_WARN_FDS = 128 };
 enum { AM_TPS = 8, AM_IOV = 16 }; /* open transports; pieces of one message, header included */
 
 /* Precedes every message; 8 bytes, so that the room's part keeps the alignment of the

@@ -29,7 +29,7 @@ static const uint64_t ANSWER_NS = 1000000000u;
 /* Time for a first message and its answer, which set up a connection; both sides start at about the
  * same time. */
 static const uint64_t HELLO_NS = 1000000000u;
-/* Between two checks whether a descriptor is free (ns). */
+/* Between two checks whether memory and a descriptor are there (ns). */
 static const uint64_t ROOM_NS = 1000000000u;
 
 static void ask_by(int rank, void (*fn)(int rank, const void *card, size_t len))
@@ -136,13 +136,22 @@ static int next_known(struct am *a)
     return rank;
 }
 
-/* A network accepts connections by itself. Without a descriptor it reports nothing, and the caller
- * waits for ever. */
+/* A network accepts connections by itself. Without memory or a descriptor it reports nothing, and
+ * the caller waits for ever. */
 static void look_for_room(struct am *a, uint64_t now)
 {
-    if (!a->networks || a->warned & AM_WARN_FDS || now < a->alive.next_room)
+    char limits[256];
+    if (!a->networks || now < a->alive.next_room)
         return;
     a->alive.next_room = now + ROOM_NS;
+    if (!(a->warned & AM_WARN_MEMORY) && mem_starves()) {
+        a->warned |= AM_WARN_MEMORY;
+        log_warn("this process waits and has no memory left for a connection (limits: %s): "
+                 "processes that have not talked to it before may not reach it over the network",
+                 mem_limits(limits, sizeof limits, 1));
+    }
+    if (a->warned & AM_WARN_FDS)
+        return;
     int fd = fcntl(mem_wake_fd(), F_DUPFD_CLOEXEC, 0);
     if (fd >= 0) {
         close(fd);

@@ -15,8 +15,8 @@ static void alltoall_bruck(struct sched *s, const struct blocks *out, const stru
 {
     struct dt_type *byte = proc->coll->byte;
     int p = s->comm->size, me = s->comm->rank;
-    char *all = sched_bytes(s, each * (size_t)p), *go = sched_bytes(s, each * (size_t)p),
-         *come = sched_bytes(s, each * (size_t)p);
+    char *all = sched_room(s, each * (size_t)p), *go = sched_room(s, each * (size_t)p),
+         *come = sched_room(s, each * (size_t)p);
     for (int i = 0; i < p; i++) {
         struct block b = block_of(out, (me + i) % p);
         sched_copy(s, b.at, b.n, b.t, all + (size_t)i * each, (MPI_Aint)each, byte);
@@ -47,7 +47,7 @@ static void set_aside(struct sched *s, const struct blocks *in, struct block *ou
     for (int i = 0; i < s->comm->size; i++) {
         struct block b = block_of(in, i);
         size_t bytes = block_bytes(b);
-        out[i] = (struct block){bytes ? sched_bytes(s, bytes) : NULL, (MPI_Aint)bytes, byte};
+        out[i] = (struct block){bytes ? sched_room(s, bytes) : NULL, (MPI_Aint)bytes, byte};
         if (i != s->comm->rank)
             sched_copy(s, b.at, b.n, b.t, out[i].at, out[i].n, byte);
     }

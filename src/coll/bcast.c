@@ -84,7 +84,7 @@ void build_bcast(struct sched *s, void *buf, MPI_Aint n, struct dt_type *t, int 
         bcast_scatter_ring(s, dt_start(t, buf), bytes, root);
     } else {
         struct dt_type *byte = proc->coll->byte;
-        char *packed = sched_bytes(s, bytes);
+        char *packed = sched_room(s, bytes);
         if (s->comm->rank == root)
             sched_copy(s, buf, n, t, packed, (MPI_Aint)bytes, byte);
         bcast_scatter_ring(s, packed, bytes, root);

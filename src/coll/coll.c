@@ -28,6 +28,8 @@ int coll_init(void)
     list_init(&room->active);
     room->byte = dt_find(MPI_BYTE);
     proc->coll = room;
+    if (sched_reserve(room))
+        return -ENOMEM;
     ctx_start(room);
     texts_init(room);
     survive_start();
@@ -44,13 +46,6 @@ void coll_finalize(void)
     ctx_stop(room);
     texts_drop(room);
     sched_forget(room);
-    while (room->free) {
-        struct sched *s = room->free;
-        room->free = s->next_free;
-        if (s->steps != s->small)
-            free(s->steps);
-        free(s);
-    }
     free(room);
     proc->coll = NULL;
 }
@@ -65,6 +60,8 @@ static inline int by_messages(const struct coll_args *a)
     struct sched *s = sched_make(a);
     if (!s)
         return no_memory();
+    if (a->poor)
+        sched_make_poor(s);
     coll_build(s);
     return sched_run(s);
 }
@@ -134,7 +131,7 @@ int coll_barrier_living(struct comm *c)
 
 int coll_ibarrier_members(struct comm *c, struct request **out)
 {
-    struct sched *s = sched_make(&(struct coll_args){.call = COLL_BARRIER, .comm = c});
+    struct sched *s = sched_make(&(struct coll_args){.call = COLL_BARRIER, .comm = c, .sure = 1});
     if (!s)
         return no_memory();
     s->all_members = 1;
@@ -231,21 +228,28 @@ int coll_iallreduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type
 
 int coll_bcast_bytes(void *buf, size_t len, int root, struct comm *c)
 {
-    return coll_bcast(buf, (MPI_Aint)len, proc->coll->byte, root, c);
+    return coll_run(&(struct coll_args){.call = COLL_BCAST, .comm = c, .rbuf = buf,
+                                        .rcount = (MPI_Aint)len, .rtype = proc->coll->byte,
+                                        .root = root, .sure = 1});
 }
 
 int coll_allgather_bytes(const void *in, void *out, size_t len, struct comm *c)
 {
     struct dt_type *byte = proc->coll->byte;
-    const void *sbuf = in == (char *)out + (size_t)c->rank * len ? MPI_IN_PLACE : in;
-    return coll_allgather(sbuf, (MPI_Aint)len, byte, out, (MPI_Aint)len, byte, c);
+    const void *sbuf = out && in == (char *)out + (size_t)c->rank * len ? MPI_IN_PLACE : in;
+    return coll_run(&(struct coll_args){.call = COLL_ALLGATHER, .comm = c, .sbuf = sbuf,
+                                        .rbuf = out ? out : (void *)(uintptr_t)in,
+                                        .scount = (MPI_Aint)len, .rcount = (MPI_Aint)len,
+                                        .stype = byte, .rtype = byte, .sure = 1, .poor = !out});
 }
 
 int coll_allreduce_i64(int64_t *v, int n, enum coll_num op, struct comm *c)
 {
     static const MPI_Op ops[] = {[COLL_SUM] = MPI_SUM, [COLL_MAX] = MPI_MAX, [COLL_MIN] = MPI_MIN,
                                  [COLL_BAND] = MPI_BAND, [COLL_BOR] = MPI_BOR};
-    return coll_allreduce(MPI_IN_PLACE, v, n, dt_find(MPI_INT64_T), dt_op_find(ops[op]), c);
+    return coll_run(&(struct coll_args){.call = COLL_ALLREDUCE, .comm = c, .sbuf = MPI_IN_PLACE,
+                                        .rbuf = v, .rcount = n, .rtype = dt_find(MPI_INT64_T),
+                                        .op = dt_op_find(ops[op]), .sure = 1});
 }
 
 int coll_agree_error(int err, struct comm *c)

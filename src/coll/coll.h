@@ -69,6 +69,8 @@ struct coll_args {
     struct dt_op *op;
     int root;
     uint32_t number; /* check/: which call on the communicator it is, from 1 on; 0: not known */
+    int sure;        /* an agreement: it ends the job if this process alone cannot take part */
+    int poor;        /* no memory for rbuf: takes part without data, and all get an error */
 };
 
 int coll_run(const struct coll_args *a);
@@ -138,10 +140,11 @@ struct coll_piece {
 int coll_iexchange(struct comm *c, const struct coll_piece *in, int nin,
                    const struct coll_piece *out, int nout, struct request **req);
 
-/* --- plain bytes, no datatypes (set-up of communicators and windows; intracommunicators) --- */
+/* --- plain bytes, no datatypes (set-up of communicators and windows; intracommunicators) ---
+ * Calls that are sure (coll_args). */
 int coll_bcast_bytes(void *buf, size_t len, int root, struct comm *c);
 /* len bytes of each member, in rank order; out: c->size * len bytes; in may lie at its place in
- * out. */
+ * out. out NULL: this process has no memory for them, so all get an error. */
 int coll_allgather_bytes(const void *in, void *out, size_t len, struct comm *c);
 /* Over an intercommunicator: n bytes of rank 0 of each group (`mine`, significant there) go to all
  * members of the other. A process that has seen the failure of a member returns that error before

@@ -21,6 +21,8 @@ struct coll_room {
     struct sched *free;      /* pool */
     struct sched_mem *kept;  /* memory of past schedules */
     size_t kept_bytes;
+    struct sched_mem *spare; /* small pieces for when there is no memory; */
+    struct step *spare_steps; /* ... one longer list of steps; NULL: in use, or not needed */
     struct dt_type *byte;
     uint32_t ctx_next;       /* counter of the id to try next */
     uint32_t ctx_round;      /* how often the counter has gone round, above the bits of a rank */
@@ -30,6 +32,9 @@ struct coll_room {
     struct list strays, takers; /* by_text.c */
 };
 
+/* What the agreements of one call need is there before their first step: a process that has no
+ * memory can say so to the others, which would wait for it for ever. 0 or -ENOMEM. */
+int sched_reserve(struct coll_room *room);
 void sched_forget(struct coll_room *room); /* frees the memory kept for reuse */
 
 /* by_text.c: `len` bytes, at most TEXT_DATA, to and from a process of this job. Of several calls at

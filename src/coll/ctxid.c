@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "boot/boot.h"
 #include "coll/coll_types.h"
 #include "obj/err.h"
@@ -135,7 +136,7 @@ static struct sched *agree(struct comm *c, struct comm *n, uint64_t *recv, uint6
                            uint64_t *made)
 {
     struct dt_type *byte = proc->coll->byte;
-    struct sched *s = sched_make(&(struct coll_args){.call = COLL_BCAST, .comm = c});
+    struct sched *s = sched_make(&(struct coll_args){.call = COLL_BCAST, .comm = c, .sure = 1});
     struct pair *p = s ? sched_bytes(s, sizeof *p) : NULL;
     if (!p) {
         if (s)
@@ -312,7 +313,7 @@ int coll_ctx_agree_text(struct rankmap *map, int rank, const char *text, int is_
 int coll_ctx_merge(struct comm *c, uint64_t *ctx)
 {
     struct dt_type *byte = proc->coll->byte;
-    struct sched *s = sched_make(&(struct coll_args){.call = COLL_BCAST, .comm = c});
+    struct sched *s = sched_make(&(struct coll_args){.call = COLL_BCAST, .comm = c, .sure = 1});
     if (!s)
         return no_memory();
     int ours = c->ctx_recv < c->ctx_send;
@@ -470,8 +471,8 @@ static int exchange(struct comm *local, int local_leader, const struct coll_lead
                         (long long)h.theirs.size);
     int n = (int)h.theirs.size;
     int *ranks = malloc((size_t)n * sizeof *ranks);
-    if (!ranks)
-        return no_memory();
+    if (!ranks) /* the others would wait for ever */
+        log_fatal("MPI_Intercomm_create: out of memory for the other group's %d ranks", n);
     if (leads && (err = swap_ranks(local, ranks, n, to, h.ours.ctx, h.theirs.ctx)) != 0)
         ranks[0] = -err_class(err); /* the others wait for this process, which lives */
     int told = coll_bcast_bytes(ranks, (size_t)n * sizeof *ranks, local_leader, local);

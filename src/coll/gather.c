@@ -59,7 +59,7 @@ static void gather_binomial(struct sched *s, const void *sbuf, MPI_Aint scount, 
         span <<= 1;
     if (span > p - v)
         span = p - v; /* blocks of this subtree */
-    char *all = sched_bytes(s, each * (size_t)span);
+    char *all = sched_room(s, each * (size_t)span);
     if (sbuf != MPI_IN_PLACE)
         sched_copy(s, sbuf, scount, st, all, (MPI_Aint)each, byte);
     for (mask = 1; mask < p && !(v & mask); mask <<= 1) {
@@ -118,7 +118,7 @@ static void scatter_binomial(struct sched *s, const struct blocks *b, void *rbuf
     while (mask < p && !(v & mask))
         mask <<= 1;
     span = mask < p - v ? mask : p - v;
-    char *all = sched_bytes(s, each * (size_t)span);
+    char *all = sched_room(s, each * (size_t)span);
     if (v) {
         sched_recv(s, all, (MPI_Aint)(each * (size_t)span), byte, (v - mask + root) % p);
         sched_fence(s);
@@ -176,7 +176,7 @@ static void allgather_bruck(struct sched *s, const void *sbuf, MPI_Aint scount, 
     int p = s->comm->size, me = s->comm->rank;
     struct block own = block_of(r, me);
     size_t each = block_bytes(own);
-    char *all = sched_bytes(s, each * (size_t)p);
+    char *all = sched_room(s, each * (size_t)p);
     if (sbuf == MPI_IN_PLACE)
         sched_copy(s, own.at, own.n, own.t, all, (MPI_Aint)each, byte);
     else

@@ -80,7 +80,8 @@ static int dup_rest(struct comm *c, const struct info *info, struct comm *n)
     return err ? err : attr_copy(OBJ_COMM, c->obj.handle, &c->attrs, n->obj.handle, &n->attrs);
 }
 
-/* A local communicator for n, from one of the same group. */
+/* A local communicator for n, from one of the same group. n NULL: this process has no memory for
+ * it, and the others wait for it here. */
 static int dup_local(struct comm *local, struct comm *n)
 {
     struct comm *copy;
@@ -88,6 +89,10 @@ static int dup_local(struct comm *local, struct comm *n)
     if (err)
         return err;
     copy->maker = NULL;
+    if (!n) {
+        comm_drop(copy);
+        return no_memory(call_name());
+    }
     comm_set_local(n, copy);
     return MPI_SUCCESS;
 }
@@ -101,10 +106,11 @@ int newcomm_dup(struct comm *c, const struct info *info, struct comm **out)
     int err = coll_ctx_agree(c, &recv, &send);
     if (err)
         return done(call, err);
-    if (!(n = child(c, c->map, c->rank, c->remote, recv, send)))
-        return done(call, no_memory(call));
+    n = child(c, c->map, c->rank, c->remote, recv, send);
     if (c->remote)
         err = dup_local(c->local, n);
+    else if (!n)
+        err = no_memory(call);
     if (!err)
         err = dup_rest(c, info, n);
     if (err) {
@@ -190,8 +196,7 @@ int newcomm_check_subset(const struct comm *c, const struct rankmap *map)
     struct rankindex x;
     if (map == c->map)
         return MPI_SUCCESS;
-    if (rankindex_init(&x, c->map))
-        return no_memory(call_name());
+    rankindex_init(&x, c->map);
     int i = 0;
     while (i < map->size && rankindex_find(&x, rankmap_world(map, i)) >= 0)
         i++;
@@ -302,24 +307,46 @@ static int by_key(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* Ranks of c's local group with this color, by (key, rank), as a map. */
-static struct rankmap *color_map(const struct comm *c, const struct split_item *all, int color)
+/* What a split needs, there before its first step: others wait in the next ones. */
+struct split {
+    struct split_item *all; /* of each rank */
+    struct split_order *order;
+    int *world;
+    struct rankmap *map;
+};
+
+static void split_close(struct split *x)
 {
-    struct split_order *o = malloc((size_t)c->size * sizeof *o);
-    int *world = malloc((size_t)c->size * sizeof *world), n = 0;
-    for (int i = 0; o && world && i < c->size; i++)
-        if (all[i].color == color)
-            o[n++] = (struct split_order){all[i].key, i};
-    struct rankmap *m = NULL;
-    if (o && world) {
-        qsort(o, (size_t)n, sizeof *o, by_key);
-        for (int i = 0; i < n; i++)
-            world[i] = comm_world(c, o[i].rank);
-        m = rankmap_make(world, n);
-    }
-    free(o);
-    free(world);
-    return m;
+    free(x->all);
+    free(x->order);
+    free(x->world);
+    rankmap_drop(x->map);
+}
+
+/* 0: no memory. */
+static int split_open(struct split *x, size_t n)
+{
+    *x = (struct split){malloc(n * sizeof *x->all), malloc(n * sizeof *x->order),
+                        malloc(n * sizeof *x->world), rankmap_blank((int)n)};
+    if (x->all && x->order && x->world && x->map)
+        return 1;
+    split_close(x);
+    *x = (struct split){NULL, NULL, NULL, NULL};
+    return 0;
+}
+
+/* Ranks of c's local group with this color, by (key, rank), as a map. */
+static struct rankmap *color_map(const struct comm *c, struct split *x, int color)
+{
+    int n = 0;
+    for (int i = 0; i < c->size; i++)
+        if (x->all[i].color == color)
+            x->order[n++] = (struct split_order){x->all[i].key, i};
+    qsort(x->order, (size_t)n, sizeof *x->order, by_key);
+    for (int i = 0; i < n; i++)
+        x->world[i] = comm_world(c, x->order[i].rank);
+    rankmap_fill(x->map, x->world, n);
+    return x->map;
 }
 
 /* For rank 0 of the other side: a table of (color, rank) pairs, with the first member on this side
@@ -379,22 +406,21 @@ int newcomm_split(struct comm *c, int color, int key, struct comm **out)
 {
     const char *call = call_name();
     struct comm *local = c->remote ? c->local : c;
-    struct split_item mine = {color, key}, *all = malloc((size_t)c->size * sizeof *all);
-    struct rankmap *map = NULL;
-    int first = -1;
+    struct split_item mine = {color, key};
+    struct split x;
+    int first = -1, rich = split_open(&x, (size_t)c->size);
     *out = NULL;
-    if (!all)
-        return no_memory(call);
-    int err = coll_allgather_bytes(&mine, all, sizeof mine, local);
-    if (!err && c->remote)
-        err = remote_color(c, all, color, &first);
-    if (!err && color != MPI_UNDEFINED && !(map = color_map(c, all, color)))
+    int err = coll_allgather_bytes(&mine, x.all, sizeof mine, local);
+    if (!rich)
         err = no_memory(call);
-    free(all);
-    if (!err && map)
+    if (!err && c->remote)
+        err = remote_color(c, x.all, color, &first);
+    if (!err && color != MPI_UNDEFINED) {
+        struct rankmap *map = color_map(c, &x, color);
         err = c->remote ? inter_subset(c, map, first, out)
                         : newcomm_subset(c, map, COLL_WITHIN, out);
-    rankmap_drop(map);
+    }
+    split_close(&x);
     return done(call, err);
 }
 
@@ -403,8 +429,7 @@ int newcomm_split(struct comm *c, int color, int key, struct comm **out)
 static int disjoint(const struct comm *local, const struct rankmap *remote, const char *call)
 {
     struct rankindex x;
-    if (rankindex_init(&x, remote))
-        return no_memory(call);
+    rankindex_init(&x, remote);
     int i = 0;
     while (i < local->size && rankindex_find(&x, comm_world(local, i)) < 0)
         i++;
@@ -428,11 +453,11 @@ static int inter_make(struct comm *local, int local_leader, const struct coll_le
         err = disjoint(local, remote, call);
     if (!err && !ready && newcomm_mixed(local->map, remote))
         err = newcomm_open_both(local, local_leader, to->peer, to->rank, to->tag);
-    if (!err && !(n = child(local, local->map, local->rank, remote, recv, send)))
-        err = no_memory(call);
-    rankmap_drop(remote);
-    if (!err)
+    if (!err) {
+        n = child(local, local->map, local->rank, remote, recv, send);
         err = dup_local(local, n);
+    }
+    rankmap_drop(remote);
     if (err) {
         discard(n);
         return done(call, err);

@@ -2,26 +2,18 @@
  * sched_make() and sched_begin(). */
 #include "coll/schedule.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/proc.h"
 #include "boot/boot.h"
 #include "coll/coll_types.h"
 #include "coll/shm/shm.h"
+#include "mem/mem.h"
 #include "obj/err.h"
 #include "p2p/p2p.h"
-
-struct sched_mem {
-    struct sched_mem *next;
-    size_t size;
-    char data[] __attribute__((aligned(16)));
-};
-
-enum {
-    KEEP_MIN = 65536,     /* bytes of the smallest piece of memory kept for reuse */
-    KEEP_BYTES = 16777216 /* of all of them */
-};
 
 /* --- life ----------------------------------------------------------------- */
 
@@ -45,52 +37,12 @@ static void let_go(struct coll_args *a)
         dt_op_drop(a->op);
 }
 
-/* Large pieces are kept for the next operation: new ones cost a page fault per 4 KiB, more than the
- * reduction in them. */
-static void mem_keep(struct sched_mem *m)
-{
-    struct coll_room *room = proc->coll;
-    if (m->size < KEEP_MIN || room->kept_bytes + m->size > KEEP_BYTES) {
-        free(m);
-        return;
-    }
-    m->next = room->kept;
-    room->kept = m;
-    room->kept_bytes += m->size;
-}
-
-static struct sched_mem *mem_take(size_t bytes)
-{
-    struct coll_room *room = proc->coll;
-    for (struct sched_mem **at = &room->kept; bytes >= KEEP_MIN && *at; at = &(*at)->next) {
-        struct sched_mem *m = *at;
-        if (m->size < bytes || m->size / 2 > bytes)
-            continue;
-        *at = m->next;
-        room->kept_bytes -= m->size;
-        return m;
-    }
-    struct sched_mem *m = bytes < SIZE_MAX - sizeof *m ? malloc(sizeof *m + bytes) : NULL;
-    if (m)
-        m->size = bytes;
-    return m;
-}
-
-void sched_forget(struct coll_room *room)
-{
-    while (room->kept) {
-        struct sched_mem *m = room->kept;
-        room->kept = m->next;
-        free(m);
-    }
-}
-
 static void free_mem(struct sched *s)
 {
     while (s->mem) {
         struct sched_mem *m = s->mem;
         s->mem = m->next;
-        mem_keep(m);
+        sched_mem_keep(m);
     }
 }
 
@@ -105,7 +57,7 @@ void sched_reset(struct sched *s)
     }
     free_mem(s);
     s->n = s->at = s->done = 0;
-    s->error = s->doomed = s->all_or_none = s->all_members = 0;
+    s->error = s->doomed = s->poor = s->all_or_none = s->all_members = 0;
     sched_global(s);
 }
 
@@ -127,19 +79,27 @@ static void free_request(struct request *r)
 
 static const struct request_ops sched_ops = {.start = start, .free = free_request};
 
+/* In an agreement. The others would wait for this process for ever. */
+static __attribute__((cold)) void cannot_agree(const struct comm *c)
+{
+    char limits[256];
+    if (comm_members(c) > 1)
+        log_fatal("%s: out of memory: this process cannot agree with the other %d of its "
+                  "communicator, which would wait for ever; limits: %s",
+                  proc->call ? proc->call : "MPI call", comm_members(c) - 1,
+                  mem_limits(limits, sizeof limits, 1));
+}
+
 static struct sched *make(const struct coll_args *a, int tag, int local_tag)
 {
     struct coll_room *room = proc->coll;
     struct sched *s = room->free;
-    if (s) {
+    if (s)
         room->free = s->next_free;
-    } else {
-        s = malloc(sizeof *s);
-        if (!s)
-            return NULL;
-        s->steps = s->small;
-        s->room = SCHED_STEPS;
-    }
+    else if (!(s = sched_blank()) && a->sure)
+        cannot_agree(a->comm);
+    if (!s)
+        return NULL;
     request_init(&s->r, REQUEST_COLL, &sched_ops, a->comm);
     s->r.what = "a collective operation";
     s->args = *a;
@@ -164,7 +124,7 @@ struct sched *sched_make(const struct coll_args *a)
 
 struct sched *sched_aside(struct comm *c, int tag)
 {
-    struct sched *s = make(&(struct coll_args){.call = COLL_BCAST, .comm = c}, tag, tag);
+    struct sched *s = make(&(struct coll_args){.call = COLL_BCAST, .comm = c, .sure = 1}, tag, tag);
     if (s)
         s->stream = P2P_TOOL;
     return s;
@@ -178,11 +138,7 @@ void sched_destroy(struct sched *s)
         let_go(&s->args);
     free(s->owned[0]);
     free(s->owned[1]);
-    if (s->room > 1024) { /* only small lists go to the pool */
-        free(s->steps);
-        s->steps = s->small;
-        s->room = SCHED_STEPS;
-    }
+    sched_short_again(s);
     s->next_free = room->free;
     room->free = s;
 }
@@ -223,26 +179,30 @@ static void doom(struct sched *s, int err)
     s->doomed = 1;
 }
 
-static void no_memory(struct sched *s)
+/* A step cannot be listed, sent or received. */
+static void doom_by(struct sched *s, int err)
 {
-    doom(s, err_make(MPI_ERR_NO_MEM,
-                     "no memory for the steps or buffers of a collective operation"));
+    if (s->args.sure && err_class(err) == MPI_ERR_NO_MEM)
+        cannot_agree(s->args.comm);
+    doom(s, err);
+}
+
+static int no_memory(void)
+{
+    return err_make(MPI_ERR_NO_MEM, "no memory for the steps or buffers of a collective operation");
+}
+
+void sched_make_poor(struct sched *s)
+{
+    s->poor = 1;
+    sched_fail(s, no_memory());
 }
 
 static struct step *add(struct sched *s, enum step_kind kind)
 {
-    if (s->n == s->room) {
-        struct step *bigger = malloc(2 * s->room * sizeof *bigger);
-        if (!bigger) {
-            no_memory(s);
-            s->n = 0; /* the list does not run any more; its end stays writable */
-        } else {
-            memcpy(bigger, s->steps, s->n * sizeof *bigger);
-            if (s->steps != s->small)
-                free(s->steps);
-            s->steps = bigger;
-            s->room *= 2;
-        }
+    if (s->n == s->room && !sched_longer(s)) {
+        doom_by(s, no_memory());
+        s->n = 0; /* the list does not run any more; its end stays writable */
     }
     struct step *p = &s->steps[s->n++];
     *p = (struct step){.kind = kind, .comm = s->comm, .tag = s->tag};
@@ -316,10 +276,22 @@ void sched_call(struct sched *s, void (*call)(void *arg), void *arg)
 
 void *sched_bytes(struct sched *s, size_t bytes)
 {
-    struct sched_mem *m = mem_take(bytes);
+    struct sched_mem *m = sched_mem_take(bytes);
     if (!m) {
-        no_memory(s);
+        doom(s, no_memory());
         return NULL;
+    }
+    m->next = s->mem;
+    s->mem = m;
+    return m->data;
+}
+
+void *sched_room(struct sched *s, size_t bytes)
+{
+    struct sched_mem *m = sched_mem_take(bytes);
+    if (!m) {
+        sched_make_poor(s);
+        return s->small;
     }
     m->next = s->mem;
     s->mem = m;
@@ -330,11 +302,11 @@ void *sched_temp(struct sched *s, MPI_Aint n, struct dt_type *t)
 {
     int64_t lo, hi;
     if (dt_bounds(t, (size_t)n, &lo, &hi)) {
-        no_memory(s);
-        return NULL;
+        sched_make_poor(s);
+        return s->small;
     }
-    char *p = sched_bytes(s, (size_t)(hi - lo));
-    return p ? p - lo : NULL;
+    char *p = sched_room(s, (size_t)(hi - lo));
+    return s->poor ? p : p - lo;
 }
 
 /* --- running ------------------------------------------------------------------ */
@@ -348,13 +320,16 @@ static void issue(struct sched *s, struct step *p)
                         &p->req);
         break;
     case STEP_RECV:
-        err = p2p_irecv(p->to, p->n, p->type, p->peer, p->tag, p->comm, s->stream, &p->req);
+        err = p2p_irecv(p->to, s->poor ? 0 : p->n, p->type, p->peer, p->tag, p->comm, s->stream,
+                        &p->req);
         break;
     case STEP_COPY:
-        dt_copy(p->from, (size_t)p->n, p->type, p->to, (size_t)p->n2, p->type2);
+        if (!s->poor)
+            dt_copy(p->from, (size_t)p->n, p->type, p->to, (size_t)p->n2, p->type2);
         break;
     case STEP_REDUCE:
-        dt_op_apply(p->op, p->from, p->to, (size_t)p->n, p->type);
+        if (!s->poor)
+            dt_op_apply(p->op, p->from, p->to, (size_t)p->n, p->type);
         break;
     case STEP_CALL:
         p->call(p->to);
@@ -363,7 +338,7 @@ static void issue(struct sched *s, struct step *p)
         break;
     }
     if (err)
-        doom(s, err);
+        doom_by(s, err);
 }
 
 static int member_dead(struct sched *s)
@@ -408,7 +383,7 @@ static void settle(struct sched *s, struct step *p)
         return;
     }
     if (err_class(err) != MPI_ERR_TRUNCATE && err_class(err) != MPI_ERR_TYPE)
-        doom(s, err);
+        doom_by(s, err);
     else
         sched_fail(s, err);
 }

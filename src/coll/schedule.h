@@ -5,11 +5,12 @@
  *
  * Copies and reductions are executed when they are reached, so steps that need received data stand
  * after a fence. Between two processes, all messages of a schedule have one tag. So both sides must
- * list their sends and receives in the same order. Builders return nothing: the first failure
- * (memory) goes to s->error, and the schedule does not run. If amounts do not match (different
- * counts on different processes), the process that notices it fails its schedule. The schedule runs
- * to its end, since others wait for its messages. These are empty from then on, so that all
- * processes that depend on the data get the error. */
+ * list their sends and receives in the same order. Builders return nothing: the first failure goes
+ * to s->error. If amounts do not match (different counts on different processes), the process that
+ * notices it fails its schedule. The schedule runs to its end, since others wait for its messages.
+ * These are empty from then on, so that all processes that depend on the data get the error. A
+ * process without memory for a buffer does the same from its first step on. Without memory for the
+ * steps themselves the schedule does not run; sched_reserve() keeps what an agreement needs. */
 #ifndef COLL_SCHEDULE_H
 #define COLL_SCHEDULE_H
 
@@ -52,6 +53,7 @@ struct sched {
     int tags[2];         /* of args.comm and of its local communicator */
     int error;
     int doomed;          /* a peer failed: give up */
+    int poor;            /* no memory for its buffers: it sends and receives without data */
     int stream;          /* enum p2p_flags: where its messages go */
     int all_or_none;     /* give up as soon as any process has failed */
     int all_members;     /* ... as soon as a member of the communicator is */
@@ -72,6 +74,18 @@ void sched_begin(struct sched *s);   /* driven by the hook from now on */
 void sched_persist(struct sched *s); /* the request starts it again and again */
 int sched_run(struct sched *s);      /* drive it here until it is done: MPI error code */
 
+/* reserve.c */
+struct sched_mem {
+    struct sched_mem *next;
+    size_t size;
+    char data[] __attribute__((aligned(16)));
+};
+struct sched *sched_blank(void);                /* NULL: no memory */
+struct sched_mem *sched_mem_take(size_t bytes); /* ... */
+void sched_mem_keep(struct sched_mem *m);
+int sched_longer(struct sched *s); /* a list of steps at least twice as long; 0: no memory */
+void sched_short_again(struct sched *s); /* it goes to the pool */
+
 /* building */
 void sched_send(struct sched *s, const void *buf, MPI_Aint n, struct dt_type *t, int peer);
 void sched_recv(struct sched *s, void *buf, MPI_Aint n, struct dt_type *t, int peer);
@@ -85,9 +99,12 @@ void sched_fence(struct sched *s);
 void sched_call(struct sched *s, void (*call)(void *arg), void *arg);
 int sched_mismatch(size_t got, size_t want); /* the error, in bytes */
 const char *coll_hint(void); /* what finds the calls that differ; "" when it is on */
-/* Memory that lives as long as the schedule. */
+/* Memory that lives as long as the schedule. NULL: there is none, and the schedule does not run. */
 void *sched_bytes(struct sched *s, size_t bytes);
-/* The same for n instances of t: returns the address that the buffer of (n, t) would have. */
+/* The same for what only steps use. Never NULL: without memory the schedule is poor, and no step
+ * uses the address. */
+void *sched_room(struct sched *s, size_t bytes);
+/* ... for n instances of t: returns the address that the buffer of (n, t) would have. */
 void *sched_temp(struct sched *s, MPI_Aint n, struct dt_type *t);
 /* Steps listed from now on go to the local group of an intercommunicator, or back to the
  * communicator. */
@@ -102,5 +119,6 @@ static inline void sched_global(struct sched *s)
     s->tag = s->tags[0];
 }
 void sched_fail(struct sched *s, int err);
+void sched_make_poor(struct sched *s); /* this process has no memory for its part */
 
 #endif

@@ -184,14 +184,21 @@ static int start_at_end(struct io_file *f)
     return io_agree(err, f->comm);
 }
 
-static int finish_open(struct io_file *f, struct info *info)
+/* Its communicator and its hints: what fails on one process fails on all. */
+static int begin_open(struct io_file *f, struct comm *c, struct info *info)
 {
-    hints_default(&f->hints, f->comm);
-    f->hosts = hints_hosts(f->comm);
-    int err = hints_take(f, info);
-    err = io_agree(err, f->comm);
-    if (!err)
-        err = open_all(f);
+    int err = coll_comm_dup(c, &f->comm);
+    if (!err) {
+        hints_default(&f->hints, f->comm);
+        f->hosts = hints_hosts(f->comm);
+        err = hints_take(f, info);
+    }
+    return io_agree(err, c); /* a process without memory has no other */
+}
+
+static int finish_open(struct io_file *f)
+{
+    int err = open_all(f);
     if (!err) {
         err = view_default(f);
         err = sharing_find(f, err);
@@ -229,9 +236,9 @@ int io_open(struct comm *c, const char *name, int amode, struct info *info, stru
         err = err_make(MPI_ERR_NO_MEM, "%s: no memory for a file", io_call());
     err = io_refuse_open(c, amode, err);
     if (!err)
-        err = coll_comm_dup(c, &f->comm);
+        err = begin_open(f, c, info);
     if (!err)
-        err = finish_open(f, info);
+        err = finish_open(f);
     if (!err)
         f->comm->maker = NULL;
     if (err && f && f->comm && err_class(err) == MPIX_ERR_REVOKED)

@@ -366,8 +366,8 @@ static void on_exit_of(struct job *j, int rank, int ws)
     if (j->phase == JOB_RUNNING && status > j->status)
         j->status = status;
     if (sig && !broken_pipe(r, sig))
-        snprintf(how, sizeof how, "was killed by signal %d (%s)%s%s", sig, strsignal(sig),
-                 WCOREDUMP(ws) ? ", core dumped" : "",
+        snprintf(how, sizeof how, "was killed by signal %d (%s)%s%s%s", sig, strsignal(sig),
+                 oom_cause(&j->oom, sig), WCOREDUMP(ws) ? ", core dumped" : "",
                  pmi_finalized(j->pmi, rank) ? " after MPI_Finalize" : "");
     else if (open_end)
         snprintf(how, sizeof how, "exited with status %d without calling MPI_Finalize", status);

@@ -16,6 +16,7 @@
 #include "base/jobpage.h"
 #include "launch/args.h"
 #include "launch/pmi_server.h"
+#include "launch/oom.h"
 #include "launch/reaper.h"
 #include "launch/streams.h"
 
@@ -46,6 +47,7 @@ struct job {
     struct rank *rank;
     struct pmi_server *pmi;
     struct reaper reaper;
+    struct oom oom;
     struct pump pump;
     struct sink *out, *err;         /* ours; may be the same one */
     struct sink **sinks;            /* all, files of -outfile-pattern too */

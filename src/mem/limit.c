@@ -1,40 +1,56 @@
-/* limit.c - how much memory can be taken: the limits of control groups and of the machine. */
+/* limit.c - how much memory can be taken: the limits of control groups, of the process, and of the
+ * machine. */
 #include "mem/mem_types.h"
 
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 /* A control group answers an allocation beyond its limit with the OOM killer, not with an error.
  * So read the limits before.  Files that are missing or unreadable limit nothing. */
 
+/* The beginning of a file as a string, read without memory of the heap, which may have none left.
+ * -1: no such file. */
+static int read_text(const char *path, char *to, size_t room)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    size_t n = 0;
+    for (ssize_t got; n < room - 1 && (got = read(fd, to + n, room - 1 - n)) > 0;)
+        n += (size_t)got;
+    close(fd);
+    to[n] = '\0';
+    return 0;
+}
+
 /* First number in a file; `none` if there is none ("max") or no such file. */
 static size_t read_number(const char *path, size_t none)
 {
-    FILE *f = fopen(path, "re");
+    char text[64];
     unsigned long long v;
-    if (!f)
-        return none;
-    int n = fscanf(f, "%llu", &v);
-    fclose(f);
-    return n == 1 ? (size_t)v : none;
+    return read_text(path, text, sizeof text) == 0 && sscanf(text, "%llu", &v) == 1 ? (size_t)v
+                                                                                    : none;
 }
 
 /* Value of "name: number" or "name number" lines, multiplied by unit; 0 if absent. */
 static size_t read_field(const char *path, const char *name, size_t unit)
 {
-    FILE *f = fopen(path, "re");
-    char line[256];
-    size_t v = 0, len = strlen(name);
-    if (!f)
+    char text[8192];
+    size_t len = strlen(name);
+    if (read_text(path, text, sizeof text))
         return 0;
-    while (fgets(line, sizeof line, f))
-        if (!strncmp(line, name, len) && (line[len] == ':' || line[len] == ' ')) {
-            v = strtoull(line + len + 1, NULL, 10) * unit;
-            break;
-        }
-    fclose(f);
-    return v;
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (!strncmp(line, name, len) && (line[len] == ':' || line[len] == ' '))
+            return strtoull(line + len + 1, NULL, 10) * unit;
+    }
+    return 0;
 }
 
 struct layout { /* of one version of control groups */
@@ -78,13 +94,13 @@ static size_t groups_left(const struct layout *v, char *dir)
 
 static size_t cgroup_left(void)
 {
-    FILE *f = fopen("/proc/self/cgroup", "re");
-    char line[4200];
+    char text[4096];
     size_t left = SIZE_MAX;
-    if (!f)
+    if (read_text("/proc/self/cgroup", text, sizeof text))
         return left;
-    while (fgets(line, sizeof line, f)) { /* id:controllers:path */
-        line[strcspn(line, "\n")] = '\0';
+    for (char *line = text, *next; line; line = next) { /* id:controllers:path */
+        if ((next = strchr(line, '\n')) != NULL)
+            *next++ = '\0';
         char *names = strchr(line, ':');
         char *dir = names ? strchr(names + 1, ':') : NULL;
         if (!dir || dir[1] != '/')
@@ -95,7 +111,6 @@ static size_t cgroup_left(void)
         if (l < left)
             left = l;
     }
-    fclose(f);
     return left;
 }
 
@@ -107,4 +122,79 @@ size_t mem_available(void)
     if (ram && ram < left)
         left = ram;
     return left;
+}
+
+/* libfabric and UCX map their buffers in pieces of this order. */
+enum { CONNECTION = 1 << 20 };
+
+int mem_starves(void)
+{
+    void *p = mmap(NULL, CONNECTION, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return 1;
+    munmap(p, CONNECTION);
+    return 0;
+}
+
+/* --- in words ------------------------------------------------------------------------------- */
+
+struct text {
+    char *to;
+    size_t room, n;
+};
+
+static __attribute__((format(printf, 2, 3))) void put(struct text *t, const char *fmt, ...)
+{
+    va_list ap;
+    if (t->n && t->n < t->room)
+        t->n += (size_t)snprintf(t->to + t->n, t->room - t->n, ", ");
+    va_start(ap, fmt);
+    if (t->n < t->room)
+        t->n += (size_t)vsnprintf(t->to + t->n, t->room - t->n, fmt, ap);
+    va_end(ap);
+}
+
+static unsigned long long mb(size_t bytes)
+{
+    return bytes >> 20;
+}
+
+static size_t limit_of(int what)
+{
+    struct rlimit r;
+    return getrlimit((__rlimit_resource_t)what, &r) || r.rlim_cur == RLIM_INFINITY
+               ? SIZE_MAX
+               : (size_t)r.rlim_cur;
+}
+
+/* The lowest free descriptor; -1: none is left. */
+static int descriptors_used(void)
+{
+    int fd = open("/", O_PATH | O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    return fd;
+}
+
+const char *mem_limits(char *to, size_t room, int all)
+{
+    struct text t = {to, room, 0};
+    size_t space = limit_of(RLIMIT_AS), data = limit_of(RLIMIT_DATA), group = cgroup_left(),
+           files = limit_of(RLIMIT_NOFILE);
+    *to = '\0';
+    if (space < SIZE_MAX)
+        put(&t, "address space %llu of %llu MB (ulimit -v)",
+            mb(read_number("/proc/self/statm", 0) * (size_t)sysconf(_SC_PAGESIZE)), mb(space));
+    if (data < SIZE_MAX)
+        put(&t, "data at most %llu MB (ulimit -d)", mb(data));
+    if (group < SIZE_MAX)
+        put(&t, "control group has %llu MB left", mb(group));
+    if (descriptors_used() < 0 && files < SIZE_MAX)
+        put(&t, "all %zu file descriptors are in use (ulimit -n)", files);
+    else if (all && files < SIZE_MAX)
+        put(&t, "%zu file descriptors (ulimit -n)", files);
+    size_t ram = read_field("/proc/meminfo", "MemAvailable", 1024);
+    if (ram && (all || ram < (size_t)256 << 20))
+        put(&t, "machine has %llu MB left", mb(ram));
+    return to;
 }

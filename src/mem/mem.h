@@ -37,6 +37,12 @@ struct mem_key {
     uint64_t lasts;  /* 1: it outlives what lies in it, so a mapping of it is worth keeping */
 };
 
+/* The limits of memory and descriptors that hold for this process, in words, "" if there are none:
+ * for the messages of what fails. all: those too that are far. Takes no memory. Returns `to`. */
+const char *mem_limits(char *to, size_t room, int all);
+/* 1: this process cannot get the memory that a connection of a network takes. */
+int mem_starves(void);
+
 /* Set up wake-up and the host page.  Uses boot put/get and one barrier; the records of the peers
  * are complete after the next one (am_init). 0 or -errno. */
 int mem_init(void);

@@ -35,6 +35,9 @@ struct rankmap {
 
 /* Copies world ranks[size], and detects regular shapes. NULL: out of memory. */
 struct rankmap *rankmap_make(const int *ranks, int size);
+/* The same in two steps, of which the second cannot fail: for up to `most` ranks. */
+struct rankmap *rankmap_blank(int most);
+void rankmap_fill(struct rankmap *m, const int *ranks, int size);
 struct rankmap *rankmap_stride(int first, int stride, int size);
 struct rankmap *rankmap_ref(struct rankmap *m);
 void rankmap_drop(struct rankmap *m);
@@ -49,12 +52,13 @@ int rankmap_dead(const struct rankmap *m, int rank);
 /* Same ranks in the same order. */
 int rankmap_equal(const struct rankmap *a, const struct rankmap *b);
 
-/* Look-up of many world ranks in one map: O(1) each after O(size). init: 0 or -ENOMEM. */
+/* Look-up of many world ranks in one map: O(1) each after O(size); without memory as slow as
+ * rankmap_find(). */
 struct rankindex {
     const struct rankmap *map;
     struct map hash; /* world -> rank + 1; empty: search the map itself */
 };
-int rankindex_init(struct rankindex *x, const struct rankmap *m);
+void rankindex_init(struct rankindex *x, const struct rankmap *m);
 int rankindex_find(const struct rankindex *x, int world);
 void rankindex_destroy(struct rankindex *x);
 
@@ -102,6 +106,7 @@ struct comm {
     struct comm_topo *topo; /* Cartesian or graph; topo.c */
     void *coll;             /* coll/'s per-communicator state, freed by its upcall below */
     void (*coll_free)(void *coll);
+    unsigned coll_uses;     /* coll/: calls before that state was made, counted up to a bound */
     uint32_t coll_seq;      /* coll/: numbers nonblocking collectives; equal on all members */
     uint32_t coll_note;     /* coll/: of the call that a checker let in last; 0: none */
     struct align *check; /* check/'s record of its collective calls, or NULL; it gives it up in */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/proc.h"
+#include "mem/mem.h"
 #include "obj/errhandler.h"
 #include "obj/obj.h"
 #include "obj/obj_types.h"
@@ -192,6 +193,15 @@ static struct err_slot *slot_take(struct err_ring *e, int cls)
     return s;
 }
 
+/* Whose limit it is: a user can raise those of ulimit. */
+static void say_limits(char *text, size_t room)
+{
+    char limits[256];
+    size_t n = strlen(text);
+    if (*mem_limits(limits, sizeof limits, 0) && n + 8 < room)
+        snprintf(text + n, room - n, " (%s)", limits);
+}
+
 int err_make(int cls, const char *fmt, ...)
 {
     struct err_ring *e = proc->obj ? proc->obj->err : NULL;
@@ -204,6 +214,8 @@ int err_make(int cls, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(s->text, sizeof s->text, fmt, ap);
     va_end(ap);
+    if (cls == MPI_ERR_NO_MEM)
+        say_limits(s->text, sizeof s->text);
     return s->code;
 }
 
@@ -341,7 +353,11 @@ int err_from_errno(int neg_errno, const char *what)
         break;
     case ENOTSUP: case ENOSYS: cls = MPI_ERR_UNSUPPORTED_OPERATION; break;
     }
-    return err_make(cls, "%s: %s", what, strerror(e));
+    int code = err_make(cls, "%s: %s", what, strerror(e));
+    struct err_slot *s = e == EMFILE ? slot_find(code) : NULL;
+    if (s)
+        say_limits(s->text, sizeof s->text);
+    return code;
 }
 
 /* --- classes and codes of the user -------------------------------------------- */

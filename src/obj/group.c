@@ -36,17 +36,33 @@ struct rankmap *rankmap_make(const int *ranks, int size)
     int stride;
     if (size == 0 || regular(ranks, size, &stride))
         return size ? rankmap_stride(ranks[0], stride, size) : rankmap_stride(0, 1, 0);
-    struct rankmap *m = rankmap_stride(0, 0, size);
-    if (!m)
-        return NULL;
-    m->kind = RANKMAP_TABLE;
-    m->table = malloc((size_t)size * sizeof *m->table);
-    if (!m->table) {
-        free(m);
-        return NULL;
-    }
-    memcpy(m->table, ranks, (size_t)size * sizeof *ranks);
+    struct rankmap *m = rankmap_blank(size);
+    if (m)
+        rankmap_fill(m, ranks, size);
     return m;
+}
+
+struct rankmap *rankmap_blank(int most)
+{
+    struct rankmap *m = rankmap_stride(0, 1, 0);
+    if (m && !(m->table = malloc((size_t)most * sizeof *m->table + 1))) {
+        free(m);
+        m = NULL;
+    }
+    return m;
+}
+
+void rankmap_fill(struct rankmap *m, const int *ranks, int size)
+{
+    m->size = size;
+    if (size == 0 || regular(ranks, size, &m->stride)) {
+        m->first = size ? ranks[0] : 0;
+        free(m->table);
+        m->table = NULL;
+        return;
+    }
+    m->kind = RANKMAP_TABLE;
+    memcpy(m->table, ranks, (size_t)size * sizeof *ranks);
 }
 
 struct rankmap *rankmap_ref(struct rankmap *m)
@@ -105,20 +121,18 @@ int rankmap_equal(const struct rankmap *a, const struct rankmap *b)
 
 enum { INDEX_BELOW = 16 }; /* smaller tables are searched faster than hashed */
 
-int rankindex_init(struct rankindex *x, const struct rankmap *m)
+void rankindex_init(struct rankindex *x, const struct rankmap *m)
 {
     x->map = m;
     map_init(&x->hash);
     if (m->kind == RANKMAP_STRIDE || m->size < INDEX_BELOW)
-        return 0;
-    for (int i = 0; i < m->size; i++) {
-        int err = map_put(&x->hash, (uint64_t)m->table[i], (void *)((intptr_t)i + 1));
-        if (err) {
+        return;
+    for (int i = 0; i < m->size; i++)
+        if (map_put(&x->hash, (uint64_t)m->table[i], (void *)((intptr_t)i + 1))) {
             map_destroy(&x->hash);
-            return err;
+            map_init(&x->hash);
+            return;
         }
-    }
-    return 0;
 }
 
 int rankindex_find(const struct rankindex *x, int world)

@@ -11,6 +11,23 @@
 #include "p2p/refuse.h"
 #include "var/var.h"
 
+/* Requests of collectives, which other processes wait for, never lack memory: some are spare. */
+static __attribute__((noinline, cold)) struct p2p_req *req_more(struct p2p *s, int flags)
+{
+    struct p2p_req *q = malloc(sizeof *q), *x;
+    if (!q && flags & P2P_STREAM && (q = s->spare) != NULL) {
+        s->spare = q->next_free;
+        s->spares--;
+        return q;
+    }
+    while (q && s->spares < P2P_SPARES && (x = malloc(sizeof *x)) != NULL) {
+        x->next_free = s->spare;
+        s->spare = x;
+        s->spares++;
+    }
+    return q;
+}
+
 int p2p_init(void)
 {
     struct p2p *s = calloc(1, sizeof *s);
@@ -33,12 +50,21 @@ int p2p_init(void)
     struct p2p_peer *self = peer_get(s->me);
     s->scratch_size = 65536;
     s->scratch = malloc(s->scratch_size);
-    if (!self || !s->scratch)
+    if (!self || !s->scratch || !(s->free = req_more(s, P2P_STANDARD)))
         return -ENOMEM;
+    s->free->next_free = NULL;
     self->path->init();
     am_on_death(peer_reap);
     am_on_stall(peer_name_awaited);
     return 0;
+}
+
+static void requests_free(struct p2p_req *q)
+{
+    for (struct p2p_req *next; q; q = next) {
+        next = q->next_free;
+        free(q);
+    }
 }
 
 static int on_late(int src, const void *msg, size_t len)
@@ -87,11 +113,8 @@ void p2p_finalize(void)
             match_take(u);
             free(u);
         }
-    while (s->free) {
-        struct p2p_req *q = s->free;
-        s->free = q->next_free;
-        free(q);
-    }
+    requests_free(s->free);
+    requests_free(s->spare);
     offer_finalize(s);
     refuse_finalize(s);
     free(s->buffer);
@@ -149,14 +172,13 @@ void p2p_drain_wait(void)
 
 /* --- requests ----------------------------------------------------------------- */
 
-struct p2p_req *req_alloc(void)
+struct p2p_req *req_alloc(int flags)
 {
     struct p2p *s = proc->p2p;
     struct p2p_req *q = s->free;
-    if (q)
-        s->free = q->next_free;
-    else
-        q = malloc(sizeof *q);
+    if (!q)
+        return req_more(s, flags);
+    s->free = q->next_free;
     return q;
 }
 
@@ -441,7 +463,7 @@ static int launch(struct p2p_req *q, int err, struct request **out)
 int p2p_isend(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c,
               int flags, struct request **out)
 {
-    struct p2p_req *q = req_alloc();
+    struct p2p_req *q = req_alloc(flags);
     if (!q)
         return no_memory(out);
     return launch(q, send_fill(q, REQUEST_SEND, buf, count, t, dest, tag, c, flags), out);
@@ -450,7 +472,7 @@ int p2p_isend(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int 
 int p2p_irecv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
               int flags, struct request **out)
 {
-    struct p2p_req *q = req_alloc();
+    struct p2p_req *q = req_alloc(flags);
     if (!q)
         return no_memory(out);
     return launch(q, recv_fill(q, REQUEST_RECV, buf, count, t, source, tag, c, flags), out);
@@ -458,7 +480,7 @@ int p2p_irecv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag,
 
 int recv_make(void *buf, MPI_Aint count, struct dt_type *t, struct comm *c, struct p2p_req **out)
 {
-    struct p2p_req *q = req_alloc();
+    struct p2p_req *q = req_alloc(P2P_STANDARD);
     if (!q)
         return err_make(MPI_ERR_NO_MEM, "no memory for one more request");
     int err = recv_fill(q, REQUEST_RECV, buf, count, t, MPI_PROC_NULL, MPI_ANY_TAG, c, 0);
@@ -475,7 +497,7 @@ int recv_make(void *buf, MPI_Aint count, struct dt_type *t, struct comm *c, stru
 int send_make(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
               struct comm *c, int flags, struct p2p_req **out)
 {
-    struct p2p_req *q = req_alloc();
+    struct p2p_req *q = req_alloc(flags);
     int err = q ? send_fill(q, REQUEST_SEND, buf, count, t, dest, tag, c, flags)
                 : err_make(MPI_ERR_NO_MEM, "no memory for one more request");
     if (err) {
@@ -524,7 +546,7 @@ static int prepare(struct p2p_req *q, int err, struct request **out)
 int p2p_send_init(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
                   struct comm *c, int flags, struct request **out)
 {
-    struct p2p_req *q = req_alloc();
+    struct p2p_req *q = req_alloc(flags);
     if (!q)
         return no_memory(out);
     return prepare(q, send_fill(q, REQUEST_PERSISTENT_SEND, buf, count, t, dest, tag, c, flags),
@@ -534,7 +556,7 @@ int p2p_send_init(const void *buf, MPI_Aint count, struct dt_type *t, int dest, 
 int p2p_recv_init(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
                   int flags, struct request **out)
 {
-    struct p2p_req *q = req_alloc();
+    struct p2p_req *q = req_alloc(flags);
     if (!q)
         return no_memory(out);
     return prepare(q, recv_fill(q, REQUEST_PERSISTENT_RECV, buf, count, t, source, tag, c, flags),

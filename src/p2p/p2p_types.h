@@ -48,6 +48,7 @@ enum {
     P2P_BOUNCE = 131072, /* bytes of the buffer between a single copy and a scattered layout */
     P2P_PULL_SEGMENTS = 8, /* DATA messages of one window, at most */
     P2P_PULL_WINDOWS = 2,  /* asked for at once */
+    P2P_SPARES = 16,       /* spare requests: as many as an agreement has at a time */
     P2P_EARLY = 4096       /* unordered: matched packets under way to one process, so many may come
                             * before their turn */
 };
@@ -126,9 +127,10 @@ struct p2p {
     struct list lates;         /* struct p2p_late */
     struct progress_hook late_hook; /* active while there are some */
     struct p2p_wire_id *wire_id; /* wire_id.c */
-    uint32_t wire_ids, wire_id_free;
+    uint32_t wire_ids, wire_id_free, spares;
     struct progress_hook hook;
     struct p2p_req *free;  /* pool */
+    struct p2p_req *spare; /* for when there is no memory: `spares` of the library's own */
     char *scratch;         /* packed data of one message during its send */
     size_t scratch_size;
     char *bounce;
@@ -272,8 +274,7 @@ int native_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, 
 void native_died(int world);
 /* The receive q, in no list, was offered to it: it ends when nothing more can come. */
 void native_linger(struct p2p_req *q);
-/* Are there puts of sends without a waiter? */
-int native_left_behind(void);
+int native_left_behind(void); /* are there puts of sends without a waiter? */
 void native_finalize(struct p2p *s);
 
 /* on_packet.c */
@@ -282,7 +283,7 @@ void p2p_handlers(void);
 int p2p_malformed(int src, const char *what);
 
 /* p2p.c */
-struct p2p_req *req_alloc(void);
+struct p2p_req *req_alloc(int flags); /* enum p2p_flags: the stream */
 void req_recycle(struct p2p_req *q);
 /* A receive on the heap, filled in, from no process. */
 int recv_make(void *buf, MPI_Aint count, struct dt_type *t, struct comm *c, struct p2p_req **out);
@@ -290,7 +291,6 @@ int recv_make(void *buf, MPI_Aint count, struct dt_type *t, struct comm *c, stru
 int send_make(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
               struct comm *c, int flags, struct p2p_req **out);
 
-/* probe.c */
 int probe_awaits(int (*cond)(void *), void *arg, struct p2p_awaited *out);
 
 /* buffer.c */

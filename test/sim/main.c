@@ -21,7 +21,8 @@ static const struct scenario *const groups[] = {
     scenarios_newcomm,  scenarios_late,     scenarios_prepost,     scenarios_align,
     scenarios_waits,    scenarios_bundles,  scenarios_ulfm,        scenarios_files,
     scenarios_coherent, scenarios_race,     scenarios_report,      scenarios_revoke,
-    scenarios_survive,  scenarios_jobs,     scenarios_race_few,    scenarios_race_threads};
+    scenarios_survive,  scenarios_jobs,     scenarios_race_few,    scenarios_race_threads,
+    scenarios_scarce};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
 static const char *set_names[32];

@@ -143,6 +143,8 @@ static void start_fails(const char *room, int err)
 static void names_remark(void)
 {
     char line[640];
+    if (cvar.debug_summary && boot_rank() == boot_first())
+        log_warn("limits: %s", mem_limits(line, sizeof line, 1));
     for (int i = 0; cvar_remark(&i, cvar.debug_summary != 0, line, sizeof line);)
         log_warn("%s", line);
 }

@@ -86,7 +86,7 @@ int shm_allgather(struct shm *m, const struct coll_args *a)
     struct blocks in = blocks_even(a->rbuf, a->rcount, a->rtype);
     int in_place = a->sbuf == MPI_IN_PLACE;
     struct block own = in_place ? block_of(&in, m->rank) : own_block(a);
-    size_t bytes = own_bytes(own, block_of(&in, m->rank));
+    size_t bytes = a->poor ? BAD_BYTES : own_bytes(own, block_of(&in, m->rank));
     struct slot *s;
     int err = shm_slot_open(m, &s);
     if (!err) {

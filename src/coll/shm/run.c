@@ -1,7 +1,6 @@
 /* run.c - which calls go through shared memory. */
 #include "coll/coll_types.h"
 #include "coll/shm/slots.h"
-#include "obj/err.h"
 #include "var/var.h"
 
 /* Bytes of a member's part, and how many parts a slot must hold. */
@@ -73,12 +72,8 @@ int shm_run(const struct coll_args *a, int *err)
     if (!is_ours(a->call) || a->comm->remote || cvar.coll_shm_bytes == 0)
         return 0;
     struct shm *m = shm_of(a->comm);
-    if (!m) { /* the others may already use shared memory */
-        *err = err_make(MPI_ERR_NO_MEM, "no memory for a communicator's collective operations");
-        return 1;
-    }
     size_t bytes;
-    if (!shm_ready(m) || !suits(m, a, &bytes))
+    if (!m || !suits(m, a, &bytes))
         return 0;
     *err = run(m, a, bytes);
     return 1;

@@ -40,23 +40,6 @@ static int no_work(void *arg)
     return 0;
 }
 
-struct shm *shm_new(struct comm *c)
-{
-    struct shm *m = calloc(1, sizeof *m);
-    if (!m)
-        return NULL;
-    m->hook.fn = no_work;
-    m->comm = c;
-    m->n = (uint64_t)c->coll_note << 32;
-    m->size = c->size;
-    m->rank = c->rank;
-    if (c->size < 2 || c->size > SHM_RANKS || !all_near(c))
-        m->state = SHM_NEVER;
-    c->coll = m;
-    c->coll_free = shm_free;
-    return m;
-}
-
 static int attach(struct shm *m, const struct mem_key *key)
 {
     if (!(m->host = malloc((size_t)m->size * sizeof *m->host)))
@@ -68,27 +51,50 @@ static int attach(struct shm *m, const struct mem_key *key)
     return key->size ? mem_segment_attach(key, &m->seg) : -1;
 }
 
-void shm_make(struct shm *m)
+static struct shm *blank(struct comm *c)
 {
-    struct mem_key key = {.fd = -1};
-    if (++m->uses <= SHM_USES)
-        return;
-    m->state = SHM_MAKING;
+    struct shm *m = calloc(1, sizeof *m);
+    if (!m)
+        return NULL;
+    m->hook.fn = no_work;
+    m->comm = c;
+    m->n = (uint64_t)c->coll_note << 32;
+    m->size = c->size;
+    m->rank = c->rank;
     m->max = (size_t)cvar.coll_shm_bytes;
     m->slot_size = (sizeof(struct slot) + m->max + SHM_LINE - 1) / SHM_LINE * SHM_LINE;
-    size_t bytes = (size_t)m->size * (sizeof(struct left) + SHM_SLOTS * m->slot_size);
+    return m;
+}
+
+/* A member without memory comes, too: the others wait for it. */
+static struct shm *make(struct comm *c)
+{
+    struct mem_key key = {.fd = -1};
+    struct shm *m = blank(c);
     /* MEM_ONCE: MPI_Comm_free does not wait, so others may still read the slot of the last
      * operation. */
-    if (m->rank == 0 && mem_segment_create(bytes, MEM_ONCE, &m->seg) == 0)
+    if (m && c->rank == 0 &&
+        mem_segment_create((size_t)m->size * (sizeof(struct left) + SHM_SLOTS * m->slot_size),
+                           MEM_ONCE, &m->seg) == 0)
         mem_segment_key(m->seg, &key);
-    int err = coll_bcast_bytes(&key, sizeof key, 0, m->comm);
-    int64_t fine = !err && attach(m, &key) == 0;
-    err = coll_allreduce_i64(&fine, 1, COLL_MIN, m->comm);
-    m->state = !err && fine ? SHM_READY : SHM_NEVER;
-    if (m->state == SHM_NEVER && m->seg) {
-        mem_segment_drop(m->seg);
-        m->seg = NULL;
+    int err = coll_bcast_bytes(&key, sizeof key, 0, c);
+    int64_t fine = !err && m && attach(m, &key) == 0;
+    err = coll_allreduce_i64(&fine, 1, COLL_MIN, c);
+    if (!err && fine) {
+        c->coll = m;
+        c->coll_free = shm_free;
+        return m;
     }
+    if (m)
+        shm_free(m);
+    return NULL;
+}
+
+struct shm *shm_count(struct comm *c)
+{
+    if (c->coll_uses > SHM_USES || ++c->coll_uses <= SHM_USES)
+        return NULL; /* it has none, it is being made by messages, or it is too early */
+    return c->size < 2 || c->size > SHM_RANKS || !all_near(c) ? NULL : make(c);
 }
 
 int shm_set_aside(const struct comm *c, void (*aside)(void *arg), void *arg)

@@ -24,7 +24,7 @@ struct slot {
     _Atomic uint64_t n; /* operation whose data lies here, as shm.n has it; stored last (release),
                          * read first (acquire) */
     uint32_t bytes;     /* of one part, according to the writer; BAD_BYTES: its own arguments do not
-                         * match */
+                         * match, or it has no memory */
     uint32_t unused;
     char data[];        /* the first 48 bytes share the line of n: one transfer moves both */
 };
@@ -33,11 +33,10 @@ struct left {
     _Alignas(SHM_LINE) _Atomic uint32_t n;
 };
 
-enum shm_state { SHM_COUNTING, SHM_MAKING, SHM_READY, SHM_NEVER };
+enum shm_state { SHM_READY, SHM_NEVER };
 
 struct shm {
     enum shm_state state;
-    unsigned uses;
     struct mem_segment *seg;
     uint64_t n;        /* operations so far, and above 32 bits the note of the call (coll_note): a
                         * slot with another note has not come yet */
@@ -52,23 +51,14 @@ struct shm {
     struct progress_hook hook; /* active while a slot is waited for: see shm_slot_open() */
 };
 
-/* For the first call of c; it goes with c. NULL: no memory. */
-struct shm *shm_new(struct comm *c);
-/* Counts a call. After some, collective: rank 0 makes the segment, the others attach it. It is used
- * only if all could. */
-void shm_make(struct shm *m);
+/* Counts a call of c, which has none. After some, collective: rank 0 makes the segment, the others
+ * attach it. It is used only if all could. It goes with c. NULL: the call goes by messages. */
+struct shm *shm_count(struct comm *c);
 
 static inline struct shm *shm_of(struct comm *c)
 {
-    return c->coll ? c->coll : shm_new(c);
-}
-
-/* 1: the segment is there. */
-static inline int shm_ready(struct shm *m)
-{
-    if (m->state == SHM_COUNTING)
-        shm_make(m);
-    return m->state == SHM_READY;
+    struct shm *m = c->coll ? c->coll : shm_count(c);
+    return m && m->state == SHM_READY ? m : NULL;
 }
 
 static inline struct slot *shm_slot(const struct shm *m, int rank, uint64_t n)

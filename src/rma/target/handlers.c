@@ -330,8 +330,9 @@ static void mark_read(const struct rma_win *w, const struct rma_near *asker, uin
                           memory_order_release);
 }
 
-/* A piece of a put or get of a near process (delegate_copy.c). 1: done and answered. 0: it was
- * taken back. -1: malformed. */
+/* A piece of a put or get of a near process (delegate_copy.c). 1: done and answered, or left to the
+ * asker, which takes it back: its box is not mapped here, for lack of memory. 0: it was taken back.
+ * -1: malformed. */
 static int run_piece(struct rma_win *w, const struct rma_near *n, const struct rma_delegated *q,
                      int src)
 {
@@ -339,6 +340,8 @@ static int run_piece(struct rma_win *w, const struct rma_near *n, const struct r
     uint64_t off = 0;
     char *mem;
     char *box = w->node.boxes ? w->node.boxes[n - w->near.near].at : NULL;
+    if (!box && n->peer->box.size)
+        return 1;
     if (!box || !q->len || q->len > SLOT_BYTES || q->slot >= RMA_BOX_SLOTS ||
         q->at > INT64_MAX - SLOT_BYTES)
         return -1;
@@ -386,6 +389,8 @@ static int run_bundle(struct rma_win *w, const struct rma_near *n, const struct 
 {
     char *box = w->node.boxes ? w->node.boxes[n - w->near.near].at : NULL;
     struct acc_ctl *ctl = rma_own_memory(w).ctl;
+    if (!box && n->peer->box.size)
+        return 1;
     if (!box || q->slot >= RMA_BUNDLES || !q->bundle)
         return -1;
     box += RMA_BOX_BYTES + q->slot * RMA_BUNDLE_BYTES;

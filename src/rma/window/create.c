@@ -129,19 +129,23 @@ struct agreed {
     uint64_t kept; /* the node segment that all can use again, or 0 */
 };
 
-/* This process's part, which may fail alone; then all learn of it. c: the user's communicator,
- * whose collectives are likely to run through shared memory already. */
-static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, struct agreed *out)
+/* This process's part, which may fail alone; then all learn of it. err: it has failed already, and
+ * w may be NULL. c: the user's communicator, whose collectives are likely to run through shared
+ * memory already. */
+static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, int err,
+                      struct agreed *out)
 {
-    int err = plan_check(p);
+    if (!err)
+        err = plan_check(p);
     if (!err)
         err = rma_hints_take(w, p->info, 0);
     if (!err)
         err = rma_coherent_wanted(w, &(const char *){NULL});
     if (!err)
         err = rma_buffers_make(w);
-    w->mem.large_pages = p->info && info_truth(p->info, "large_pages", 0);
-    size_t align = rma_memory_ours(w) ? info_alignment(p->info) : 0;
+    if (w)
+        w->mem.large_pages = p->info && info_truth(p->info, "large_pages", 0);
+    size_t align = w && rma_memory_ours(w) ? info_alignment(p->info) : 0;
     if (!err && rma_slots_init(w))
         err = err_make(MPI_ERR_NO_MEM, "%s: no memory for slots", rma_call());
     if (!err)
@@ -153,7 +157,8 @@ static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, s
     int64_t v[5] = {err ? err_class(err) : 0, p->size, kept, -kept,
                     align > RMA_PAGE ? (int64_t)align : 0 /* a page, as ever */};
     int e = coll_allreduce_i64(v, 5, COLL_MAX, c);
-    w->mem.align = v[4] ? (size_t)v[4] : RMA_PAGE;
+    if (w)
+        w->mem.align = v[4] ? (size_t)v[4] : RMA_PAGE;
     out->most = (uint64_t)v[1];
     out->kept = v[2] == -v[3] ? (uint64_t)v[2] : 0; /* highest and lowest are one */
     if (!err && !e && v[0])
@@ -190,35 +195,45 @@ static int shared_part(struct rma_win *w)
     return w->all_near ? err : coll_agree_error(err, w->comm);
 }
 
+/* The window's communicator, the first step of all. A process without memory takes part. */
+static int first_part(struct rma_win *w, struct comm *c)
+{
+    struct comm *dup;
+    int err = coll_comm_dup(c, &dup);
+    if (err)
+        return err;
+    if (!w) {
+        comm_drop(dup);
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for a window", rma_call());
+    }
+    w->comm = dup;
+    w->map = dup->map;
+    w->rank = dup->rank;
+    w->size = dup->size;
+    w->id = comm_ctx(dup);
+    w->src = dup->src;
+    return MPI_SUCCESS;
+}
+
 static int make(const struct plan *p, struct comm *c, struct rma_win **out)
 {
     struct rma_win *w = win_blank(p);
     struct agreed all;
-    if (!w)
-        return err_make(MPI_ERR_NO_MEM, "%s: no memory for a window", rma_call());
-    int err = coll_comm_dup(c, &w->comm);
-    if (err) {
-        rma_win_drop(w);
-        return err;
-    }
-    w->map = w->comm->map;
-    w->rank = w->comm->rank;
-    w->size = w->comm->size;
-    w->id = comm_ctx(w->comm);
-    w->src = w->comm->src;
-    err = local_part(w, p, c, &all);
+    int err = local_part(w, p, c, first_part(w, c), &all);
     if (!err)
         err = rma_node_open(w, all.most, all.kept);
     if (!err)
         err = shared_part(w);
-    if (err) {
-        if (err_class(err) == MPIX_ERR_REVOKED) { /* others may have it, and wait for this one */
+    if (err && w) {
+        /* others may have it, and wait for this one */
+        if (err_class(err) == MPIX_ERR_REVOKED && w->comm) {
             w->dead = 1;
             coll_revoke(w->comm);
         }
         rma_win_drop(w);
-        return err;
     }
+    if (err)
+        return err;
     w->comm->maker = NULL;
     *out = w;
     if (rma_self()->watched || w->buffers)

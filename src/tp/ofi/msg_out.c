@@ -140,6 +140,17 @@ static int lacks(struct ofi_peer *p, ssize_t err)
     return now - p->lacks < LACK_NS;
 }
 
+/* The provider is busy, or it has no memory for a connection: it answers the same to both. A busy
+ * one may stay so as long as the peer computes. */
+static int starves(struct ofi_peer *p)
+{
+    uint64_t now = p->reached ? 0 : time_now();
+    if (now < p->looked || p->reached)
+        return !p->reached && p->lacks;
+    p->looked = now + LACK_RETRY_NS;
+    return mem_starves();
+}
+
 static int lacks_still(const struct ofi_peer *p)
 {
     return __builtin_expect(p->lacks != 0, 0) && time_now() < p->lacks_next;
@@ -156,6 +167,8 @@ int ofi_queue_run(struct ofi *o, struct ofi_peer *p)
         ssize_t err = post(o, m);
         if (!err || err == -FI_EAGAIN)
             ofi_wake(p);
+        if (err == -FI_EAGAIN && starves(p))
+            err = -FI_ENOMEM;
         if (err == -FI_EAGAIN) { /* what it lacked is there */
             p->lacks = 0;
             return events;

@@ -124,6 +124,7 @@ struct ofi_peer {
     /* since when something that a connection needs is missing here; when to try again (ns); 0:
      * nothing is missing */
     uint64_t lacks, lacks_next;
+    uint64_t looked;   /* when to look again whether it is memory (ns) */
     fi_addr_t addr;
     uint64_t key;
     uint32_t sent, acked;  /* request bytes: sent to it; taken by it as far as is known */

@@ -1,0 +1,90 @@
+/* test_reserve.c - coll/reserve.c: a process without any memory still agrees with the others, and
+ * takes part without data where its buffers are missing. */
+#include "live.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "obj/err.h"
+
+Suite *suite_reserve(void);
+
+struct hoard {
+    struct hoard *next;
+};
+
+/* All that malloc has, to the last bytes. */
+static struct hoard *take_all(struct rlimit *before)
+{
+    struct hoard *all = NULL, *b;
+    struct rlimit none;
+    job_check(getrlimit(RLIMIT_AS, before) == 0);
+    none = *before;
+    none.rlim_cur = 0;
+    job_check(setrlimit(RLIMIT_AS, &none) == 0);
+    for (size_t n = 1 << 20; n >= 16; n /= 2)
+        while ((b = malloc(n)) != NULL) {
+            b->next = all;
+            all = b;
+        }
+    return all;
+}
+
+static void give_back(struct hoard *all, const struct rlimit *before)
+{
+    job_check(setrlimit(RLIMIT_AS, before) == 0);
+    for (struct hoard *next; all; all = next) {
+        next = all->next;
+        free(all);
+    }
+}
+
+/* Rank 1 has nothing; the next call finds all again. */
+static void body_poor(void)
+{
+    enum { MANY = 100000 };
+    static int in[MANY], out[MANY];
+    live_start();
+    struct comm *c = proc->obj->world;
+    int all[16], me = c->rank, poor = me == 1, cls[16];
+    for (int i = 0; i < 12; i++) /* all meet, by messages and by shared memory */
+        job_check(coll_agree_error(0, c) == 0 && coll_allgather_bytes(&me, all, sizeof me, c) == 0);
+    struct rlimit before;
+    struct hoard *rest = poor ? take_all(&before) : NULL;
+    job_check(!poor || !malloc(16));
+    for (int i = 0; i < 20; i++) {
+        int mine = poor ? err_make(MPI_ERR_NO_MEM, "none") : 0;
+        job_check(err_class(coll_agree_error(mine, c)) == MPI_ERR_NO_MEM);
+        job_check(coll_allgather_bytes(&me, poor ? NULL : all, sizeof me, c) != 0);
+        uint64_t ctx[2];
+        job_check(coll_ctx_agree(c, &ctx[0], &ctx[1]) == 0 && ctx_is_id(ctx[0]));
+        if (me == 0)
+            ctx_unmake(ctx[0]);
+    }
+    /* a long one: no process waits for ever, and none takes what is wrong for the sum */
+    int err = coll_allreduce(in, out, MANY, dt_find(MPI_INT), dt_op_find(MPI_SUM), c);
+    job_check(err != 0 && (!poor || err_class(err) == MPI_ERR_NO_MEM));
+    if (poor)
+        give_back(rest, &before);
+    cls[0] = err_class(err);
+    job_check(coll_allgather_bytes(&cls[0], all, sizeof cls[0], c) == 0);
+    job_check(all[1] == MPI_ERR_NO_MEM);
+    live_stop();
+}
+
+START_TEST(no_memory)
+{
+    ck_assert_int_eq(job_run(_i, NULL, body_poor, 60), 0);
+}
+END_TEST
+
+Suite *suite_reserve(void)
+{
+    Suite *s = suite_create("coll/reserve");
+    TCase *t = tcase_create("reserve");
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, no_memory, 2, 6);
+    suite_add_tcase(s, t);
+    return s;
+}
