@@ -56,6 +56,7 @@ struct args {
     int timestamp;        /* the time before each line */
     int merge;            /* standard error goes where standard output goes */
     int reports;          /* -report: they do that, too */
+    const char *report_file; /* of -report, or NULL */
     const char *trace;    /* file of a trace; the ranks load the library that traces calls */
     const char *input;    /* what gets standard input: a rank, "all", "none"; NULL: rank 0 */
     int exitcodes;        /* print them at the end */
@@ -65,6 +66,7 @@ struct args {
     const char *rankfile, *cpus; /* processors of each rank: a file, a list; or NULL */
     int strict;           /* not more ranks than processors */
     char map_text[32];    /* what map points to if only a part of the word counts */
+    char hint[256];       /* how an option was read that has another form; empty: none */
     char idle[256];       /* options without effect, as written, separated by commas; cut */
     char *copies[ARGS_ENV_MAX]; /* names of -genv NAME=VALUE, to be freed */
     int ncopies;

@@ -133,6 +133,8 @@ int main(int argc, char **argv)
         case ARGS_VERSION: status = printf("mpiexec (Windrose) %s\n", PACKAGE_VERSION) < 0; break;
         case ARGS_CVARS: status = print_cvars(); break;
         case ARGS_RUN:
+            if (*a.hint)
+                fprintf(stderr, "mpiexec: %s\n", a.hint);
             if (a.verbose && *a.idle)
                 fprintf(stderr, "mpiexec: without effect here: %s\n", a.idle);
             if (!timeout_from_environment(&a))

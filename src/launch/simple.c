@@ -2,7 +2,10 @@
 #include "launch/simple.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define FLAG(name, member) {name, 0, offsetof(struct args, member)}
 #define TEXT(name, member) {name, 1, offsetof(struct args, member)}
@@ -20,7 +23,6 @@ static const struct simple_row rows[] = {
     TEXT("s", input),
     FLAG("print-all-exitcodes", exitcodes),
     TEXT("report-pid", report_pid),
-    TEXT("trace", trace),
     FLAG("do-not-launch", dry),
     TEXT("umask", umask),
     FLAG("disable-auto-cleanup", no_cleanup),
@@ -59,11 +61,38 @@ size_t simple_names(const char **names)
     return ROWS;
 }
 
-int simple_report(struct args *a, const char *file)
+/* Is the word behind an option without =FILE meant as the file? */
+static int is_file(const char *word, int trace)
+{
+    struct stat st;
+    if (!word || *word == '-' || !strcmp(word, ":"))
+        return 0;
+    size_t n = strlen(word);
+    if (n > 5 && !strcmp(word + n - 5, ".json"))
+        return 1;
+    /* -trace FILE was the only form once. */
+    return trace && (access(word, X_OK) || stat(word, &st) || !S_ISREG(st.st_mode));
+}
+
+int simple_profile(struct args *a, int trace, const char *file, char ***word)
 {
     static const char *const names[] = {"MPIR_CVAR_REPORT", "MPIR_CVAR_REPORT_FILE"};
+    int next_word = !file && is_file(**word, trace);
+    if (next_word)
+        file = *(*word)++;
     const char *const values[] = {"1", file};
+    const char *option = trace ? "trace" : "report";
+    if (next_word)
+        snprintf(a->hint, sizeof a->hint, "-%s %s is read as -%s=%s", option, file, option, file);
+    if (trace) {
+        if (!file)
+            snprintf(a->hint, sizeof a->hint,
+                     "-trace without =FILE: the trace goes to trace.json");
+        a->trace = file ? file : "trace.json";
+        return 0;
+    }
     a->reports = 1;
+    a->report_file = file;
     for (int i = 0; i < (file ? 2 : 1); i++) {
         if (a->genv.n == ARGS_ENV_MAX)
             return -EINVAL;

@@ -18,8 +18,9 @@ void simple_set(const struct simple_row *row, struct args *a, const char *value)
 /* All names, at most SIMPLE_MOST; returns how many. */
 size_t simple_names(const char **names);
 
-/* -report: in the environment of all ranks; file: behind its =, or NULL. 0 or -EINVAL: no room. */
-int simple_report(struct args *a, const char *file);
+/* -report, -trace: file: behind their =, or NULL: *word may be meant as it, and then is taken, with
+ * a hint. 0 or -EINVAL: no room in the environment of all ranks. */
+int simple_profile(struct args *a, int trace, const char *file, char ***word);
 /* Open MPI's --output, a list of such options: 0 or -EINVAL. */
 int simple_output(struct args *a, const char *list);
 

@@ -20,6 +20,7 @@
 #include "launch/grow.h"
 #include "launch/job.h"
 #include "launch/other.h"
+#include "launch/profiled.h"
 #include "launch/spawn.h"
 
 enum { STATUS_USAGE = 255 };
@@ -376,25 +377,6 @@ static int share_input(struct job *j, struct start *s)
     return 0;
 }
 
-/* -trace, -report: the library that notes calls is found before the other. file: of the trace, or
- * NULL. */
-static int trace_env(struct env *e, const char *file)
-{
-    char bin[PATH_MAX], lib[PATH_MAX], path[PATH_MAX + 32];
-    const char *had = env_find(e, "LD_LIBRARY_PATH");
-    other_own_folders(bin, lib);
-    snprintf(path, sizeof path, "%s/windrose/trace", lib);
-    size_t size = strlen(path) + (had ? strlen(had) : 0) + 2;
-    char *list = malloc(size);
-    if (!list)
-        return -ENOMEM;
-    snprintf(list, size, "%s%s%s", path, had && *had ? ":" : "", had ? had : "");
-    int err = env_put(e, "LD_LIBRARY_PATH", list);
-    err |= file ? env_put(e, "MPIR_CVAR_TRACE", file) : 0;
-    free(list);
-    return err;
-}
-
 void job_rank_init(struct job *j, int rank, int block, const struct block *program)
 {
     struct rank *r = &j->rank[rank];
@@ -408,7 +390,7 @@ static int start_ranks(struct job *j, struct start *s, char *const *env)
     for (int b = 0, rank = 0; b < j->args->nblocks; b++) {
         if (env_of_block(&s->env, j->args, &j->args->block[b], env))
             return cannot(j, "make an environment", -ENOMEM);
-        int err = (j->args->trace || j->args->reports) && trace_env(&s->env, j->args->trace)
+        int err = profiled_env(j->args, &s->env)
                       ? cannot(j, "make an environment", -ENOMEM)
                       : 0;
         for (int i = 0; i < j->args->block[b].n && !err; i++, rank++) {
@@ -450,6 +432,8 @@ static int own_options(struct job *j, const struct args *a)
         job_say(j, "-nooversubscribe: %d ranks do not fit on %d processors", a->size, topo_cpus());
         return STATUS_USAGE;
     }
+    if (profiled_files(j))
+        return STATUS_USAGE;
     if (a->umask) {
         long mask = strtol(a->umask, &end, 8);
         if (end == a->umask || *end || mask < 0 || mask > 0777) {

@@ -7,7 +7,10 @@
 #include <string.h>
 
 /* Parts of the run (percent) from which a cause is worth a word. */
-enum { POOL_FROM = 5, LOCK_FROM = 10, FLUSH_FROM = 10, LATE_FROM = 15, MESSAGE_FROM = 20 };
+enum {
+    POOL_FROM = 5, LOCK_FROM = 10, FLUSH_FROM = 10, LATE_FROM = 15, MESSAGE_FROM = 20,
+    CORES_FROM = 30
+};
 /* A lock that is handed over at once costs less (ns). */
 enum { LOCK_HELD_NS = 20000 };
 
@@ -33,7 +36,8 @@ static struct profile_advice *next(struct view *v, const char *cause)
     for (int i = 0; i < v->n; i++)
         if (!strcmp(v->out[i].cause, cause))
             return NULL;
-    if (v->n == PROFILE_ADVICE)
+    int kept = v->p->crowded && strcmp(cause, "few-cores"); /* a place for it */
+    if (v->n >= PROFILE_ADVICE - kept)
         return NULL;
     struct profile_advice *a = &v->out[v->n++];
     memset(a, 0, sizeof *a);
@@ -251,18 +255,23 @@ static void created(struct view *v)
     }
 }
 
+/* Beside another cause, or where ranks wait or have no core for a good part of the run: of the
+ * others' sums the kernel's share is taken away, so that they may be silent. */
 static void cores(struct view *v)
 {
-    if (!v->n || !v->p->crowded)
+    const struct profile_page *p = v->p;
+    if (!p->crowded || (!v->n && share(p, p->waiting) < CORES_FROM &&
+                        share(p, p->delayed) < CORES_FROM))
         return;
     struct profile_advice *a = next(v, "few-cores");
     if (!a)
         return;
     snprintf(a->evidence, sizeof a->evidence,
-             "%d ranks share %d cores: an awaited rank may have no core, and a rank that sleeps "
-             "needs a wake-up.",
-             v->p->host_ranks, v->p->cores);
-    snprintf(a->remedy, sizeof a->remedy, "Start at most as many ranks as there are cores.");
+             "More ranks than cores: %d ranks share %d, and ranks wait for %.0f %% of the run. An "
+             "awaited rank may have no core, and a rank that sleeps needs a wake-up.",
+             p->host_ranks, p->cores, share(p, p->waiting));
+    snprintf(a->remedy, sizeof a->remedy,
+             "Start at most as many ranks as there are cores (%d), or use more hosts.", p->cores);
 }
 
 int profile_advise(const struct profile_page *p, struct profile_advice *out)

@@ -137,6 +137,13 @@ void trace_call(const struct trace_at *at)
         note(t, at, TRACE_CALL);
 }
 
+void trace_finalizing(const struct trace_at *at)
+{
+    struct trace *t = tracing();
+    if (t)
+        t->last = *at;
+}
+
 void trace_window(const struct trace_at *at, MPI_Win win, int rank, MPI_Count count,
                   MPI_Datatype type)
 {

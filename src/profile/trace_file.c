@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/map.h"
+#include "boot/boot.h"
 #include "place/place.h"
 #include "profile/trace_ring.h"
 
@@ -37,7 +38,7 @@ struct trace_file {
     int fd, err;
     size_t n;
     uint64_t zero; /* ns: time 0 of the file */
-    int zeroed, rank, comma;
+    int rank, comma;
     unsigned names, wins, threads, epochs_used, sites;
     uint64_t last; /* ns: end of the rank's last event */
     uint64_t lost, events;
@@ -362,10 +363,8 @@ static void take_events(struct trace_file *f, const struct trace_chunk *c)
             continue;
         if (e.window < 0 || (unsigned)e.window >= f->wins)
             e.window = -1;
-        if (!f->zeroed) { /* rank 0's first event, or what began a little before */
-            f->zero = e.at;
-            f->zeroed = 1;
-        }
+        e.at = e.at > f->zero ? e.at : f->zero; /* of a process that knows no better: readers drop
+                                                 * what lies before 0 */
         put_event(f, &e);
     }
 }
@@ -376,6 +375,9 @@ void trace_file_take(void *to, struct trace_chunk *c)
     if (f->rank != c->rank)
         rank_begins(f, c->rank);
     switch (c->part) {
+    case TRACE_ZERO_PART:
+        f->zero = c->lost;
+        break;
     case TRACE_NAMES_PART:
         take_names(f, c);
         break;
@@ -407,9 +409,10 @@ int trace_file_open(struct trace_file **out, const char *path, const char *progr
     snprintf(name, sizeof name, "%s", program);
     plain(name);
     put(f,
-        "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"program\":\"%s\",\"ranks\":%d},\n"
+        "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"program\":\"%s\",\"ranks\":%d,"
+        "\"cores\":%ld,\"host_ranks\":%d},\n"
         "\"traceEvents\":[",
-        name, ranks);
+        name, ranks, sysconf(_SC_NPROCESSORS_ONLN), boot_host_processes());
     *out = f;
     return 0;
 }

@@ -50,17 +50,21 @@ struct trace {
     struct trace_win win[TRACE_WINS]; /* freed windows; the oldest are overwritten */
     uint64_t wins;
     int calls;            /* the traced library is loaded */
+    struct trace_at last; /* MPI_Finalize, which has not returned when events are gathered */
     int sends_unsure;     /* one was cancelled: the messages of this process have no line */
     struct trace_chunk *chunk; /* for the end, when memory may be short */
 };
 
 /* A part of a process's events on its way to rank 0. */
-enum trace_part { TRACE_NAMES_PART, TRACE_WINS_PART, TRACE_EVENTS_PART, TRACE_LAST_PART };
+enum trace_part {
+    TRACE_ZERO_PART, TRACE_NAMES_PART, TRACE_WINS_PART, TRACE_EVENTS_PART, TRACE_LAST_PART
+};
 struct trace_chunk {
     uint32_t magic, part; /* enum trace_part */
     int32_t rank;
     uint32_t n;
-    uint64_t lost;        /* with the windows: events that were overwritten */
+    uint64_t lost;        /* with the windows: events that were overwritten; of the zero part: the
+                           * begin of the job's first event (ns of rank 0's clock) */
     uint32_t first;       /* of the names: index of the first */
     uint32_t unused;
     union {

@@ -1,6 +1,8 @@
 /* trace_tree.c - the events of all processes go to rank 0, along the binomial tree of the report.
  *
+ *   up:   all have come to MPI_Finalize
  *   down: each process gets the clock of its parent, and so that of rank 0
+ *   up:   the begin of the first event: time 0 of the file
  *   up:   its own chunks, then those of its children, one after the other: one chunk of memory
  *
  * A process sends its last chunk in any case, so a parent never waits for a living child. */
@@ -17,7 +19,7 @@
 #include "profile/trace_ring.h"
 #include "rma/rma.h"
 
-enum { TAG_CLOCK = INT_MIN + 66, TAG_CHUNK = INT_MIN + 67, PINGS = 8 };
+enum { TAG_CLOCK = INT_MIN + 66, TAG_CHUNK = INT_MIN + 67, TAG_FIRST = INT_MIN + 68, PINGS = 8 };
 
 struct gather {
     struct trace *t;
@@ -107,6 +109,38 @@ static uint64_t time_of(const struct gather *g, uint64_t ticks)
     return g->t->ns0 + (uint64_t)(int64_t)ns + (uint64_t)g->offset;
 }
 
+static uint64_t begin_of(const struct gather *g, const struct trace_event *e)
+{
+    uint64_t at = time_of(g, e->at);
+    return e->kind == TRACE_WAIT ? at - e->lasts : at; /* noted at its end, in ns */
+}
+
+/* The least v of all processes, at rank 0. */
+static uint64_t least(struct gather *g, uint64_t v)
+{
+    unsigned rank = (unsigned)g->world->rank, size = (unsigned)g->world->size;
+    unsigned low = rank ? rank & -rank : size;
+    for (unsigned step = 1; step < low && rank + step < size; step <<= 1) {
+        uint64_t theirs;
+        if (get(g, &theirs, sizeof theirs, (int)(rank + step), TAG_FIRST) == MPI_SUCCESS)
+            v = theirs < v ? theirs : v;
+    }
+    if (rank)
+        put(g, &v, sizeof v, (int)(rank - low), TAG_FIRST);
+    return v;
+}
+
+static uint64_t first_of(const struct gather *g)
+{
+    const struct trace *t = g->t;
+    uint64_t n = atomic_load_explicit(&t->n, memory_order_relaxed), first = UINT64_MAX;
+    for (uint64_t at = n > t->room ? n - t->room : 0; at < n; at++) {
+        uint64_t begins = begin_of(g, &t->ring[at & (t->room - 1)]);
+        first = begins < first ? begins : first;
+    }
+    return first;
+}
+
 /* --- what this process knows ------------------------------------------------------------------ */
 
 static void pass(struct gather *g)
@@ -172,14 +206,10 @@ static int32_t win_of(const struct trace *t, const struct trace_event *e)
 
 static void portable(const struct gather *g, struct trace_event *e)
 {
-    uint64_t lasts = e->lasts, at = time_of(g, e->at);
     e->window = win_of(g->t, e);
-    if (e->kind == TRACE_WAIT) { /* noted at its end, in ns */
-        e->at = at - lasts;
-    } else {
-        e->at = at;
-        e->lasts = (uint64_t)((double)lasts * g->rate);
-    }
+    e->at = begin_of(g, e);
+    if (e->kind != TRACE_WAIT)
+        e->lasts = (uint64_t)((double)e->lasts * g->rate);
 }
 
 /* Few places call the library: each is looked up once. */
@@ -257,9 +287,18 @@ void trace_gather(struct trace *t, void (*take)(void *to, struct trace_chunk *c)
     unsigned rank = (unsigned)g.world->rank, size = (unsigned)g.world->size;
     unsigned low = rank ? rank & -rank : size;
     uint64_t ticks, ns;
+    least(&g, 0);
     trace_both_clocks(&ticks, &ns);
     g.rate = ticks > t->tick0 ? (double)(ns - t->ns0) / (double)(ticks - t->tick0) : 1;
     align(&g);
+    if (t->last.name)
+        trace_call(&t->last);
+    uint64_t first = least(&g, first_of(&g));
+    if (!rank) {
+        begin(&g, TRACE_ZERO_PART);
+        g.c->lost = first;
+        pass(&g);
+    }
     pass_own(&g);
     for (unsigned step = 1; step < low && rank + step < size; step <<= 1)
         pass_child(&g, (int)(rank + step));

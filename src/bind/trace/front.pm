@@ -10,6 +10,8 @@
 #   near                an operation or a flush; a report counts it by window only, because a near
 #                       one is a few instructions
 #   send recv irecv send_init recv_init sendrecv isendrecv mprobe     messages: their other end
+#   init, finalize      there is no trace yet when the one begins, and none any more when the other
+#                       returns
 #   completes           completes requests; cancel, request_free: what becomes of one
 # Rows of coll are noted as collectives, rows of file as calls. All others (handles, types, names)
 # are left as they are.
@@ -37,8 +39,27 @@ sub moves {
     return '0, MPI_BYTE';
 }
 
+sub print_ends {
+    my ($f) = @_;
+    my $name = $f->{name};
+    my $args = join ', ', map { $_->{name} } @{$f->{params}};
+    print "\n$f->{result} core_P$name($f->{text});\n", Calls::declaration($f, "P$name", ''), "{\n";
+    print "    struct trace_at at = {trace_ticks(), \"$name\",\n";
+    print "                          __builtin_return_address(0)};\n";
+    if (kind($f) eq 'init') {
+        print "    int rc = core_P$name($args);\n";
+        print "    if (rc == MPI_SUCCESS && trace_asked())\n        trace_call(&at);\n";
+        print "    return rc;\n}\n";
+    } else {
+        print "    if (trace_asked())\n        trace_finalizing(&at);\n";
+        print "    return core_P$name($args);\n}\n";
+    }
+    print "API_ALIAS($name);\n";
+}
+
 sub print_call {
     my ($f) = @_;
+    return print_ends($f) if kind($f) =~ /^(?:init|finalize)$/;
     my %types = map { $_->{name} => $_->{type} . ($_->{array} ? ' *' : '') } @{$f->{params}};
     my ($p, $kind, $name) = (\%types, kind($f), $f->{name});
     my $moves = moves($p);

@@ -39,6 +39,36 @@ START_TEST(one_block)
 }
 END_TEST
 
+/* -report and -trace have one form, =FILE; the other is taken with a word. */
+START_TEST(files_of_profiles)
+{
+    struct args a;
+    static const struct {
+        const char *line, *trace, *report, *program, *hint;
+    } rows[] = {
+        {"-trace=t -n 2 p", "t", NULL, "p", ""},
+        {"-trace t.json -n 2 p", "t.json", NULL, "p", "-trace t.json is read as -trace=t.json"},
+        {"-trace out p x", "out", NULL, "p", "-trace out is read as -trace=out"},
+        {"-trace -n 2 p", "trace.json", NULL, "p", "-trace without =FILE: the trace goes to "
+                                                   "trace.json"},
+        {"-trace /bin/sh x", "trace.json", NULL, "/bin/sh", NULL},
+        {"-report=r -n 2 p", NULL, "r", "p", ""},
+        {"-report r.json -n 2 p", NULL, "r.json", "p", "-report r.json is read as -report=r.json"},
+        {"-report p", NULL, NULL, "p", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ck_assert_int_eq(parse(&a, rows[i].line), 0);
+        ck_assert_pstr_eq(a.trace, rows[i].trace);
+        ck_assert_pstr_eq(a.report_file, rows[i].report);
+        ck_assert_int_eq(a.reports, !rows[i].trace);
+        ck_assert_str_eq(a.block[0].argv[0], rows[i].program);
+        if (rows[i].hint)
+            ck_assert_str_eq(a.hint, rows[i].hint);
+        args_free(&a);
+    }
+}
+END_TEST
+
 START_TEST(blocks)
 {
     struct args a;
@@ -314,6 +344,7 @@ Suite *suite_args(void)
     Suite *s = suite_create("launch/args");
     TCase *t = tcase_create("args");
     tcase_add_test(t, one_block);
+    tcase_add_test(t, files_of_profiles);
     tcase_add_test(t, blocks);
     tcase_add_test(t, spellings);
     tcase_add_test(t, actions);

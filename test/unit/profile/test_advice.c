@@ -70,9 +70,30 @@ START_TEST(one_cause)
         ck_assert_str_eq(a[0].cause, r->cause);
         ck_assert(*a[0].evidence && *a[0].remedy);
     }
-    /* More ranks than cores is a word beside another one only. */
+    /* More ranks than cores is a word beside another one, or where ranks wait for long. */
     p->crowded = 4;
     ck_assert_int_eq(profile_advise(p, a), r->cause ? 2 : 0);
+    free(p);
+}
+END_TEST
+
+/* No sum is advice of its own; that ranks wait for a core is. It keeps its place, too. */
+START_TEST(more_ranks_than_cores)
+{
+    struct profile_page *p = page_with(WHY_WINDOW, "MPI_Win_free", 10, S);
+    struct profile_advice a[PROFILE_ADVICE];
+    p->crowded = 4;
+    p->host_ranks = 64;
+    p->cores = 2;
+    p->waiting = p->all_run / 4;
+    ck_assert_int_eq(profile_advise(p, a), 0);
+    p->waiting = p->all_run / 2;
+    ck_assert_int_eq(profile_advise(p, a), 1);
+    ck_assert_str_eq(a[0].cause, "few-cores");
+    ck_assert_ptr_nonnull(strstr(a[0].evidence, "64 ranks share 2, and ranks wait for 50 %"));
+    p->waiting = 0;
+    p->delayed = p->all_run / 2;
+    ck_assert_int_eq(profile_advise(p, a), 1);
     free(p);
 }
 END_TEST
@@ -138,6 +159,7 @@ Suite *suite_advice(void)
     TCase *t = tcase_create("advice");
     tcase_add_loop_test(t, one_cause, 0, (int)(sizeof rows / sizeof *rows));
     tcase_add_test(t, no_advice_for_a_busy_machine);
+    tcase_add_test(t, more_ranks_than_cores);
     tcase_add_test(t, late_rank_is_named);
     tcase_add_test(t, windows_and_flushes);
     tcase_add_test(t, json_is_quoted);

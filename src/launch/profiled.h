@@ -1,0 +1,13 @@
+/* profiled.h - what mpiexec does for -trace and -report. */
+#ifndef LAUNCH_PROFILED_H
+#define LAUNCH_PROFILED_H
+
+#include "launch/env.h"
+#include "launch/job.h"
+
+/* Can their files be written? It is told before the ranks start. 0 or -errno after a message. */
+int profiled_files(struct job *j);
+/* The library that notes calls is found before the other. 0 or -ENOMEM. */
+int profiled_env(const struct args *a, struct env *e);
+
+#endif
