@@ -1,7 +1,7 @@
 /* args.c - the command line of mpiexec: blocks, hosts, options. Start with args_parse(). */
 #include "launch/args.h"
 #include "launch/dialect.h"
-#include "launch/simple.h"
+#include "launch/option_table.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -343,7 +343,7 @@ static int apply(struct parse *p, struct block *b, const struct opt_row *o, cons
     case O_GENVEXCL: return set_env_mode(&a->genv, ENV_EXCEPT, v[0]);
     case O_EXPORT: return export_words(p, v[0]);
     case O_OUTPUT:
-        if (!simple_output(a, v[0]))
+        if (!option_output(a, v[0]))
             break;
         return complain(p, "-output %s: known are tag, timestamp, merge, and dir=FOLDER at the end",
                         v[0], NULL);
@@ -359,7 +359,7 @@ static int apply(struct parse *p, struct block *b, const struct opt_row *o, cons
     case O_HOSTFILE: return read_hostfile(p, o->name, v[0]);
     case O_USIZE: return count_of(p, o->name, v[0], INT_MAX, &a->universe);
     case O_CONFIG: return read_config(p, v[0]);
-    case O_REPORT: case O_TRACE: return simple_profile(a, o->opt == O_TRACE, v[0], &p->word);
+    case O_REPORT: case O_TRACE: return option_profile(a, o->opt == O_TRACE, v[0], &p->word);
     case O_CVARS: a->action = ARGS_CVARS; break;
     case O_HELP: a->action = ARGS_HELP; break;
     case O_VERSION: a->action = ARGS_VERSION; break;
@@ -377,8 +377,8 @@ static const struct opt_row *find_option(const char *name, size_t n)
 
 static int unknown(struct parse *p, const char *word, const char *name, size_t n)
 {
-    const char *names[sizeof options / sizeof *options + SIMPLE_MOST];
-    size_t count = simple_names(names);
+    const char *names[sizeof options / sizeof *options + OPTION_ROWS_MAX];
+    size_t count = option_names(names);
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         names[count++] = options[i].name;
     const char *near = dialect_nearest(name, n, names, count);
@@ -414,9 +414,9 @@ static int parse_dialect(struct parse *p, struct block *b, const struct dialect_
     if (d->value)
         v[0] = d->value;
     struct args *a = p->a;
-    const struct simple_row *simple = d->own ? simple_find(d->own, strlen(d->own)) : NULL;
+    const struct option_row *simple = d->own ? option_find(d->own, strlen(d->own)) : NULL;
     if (simple)
-        simple_set(simple, a, v[0]);
+        option_set(simple, a, v[0]);
     if (d->own)
         return simple ? 0 : apply(p, b, find_option(d->own, strlen(d->own)), v);
     size_t had = strlen(a->idle);
@@ -433,7 +433,7 @@ static int parse_option(struct parse *p, struct block *b)
     const char *given = name[n] ? name + n + 1 : NULL;
     const struct opt_row *o = find_option(name, n);
     if (!o) {
-        const struct simple_row *simple = simple_find(name, n);
+        const struct option_row *simple = option_find(name, n);
         const struct dialect_row as_dialect = {word, simple ? simple->is_text : 0,
                                                simple ? simple->name : NULL, NULL};
         const struct dialect_row *d = simple ? &as_dialect : dialect_find(name, n);

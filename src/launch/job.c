@@ -14,9 +14,10 @@
 
 #include "base/sched.h"
 #include "launch/ask.h"
-#include "launch/grow.h"
-#include "launch/other.h"
+#include "launch/foreign.h"
+#include "launch/program.h"
 #include "launch/spawn.h"
+#include "launch/spawned_job.h"
 
 #define MS 1000000u /* ns */
 
@@ -193,7 +194,7 @@ static void on_abort(void *arg, int rank, int code, int own, const char *why)
 {
     struct job *j = arg;
     char text[64];
-    if (grow_aborted(j, rank, code, own, why))
+    if (spawned_job_aborted(j, rank, code, own, why))
         return;
     if (j->phase == JOB_RUNNING && tells_of_death(code) && !j->ended && !j->hearing) {
         /* the aborts of other ranks are consequences */
@@ -227,7 +228,7 @@ static void on_broken(void *arg, int rank, const char *how)
 static void on_stranger(void *arg, int rank)
 {
     (void)rank;
-    other_joined(arg);
+    foreign_joined(arg);
 }
 
 static int appnum(void *arg, int rank)
@@ -243,7 +244,7 @@ int job_pmi_new(struct job *j)
                             .broken = on_broken,
                             .appnum = appnum,
                             .stranger = on_stranger,
-                            .spawn = grow_asked,
+                            .spawn = spawned_job_asked,
                             .arg = j};
     return pmi_server_new(&j->pmi, j->size, job_universe(j), j->name, &host);
 }
@@ -255,7 +256,7 @@ static void check_stuck(struct job *j, int rank)
     if (j->phase != JOB_RUNNING || j->args->no_cleanup || !j->ended)
         return;
     int r = pmi_missing(j->pmi, rank);
-    if (r < 0 || (j->rank[r].grown && grow_failed(j->rank[r].grown)))
+    if (r < 0 || (j->rank[r].spawned && spawned_job_failed(j->rank[r].spawned)))
         return;
     int waiting = pmi_waiting(j->pmi, r);
     int status = WEXITSTATUS(j->rank[r].wait_status);
@@ -348,7 +349,7 @@ static void on_exit_of(struct job *j, int rank, int ws)
     struct rank *r = &j->rank[rank];
     char how[160] = "";
     job_report_readable(j);
-    grow_look(j);
+    spawned_job_look(j);
     job_pmi_readable(j, rank); /* an abort or finalize that came before the end */
     r->exited = 1;
     r->pid = 0;
@@ -358,7 +359,7 @@ static void on_exit_of(struct job *j, int rank, int ws)
     reaper_note(&j->reaper, rank, 0);
     int sig = WIFSIGNALED(ws) ? WTERMSIG(ws) : 0, status = sig ? 128 + sig : WEXITSTATUS(ws);
     int open_end = pmi_initialized(j->pmi, rank);
-    if (grow_lost(j, rank)) { /* the call that spawned it returns that */
+    if (spawned_job_lost(j, rank)) { /* the call that spawned it returns that */
         if (j->args->no_cleanup)
             mark_dead(j, rank, JOB_DIED); /* others may have met it */
         goto over;
@@ -385,8 +386,9 @@ over:
     pmi_hang_up(r);
     tell_absent(j);
     check_stuck(j, rank);
+    spawned_job_ended(j, rank);
     if (!j->live && j->ended == j->size)
-        other_at_end(j);
+        foreign_at_end(j);
 }
 
 void job_reap(struct job *j)
@@ -405,6 +407,7 @@ void job_reap(struct job *j)
 void job_report_readable(struct job *j)
 {
     static const char *const what[] = {"enter directory", "bind to its processors for", "run"};
+    char why[2 * PATH_MAX];
     struct spawn_failure f;
     while (j->report_fd >= 0) {
         ssize_t n = read(j->report_fd, &f, sizeof f);
@@ -419,9 +422,12 @@ void job_report_readable(struct job *j)
             continue;
         const struct block *b = j->rank[f.rank].program;
         const char *dir = f.step == SPAWN_GWDIR || !b->wdir ? j->args->gwdir : b->wdir;
+        snprintf(why, sizeof why, "%s", strerror(f.err));
+        if (f.step == SPAWN_EXEC)
+            program_why(j->args, b, f.err, why, sizeof why);
         job_say(j, "rank %d cannot %s %s: %s", f.rank,
                 what[f.step == SPAWN_GWDIR ? SPAWN_DIR : f.step],
-                f.step == SPAWN_DIR || f.step == SPAWN_GWDIR ? dir : b->argv[0], strerror(f.err));
+                f.step == SPAWN_DIR || f.step == SPAWN_GWDIR ? dir : b->argv[0], why);
         job_end(j, f.err == ENOENT ? 127 : 126, SIGTERM, JOB_GRACE_MS);
     }
 }
@@ -474,6 +480,7 @@ void job_tick(struct job *j, uint64_t now)
     }
     if (j->phase == JOB_RUNNING)
         ask_tick(j, now);
+    j->foreign_due = foreign_tick(j, now);
     if (j->kill_at && now >= j->kill_at)
         job_kill(j);
 }

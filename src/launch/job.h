@@ -22,14 +22,14 @@
 
 enum job_phase { JOB_RUNNING, JOB_ENDING, JOB_KILLED };
 
-struct grown; /* grow.h */
+struct spawned_job; /* spawned_job.h */
 
 struct rank {
     pid_t pid;      /* 0: not started, or reaped: then the number may belong to another process */
     pid_t shown;    /* for messages */
     int block;      /* of its job's command line or request */
     const struct block *program;
-    struct grown *grown; /* the job that was spawned with it; NULL: the first job */
+    struct spawned_job *spawned; /* the job that was spawned with it; NULL: the first job */
     int exited;     /* reaped; how is in wait_status */
     int wait_status;
     int absent;     /* ended before MPI_Init, and not reported to the others yet */
@@ -63,13 +63,17 @@ struct job {
     /* looking for the rank that died, since another rank noticed it first */
     int hearing;
     int status;
-    int other_said, other_looked;   /* other.c: the line was printed; processes were searched */
+    /* foreign.c: the line was printed; processes were searched; when they are again, and when they
+     * were because of output (ns) */
+    int foreign_said, foreign_looked;
+    uint64_t started_at, foreign_at, foreign_output_at;
+    uint64_t foreign_due; /* foreign_tick() */
     uint64_t timeout_at, kill_at, leave_at; /* ns; 0: never */
     /* ask_tick(): how long a wait may last; when it looks next; waits that began before this have
      * been reported (ns) */
     uint64_t warn_ns, look_at, told_until;
     int reports;
-    struct grown *grown; /* jobs that ranks have started, the newest first */
+    struct spawned_job *spawned; /* jobs that ranks have started, the newest first */
     int reporting;       /* of these, how many have not started yet */
     struct rlimit files; /* limit on descriptors of the ranks */
     char *const *env;
@@ -82,8 +86,9 @@ int job_start(struct job *j, const struct args *a, char *const *env);
 int job_pmi_new(struct job *j); /* its PMI server; 0 or -ENOMEM */
 /* start.c: start the ranks of a spawned job, which have their places. report: for failures before
  * exec. 0 or -errno: some may run already. */
-int job_start_more(struct job *j, struct grown *g, int report);
-/* grow.c: open files that so many ranks more need; raise our limit for them: 0 or -EMFILE. */
+int job_start_more(struct job *j, struct spawned_job *g, int report);
+/* spawned_job.c: open files that so many ranks more need; raise our limit for them: 0 or
+ * -EMFILE. */
 rlim_t job_files(const struct job *j, int more);
 int job_raise_files(const struct job *j, int more);
 /* How many processes there may ever be: two less than a power of two. */

@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 #include "base/sched.h"
-#include "launch/grow.h"
+#include "launch/foreign.h"
 #include "launch/job.h"
+#include "launch/spawned_job.h"
 
 #define MS 1000000u /* ns */
 
@@ -23,7 +24,7 @@ enum {
 };
 
 enum slot_kind {
-    SLOT_SIGNAL, SLOT_REPORT, SLOT_GROWN, SLOT_PUMP, SLOT_PMI, SLOT_OUT, SLOT_ERR, SLOT_SINK
+    SLOT_SIGNAL, SLOT_REPORT, SLOT_SPAWNED, SLOT_PUMP, SLOT_PMI, SLOT_OUT, SLOT_ERR, SLOT_SINK
 };
 
 struct slots {
@@ -67,9 +68,9 @@ static void collect(struct job *j, struct slots *s)
     add(s, j->signal_fd, POLLIN, SLOT_SIGNAL, 0);
     if (j->report_fd >= 0)
         add(s, j->report_fd, POLLIN, SLOT_REPORT, 0);
-    for (const struct grown *g = j->grown; g && j->reporting; g = g->next)
+    for (const struct spawned_job *g = j->spawned; g && j->reporting; g = g->next)
         if (g->report_fd >= 0)
-            add(s, g->report_fd, POLLIN, SLOT_GROWN, 0);
+            add(s, g->report_fd, POLLIN, SLOT_SPAWNED, 0);
     pump_wants(&j->pump, &fd, &events);
     if (events)
         add(s, fd, events, SLOT_PUMP, 0);
@@ -102,7 +103,7 @@ static void dispatch(struct job *j, const struct slots *s, uint64_t now)
             continue;
         switch (s->tag[i].kind) {
         case SLOT_REPORT: job_report_readable(j); break;
-        case SLOT_GROWN: grow_look(j); break;
+        case SLOT_SPAWNED: spawned_job_look(j); break;
         case SLOT_PUMP: pump_move(&j->pump); break;
         case SLOT_PMI:
             if (s->fd[i].revents & POLLOUT)
@@ -112,10 +113,12 @@ static void dispatch(struct job *j, const struct slots *s, uint64_t now)
             break;
         /* fd may be closed by now: an event of this round ended the rank */
         case SLOT_OUT:
+            foreign_output(j);
             if (stream_wants(&j->rank[x].out))
                 stream_read(&j->rank[x].out, now);
             break;
         case SLOT_ERR:
+            foreign_output(j);
             if (stream_wants(&j->rank[x].err))
                 stream_read(&j->rank[x].err, now);
             break;
@@ -196,7 +199,7 @@ static int wait_ms(const struct job *j, uint64_t due, uint64_t now)
 {
     int runs = j->phase == JOB_RUNNING;
     const uint64_t ends[] = {runs ? j->timeout_at : 0, runs && j->warn_ns ? j->look_at : 0,
-                             j->kill_at, j->leave_at};
+                             j->kill_at, j->leave_at, j->foreign_due};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (ends[i] && ends[i] < due)
             due = ends[i];

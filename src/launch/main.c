@@ -14,24 +14,23 @@
 #include "launch/binding.h"
 #include "launch/handover.h"
 #include "launch/job.h"
-#include "launch/other.h"
+#include "launch/foreign.h"
 #include "var/var.h"
 
 enum { STATUS_USAGE = 255 };
 
 extern char **environ;
 
-/* Standard descriptors that mpiexec was started without become /dev/null, so that no pipe gets
+/* Standard descriptors that mpiexec was started without become empty files, so that no pipe gets
  * their numbers.  For reading only: a write fails, as it would on a closed descriptor. */
 static int fill_standard(void)
 {
-    int fd;
-    do
-        fd = open("/dev/null", O_RDONLY);
-    while (fd >= 0 && fd <= 2);
-    if (fd > 2)
-        close(fd);
-    return fd < 0 ? -1 : 0;
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && empty_file(0) < 0) { /* it gets the lowest number */
+            fprintf(stderr, "mpiexec: cannot open /dev/null: %s\n", strerror(errno));
+            return -1;
+        }
+    return 0;
 }
 
 static void print_default(const struct cvar_info *c)
@@ -82,7 +81,7 @@ static int timeout_from_environment(struct args *a)
 static int run_far(const struct args *a)
 {
     char line[2048];
-    if (other_text(line, sizeof line, a, environ))
+    if (foreign_text(line, sizeof line, a, environ))
         fprintf(stderr, "mpiexec: %s\n", line);
     return engine_exec(a);
 }

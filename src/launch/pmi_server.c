@@ -11,7 +11,7 @@
 
 #include "launch/kvs.h"
 #include "launch/ports.h"
-#include "launch/wanted.h"
+#include "launch/spawn_request.h"
 
 /* All commands have one signature; not every function needs all parameters. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -23,7 +23,7 @@ struct pmi_rank {
     int in_barrier, gone;
     /* asked for the next barrier without waiting for the end of this one; a third one is dropped */
     int ahead;
-    struct wanted *multi; /* inside mcmd=.. endcmd */
+    struct spawn_request *multi; /* inside mcmd=.. endcmd */
     int deaf;  /* broke the rules: nothing more is read from it */
     pid_t pid;
     uint64_t where;
@@ -37,8 +37,8 @@ struct world { /* a job */
     int gone;    /* ranks that will never enter it */
     int ended;   /* ranks that have ended */
     int met;     /* it has met those that spawned it */
-    char name[PMI_KVS_MAX];
-    char port[MEET_PORT_MAX]; /* where it meets those that spawned it; "": the first job */
+    char *name; /* NULL: forgotten */
+    char *port; /* where it meets those that spawned it; NULL: the first job, or forgotten */
     struct kvs kvs;
     struct pmi_rank rank[];
 };
@@ -116,7 +116,7 @@ void pmi_gone(struct pmi_server *s, int rank, int go_on)
     w->waiting -= r->in_barrier;
     r->in_barrier = r->ahead = 0;
     meets_gone(&s->meets, rank);
-    if (*w->port) /* closed already if they have met */
+    if (w->port) /* closed already if they have met */
         meets_fail(&s->meets, w->port, -ECHILD);
     if (++w->ended == w->size) { /* no process asks for its values any more */
         kvs_free(&w->kvs);
@@ -175,7 +175,9 @@ static void on_kvsname(struct pmi_server *s, int rank, const struct pmi_line *l)
 static struct kvs *store(struct pmi_server *s, int rank, const char *name)
 {
     struct world *w = world_of(s, rank);
-    return !name ? NULL : !strcmp(name, w->name) ? &w->kvs : !strcmp(name, "all") ? &s->all : NULL;
+    if (!name || !w->name)
+        return NULL;
+    return !strcmp(name, w->name) ? &w->kvs : !strcmp(name, "all") ? &s->all : NULL;
 }
 
 static void on_put(struct pmi_server *s, int rank, const struct pmi_line *l)
@@ -326,14 +328,14 @@ static void on_lookup(struct pmi_server *s, int rank, const struct pmi_line *l)
     say(s, rank, "cmd=lookup_result rc=%d value=%s\n", port ? 0 : -ENOENT, port ? port : "-");
 }
 
-static void on_spawn(struct pmi_server *s, int rank, struct wanted *q)
+static void on_spawn(struct pmi_server *s, int rank, struct spawn_request *q)
 {
     unsigned number = q->number;
-    int ours = number != 0, rc = wanted_check(q);
+    int ours = number != 0, rc = spawn_request_check(q);
     if (!rc && s->host.spawn)
         rc = s->host.spawn(s->host.arg, rank, q);
     else
-        wanted_free(q);
+        spawn_request_free(q);
     if (!ours) /* not of this library: it waits for this answer */
         say(s, rank, "cmd=spawn_result rc=-1 msg=not_supported info=not_supported\n");
     else if (rc || !s->host.spawn)
@@ -353,7 +355,7 @@ void pmi_spawned(struct pmi_server *s, int by, unsigned number, int first, int r
 int pmi_alone(const struct pmi_server *s, int rank)
 {
     const struct world *w = world_of(s, rank);
-    return *w->port && !w->met;
+    return w->port && !w->met;
 }
 
 void pmi_world_fail(struct pmi_server *s, int first, int rc)
@@ -396,14 +398,14 @@ static int on_multi(struct pmi_server *s, int rank, char *text)
     struct pmi_rank *r = at(s, rank);
     if (!r->multi && strncmp(text, "mcmd=", 5) != 0)
         return 0;
-    if (!r->multi && !(r->multi = wanted_new())) {
+    if (!r->multi && !(r->multi = spawn_request_new())) {
         broken(s, rank, "out of memory");
     } else if (!strcmp(text, "endcmd")) {
-        struct wanted *q = r->multi;
+        struct spawn_request *q = r->multi;
         r->multi = NULL;
         on_spawn(s, rank, q);
     } else {
-        wanted_line(r->multi, text);
+        spawn_request_line(r->multi, text);
     }
     return 1;
 }
@@ -456,7 +458,7 @@ void pmi_feed(struct pmi_server *s, int rank, const char *bytes, size_t len)
 
 int pmi_world_add(struct pmi_server *s, int first, int size, int by)
 {
-    char mapping[64];
+    char mapping[64], text[PMI_KVS_MAX], port[MEET_PORT_MAX];
     struct world **more = realloc(s->world, (size_t)(s->nworlds + 1) * sizeof *more);
     struct world *w = calloc(1, sizeof *w + (size_t)size * sizeof *w->rank);
     s->world = more ? more : s->world;
@@ -469,14 +471,21 @@ int pmi_world_add(struct pmi_server *s, int first, int size, int by)
     w->size = size;
     snprintf(mapping, sizeof mapping, "(vector,(0,1,%d))", size);
     if (first)
-        snprintf(w->name, sizeof w->name, "%.200s.%d", s->job, first);
+        snprintf(text, sizeof text, "%.200s.%d", s->job, first);
     else
-        snprintf(w->name, sizeof w->name, "%s", s->job);
+        snprintf(text, sizeof text, "%s", s->job);
     int err = kvs_put(&w->kvs, "PMI_process_mapping", mapping);
+    if (!err && !(w->name = strdup(text)))
+        err = -ENOMEM;
     if (!err && first)
-        err = meets_open(&s->meets, by, 1, w->port);
+        err = meets_open(&s->meets, by, 1, port);
+    if (!err && first && !(w->port = strdup(port))) {
+        meets_close(&s->meets, by, port);
+        err = -ENOMEM;
+    }
     if (err) {
         kvs_free(&w->kvs);
+        free(w->name);
         free(w);
         return err;
     }
@@ -487,6 +496,14 @@ int pmi_world_add(struct pmi_server *s, int first, int size, int by)
 const char *pmi_world_port(const struct pmi_server *s, int rank)
 {
     return world_of(s, rank)->port;
+}
+
+void pmi_world_forget(struct pmi_server *s, int first)
+{
+    struct world *w = world_of(s, first);
+    free(w->name);
+    free(w->port);
+    w->name = w->port = NULL;
 }
 
 int pmi_server_new(struct pmi_server **out, int size, int universe, const char *job,
@@ -518,9 +535,11 @@ void pmi_server_free(struct pmi_server *s)
         struct world *w = s->world[i];
         for (int r = 0; r < w->size; r++) {
             free(w->rank[r].line);
-            wanted_free(w->rank[r].multi);
+            spawn_request_free(w->rank[r].multi);
         }
         kvs_free(&w->kvs);
+        free(w->name);
+        free(w->port);
         free(w);
     }
     free(s->world);

@@ -12,7 +12,7 @@
 
 #include "base/pmiline.h"
 
-struct wanted;
+struct spawn_request;
 
 struct pmi_host {
     void (*reply)(void *arg, int rank, const char *line, size_t len);
@@ -25,7 +25,7 @@ struct pmi_host {
     void (*stranger)(void *arg, int rank);
     /* Start a further job (pmi_world_add, and pmi_spawned when its programs run).  Takes q. 0 or
      * -errno.  NULL: refused */
-    int (*spawn)(void *arg, int rank, struct wanted *q);
+    int (*spawn)(void *arg, int rank, struct spawn_request *q);
     void *arg;
 };
 
@@ -38,7 +38,9 @@ void pmi_server_free(struct pmi_server *s);
 /* A further job with these ranks, whose numbers follow those before, and the port at which it meets
  * rank `by`, which asked for it. 0 or -errno. */
 int pmi_world_add(struct pmi_server *s, int first, int size, int by);
-const char *pmi_world_port(const struct pmi_server *s, int rank); /* "": the first job has none */
+const char *pmi_world_port(const struct pmi_server *s, int rank); /* NULL: the first job has none */
+/* All its ranks have ended, and pmi_spawned() was called: only what each rank did stays known. */
+void pmi_world_forget(struct pmi_server *s, int first);
 /* Answer to the request: its programs run, or -errno. */
 void pmi_spawned(struct pmi_server *s, int by, unsigned number, int first, int rc);
 /* 1: its job was spawned, and has not met those that spawned it. */

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "launch/other.h"
+#include "launch/folders.h"
 
 /* Can rank 0 write this file at the end? It is told now, not after hours. A file that is new does
  * not stay. */
@@ -48,7 +48,7 @@ int profiled_env(const struct args *a, struct env *e)
     const char *had = env_find(e, "LD_LIBRARY_PATH");
     if (!a->trace && !a->reports)
         return 0;
-    other_own_folders(bin, lib);
+    own_folders(bin, lib);
     snprintf(path, sizeof path, "%s/windrose/trace", lib);
     size_t size = strlen(path) + (had ? strlen(had) : 0) + 2;
     char *list = malloc(size);

@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "launch/streams.h"
+
 enum { ENVIRON_MAX = 1 << 20, ROUNDS = 100 };
 
 /* --- strays --------------------------------------------------------------------- */
@@ -122,7 +124,7 @@ static void become_reaper(const struct reaper *w, int fd, const char *job, char 
         signal(s, SIG_IGN);
     /* The reaper must keep no descriptor of mpiexec open: readers wait for the end of its
      * output. */
-    int null = open("/dev/null", O_RDWR);
+    int null = empty_file(0);
     for (int i = 0; i < 3; i++)
         dup2(null, i);
     dup2(fd, 3);

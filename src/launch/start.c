@@ -17,11 +17,12 @@
 #include "launch/ask.h"
 #include "launch/binding.h"
 #include "launch/env.h"
-#include "launch/grow.h"
+#include "launch/folders.h"
+#include "launch/foreign.h"
 #include "launch/job.h"
-#include "launch/other.h"
 #include "launch/profiled.h"
 #include "launch/spawn.h"
+#include "launch/spawned_job.h"
 
 enum { STATUS_USAGE = 255 };
 
@@ -362,7 +363,7 @@ static int start_rank(struct job *j, struct start *s, int rank)
 static int share_input(struct job *j, struct start *s)
 {
     int fd[2];
-    s->in_rest = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    s->in_rest = empty_file(O_CLOEXEC);
     if (s->in_rest < 0)
         return -errno;
     if (!isatty(0)) {
@@ -404,16 +405,16 @@ static int start_ranks(struct job *j, struct start *s, char *const *env)
     return 0;
 }
 
-int job_start_more(struct job *j, struct grown *g, int report)
+int job_start_more(struct job *j, struct spawned_job *g, int report)
 {
     struct start s = {.first = g->first, .size = g->size, .in_first = -1, .report = report,
                       .port = pmi_world_port(j->pmi, g->first)};
     int err = 0, rank = g->first;
-    s.in_rest = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    s.in_rest = empty_file(O_CLOEXEC);
     if (s.in_rest < 0)
         return -errno;
-    for (int b = 0; b < g->wanted->nblocks && !err; b++) {
-        const struct block *block = &g->wanted->block[b];
+    for (int b = 0; b < g->request->nblocks && !err; b++) {
+        const struct block *block = &g->request->block[b];
         err = env_of_block(&s.env, j->args, block, j->env);
         for (int i = 0; i < block->n && !err; i++)
             err = start_rank(j, &s, rank++) ? -EAGAIN : 0;
@@ -521,6 +522,7 @@ int job_start(struct job *j, const struct args *a, char *const *env)
         fcntl(report[0], F_SETFL, O_NONBLOCK);
         j->report_fd = report[0];
         s.report = report[1];
+        j->started_at = time_now();
         if (a->timeout > 0)
             j->timeout_at = time_now() + (uint64_t)(a->timeout * 1e9);
         j->warn_ns = ask_warn_ns(a);
@@ -528,7 +530,7 @@ int job_start(struct job *j, const struct args *a, char *const *env)
         err = start_ranks(j, &s, env);
         close(report[1]);
         if (!err)
-            other_at_start(j, env);
+            foreign_at_start(j, env);
     }
 done:
     if (s.in_first >= 0)
@@ -552,6 +554,8 @@ void job_free(struct job *j)
         stream_close(&k->err);
         free(k->out.buf);
         free(k->err.buf);
+        free(k->out.label);
+        free(k->err.label);
         if (k->pmi_fd >= 0)
             close(k->pmi_fd);
         free(k->pmi_out);
@@ -565,7 +569,7 @@ void job_free(struct job *j)
     }
     free(j->sinks);
     pump_close(&j->pump);
-    grow_free(j);
+    spawned_job_free(j);
     pmi_server_free(j->pmi);
     if (j->page)
         munmap(j->page, job_page_bytes(j->places));

@@ -2,6 +2,7 @@
 #include "launch/streams.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +105,17 @@ void stream_open(struct stream *t, int fd, struct sink *sink, const char *label)
     memset(t, 0, sizeof *t);
     t->fd = fd;
     t->sink = sink;
-    strncpy(t->label, label, sizeof t->label - 1);
+    if (*label)
+        t->label = strndup(label, STREAM_LABEL - 1);
+}
+
+/* A rank that has ended keeps no label. */
+static void drop_label(struct stream *t)
+{
+    if (!stream_done(t))
+        return;
+    free(t->label);
+    t->label = NULL;
 }
 
 void stream_close(struct stream *t)
@@ -112,6 +123,7 @@ void stream_close(struct stream *t)
     if (t->fd >= 0)
         close(t->fd);
     t->fd = -1;
+    drop_label(t);
 }
 
 int stream_wants(const struct stream *t)
@@ -163,8 +175,9 @@ static size_t line_begin(const struct stream *t, char *text, size_t len)
         n = strftime(text, len, "%Y-%m-%d %H:%M:%S", &day);
         n += (size_t)snprintf(text + n, len - n, ".%03ld ", now.tv_nsec / 1000000);
     }
-    size_t label = strlen(t->label);
-    memcpy(text + n, t->label, label);
+    size_t label = t->label ? strlen(t->label) : 0;
+    if (label)
+        memcpy(text + n, t->label, label);
     return n + label;
 }
 
@@ -222,6 +235,7 @@ void stream_push(struct stream *t, uint64_t now)
     if (!t->have) {
         free(t->buf);
         t->buf = NULL;
+        drop_label(t);
     }
 }
 
@@ -243,10 +257,19 @@ int stream_read(struct stream *t, uint64_t now)
 uint64_t stream_due(const struct stream *t)
 {
     const struct sink *s = t->sink;
-    if (!t->have || sink_room(s) < STREAM_BYTES + STREAM_STAMP + sizeof t->label)
+    if (!t->have || sink_room(s) < STREAM_BYTES + STREAM_STAMP + STREAM_LABEL)
         return UINT64_MAX;
     const struct stream *first = s->owner && s->owner != t ? s->owner : t;
     return first->since + s->timeout;
+}
+
+int empty_file(int flags)
+{
+    int fd[2] = {open("/dev/null", O_RDONLY | flags), -1}, why = errno;
+    if (fd[0] < 0 && why == ENOENT && !pipe2(fd, flags))
+        close(fd[1]);
+    errno = why;
+    return fd[0];
 }
 
 /* --- input -------------------------------------------------------------------- */

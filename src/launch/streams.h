@@ -35,7 +35,7 @@ struct sink {
 struct stream {
     int fd;            /* -1: closed */
     struct sink *sink;
-    char label[STREAM_LABEL]; /* before each line; "" none */
+    char *label;       /* before each line; NULL: none, or closed */
     int stamped;       /* the time stands before it */
     char *buf;         /* STREAM_BYTES, while it holds something */
     size_t have;
@@ -51,6 +51,7 @@ void sink_flush(struct sink *s);
 /* A line of our own (with newline), whole; may exceed the bound. */
 void sink_line(struct sink *s, const char *text);
 
+/* label: at most STREAM_LABEL bytes with its end */
 void stream_open(struct stream *t, int fd, struct sink *sink, const char *label);
 /* Whether it may be read now. */
 int stream_wants(const struct stream *t);
@@ -64,6 +65,10 @@ uint64_t stream_due(const struct stream *t);
 int stream_done(const struct stream *t);
 /* The rank has ended: so has its last line. */
 void stream_close(struct stream *t);
+
+/* A descriptor that reads as an empty file, with these flags of open(2): /dev/null, or where there
+ * is none, as in a bare chroot, a pipe without writers.  -1: errno is that of /dev/null. */
+int empty_file(int flags);
 
 /* --- a terminal's input to rank 0 --------------------------------------------------- */
 struct pump {

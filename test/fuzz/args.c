@@ -2,7 +2,7 @@
  *
  *   hosts    a host file (-f)
  *   config   a configuration file (-configfile)
- *   program  the file of a program, of which the libraries are looked up (elf.c)
+ *   program  the file of a program, of which the interpreter is looked up (program.c)
  *
  * The records are the bytes of the file. */
 #include "launch/args.h"
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "launch/elf.h"
+#include "launch/program.h"
 #include "launch/handover.h"
 
 const size_t fuzz_settings = 2;
@@ -73,61 +73,34 @@ static void arguments(const char *option, const char *file, int program)
     args_free(&a);
 }
 
-static void program(int fd)
+static void program(const char *path)
 {
-    struct elf e;
-    if (elf_read(&e, fd))
+    char name[PATH_MAX];
+    if (program_interpreter(AT_FDCWD, path, name))
         return;
     fuzz_reached("args", "program-taken");
-    FUZZ_CHECK(e.needs >= 0 && e.needs <= ELF_NEEDED_MAX);
-    for (int i = 0; i < e.needs; i++)
-        FUZZ_CHECK(strlen(e.need[i]) < ELF_STRING_MAX);
-    elf_free(&e);
+    FUZZ_CHECK(strlen(name) < PATH_MAX);
 }
 
-/* A small library that elf.c takes; the records lie on top of it. */
+/* The head of a program that program.c takes; the records lie on top of it. */
 static void seed_program(int fd)
 {
     static struct {
         ElfW(Ehdr) head;
-        ElfW(Phdr) seg[3];
-        ElfW(Dyn) dynamic[6];
-        char strings[32];
-        struct {
-            ElfW(Nhdr) head;
-            char owner[12];
-        } note;
+        ElfW(Phdr) seg[2];
+        char interpreter[16];
     } image;
-    static const char strings[] = "\0libm.so\0libx.so\0/a\0/b";
-    const ElfW(Dyn) dynamic[] = {
-        {.d_tag = DT_NEEDED, .d_un.d_val = 1},
-        {.d_tag = DT_SONAME, .d_un.d_val = 9},
-        {.d_tag = DT_RPATH, .d_un.d_val = 17},
-        {.d_tag = DT_RUNPATH, .d_un.d_val = 20},
-        {.d_tag = DT_STRTAB, .d_un.d_ptr = (ElfW(Addr))(image.strings - (char *)&image)}};
-    const struct {
-        unsigned type;
-        size_t at, bytes;
-    } seg[3] = {
-        {PT_LOAD, 0, sizeof image},
-        {PT_DYNAMIC, (size_t)((char *)image.dynamic - (char *)&image), sizeof image.dynamic},
-        {PT_NOTE, (size_t)((char *)&image.note - (char *)&image), sizeof image.note}};
     int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     FUZZ_CHECK(read(self, &image.head, sizeof image.head) ==
                sizeof image.head); /* class, order, machine */
     close(self);
     image.head.e_phoff = (ElfW(Off))((char *)image.seg - (char *)&image);
-    image.head.e_phnum = 3;
-    memcpy(image.dynamic, dynamic, sizeof dynamic);
-    memcpy(image.strings, strings, sizeof strings);
-    for (int i = 0; i < 3; i++)
-        image.seg[i] = (ElfW(Phdr)){.p_type = seg[i].type,
-                                    .p_offset = seg[i].at,
-                                    .p_vaddr = seg[i].at,
-                                    .p_filesz = seg[i].bytes,
-                                    .p_align = 4};
-    image.note.head.n_namesz = sizeof "Windrose";
-    memcpy(image.note.owner, "Windrose", sizeof "Windrose");
+    image.head.e_phnum = 2;
+    memcpy(image.interpreter, "/lib/ld.so", sizeof "/lib/ld.so");
+    image.seg[0] = (ElfW(Phdr)){.p_type = PT_LOAD, .p_filesz = sizeof image};
+    image.seg[1] = (ElfW(Phdr)){.p_type = PT_INTERP,
+                                .p_offset = (ElfW(Off))(image.interpreter - (char *)&image),
+                                .p_filesz = sizeof "/lib/ld.so"};
     FUZZ_CHECK(pwrite(fd, &image, sizeof image, 0) == sizeof image);
 }
 
@@ -162,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else if (what == CONFIG)
         arguments("-configfile", path, 0);
     else
-        program(fd);
+        program(path);
     close(fd);
     return 0;
 }

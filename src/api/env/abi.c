@@ -7,7 +7,7 @@
 
 #include <mpi.h>
 
-/* mpiexec knows the file of this library, of any version, by this note (launch/elf.c). */
+/* mpiexec knows the file of this library, of any version, by this note (launch/foreign.c). */
 static const struct {
     unsigned owner_bytes, text_bytes, type;
     char owner[12], text[16];

@@ -2,6 +2,8 @@
  *   LIBRARY   an MPI library; with JOINS its MPI_Init joins the job by PMI as MPICH does, without
  *             a pid
  *   MIDDLE    a library that needs MPI
+ *   MODULE    a program that loads the library which its argument names, as Python loads a module,
+ *             and prints a line before it ends
  *   else      a program: MPI_Init, MPI_Finalize */
 #ifdef LIBRARY
 #include <stdio.h>
@@ -36,6 +38,21 @@ int MPI_Finalize(void)
 #else
     return 0;
 #endif
+}
+
+#elif defined MODULE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+    if (argc != 2 || !dlopen(argv[1], RTLD_NOW))
+        return 1;
+    puts("a rank that runs alone");
+    fflush(stdout);
+    sleep(2);
+    return 0;
 }
 
 #else

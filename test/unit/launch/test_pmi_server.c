@@ -220,6 +220,14 @@ START_TEST(a_spawned_job)
     snprintf(line, sizeof line, "cmd=meet number=6 accepts=0 port=%s bring=11\n", hex);
     tell(s, RANKS + SPAWNED, line, "cmd=met number=6 rc=0 brought=00\n");
     ck_assert(!pmi_alone(s, RANKS + SPAWNED) && pmi_alone(s, RANKS));
+    /* When its processes have ended, only what they did stays known. */
+    pmi_gone(s, RANKS + SPAWNED, 0);
+    ck_assert_ptr_nonnull(pmi_world_port(s, RANKS + SPAWNED));
+    pmi_world_forget(s, RANKS + SPAWNED);
+    ck_assert_ptr_null(pmi_world_port(s, RANKS + SPAWNED));
+    ck_assert(!pmi_initialized(s, RANKS + SPAWNED) && pmi_missing(s, RANKS + SPAWNED) == -1);
+    ck_assert_int_eq(pmi_world_add(s, RANKS + SPAWNED + 1, 1, 1), 0);
+    ck_assert_ptr_nonnull(pmi_world_port(s, RANKS + SPAWNED + 1));
     pmi_server_free(s);
 }
 END_TEST

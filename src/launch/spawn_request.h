@@ -1,13 +1,13 @@
-/* wanted.h - a request of a rank to start a further job: the lines of "mcmd=spawn", parsed
+/* spawn_request.h - a request of a rank to start a further job: the lines of "mcmd=spawn", parsed
  * (doc/pmi-wire.md). */
-#ifndef LAUNCH_WANTED_H
-#define LAUNCH_WANTED_H
+#ifndef LAUNCH_SPAWN_REQUEST_H
+#define LAUNCH_SPAWN_REQUEST_H
 
 #include "launch/args.h"
 
-enum { WANTED_BYTES_MAX = 16 << 20 }; /* of all its words: a bound on what mpiexec stores */
+enum { SPAWN_REQUEST_BYTES_MAX = 16 << 20 }; /* of all its words: a bound on what mpiexec stores */
 
-struct wanted {
+struct spawn_request {
     unsigned number; /* the client's; 0: it is not this library */
     int size;        /* ranks of all blocks */
     int nblocks, room;
@@ -19,10 +19,10 @@ struct wanted {
     int nargs;   /* of the last block */
 };
 
-struct wanted *wanted_new(void);
-void wanted_line(struct wanted *q, const char *text);
+struct spawn_request *spawn_request_new(void);
+void spawn_request_line(struct spawn_request *q, const char *text);
 /* After the last line: looks programs up in their paths. 0 or -errno. */
-int wanted_check(struct wanted *q);
-void wanted_free(struct wanted *q);
+int spawn_request_check(struct spawn_request *q);
+void spawn_request_free(struct spawn_request *q);
 
 #endif

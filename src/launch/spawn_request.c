@@ -1,6 +1,6 @@
-/* wanted.c - the lines of a request to start a further job (wanted.h). Start with
- * wanted_line(). */
-#include "launch/wanted.h"
+/* spawn_request.c - the lines of a request to start a further job (spawn_request.h). Start with
+ * spawn_request_line(). */
+#include "launch/spawn_request.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,12 +10,12 @@
 
 #include "base/pmiline.h"
 
-struct wanted *wanted_new(void)
+struct spawn_request *spawn_request_new(void)
 {
-    return calloc(1, sizeof(struct wanted));
+    return calloc(1, sizeof(struct spawn_request));
 }
 
-void wanted_free(struct wanted *q)
+void spawn_request_free(struct spawn_request *q)
 {
     for (int i = 0; q && i < q->nblocks; i++) {
         for (char **a = q->block[i].argv; a && *a; a++)
@@ -32,11 +32,11 @@ void wanted_free(struct wanted *q)
 }
 
 /* The text of hexadecimal digits behind what *to has; NULL is nothing. 0 or -errno. */
-static int append(struct wanted *q, char **to, const char *hex)
+static int append(struct spawn_request *q, char **to, const char *hex)
 {
     size_t had = *to ? strlen(*to) : 0, len = strlen(hex) / 2;
     q->bytes += len;
-    if (q->bytes > WANTED_BYTES_MAX)
+    if (q->bytes > SPAWN_REQUEST_BYTES_MAX)
         return -E2BIG;
     char *text = realloc(*to, had + len + 1);
     if (!text)
@@ -48,11 +48,11 @@ static int append(struct wanted *q, char **to, const char *hex)
 }
 
 /* One more word of the last block's program. */
-static int add_arg(struct wanted *q, const char *hex)
+static int add_arg(struct spawn_request *q, const char *hex)
 {
     struct block *b = &q->block[q->nblocks - 1];
     q->bytes += sizeof *q->last; /* also of an empty word */
-    if (q->bytes > WANTED_BYTES_MAX)
+    if (q->bytes > SPAWN_REQUEST_BYTES_MAX)
         return -E2BIG;
     char **argv = realloc(b->argv, ((size_t)q->nargs + 2) * sizeof *argv);
     if (!argv)
@@ -65,7 +65,7 @@ static int add_arg(struct wanted *q, const char *hex)
     return err;
 }
 
-static int add_block(struct wanted *q, const char *hex)
+static int add_block(struct spawn_request *q, const char *hex)
 {
     if (q->nblocks == ARGS_BLOCKS_MAX)
         return -E2BIG;
@@ -85,7 +85,7 @@ static int add_block(struct wanted *q, const char *hex)
     return add_arg(q, hex);
 }
 
-static int take(struct wanted *q, const char *key, const char *value)
+static int take(struct spawn_request *q, const char *key, const char *value)
 {
     char *end;
     if (!strcmp(key, "number")) {
@@ -115,7 +115,7 @@ static int take(struct wanted *q, const char *key, const char *value)
     return q->last ? append(q, q->last, value) : 0;
 }
 
-void wanted_line(struct wanted *q, const char *text)
+void spawn_request_line(struct spawn_request *q, const char *text)
 {
     char key[32];
     const char *eq = strchr(text, '=');
@@ -151,7 +151,7 @@ static int look_up(struct block *b, const char *path)
     return 0;
 }
 
-int wanted_check(struct wanted *q)
+int spawn_request_check(struct spawn_request *q)
 {
     if (!q->err && (!q->nblocks || !q->number))
         q->err = -EINVAL;

@@ -1,5 +1,5 @@
-/* simple.c - the options of mpiexec that set one member of struct args (simple.h). */
-#include "launch/simple.h"
+/* option_table.c - the options of mpiexec that set one member of struct args (option_table.h). */
+#include "launch/option_table.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #define FLAG(name, member) {name, 0, offsetof(struct args, member)}
 #define TEXT(name, member) {name, 1, offsetof(struct args, member)}
-static const struct simple_row rows[] = {
+static const struct option_row rows[] = {
     TEXT("gwdir", gwdir),
     FLAG("l", label),
     FLAG("prepend-rank", label),
@@ -35,9 +35,9 @@ static const struct simple_row rows[] = {
     FLAG("v", verbose),
 };
 enum { ROWS = sizeof rows / sizeof *rows };
-_Static_assert((int)ROWS <= (int)SIMPLE_MOST, "room for all names");
+_Static_assert((int)ROWS <= (int)OPTION_ROWS_MAX, "room for all names");
 
-const struct simple_row *simple_find(const char *name, size_t n)
+const struct option_row *option_find(const char *name, size_t n)
 {
     for (size_t i = 0; i < ROWS; i++)
         if (strlen(rows[i].name) == n && !strncmp(rows[i].name, name, n))
@@ -45,7 +45,7 @@ const struct simple_row *simple_find(const char *name, size_t n)
     return NULL;
 }
 
-void simple_set(const struct simple_row *row, struct args *a, const char *value)
+void option_set(const struct option_row *row, struct args *a, const char *value)
 {
     void *at = (char *)a + row->member;
     if (row->is_text)
@@ -54,7 +54,7 @@ void simple_set(const struct simple_row *row, struct args *a, const char *value)
         *(int *)at = 1;
 }
 
-size_t simple_names(const char **names)
+size_t option_names(const char **names)
 {
     for (size_t i = 0; i < ROWS; i++)
         names[i] = rows[i].name;
@@ -74,7 +74,7 @@ static int is_file(const char *word, int trace)
     return trace && (access(word, X_OK) || stat(word, &st) || !S_ISREG(st.st_mode));
 }
 
-int simple_profile(struct args *a, int trace, const char *file, char ***word)
+int option_profile(struct args *a, int trace, const char *file, char ***word)
 {
     static const char *const names[] = {"MPIR_CVAR_REPORT", "MPIR_CVAR_REPORT_FILE"};
     int next_word = !file && is_file(**word, trace);
@@ -107,7 +107,7 @@ static int is_word(const char *word, size_t n, const char *name)
     return strlen(name) == n && !strncmp(word, name, n);
 }
 
-int simple_output(struct args *a, const char *list)
+int option_output(struct args *a, const char *list)
 {
     for (size_t n; *list; list += n + (list[n] == ',')) {
         n = strcspn(list, ",");

@@ -1,19 +1,19 @@
-/* test_wanted.c - launch/wanted.c: the lines of a request to start programs. */
+/* test_wanted.c - launch/spawn_request.c: the lines of a request to start programs. */
 #include "unit.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "launch/wanted.h"
+#include "launch/spawn_request.h"
 
-Suite *suite_wanted(void);
+Suite *suite_spawn_request(void);
 
-static struct wanted *of(const char *const *line)
+static struct spawn_request *of(const char *const *line)
 {
-    struct wanted *q = wanted_new();
+    struct spawn_request *q = spawn_request_new();
     ck_assert_ptr_nonnull(q);
     for (; *line; line++)
-        wanted_line(q, *line);
+        spawn_request_line(q, *line);
     return q;
 }
 
@@ -23,8 +23,8 @@ START_TEST(two_programs)
     static const char *const lines[] = {"number=7", "command=61", "arg=622063", "arg=", "arg=64",
                                         "more=65",  "n=2",        "wdir=2f",    "command=66", "n=3",
                                         NULL};
-    struct wanted *q = of(lines);
-    ck_assert_int_eq(wanted_check(q), 0);
+    struct spawn_request *q = of(lines);
+    ck_assert_int_eq(spawn_request_check(q), 0);
     ck_assert_uint_eq(q->number, 7);
     ck_assert_int_eq(q->size, 5);
     ck_assert_int_eq(q->nblocks, 2);
@@ -39,7 +39,7 @@ START_TEST(two_programs)
     ck_assert_str_eq(q->block[1].argv[0], "f");
     ck_assert_ptr_null(q->block[1].argv[1]);
     ck_assert_int_eq(q->block[1].first, 2);
-    wanted_free(q);
+    spawn_request_free(q);
 }
 END_TEST
 
@@ -47,10 +47,10 @@ START_TEST(a_path)
 {
     static const char *const lines[] = {"number=1", "command=7368", "n=1",
                                         "path=2f6e6f2f666f6c6465723a2f62696e", NULL};
-    struct wanted *q = of(lines); /* sh in /no/folder:/bin */
-    ck_assert_int_eq(wanted_check(q), 0);
+    struct spawn_request *q = of(lines); /* sh in /no/folder:/bin */
+    ck_assert_int_eq(spawn_request_check(q), 0);
     ck_assert_str_eq(q->block[0].argv[0], "/bin/sh");
-    wanted_free(q);
+    spawn_request_free(q);
 }
 END_TEST
 
@@ -59,25 +59,25 @@ START_TEST(a_relative_path)
 {
     static const char *const lines[] = {"number=1", "command=7368", "n=1", "wdir=2f",
                                         "path=62696e", NULL};
-    struct wanted *q = of(lines); /* sh in bin, from / */
-    ck_assert_int_eq(wanted_check(q), 0);
+    struct spawn_request *q = of(lines); /* sh in bin, from / */
+    ck_assert_int_eq(spawn_request_check(q), 0);
     ck_assert_str_eq(q->block[0].argv[0], "bin/sh");
-    wanted_free(q);
+    spawn_request_free(q);
 }
 END_TEST
 
 /* Words without bytes cost memory, too. */
 START_TEST(many_words)
 {
-    struct wanted *q = wanted_new();
+    struct spawn_request *q = spawn_request_new();
     ck_assert_ptr_nonnull(q);
-    wanted_line(q, "number=1");
-    wanted_line(q, "command=61");
-    wanted_line(q, "n=1");
-    for (int i = 0; i < WANTED_BYTES_MAX / (int)sizeof(char *); i++)
-        wanted_line(q, "arg=");
-    ck_assert_int_ne(wanted_check(q), 0);
-    wanted_free(q);
+    spawn_request_line(q, "number=1");
+    spawn_request_line(q, "command=61");
+    spawn_request_line(q, "n=1");
+    for (int i = 0; i < SPAWN_REQUEST_BYTES_MAX / (int)sizeof(char *); i++)
+        spawn_request_line(q, "arg=");
+    ck_assert_int_ne(spawn_request_check(q), 0);
+    spawn_request_free(q);
 }
 END_TEST
 
@@ -96,17 +96,17 @@ START_TEST(what_cannot_be)
         {"number=1", "command=61", "n=1", "n=1", NULL},    /* twice */
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct wanted *q = of(bad[i]);
-        ck_assert_int_ne(wanted_check(q), 0);
-        wanted_free(q);
+        struct spawn_request *q = of(bad[i]);
+        ck_assert_int_ne(spawn_request_check(q), 0);
+        spawn_request_free(q);
     }
-    wanted_free(NULL);
+    spawn_request_free(NULL);
 }
 END_TEST
 
-Suite *suite_wanted(void)
+Suite *suite_spawn_request(void)
 {
-    Suite *s = suite_create("wanted");
+    Suite *s = suite_create("spawn_request");
     TCase *t = tcase_create("wanted");
     tcase_add_test(t, two_programs);
     tcase_add_test(t, a_path);

@@ -1,5 +1,6 @@
-/* grow.c - start a further job on behalf of a rank (grow.h). Start with grow_asked(). */
-#include "launch/grow.h"
+/* spawned_job.c - start a further job on behalf of a rank (spawned_job.h). Start with
+ * spawned_job_asked(). */
+#include "launch/spawned_job.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,12 +60,12 @@ int job_places(int size)
 
 /* --- a job ------------------------------------------------------------------------- */
 
-int grow_failed(const struct grown *g)
+int spawned_job_failed(const struct spawned_job *g)
 {
     return g->err != 0;
 }
 
-static void kill_all(struct job *j, const struct grown *g)
+static void kill_all(struct job *j, const struct spawned_job *g)
 {
     for (int r = g->first; r < g->first + g->size; r++)
         if (j->rank[r].pid > 0)
@@ -72,17 +73,17 @@ static void kill_all(struct job *j, const struct grown *g)
 }
 
 /* The whole job ends, and the call that spawned it returns the error. */
-static void fail(struct job *j, struct grown *g, int err)
+static void fail(struct job *j, struct spawned_job *g, int err)
 {
     g->err = err;
     kill_all(j, g);
     pmi_world_fail(j->pmi, g->first, err);
 }
 
-int grow_lost(struct job *j, int rank)
+int spawned_job_lost(struct job *j, int rank)
 {
     struct rank *r = &j->rank[rank];
-    struct grown *g = r->grown;
+    struct spawned_job *g = r->spawned;
     if (!g)
         return 0;
     if (!g->err && j->phase == JOB_RUNNING && pmi_alone(j->pmi, rank)) {
@@ -96,9 +97,9 @@ int grow_lost(struct job *j, int rank)
     return g->err != 0;
 }
 
-int grow_aborted(struct job *j, int rank, int code, int own, const char *why)
+int spawned_job_aborted(struct job *j, int rank, int code, int own, const char *why)
 {
-    struct grown *g = j->rank[rank].grown;
+    struct spawned_job *g = j->rank[rank].spawned;
     if (!g || j->phase != JOB_RUNNING)
         return 0;
     if (g->err) /* a consequence */
@@ -113,36 +114,67 @@ int grow_aborted(struct job *j, int rank, int code, int own, const char *why)
     return 1;
 }
 
+/* What only a job that runs needs is freed when it has ended: a program may start jobs for ever. */
+static void forget_if_over(struct job *j, struct spawned_job *g)
+{
+    struct spawned_job **at = &j->spawned;
+    if (g->report_fd >= 0)
+        return;
+    for (int r = g->first; r < g->first + g->size; r++)
+        if (j->rank[r].pid > 0 || j->rank[r].pmi_fd >= 0)
+            return;
+    for (int r = g->first; r < g->first + g->size; r++) {
+        j->rank[r].spawned = NULL;
+        j->rank[r].program = NULL; /* a block of the request */
+    }
+    while (*at != g)
+        at = &(*at)->next;
+    *at = g->next;
+    pmi_world_forget(j->pmi, g->first);
+    spawn_request_free(g->request);
+    free(g);
+}
+
+void spawned_job_ended(struct job *j, int rank)
+{
+    if (j->rank[rank].spawned)
+        forget_if_over(j, j->rank[rank].spawned);
+}
+
 /* Every program runs, or one could not be run. */
-static void started(struct job *j, struct grown *g)
+static void started(struct job *j, struct spawned_job *g)
 {
     close(g->report_fd);
     g->report_fd = -1;
     j->reporting--;
     if (g->err)
         kill_all(j, g);
-    pmi_spawned(j->pmi, g->by, g->wanted->number, g->first, g->err);
+    pmi_spawned(j->pmi, g->by, g->request->number, g->first, g->err);
+    forget_if_over(j, g);
 }
 
-void grow_look(struct job *j)
+void spawned_job_look(struct job *j)
 {
-    for (struct grown *g = j->grown; g && j->reporting; g = g->next)
+    for (struct spawned_job *g = j->spawned, *next; g && j->reporting; g = next) {
+        next = g->next; /* it may be over, and freed */
         while (g->report_fd >= 0) {
             struct spawn_failure f;
             ssize_t n = read(g->report_fd, &f, sizeof f);
             if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 break;
-            if (n == sizeof f)
-                g->err = g->err ? g->err : f.err > 0 ? -f.err : -EIO;
-            else
+            if (n != sizeof f) {
                 started(j, g);
+                break;
+            }
+            g->err = g->err ? g->err : f.err > 0 ? -f.err : -EIO;
         }
+    }
 }
 
 /* The places of its ranks, and its PMI server. */
-static int take_places(struct job *j, struct grown *g)
+static int take_places(struct job *j, struct spawned_job *g)
 {
-    struct wanted *q = g->wanted;
+    struct spawn_request *q = g->request;
     int err = job_raise_files(j, g->size);
     if (!err)
         err = pmi_world_add(j->pmi, g->first, g->size, g->by);
@@ -151,7 +183,7 @@ static int take_places(struct job *j, struct grown *g)
     for (int b = 0, rank = g->first; b < q->nblocks; b++)
         for (int i = 0; i < q->block[b].n; i++, rank++) {
             job_rank_init(j, rank, b, &q->block[b]);
-            j->rank[rank].grown = g;
+            j->rank[rank].spawned = g;
             j->rank[rank].exited = 1; /* until it is started */
         }
     j->size += g->size;
@@ -159,7 +191,7 @@ static int take_places(struct job *j, struct grown *g)
 }
 
 /* Its places stay taken: no number comes again. */
-static void not_started(struct job *j, struct grown *g, int err)
+static void not_started(struct job *j, struct spawned_job *g, int err)
 {
     g->err = err;
     for (int r = g->first; r < g->first + g->size; r++)
@@ -169,11 +201,11 @@ static void not_started(struct job *j, struct grown *g, int err)
         }
 }
 
-int grow_asked(void *job, int rank, struct wanted *q)
+int spawned_job_asked(void *job, int rank, struct spawn_request *q)
 {
     struct job *j = job;
     int report[2];
-    struct grown *g = j->phase == JOB_RUNNING && q->size <= j->places - j->size
+    struct spawned_job *g = j->phase == JOB_RUNNING && q->size <= j->places - j->size
                           ? calloc(1, sizeof *g)
                           : NULL;
     int err = j->phase != JOB_RUNNING               ? -ECANCELED
@@ -182,22 +214,22 @@ int grow_asked(void *job, int rank, struct wanted *q)
               : pipe2(report, O_CLOEXEC | O_NONBLOCK) ? -errno
                                                     : 0;
     if (err) {
-        wanted_free(q);
+        spawn_request_free(q);
         free(g);
         return err;
     }
-    *g = (struct grown){.wanted = q, .by = rank, .first = j->size, .size = q->size,
+    *g = (struct spawned_job){.request = q, .by = rank, .first = j->size, .size = q->size,
                         .report_fd = report[0]};
     err = take_places(j, g);
     if (err) {
         close(report[0]);
         close(report[1]);
-        wanted_free(q);
+        spawn_request_free(q);
         free(g);
         return err;
     }
-    g->next = j->grown;
-    j->grown = g;
+    g->next = j->spawned;
+    j->spawned = g;
     j->reporting++;
     err = job_start_more(j, g, report[1]);
     close(report[1]);
@@ -206,14 +238,14 @@ int grow_asked(void *job, int rank, struct wanted *q)
     return 0; /* the answer comes when the last copy of the pipe is closed */
 }
 
-void grow_free(struct job *j)
+void spawned_job_free(struct job *j)
 {
-    while (j->grown) {
-        struct grown *g = j->grown;
-        j->grown = g->next;
+    while (j->spawned) {
+        struct spawned_job *g = j->spawned;
+        j->spawned = g->next;
         if (g->report_fd >= 0)
             close(g->report_fd);
-        wanted_free(g->wanted);
+        spawn_request_free(g->request);
         free(g);
     }
 }
