@@ -15,6 +15,7 @@
 #include "launch/chain.h"
 #include "launch/job.h"
 #include "launch/source_line.h"
+#include "launch/stack_place.h"
 
 /* From here on the library says more of a wait (progress/engine.c). */
 static const uint64_t LASTS_NS = 1000000000u;
@@ -66,7 +67,7 @@ static uint64_t read_wait(pid_t pid, const struct where *w, struct where_wait *x
     return x->since;
 }
 
-/* "; at heat.c:12, window "halo", lock epochs, for 61 s" */
+/* "; at heat.c:12", and of a wait that has lasted ", window "halo", lock epochs, for 61 s" */
 static void lasting_text(pid_t pid, const struct where *w, struct source_lines *lines,
                          char *text, size_t len)
 {
@@ -74,8 +75,12 @@ static void lasting_text(pid_t pid, const struct where *w, struct source_lines *
     char place[120] = "";
     uint64_t now = time_now(), since = read_wait(pid, w, &x);
     *text = 0;
-    if (!since || since > now || now - since < LASTS_NS)
+    if (!since || since > now || now - since < LASTS_NS) {
+        /* It does not wait, or not for long: where in the program it is. */
+        source_line_text(pid, stack_place(pid), lines, place, sizeof place);
+        snprintf(text, len, "%s%s", *place ? "; at " : "", place);
         return;
+    }
     source_line_text(pid, x.site, lines, place, sizeof place);
     snprintf(text, len, "; %s%s%s%s%sfor %llu s", *place ? "at " : "", place, *place ? ", " : "",
              x.about, *x.about ? ", " : "", (unsigned long long)((now - since) / 1000000000u));
@@ -148,13 +153,17 @@ static void tell_line(void *to, const char *text)
     job_say(to, "%s", text);
 }
 
+static int is_alive(const struct job *j, int rank)
+{
+    return !j->rank[rank].exited && job_rank_pid(j, rank) > 0;
+}
+
 void ask_all(struct job *j)
 {
     struct source_lines lines = {.until = time_now() + LINES_NS};
     int *awaited = malloc((size_t)j->size * sizeof *awaited); /* NULL: no chains */
     for (int r = 0; r < j->size; r++) {
-        int alive = !j->rank[r].exited && job_rank_pid(j, r) > 0;
-        int a = alive ? ask_one(j, r, job_rank_pid(j, r), &lines) : -1;
+        int a = is_alive(j, r) ? ask_one(j, r, job_rank_pid(j, r), &lines) : -1;
         if (awaited)
             awaited[r] = a;
     }
@@ -192,6 +201,33 @@ static uint64_t waits_since(struct job *j, int rank)
     if (!pmi_initialized(j->pmi, rank) || pmi_finalized(j->pmi, rank) || !job_owns(j, rank, pid))
         return 0;
     return read_bytes(pid, at, &w, sizeof w) ? 0 : read_wait(pid, &w, &x);
+}
+
+/* The ranks that wait, and those that do not while others wait: at most SHORT of each. */
+void ask_shortly(struct job *j)
+{
+    enum { SHORT = 4 };
+    struct source_lines lines = {.until = time_now() + LINES_NS / 4};
+    uint64_t now = time_now();
+    int waiting = 0, shown[2] = {0, 0}, left = 0;
+    for (int r = 0; r < j->size && !waiting; r++) {
+        uint64_t since = waits_since(j, r);
+        waiting = since && since < now && now - since >= LASTS_NS;
+    }
+    if (!waiting)
+        return;
+    for (int r = 0; r < j->size; r++) {
+        int waits = waits_since(j, r) != 0;
+        if (!is_alive(j, r))
+            continue;
+        if (shown[waits]++ < SHORT)
+            ask_one(j, r, job_rank_pid(j, r), &lines);
+        else
+            left++;
+    }
+    if (left)
+        job_say(j, "and %d more; \"kill -USR1 %ld\" while it runs prints all", left,
+                (long)getpid());
 }
 
 /* The next report waits twice as long: a program may be made of long waits. */

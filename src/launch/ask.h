@@ -19,6 +19,8 @@ struct args;
 struct job;
 /* A line for every live rank, then the ranks that wait for each other (chain.h). */
 void ask_all(struct job *j);
+/* Some of these lines, if a rank has waited for a second: the job is being ended from outside. */
+void ask_shortly(struct job *j);
 /* Has a rank waited for j->warn_ns? Then the same, once for each wait. */
 void ask_tick(struct job *j, uint64_t now);
 /* MPIR_CVAR_WAIT_WARN, as the ranks get it (ns); 0: never. */

@@ -47,7 +47,8 @@ const char args_help[] =
     "\n"
     "Signals: SIGINT, SIGTERM, SIGHUP and SIGQUIT go to all ranks, which are killed 5 seconds "
     "later; a second one\n"
-    "kills at once.  SIGUSR1 prints what each rank does.  SIGUSR2, SIGTSTP and SIGCONT are passed "
+    "kills at once.  If ranks wait, lines say what they do.  SIGUSR1 prints what each rank does.  "
+    "SIGUSR2, SIGTSTP and SIGCONT are passed "
     "on.\n"
     "Exit status: the largest of the ranks' (128+N for signal N); 255 for a time-out or a wrong "
     "command line.\n";

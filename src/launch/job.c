@@ -466,6 +466,7 @@ void job_signal(struct job *j, int sig)
         }
         job_say(j, "received signal %d (%s); ending %d rank%s", sig, strsignal(sig), j->live,
                 j->live == 1 ? "" : "s");
+        ask_shortly(j); /* it may hang */
         job_end(j, 128 + sig, sig, JOB_SIGNAL_GRACE_MS);
     }
 }

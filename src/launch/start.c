@@ -17,7 +17,6 @@
 #include "launch/ask.h"
 #include "launch/binding.h"
 #include "launch/env.h"
-#include "launch/folders.h"
 #include "launch/foreign.h"
 #include "launch/job.h"
 #include "launch/profiled.h"

@@ -1,7 +1,8 @@
 /* wait.c - an MPI program that waits for what never comes: wait recv|barrier|fence; wait abort
  * CODE. Or one that ends with an epoch open: wait open.  Or one whose ranks sleep outside MPI: wait
  * pause. Or one with a request that is refused: wait refused; or with locks in a window that
- * promised to have none: wait locks. */
+ * promised to have none: wait locks; or with counts that differ in a collective call: wait
+ * counts. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -63,6 +64,10 @@ int main(int argc, char **argv)
         refused(rank, size, win);
     if (!strcmp(what, "locks"))
         locks(rank, win);
+    if (!strcmp(what, "counts")) {
+        int many[64] = {0};
+        MPI_Bcast(many, rank ? 1 : 64, MPI_INT, 0, MPI_COMM_WORLD);
+    }
     if (!strcmp(what, "recv")) {
         MPI_Recv(&x, 1, MPI_INT, (rank + 1) % size, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else if (!strcmp(what, "abort")) {

@@ -38,6 +38,9 @@ static void ask(const char *call, const char *what, int peer, const char *expect
     }
     close(fd[0]);
     ck_assert_int_eq(ask_text(pid, (uintptr_t)&words, 3, text, sizeof text, &awaited, &lines), 0);
+    char *place = strstr(text, "; at ");
+    if (place) /* where this program is */
+        *place = 0;
     ck_assert_str_eq(text, expected);
     ck_assert_int_eq(awaited, what ? peer : -1);
     close(fd[1]);

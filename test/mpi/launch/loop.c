@@ -1,0 +1,32 @@
+/* loop.c - an MPI program that hangs in its own code: rank 1 computes for ever, rank 2 sleeps, the
+ * others wait for them. */
+#include <mpi.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static volatile double sum;
+
+static __attribute__((noinline)) void endless(void)
+{
+    for (double x = 1;; x += 1)
+        sum += sin(x); /* LINE loop */
+}
+
+int main(int argc, char **argv)
+{
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    printf("rank %d ready\n", rank);
+    fflush(stdout);
+    if (rank == 1)
+        endless();
+    if (rank == 2)
+        sleep(1000); /* LINE sleep */
+    MPI_Barrier(MPI_COMM_WORLD); /* LINE wait */
+    MPI_Finalize();
+    return 0;
+}
