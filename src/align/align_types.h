@@ -135,7 +135,7 @@ void text_call(const struct align_entry *e, char *buf, size_t len);
 /* "0,2-5" of a sorted list. */
 void text_ranks(const int *ranks, int n, char *buf, size_t len);
 /* It shows call k, or has ended before it. */
-int has_its_say(const struct align_view *v, uint32_t k);
+int shows_call(const struct align_view *v, uint32_t k);
 /* The places that the verdict names; how many. */
 int text_sites(const struct align_view *v, int n, uint32_t k, uint64_t site[TEXT_LINES]);
 /* The verdict about call k of the n views; site(id): text of a place. */

@@ -257,7 +257,7 @@ static void tell_group(struct verdict *v, int i)
     }
     text_ranks(rank, n, list, sizeof list);
     if (st->m.site)
-        site_told(st->m.site, site, sizeof site);
+        site_text_known(st->m.site, site, sizeof site);
     if (v->lines++ < LINES) {
         if (st->m.mode == WAIT_ENDED)
             log_warn("  rank%s %-8s %s", n > 1 ? "s" : " ", list, st->m.call);
@@ -282,7 +282,7 @@ static int lines_known(const struct stall *s)
         while (j < n && site[j] != s->core[i]->m.site)
             j++;
         if (j == n && n < LINES)
-            known &= site_soon(site[n++] = s->core[i]->m.site);
+            known &= site_lookup(site[n++] = s->core[i]->m.site);
     }
     return known;
 }

@@ -147,7 +147,7 @@ struct places {
 static int lines_known(void *arg)
 {
     const struct places *p = arg;
-    int sent = site_soon(p->sent), took = site_soon(p->took);
+    int sent = site_lookup(p->sent), took = site_lookup(p->took);
     return sent && took;
 }
 
@@ -157,8 +157,8 @@ static void report(struct align *a, const struct cross_note *n, const struct p2p
     struct places p = {n->m.call.site, site_portable(site_here())};
     progress_wait_for(lines_known, &p, "file and line of a call", -1, 2 * SITE_NS);
     text_call(&n->m.call, call, sizeof call);
-    site_told(p.sent, sent, sizeof sent);
-    site_told(p.took, took, sizeof took);
+    site_text_known(p.sent, sent, sizeof sent);
+    site_text_known(p.took, took, sizeof took);
     snprintf(wait, sizeof wait, "%s(source %d, tag %d)", proc->call ? proc->call : "a receive",
              t->source, t->tag);
     align_rename(a);

@@ -202,7 +202,7 @@ static int lines_known(const struct align_view *v, int n, uint32_t k)
     uint64_t site[TEXT_LINES];
     int many = text_sites(v, n, k, site), known = 1;
     for (int i = 0; i < many; i++)
-        known &= site_soon(site[i]);
+        known &= site_lookup(site[i]);
     return known;
 }
 
@@ -287,7 +287,7 @@ static int all_said(const struct align *a, const struct align_view *v, int n, ui
 {
     int said = 0;
     for (int i = 0; i < n; i++)
-        said += has_its_say(&v[i], k);
+        said += shows_call(&v[i], k);
     return said == a->size;
 }
 

@@ -151,7 +151,7 @@ struct alike {
     int ended;                  /* it made fewer calls and makes no more */
 };
 
-int has_its_say(const struct align_view *v, uint32_t k)
+int shows_call(const struct align_view *v, uint32_t k)
 {
     return view_at(v, k) || (v->calls < k && v->final);
 }
@@ -171,7 +171,7 @@ static int make_groups(const struct align_view *v, int n, uint32_t k, struct ali
     int groups = 0, used = 0;
     for (int i = 0; i < n; i++) {
         int j = 0;
-        if (!has_its_say(&v[i], k))
+        if (!shows_call(&v[i], k))
             continue;
         while (j < groups && !same_group(&g[j], &v[i], k))
             j++;
@@ -183,7 +183,7 @@ static int make_groups(const struct align_view *v, int n, uint32_t k, struct ali
     for (int j = 0; j < groups; j++) {
         g[j].ranks = ranks + used;
         for (int i = 0; i < n; i++)
-            if (has_its_say(&v[i], k) && same_group(&g[j], &v[i], k))
+            if (shows_call(&v[i], k) && same_group(&g[j], &v[i], k))
                 g[j].ranks[g[j].n++] = v[i].rank;
         used += g[j].n;
     }

@@ -29,7 +29,7 @@ struct log {
     struct {
         uint16_t last, before;  /* index + 1 of its last two accesses */
     } stream[1 << STREAM_BITS]; /* by place */
-    struct race_access list[LOG];
+    struct race_log_entry list[LOG];
     struct page page[PAGES];
 };
 
@@ -146,7 +146,7 @@ static struct log *log_begin(int stranger)
         ends();
     }
     if (t->stranger)
-        h->stranger();
+        h->adopt();
     return t;
 }
 
@@ -218,7 +218,8 @@ static int is_seen(struct log *t, uint64_t at, uint64_t len, unsigned stores)
 
 /* Goes on where the last access of its place ended, or at the same distance as that from the one
  * before? */
-static int grows(struct race_access *a, uint64_t at, uint64_t len, unsigned stores, const void *pc)
+static int grows(struct race_log_entry *a, uint64_t at, uint64_t len, unsigned stores,
+                 const void *pc)
 {
     if (a->pc != pc || a->stores != stores)
         return 0;
@@ -238,7 +239,7 @@ static int grows(struct race_access *a, uint64_t at, uint64_t len, unsigned stor
 }
 
 /* A column beside the one before: both are one, wider. */
-static int is_beside(struct race_access *a, const struct race_access *b)
+static int is_beside(struct race_log_entry *a, const struct race_log_entry *b)
 {
     if (a->blocks == 1 || a->blocks != b->blocks || a->stride != b->stride)
         return 0;
@@ -254,7 +255,7 @@ static void log_add(struct log *t, uint64_t at, uint64_t len, unsigned stores, c
 {
     unsigned i = (uint32_t)(uintptr_t)pc * 0x9e3779b1u >> (32 - STREAM_BITS);
     unsigned last = t->stream[i].last, before = t->stream[i].before;
-    struct race_access next = {at, (uint32_t)len, stores, pc, 0, 1};
+    struct race_log_entry next = {at, (uint32_t)len, stores, pc, 0, 1};
     if (last && grows(&t->list[last - 1], at, len, stores, pc))
         return;
     if (before && is_beside(&t->list[before - 1], &t->list[last - 1])) {

@@ -1,6 +1,6 @@
 /* lines.c - file and line of a place, from addr2line, which may take seconds.
  *
- *   site_soon(place) --> starts addr2line; 0: later --> ... --> 1: site_told(place) has the text
+ *   site_lookup(place) --> starts addr2line; 0: later --> ... --> 1: site_text_known() has the text
  *
  * So no hook waits for it, and other threads of the process go on. What was found is kept. */
 #include <errno.h>
@@ -157,7 +157,7 @@ static struct site_line *new_line(struct place_room *k, uint64_t id)
     return s;
 }
 
-int site_soon(uint64_t id)
+int site_lookup(uint64_t id)
 {
     struct place_room *k = proc->place;
     struct site_line *s = id && k ? line_of(k, id) : NULL;
@@ -215,7 +215,7 @@ static void tell(uint64_t id, const char *line, char *buf, size_t len)
         snprintf(buf, len, "%s+%#llx", last_part(module), (unsigned long long)site_offset(id));
 }
 
-void site_told(uint64_t id, char *buf, size_t len)
+void site_text_known(uint64_t id, char *buf, size_t len)
 {
     const struct place_room *k = proc->place;
     const struct site_line *s = k ? line_of(k, id) : NULL;

@@ -1,6 +1,6 @@
 /* place.h - places in the program: numbers that mean the same in all processes, and their lines.
  *
- *   return address -- site_portable() --> module and offset -- site_soon(), site_text() --> text
+ *   return address -- site_portable() --> module and offset -- site_lookup(), site_text() --> text
  *
  * proc->place is NULL until place_open(). Then nothing is kept, and each question is answered
  * anew. */
@@ -33,12 +33,12 @@ void site_renew(void);
 /* Hash of the last `depth` calls that lead to `site`; 0: the stack does not show it. */
 uint32_t site_stack(const void *site, int depth);
 
-/* 1: site_told() has the text, with a line if there is one. 0: not yet, ask again; the work goes on
- * meanwhile. */
-int site_soon(uint64_t portable);
+/* Starts addr2line. 1: site_text_known() has the text, with a line if there is one. 0: not yet, ask
+ * again; the work goes on meanwhile. */
+int site_lookup(uint64_t portable);
 /* What is known so far. */
-void site_told(uint64_t portable, char *buf, size_t len);
+void site_text_known(uint64_t portable, char *buf, size_t len);
 #define SITE_NS 10000000000u  /* addr2line has so long */
-#define PLACES_NS 5000000u    /* site_soon() is asked again after it */
+#define PLACES_NS 5000000u    /* site_lookup() is asked again after it */
 
 #endif

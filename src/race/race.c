@@ -1,4 +1,5 @@
-/* race.c - the clock of this process, what it knows of others and learns from collectives. */
+/* race.c - the clocks of the threads of this process, messages that carry them, and the life of the
+ * checker. Start with race_acquire() and race_release(). */
 #include "race/report/report.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ struct race_thread *race_self(void)
     return &r->thread[r->runtime ? r->runtime->number() : 0];
 }
 
-/* The thread's loads and stores so far have its clock and what it knows now. */
+/* The thread's loads and stores so far have its clock and vector clock of now. */
 static void flush(const struct race *r)
 {
     if (r->runtime)
@@ -48,35 +49,35 @@ void race_op_tick(void)
     race_self()->clock++;
 }
 
-struct race_view *race_knowledge(void)
+struct race_vclock *race_release(void)
 {
     const struct race_thread *t = race_self();
     race_advice_release();
-    struct race_view *v = race_view_with(t->view, t->tid, t->clock);
+    struct race_vclock *v = race_vclock_with(t->vclock, t->tid, t->clock);
     if (!v)
         race_no_memory();
     return v;
 }
 
-void race_know(struct race_thread *t, struct race_view *v)
+void race_set_vclock(struct race_thread *t, struct race_vclock *v)
 {
-    race_view_drop(t->view);
-    t->view = v;
-    t->view_no = ++proc->race->view_nos;
+    race_vclock_drop(t->vclock);
+    t->vclock = v;
+    t->vclock_no = ++proc->race->vclock_nos;
     if (t->clock < v->floor) /* it slept while others ended a phase */
         t->clock = v->floor;
 }
 
-void race_learn(const struct race_view *v)
+void race_acquire(const struct race_vclock *v)
 {
     struct race_thread *t = race_self();
-    if (race_view_holds(t->view, v, t->tid))
+    if (race_vclock_includes(t->vclock, v, t->tid))
         return;
     flush(proc->race);
-    struct race_view *both = race_view_join(t->view, v);
-    if (!both) /* what it does not know would make races */
+    struct race_vclock *both = race_vclock_join(t->vclock, v);
+    if (!both) /* what is left out would make races */
         race_no_memory();
-    race_know(t, both);
+    race_set_vclock(t, both);
 }
 
 /* The segment of this library that holds the code. */
@@ -116,7 +117,7 @@ static uint64_t program_address(const struct race *r, uint64_t address)
     return address;
 }
 
-uint64_t race_place(uint64_t key)
+uint64_t race_site_at(uint64_t key)
 {
     struct race *r = proc->race;
     void *known = map_get(&r->sites, key);
@@ -131,7 +132,7 @@ uint64_t race_place(uint64_t key)
 
 uint64_t race_site(const void *address)
 {
-    return race_place(program_address(proc->race, (uint64_t)(uintptr_t)address));
+    return race_site_at(program_address(proc->race, (uint64_t)(uintptr_t)address));
 }
 
 /* --- messages --------------------------------------------------------------------------------- */
@@ -139,7 +140,7 @@ uint64_t race_site(const void *address)
 static int has_left(void *arg)
 {
     const struct race_peer *p = arg;
-    return list_empty(&p->posts) || boot_failed_count();
+    return list_empty(&p->queue) || boot_failed_count();
 }
 
 void race_sending(struct comm *c, int dest)
@@ -154,18 +155,18 @@ void race_sending(struct comm *c, int dest)
     const struct race_thread *t = race_self();
     if (r->runtime)
         r->runtime->flush(); /* loads and stores are news as well */
-    if (!p || (p->sent_any && p->sent_view == t->view_no && p->sent_clock == t->clock))
+    if (!p || (p->sent_any && p->sent_vclock_no == t->vclock_no && p->sent_clock == t->clock))
         return;
     race_tick();
-    struct race_view *v = race_knowledge();
+    struct race_vclock *v = race_release();
     p->sent_any = 1;
-    p->sent_view = t->view_no;
+    p->sent_vclock_no = t->vclock_no;
     p->sent_clock = t->clock;
     race_send_clock(world, 0, 0, v);
-    race_view_drop(v);
+    race_vclock_drop(v);
     progress_wait(has_left, p, "room for a clock of the race checker", world);
     if (!am_ordered(world)) /* the message might overtake it */
-        race_settle();
+        race_wait_acks();
 }
 
 void race_received(struct comm *c, int source)
@@ -173,13 +174,13 @@ void race_received(struct comm *c, int source)
     if (source < 0 || source >= comm_peer_size(c))
         return;
     struct race_peer *p = map_get(&proc->race->peers, (uint64_t)comm_peer_world(c, source) + 1);
-    if (!p || !p->heard)
+    if (!p || !p->received)
         return;
-    race_learn(p->heard);
+    race_acquire(p->received);
     if (proc->race->threads > 1) /* another thread may receive what was sent before */
         return;
-    race_view_drop(p->heard);
-    p->heard = NULL;
+    race_vclock_drop(p->received);
+    p->received = NULL;
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -196,15 +197,15 @@ static void at_exit(int status, void *arg)
 
 static int threads_make(struct race *r)
 {
-    struct race_view *v = race_view_make(0, NULL, 0);
+    struct race_vclock *v = race_vclock_make(0, NULL, 0);
     if (!v)
         return -ENOMEM;
     r->threads = race_is_full() ? RACE_THREADS : 1;
     r->tids = (uint32_t)(r->threads * boot_size());
     for (int i = 0; i < r->threads; i++)
         r->thread[i] = (struct race_thread){(uint32_t)(i * boot_size() + race_rank()), 0, 0,
-                                            ++r->view_nos, race_view_ref(v)};
-    race_view_drop(v);
+                                            ++r->vclock_nos, race_vclock_ref(v)};
+    race_vclock_drop(v);
     return 0;
 }
 
@@ -225,14 +226,14 @@ int race_init(void)
     }
     struct race *r = calloc(1, sizeof *r);
     struct race_exit *x = calloc(1, sizeof *x);
-    uint8_t *did = r && x && !threads_make(r) ? calloc(r->tids, 1) : NULL;
-    if (!did) {
+    uint8_t *atomics = r && x && !threads_make(r) ? calloc(r->tids, 1) : NULL;
+    if (!atomics) {
         free(r);
         free(x);
         return -ENOMEM;
     }
     r->me = (uint32_t)boot_rank();
-    r->pend_max = RACE_PEND_MAX;
+    r->pending_max = RACE_PENDING_MAX;
     r->exit = x;
     x->code = (int)cvar.race_exit;
     map_init(&r->wins);
@@ -242,10 +243,10 @@ int race_init(void)
     map_init(&r->sites);
     map_init(&r->objects);
     list_init(&r->busy);
-    list_init(&r->waiting);
-    race_region_init(&r->region, (size_t)cvar.race_mem, race_report, NULL);
-    r->region.ranks = (uint32_t)boot_size();
-    r->region.did = did;
+    list_init(&r->undecided);
+    race_shadow_init(&r->shadow, (size_t)cvar.race_mem, race_report, NULL);
+    r->shadow.ranks = (uint32_t)boot_size();
+    r->shadow.thread_atomics = atomics;
     dl_iterate_phdr(own_code, r);
     proc->race = r;
     if (place_open())
@@ -253,12 +254,12 @@ int race_init(void)
     rma_watched(1);
     if (!sched && x->code)
         on_exit(at_exit, x);
-    race_told_init();
+    race_print_init();
     race_msg_init();
-    if (race_advice_init() || race_meet_init() || race_graph_init())
+    if (race_advice_init() || race_barrier_init() || race_graph_init())
         return -ENOMEM;
     if (r->advice || r->graph)
-        r->region.ordered = race_ordered;
+        r->shadow.ordered = race_ordered;
     return race_full_init();
 }
 
@@ -270,17 +271,17 @@ void race_ending(void)
         return;
     for (struct map_entry *e; (e = map_next(&r->wins, &at)) != NULL;)
         race_send_open(e->value);
-    race_settle();
+    race_wait_acks();
     if (!boot_failed_count()) {
-        race_report_waiting(RACE_OPEN, race_hear(proc->obj->world, 1) >= 0);
-        race_tell_all();
+        race_report_undecided(RACE_OPEN, race_exchange_atomics(proc->obj->world, 1) >= 0);
+        race_print_all();
         race_summary();
-        race_advice_tell();
+        race_advice_print();
         race_graph_write();
     }
-    race_report_waiting(RACE_OPEN, 0);
+    race_report_undecided(RACE_OPEN, 0);
     r->off = 1;
-    race_tell_all();
+    race_print_all();
     race_full_stop();
 }
 
@@ -291,19 +292,19 @@ void race_finalize(void)
         return;
     progress_hook_del(&r->hook);
     race_wins_free();
-    race_report_waiting(RACE_OPEN, 0);
+    race_report_undecided(RACE_OPEN, 0);
     race_msg_free();
-    race_region_free(&r->region);
-    free(r->region.did);
+    race_shadow_free(&r->shadow);
+    free(r->shadow.thread_atomics);
     race_advice_free();
-    race_meet_free();
+    race_barrier_free();
     race_graph_free();
-    race_told_free();
+    race_print_free();
     place_close();
     map_destroy(&r->pairs);
     map_destroy(&r->sites);
     race_full_free();
-    race_view_drop(r->tell);
+    race_vclock_drop(r->answer);
     if (sched || !r->exit->code)
         free(r->exit);
     free(r);

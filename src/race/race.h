@@ -61,7 +61,7 @@ void race_collective(const struct coll_args *a, const void *site);
 /* A nonblocking or persistent one: edges at each start and completion. Waits. */
 void race_collective_begun(const struct coll_args *a, struct request *r);
 void race_collective_prepared(const struct coll_args *a, struct request *r);
-/* All members of c have heard of each other: a communicator was made of it. Waits. */
+/* All members of c have acquired from each other: a communicator was made of it. Waits. */
 void race_joined(struct comm *c);
 
 #endif

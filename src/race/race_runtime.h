@@ -3,7 +3,7 @@
  *
  *   program: __tsan_read8 ... -> log of the thread -- take() -----------> records of this process
  *            pthread, OpenMP --- acquire(), release() ------------------> clocks of its threads
- *   library: race_tick(), race_learn() -- flush() --> the log, before what the thread knows changes
+ *   library: race_tick(), race_acquire() -- flush() --> the log, before its vector clock changes
  *
  * The library finds the run time by a weak reference: it is NULL in programs that were linked
  * without `-race`. */
@@ -15,7 +15,7 @@
 /* Threads of a process that are distinguished; the last number stands for all further ones. */
 enum { RACE_RUNTIME_VERSION = 2, RACE_THREADS = 16 };
 
-struct race_access {
+struct race_log_entry {
     uint64_t at;
     uint32_t len, stores;    /* stores: 1, else a load */
     const void *pc;          /* return address of the entry point */
@@ -26,13 +26,13 @@ struct race_access {
  * the library, which is recursive. */
 struct race_host {
     /* Loads and stores of the calling thread since its last flush. */
-    void (*take)(const struct race_access *list, unsigned n);
-    /* The calling thread learns what others released at `object`, and the reverse. */
+    void (*take)(const struct race_log_entry *list, unsigned n);
+    /* The calling thread acquires what others released at `object`, and the reverse. */
     void (*acquire)(const void *object);
     void (*release)(const void *object);
     void (*forget)(const void *object);
-    /* The calling thread has a number that another had: it knows what was released at `object`, and
-     * nothing else. */
+    /* The calling thread has a number that another had: it acquires what was released at `object`,
+     * and has nothing else. */
     void (*renew)(const void *object);
     /* release() before threads begin, which are expected from now on; some of these have begun, or
      * all have ended. */
@@ -40,8 +40,8 @@ struct race_host {
     void (*forked)(void);
     /* release() of a thread that does nothing more, unless it acquires again */
     void (*end)(const void *object);
-    /* The calling thread was not seen to begin: it learns all that its process knows. */
-    void (*stranger)(void);
+    /* The calling thread was not seen to begin: it acquires from all threads of its process. */
+    void (*adopt)(void);
 };
 
 struct race_runtime {

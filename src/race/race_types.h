@@ -2,7 +2,7 @@
  *
  *   struct race --- wins by context id ---> race_win --- targets by rank ---> race_target
  *        |                                                  |-- pend: batches of operations that
- *        |                                                  |   the target does not know of
+ *        |                                                  |   the target has not received
  *        |                                                  '-- local: their buffers here
  *        |-- region: accesses to the memory of this process
  *        '-- peers by world rank: messages that wait for room, clocks */
@@ -20,33 +20,33 @@
 
 enum {
     RACE_RECORDS = AM_CHECK + 12, RACE_CLOSE, RACE_ACK, RACE_CLOCK, RACE_RELEASE, RACE_ASK,
-    RACE_TELL
+    RACE_ANSWER
 };
-enum { RACE_PHASE_BITS = 32, RACE_LANES = 64, RACE_PEND_MAX = 4096 };
+enum { RACE_PHASE_BITS = 32, RACE_INTERVALS = 64, RACE_PENDING_MAX = 4096 };
 #define RACE_FENCE (1u << 31)
 
-struct race_wire_rec { /* 40 bytes */
-    struct race_lane lane;
+struct race_wire_access { /* 40 bytes */
+    struct race_interval interval;
     uint32_t tick;
-    struct race_deed deed;
+    struct race_effect effect;
     uint16_t weight;
     uint8_t call, unused;
     uint64_t site; /* portable */
 };
 
-/* Operations on one target that knew the same. */
-struct race_pend {
+/* Operations on one target that had one vector clock when they were issued. */
+struct race_pending {
     struct list link;
     uint32_t tid;
-    uint64_t number, issued, view_no;
-    struct race_view *view;
+    uint64_t number, issued, vclock_no;
+    struct race_vclock *vclock;
     uint32_t epoch;          /* number of the access epoch by MPI_Win_start, RACE_FENCE | number
                               * of the fence with MPI_MODE_NOPRECEDE, or 0 */
     int alone;               /* of a request that completes it: nothing else joins it */
     /* it is complete since then, but is sent when its lock is known to be held; 0 */
     uint64_t done;
-    uint32_t closer;         /* race_batch.closer then */
-    struct race_wire_rec *rec;
+    uint32_t done_by;         /* race_batch.done_by then */
+    struct race_wire_access *rec;
     uint32_t n, room, sent;  /* records; those that the target has */
 };
 
@@ -60,7 +60,7 @@ struct race_local { /* buffers of operations in use */
 enum race_lock_kind { RACE_UNLOCKED, RACE_SHARED, RACE_EXCLUSIVE, RACE_UNCHECKED };
 struct race_target {
     int rank, world;
-    struct list pend, local;
+    struct list pending, local;
     uint32_t starts;         /* access epochs by MPI_Win_start */
     uint8_t lock;            /* enum race_lock_kind */
     uint8_t late;            /* that lock may not be held yet: MPI_Win_lock does not wait for it */
@@ -70,15 +70,15 @@ struct race_target {
 struct race_member {         /* a process of the window */
     uint64_t base, unit, bytes;
 };
-struct race_posted { /* what this process knew at its post number `number` to one origin */
+struct race_posted { /* its vector clock at its post number `number` to one origin */
     struct list link;
     uint32_t number;
-    struct race_view *view;
+    struct race_vclock *vclock;
 };
 struct race_origin {
-    uint32_t posts, completes; /* MPI_Win_post to it; MPI_Win_complete heard of it */
+    uint32_t posts, completes; /* MPI_Win_post to it; MPI_Win_complete of it */
     struct list posted;
-    struct race_view *at_complete; /* what it knew at the last of them */
+    struct race_vclock *at_complete; /* of that process at the last of them */
 };
 struct race_held { /* a message for an epoch that is not posted yet */
     struct list link;
@@ -86,8 +86,8 @@ struct race_held { /* a message for an epoch that is not posted yet */
     size_t len;
     char bytes[];
 };
-struct race_lock_view { /* what others knew when they gave up the lock of this process */
-    struct race_view *exclusive, *shared;
+struct race_lock_vclock { /* what others released when they gave up the lock of this process */
+    struct race_vclock *exclusive, *shared;
 };
 struct race_win {
     uint64_t id;
@@ -98,41 +98,41 @@ struct race_win {
     int *started, nstarted;  /* world ranks */
     int *posted, nposted;
     struct list held;
-    struct race_lock_view lock;
-    struct rma_win *board;   /* NULL: some member is far; then locks go by messages */
+    struct race_lock_vclock lock;
+    struct rma_win *lock_table;   /* NULL: some member is far; then locks go by messages */
     int all;                 /* enum race_lock_kind of MPI_Win_lock_all */
     uint32_t fences;         /* with MPI_MODE_NOPRECEDE: they need not wait */
     uint32_t last_fence;     /* redundant_barrier.c: phase that it began; 0: none is open */
     int fence_open;          /* the epoch was begun by such a one */
-    struct race_view *at_fence; /* what this process knew at the last */
+    struct race_vclock *at_fence; /* of this process at the last */
     uint8_t accumulate;      /* enum race_accumulate */
     uint64_t site;
 };
 
-struct race_post {
+struct race_queued {
     struct list link;
     int type;
     size_t len;
     _Alignas(8) char bytes[];
 };
 struct race_peer {
-    struct list link, posts; /* on race->busy while posts wait */
+    struct list link, queue; /* on race->busy while messages wait in the queue */
     int world;
-    uint64_t sent_view, sent_clock; /* with the last CLOCK */
+    uint64_t sent_vclock_no, sent_clock; /* with the last CLOCK */
     /* RECORDS and CLOSE: the greatest end of those before the last one, by thread here; the last */
     uint64_t ended[RACE_THREADS], last_end;
-    uint32_t last_closer;           /* its thread here */
+    uint32_t last_done_by;           /* its thread here */
     int sent_any;
-    struct race_view *heard; /* what came with CLOCKs and no receive has taken yet */
+    struct race_vclock *received; /* what came with CLOCKs and no receive has taken yet */
 };
 
 struct race_exit {
     int found, code;
 };
-/* A pair that depends on what is heard by the end of the phase. */
-struct race_waiting {
+/* A pair that depends on what is reported by the end of the phase. */
+struct race_undecided {
     struct list link;
-    struct race_rec old, now; /* each with a reference to its batch */
+    struct race_access old, now; /* each with a reference to its batch */
     enum race_rule rule;
     uint32_t count;           /* pairs of these places, threads and phases: one verdict for all */
 };
@@ -142,13 +142,13 @@ struct race_thread {
     uint32_t tid;
     uint64_t clock;
     uint64_t ended;          /* clock of the last event that is no operation */
-    uint64_t view_no;        /* of all states of all threads of this process */
-    struct race_view *view;  /* of others; without this thread itself */
+    uint64_t vclock_no;        /* of all states of all threads of this process */
+    struct race_vclock *vclock;  /* of others; without this thread itself */
 };
 struct race {
     uint32_t me;             /* rank */
     uint32_t tids;           /* threads of the job */
-    uint64_t floor, view_nos, numbers;
+    uint64_t floor, vclock_nos, numbers;
     int threads;             /* of each process */
     int forks;               /* teams that run, threads that have not begun */
     int ending;              /* threads in end_phase() */
@@ -158,29 +158,29 @@ struct race {
     struct map wins, peers, open;
     struct list busy;
     struct progress_hook hook;
-    struct race_region region;
+    struct race_shadow shadow;
     unsigned acks;           /* messages that others have not confirmed */
     unsigned nheld;          /* struct race_held of all windows */
-    uint32_t pend_max;       /* records of an open batch that stay here; RACE_PEND_MAX, or a test's
+    uint32_t pending_max; /* records of an open batch that stay here; RACE_PENDING_MAX, or a test's
                               * number */
-    uint64_t asked, told;    /* lock: number of the last question, of the last answer */
+    uint64_t asked, answered;    /* lock: number of the last question, of the last answer */
     int asking;              /* threads that wait for one */
-    struct race_view *tell;  /* what the answers to them said */
+    struct race_vclock *answer;  /* what the answers to them said */
     struct map pairs;        /* pairs of places that were reported */
-    struct list waiting;     /* struct race_waiting: pairs whose verdict is not known yet */
-    unsigned nwaiting;
-    uint64_t hasty;          /* verdicts that found no room to wait: only possible */
+    struct list undecided;     /* struct race_undecided: pairs whose verdict is not known yet */
+    unsigned nundecided;
+    uint64_t unresolved;          /* verdicts that found no room to wait: only possible */
     struct map sites;        /* return address -> portable place */
     uint64_t races, values, possible, reported;
-    uint8_t fetched;         /* it did accumulates that fetch, in this phase */
+    uint8_t atomics;         /* it did accumulates that fetch, in this phase */
     int off;                 /* MPI_Finalize: nothing more is noted */
-    struct list untold;      /* struct race_told: reports that wait for their lines */
-    struct progress_hook told_hook;
-    uint64_t told_at;        /* ns: when lines are looked at again */
+    struct list unprinted;      /* struct race_unprinted: reports that wait for their lines */
+    struct progress_hook print_hook;
+    uint64_t print_at;        /* ns: when lines are looked at again */
     struct race_exit *exit;
     struct race_advice *advice; /* NULL: not asked for; the graph, too */
     struct race_graph *graph;
-    struct race_meets *meets;
+    struct race_barriers *barriers;
     uint64_t code_at, code_end; /* of this library */
 };
 
@@ -196,25 +196,26 @@ _Noreturn void race_no_memory(void);
 struct race_thread *race_self(void); /* the calling thread */
 uint64_t race_tick(void);
 void race_op_tick(void); /* an operation begins */
-struct race_view *race_knowledge(void); /* with this thread's clock; a new reference, never NULL */
-void race_learn(const struct race_view *v);
-void race_know(struct race_thread *t, struct race_view *v); /* that and nothing else; takes it */
-/* batch.closer of a batch of thread tid that the calling thread completes */
-static inline uint32_t race_closer(uint32_t tid)
+struct race_vclock *race_release(void); /* with this thread's clock; a new reference, never NULL */
+void race_acquire(const struct race_vclock *v);
+void race_set_vclock(struct race_thread *t,
+                     struct race_vclock *v); /* that and nothing else; takes it */
+/* batch.done_by of a batch of thread tid that the calling thread completes */
+static inline uint32_t race_done_by(uint32_t tid)
 {
     uint32_t me = race_self()->tid;
     return me == tid ? 0 : me + 1;
 }
 uint64_t race_site(const void *address);
-uint64_t race_place(uint64_t address); /* the same of an address in the program */
+uint64_t race_site_at(uint64_t address); /* the same of an address in the program */
 /* fn(arg) once when r is complete and its end is seen, or it is freed. */
 void race_watch_done(struct request *r, void (*fn)(void *arg), void *arg);
 /* collective.c: are all members of this job? What others are in is not watched. */
 int race_is_inside(const struct comm *c);
-/* All processes of c say which accumulates they did; all are here. 1: all have sent
- * their records (`sent`), and each thread that calls knows all that its process did; -1: an error.
+/* All processes of c say which accumulates they did; all are here. 1: all have sent their records
+ * (`sent`), and all that its process did happened before for each thread that calls; -1: an error.
  * Waits. */
-int race_hear(struct comm *c, int sent);
+int race_exchange_atomics(struct comm *c, int sent);
 /* threads.c: loads, stores and threads */
 int race_full_init(void);
 void race_full_stop(void);
@@ -235,36 +236,36 @@ void race_targets_free(struct race_win *x);
 struct race_peer *race_peer_of(int world);
 void race_msg_send(int dst, int type, const void *bytes, size_t len);
 int race_msg_init(void);
-void race_send_batch(struct race_win *x, const struct race_target *t, struct race_pend *p,
+void race_send_batch(struct race_win *x, const struct race_target *t, struct race_pending *p,
                      uint64_t done, enum race_call call, uint64_t site);
-void race_settle(void); /* until all that was sent has been taken; waits */
-void race_send_clock(int dst, uint64_t win, uint32_t number, const struct race_view *v);
+void race_wait_acks(void); /* until all that was sent has been taken; waits */
+void race_send_clock(int dst, uint64_t win, uint32_t number, const struct race_vclock *v);
 void race_replay(struct race_win *x); /* what was held until a post */
 void race_msg_free(void);
 /* lock_clock.c */
-void race_lock_learn(struct race_win *x, int rank, enum race_lock_kind kind);
+void race_lock_acquire(struct race_win *x, int rank, enum race_lock_kind kind);
 void race_lock_release(struct race_win *x, int rank, enum race_lock_kind kind);
-/* MPI_Win_lock_all takes most locks with the first operation. If it holds t's: learns from former
+/* MPI_Win_lock_all takes most locks with the first operation. If it holds t's: acquires from former
  * holders. Waits where some member is far. */
-void race_lock_all_learn(struct race_win *x, struct race_target *t);
+void race_lock_all_acquire(struct race_win *x, struct race_target *t);
 /* The locks of rank, or of all (-1), that were called or have operations: they are held when it
  * returns. Waits. */
-void race_lock_settle(struct race_win *x, int rank);
+void race_lock_confirm(struct race_win *x, int rank);
 /* May records go to t? */
-static inline int race_is_settled(const struct race_win *x, const struct race_target *t)
+static inline int race_lock_is_known(const struct race_win *x, const struct race_target *t)
 {
     return !t->late && (x->all != RACE_SHARED || t->all);
 }
-void race_board_make(struct race_win *x);
+void race_lock_table_make(struct race_win *x);
 int race_on_release(int src, const void *msg, size_t len);
 int race_on_ask(int src, const void *msg, size_t len);
-int race_on_tell(int src, const void *msg, size_t len);
+int race_on_answer(int src, const void *msg, size_t len);
 /* pack.c */
-/* a view as bytes, from malloc, behind `head`; *len: all; never NULL */
-void *race_pack(const void *head, size_t head_len, const struct race_view *v, size_t max,
+/* a vector clock as bytes, from malloc, behind `head`; *len: all; never NULL */
+void *race_pack(const void *head, size_t head_len, const struct race_vclock *v, size_t max,
                 size_t *len);
-/* The view behind head; NULL: malformed, or no memory. *used: its bytes. */
-struct race_view *race_unpack(const void *bytes, size_t len, size_t *used, int *cut);
+/* The vector clock behind head; NULL: malformed, or no memory. *used: its bytes. */
+struct race_vclock *race_unpack(const void *bytes, size_t len, size_t *used, int *cut);
 /* window.c */
 struct race_win *race_win_of(uint64_t id);
 struct race_win *race_win_find(struct rma_win *w);
@@ -272,17 +273,17 @@ struct race_origin *race_origin_of(struct race_win *x, int world);
 void race_wins_free(void);
 /* report.c */
 void race_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void race_ordered(void *arg, const struct race_rec *early, const struct race_rec *late);
-void race_report(void *arg, const struct race_found *f);
+void race_ordered(void *arg, const struct race_access *early, const struct race_access *late);
+void race_report(void *arg, const struct race_conflict *f);
 void race_count(void); /* the performance variables show what the region has */
 /* Of what was issued before `clock` all have said what accumulates they did (1), or nothing more
- * will be heard (0). */
-void race_report_waiting(uint64_t clock, int heard);
+ * will be reported (0). */
+void race_report_undecided(uint64_t clock, int received);
 void race_summary(void);
-void race_told_init(void);
-void race_tell(const struct race_found *f); /* as soon as its lines are known */
-void race_tell_all(void); /* what is left; waits */
-void race_place_text(uint64_t site, char *buf, size_t len); /* as site_text(); waits */
-void race_told_free(void);
+void race_print_init(void);
+void race_print_later(const struct race_conflict *f); /* as soon as its lines are known */
+void race_print_all(void); /* what is left; waits */
+void race_site_text(uint64_t site, char *buf, size_t len); /* as site_text(); waits */
+void race_print_free(void);
 
 #endif

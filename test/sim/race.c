@@ -191,7 +191,7 @@ static uint64_t bytes_of(int at, int n)
 
 static int board(const struct play *p, int win)
 {
-    return race_win_find(o.w[p->rank][win])->board != NULL;
+    return race_win_find(o.w[p->rank][win])->lock_table != NULL;
 }
 
 struct shape { /* of one side */
@@ -492,7 +492,7 @@ static void lock_alls(struct play *p)
     wait_all(p);
     for (int w = 0; w < WINS; w++) {
         /* far, the checker waits for the locks that have operations, and releases them then */
-        race_lock_settle(race_win_find(o.w[me][w]), -1);
+        race_lock_confirm(race_win_find(o.w[me][w]), -1);
         finish(me, w, -1, WINDOW);
         for (int t = 0; t < p->size; t++)
             if (o.settled[me][w][t])
@@ -517,7 +517,7 @@ static void locks(struct play *p)
             flush(p, w, t);
         }
         wait_all(p);
-        race_lock_settle(race_win_find(o.w[me][w]), t);
+        race_lock_confirm(race_win_find(o.w[me][w]), t);
         finish(me, w, t, WINDOW);
         release(me, w, t, type);
         o.type[me][w][t] = 0;
@@ -589,7 +589,7 @@ static void groups(struct play *p)
 
 /* --- what is reported ------------------------------------------------------------------------- */
 
-static uint64_t mask_of(const struct race_lane *l, const char *base)
+static uint64_t mask_of(const struct race_interval *l, const char *base)
 {
     uint64_t mask = 0;
     for (uint32_t i = 0; i < l->blocks; i++) {
@@ -600,18 +600,18 @@ static uint64_t mask_of(const struct race_lane *l, const char *base)
     return mask;
 }
 
-static void on_found(void *arg, const struct race_found *f)
+static void on_found(void *arg, const struct race_conflict *f)
 {
     int me = sim_rank();
     for (enum where s = WINDOW; s <= BUFFER; s++) {
         const char *base = s == WINDOW ? o.window[me] : o.buffer[me];
-        uint64_t mask = mask_of(&f->old->lane, base) & mask_of(&f->now->lane, base);
+        uint64_t mask = mask_of(&f->old->interval, base) & mask_of(&f->now->interval, base);
         if (!mask)
             continue;
         SIM_CHECK(o.ntold < 4 * MOST);
         o.told[o.ntold++] =
             (struct told){me, f->possible, {(int)f->old->batch->tid, (int)f->now->batch->tid},
-                          {f->old->deed.kind, f->now->deed.kind}, s, mask};
+                          {f->old->effect.kind, f->now->effect.kind}, s, mask};
     }
     race_report(arg, f);
 }
@@ -706,7 +706,7 @@ static void judge(int starved)
 
 static int is_starved(void)
 {
-    return proc->race->region.budget <= 4096;
+    return proc->race->shadow.budget <= 4096;
 }
 
 /* Pages are the same in each run, and the seed says where one ends: before what is used, or inside.
@@ -758,9 +758,9 @@ static void random_program(void *arg)
         o.fetches = sim_seed() % 4 == 0;
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    proc->race->region.found = on_found;
+    proc->race->shadow.found = on_found;
     if (!am_ordered((p->rank + 1) % p->size))
-        proc->race->pend_max = 1; /* all leave open, their ends behind them */
+        proc->race->pending_max = 1; /* all leave open, their ends behind them */
     windows_make(p);
     MPI_Barrier(MPI_COMM_WORLD);
     for (int r = 0; r < ROUNDS; r++) {
@@ -779,7 +779,7 @@ static void random_program(void *arg)
     if (!p->rank)
         judge(is_starved());
     meet(p);
-    proc->race->region.found = race_report;
+    proc->race->shadow.found = race_report;
     windows_free(p);
     MPI_Type_free(&p->every2);
     MPI_Comm_free(&p->half);
@@ -864,7 +864,7 @@ static void late_post(void *arg)
     MPI_Group all, one;
     (void)arg;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    proc->race->pend_max = 2;
+    proc->race->pending_max = 2;
     two_windows(64, &mem, win);
     MPI_Comm_group(MPI_COMM_WORLD, &all);
     to = rank == 0;
@@ -916,7 +916,7 @@ static void loop(void *arg)
     }
     while (!is_there) {
         OK(MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
-        is_there |= rank == 2 && proc->race->region.n.records == 2;
+        is_there |= rank == 2 && proc->race->shadow.n.records == 2;
         sim_compute(1);
     }
     if (rank == 0) {
@@ -930,7 +930,7 @@ static void loop(void *arg)
     }
     MPI_Win_unlock_all(win);
     MPI_Barrier(MPI_COMM_WORLD);
-    SIM_CHECK(proc->race->hasty == 0 && proc->race->nwaiting == 0);
+    SIM_CHECK(proc->race->unresolved == 0 && proc->race->nundecided == 0);
     SIM_CHECK(proc->race->races == (rank == 2 ? 2u : 0u));
     MPI_Win_free(&win);
 }

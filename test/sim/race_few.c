@@ -11,7 +11,7 @@ enum { TIMES = 60 };
 
 static uint64_t records(void)
 {
-    return proc->race->region.n.records;
+    return proc->race->shadow.n.records;
 }
 
 /* Rank 1 is the only one that takes the lock: it learns from no other. */
@@ -48,7 +48,7 @@ static int waiting(void)
 {
     const struct race_peer *p = race_peer_of(0);
     int n = 0;
-    for (const struct list *l = p->posts.next; l != &p->posts; l = l->next)
+    for (const struct list *l = p->queue.next; l != &p->queue; l = l->next)
         n++;
     return n;
 }

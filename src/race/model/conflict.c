@@ -3,29 +3,30 @@
 
 /* --- order ------------------------------------------------------------------------------------ */
 
-/* What the thread of r knew of tid when it issued r. */
-uint64_t race_pair_knew(const struct race_rec *r, uint32_t tid)
+uint64_t race_seen_clock(const struct race_access *r, uint32_t tid)
 {
-    return r->batch->tid == tid ? race_issued(r) : race_view_of(r->batch->view, tid);
+    return r->batch->tid == tid ? race_issued(r) : race_vclock_of(r->batch->vclock, tid);
 }
 
 /* Whose clock `done` is. */
-static uint32_t closer(const struct race_batch *b)
+static uint32_t done_by(const struct race_batch *b)
 {
-    return b->closer ? b->closer - 1 : b->tid;
+    return b->done_by ? b->done_by - 1 : b->tid;
 }
 
-static enum race_order after(const struct race_rec *late, const struct race_rec *early)
+/* Does early end before late is issued? Undecided: early is open, and was issued before late. */
+static enum race_order happens_before(const struct race_access *early,
+                                      const struct race_access *late)
 {
     const struct race_batch *b = early->batch;
     if (b->done != RACE_OPEN)
-        return race_pair_knew(late, closer(b)) >= b->done ? RACE_ORDERED : RACE_UNORDERED;
-    return race_pair_knew(late, b->tid) >= race_issued(early) ? RACE_UNDECIDED : RACE_UNORDERED;
+        return race_seen_clock(late, done_by(b)) >= b->done ? RACE_ORDERED : RACE_UNORDERED;
+    return race_seen_clock(late, b->tid) >= race_issued(early) ? RACE_UNDECIDED : RACE_UNORDERED;
 }
 
-enum race_order race_order_of(const struct race_rec *a, const struct race_rec *b)
+enum race_order race_order_of(const struct race_access *a, const struct race_access *b)
 {
-    enum race_order x = after(a, b), y = after(b, a);
+    enum race_order x = happens_before(b, a), y = happens_before(a, b);
     if (x == RACE_ORDERED || y == RACE_ORDERED)
         return RACE_ORDERED;
     return x == RACE_UNDECIDED || y == RACE_UNDECIDED ? RACE_UNDECIDED : RACE_UNORDERED;
@@ -35,78 +36,78 @@ enum race_order race_order_of(const struct race_rec *a, const struct race_rec *b
 
 /* Accumulates are atomic only where their elements lie alike: a third one may fit the newer, and
  * not the older. */
-static int lie_alike(const struct race_rec *old, const struct race_rec *now)
+static int lie_alike(const struct race_access *old, const struct race_access *now)
 {
-    uint32_t size = old->deed.esize;
-    return old->deed.kind < RACE_ACC || size < 2 ||
-           !race_lanes_shifted(&old->lane, &now->lane, size);
+    uint32_t size = old->effect.esize;
+    return old->effect.kind < RACE_ACC || size < 2 ||
+           !race_intervals_misaligned(&old->interval, &now->interval, size);
 }
 
-/* Rule D: the same thread knew the same, the older access was complete before the newer was issued,
- * and each access that interferes with it does with the newer. What lets the origin in adds to what
- * it knew: then both are of one epoch, whose number is the window's. */
-int race_pair_dominated(const struct race_rec *old, const struct race_rec *now)
+/* Rule D: one thread had one vector clock, the older access was complete before the newer was
+ * issued, and each access that conflicts with it does with the newer. What lets the origin in adds
+ * to what that: then both are of one epoch, whose number is the window's. */
+int race_access_dominated(const struct race_access *old, const struct race_access *now)
 {
     const struct race_batch *a = old->batch, *b = now->batch;
-    int same_knowledge = a->tid == b->tid && a->view_no == b->view_no;
+    int same_vclock = a->tid == b->tid && a->vclock_no == b->vclock_no;
     int same_window = a->accumulate == b->accumulate && a->epoch == b->epoch &&
                       (!a->epoch || a->win == b->win);
-    int done_before = a->done != RACE_OPEN && !a->closer && a->done <= race_issued(now);
-    if (b->view_no == RACE_NO_VIEW || !same_knowledge || !same_window)
+    int done_before = a->done != RACE_OPEN && !a->done_by && a->done <= race_issued(now);
+    if (b->vclock_no == RACE_NO_VCLOCK || !same_vclock || !same_window)
         return 0;
-    return done_before && race_deed_covers(now->deed, old->deed) &&
-           race_lane_covers(&now->lane, &old->lane) && lie_alike(old, now);
+    return done_before && race_effect_covers(now->effect, old->effect) &&
+           race_interval_covers(&now->interval, &old->interval) && lie_alike(old, now);
 }
 
-static int one_process(const struct race_region *g, uint32_t a, uint32_t b)
+static int one_process(const struct race_shadow *g, uint32_t a, uint32_t b)
 {
     return g->ranks ? a % g->ranks == b % g->ranks : a == b;
 }
 
-/* Accumulates of its process, as far as heard. */
-static unsigned did(const struct race_region *g, const struct race_batch *b)
+/* Accumulates of its process, as far as reported. */
+static unsigned atomics_of(const struct race_shadow *g, const struct race_batch *b)
 {
-    unsigned d = g->did ? g->did[b->tid] : 0u;
-    return (b->fetched | d | d >> RACE_DID_BITS) & RACE_DID;
+    unsigned d = g->thread_atomics ? g->thread_atomics[b->tid] : 0u;
+    return (b->atomics | d | d >> RACE_ATOMICS_BITS) & RACE_ATOMICS;
 }
 
 /* May accumulates of both make a lock, or a flag? */
-int race_pair_may_lock(const struct race_region *g, const struct race_found *f)
+int race_may_be_lock(const struct race_shadow *g, const struct race_conflict *f)
 {
-    unsigned x = did(g, f->old->batch), y = did(g, f->now->batch);
+    unsigned x = atomics_of(g, f->old->batch), y = atomics_of(g, f->now->batch);
     return x && y && ((x | y) & RACE_FETCHED);
 }
 
-/* A flag is seen before the accumulate that set it is heard of. What looks at it fetches. */
-static int may_hear(const struct race_region *g, const struct race_found *f)
+/* A flag is seen before the accumulate that set it is reported. What looks at it fetches. */
+static int may_be_reported(const struct race_shadow *g, const struct race_conflict *f)
 {
-    unsigned x = did(g, f->old->batch), y = did(g, f->now->batch);
-    return g->did && (!x || !y) && ((x | y) & RACE_FETCHED);
+    unsigned x = atomics_of(g, f->old->batch), y = atomics_of(g, f->now->batch);
+    return g->thread_atomics && (!x || !y) && ((x | y) & RACE_FETCHED);
 }
 
-static enum race_rule rule_of(const struct race_region *g, const struct race_rec *old,
-                              const struct race_rec *now)
+static enum race_rule rule_of(const struct race_shadow *g, const struct race_access *old,
+                              const struct race_access *now)
 {
-    uint32_t size = old->deed.esize;
+    uint32_t size = old->effect.esize;
     int one = one_process(g, old->batch->tid, now->batch->tid);
-    uint64_t apart = size > 1 && size == now->deed.esize &&
-                     race_lanes_shifted(&old->lane, &now->lane, size);
-    enum race_rule rule = race_rule_of(old->deed, now->deed, apart, one,
+    uint64_t apart = size > 1 && size == now->effect.esize &&
+                     race_intervals_misaligned(&old->interval, &now->interval, size);
+    enum race_rule rule = race_rule_of(old->effect, now->effect, apart, one,
                                     (enum race_accumulate)now->batch->accumulate);
     /* a process's own loads and stores are not MPI's */
     return rule == RACE_LANGUAGE && g->ranks && one ? RACE_FINE : rule;
 }
 
-/* Rule S: both are of one batch, so they knew the same, and will end together. What the thread did
- * between the two came between them, and was tested against old. */
-enum race_repeat race_pair_repeats(const struct race_region *g, const struct race_rec *old,
-                                   const struct race_rec *now)
+/* Rule S: both are of one batch, so they had one vector clock, and will end together. What the
+ * thread did between the two came between them, and was tested against old. */
+enum race_repeat race_access_repeats(const struct race_shadow *g, const struct race_access *old,
+                                   const struct race_access *now)
 {
     if (old->batch != now->batch || now->batch->done != RACE_OPEN ||
         race_issued(old) > race_issued(now))
         return RACE_OTHER;
-    if (!race_deed_covers(old->deed, now->deed) || !race_lane_covers(&old->lane, &now->lane) ||
-        !lie_alike(now, old))
+    if (!race_effect_covers(old->effect, now->effect) ||
+        !race_interval_covers(&old->interval, &now->interval) || !lie_alike(now, old))
         return RACE_OTHER;
     if (rule_of(g, old, now) == RACE_FINE)
         return RACE_REPEATS;
@@ -114,43 +115,43 @@ enum race_repeat race_pair_repeats(const struct race_region *g, const struct rac
 }
 
 /* again: all but the end of now's batch was known when they were tested before */
-static void tell_ordered(struct race_region *g, const struct race_rec *old,
-                         const struct race_rec *now, int again)
+static void report_ordered(struct race_shadow *g, const struct race_access *old,
+                         const struct race_access *now, int again)
 {
-    int first = after(now, old) == RACE_ORDERED;
-    if (g->ordered && !((old->deed.flags | now->deed.flags) & RACE_HULL) && !(again && first))
+    int first = happens_before(old, now) == RACE_ORDERED;
+    if (g->ordered && !((old->effect.flags | now->effect.flags) & RACE_HULL) && !(again && first))
         g->ordered(g->arg, first ? old : now, first ? now : old);
 }
 
-void race_pair_test(struct race_region *g, const struct race_rec *old, const struct race_rec *now,
-                    int again)
+void race_access_test(struct race_shadow *g, const struct race_access *old,
+                      const struct race_access *now, int again)
 {
     enum race_rule rule = rule_of(g, old, now);
     if (rule == RACE_FINE)
         return;
     g->n.tests++;
-    enum race_touch touch = race_lanes_touch(&old->lane, &now->lane);
-    if (touch == RACE_APART)
+    enum race_overlap overlap = race_intervals_overlap(&old->interval, &now->interval);
+    if (overlap == RACE_DISJOINT)
         return;
     enum race_order order = race_order_of(old, now);
     if (order == RACE_ORDERED)
-        tell_ordered(g, old, now, again);
+        report_ordered(g, old, now, again);
     if (order != RACE_UNORDERED)
         return;
     int one = one_process(g, old->batch->tid, now->batch->tid);
-    int hulls = (old->deed.flags | now->deed.flags) & RACE_HULL;
+    int hulls = (old->effect.flags | now->effect.flags) & RACE_HULL;
     int locks = !one && rule != RACE_ACC_TYPE && rule != RACE_ACC_OP;
-    struct race_found f = {old, now, rule, touch == RACE_MAY_TOUCH || hulls, 0};
+    struct race_conflict f = {old, now, rule, overlap == RACE_MAY_OVERLAP || hulls, 0};
     if (locks && !f.possible) {
-        f.possible = race_pair_may_lock(g, &f);
-        f.depends = may_hear(g, &f);
+        f.possible = race_may_be_lock(g, &f);
+        f.depends = may_be_reported(g, &f);
     }
     g->found(g->arg, &f);
 }
 
-void race_pair_replaced(struct race_region *g, const struct race_rec *old,
-                        const struct race_rec *now)
+void race_access_replaced(struct race_shadow *g, const struct race_access *old,
+                        const struct race_access *now)
 {
     if (g->ordered && rule_of(g, old, now) != RACE_FINE)
-        tell_ordered(g, old, now, 0);
+        report_ordered(g, old, now, 0);
 }

@@ -1,8 +1,8 @@
-/* interval.c - which bytes two accesses have in common. Datatypes are lanes, runs at a stride;
+/* interval.c - which bytes two accesses have in common. Datatypes are intervals, runs at a stride;
  * they are not expanded. */
 #include "race/model/model.h"
 
-enum { MOST_BLOCKS = 4096 }; /* of the shorter list, before the answer is RACE_MAY_TOUCH */
+enum { MOST_BLOCKS = 4096 }; /* of the shorter list, before the answer is RACE_MAY_OVERLAP */
 
 static uint64_t gcd(uint64_t a, uint64_t b)
 {
@@ -15,9 +15,9 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 }
 
 /* A byte of l in [at, end)? */
-static int lane_in(const struct race_lane *l, uint64_t at, uint64_t end)
+static int interval_reaches(const struct race_interval *l, uint64_t at, uint64_t end)
 {
-    if (at >= race_lane_end(l) || end <= l->at)
+    if (at >= race_interval_end(l) || end <= l->at)
         return 0;
     if (l->blocks == 1 || at < l->at + l->len)
         return 1;
@@ -28,10 +28,10 @@ static int lane_in(const struct race_lane *l, uint64_t at, uint64_t end)
 
 /* Both have one stride: the runs i of a and j of b touch for some i - j, which lies beside the
  * quotient of the distance. */
-static int touch_equal(const struct race_lane *a, const struct race_lane *b)
+static int overlap_equal(const struct race_interval *a, const struct race_interval *b)
 {
     if (a->at > b->at) {
-        const struct race_lane *t = a;
+        const struct race_interval *t = a;
         a = b;
         b = t;
     }
@@ -41,7 +41,7 @@ static int touch_equal(const struct race_lane *a, const struct race_lane *b)
 }
 
 /* Residues modulo the common divisor of the strides: apart in them is apart everywhere. */
-static int apart_by_gcd(const struct race_lane *a, const struct race_lane *b)
+static int disjoint_by_gcd(const struct race_interval *a, const struct race_interval *b)
 {
     uint64_t g = gcd(a->stride, b->stride);
     uint64_t r = (a->at > b->at ? a->at - b->at : b->at - a->at) % g;
@@ -49,20 +49,21 @@ static int apart_by_gcd(const struct race_lane *a, const struct race_lane *b)
     return first + second <= g && r >= first && g - r >= second;
 }
 
-enum race_touch race_lanes_touch(const struct race_lane *a, const struct race_lane *b)
+enum race_overlap race_intervals_overlap(const struct race_interval *a,
+                                         const struct race_interval *b)
 {
-    if (a->at >= race_lane_end(b) || b->at >= race_lane_end(a))
-        return RACE_APART;
+    if (a->at >= race_interval_end(b) || b->at >= race_interval_end(a))
+        return RACE_DISJOINT;
     if (a->blocks == 1)
-        return lane_in(b, a->at, a->at + a->len) ? RACE_TOUCH : RACE_APART;
+        return interval_reaches(b, a->at, a->at + a->len) ? RACE_OVERLAP : RACE_DISJOINT;
     if (b->blocks == 1)
-        return lane_in(a, b->at, b->at + b->len) ? RACE_TOUCH : RACE_APART;
+        return interval_reaches(a, b->at, b->at + b->len) ? RACE_OVERLAP : RACE_DISJOINT;
     if (a->stride == b->stride)
-        return touch_equal(a, b) ? RACE_TOUCH : RACE_APART;
-    if (apart_by_gcd(a, b))
-        return RACE_APART;
+        return overlap_equal(a, b) ? RACE_OVERLAP : RACE_DISJOINT;
+    if (disjoint_by_gcd(a, b))
+        return RACE_DISJOINT;
     if (a->blocks > b->blocks) {
-        const struct race_lane *t = a;
+        const struct race_interval *t = a;
         a = b;
         b = t;
     }
@@ -70,18 +71,19 @@ enum race_touch race_lanes_touch(const struct race_lane *a, const struct race_la
     uint64_t from = b->at > a->at ? (b->at - a->at) / a->stride : 0, tried = 0;
     for (uint64_t i = from; i < a->blocks; i++) {
         uint64_t at = a->at + i * a->stride;
-        if (at >= race_lane_end(b))
+        if (at >= race_interval_end(b))
             break;
         if (++tried > MOST_BLOCKS)
-            return RACE_MAY_TOUCH;
-        if (lane_in(b, at, at + a->len))
-            return RACE_TOUCH;
+            return RACE_MAY_OVERLAP;
+        if (interval_reaches(b, at, at + a->len))
+            return RACE_OVERLAP;
     }
-    return RACE_APART;
+    return RACE_DISJOINT;
 }
 
 /* Runs of a and b that touch, beginning with those of a. */
-static int runs_shifted(const struct race_lane *a, const struct race_lane *b, uint32_t size)
+static int runs_misaligned(const struct race_interval *a, const struct race_interval *b,
+                           uint32_t size)
 {
     for (uint64_t i = 0; i < a->blocks && i < MOST_BLOCKS; i++) {
         uint64_t at = a->at + i * a->stride, end = at + a->len, k = 0;
@@ -97,7 +99,8 @@ static int runs_shifted(const struct race_lane *a, const struct race_lane *b, ui
     return 0;
 }
 
-int race_lanes_shifted(const struct race_lane *a, const struct race_lane *b, uint32_t size)
+int race_intervals_misaligned(const struct race_interval *a, const struct race_interval *b,
+                              uint32_t size)
 {
     int even = (a->blocks == 1 || a->stride % size == 0) &&
                (b->blocks == 1 || b->stride % size == 0);
@@ -105,12 +108,12 @@ int race_lanes_shifted(const struct race_lane *a, const struct race_lane *b, uin
         return 0;
     if (even) /* all runs are alike */
         return (a->at > b->at ? a->at - b->at : b->at - a->at) % size != 0;
-    return a->blocks < b->blocks ? runs_shifted(a, b, size) : runs_shifted(b, a, size);
+    return a->blocks < b->blocks ? runs_misaligned(a, b, size) : runs_misaligned(b, a, size);
 }
 
-int race_lane_covers(const struct race_lane *a, const struct race_lane *b)
+int race_interval_covers(const struct race_interval *a, const struct race_interval *b)
 {
-    if (a->at > b->at || race_lane_end(a) < race_lane_end(b))
+    if (a->at > b->at || race_interval_end(a) < race_interval_end(b))
         return 0;
     if (a->blocks == 1)
         return 1;
@@ -119,7 +122,7 @@ int race_lane_covers(const struct race_lane *a, const struct race_lane *b)
     return a->stride == b->stride && (b->at - a->at) % a->stride + b->len <= a->len;
 }
 
-int race_lane_grow(struct race_lane *l, const struct race_lane *next)
+int race_interval_grow(struct race_interval *l, const struct race_interval *next)
 {
     if (l->blocks != 1 || next->blocks != 1 || next->at != l->at + l->len ||
         next->len > UINT32_MAX - l->len)

@@ -1,11 +1,11 @@
 /* model.h - private types of the race checker: bytes, clocks, rules, records.
  *
- *   struct race_region    the memory of one process, by address
- *     '-- race_node       a page of 4 KiB, a span of 2 MiB, or the root
- *           '-- race_rec  one access: bytes, kind, place
- *                 '-- race_batch   thread, clock, what the thread knew: shared by its records
+ *   struct race_shadow    the memory of one process, by address
+ *     '-- race_shadow_node       a page of 4 KiB, a span of 2 MiB, or the root
+ *           '-- race_access  one access: bytes, kind, place
+ *                 '-- race_batch   thread, clock, its vector clock then: shared by its records
  *
- * The pure part, interval.c to shadow.c, knows no message and no window. doc/design/race.md
+ * The pure part, interval.c to shadow.c, uses no message and no window. doc/design/race.md
  * has the reasons of the rules. */
 #ifndef RACE_MODEL_H
 #define RACE_MODEL_H
@@ -19,49 +19,53 @@
 
 /* `blocks` runs of `len` bytes; a run begins `stride` bytes behind the one before. One run: stride
  * is 0. Runs do not overlap. */
-struct race_lane {
+struct race_interval {
     uint64_t at;
     uint32_t len, stride, blocks;
 };
-enum race_touch { RACE_APART, RACE_TOUCH, RACE_MAY_TOUCH };
-static inline uint64_t race_lane_end(const struct race_lane *l)
+enum race_overlap { RACE_DISJOINT, RACE_OVERLAP, RACE_MAY_OVERLAP };
+static inline uint64_t race_interval_end(const struct race_interval *l)
 {
     return l->at + (uint64_t)(l->blocks - 1) * l->stride + l->len;
 }
-/* Have they a byte in common? RACE_MAY_TOUCH: it would take too long to find out. */
-enum race_touch race_lanes_touch(const struct race_lane *a, const struct race_lane *b);
+/* Have they a byte in common? RACE_MAY_OVERLAP: it would take too long to find out. */
+enum race_overlap race_intervals_overlap(const struct race_interval *a,
+                                         const struct race_interval *b);
 /* Do elements of `size` bytes, of which both consist, cover each other partly where they touch? */
-int race_lanes_shifted(const struct race_lane *a, const struct race_lane *b, uint32_t size);
+int race_intervals_misaligned(const struct race_interval *a, const struct race_interval *b,
+                              uint32_t size);
 /* Does `a` hold each byte of b, as far as it is easy to see? */
-int race_lane_covers(const struct race_lane *a, const struct race_lane *b);
+int race_interval_covers(const struct race_interval *a, const struct race_interval *b);
 /* Does the run [at, at + len) go on where l ends, so that l grew by it? */
-int race_lane_grow(struct race_lane *l, const struct race_lane *next);
+int race_interval_grow(struct race_interval *l, const struct race_interval *next);
 
-/* --- clocks (clock.c) ------------------------------------------------------------------- */
+/* --- vector clocks (clock.c) ---------------------------------------------------------------- */
 
 #define RACE_OPEN UINT64_MAX /* not yet complete */
-#define RACE_NO_VIEW UINT64_MAX /* view_no: none equals it, so there is no rule D */
+#define RACE_NO_VCLOCK UINT64_MAX /* vclock_no: none equals it, so there is no rule D */
 
-struct race_entry {
+struct race_vclock_entry {
     uint32_t tid, unused;
     uint64_t clock;
 };
-/* What a thread knows of all others: of each at least `floor`. Immutable, shared. */
-struct race_view {
+/* A vector clock: what happens before the next event of a thread, for each other thread the number
+ * of its last event. Threads without an entry have `floor`. Immutable, shared. */
+struct race_vclock {
     uint32_t refs, n;
     uint64_t floor;
-    struct race_entry e[]; /* by tid, each clock above floor */
+    struct race_vclock_entry e[]; /* by tid, each clock above floor */
 };
-struct race_view *race_view_make(uint64_t floor, const struct race_entry *e, uint32_t n);
-struct race_view *race_view_ref(struct race_view *v);
-void race_view_drop(struct race_view *v); /* NULL: nothing */
-uint64_t race_view_of(const struct race_view *v, uint32_t tid); /* NULL knows nothing: 0 */
-/* What both know together; NULL: no memory. */
-struct race_view *race_view_join(const struct race_view *a, const struct race_view *b);
+struct race_vclock *race_vclock_make(uint64_t floor, const struct race_vclock_entry *e, uint32_t n);
+struct race_vclock *race_vclock_ref(struct race_vclock *v);
+void race_vclock_drop(struct race_vclock *v); /* NULL: nothing */
+uint64_t race_vclock_of(const struct race_vclock *v, uint32_t tid); /* of NULL: 0 */
+/* The greater of both for each thread; NULL: no memory. */
+struct race_vclock *race_vclock_join(const struct race_vclock *a, const struct race_vclock *b);
 /* The same with one more entry. */
-struct race_view *race_view_with(const struct race_view *v, uint32_t tid, uint64_t clock);
-/* Nothing is in b that is not in a, but for what thread `self` did: it knows that in any case. */
-int race_view_holds(const struct race_view *a, const struct race_view *b, uint32_t self);
+struct race_vclock *race_vclock_with(const struct race_vclock *v, uint32_t tid, uint64_t clock);
+/* Each entry of b is in a, or a has a greater one; but for that of thread `self`, whose own events
+ * happen before in any case. */
+int race_vclock_includes(const struct race_vclock *a, const struct race_vclock *b, uint32_t self);
 
 /* --- rules of the standard (rule.c) ---------------------------------------------------- */
 
@@ -83,8 +87,8 @@ enum race_rule {
     RACE_LANGUAGE,  /* loads and stores of two threads */
     RACE_RULES
 };
-/* What an access does to each byte. */
-struct race_deed {
+/* The effect of an access on each byte. */
+struct race_effect {
     uint8_t kind : 4, flags : 4;
     uint8_t op;    /* accumulate: enum dt_op_index, RACE_SWAP of compare_and_swap */
     uint8_t elem;  /* number of the predefined type, the same in all processes */
@@ -92,70 +96,71 @@ struct race_deed {
 };
 enum { RACE_SWAP = 255 };
 enum race_accumulate { RACE_SAME_OP_NO_OP, RACE_SAME_OP };
-/* May they meet without order? `apart`: the difference of their addresses. One: of the same
+/* May they conflict without order? `apart`: the difference of their addresses. One: of the same
  * thread. ops: the window's info key accumulate_ops. */
-enum race_rule race_rule_of(struct race_deed a, struct race_deed b, uint64_t apart, int one,
+enum race_rule race_rule_of(struct race_effect a, struct race_effect b, uint64_t apart, int one,
                          enum race_accumulate ops);
 /* "Valid, but the result depends on the implementation": rules 2 and 3. */
 static inline int race_rule_is_value(enum race_rule r)
 {
     return r == RACE_RULE_2 || r == RACE_RULE_3;
 }
-/* Whatever interferes with `old` interferes with `now`. */
-int race_deed_covers(struct race_deed now, struct race_deed old);
-/* Bits of the kinds that may interfere with this one. */
-unsigned race_foes(enum race_kind kind);
+/* Whatever conflicts with `old` conflicts with `now`. */
+int race_effect_covers(struct race_effect now, struct race_effect old);
+/* Bits of the kinds that may conflict with this one. */
+unsigned race_conflicting_kinds(enum race_kind kind);
 const char *race_rule_text(enum race_rule r);
 
 /* --- records (shadow.c, conflict.c) ----------------------------------------------------- */
 
 /* Accumulates of the process in this phase: they may make a lock, or a flag that another polls. */
-enum race_fetched { RACE_FETCHED = 1, RACE_UPDATED = 2, RACE_DID = 3, RACE_DID_BITS = 2 };
-/* Accesses of one thread that knew the same when they were issued, and are complete together. */
+enum race_atomics { RACE_FETCHED = 1, RACE_UPDATED = 2, RACE_ATOMICS = 3, RACE_ATOMICS_BITS = 2 };
+/* Accesses of one thread that had one vector clock when they were issued, and are complete
+ * together. */
 struct race_batch {
     uint32_t tid, refs;
     uint64_t issued;         /* clock of the first */
     uint64_t done;           /* clock of the call that completed them; RACE_OPEN */
-    struct race_view *view;
-    uint64_t view_no;        /* of that thread: two batches with one number know the same */
+    struct race_vclock *vclock;
+    uint64_t vclock_no;        /* of that thread: batches with one number have one vector clock */
     uint64_t win;            /* what it names to the owner */
     uint64_t number;         /* of that thread: the owner's key */
     uint64_t done_site;
-    uint32_t closer;         /* thread of that call, + 1; 0: their own */
-    uint32_t epoch;          /* of its window, 0: none: what let it in is part of the view */
+    uint32_t done_by;         /* thread of that call, + 1; 0: their own */
+    uint32_t epoch; /* of its window, 0: none: what let it in is part of the vector clock */
     uint8_t done_call, accumulate; /* enum race_accumulate */
-    uint8_t fetched;         /* bits of enum race_fetched */
-    struct race_rec *open;   /* kept records, while done is RACE_OPEN */
+    uint8_t atomics;         /* bits of enum race_atomics */
+    struct race_access *open;   /* kept records, while done is RACE_OPEN */
     uint32_t kept;           /* records in the region */
     uint32_t came;           /* records of messages, while done is RACE_OPEN */
 };
-struct race_rec { /* 64 bytes */
-    struct race_lane lane;
+struct race_access { /* 64 bytes */
+    struct race_interval interval;
     uint32_t tick;           /* clock - batch->issued */
-    struct race_deed deed;
+    struct race_effect effect;
     uint16_t weight;         /* accesses that were merged, at most 65535 */
     uint8_t call, unused;    /* enum race_call */
     uint32_t number;         /* in its region: of those kept so far */
     uint64_t site;
     struct race_batch *batch;
-    struct race_rec *next;   /* of an open batch */
+    struct race_access *next;   /* of an open batch */
 };
-static inline uint64_t race_issued(const struct race_rec *r) /* clock of its thread */
+static inline uint64_t race_issued(const struct race_access *r) /* clock of its thread */
 {
     return r->batch->issued + r->tick;
 }
-struct race_node;
-struct race_found { /* two accesses that interfere */
-    const struct race_rec *old, *now;
+struct race_shadow_node;
+struct race_conflict { /* two accesses that conflict */
+    const struct race_access *old, *now;
     enum race_rule rule;
     int possible;            /* not proved */
-    int depends;             /* on accumulates in this phase that may not have been heard of */
+    int depends;             /* on accumulates of this phase that may not have been reported yet */
 };
 struct race_counts {
     uint64_t records, bytes, peak, tests, merged, dropped, closed, lost;
 };
-struct race_region {
-    struct map nodes;        /* level | index -> struct race_node */
+struct race_shadow {
+    struct map nodes;        /* level | index -> struct race_shadow_node */
     size_t budget;           /* bytes */
     int full;                /* over the budget, and merging gained nothing; tried again after a
                               * close or a phase */
@@ -163,49 +168,50 @@ struct race_region {
     uint32_t kept;           /* records so far */
     uint64_t made;           /* nodes so far */
     struct race_counts n;
-    uint8_t *did;            /* by thread: enum race_fetched, as far as heard, of this phase and,
-                              * RACE_DID_BITS higher, of the next one; or NULL */
-    void (*found)(void *arg, const struct race_found *f);
-    /* Two accesses that interfere, but for the order of early before late. late NULL: early goes,
+    uint8_t *thread_atomics; /* by thread: enum race_atomics, as far as reported, of this phase and,
+                              * RACE_ATOMICS_BITS higher, of the next one; or NULL */
+    void (*found)(void *arg, const struct race_conflict *f);
+    /* Two accesses that conflict, but for the order of early before late. late NULL: early goes,
      * and what it is ordered with is not known any more. early NULL: late comes. While the function
      * is there rule P drops nothing. NULL: not asked for. */
-    void (*ordered)(void *arg, const struct race_rec *early, const struct race_rec *late);
+    void (*ordered)(void *arg, const struct race_access *early, const struct race_access *late);
     void *arg;
 };
 
 enum race_order { RACE_ORDERED, RACE_UNORDERED, RACE_UNDECIDED };
-/* Undecided: one is not complete, and the other's thread has heard of its own since. */
-enum race_order race_order_of(const struct race_rec *a, const struct race_rec *b);
+/* Happens-before, in either direction. Undecided: one is open, and it was issued before the other:
+ * whether it also ended before is not known yet. */
+enum race_order race_order_of(const struct race_access *a, const struct race_access *b);
 
-/* The clock of thread tid that the thread of r knew when it issued r. */
-uint64_t race_pair_knew(const struct race_rec *r, uint32_t tid);
-/* Rule D: what interferes with old does with now. */
-int race_pair_dominated(const struct race_rec *old, const struct race_rec *now);
+/* Of thread tid in the vector clock that r's thread had when it issued r. */
+uint64_t race_seen_clock(const struct race_access *r, uint32_t tid);
+/* Rule D: what conflicts with old does with now. */
+int race_access_dominated(const struct race_access *old, const struct race_access *now);
 /* now comes when old is there. again: all but the end of now's batch was known at the first test */
-void race_pair_test(struct race_region *g, const struct race_rec *old, const struct race_rec *now,
-                    int again);
-/* Rule S: what interferes with now does with old, which has not ended either. Where the two race
+void race_access_test(struct race_shadow *g, const struct race_access *old,
+                      const struct race_access *now, int again);
+/* Rule S: what conflicts with now does with old, which has not ended either. Where the two race
  * with each other they have one place. */
 enum race_repeat { RACE_OTHER, RACE_REPEATS, RACE_WITH_ITSELF };
-enum race_repeat race_pair_repeats(const struct race_region *g, const struct race_rec *old,
-                                   const struct race_rec *now);
-/* Not proved, by what is heard now. */
-int race_pair_may_lock(const struct race_region *g, const struct race_found *f);
+enum race_repeat race_access_repeats(const struct race_shadow *g, const struct race_access *old,
+                                   const struct race_access *now);
+/* Not proved: by the accumulates reported so far the two processes may have a lock. */
+int race_may_be_lock(const struct race_shadow *g, const struct race_conflict *f);
 /* now takes the place of old. */
-void race_pair_replaced(struct race_region *g, const struct race_rec *old,
-                        const struct race_rec *now);
+void race_access_replaced(struct race_shadow *g, const struct race_access *old,
+                        const struct race_access *now);
 
 struct race_batch *race_batch_ref(struct race_batch *b);
 void race_batch_drop(struct race_batch *b);
 
-void race_region_init(struct race_region *g, size_t budget,
-                      void (*found)(void *arg, const struct race_found *f), void *arg);
-void race_region_free(struct race_region *g);
+void race_shadow_init(struct race_shadow *g, size_t budget,
+                      void (*found)(void *arg, const struct race_conflict *f), void *arg);
+void race_shadow_free(struct race_shadow *g);
 /* An access of the batch comes: tested against what is here, then kept. */
-void race_region_add(struct race_region *g, const struct race_rec *r);
+void race_shadow_add(struct race_shadow *g, const struct race_access *r);
 /* The batch, whose records were kept open, is complete: what was undecided is tested again. */
-void race_region_close(struct race_region *g, struct race_batch *b, uint64_t done);
-/* Rule P: what was complete at `floor` goes; all that comes knows at least `floor` of all. */
-void race_region_phase(struct race_region *g, uint64_t floor);
+void race_shadow_complete(struct race_shadow *g, struct race_batch *b, uint64_t done);
+/* Rule P: what was complete at `floor` goes. All that comes has at least that for each thread. */
+void race_shadow_phase(struct race_shadow *g, uint64_t floor);
 
 #endif

@@ -19,18 +19,18 @@ static const uint8_t rules[RACE_KINDS][RACE_KINDS] = {
     [RACE_READ] = {[RACE_STORE] = RACE_RULE_3, [RACE_PUT] = RACE_RULE_4},
 };
 
-static int accumulates(struct race_deed d)
+static int accumulates(struct race_effect d)
 {
     return d.kind == RACE_ACC || d.kind == RACE_READ;
 }
 
-static int reads_only(struct race_deed d)
+static int reads_only(struct race_effect d)
 {
     return d.kind == RACE_READ;
 }
 
 /* Compare_and_swap is an operation of its own. */
-static enum race_rule two_accumulates(struct race_deed a, struct race_deed b, uint64_t apart,
+static enum race_rule two_accumulates(struct race_effect a, struct race_effect b, uint64_t apart,
                                       int one, enum race_accumulate ops)
 {
     if (reads_only(a) && reads_only(b))
@@ -44,7 +44,7 @@ static enum race_rule two_accumulates(struct race_deed a, struct race_deed b, ui
     return RACE_ACC_OP;
 }
 
-enum race_rule race_rule_of(struct race_deed a, struct race_deed b, uint64_t apart, int one,
+enum race_rule race_rule_of(struct race_effect a, struct race_effect b, uint64_t apart, int one,
                          enum race_accumulate ops)
 {
     if (accumulates(a) && accumulates(b))
@@ -55,7 +55,7 @@ enum race_rule race_rule_of(struct race_deed a, struct race_deed b, uint64_t apa
     return r;
 }
 
-int race_deed_covers(struct race_deed now, struct race_deed old)
+int race_effect_covers(struct race_effect now, struct race_effect old)
 {
     if ((now.flags | old.flags) & RACE_HULL)
         return 0;
@@ -63,15 +63,15 @@ int race_deed_covers(struct race_deed now, struct race_deed old)
            now.esize == old.esize && now.flags == old.flags;
 }
 
-unsigned race_foes(enum race_kind kind)
+unsigned race_conflicting_kinds(enum race_kind kind)
 {
-    unsigned foes = 0;
+    unsigned kinds = 0;
     for (int k = 0; k < RACE_KINDS; k++)
         if (rules[kind][k])
-            foes |= 1u << k;
+            kinds |= 1u << k;
     if (kind == RACE_ACC)
-        foes |= 1u << RACE_ACC | 1u << RACE_READ;
-    return kind == RACE_READ ? foes | 1u << RACE_ACC : foes;
+        kinds |= 1u << RACE_ACC | 1u << RACE_READ;
+    return kind == RACE_READ ? kinds | 1u << RACE_ACC : kinds;
 }
 
 const char *race_rule_text(enum race_rule r)

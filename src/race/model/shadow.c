@@ -14,14 +14,14 @@
 enum { PAGE_BITS = 12, SPAN_BITS = 21, MOST_NODES = 16, PAGES_OF_SPAN = 512, LOOK_AHEAD = 64 };
 enum level { PAGE, SPAN, ROOT };
 
-struct race_node {
+struct race_shadow_node {
     uint64_t index;          /* address >> bits of the level */
     enum level level;
     unsigned kinds;          /* open state: bits of the kinds of its records */
     uint32_t n, room;
     uint32_t most;           /* more are closed */
     uint64_t longest;        /* bytes of its longest record, hull */
-    struct race_rec **rec;   /* by address */
+    struct race_access **rec;   /* by address */
     uint64_t open[PAGES_OF_SPAN / 64]; /* span: its pages that exist */
     uint64_t number;         /* of those made so far */
 };
@@ -35,39 +35,40 @@ static uint64_t key_of(enum level level, uint64_t index)
     return index << 2 | (uint64_t)level;
 }
 
-static struct race_node *node_find(const struct race_region *g, enum level level, uint64_t index)
+static struct race_shadow_node *node_find(const struct race_shadow *g, enum level level,
+                                          uint64_t index)
 {
     return map_get(&g->nodes, key_of(level, index));
 }
 
-static void account(struct race_region *g, int64_t bytes)
+static void account(struct race_shadow *g, int64_t bytes)
 {
     g->n.bytes = (uint64_t)((int64_t)g->n.bytes + bytes);
     if (g->n.bytes > g->n.peak)
         g->n.peak = g->n.bytes;
 }
 
-/* Of a batch and what it knew. Views are shared: an upper bound. */
+/* Of a batch and its vector clock. These are shared: an upper bound. */
 static int64_t batch_bytes(const struct race_batch *b)
 {
     return (int64_t)(sizeof *b +
-                     (b->view ? sizeof *b->view + b->view->n * sizeof *b->view->e : 0));
+                     (b->vclock ? sizeof *b->vclock + b->vclock->n * sizeof *b->vclock->e : 0));
 }
 
 /* Of a node before it is closed. */
-static uint32_t most_records(const struct race_region *g)
+static uint32_t most_records(const struct race_shadow *g)
 {
     enum { LEAST = 64, EACH = 1024 };
     size_t n = g->budget / EACH;
     return n < LEAST ? LEAST : n < UINT32_MAX / 4 ? (uint32_t)n : UINT32_MAX / 4;
 }
 
-static struct race_node *node_make(struct race_region *g, enum level level, uint64_t index)
+static struct race_shadow_node *node_make(struct race_shadow *g, enum level level, uint64_t index)
 {
-    struct race_node *n = node_find(g, level, index);
+    struct race_shadow_node *n = node_find(g, level, index);
     if (n)
         return n;
-    struct race_node *above = NULL;
+    struct race_shadow_node *above = NULL;
     if (level == PAGE && !(above = node_make(g, SPAN, index >> (SPAN_BITS - PAGE_BITS))))
         return NULL;
     n = calloc(1, sizeof *n);
@@ -85,9 +86,9 @@ static struct race_node *node_make(struct race_region *g, enum level level, uint
     return n;
 }
 
-static void node_free(struct race_region *g, struct race_node *n)
+static void node_free(struct race_shadow *g, struct race_shadow_node *n)
 {
-    struct race_node *above = NULL;
+    struct race_shadow_node *above = NULL;
     if (n->level == PAGE)
         above = node_find(g, SPAN, n->index >> (SPAN_BITS - PAGE_BITS));
     if (above)
@@ -98,11 +99,11 @@ static void node_free(struct race_region *g, struct race_node *n)
 }
 
 /* Its nodes: level and the first and last index. */
-static enum level nodes_of(const struct race_lane *l, uint64_t *first, uint64_t *last)
+static enum level nodes_of(const struct race_interval *l, uint64_t *first, uint64_t *last)
 {
     for (enum level level = PAGE; level < ROOT; level++) {
         *first = l->at >> bits_of[level];
-        *last = (race_lane_end(l) - 1) >> bits_of[level];
+        *last = (race_interval_end(l) - 1) >> bits_of[level];
         if (*last - *first < MOST_NODES)
             return level;
     }
@@ -111,12 +112,12 @@ static enum level nodes_of(const struct race_lane *l, uint64_t *first, uint64_t 
 }
 
 /* Index of the first record that begins at `at` or behind it. */
-static uint32_t node_place(const struct race_node *n, uint64_t at)
+static uint32_t node_place(const struct race_shadow_node *n, uint64_t at)
 {
     uint32_t low = 0, high = n->n;
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
-        if (n->rec[mid]->lane.at < at)
+        if (n->rec[mid]->interval.at < at)
             low = mid + 1;
         else
             high = mid;
@@ -124,30 +125,31 @@ static uint32_t node_place(const struct race_node *n, uint64_t at)
     return low;
 }
 
-static int node_put(struct race_region *g, struct race_node *n, struct race_rec *r)
+static int node_put(struct race_shadow *g, struct race_shadow_node *n, struct race_access *r)
 {
     if (n->n == n->room) {
         uint32_t room = n->room ? 2 * n->room : 4;
-        struct race_rec **rec = realloc(n->rec, room * sizeof *rec);
+        struct race_access **rec = realloc(n->rec, room * sizeof *rec);
         if (!rec)
             return 0;
         account(g, (int64_t)((room - n->room) * sizeof *rec));
         n->rec = rec;
         n->room = room;
     }
-    uint32_t at = node_place(n, r->lane.at);
+    uint32_t at = node_place(n, r->interval.at);
     memmove(n->rec + at + 1, n->rec + at, (n->n - at) * sizeof *n->rec);
     n->rec[at] = r;
     n->n++;
-    uint64_t bytes = race_lane_end(&r->lane) - r->lane.at;
+    uint64_t bytes = race_interval_end(&r->interval) - r->interval.at;
     n->longest = bytes > n->longest ? bytes : n->longest;
-    n->kinds |= 1u << r->deed.kind;
+    n->kinds |= 1u << r->effect.kind;
     return 1;
 }
 
-static void node_take(struct race_node *n, const struct race_rec *r)
+static void node_take(struct race_shadow_node *n, const struct race_access *r)
 {
-    for (uint32_t i = node_place(n, r->lane.at); i < n->n && n->rec[i]->lane.at == r->lane.at; i++)
+    for (uint32_t i = node_place(n, r->interval.at);
+         i < n->n && n->rec[i]->interval.at == r->interval.at; i++)
         if (n->rec[i] == r) {
             memmove(n->rec + i, n->rec + i + 1, (n->n - i - 1) * sizeof *n->rec);
             n->n--;
@@ -159,23 +161,23 @@ static void node_take(struct race_node *n, const struct race_rec *r)
     }
 }
 
-/* An open batch knows its records, for its end. */
-static void unlink_open(struct race_rec *r)
+/* An open batch has a list of its records, for its end. */
+static void unlink_open(struct race_access *r)
 {
-    for (struct race_rec **at = &r->batch->open; *at; at = &(*at)->next)
+    for (struct race_access **at = &r->batch->open; *at; at = &(*at)->next)
         if (*at == r) {
             *at = r->next;
             return;
         }
 }
 
-static void rec_drop(struct race_region *g, struct race_rec *r)
+static void access_drop(struct race_shadow *g, struct race_access *r)
 {
     uint64_t first, last;
     unlink_open(r);
-    enum level level = nodes_of(&r->lane, &first, &last);
+    enum level level = nodes_of(&r->interval, &first, &last);
     for (uint64_t i = first; i <= last; i++) {
-        struct race_node *n = node_find(g, level, i);
+        struct race_shadow_node *n = node_find(g, level, i);
         if (n)
             node_take(n, r);
     }
@@ -187,11 +189,11 @@ static void rec_drop(struct race_region *g, struct race_rec *r)
     account(g, -(int64_t)sizeof *r);
 }
 
-static int rec_keep(struct race_region *g, const struct race_rec *of)
+static int access_keep(struct race_shadow *g, const struct race_access *of)
 {
     uint64_t first, last, i;
-    enum level level = nodes_of(&of->lane, &first, &last);
-    struct race_rec *r = malloc(sizeof *r);
+    enum level level = nodes_of(&of->interval, &first, &last);
+    struct race_access *r = malloc(sizeof *r);
     if (!r)
         return 0;
     *r = *of;
@@ -207,9 +209,9 @@ static int rec_keep(struct race_region *g, const struct race_rec *of)
     g->n.records++;
     account(g, sizeof *r);
     for (i = first; i <= last; i++) {
-        struct race_node *n = node_make(g, level, i);
+        struct race_shadow_node *n = node_make(g, level, i);
         if (!n || !node_put(g, n, r)) {
-            rec_drop(g, r);
+            access_drop(g, r);
             return 0;
         }
     }
@@ -220,19 +222,19 @@ static int rec_keep(struct race_region *g, const struct race_rec *of)
 
 /* What to do with the records of a node that touch r's hull. */
 struct walk {
-    struct race_region *g;
-    const struct race_rec *r;
-    struct race_rec **drop; /* dominated */
+    struct race_shadow *g;
+    const struct race_access *r;
+    struct race_access **drop; /* dominated */
     uint32_t n, room;
     int again;              /* r is kept: test what its open batch left undecided */
     uint64_t most;          /* only with those complete by this clock */
 };
 
-static void note_drop(struct walk *w, struct race_rec *old)
+static void note_drop(struct walk *w, struct race_access *old)
 {
     if (w->n == w->room) {
         uint32_t room = w->room ? 2 * w->room : 16;
-        struct race_rec **d = realloc(w->drop, room * sizeof *d);
+        struct race_access **d = realloc(w->drop, room * sizeof *d);
         if (!d)
             return;
         w->drop = d;
@@ -242,46 +244,46 @@ static void note_drop(struct walk *w, struct race_rec *old)
 }
 
 /* Records that share several nodes meet in the first of them only. */
-static int first_common(const struct race_node *n, const struct race_rec *a,
-                        const struct race_rec *b)
+static int first_common(const struct race_shadow_node *n, const struct race_access *a,
+                        const struct race_access *b)
 {
-    uint64_t at = a->lane.at > b->lane.at ? a->lane.at : b->lane.at;
+    uint64_t at = a->interval.at > b->interval.at ? a->interval.at : b->interval.at;
     return n->level == ROOT || at >> bits_of[n->level] == n->index;
 }
 
-static void visit(struct walk *w, const struct race_node *n)
+static void visit(struct walk *w, const struct race_shadow_node *n)
 {
-    const struct race_rec *r = w->r;
-    uint64_t end = race_lane_end(&r->lane);
-    /* nothing here can interfere: only an equal access, which this one replaces, is of interest */
-    int quiet = !(n->kinds & race_foes((enum race_kind)r->deed.kind));
-    for (uint32_t i = node_place(n, quiet ? r->lane.at + 1 : end); i > 0; i--) {
-        struct race_rec *old = n->rec[i - 1];
-        if (quiet ? old->lane.at != r->lane.at
-                  : n->longest < r->lane.at && old->lane.at < r->lane.at - n->longest)
+    const struct race_access *r = w->r;
+    uint64_t end = race_interval_end(&r->interval);
+    /* nothing here can conflict: only an equal access, which this one replaces, is of interest */
+    int quiet = !(n->kinds & race_conflicting_kinds((enum race_kind)r->effect.kind));
+    for (uint32_t i = node_place(n, quiet ? r->interval.at + 1 : end); i > 0; i--) {
+        struct race_access *old = n->rec[i - 1];
+        if (quiet ? old->interval.at != r->interval.at
+                  : n->longest < r->interval.at && old->interval.at < r->interval.at - n->longest)
             break;
         if (old == r || old->batch->done > w->most ||
-            race_lane_end(&old->lane) <= r->lane.at || !first_common(n, old, r))
+            race_interval_end(&old->interval) <= r->interval.at || !first_common(n, old, r))
             continue;
-        if (!w->again && race_pair_dominated(old, r)) {
-            race_pair_replaced(w->g, old, r);
+        if (!w->again && race_access_dominated(old, r)) {
+            race_access_replaced(w->g, old, r);
             note_drop(w, old);
         } else if (!quiet) {
-            race_pair_test(w->g, old, r, w->again);
+            race_access_test(w->g, old, r, w->again);
         }
     }
 }
 
-static void visit_below(struct walk *w, const struct race_node *span)
+static void visit_below(struct walk *w, const struct race_shadow_node *span)
 {
-    uint64_t first = w->r->lane.at >> PAGE_BITS;
-    uint64_t last = (race_lane_end(&w->r->lane) - 1) >> PAGE_BITS;
+    uint64_t first = w->r->interval.at >> PAGE_BITS;
+    uint64_t last = (race_interval_end(&w->r->interval) - 1) >> PAGE_BITS;
     uint64_t page0 = span->index << (SPAN_BITS - PAGE_BITS);
     for (unsigned k = PAGES_OF_SPAN / 64; k-- > 0;)
         for (uint64_t open = span->open[k], bit; open; open &= ~(1ull << bit)) {
             bit = 63 - (uint64_t)__builtin_clzll(open);
             uint64_t index = page0 + 64 * k + bit;
-            const struct race_node *page =
+            const struct race_shadow_node *page =
                 index < first || index > last ? NULL : node_find(w->g, PAGE, index);
             if (page)
                 visit(w, page);
@@ -293,9 +295,9 @@ static void visit_below(struct walk *w, const struct race_node *span)
 static void walk_nodes(struct walk *w)
 {
     uint64_t first, last;
-    struct race_region *g = w->g;
-    enum level level = nodes_of(&w->r->lane, &first, &last);
-    struct race_node *n;
+    struct race_shadow *g = w->g;
+    enum level level = nodes_of(&w->r->interval, &first, &last);
+    struct race_shadow_node *n;
     if (level == PAGE)
         for (uint64_t i = last + 1; i-- > first;)
             if ((n = node_find(g, PAGE, i)) != NULL)
@@ -306,8 +308,8 @@ static void walk_nodes(struct walk *w)
             visit(w, e->value);
         return;
     }
-    first = w->r->lane.at >> SPAN_BITS;
-    last = (race_lane_end(&w->r->lane) - 1) >> SPAN_BITS;
+    first = w->r->interval.at >> SPAN_BITS;
+    last = (race_interval_end(&w->r->interval) - 1) >> SPAN_BITS;
     for (uint64_t i = last + 1; i-- > first;)
         if ((n = node_find(g, SPAN, i)) != NULL) {
             visit(w, n);
@@ -320,19 +322,19 @@ static void walk_nodes(struct walk *w)
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-static struct race_node *heaviest(const struct race_region *g)
+static struct race_shadow_node *heaviest(const struct race_shadow *g)
 {
-    struct race_node *most = NULL;
+    struct race_shadow_node *most = NULL;
     size_t at = 0;
     for (struct map_entry *e; (e = map_next(&g->nodes, &at)) != NULL;) {
-        struct race_node *n = e->value;
+        struct race_shadow_node *n = e->value;
         if (!most || n->n > most->n || (n->n == most->n && n->number < most->number))
             most = n;
     }
     return most;
 }
 
-/* One batch for records of one thread: complete when all are, and it knew what none can deny. */
+/* One batch for records of one thread: complete when all are, and its vector clock is empty. */
 static struct race_batch *batch_of_both(const struct race_batch *a, const struct race_batch *b)
 {
     struct race_batch *x = malloc(sizeof *x);
@@ -340,27 +342,28 @@ static struct race_batch *batch_of_both(const struct race_batch *a, const struct
         return NULL;
     *x = *a;
     x->refs = x->kept = 0;
-    x->view = NULL;
-    x->view_no = RACE_NO_VIEW;
+    x->vclock = NULL;
+    x->vclock_no = RACE_NO_VCLOCK;
     x->number = 0;
     x->issued = a->issued < b->issued ? a->issued : b->issued;
     x->done = a->done > b->done ? a->done : b->done;
     return x;
 }
 
-static int same_sort(const struct race_rec *a, const struct race_rec *b)
+static int same_sort(const struct race_access *a, const struct race_access *b)
 {
-    return a->batch->tid == b->batch->tid && a->batch->closer == b->batch->closer &&
-           a->deed.kind == b->deed.kind && !((a->deed.flags ^ b->deed.flags) & RACE_BUFFER) &&
-           a->deed.op == b->deed.op && a->deed.elem == b->deed.elem;
+    return a->batch->tid == b->batch->tid && a->batch->done_by == b->batch->done_by &&
+           a->effect.kind == b->effect.kind &&
+           !((a->effect.flags ^ b->effect.flags) & RACE_BUFFER) && a->effect.op == b->effect.op &&
+           a->effect.elem == b->effect.elem;
 }
 
 /* Two records of one sort become their hull; both go. A batch that is open stays as it is: its end
  * has to find its records. */
-static int hull(struct race_region *g, struct race_rec *a, struct race_rec *b)
+static int hull(struct race_shadow *g, struct race_access *a, struct race_access *b)
 {
-    uint64_t at = a->lane.at < b->lane.at ? a->lane.at : b->lane.at;
-    uint64_t ea = race_lane_end(&a->lane), eb = race_lane_end(&b->lane);
+    uint64_t at = a->interval.at < b->interval.at ? a->interval.at : b->interval.at;
+    uint64_t ea = race_interval_end(&a->interval), eb = race_interval_end(&b->interval);
     uint64_t end = ea > eb ? ea : eb;
     if (end - at > UINT32_MAX || a->batch->done == RACE_OPEN || b->batch->done == RACE_OPEN)
         return 0;
@@ -368,26 +371,26 @@ static int hull(struct race_region *g, struct race_rec *a, struct race_rec *b)
         g->ordered(g->arg, a, NULL);
         g->ordered(g->arg, b, NULL);
     }
-    struct race_rec r = *a;
+    struct race_access r = *a;
     r.batch = a->batch == b->batch ? a->batch : batch_of_both(a->batch, b->batch);
     if (!r.batch)
         return 0;
-    r.lane = (struct race_lane){at, (uint32_t)(end - at), 0, 1};
+    r.interval = (struct race_interval){at, (uint32_t)(end - at), 0, 1};
     r.tick = a->batch != b->batch ? 0 : a->tick < b->tick ? a->tick : b->tick;
     uint32_t weight = (uint32_t)a->weight + b->weight;
     r.weight = (uint16_t)(weight < UINT16_MAX ? weight : UINT16_MAX);
-    r.deed.flags |= RACE_HULL;
+    r.effect.flags |= RACE_HULL;
     race_batch_ref(r.batch);
-    rec_drop(g, a);
-    rec_drop(g, b);
-    if (!rec_keep(g, &r))
+    access_drop(g, a);
+    access_drop(g, b);
+    if (!access_keep(g, &r))
         g->n.lost++;
     race_batch_drop(r.batch);
     return 1;
 }
 
 /* Records of one sort that lie beside each other in a node become hulls. 0: nothing was gained. */
-static int node_close(struct race_region *g, struct race_node *n)
+static int node_close(struct race_shadow *g, struct race_shadow_node *n)
 {
     uint32_t before = n->n;
     for (uint32_t i = 0; i + 1 < n->n;) {
@@ -402,10 +405,10 @@ static int node_close(struct race_region *g, struct race_node *n)
 }
 
 /* Room for one more? */
-static int make_room(struct race_region *g)
+static int make_room(struct race_shadow *g)
 {
     while (!g->full && g->n.bytes > g->budget) {
-        struct race_node *n = heaviest(g);
+        struct race_shadow_node *n = heaviest(g);
         g->full = !n || !node_close(g, n);
     }
     g->full &= g->n.bytes > g->budget;
@@ -414,12 +417,12 @@ static int make_room(struct race_region *g)
 
 /* Each access is tested against all records of a node: their number is kept low where merging
  * helps. */
-static void close_long(struct race_region *g, const struct race_lane *l)
+static void close_long(struct race_shadow *g, const struct race_interval *l)
 {
     uint64_t first, last;
     enum level level = nodes_of(l, &first, &last);
     for (uint64_t i = first; i <= last; i++) {
-        struct race_node *n = node_find(g, level, i);
+        struct race_shadow_node *n = node_find(g, level, i);
         if (n && n->n > n->most) {
             node_close(g, n);
             n->most = 2 * n->n > most_records(g) ? 2 * n->n : most_records(g);
@@ -429,27 +432,27 @@ static void close_long(struct race_region *g, const struct race_lane *l)
 
 /* --- what others call ------------------------------------------------------------------------- */
 
-void race_region_init(struct race_region *g, size_t budget,
-                      void (*found)(void *arg, const struct race_found *f), void *arg)
+void race_shadow_init(struct race_shadow *g, size_t budget,
+                      void (*found)(void *arg, const struct race_conflict *f), void *arg)
 {
-    *g = (struct race_region){.budget = budget, .found = found, .arg = arg};
+    *g = (struct race_shadow){.budget = budget, .found = found, .arg = arg};
     map_init(&g->nodes);
 }
 
 /* Is r one more of those that its epoch does at one place? Of those that race with each other two
  * stay. A graph shows each. */
-static int repeats(const struct race_region *g, const struct race_rec *r)
+static int repeats(const struct race_shadow *g, const struct race_access *r)
 {
     uint64_t first, last, racing = 0;
-    enum level level = nodes_of(&r->lane, &first, &last);
-    const struct race_node *n = g->ordered ? NULL : node_find(g, level, first);
+    enum level level = nodes_of(&r->interval, &first, &last);
+    const struct race_shadow_node *n = g->ordered ? NULL : node_find(g, level, first);
     if (!n || r->batch->done != RACE_OPEN)
         return 0;
-    for (uint32_t i = node_place(n, r->lane.at + 1); i > 0; i--) {
-        const struct race_rec *old = n->rec[i - 1];
-        if (old->lane.at != r->lane.at)
+    for (uint32_t i = node_place(n, r->interval.at + 1); i > 0; i--) {
+        const struct race_access *old = n->rec[i - 1];
+        if (old->interval.at != r->interval.at)
             return 0;
-        enum race_repeat how = race_pair_repeats(g, old, r);
+        enum race_repeat how = race_access_repeats(g, old, r);
         racing += how == RACE_WITH_ITSELF;
         if (how == RACE_REPEATS || racing == 2)
             return 1;
@@ -457,7 +460,7 @@ static int repeats(const struct race_region *g, const struct race_rec *r)
     return 0;
 }
 
-void race_region_add(struct race_region *g, const struct race_rec *r)
+void race_shadow_add(struct race_shadow *g, const struct race_access *r)
 {
     struct walk w = {.g = g, .r = r, .most = RACE_OPEN};
     if (repeats(g, r)) {
@@ -469,25 +472,25 @@ void race_region_add(struct race_region *g, const struct race_rec *r)
     walk_nodes(&w);
     g->n.dropped += w.n;
     while (w.n)
-        rec_drop(g, w.drop[--w.n]);
+        access_drop(g, w.drop[--w.n]);
     free(w.drop);
-    if (!make_room(g) || !rec_keep(g, r))
+    if (!make_room(g) || !access_keep(g, r))
         g->n.lost++;
     if (!g->ordered)
-        close_long(g, &r->lane);
+        close_long(g, &r->interval);
 }
 
 /* All records, each once, in an array that stays while they go. */
-static struct race_rec **all(const struct race_region *g, size_t *n)
+static struct race_access **all(const struct race_shadow *g, size_t *n)
 {
-    struct race_rec **list = malloc((g->n.records + 1) * sizeof *list);
+    struct race_access **list = malloc((g->n.records + 1) * sizeof *list);
     size_t at = 0;
     *n = 0;
     for (struct map_entry *e; list && (e = map_next(&g->nodes, &at)) != NULL;) {
-        const struct race_node *node = e->value;
+        const struct race_shadow_node *node = e->value;
         for (uint32_t i = 0; i < node->n; i++) {
             uint64_t first, last;
-            nodes_of(&node->rec[i]->lane, &first, &last);
+            nodes_of(&node->rec[i]->interval, &first, &last);
             if (first == node->index)
                 list[(*n)++] = node->rec[i];
         }
@@ -495,10 +498,10 @@ static struct race_rec **all(const struct race_region *g, size_t *n)
     return list;
 }
 
-void race_region_close(struct race_region *g, struct race_batch *b, uint64_t done)
+void race_shadow_complete(struct race_shadow *g, struct race_batch *b, uint64_t done)
 {
     b->done = done;
-    for (const struct race_rec *r = b->open; r; r = r->next) {
+    for (const struct race_access *r = b->open; r; r = r->next) {
         struct walk w = {.g = g, .r = r, .again = 1, .most = RACE_OPEN};
         walk_nodes(&w);
     }
@@ -507,13 +510,13 @@ void race_region_close(struct race_region *g, struct race_batch *b, uint64_t don
 }
 
 /* Nodes without records go, those of pages before those of spans. */
-static void purge(struct race_region *g)
+static void purge(struct race_shadow *g)
 {
     for (int level = PAGE; level <= ROOT; level++) {
         size_t at = 0, n = 0;
         uint64_t *keys = malloc((g->nodes.count + 1) * sizeof *keys);
         for (struct map_entry *e; keys && (e = map_next(&g->nodes, &at)) != NULL;) {
-            struct race_node *node = e->value;
+            struct race_shadow_node *node = e->value;
             uint64_t below = 0;
             node->most = most_records(g);
             for (int i = 0; i < PAGES_OF_SPAN / 64; i++)
@@ -527,9 +530,9 @@ static void purge(struct race_region *g)
     }
 }
 
-/* What is open now is complete after the floor, and what goes knows nothing of that: this decides
- * between the two. */
-static void last_test(struct race_region *g, const struct race_rec *r, uint64_t floor)
+/* What is open now is complete after the floor, and what goes did not happen after that: this
+ * decides between the two. */
+static void last_test(struct race_shadow *g, const struct race_access *r, uint64_t floor)
 {
     struct walk w = {.g = g, .r = r, .again = 1, .most = floor};
     r->batch->done = floor + 1;
@@ -539,17 +542,18 @@ static void last_test(struct race_region *g, const struct race_rec *r, uint64_t 
 
 static int by_number(const void *a, const void *b)
 {
-    uint32_t x = (*(struct race_rec *const *)a)->number, y = (*(struct race_rec *const *)b)->number;
+    uint32_t x = (*(struct race_access *const *)a)->number,
+             y = (*(struct race_access *const *)b)->number;
     return (x > y) - (x < y);
 }
 
 /* Those that are open to the front, in the order in which they were kept: that of the nodes depends
  * on where memory lies. Their number. */
-static size_t open_first(struct race_rec **list, size_t n)
+static size_t open_first(struct race_access **list, size_t n)
 {
     size_t open = 0;
     for (size_t i = 0; i < n; i++) {
-        struct race_rec *r = list[i];
+        struct race_access *r = list[i];
         if (r->batch->done != RACE_OPEN)
             continue;
         list[i] = list[open];
@@ -560,32 +564,32 @@ static size_t open_first(struct race_rec **list, size_t n)
     return open;
 }
 
-void race_region_phase(struct race_region *g, uint64_t floor)
+void race_shadow_phase(struct race_shadow *g, uint64_t floor)
 {
     size_t n;
     if (g->ordered)
         return;
-    struct race_rec **list = all(g, &n);
+    struct race_access **list = all(g, &n);
     size_t open = open_first(list, n);
     for (size_t i = 0; i < open; i++)
         last_test(g, list[i], floor);
     for (size_t i = 0; i < n; i++)
         if (list[i]->batch->done <= floor)
-            rec_drop(g, list[i]);
+            access_drop(g, list[i]);
     free(list);
     purge(g);
     g->full = 0;
 }
 
-void race_region_free(struct race_region *g)
+void race_shadow_free(struct race_shadow *g)
 {
     size_t n, at = 0;
-    struct race_rec **list = all(g, &n);
+    struct race_access **list = all(g, &n);
     for (size_t i = 0; i < n; i++)
-        rec_drop(g, list[i]);
+        access_drop(g, list[i]);
     free(list);
     for (struct map_entry *e; (e = map_next(&g->nodes, &at)) != NULL;) {
-        struct race_node *node = e->value;
+        struct race_shadow_node *node = e->value;
         free(node->rec);
         free(node);
     }

@@ -2,8 +2,8 @@
  * MPIR_CVAR_RACE_GRAPH.
  *
  *   node   accesses of one thread from one place of the program to one window of one process
- *   edge   a pair that interferes, from the earlier one to the later one. Its text is what orders
- *          them: the call that completed the earlier one, and how the later thread heard of it
+ *   edge   a pair that conflicts, from the earlier one to the later one. Its text is what orders
+ *          them: the call that completed the earlier one, and how it reached the later thread
  *
  * Each process has the part of its own memory; they write one after the other at MPI_Finalize. */
 #include "race/report/report.h"
@@ -20,7 +20,7 @@
 #include "var/var.h"
 
 enum { MOST_NODES = 4096, MOST_EDGES = 16384, RACES = 1 << 16 };
-enum heard { BY_ITSELF, BY_ALL, BY_OTHERS };
+enum reached { BY_ITSELF, BY_ALL, BY_OTHERS };
 
 struct cluster { /* a window of this process, or its buffers */
     struct cluster *next;
@@ -42,7 +42,7 @@ struct edge {
     const struct node *from, *to;
     uint64_t site, runs;
     unsigned call; /* RACES | rule: nothing orders them */
-    enum heard heard;
+    enum reached reached;
 };
 struct race_graph {
     struct cluster *clusters;
@@ -112,14 +112,14 @@ static struct cluster *cluster_of(struct race_graph *g, uint64_t win)
     return c;
 }
 
-static struct node *node_of(struct race_graph *g, const struct race_rec *r)
+static struct node *node_of(struct race_graph *g, const struct race_access *r)
 {
-    struct cluster *c = cluster_of(g, r->deed.flags & RACE_BUFFER ? 0 : r->batch->win);
-    int buffer = (r->deed.flags & RACE_BUFFER) != 0;
+    struct cluster *c = cluster_of(g, r->effect.flags & RACE_BUFFER ? 0 : r->batch->win);
+    int buffer = (r->effect.flags & RACE_BUFFER) != 0;
     if (!c)
         return NULL;
     uint64_t key = mix(mix(mix(1, r->site), r->batch->tid), c->number);
-    key = mix(key, (uint64_t)r->call << 16 | (uint64_t)r->deed.kind << 8 | (uint64_t)buffer);
+    key = mix(key, (uint64_t)r->call << 16 | (uint64_t)r->effect.kind << 8 | (uint64_t)buffer);
     struct node *n = map_get(&g->by_node, key);
     if (n)
         return n;
@@ -128,30 +128,37 @@ static struct node *node_of(struct race_graph *g, const struct race_rec *r)
         free(n);
         return NULL;
     }
-    *n = (struct node){.next = g->nodes, .in = c, .number = g->nnodes++, .site = r->site,
-                       .at = r->lane.at, .end = race_lane_end(&r->lane), .tid = r->batch->tid,
-                       .call = r->call, .kind = r->deed.kind, .buffer = (uint8_t)buffer};
+    *n = (struct node){.next = g->nodes,
+                       .in = c,
+                       .number = g->nnodes++,
+                       .site = r->site,
+                       .at = r->interval.at,
+                       .end = race_interval_end(&r->interval),
+                       .tid = r->batch->tid,
+                       .call = r->call,
+                       .kind = r->effect.kind,
+                       .buffer = (uint8_t)buffer};
     g->nodes = n;
     return n;
 }
 
-void race_graph_node(const struct race_rec *r)
+void race_graph_node(const struct race_access *r)
 {
     struct race_graph *g = proc->race->graph;
     struct node *n = g ? node_of(g, r) : NULL;
     if (!n)
         return;
-    n->at = r->lane.at < n->at ? r->lane.at : n->at;
-    n->end = race_lane_end(&r->lane) > n->end ? race_lane_end(&r->lane) : n->end;
+    n->at = r->interval.at < n->at ? r->interval.at : n->at;
+    n->end = race_interval_end(&r->interval) > n->end ? race_interval_end(&r->interval) : n->end;
     n->runs += r->weight;
 }
 
-static void add_edge(struct race_graph *g, const struct race_rec *a, const struct race_rec *b,
-                     unsigned call, uint64_t site, enum heard heard)
+static void add_edge(struct race_graph *g, const struct race_access *a, const struct race_access *b,
+                     unsigned call, uint64_t site, enum reached reached)
 {
     struct node *from = node_of(g, a), *to = node_of(g, b);
     uint64_t key = from && to ? mix(mix(mix(1, from->number), to->number), call) : 0;
-    key = mix(mix(key, site), heard);
+    key = mix(mix(key, site), reached);
     struct edge *e = from && to ? map_get(&g->by_edge, key) : NULL;
     if (e) {
         e->runs++;
@@ -163,26 +170,26 @@ static void add_edge(struct race_graph *g, const struct race_rec *a, const struc
         g->left_out++;
         return;
     }
-    *e = (struct edge){g->edges, from, to, site, 1, call, heard};
+    *e = (struct edge){g->edges, from, to, site, 1, call, reached};
     g->edges = e;
     g->nedges++;
     from->joined = to->joined = 1;
 }
 
-void race_graph_edge(const struct race_rec *early, const struct race_rec *late)
+void race_graph_edge(const struct race_access *early, const struct race_access *late)
 {
     struct race_graph *g = proc->race->graph;
     const struct race_batch *b = early->batch;
     uint64_t issued = race_issued(late);
     if (!g)
         return;
-    enum heard heard = b->tid == late->batch->tid                          ? BY_ITSELF
+    enum reached reached = b->tid == late->batch->tid                          ? BY_ITSELF
                        : b->done >> RACE_PHASE_BITS < issued >> RACE_PHASE_BITS ? BY_ALL
                                                                            : BY_OTHERS;
-    add_edge(g, early, late, b->done_call, b->done_site, heard);
+    add_edge(g, early, late, b->done_call, b->done_site, reached);
 }
 
-void race_graph_race(const struct race_found *f)
+void race_graph_race(const struct race_conflict *f)
 {
     struct race_graph *g = proc->race->graph;
     if (g && !f->possible)
@@ -223,7 +230,7 @@ static void put_node(int fd, const struct node *n)
 {
     char at[160], text[320], thread[32] = "", times[48] = "";
     uint32_t ranks = (uint32_t)boot_size();
-    race_place_text(n->site, at, sizeof at);
+    race_site_text(n->site, at, sizeof at);
     if (n->tid >= ranks)
         snprintf(thread, sizeof thread, ", thread %u", n->tid / ranks);
     if (n->runs != 1)
@@ -245,13 +252,13 @@ static void put_edge(int fd, const struct edge *e)
                        : e->call ? race_call_name((enum race_call)e->call)
                                  : "program order";
     if (!races)
-        race_place_text(e->site, at, sizeof at);
+        race_site_text(e->site, at, sizeof at);
     if (e->runs > 1)
         snprintf(times, sizeof times, "\\n%llu times", (unsigned long long)e->runs);
     const char *rest = races ? race_rule_text((enum race_rule)(e->call & (RACES - 1))) : at;
     dprintf(fd, "  n%d_%u -> n%d_%u [%slabel=\"%s%s%s%s%s\"];\n", race_rank(), e->from->number,
             race_rank(), e->to->number, races ? "color=red, dir=none, " : "", call,
-            *at ? "\\n" : "", quoted(rest, text, sizeof text), races ? "" : how[e->heard], times);
+            *at ? "\\n" : "", quoted(rest, text, sizeof text), races ? "" : how[e->reached], times);
 }
 
 /* Buffers that nothing depends on are of no interest. */
@@ -265,7 +272,7 @@ static void put_head(int fd, const struct cluster *c)
     char made[160], label[280], text[600];
     snprintf(label, sizeof label, "%s", c->win ? "a window" : "buffers and own memory");
     if (*c->label) {
-        race_place_text(c->made, made, sizeof made);
+        race_site_text(c->made, made, sizeof made);
         snprintf(label, sizeof label, "%s, made at %s", c->label, made);
     }
     dprintf(fd, "  subgraph cluster_%d_%u {\n    label=\"%s\\nat rank %d\";\n", race_rank(),

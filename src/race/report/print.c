@@ -1,7 +1,7 @@
 /* print.c - reports that wait for file and line of their places.
  *
- *   race_tell() --> copy of what the report needs --> a hook asks for its lines (site_soon),
- *                                                     and prints it when they are there
+ *   race_print_later() --> copy of what the report needs --> a hook asks for its lines
+ *                              (site_lookup), and prints it when they are there
  *
  * addr2line may take seconds, and a pair is found in handlers and calls of any thread: none of them
  * waits for it. MPI_Finalize waits for the rest; what ends the job prints it, too. */
@@ -23,7 +23,7 @@ struct side { /* of the pair */
     uint32_t tid;
     uint8_t call, done_call, buffer, stores, runs;
 };
-struct race_told {
+struct race_unprinted {
     struct list link;
     enum race_rule rule;
     int possible;
@@ -36,17 +36,21 @@ struct race_told {
 
 /* --- what a report needs ---------------------------------------------------------------------- */
 
-static struct side side_of(const struct race_rec *r)
+static struct side side_of(const struct race_access *r)
 {
-    return (struct side){.site = r->site, .done_site = r->batch->done_site,
-                         .bytes = (uint64_t)r->lane.len * r->lane.blocks, .tid = r->batch->tid,
-                         .call = r->call, .done_call = r->batch->done_call,
-                         .buffer = (r->deed.flags & RACE_BUFFER) != 0,
-                         .stores = r->deed.kind != RACE_LOAD, .runs = r->lane.blocks > 1};
+    return (struct side){.site = r->site,
+                         .done_site = r->batch->done_site,
+                         .bytes = (uint64_t)r->interval.len * r->interval.blocks,
+                         .tid = r->batch->tid,
+                         .call = r->call,
+                         .done_call = r->batch->done_call,
+                         .buffer = (r->effect.flags & RACE_BUFFER) != 0,
+                         .stores = r->effect.kind != RACE_LOAD,
+                         .runs = r->interval.blocks > 1};
 }
 
 /* The window that holds the bytes. */
-static void where(struct race_told *t, const struct race_found *f, uint64_t at)
+static void where(struct race_unprinted *t, const struct race_conflict *f, uint64_t at)
 {
     uint64_t id = f->old->batch->win ? f->old->batch->win : f->now->batch->win;
     struct race_win *x = id ? race_win_of(id) : NULL;
@@ -65,13 +69,13 @@ static void where(struct race_told *t, const struct race_found *f, uint64_t at)
         t->displacement = (int64_t)((at - m->base) / (m->unit ? m->unit : 1));
 }
 
-static void fill(struct race_told *t, const struct race_found *f)
+static void fill(struct race_unprinted *t, const struct race_conflict *f)
 {
-    const struct race_lane *a = &f->old->lane, *b = &f->now->lane;
-    uint64_t at = a->at > b->at ? a->at : b->at, end = race_lane_end(a);
-    if (race_lane_end(b) < end)
-        end = race_lane_end(b);
-    *t = (struct race_told){.rule = f->rule, .possible = f->possible, .bytes = end - at,
+    const struct race_interval *a = &f->old->interval, *b = &f->now->interval;
+    uint64_t at = a->at > b->at ? a->at : b->at, end = race_interval_end(a);
+    if (race_interval_end(b) < end)
+        end = race_interval_end(b);
+    *t = (struct race_unprinted){.rule = f->rule, .possible = f->possible, .bytes = end - at,
                             .side = {side_of(f->old), side_of(f->now)}};
     where(t, f, at);
 }
@@ -79,12 +83,12 @@ static void fill(struct race_told *t, const struct race_found *f)
 /* --- its text --------------------------------------------------------------------------------- */
 
 /* 1: all lines are known, or never will be. Looks are started for all of them. */
-static int lines_known(const struct race_told *t)
+static int lines_known(const struct race_unprinted *t)
 {
-    int known = site_soon(t->made);
+    int known = site_lookup(t->made);
     for (int i = 0; i < 2; i++) {
-        known &= site_soon(t->side[i].site);
-        known &= !t->side[i].done_call || site_soon(t->side[i].done_site);
+        known &= site_lookup(t->side[i].site);
+        known &= !t->side[i].done_call || site_lookup(t->side[i].done_site);
     }
     return known;
 }
@@ -94,9 +98,9 @@ static void print_side(const struct side *s)
     char at[160], done[160], rest[256] = "", thread[32] = "";
     uint32_t ranks = (uint32_t)boot_size();
     const char *use = !s->buffer ? "" : s->stores ? " writes its buffer" : " reads its buffer";
-    site_told(s->site, at, sizeof at);
+    site_text_known(s->site, at, sizeof at);
     if (s->done_call) {
-        site_told(s->done_site, done, sizeof done);
+        site_text_known(s->done_site, done, sizeof done);
         snprintf(rest, sizeof rest, ", complete by %s%s%s",
                  race_call_name((enum race_call)s->done_call), *done ? " at " : "", done);
     }
@@ -108,12 +112,12 @@ static void print_side(const struct side *s)
               rest);
 }
 
-static void print(const struct race_told *t)
+static void print(const struct race_unprinted *t)
 {
     char made[160], window[256], place[64] = "";
     snprintf(window, sizeof window, "%s", t->window);
     if (t->made) {
-        site_told(t->made, made, sizeof made);
+        site_text_known(t->made, made, sizeof made);
         snprintf(window, sizeof window, "the window made at %s", made);
     }
     if (t->displacement != NO_DISPLACEMENT)
@@ -135,8 +139,8 @@ static int print_known(struct race *r)
 {
     struct list *l;
     int n = 0;
-    for (; (l = list_first(&r->untold)) != NULL; n++) {
-        struct race_told *t = LIST_OBJ(l, struct race_told, link);
+    for (; (l = list_first(&r->unprinted)) != NULL; n++) {
+        struct race_unprinted *t = LIST_OBJ(l, struct race_unprinted, link);
         if (!lines_known(t))
             break;
         list_del(l);
@@ -150,54 +154,54 @@ static int hook(void *arg)
 {
     struct race *r = arg;
     uint64_t now = time_now();
-    if (now < r->told_at)
+    if (now < r->print_at)
         return 0;
-    r->told_at = now + PLACES_NS;
+    r->print_at = now + PLACES_NS;
     int n = print_known(r);
-    if (list_empty(&r->untold))
-        progress_hook_del(&r->told_hook);
+    if (list_empty(&r->unprinted))
+        progress_hook_del(&r->print_hook);
     return n;
 }
 
-void race_tell(const struct race_found *f)
+void race_print_later(const struct race_conflict *f)
 {
     struct race *r = proc->race;
-    struct race_told *t = malloc(sizeof *t), now;
+    struct race_unprinted *t = malloc(sizeof *t), now;
     if (!t) { /* now, without lines */
         fill(&now, f);
         print(&now);
         return;
     }
     fill(t, f);
-    list_push(&r->untold, &t->link);
-    progress_hook_add(&r->told_hook);
+    list_push(&r->unprinted, &t->link);
+    progress_hook_add(&r->print_hook);
 }
 
 static int none_left(void *arg)
 {
     struct race *r = arg;
     print_known(r);
-    return list_empty(&r->untold);
+    return list_empty(&r->unprinted);
 }
 
-void race_tell_all(void)
+void race_print_all(void)
 {
     struct race *r = proc->race;
     while (progress_wait_for(none_left, r, "file and line of a race", -1, SITE_NS)) { /* it ends */
     }
-    progress_hook_del(&r->told_hook);
+    progress_hook_del(&r->print_hook);
 }
 
 static int is_known(void *arg)
 {
-    return site_soon(*(const uint64_t *)arg);
+    return site_lookup(*(const uint64_t *)arg);
 }
 
-void race_place_text(uint64_t site, char *buf, size_t len)
+void race_site_text(uint64_t site, char *buf, size_t len)
 {
     while (progress_wait_for(is_known, &site, "file and line of a place", -1, SITE_NS)) {
     }
-    site_told(site, buf, len);
+    site_text_known(site, buf, len);
 }
 
 /* The job ends. Where another thread is in a call, its lists may be half done. */
@@ -213,27 +217,27 @@ static void aborting(void)
     uint64_t until = time_now() + ABORT_NS;
     for (unsigned i = 0; !sched && !none_left(r) && time_now() < until; i++)
         thread_pause(i);
-    while ((l = list_pop(&r->untold)) != NULL)
-        print(LIST_OBJ(l, struct race_told, link));
+    while ((l = list_pop(&r->unprinted)) != NULL)
+        print(LIST_OBJ(l, struct race_unprinted, link));
 }
 
-void race_told_init(void)
+void race_print_init(void)
 {
     struct race *r = proc->race;
-    list_init(&r->untold);
-    r->told_hook = (struct progress_hook){.fn = hook, .arg = r};
-    list_init(&r->told_hook.link);
+    list_init(&r->unprinted);
+    r->print_hook = (struct progress_hook){.fn = hook, .arg = r};
+    list_init(&r->print_hook.link);
     boot_on_abort(aborting);
 }
 
-void race_told_free(void)
+void race_print_free(void)
 {
     struct race *r = proc->race;
     struct list *l;
     boot_on_abort(NULL);
-    progress_hook_del(&r->told_hook);
-    while ((l = list_pop(&r->untold)) != NULL) {
-        print(LIST_OBJ(l, struct race_told, link));
-        free(LIST_OBJ(l, struct race_told, link));
+    progress_hook_del(&r->print_hook);
+    while ((l = list_pop(&r->unprinted)) != NULL) {
+        print(LIST_OBJ(l, struct race_unprinted, link));
+        free(LIST_OBJ(l, struct race_unprinted, link));
     }
 }

@@ -1,10 +1,10 @@
 /* redundant.c - completions that nothing needed, by place (MPIR_CVAR_RACE_ADVICE=1): flushes, and
- * what redundant_barrier.c knows of fences, barriers and locks.
+ * what redundant_barrier.c has found of fences, barriers and locks.
  *
- *   origin:  a flush is needed if others may hear of its end before a later call completes the same
- *            operations: the thread sends, meets others, gives up a lock, or accumulates
- *   owner:   it is needed if it orders two accesses that interfere otherwise, and no later call
- *            that the later access knows of completed operations of that thread
+ *   origin:  a flush is needed if others may acquire its end before a later call completes the same
+ *            operations: the thread sends, enters a barrier, gives up a lock, or accumulates
+ *   owner:   it is needed if it orders two accesses that conflict otherwise, and no later call
+ *            that happens before the later access completed operations of that thread
  *
  * Both are put together at MPI_Finalize. What is not known counts as needed. */
 #include "race/report/report.h"
@@ -16,7 +16,7 @@
 #include "var/var.h"
 
 enum { AT_TARGET = 1, HERE = 2, MOST = 4096 };
-struct race_spot {
+struct race_call_site {
     uint64_t site, runs;
     int64_t wins;        /* bits of windows: redundant_barrier.c */
     uint32_t call, used; /* used: bits of the above */
@@ -28,7 +28,7 @@ struct ends { /* of operations of one thread on one window: clocks, ascending */
 struct race_advice {
     struct map places;
     struct map ends;     /* window and thread */
-    struct race_spot **late; /* flushes behind which nothing has completed the same again */
+    struct race_call_site **late; /* flushes behind which nothing has completed the same again */
     struct race_target **late_at;
     uint32_t n, room;
     int full;            /* something was left out: no advice */
@@ -44,10 +44,10 @@ static int is_local(unsigned call)
     return call == RACE_CALL_FLUSH_LOCAL || call == RACE_CALL_FLUSH_LOCAL_ALL;
 }
 
-static struct race_spot *place_of(struct race_advice *a, uint64_t site, unsigned call)
+static struct race_call_site *call_site_of(struct race_advice *a, uint64_t site, unsigned call)
 {
     uint64_t key = (site << 8 ^ site >> 56) ^ call;
-    struct race_spot *p = map_get(&a->places, key);
+    struct race_call_site *p = map_get(&a->places, key);
     if (p && (p->site != site || p->call != call)) {
         a->full = 1;
         return NULL;
@@ -60,24 +60,24 @@ static struct race_spot *place_of(struct race_advice *a, uint64_t site, unsigned
         a->full = 1;
         return NULL;
     }
-    *p = (struct race_spot){.site = site, .call = call};
+    *p = (struct race_call_site){.site = site, .call = call};
     return p;
 }
 
-struct race_spot *race_advice_place(enum race_call call, uint64_t site)
+struct race_call_site *race_call_site_of(enum race_call call, uint64_t site)
 {
-    struct race_spot *p = place_of(proc->race->advice, site, call);
+    struct race_call_site *p = call_site_of(proc->race->advice, site, call);
     if (p)
         p->runs++;
     return p;
 }
 
-void race_spot_needed(struct race_spot *p)
+void race_call_site_needed(struct race_call_site *p)
 {
     p->used |= AT_TARGET;
 }
 
-void race_spot_on(struct race_spot *p, int64_t wins)
+void race_call_site_on(struct race_call_site *p, int64_t wins)
 {
     p->wins |= wins;
 }
@@ -135,7 +135,7 @@ static int make_room(struct race_advice *a)
     if (a->n < a->room)
         return 1;
     uint32_t room = a->room ? 2 * a->room : 16;
-    struct race_spot **late = realloc(a->late, room * sizeof *late);
+    struct race_call_site **late = realloc(a->late, room * sizeof *late);
     if (late)
         a->late = late;
     struct race_target **at = late ? realloc(a->late_at, room * sizeof *at) : NULL;
@@ -149,12 +149,12 @@ static int make_room(struct race_advice *a)
 void race_advice_done(struct race_target *t, enum race_call call, uint64_t site)
 {
     struct race_advice *a = proc->race->advice;
-    int has_work = !list_empty(&t->pend);
+    int has_work = !list_empty(&t->pending);
     if (!a)
         return;
     if (!is_local(call))
         forget(a, t);
-    struct race_spot *p = is_flush(call) ? place_of(a, site, call) : NULL;
+    struct race_call_site *p = is_flush(call) ? call_site_of(a, site, call) : NULL;
     if (!p || is_local(call) || !has_work)
         return;
     if (!make_room(a)) {
@@ -168,7 +168,7 @@ void race_advice_done(struct race_target *t, enum race_call call, uint64_t site)
 void race_advice_run(enum race_call call, uint64_t site)
 {
     struct race_advice *a = proc->race->advice;
-    struct race_spot *p = a && is_flush(call) ? place_of(a, site, call) : NULL;
+    struct race_call_site *p = a && is_flush(call) ? call_site_of(a, site, call) : NULL;
     if (p)
         p->runs++;
 }
@@ -194,11 +194,11 @@ static struct ends *ends_of(struct race_advice *a, const struct race_batch *b)
 }
 
 /* What is left out makes earlier completions needed. */
-void race_advice_came(const struct race_rec *r)
+void race_advice_came(const struct race_access *r)
 {
     struct race_advice *a = proc->race->advice;
     const struct race_batch *b = r->batch;
-    if (!a || b->done == RACE_OPEN || b->closer || !b->win)
+    if (!a || b->done == RACE_OPEN || b->done_by || !b->win)
         return;
     struct ends *x = ends_of(a, b);
     if (!x) {
@@ -221,17 +221,17 @@ void race_advice_came(const struct race_rec *r)
     x->at[x->n++] = b->done;
 }
 
-/* Has the thread of `early` completed something later, of which `late` knows? */
-static int is_completed_again(struct race_advice *a, const struct race_rec *early,
-                              const struct race_rec *late)
+/* Has the thread of `early` completed something later that happens before `late`? */
+static int is_completed_again(struct race_advice *a, const struct race_access *early,
+                              const struct race_access *late)
 {
     const struct race_batch *b = early->batch;
-    const struct ends *x = late && b->win && !b->closer ? ends_of(a, b) : NULL;
-    uint64_t knew = x ? race_pair_knew(late, b->tid) : 0;
+    const struct ends *x = late && b->win && !b->done_by ? ends_of(a, b) : NULL;
+    uint64_t seen = x ? race_seen_clock(late, b->tid) : 0;
     uint32_t low = 0, high = x ? x->n : 0;
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
-        if (x->at[mid] <= knew)
+        if (x->at[mid] <= seen)
             low = mid + 1;
         else
             high = mid;
@@ -239,16 +239,16 @@ static int is_completed_again(struct race_advice *a, const struct race_rec *earl
     return low && x->at[low - 1] > b->done;
 }
 
-void race_advice_used(const struct race_rec *early, const struct race_rec *late)
+void race_advice_used(const struct race_access *early, const struct race_access *late)
 {
     struct race_advice *a = proc->race->advice;
     const struct race_batch *b = early->batch;
-    struct race_spot *p = NULL;
+    struct race_call_site *p = NULL;
     if (a && is_flush(b->done_call))
-        p = place_of(a, b->done_site, b->done_call);
+        p = call_site_of(a, b->done_site, b->done_call);
     if (!p)
         return;
-    if (early->deed.flags & RACE_BUFFER)
+    if (early->effect.flags & RACE_BUFFER)
         p->used |= HERE;
     else if (!is_completed_again(a, early, late))
         p->used |= AT_TARGET;
@@ -256,10 +256,10 @@ void race_advice_used(const struct race_rec *early, const struct race_rec *late)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static void tell_meeting(const struct race_spot *p)
+static void print_barrier_advice(const struct race_call_site *p)
 {
     char at[160];
-    race_place_text(p->site, at, sizeof at);
+    race_site_text(p->site, at, sizeof at);
     race_line("advice: %s%s%s, %llu time%s: %s (this run)", race_call_name((enum race_call)p->call),
               *at ? " at " : "", at, (unsigned long long)p->runs, p->runs == 1 ? "" : "s",
               p->call == RACE_CALL_LOCK
@@ -267,7 +267,7 @@ static void tell_meeting(const struct race_spot *p)
                   : "no access to a window or buffer needed it");
 }
 
-static void tell(const struct race_spot *p)
+static void print_advice(const struct race_call_site *p)
 {
     char at[160];
     int here = !race_is_full() || p->used & HERE; /* loads and stores may not be seen */
@@ -275,62 +275,62 @@ static void tell(const struct race_spot *p)
     if (!p->runs || p->used & AT_TARGET || (here && is_local(p->call)))
         return;
     if (!is_flush(p->call)) {
-        tell_meeting(p);
+        print_barrier_advice(p);
         return;
     }
     if (here)
         instead = p->call == RACE_CALL_FLUSH ? "; MPI_Win_flush_local would do"
                                              : "; MPI_Win_flush_local_all would do";
-    race_place_text(p->site, at, sizeof at);
+    race_site_text(p->site, at, sizeof at);
     race_line("advice: %s%s%s, %llu time%s: nothing at the target needed it%s (this run)",
               race_call_name((enum race_call)p->call), *at ? " at " : "", at,
               (unsigned long long)p->runs, p->runs == 1 ? "" : "s", instead);
 }
 
-static int by_place(const void *a, const void *b)
+static int by_site(const void *a, const void *b)
 {
-    const struct race_spot *x = a, *y = b;
+    const struct race_call_site *x = a, *y = b;
     if (x->site != y->site)
         return x->site < y->site ? -1 : 1;
     return (int)x->call - (int)y->call;
 }
 
 /* list: n places of all processes */
-static void judge(struct race_spot *list, size_t n)
+static void judge(struct race_call_site *list, size_t n)
 {
-    qsort(list, n, sizeof *list, by_place);
+    qsort(list, n, sizeof *list, by_site);
     for (size_t i = 0; i < n; i++) {
-        if (i + 1 < n && !by_place(&list[i], &list[i + 1])) {
+        if (i + 1 < n && !by_site(&list[i], &list[i + 1])) {
             list[i + 1].runs += list[i].runs;
             list[i + 1].used |= list[i].used;
         } else if (list[i].call) {
-            tell(&list[i]);
+            print_advice(&list[i]);
         }
     }
 }
 
-static void judge_meetings(struct race_advice *a)
+static void judge_barriers(struct race_advice *a)
 {
     int64_t wins = 0;
-    int blind = race_meet_judge(&wins);
+    int unseen = race_barrier_judge(&wins);
     size_t at = 0;
     for (struct map_entry *e; (e = map_next(&a->places, &at)) != NULL;) {
-        struct race_spot *p = e->value;
-        if (!is_flush(p->call) && (blind || p->wins & wins))
+        struct race_call_site *p = e->value;
+        if (!is_flush(p->call) && (unseen || p->wins & wins))
             p->used |= AT_TARGET;
     }
 }
 
-void race_advice_tell(void)
+void race_advice_print(void)
 {
     struct race_advice *a = proc->race->advice;
     struct comm *world = proc->obj->world;
     int64_t v[2];
     if (!a)
         return;
-    judge_meetings(a);
+    judge_barriers(a);
     v[0] = (int64_t)a->places.count;
-    v[1] = a->full || proc->race->region.n.lost;
+    v[1] = a->full || proc->race->shadow.n.lost;
     if (coll_allreduce_i64(v, 2, COLL_MAX, world))
         return;
     if (v[1] && !race_rank())
@@ -338,9 +338,10 @@ void race_advice_tell(void)
     if (v[1] || !v[0])
         return;
     size_t each = (size_t)v[0], size = (size_t)world->size, n = 0, at = 0;
-    struct race_spot *mine = calloc(each, sizeof *mine), *all = calloc(each * size, sizeof *all);
+    struct race_call_site *mine = calloc(each, sizeof *mine),
+                          *all = calloc(each * size, sizeof *all);
     for (struct map_entry *e; mine && (e = map_next(&a->places, &at)) != NULL;)
-        mine[n++] = *(const struct race_spot *)e->value;
+        mine[n++] = *(const struct race_call_site *)e->value;
     v[0] = mine && all;
     int err = coll_allreduce_i64(v, 1, COLL_MIN, world);
     if (!err && v[0] && !coll_allgather_bytes(mine, all, each * sizeof *mine, world) &&

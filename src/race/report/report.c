@@ -15,7 +15,7 @@
 #include "dt/dt.h"
 #include "var/var.h"
 
-enum { MOST_WAITING = 1024 };
+enum { MOST_UNDECIDED = 1024 };
 
 /* One line, to the file of MPIR_CVAR_RACE_FILE or to stderr. */
 void race_line(const char *fmt, ...)
@@ -42,11 +42,11 @@ static uint64_t mix(uint64_t h, uint64_t v)
 }
 
 /* Was this pair of places reported before? */
-static int is_known(const struct race_found *f)
+static int is_known(const struct race_conflict *f)
 {
     struct race *r = proc->race;
-    uint64_t a = mix(f->old->site, (uint64_t)f->old->deed.kind | 64);
-    uint64_t b = mix(f->now->site, (uint64_t)f->now->deed.kind | 64);
+    uint64_t a = mix(f->old->site, (uint64_t)f->old->effect.kind | 64);
+    uint64_t b = mix(f->now->site, (uint64_t)f->now->effect.kind | 64);
     uint64_t key = mix(a < b ? mix(1, a) : mix(1, b), a < b ? b : a) | 1;
     key = mix(key, (uint64_t)f->rule << 1 | (f->possible != 0));
     if (map_get(&r->pairs, key))
@@ -56,7 +56,7 @@ static int is_known(const struct race_found *f)
 }
 
 /* It was found `count` times. */
-static void report(const struct race_found *f, uint32_t count)
+static void report(const struct race_conflict *f, uint32_t count)
 {
     struct race *r = proc->race;
     pvar_set_add(pvar_proc(), f->possible                  ? PVAR_RACE_POSSIBLE
@@ -78,24 +78,24 @@ static void report(const struct race_found *f, uint32_t count)
     }
     r->exit->found = 1;
     if (r->reported++ < (uint64_t)cvar.race_reports)
-        race_tell(f);
+        race_print_later(f);
 }
 
 /* What the verdict about a pair may depend on is the same for the two. */
-static int same_access(const struct race_rec *a, const struct race_rec *b)
+static int same_access(const struct race_access *a, const struct race_access *b)
 {
-    int same_call = a->site == b->site && a->deed.kind == b->deed.kind && a->call == b->call;
+    int same_call = a->site == b->site && a->effect.kind == b->effect.kind && a->call == b->call;
     return same_call && a->batch->tid == b->batch->tid && a->batch->win == b->batch->win &&
-           a->batch->fetched == b->batch->fetched &&
+           a->batch->atomics == b->batch->atomics &&
            race_issued(a) >> RACE_PHASE_BITS == race_issued(b) >> RACE_PHASE_BITS;
 }
 
 /* A pair in a loop waits once. */
-static int waits_already(const struct race_found *f)
+static int is_queued(const struct race_conflict *f)
 {
     struct race *r = proc->race;
-    for (struct list *l = r->waiting.next; l != &r->waiting; l = l->next) {
-        struct race_waiting *w = LIST_OBJ(l, struct race_waiting, link);
+    for (struct list *l = r->undecided.next; l != &r->undecided; l = l->next) {
+        struct race_undecided *w = LIST_OBJ(l, struct race_undecided, link);
         if (w->rule != f->rule || w->count == UINT32_MAX || !same_access(&w->old, f->old) ||
             !same_access(&w->now, f->now))
             continue;
@@ -106,21 +106,21 @@ static int waits_already(const struct race_found *f)
 }
 
 /* 0: there is no room. */
-static int hold(const struct race_found *f)
+static int hold(const struct race_conflict *f)
 {
     struct race *r = proc->race;
-    if (waits_already(f))
+    if (is_queued(f))
         return 1;
-    struct race_waiting *w = r->nwaiting < MOST_WAITING ? malloc(sizeof *w) : NULL;
+    struct race_undecided *w = r->nundecided < MOST_UNDECIDED ? malloc(sizeof *w) : NULL;
     if (!w) {
-        r->hasty++;
+        r->unresolved++;
         return 0;
     }
-    *w = (struct race_waiting){.old = *f->old, .now = *f->now, .rule = f->rule, .count = 1};
+    *w = (struct race_undecided){.old = *f->old, .now = *f->now, .rule = f->rule, .count = 1};
     race_batch_ref(w->old.batch);
     race_batch_ref(w->now.batch);
-    list_push(&r->waiting, &w->link);
-    r->nwaiting++;
+    list_push(&r->undecided, &w->link);
+    r->nundecided++;
     return 1;
 }
 
@@ -131,7 +131,7 @@ static void show(enum pvar_id id, uint64_t value)
 
 void race_count(void)
 {
-    const struct race_counts *n = &proc->race->region.n;
+    const struct race_counts *n = &proc->race->shadow.n;
     show(PVAR_RACE_TESTS, n->tests);
     show(PVAR_RACE_RECORDS, n->records);
     show(PVAR_RACE_BYTES, n->peak);
@@ -140,29 +140,29 @@ void race_count(void)
     show(PVAR_RACE_LOST, n->lost);
 }
 
-void race_report_waiting(uint64_t clock, int heard)
+void race_report_undecided(uint64_t clock, int received)
 {
     struct race *r = proc->race;
-    for (struct list *l = r->waiting.next, *next; l != &r->waiting; l = next) {
-        struct race_waiting *w = LIST_OBJ(l, struct race_waiting, link);
-        struct race_found f = {&w->old, &w->now, w->rule, 0, 0};
+    for (struct list *l = r->undecided.next, *next; l != &r->undecided; l = next) {
+        struct race_undecided *w = LIST_OBJ(l, struct race_undecided, link);
+        struct race_conflict f = {&w->old, &w->now, w->rule, 0, 0};
         next = l->next;
         if (race_issued(&w->old) >= clock || race_issued(&w->now) >= clock)
             continue;
-        f.possible = !heard || race_pair_may_lock(&r->region, &f);
+        f.possible = !received || race_may_be_lock(&r->shadow, &f);
         if (!r->off)
             report(&f, w->count);
         list_del(l);
         race_batch_drop(w->old.batch);
         race_batch_drop(w->now.batch);
         free(w);
-        r->nwaiting--;
+        r->nundecided--;
     }
 }
 
-void race_report(void *arg, const struct race_found *f)
+void race_report(void *arg, const struct race_conflict *f)
 {
-    struct race_found now = *f;
+    struct race_conflict now = *f;
     (void)arg;
     if (proc->race->off)
         return;
@@ -172,12 +172,12 @@ void race_report(void *arg, const struct race_found *f)
     report(&now, 1);
 }
 
-void race_ordered(void *arg, const struct race_rec *early, const struct race_rec *late)
+void race_ordered(void *arg, const struct race_access *early, const struct race_access *late)
 {
     (void)arg;
     if (early) {
         race_advice_used(early, late);
-        race_meet_used(early, late);
+        race_barrier_used(early, late);
     } else {
         race_advice_came(late);
     }
@@ -190,8 +190,8 @@ void race_ordered(void *arg, const struct race_rec *early, const struct race_rec
 void race_summary(void)
 {
     struct race *r = proc->race;
-    int64_t v[6] = {(int64_t)r->races,         (int64_t)r->values, (int64_t)r->possible,
-                    (int64_t)r->region.n.lost, (int64_t)r->hasty,  (int64_t)r->region.n.closed};
+    int64_t v[6] = {(int64_t)r->races,         (int64_t)r->values,     (int64_t)r->possible,
+                    (int64_t)r->shadow.n.lost, (int64_t)r->unresolved, (int64_t)r->shadow.n.closed};
     if (coll_allreduce_i64(v, 6, COLL_SUM, proc->obj->world) || race_rank())
         return;
     if (v[0] || v[1] || v[3])

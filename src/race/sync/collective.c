@@ -1,5 +1,6 @@
-/* collective.c - what this process learns by collectives: all members of each other, or along the
- * edges that the call promises. A request is watched by a table before its own. */
+/* collective.c - what this process acquires by collectives: all members from each other, or along
+ * the edges that the call promises. Start with race_collective() and end_phase(). A request is
+ * watched by a table before its own. */
 #include "race/report/report.h"
 
 #include <stddef.h>
@@ -28,40 +29,40 @@ static int64_t *dense(void)
         race_no_memory();
     race_advice_release();
     for (uint32_t i = 0; i < r->tids; i++)
-        v[i] = (int64_t)race_view_of(t->view, i);
+        v[i] = (int64_t)race_vclock_of(t->vclock, i);
     v[t->tid] = (int64_t)t->clock;
     return v;
 }
 
-static void learn_dense(const int64_t *v)
+static void acquire_dense(const int64_t *v)
 {
     const struct race *r = proc->race;
     const struct race_thread *t = race_self();
-    struct race_entry *e = malloc(r->tids * sizeof *e);
+    struct race_vclock_entry *e = malloc(r->tids * sizeof *e);
     uint32_t k = 0;
     if (!e)
         race_no_memory();
     for (uint32_t i = 0; i < r->tids; i++)
         if (i != t->tid)
-            e[k++] = (struct race_entry){i, 0, (uint64_t)v[i]};
-    struct race_view *view = race_view_make(t->view->floor, e, k);
-    if (!view)
+            e[k++] = (struct race_vclock_entry){i, 0, (uint64_t)v[i]};
+    struct race_vclock *vclock = race_vclock_make(t->vclock->floor, e, k);
+    if (!vclock)
         race_no_memory();
-    race_learn(view);
-    race_view_drop(view);
+    race_acquire(vclock);
+    race_vclock_drop(vclock);
     free(e);
 }
 
-/* Members exchange what they know. */
+/* Members exchange their vector clocks. */
 static void join(struct comm *c)
 {
     int64_t *v = dense();
     if (!coll_allreduce_i64(v, (int)proc->race->tids, COLL_MAX, c))
-        learn_dense(v);
+        acquire_dense(v);
     free(v);
 }
 
-/* Does the calling thread know all that other threads of its process did? */
+/* Has all that other threads of this process did happened before? */
 static int is_whole(const struct race *r)
 {
     const struct race_thread *me = race_self();
@@ -69,18 +70,18 @@ static int is_whole(const struct race *r)
         return 0;
     for (int i = 0; i < r->threads; i++) {
         const struct race_thread *t = &r->thread[i];
-        if (t != me && race_view_of(me->view, t->tid) < t->clock)
+        if (t != me && race_vclock_of(me->vclock, t->tid) < t->clock)
             return 0;
     }
     return 1;
 }
 
 /* A collective without data need not wait for others; this one has some. */
-int race_hear(struct comm *c, int sent)
+int race_exchange_atomics(struct comm *c, int sent)
 {
     struct race *r = proc->race;
     enum { WHOLE = 128 };
-    uint8_t mine = (uint8_t)(r->fetched | (sent && is_whole(r) ? WHOLE : 0));
+    uint8_t mine = (uint8_t)(r->atomics | (sent && is_whole(r) ? WHOLE : 0));
     uint8_t whole = mine & WHOLE;
     uint8_t *all = malloc((size_t)c->size); /* other threads may be here, too */
     if (!all)
@@ -93,33 +94,33 @@ int race_hear(struct comm *c, int sent)
         whole &= all[i];
         for (uint32_t t = (uint32_t)(comm_world(c, i) - boot_first()); t < r->tids;
              t += (uint32_t)boot_size())
-            r->region.did[t] |= all[i] & RACE_DID;
+            r->shadow.thread_atomics[t] |= all[i] & RACE_ATOMICS;
     }
     free(all);
     return whole != 0;
 }
 
 /* The end of a phase at this process: everything that is complete is known to all. Another thread
- * may have learned more meanwhile, also of the next phase. */
+ * may have acquired more meanwhile, also of the next phase. */
 static void begin_phase(uint64_t floor)
 {
     struct race *r = proc->race;
-    struct race_view *v = race_view_make(floor, NULL, 0);
+    struct race_vclock *v = race_vclock_make(floor, NULL, 0);
     if (!v)
         race_no_memory();
-    race_learn(v);
-    race_view_drop(v);
+    race_acquire(v);
+    race_vclock_drop(v);
     r->floor = floor;
     for (int i = 0; i < r->threads; i++)
         if (r->thread[i].clock < floor)
             r->thread[i].clock = floor;
-    r->fetched = 0;
-    race_meet_came(floor);
-    race_region_phase(&r->region, floor);
-    race_report_waiting(floor, 1);
+    r->atomics = 0;
+    race_barrier_ended_phase(floor);
+    race_shadow_phase(&r->shadow, floor);
+    race_report_undecided(floor, 1);
     race_count();
     for (uint32_t i = 0; i < r->tids; i++)
-        r->region.did[i] >>= RACE_DID_BITS;
+        r->shadow.thread_atomics[i] >>= RACE_ATOMICS_BITS;
 }
 
 /* All records are where they belong, then the phase ends. Where some thread goes on beside the
@@ -135,8 +136,8 @@ static void end_phase(struct comm *c)
     if (!boot_failed_count()) {
         for (struct map_entry *e; (e = map_next(&r->wins, &at)) != NULL;)
             sent &= race_send_open(e->value);
-        race_settle();
-        int whole = race_hear(c, sent);
+        race_wait_acks();
+        int whole = race_exchange_atomics(c, sent);
         if (!whole && !boot_failed_count())
             join(c);
         else if (whole > 0 && !boot_failed_count())
@@ -159,11 +160,11 @@ void race_joined(struct comm *c)
 
 /* --- collectives ------------------------------------------------------------------------------ */
 
-/* The clocks that travel with a collective: this process's, and what it hears. */
+/* The clocks that travel with a collective: this process's, and those that it receives. */
 struct clocks {
     int64_t *v;     /* [threads of the job] */
     int64_t *from;  /* [n] such: of neighbours, before they are added up */
-    int n, hears;
+    int n, receives;
 };
 
 static void clocks_free(struct clocks *c)
@@ -173,7 +174,8 @@ static void clocks_free(struct clocks *c)
     *c = (struct clocks){0};
 }
 
-/* Those of a neighbourhood hear of their neighbours and of no other: these may begin much later. */
+/* Those of a neighbourhood acquire from their neighbours and from no other: these may begin much
+ * later. */
 static int with_neighbors(const struct coll_args *a, struct clocks *c, struct coll_args *out)
 {
     int *src, *dst, n;
@@ -189,7 +191,7 @@ static int with_neighbors(const struct coll_args *a, struct clocks *c, struct co
     out->stype = out->rtype;
     out->rbuf = c->from;
     out->op = NULL;
-    c->hears = 1;
+    c->receives = 1;
     return 1;
 }
 
@@ -197,7 +199,7 @@ static int with_neighbors(const struct coll_args *a, struct clocks *c, struct co
  * begin: there are no neighbours. */
 static int edges(const struct coll_args *a, struct clocks *c, struct coll_args *out)
 {
-    *c = (struct clocks){.v = dense(), .hears = 1};
+    *c = (struct clocks){.v = dense(), .receives = 1};
     *out = (struct coll_args){.comm = a->comm, .root = a->root, .rbuf = c->v,
                               .rcount = (MPI_Aint)proc->race->tids, .rtype = dt_find(MPI_INT64_T),
                               .sbuf = MPI_IN_PLACE, .op = dt_op_find(MPI_MAX)};
@@ -206,12 +208,12 @@ static int edges(const struct coll_args *a, struct clocks *c, struct coll_args *
     switch (a->call) {
     case COLL_BCAST: case COLL_SCATTER: case COLL_SCATTERV:
         out->call = COLL_BCAST;
-        c->hears = a->root != a->comm->rank;
+        c->receives = a->root != a->comm->rank;
         break;
     case COLL_REDUCE: case COLL_GATHER: case COLL_GATHERV:
         out->call = COLL_REDUCE;
-        c->hears = a->root == a->comm->rank;
-        if (!c->hears) {
+        c->receives = a->root == a->comm->rank;
+        if (!c->receives) {
             out->sbuf = c->v;
             out->rbuf = NULL;
         }
@@ -226,15 +228,15 @@ static int edges(const struct coll_args *a, struct clocks *c, struct coll_args *
     return 1;
 }
 
-static void clocks_learn(const struct clocks *c)
+static void clocks_acquire(const struct clocks *c)
 {
     uint32_t tids = proc->race->tids;
     for (int i = 0; i < c->n; i++)
         for (uint32_t k = 0; k < tids; k++)
             if (c->from[(size_t)i * tids + k] > c->v[k])
                 c->v[k] = c->from[(size_t)i * tids + k];
-    if (c->hears)
-        learn_dense(c->v);
+    if (c->receives)
+        acquire_dense(c->v);
 }
 
 void race_collective(const struct coll_args *a, const void *site)
@@ -247,15 +249,15 @@ void race_collective(const struct coll_args *a, const void *site)
     if (carries && out.call == COLL_ALLREDUCE) {
         clocks_free(&c);
         if (a->call == COLL_BARRIER)
-            race_meet_begins(RACE_CALL_BARRIER, site, 0);
+            race_barrier_begins(RACE_CALL_BARRIER, site, 0);
         race_joined(a->comm);
-        race_meet_ends();
+        race_barrier_ends();
         return;
     } else if (carries) {
         race_tick();
         c.v[race_self()->tid] = (int64_t)race_self()->clock;
         if (!coll_run(&out))
-            clocks_learn(&c);
+            clocks_acquire(&c);
     }
     clocks_free(&c);
 }
@@ -344,7 +346,7 @@ static int on_query(struct request *r, MPI_Status *st)
     if (x->coming && !r->error) {
         request_wait(x->coming); /* they have come, see hold() */
         if (!request_finish(x->coming, MPI_STATUS_IGNORE))
-            clocks_learn(&x->clocks);
+            clocks_acquire(&x->clocks);
         x->coming = NULL;
         clocks_free(&x->clocks);
     }

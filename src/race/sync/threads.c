@@ -12,31 +12,31 @@
 
 /* --- loads and stores ------------------------------------------------------------------------- */
 
-static void take_all(struct race *r, const struct race_access *list, unsigned n)
+static void take_all(struct race *r, const struct race_log_entry *list, unsigned n)
 {
     struct race_thread *t = race_self();
     struct race_batch *b = calloc(1, sizeof *b);
     if (!b) {
-        r->region.n.lost += n;
+        r->shadow.n.lost += n;
         return;
     }
     *b = (struct race_batch){.tid = t->tid, .refs = 1, .issued = t->clock, .done = t->clock + 1,
-                             .view = race_view_ref(t->view), .view_no = t->view_no,
-                             .fetched = r->fetched};
+                             .vclock = race_vclock_ref(t->vclock), .vclock_no = t->vclock_no,
+                             .atomics = r->atomics};
     for (unsigned i = 0; i < n; i++) {
-        const struct race_access *a = &list[i];
-        struct race_rec rec = {
-            .lane = {a->at, a->len, a->stride, a->blocks},
-            .deed = {.kind = a->stores ? RACE_STORE : RACE_LOAD, .esize = 1},
+        const struct race_log_entry *a = &list[i];
+        struct race_access rec = {
+            .interval = {a->at, a->len, a->stride, a->blocks},
+            .effect = {.kind = a->stores ? RACE_STORE : RACE_LOAD, .esize = 1},
             .weight = 1,
             .call = a->stores ? RACE_CALL_STORE : RACE_CALL_LOAD,
-            .site = race_place((uint64_t)(uintptr_t)a->pc),
+            .site = race_site_at((uint64_t)(uintptr_t)a->pc),
             .batch = b,
         };
         if (a->len)
-            race_region_add(&r->region, &rec);
+            race_shadow_add(&r->shadow, &rec);
     }
-    t->ended = ++t->clock; /* a thread that hears of it now hears of these, too */
+    t->ended = ++t->clock; /* a thread that acquires it now acquires these, too */
     race_batch_drop(b);
     race_count();
 }
@@ -48,7 +48,7 @@ static struct race *enter(void)
     return proc->race && !proc->race->off ? proc->race : NULL;
 }
 
-static void take(const struct race_access *list, unsigned n)
+static void take(const struct race_log_entry *list, unsigned n)
 {
     struct race *r = enter();
     if (r)
@@ -68,10 +68,10 @@ void race_watch_bytes(uint64_t at, uint64_t len)
 static void acquire(const void *object)
 {
     struct race *r = enter();
-    const struct race_view *v = r ? map_get(&r->objects, (uint64_t)(uintptr_t)object) : NULL;
+    const struct race_vclock *v = r ? map_get(&r->objects, (uint64_t)(uintptr_t)object) : NULL;
     if (v)
-        race_learn(v);
-    if (r) /* from now on it may do what others do not know */
+        race_acquire(v);
+    if (r) /* from now on it may do what others have not acquired */
         race_tick();
     lock_release(&proc->lock);
 }
@@ -79,13 +79,13 @@ static void acquire(const void *object)
 static void renew(const void *object)
 {
     struct race *r = enter();
-    struct race_view *v = r ? map_get(&r->objects, (uint64_t)(uintptr_t)object) : NULL;
+    struct race_vclock *v = r ? map_get(&r->objects, (uint64_t)(uintptr_t)object) : NULL;
     if (v && race_self() == &r->thread[RACE_THREADS - 1]) {
-        race_learn(v); /* threads share this one: what the others know stays */
+        race_acquire(v); /* threads share this one: what the others acquired stays */
         race_tick();
     } else if (v) {
         r->runtime->flush();
-        race_know(race_self(), race_view_ref(v));
+        race_set_vclock(race_self(), race_vclock_ref(v));
         race_tick();
     }
     lock_release(&proc->lock);
@@ -93,14 +93,14 @@ static void renew(const void *object)
 
 static void release_at(struct race *r, uint64_t key)
 {
-    struct race_view *old = map_get(&r->objects, key);
+    struct race_vclock *old = map_get(&r->objects, key);
     race_tick();
-    struct race_view *mine = race_knowledge();
-    struct race_view *both = race_view_join(old, mine);
-    race_view_drop(mine);
+    struct race_vclock *mine = race_release();
+    struct race_vclock *both = race_vclock_join(old, mine);
+    race_vclock_drop(mine);
     if (!both || map_put(&r->objects, key, both)) /* what it leaves out would make races */
         race_no_memory();
-    race_view_drop(old);
+    race_vclock_drop(old);
 }
 
 static void end(const void *object)
@@ -142,20 +142,20 @@ static void forget(const void *object)
 {
     struct race *r = enter();
     if (r)
-        race_view_drop(map_del(&r->objects, (uint64_t)(uintptr_t)object));
+        race_vclock_drop(map_del(&r->objects, (uint64_t)(uintptr_t)object));
     lock_release(&proc->lock);
 }
 
-static void stranger(void)
+static void adopt(void)
 {
     struct race *r = enter();
     for (int i = 0; r && i < r->threads; i++) {
         const struct race_thread *t = &r->thread[i];
-        struct race_view *v =
-            t == race_self() ? NULL : race_view_with(t->view, t->tid, t->clock);
+        struct race_vclock *v =
+            t == race_self() ? NULL : race_vclock_with(t->vclock, t->tid, t->clock);
         if (v)
-            race_learn(v);
-        race_view_drop(v);
+            race_acquire(v);
+        race_vclock_drop(v);
     }
     if (r)
         race_tick();
@@ -166,7 +166,7 @@ static void stranger(void)
 
 static const struct race_host host = {
     .take = take, .acquire = acquire, .release = release, .forget = forget, .renew = renew,
-    .fork = fork_at, .forked = forked, .end = end, .stranger = stranger};
+    .fork = fork_at, .forked = forked, .end = end, .adopt = adopt};
 
 int race_full_init(void)
 {
@@ -201,8 +201,8 @@ void race_full_free(void)
     size_t at = 0;
     race_full_stop();
     for (struct map_entry *e; (e = map_next(&r->objects, &at)) != NULL;)
-        race_view_drop(e->value);
+        race_vclock_drop(e->value);
     map_destroy(&r->objects);
     for (int i = 0; i < r->threads; i++)
-        race_view_drop(r->thread[i].view);
+        race_vclock_drop(r->thread[i].vclock);
 }

@@ -1,4 +1,5 @@
-/* window.c - windows and their synchronization: from which process a call lets this one learn. */
+/* window.c - windows and their synchronization: from which process a call acquires, and what it
+ * completes. Start with race_before() and race_after(). */
 #include "race/report/report.h"
 
 #include <stdlib.h>
@@ -73,7 +74,7 @@ static struct race_member mine(struct rma_win *w)
     int *flavor = rma_win_attr(w, MPI_WIN_CREATE_FLAVOR);
     const MPI_Aint *size = rma_win_attr(w, MPI_WIN_SIZE);
     if (*flavor == MPI_WIN_FLAVOR_DYNAMIC || *flavor == MPI_WIN_FLAVOR_SHARED)
-        race_meet_blind(); /* those of others, and those before the first operation */
+        race_barrier_unseen(); /* those of others, and those before the first operation */
     if (*flavor == MPI_WIN_FLAVOR_DYNAMIC)
         return (struct race_member){0, 1, 0};
     return (struct race_member){(uint64_t)(uintptr_t)rma_win_attr(w, MPI_WIN_BASE),
@@ -103,7 +104,7 @@ void race_win_made(struct rma_win *w, const void *site)
     race_watch_bytes(me.base, me.bytes);
     if (coll_allgather_bytes(&me, x->member, sizeof me, c))
         r->off = 1;
-    race_board_make(x);
+    race_lock_table_make(x);
 }
 
 static void origins_free(struct race_win *x)
@@ -113,10 +114,10 @@ static void origins_free(struct race_win *x)
     for (struct map_entry *e; (e = map_next(&x->origins, &at)) != NULL;) {
         struct race_origin *o = e->value;
         while ((l = list_pop(&o->posted)) != NULL) {
-            race_view_drop(LIST_OBJ(l, struct race_posted, link)->view);
+            race_vclock_drop(LIST_OBJ(l, struct race_posted, link)->vclock);
             free(LIST_OBJ(l, struct race_posted, link));
         }
-        race_view_drop(o->at_complete);
+        race_vclock_drop(o->at_complete);
         free(o);
     }
     map_destroy(&x->origins);
@@ -131,9 +132,9 @@ static void win_free(struct race_win *x)
         proc->race->nheld--;
         free(LIST_OBJ(l, struct race_held, link));
     }
-    race_view_drop(x->lock.exclusive);
-    race_view_drop(x->lock.shared);
-    race_view_drop(x->at_fence);
+    race_vclock_drop(x->lock.exclusive);
+    race_vclock_drop(x->lock.shared);
+    race_vclock_drop(x->at_fence);
     free(x->started);
     free(x->posted);
     free(x->member);
@@ -146,16 +147,16 @@ void race_win_freed(struct comm *c)
     struct race_win *x = race_win_of(comm_ctx(c));
     if (!x)
         return;
-    race_settle();
+    race_wait_acks();
     race_joined(c);
     coll_barrier(c); /* what others have sent has come, too */
     race_graph_win_freed(x);
-    race_meet_no_fence(x);
-    struct rma_win *board = x->board;
+    race_barrier_no_fence(x);
+    struct rma_win *lock_table = x->lock_table;
     map_del(&r->wins, x->id);
     win_free(x);
-    if (board)
-        rma_win_free(board);
+    if (lock_table)
+        rma_win_free(lock_table);
 }
 
 void race_wins_free(void)
@@ -180,28 +181,28 @@ static int *worlds_of(const struct group *g, int *n)
 
 static void after_post(struct race_win *x, const struct group *g)
 {
-    struct race_view *v;
-    race_meet_no_fence(x);
+    struct race_vclock *v;
+    race_barrier_no_fence(x);
     free(x->posted);
     x->posted = worlds_of(g, &x->nposted);
     race_tick();
-    v = race_knowledge();
+    v = race_release();
     for (int i = 0; i < x->nposted; i++) {
         struct race_origin *o = race_origin_of(x, x->posted[i]);
         struct race_posted *p = o ? malloc(sizeof *p) : NULL;
         if (!p)
             race_no_memory();
         p->number = ++o->posts;
-        p->view = race_view_ref(v);
+        p->vclock = race_vclock_ref(v);
         list_push(&o->posted, &p->link);
     }
-    race_view_drop(v);
+    race_vclock_drop(v);
     race_replay(x);
 }
 
 static void after_start(struct race_win *x, const struct group *g)
 {
-    race_meet_no_fence(x);
+    race_barrier_no_fence(x);
     free(x->started);
     x->started = worlds_of(g, &x->nstarted);
     for (int i = 0; i < x->nstarted; i++) {
@@ -212,13 +213,13 @@ static void after_start(struct race_win *x, const struct group *g)
     }
 }
 
-static void hear_complete(struct race_win *x, int world, uint32_t number, struct race_view *v)
+static void note_complete(struct race_win *x, int world, uint32_t number, struct race_vclock *v)
 {
     struct race_origin *o = race_origin_of(x, world);
     if (!o)
         return;
-    race_view_drop(o->at_complete);
-    o->at_complete = race_view_ref(v);
+    race_vclock_drop(o->at_complete);
+    o->at_complete = race_vclock_ref(v);
     o->completes = number;
 }
 
@@ -228,20 +229,20 @@ static void before_complete(struct race_win *x, uint64_t site)
         return;
     race_complete_all(x, RACE_CALL_COMPLETE, site);
     race_tick();
-    struct race_view *v = race_knowledge();
+    struct race_vclock *v = race_release();
     for (int i = 0; i < x->nstarted; i++) {
         int rank = rankmap_find(rma_win_comm(x->w)->map, x->started[i]);
         const struct race_target *t = rank < 0 ? NULL : race_target_of(x, rank, 0);
         if (t && (uint32_t)t->world == proc->race->me)
-            hear_complete(x, t->world, t->starts, v);
+            note_complete(x, t->world, t->starts, v);
         else if (t)
             race_send_clock(t->world, x->id, t->starts, v);
     }
-    race_view_drop(v);
+    race_vclock_drop(v);
     x->nstarted = 0;
 }
 
-static int all_heard(void *arg)
+static int all_completed(void *arg)
 {
     struct race_win *x = arg;
     for (int i = 0; i < x->nposted; i++) {
@@ -254,11 +255,11 @@ static int all_heard(void *arg)
 
 static void after_wait(struct race_win *x)
 {
-    progress_wait(all_heard, x, "the clocks of MPI_Win_complete", -1);
+    progress_wait(all_completed, x, "the clocks of MPI_Win_complete", -1);
     for (int i = 0; i < x->nposted; i++) {
         const struct race_origin *o = race_origin_of(x, x->posted[i]);
         if (o && o->at_complete)
-            race_learn(o->at_complete);
+            race_acquire(o->at_complete);
     }
     x->nposted = 0;
 }
@@ -268,17 +269,17 @@ static void after_wait(struct race_win *x)
 static void after_fence(struct race_win *x, int assert, const void *site)
 {
     x->fence_open = 0;
-    race_meet_begins(RACE_CALL_FENCE, site, x->id);
+    race_barrier_begins(RACE_CALL_FENCE, site, x->id);
     if (!(assert & MPI_MODE_NOPRECEDE)) {
         race_joined(rma_win_comm(x->w));
-        race_meet_ends();
-        race_meet_fenced(x, assert);
+        race_barrier_ends();
+        race_barrier_fenced(x, assert);
         return;
     }
-    race_meet_ends();
+    race_barrier_ends();
     race_tick();
-    struct race_view *v = race_knowledge();
-    race_view_drop(x->at_fence);
+    struct race_vclock *v = race_release();
+    race_vclock_drop(x->at_fence);
     x->at_fence = v;
     x->fences++;
     x->fence_open = !(assert & MPI_MODE_NOSUCCEED);
@@ -292,15 +293,15 @@ static void after_lock(struct race_win *x, const struct race_sync *s)
     struct race_target *t = s->rank < 0 ? NULL : race_target_of(x, s->rank, 1);
     if (!t)
         return;
-    race_meet_no_fence(x);
+    race_barrier_no_fence(x);
     if (s->type == MPI_LOCK_EXCLUSIVE && !(s->assert & MPI_MODE_NOCHECK))
-        race_meet_locked(x, s->site);
+        race_barrier_locked(x, s->site);
     t->lock = s->assert & MPI_MODE_NOCHECK ? RACE_UNCHECKED
               : s->type == MPI_LOCK_EXCLUSIVE ? RACE_EXCLUSIVE : RACE_SHARED;
     if (t->lock != RACE_UNCHECKED && !rma_holds_lock(x->w, s->rank))
         t->late = 1;
     else
-        race_lock_learn(x, s->rank, (enum race_lock_kind)t->lock);
+        race_lock_acquire(x, s->rank, (enum race_lock_kind)t->lock);
 }
 
 static void before_unlock(struct race_win *x, const struct race_sync *s, uint64_t site)
@@ -310,7 +311,7 @@ static void before_unlock(struct race_win *x, const struct race_sync *s, uint64_
         s->rank < 0 || s->rank >= size ? NULL : race_target_of(x, s->rank, 0);
     if (!t || !t->lock)
         return;
-    race_lock_settle(x, s->rank);
+    race_lock_confirm(x, s->rank);
     t->late = 0;
     race_complete(x, t, race_tick(), RACE_CALL_UNLOCK, site);
     race_lock_release(x, s->rank, (enum race_lock_kind)t->lock);
@@ -321,12 +322,12 @@ static void before_unlock(struct race_win *x, const struct race_sync *s, uint64_
 static void after_lock_all(struct race_win *x, const struct race_sync *s)
 {
     int size = rma_win_comm(x->w)->size;
-    race_meet_no_fence(x);
+    race_barrier_no_fence(x);
     x->all = s->assert & MPI_MODE_NOCHECK ? RACE_UNCHECKED : RACE_SHARED;
     for (int i = 0; x->all == RACE_SHARED && i < size; i++) {
         struct race_target *t = rma_holds_lock(x->w, i) ? race_target_of(x, i, 1) : NULL;
         if (t)
-            race_lock_all_learn(x, t);
+            race_lock_all_acquire(x, t);
     }
 }
 
@@ -335,7 +336,7 @@ static void before_unlock_all(struct race_win *x, uint64_t site)
     int size = rma_win_comm(x->w)->size;
     if (!x->all)
         return;
-    race_lock_settle(x, -1);
+    race_lock_confirm(x, -1);
     race_complete_all(x, RACE_CALL_UNLOCK_ALL, site);
     for (int i = 0; i < size; i++) {
         struct race_target *t = race_target_of(x, i, 0);
@@ -386,7 +387,7 @@ static void before_flush(struct race_win *x, const struct race_sync *s, uint64_t
         flush_local(x, rank, s->call, site);
         return;
     }
-    race_lock_settle(x, rank);
+    race_lock_confirm(x, rank);
     if (rank < 0)
         race_complete_all(x, s->call, site);
     else if ((t = race_target_of(x, rank, 0)) != NULL)

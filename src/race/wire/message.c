@@ -4,7 +4,7 @@
  *     RECORDS (a batch, or a part) ------->  into its region, tested
  *     <------------------------------ ACK
  *     CLOSE (what came open is complete) -->  tested again
- *     CLOCK (view) ----------------------->  before a message, or before MPI_Win_complete
+ *     CLOCK (vector clock) ----------------------->  before a message, or before MPI_Win_complete
  *
  * They wait here for room, by receiver, so that no call blocks unless its comment mentions it.
  * RECORDS of an epoch that the target has not posted are held there, and so is their CLOSE. */
@@ -19,19 +19,19 @@
 #include "var/var.h"
 
 struct records_msg {
-    uint64_t win, number, issued, done, view_no, site;
-    uint32_t epoch, n, tid, closer;
-    uint8_t call, fetched, unused[6];
-}; /* records, then the view */
+    uint64_t win, number, issued, done, vclock_no, site;
+    uint32_t epoch, n, tid, done_by;
+    uint8_t call, atomics, unused[6];
+}; /* records, then the vector clock */
 struct close_msg {
     uint64_t win, number, done, site;
-    uint32_t closer, records; /* that were sent: where order is not kept, some may come later */
+    uint32_t done_by, records; /* that were sent: where order is not kept, some may come later */
     uint8_t call, unused[7];
 };
 struct clock_msg {
     uint64_t win; /* 0: before a message */
     uint32_t number, unused;
-}; /* the view */
+}; /* the vector clock */
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
@@ -48,11 +48,11 @@ struct race_peer *race_peer_of(int world)
     }
     p->world = world;
     list_init(&p->link);
-    list_init(&p->posts);
+    list_init(&p->queue);
     return p;
 }
 
-static int try(int dst, const struct race_post *p)
+static int try(int dst, const struct race_queued *p)
 {
     struct iovec iov = {(void *)(uintptr_t)p->bytes, p->len};
     return am_request(dst, p->type, &iov, 1, 0);
@@ -62,15 +62,15 @@ static int drain(struct race_peer *p)
 {
     int sent = 0;
     struct list *l;
-    while ((l = list_first(&p->posts)) != NULL) {
-        struct race_post *x = LIST_OBJ(l, struct race_post, link);
+    while ((l = list_first(&p->queue)) != NULL) {
+        struct race_queued *x = LIST_OBJ(l, struct race_queued, link);
         if (try(p->world, x) == AM_AGAIN)
             break;
         list_del(l);
         free(x);
         sent++;
     }
-    if (list_empty(&p->posts))
+    if (list_empty(&p->queue))
         list_del(&p->link);
     return sent;
 }
@@ -92,32 +92,32 @@ void race_msg_send(int dst, int type, const void *bytes, size_t len)
 {
     struct race *r = proc->race;
     struct race_peer *p = race_peer_of(dst);
-    struct race_post *x = p ? malloc(sizeof *x + len) : NULL;
+    struct race_queued *x = p ? malloc(sizeof *x + len) : NULL;
     if (!x)
         race_no_memory();
     x->type = type;
     x->len = len;
     memcpy(x->bytes, bytes, len);
-    list_push(&p->posts, &x->link);
-    if (list_first(&p->posts) == &x->link)
+    list_push(&p->queue, &x->link);
+    if (list_first(&p->queue) == &x->link)
         list_push(&r->busy, &p->link);
     drain(p);
     if (!list_empty(&r->busy))
         progress_hook_add(&r->hook);
 }
 
-static int settled(void *arg)
+static int all_acked(void *arg)
 {
     const struct race *r = arg;
     return r->acks == 0 || boot_failed_count();
 }
 
-void race_settle(void)
+void race_wait_acks(void)
 {
-    progress_wait(settled, proc->race, "the race checker's messages", -1);
+    progress_wait(all_acked, proc->race, "the race checker's messages", -1);
 }
 
-void race_send_clock(int dst, uint64_t win, uint32_t number, const struct race_view *v)
+void race_send_clock(int dst, uint64_t win, uint32_t number, const struct race_vclock *v)
 {
     struct clock_msg m = {.win = win, .number = number};
     size_t len;
@@ -129,37 +129,42 @@ void race_send_clock(int dst, uint64_t win, uint32_t number, const struct race_v
 
 /* --- batches ---------------------------------------------------------------------------------- */
 
-static struct race_rec rec_of(const struct race_wire_rec *w, struct race_batch *b, int cut)
+static struct race_access access_of(const struct race_wire_access *w, struct race_batch *b, int cut)
 {
-    struct race_rec r = {.lane = w->lane, .tick = w->tick, .deed = w->deed, .weight = w->weight,
-                         .call = w->call, .site = w->site, .batch = b};
+    struct race_access r = {.interval = w->interval,
+                            .tick = w->tick,
+                            .effect = w->effect,
+                            .weight = w->weight,
+                            .call = w->call,
+                            .site = w->site,
+                            .batch = b};
     if (cut)
-        r.deed.flags |= RACE_HULL;
+        r.effect.flags |= RACE_HULL;
     return r;
 }
 
-/* What the target knew when it let the origin in (MPI_Win_post, or a fence that need not wait): its
- * operations are after that. */
-static struct race_view *with_post(struct race_win *x, int src, uint32_t epoch,
-                                   struct race_view *v)
+/* The vector clock that the target had when it let the origin in (MPI_Win_post, or a fence that
+ * need not wait): its operations are after that. */
+static struct race_vclock *with_post(struct race_win *x, int src, uint32_t epoch,
+                                   struct race_vclock *v)
 {
     struct race_origin *o = race_origin_of(x, src);
     if (epoch & RACE_FENCE) {
-        struct race_view *both = race_view_join(v, x->at_fence);
-        race_view_drop(v);
+        struct race_vclock *both = race_vclock_join(v, x->at_fence);
+        race_vclock_drop(v);
         return both;
     }
     for (struct list *l = o ? o->posted.next : NULL; l && l != &o->posted;) {
         struct race_posted *p = LIST_OBJ(l, struct race_posted, link);
         l = l->next;
         if (p->number == epoch) {
-            struct race_view *both = race_view_join(v, p->view);
-            race_view_drop(v);
+            struct race_vclock *both = race_vclock_join(v, p->vclock);
+            race_vclock_drop(v);
             return both;
         }
         if (p->number < epoch) { /* the origin has gone on */
             list_del(&p->link);
-            race_view_drop(p->view);
+            race_vclock_drop(p->vclock);
             free(p);
         }
     }
@@ -167,22 +172,22 @@ static struct race_view *with_post(struct race_win *x, int src, uint32_t epoch,
 }
 
 static struct race_batch *batch_make(const struct records_msg *m, int src, struct race_win *x,
-                                     struct race_view *v)
+                                     struct race_vclock *v)
 {
     struct race_batch *b = calloc(1, sizeof *b);
     if (m->epoch)
         v = with_post(x, src, m->epoch, v);
     if (!b) {
-        race_view_drop(v);
+        race_vclock_drop(v);
         return NULL;
     }
     int in_order = !proc->race->nheld && am_ordered(src); /* rule D asks for it */
-    *b = (struct race_batch){.tid = m->tid, .closer = m->closer, .refs = 1, .issued = m->issued,
-                             .done = m->done, .view = v,
-                             .view_no = in_order ? m->view_no : RACE_NO_VIEW, .win = m->win,
+    *b = (struct race_batch){.tid = m->tid, .done_by = m->done_by, .refs = 1, .issued = m->issued,
+                             .done = m->done, .vclock = v,
+                             .vclock_no = in_order ? m->vclock_no : RACE_NO_VCLOCK, .win = m->win,
                              .epoch = m->epoch, .number = m->number, .done_site = m->site,
                              .done_call = m->call, .accumulate = x->accumulate,
-                             .fetched = m->fetched};
+                             .atomics = m->atomics};
     return b;
 }
 
@@ -202,7 +207,7 @@ static uint64_t open_key(int src, uint64_t number)
 
 /* 0: the epoch is not posted yet. */
 static int take_records(int src, const struct records_msg *m, const char *records,
-                        const char *view, size_t view_len)
+                        const char *vclock, size_t vclock_len)
 {
     struct race *r = proc->race;
     struct race_win *x = race_win_of(m->win);
@@ -213,14 +218,15 @@ static int take_records(int src, const struct records_msg *m, const char *record
         return 1;
     /* the sender may be in the next phase already */
     int next = m->issued >> RACE_PHASE_BITS > r->floor >> RACE_PHASE_BITS;
-    r->region.did[m->tid] |= (uint8_t)((m->fetched & RACE_DID) << (next ? RACE_DID_BITS : 0));
+    r->shadow.thread_atomics[m->tid] |= (uint8_t)((m->atomics & RACE_ATOMICS)
+                                                  << (next ? RACE_ATOMICS_BITS : 0));
     int is_dynamic = !x->member[rma_win_comm(x->w)->rank].base;
     if (!is_let_in(x, src, m->epoch))
         return 0;
     if (!b) {
-        struct race_view *v = race_unpack(view, view_len, &used, &cut);
+        struct race_vclock *v = race_unpack(vclock, vclock_len, &used, &cut);
         if (!v || !(b = batch_make(m, src, x, v))) {
-            r->region.n.lost += m->n;
+            r->shadow.n.lost += m->n;
             return 1;
         }
         if (m->done == RACE_OPEN && !map_put(&r->open, open_key(src, m->number), b))
@@ -229,14 +235,14 @@ static int take_records(int src, const struct records_msg *m, const char *record
         race_batch_ref(b);
     }
     for (uint32_t i = 0; i < m->n && !r->off; i++) {
-        struct race_wire_rec w;
+        struct race_wire_access w;
         memcpy(&w, records + i * sizeof w, sizeof w);
-        if (!w.lane.len || !w.lane.blocks)
+        if (!w.interval.len || !w.interval.blocks)
             continue;
-        struct race_rec rec = rec_of(&w, b, cut);
+        struct race_access rec = access_of(&w, b, cut);
         if (is_dynamic)
-            race_watch_bytes(w.lane.at, race_lane_end(&w.lane) - w.lane.at);
-        race_region_add(&r->region, &rec);
+            race_watch_bytes(w.interval.at, race_interval_end(&w.interval) - w.interval.at);
+        race_shadow_add(&r->shadow, &rec);
     }
     b->came += m->n;
     race_batch_drop(b);
@@ -250,10 +256,10 @@ static void close_batch(int src, const struct close_msg *m)
     struct race_batch *b = map_del(&r->open, open_key(src, m->number));
     if (!b)
         return;
-    b->closer = m->closer;
+    b->done_by = m->done_by;
     b->done_site = m->site;
     b->done_call = m->call;
-    race_region_close(&r->region, b, m->done);
+    race_shadow_complete(&r->shadow, b, m->done);
     race_batch_drop(b);
     race_count();
 }
@@ -317,7 +323,7 @@ static int replay_one(const struct race_win *x, const struct race_held *h)
         return 1;
     }
     memcpy(&m, h->bytes, sizeof m);
-    size_t records = (size_t)m.n * sizeof(struct race_wire_rec);
+    size_t records = (size_t)m.n * sizeof(struct race_wire_access);
     return take_records(h->src, &m, h->bytes + sizeof m, h->bytes + sizeof m + records,
                         h->len - sizeof m - records);
 }
@@ -347,11 +353,11 @@ void race_replay(struct race_win *x)
 
 /* --- to the target ---------------------------------------------------------------------------- */
 
-static struct race_rec rec_at(const char *msg, uint32_t i, struct race_batch *b)
+static struct race_access access_at(const char *msg, uint32_t i, struct race_batch *b)
 {
-    struct race_wire_rec w;
+    struct race_wire_access w;
     memcpy(&w, msg + sizeof(struct records_msg) + i * sizeof w, sizeof w);
-    return rec_of(&w, b, 0);
+    return access_of(&w, b, 0);
 }
 
 /* Does each access of the newer message hide that of the older one, at the same place? */
@@ -360,30 +366,30 @@ static int hides(const char *old, const char *now)
     struct records_msg a, b;
     memcpy(&a, old, sizeof a);
     memcpy(&b, now, sizeof b);
-    struct race_batch x = {.tid = a.tid, .issued = a.issued, .done = a.done, .closer = a.closer,
-                           .view_no = a.view_no, .epoch = a.epoch, .win = a.win};
-    struct race_batch y = {.tid = b.tid, .issued = b.issued, .done = b.done, .closer = b.closer,
-                           .view_no = b.view_no, .epoch = b.epoch, .win = b.win};
+    struct race_batch x = {.tid = a.tid, .issued = a.issued, .done = a.done, .done_by = a.done_by,
+                           .vclock_no = a.vclock_no, .epoch = a.epoch, .win = a.win};
+    struct race_batch y = {.tid = b.tid, .issued = b.issued, .done = b.done, .done_by = b.done_by,
+                           .vclock_no = b.vclock_no, .epoch = b.epoch, .win = b.win};
     int all = a.win == b.win && a.n == b.n && b.done != RACE_OPEN;
     for (uint32_t i = 0; all && i < a.n; i++) {
-        const struct race_rec r = rec_at(old, i, &x), s = rec_at(now, i, &y);
-        all = r.site == s.site && r.call == s.call && race_pair_dominated(&r, &s);
+        const struct race_access r = access_at(old, i, &x), s = access_at(now, i, &y);
+        all = r.site == s.site && r.call == s.call && race_access_dominated(&r, &s);
     }
     return all;
 }
 
 /* Thread of this process whose clock is the end of m. */
-static uint32_t closer_of(const struct records_msg *m)
+static uint32_t ending_thread(const struct records_msg *m)
 {
-    return (m->closer ? m->closer - 1 : m->tid) / (uint32_t)boot_size();
+    return (m->done_by ? m->done_by - 1 : m->tid) / (uint32_t)boot_size();
 }
 
 /* Records, or their end, follow what was sent before. */
-static void note_end(struct race_peer *p, uint32_t closer, uint64_t end)
+static void note_end(struct race_peer *p, uint32_t done_by, uint64_t end)
 {
-    uint64_t *ended = &p->ended[p->last_closer];
+    uint64_t *ended = &p->ended[p->last_done_by];
     *ended = p->last_end > *ended ? p->last_end : *ended;
-    p->last_closer = closer;
+    p->last_done_by = done_by;
     p->last_end = end == RACE_OPEN ? 0 : end;
 }
 
@@ -394,9 +400,9 @@ static void note_end(struct race_peer *p, uint32_t closer, uint64_t end)
 static int replaces_last(struct race_peer *p, const struct records_msg *m, const void *bytes,
                          size_t len)
 {
-    if (list_empty(&p->posts) || proc->race->region.ordered || !am_ordered(p->world))
+    if (list_empty(&p->queue) || proc->race->shadow.ordered || !am_ordered(p->world))
         return 0;
-    struct race_post *last = LIST_OBJ(p->posts.prev, struct race_post, link);
+    struct race_queued *last = LIST_OBJ(p->queue.prev, struct race_queued, link);
     struct records_msg was;
     if (last->type != RACE_RECORDS || last->len != len || !hides(last->bytes, bytes))
         return 0;
@@ -405,8 +411,8 @@ static int replaces_last(struct race_peer *p, const struct records_msg *m, const
         return 0;
     memcpy(last->bytes, bytes, len);
     p->last_end = m->done;
-    p->last_closer = closer_of(m);
-    proc->race->region.n.dropped += m->n;
+    p->last_done_by = ending_thread(m);
+    proc->race->shadow.n.dropped += m->n;
     return 1;
 }
 
@@ -417,13 +423,13 @@ static void send_records(int world, const struct records_msg *m, const void *byt
         race_no_memory();
     if (replaces_last(p, m, bytes, len))
         return;
-    note_end(p, closer_of(m), m->done);
+    note_end(p, ending_thread(m), m->done);
     proc->race->acks++;
     race_msg_send(world, RACE_RECORDS, bytes, len);
 }
 
-static void send_part(struct race_win *x, const struct race_target *t, const struct race_pend *p,
-                      const struct records_msg *m, const struct race_wire_rec *rec)
+static void send_part(struct race_win *x, const struct race_target *t, const struct race_pending *p,
+                      const struct records_msg *m, const struct race_wire_access *rec)
 {
     int here = (uint32_t)t->world == proc->race->me;
     size_t n = m->n * sizeof *rec, len, head = sizeof *m + n;
@@ -432,7 +438,7 @@ static void send_part(struct race_win *x, const struct race_target *t, const str
         race_no_memory();
     memcpy(h, m, sizeof *m);
     memcpy(h + sizeof *m, rec, n);
-    void *b = race_pack(h, head, p->view, here ? SIZE_MAX / 2 : am_max(t->world), &len);
+    void *b = race_pack(h, head, p->vclock, here ? SIZE_MAX / 2 : am_max(t->world), &len);
     if (!here)
         send_records(t->world, m, b, len);
     else if (!take_records(t->world, m, h + sizeof *m, (char *)b + head, len - head))
@@ -441,17 +447,17 @@ static void send_part(struct race_win *x, const struct race_target *t, const str
     free(h);
 }
 
-void race_send_batch(struct race_win *x, const struct race_target *t, struct race_pend *p,
+void race_send_batch(struct race_win *x, const struct race_target *t, struct race_pending *p,
                      uint64_t done, enum race_call call, uint64_t site)
 {
-    /* half of a message is for the view */
+    /* half of a message is for the vector clock */
     uint32_t most = (uint32_t)(am_max(t->world) / 2 / sizeof *p->rec), was = p->sent;
     struct records_msg m = {.win = x->id, .number = p->number, .issued = p->issued,
-                            .done = was ? RACE_OPEN : done, .view_no = p->view_no, .site = site,
+                            .done = was ? RACE_OPEN : done, .vclock_no = p->vclock_no, .site = site,
                             .epoch = p->epoch, .tid = p->tid,
-                            .closer = p->done ? p->closer : race_closer(p->tid),
+                            .done_by = p->done ? p->done_by : race_done_by(p->tid),
                             .call = (uint8_t)call,
-                            .fetched = proc->race->fetched};
+                            .atomics = proc->race->atomics};
     while (most && p->sent < p->n) { /* a failed process takes nothing */
         m.n = p->n - p->sent < most ? p->n - p->sent : most;
         send_part(x, t, p, &m, p->rec + p->sent);
@@ -460,7 +466,7 @@ void race_send_batch(struct race_win *x, const struct race_target *t, struct rac
     if (!was || done == RACE_OPEN)
         return;
     struct close_msg c = {.win = x->id, .number = p->number, .done = done, .site = site,
-                          .closer = m.closer, .records = p->sent, .call = (uint8_t)call};
+                          .done_by = m.done_by, .records = p->sent, .call = (uint8_t)call};
     if ((uint32_t)t->world == proc->race->me) {
         take_close(t->world, &c);
         return;
@@ -468,7 +474,7 @@ void race_send_batch(struct race_win *x, const struct race_target *t, struct rac
     struct race_peer *to = race_peer_of(t->world);
     if (!to)
         race_no_memory();
-    note_end(to, closer_of(&m), done);
+    note_end(to, ending_thread(&m), done);
     proc->race->acks++;
     race_msg_send(t->world, RACE_CLOSE, &c, sizeof c);
 }
@@ -482,13 +488,13 @@ static int on_records(int src, const void *msg, size_t len)
     if (!proc->race)
         return 0;
     if (len < sizeof m || (memcpy(&m, msg, sizeof m),
-                           len < sizeof m + (size_t)m.n * sizeof(struct race_wire_rec)) ||
+                           len < sizeof m + (size_t)m.n * sizeof(struct race_wire_access)) ||
         m.tid >= proc->race->tids ||
         m.tid % (uint32_t)boot_size() != (uint32_t)(src - boot_first())) {
         am_malformed(src, "records of the race checker");
         return 0;
     }
-    size_t records = (size_t)m.n * sizeof(struct race_wire_rec);
+    size_t records = (size_t)m.n * sizeof(struct race_wire_access);
     struct race_win *x = race_win_of(m.win);
     if (!take_records(src, &m, bytes + sizeof m, bytes + sizeof m + records,
                       len - sizeof m - records) && x)
@@ -520,12 +526,12 @@ static int on_ack(int src, const void *msg, size_t len)
     return 0;
 }
 
-static void heard(struct race_view **at, struct race_view *v)
+static void received(struct race_vclock **at, struct race_vclock *v)
 {
-    struct race_view *both = race_view_join(*at, v);
+    struct race_vclock *both = race_vclock_join(*at, v);
     if (!both)
         race_no_memory();
-    race_view_drop(*at);
+    race_vclock_drop(*at);
     *at = both;
 }
 
@@ -537,17 +543,17 @@ static int on_clock(int src, const void *msg, size_t len)
     if (!proc->race || len < sizeof m)
         return 0;
     memcpy(&m, msg, sizeof m);
-    struct race_view *v = race_unpack((const char *)msg + sizeof m, len - sizeof m, &used, &cut);
+    struct race_vclock *v = race_unpack((const char *)msg + sizeof m, len - sizeof m, &used, &cut);
     struct race_win *x = m.win ? race_win_of(m.win) : NULL;
     struct race_origin *o = x ? race_origin_of(x, src) : NULL;
     struct race_peer *p = race_peer_of(src);
     if (v && o) {
-        heard(&o->at_complete, v);
+        received(&o->at_complete, v);
         o->completes = m.number;
     } else if (v && p && !m.win) {
-        heard(&p->heard, v);
+        received(&p->received, v);
     }
-    race_view_drop(v);
+    race_vclock_drop(v);
     race_msg_send(src, RACE_ACK, "", 1);
     return 0;
 }
@@ -563,7 +569,7 @@ int race_msg_init(void)
     am_handler(RACE_CLOCK, on_clock);
     am_handler(RACE_RELEASE, race_on_release);
     am_handler(RACE_ASK, race_on_ask);
-    am_handler(RACE_TELL, race_on_tell);
+    am_handler(RACE_ANSWER, race_on_answer);
     return 0;
 }
 
@@ -574,9 +580,9 @@ void race_msg_free(void)
     struct list *l;
     for (struct map_entry *e; (e = map_next(&r->peers, &at)) != NULL;) {
         struct race_peer *p = e->value;
-        while ((l = list_pop(&p->posts)) != NULL)
-            free(LIST_OBJ(l, struct race_post, link));
-        race_view_drop(p->heard);
+        while ((l = list_pop(&p->queue)) != NULL)
+            free(LIST_OBJ(l, struct race_queued, link));
+        race_vclock_drop(p->received);
         free(p);
     }
     at = 0;

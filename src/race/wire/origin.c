@@ -1,4 +1,5 @@
-/* origin.c - operations of this process: their bytes at the target and in its own buffers. */
+/* origin.c - operations of this process: their bytes at the target and in its own buffers. Start
+ * with race_op(). */
 #include "race/report/report.h"
 
 #include <stdlib.h>
@@ -8,31 +9,33 @@
 
 /* --- bytes ------------------------------------------------------------------------------------ */
 
-struct lanes {
-    struct race_lane l[RACE_LANES];
+struct intervals {
+    struct race_interval l[RACE_INTERVALS];
     int n, full, hull; /* hull: the last one holds more than the data */
 };
 enum { LONGEST = 1 << 30 };
 
 /* The runs of one block of any length. */
-static void add_block(struct lanes *to, uint64_t at, uint64_t len)
+static void add_block(struct intervals *to, uint64_t at, uint64_t len)
 {
-    while (len && to->n < RACE_LANES) {
+    while (len && to->n < RACE_INTERVALS) {
         uint32_t part = (uint32_t)(len < LONGEST ? len : LONGEST);
-        to->l[to->n++] = (struct race_lane){at, part, 0, 1};
+        to->l[to->n++] = (struct race_interval){at, part, 0, 1};
         at += part;
         len -= part;
     }
 }
 
-/* A block behind the last lane makes it longer, if it is adjacent or has its length and stride. */
-static int extend(struct race_lane *l, uint64_t at, uint64_t len)
+/* A block behind the last interval makes it longer if it is adjacent, or has its length and
+ * stride. */
+static int extend(struct race_interval *l, uint64_t at, uint64_t len)
 {
     if (l->blocks == 1 && at == l->at + l->len && len <= LONGEST - l->len) {
         l->len += (uint32_t)len;
         return 1;
     }
-    uint64_t end = race_lane_end(l), step = at - (l->at + (uint64_t)(l->blocks - 1) * l->stride);
+    uint64_t end = race_interval_end(l),
+             step = at - (l->at + (uint64_t)(l->blocks - 1) * l->stride);
     if (len != l->len || at < end || step > UINT32_MAX ||
         (l->blocks > 1 && step != l->stride))
         return 0;
@@ -41,8 +44,8 @@ static int extend(struct race_lane *l, uint64_t at, uint64_t len)
     return 1;
 }
 
-/* More lanes than there is room for: the last becomes the hull of the rest. */
-static void hull_of_rest(struct lanes *to, const struct dt_type *t, size_t count, uint64_t base)
+/* More intervals than there is room for: the last becomes the hull of the rest. */
+static void hull_of_rest(struct intervals *to, const struct dt_type *t, size_t count, uint64_t base)
 {
     int64_t lo, hi;
     if (dt_bounds(t, count, &lo, &hi))
@@ -52,16 +55,16 @@ static void hull_of_rest(struct lanes *to, const struct dt_type *t, size_t count
     to->hull = 1;
 }
 
-static int is_lane(size_t n, size_t len, int64_t stride)
+static int is_strided(size_t n, size_t len, int64_t stride)
 {
     return n > 1 && n <= UINT32_MAX && len <= LONGEST && stride > (int64_t)len &&
            stride <= UINT32_MAX;
 }
 
-/* Runs that begin where the last lane would have its next one make that longer. */
-static int go_on(struct lanes *to, uint64_t at, uint32_t n, uint32_t len, uint32_t stride)
+/* Runs that begin where the last interval would have its next one make that longer. */
+static int go_on(struct intervals *to, uint64_t at, uint32_t n, uint32_t len, uint32_t stride)
 {
-    struct race_lane *l = to->n ? &to->l[to->n - 1] : NULL;
+    struct race_interval *l = to->n ? &to->l[to->n - 1] : NULL;
     if (!l || l->len != len || (l->blocks > 1 && l->stride != stride) ||
         at != l->at + (uint64_t)l->blocks * stride || n > UINT32_MAX - l->blocks)
         return 0;
@@ -72,22 +75,22 @@ static int go_on(struct lanes *to, uint64_t at, uint32_t n, uint32_t len, uint32
 
 static int add_run(void *arg, uintptr_t at, size_t n, size_t len, int64_t stride)
 {
-    struct lanes *to = arg;
+    struct intervals *to = arg;
     if (stride == (int64_t)len) {
         len *= n;
         n = 1;
     }
-    int lane = is_lane(n, len, stride);
-    if (lane && go_on(to, at, (uint32_t)n, (uint32_t)len, (uint32_t)stride))
+    int interval = is_strided(n, len, stride);
+    if (interval && go_on(to, at, (uint32_t)n, (uint32_t)len, (uint32_t)stride))
         return 0;
-    if (lane && to->n < RACE_LANES) {
-        to->l[to->n++] = (struct race_lane){at, (uint32_t)len, (uint32_t)stride, (uint32_t)n};
+    if (interval && to->n < RACE_INTERVALS) {
+        to->l[to->n++] = (struct race_interval){at, (uint32_t)len, (uint32_t)stride, (uint32_t)n};
         return 0;
     }
     for (size_t i = 0; i < n; i++, at += (uintptr_t)stride) {
         if (to->n && extend(&to->l[to->n - 1], at, len))
             continue;
-        to->full = to->n == RACE_LANES;
+        to->full = to->n == RACE_INTERVALS;
         if (to->full)
             return 1;
         add_block(to, at, len);
@@ -95,7 +98,7 @@ static int add_run(void *arg, uintptr_t at, size_t n, size_t len, int64_t stride
     return 0;
 }
 
-static void lanes_of(const struct dt_type *t, size_t count, uint64_t base, struct lanes *to)
+static void intervals_of(const struct dt_type *t, size_t count, uint64_t base, struct intervals *to)
 {
     size_t bytes;
     to->n = to->full = to->hull = 0;
@@ -120,20 +123,20 @@ struct race_target *race_target_of(struct race_win *x, int rank, int make)
     }
     t->rank = rank;
     t->world = comm_world(rma_win_comm(x->w), rank);
-    list_init(&t->pend);
+    list_init(&t->pending);
     list_init(&t->local);
     return t;
 }
 
 /* The batch that operations issued now belong to. alone: one that its request completes. */
-static struct race_pend *pend_now(struct race_win *x, struct race_target *t, int alone)
+static struct race_pending *pending_now(struct race_win *x, struct race_target *t, int alone)
 {
     struct race *r = proc->race;
     const struct race_thread *me = race_self();
     uint32_t epoch = x->nstarted ? t->starts : x->fence_open ? RACE_FENCE | x->fences : 0;
-    struct race_pend *p =
-        list_empty(&t->pend) ? NULL : LIST_OBJ(t->pend.prev, struct race_pend, link);
-    int joins = p && !p->alone && !alone && p->view_no == me->view_no;
+    struct race_pending *p =
+        list_empty(&t->pending) ? NULL : LIST_OBJ(t->pending.prev, struct race_pending, link);
+    int joins = p && !p->alone && !alone && p->vclock_no == me->vclock_no;
     if (joins && p->epoch == epoch && me->clock - p->issued < UINT32_MAX / 2)
         return p;
     p = calloc(1, sizeof *p);
@@ -142,36 +145,36 @@ static struct race_pend *pend_now(struct race_win *x, struct race_target *t, int
     p->number = ++r->numbers;
     p->tid = me->tid;
     p->issued = me->clock;
-    p->view_no = me->view_no;
-    p->view = race_view_ref(me->view);
+    p->vclock_no = me->vclock_no;
+    p->vclock = race_vclock_ref(me->vclock);
     p->epoch = epoch;
     p->alone = alone;
-    list_push(&t->pend, &p->link);
+    list_push(&t->pending, &p->link);
     return p;
 }
 
-static int same_deed(const struct race_wire_rec *a, const struct race_wire_rec *b)
+static int same_effect(const struct race_wire_access *a, const struct race_wire_access *b)
 {
-    return a->site == b->site && !memcmp(&a->deed, &b->deed, sizeof a->deed) &&
+    return a->site == b->site && !memcmp(&a->effect, &b->effect, sizeof a->effect) &&
            a->call == b->call;
 }
 
 /* A record has the clock of its first operation, so what became complete since then would not be
  * before the others. */
-static void pend_add(struct race_pend *p, const struct race_wire_rec *w)
+static void pending_add(struct race_pending *p, const struct race_wire_access *w)
 {
-    struct race_wire_rec *last = p->n > p->sent ? &p->rec[p->n - 1] : NULL;
+    struct race_wire_access *last = p->n > p->sent ? &p->rec[p->n - 1] : NULL;
     int at_once = last && p->issued + last->tick > race_self()->ended;
-    if (at_once && same_deed(last, w) && race_lane_grow(&last->lane, &w->lane)) {
+    if (at_once && same_effect(last, w) && race_interval_grow(&last->interval, &w->interval)) {
         last->weight += last->weight < UINT16_MAX;
-        proc->race->region.n.merged++;
+        proc->race->shadow.n.merged++;
         return;
     }
     if (p->n == p->room) {
         uint32_t room = p->room ? 2 * p->room : 8;
-        struct race_wire_rec *rec = realloc(p->rec, room * sizeof *rec);
+        struct race_wire_access *rec = realloc(p->rec, room * sizeof *rec);
         if (!rec) {
-            proc->race->region.n.lost++;
+            proc->race->shadow.n.lost++;
             return;
         }
         p->rec = rec;
@@ -180,10 +183,10 @@ static void pend_add(struct race_pend *p, const struct race_wire_rec *w)
     p->rec[p->n++] = *w;
 }
 
-static void pend_free(struct race_pend *p)
+static void pending_free(struct race_pending *p)
 {
     list_del(&p->link);
-    race_view_drop(p->view);
+    race_vclock_drop(p->vclock);
     free(p->rec);
     free(p);
 }
@@ -206,7 +209,7 @@ static struct race_local *local_now(struct buffers *u)
         list_empty(&t->local) ? NULL : LIST_OBJ(t->local.prev, struct race_local, link);
     if (u->own)
         return u->own;
-    int joins = l && !u->alone && !l->req && l->batch->view_no == me->view_no;
+    int joins = l && !u->alone && !l->req && l->batch->vclock_no == me->vclock_no;
     if (joins && l->batch->done == RACE_OPEN && me->clock - l->batch->issued < UINT32_MAX / 2)
         return l;
     l = calloc(1, sizeof *l);
@@ -216,8 +219,8 @@ static struct race_local *local_now(struct buffers *u)
         return NULL;
     }
     *b = (struct race_batch){.tid = me->tid, .refs = 1, .issued = me->clock, .done = RACE_OPEN,
-                             .view = race_view_ref(me->view), .view_no = me->view_no,
-                             .fetched = r->fetched};
+                             .vclock = race_vclock_ref(me->vclock), .vclock_no = me->vclock_no,
+                             .atomics = r->atomics};
     l->batch = b;
     list_push(&t->local, &l->link);
     if (u->alone)
@@ -229,21 +232,21 @@ static void use_buffer(struct buffers *u, enum race_kind kind, enum race_call ca
                        const void *buf, MPI_Aint count, const struct dt_type *type, uint64_t site)
 {
     struct race *r = proc->race;
-    struct lanes l;
+    struct intervals l;
     struct race_local *local;
-    lanes_of(type, (size_t)count, (uint64_t)(uintptr_t)buf, &l);
+    intervals_of(type, (size_t)count, (uint64_t)(uintptr_t)buf, &l);
     if (!l.n || !(local = local_now(u)))
         return;
     struct race_batch *b = local->batch;
-    struct race_rec rec = {.tick = (uint32_t)(race_self()->clock - b->issued), .weight = 1,
-                           .deed = {.kind = (uint8_t)kind & 15, .flags = RACE_BUFFER, .esize = 1},
+    struct race_access rec = {.tick = (uint32_t)(race_self()->clock - b->issued), .weight = 1,
+                           .effect = {.kind = (uint8_t)kind & 15, .flags = RACE_BUFFER, .esize = 1},
                            .call = (uint8_t)call, .site = site, .batch = b};
     if (l.hull)
-        rec.deed.flags |= RACE_HULL;
+        rec.effect.flags |= RACE_HULL;
     for (int i = 0; i < l.n; i++) {
-        rec.lane = l.l[i];
-        race_watch_bytes(rec.lane.at, race_lane_end(&rec.lane) - rec.lane.at);
-        race_region_add(&r->region, &rec);
+        rec.interval = l.l[i];
+        race_watch_bytes(rec.interval.at, race_interval_end(&rec.interval) - rec.interval.at);
+        race_shadow_add(&r->shadow, &rec);
     }
 }
 
@@ -256,9 +259,9 @@ static void local_free(struct race_local *l)
 
 /* --- the call --------------------------------------------------------------------------------- */
 
-static struct race_deed deed_of(const struct rma_args *a)
+static struct race_effect effect_of(const struct rma_args *a)
 {
-    struct race_deed d = {.esize = 1};
+    struct race_effect d = {.esize = 1};
     switch (a->kind) {
     case RMA_PUT:
         d.kind = RACE_PUT;
@@ -277,7 +280,7 @@ static struct race_deed deed_of(const struct rma_args *a)
     }
     const struct dt_type *e = a->ttype->basic;
     d.elem = (uint8_t)(e ? e->obj.handle & 0xff : 0);
-    /* an element with a hole has lanes that do not begin where it does */
+    /* an element with a hole has intervals that do not begin where it does */
     d.esize = e && e->size == e->elem.stride ? e->elem.stride : 1;
     return d;
 }
@@ -298,20 +301,20 @@ static void complete_get(const struct race_request *e, uint64_t done)
 {
     struct race_win *x = race_win_of(e->win);
     struct race_target *t = x ? race_target_of(x, e->rank, 0) : NULL;
-    for (struct list *l = t ? t->pend.next : NULL; l && l != &t->pend; l = l->next) {
-        struct race_pend *p = LIST_OBJ(l, struct race_pend, link);
+    for (struct list *l = t ? t->pending.next : NULL; l && l != &t->pending; l = l->next) {
+        struct race_pending *p = LIST_OBJ(l, struct race_pending, link);
         if (p->number != e->number)
             continue;
-        if (!race_is_settled(x, t)) {
+        if (!race_lock_is_known(x, t)) {
             p->done = done;
-            p->closer = race_closer(p->tid);
+            p->done_by = race_done_by(p->tid);
             /* It comes behind batches that are complete later. None of what is issued from now on
              * may hide what it meets: no rule D across this (race.md 5). */
-            race_self()->view_no = ++proc->race->view_nos;
+            race_self()->vclock_no = ++proc->race->vclock_nos;
             return;
         }
         race_send_batch(x, t, p, done, RACE_CALL_REQUEST, 0);
-        pend_free(p);
+        pending_free(p);
         return;
     }
 }
@@ -325,8 +328,8 @@ static void on_request(void *arg)
     struct race_local *l = e->here;
     if (l && done) {
         l->batch->done_call = RACE_CALL_REQUEST;
-        l->batch->closer = race_closer(l->batch->tid);
-        race_region_close(&r->region, l->batch, done);
+        l->batch->done_by = race_done_by(l->batch->tid);
+        race_shadow_complete(&r->shadow, l->batch, done);
     }
     if (l)
         local_free(l);
@@ -353,22 +356,22 @@ static void watch_request(struct race_win *x, const struct buffers *u, uint64_t 
 static uint64_t record(struct race_win *x, struct race_target *t, const struct rma_args *a,
                        int alone, uint64_t site)
 {
-    struct lanes l;
+    struct intervals l;
     const struct race_member *m = &x->member[a->rank];
-    struct race_pend *p = pend_now(x, t, alone);
-    lanes_of(a->ttype, (size_t)a->tcount, m->base + (uint64_t)a->disp * m->unit, &l);
+    struct race_pending *p = pending_now(x, t, alone);
+    intervals_of(a->ttype, (size_t)a->tcount, m->base + (uint64_t)a->disp * m->unit, &l);
     if (!p)
         return 0;
-    struct race_wire_rec w = {.tick = (uint32_t)(race_self()->clock - p->issued),
-                              .deed = deed_of(a), .weight = 1, .call = calls[a->kind],
+    struct race_wire_access w = {.tick = (uint32_t)(race_self()->clock - p->issued),
+                              .effect = effect_of(a), .weight = 1, .call = calls[a->kind],
                               .site = site};
     if (l.hull)
-        w.deed.flags |= RACE_HULL;
+        w.effect.flags |= RACE_HULL;
     for (int i = 0; i < l.n; i++) {
-        w.lane = l.l[i];
-        pend_add(p, &w);
+        w.interval = l.l[i];
+        pending_add(p, &w);
     }
-    if (p->n - p->sent >= proc->race->pend_max && race_is_settled(x, t))
+    if (p->n - p->sent >= proc->race->pending_max && race_lock_is_known(x, t))
         race_send_batch(x, t, p, RACE_OPEN, RACE_CALL_NONE, 0);
     return p->number;
 }
@@ -386,12 +389,12 @@ void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, c
     uint64_t place = race_site(site);
     if (a->kind >= RMA_ACC) { /* others may wait for it */
         race_advice_release();
-        race_meet_atomic(x);
+        race_barrier_atomic(x);
     }
-    if (x->board) /* the lock was taken for it, if it was not held before */
-        race_lock_all_learn(x, t);
+    if (x->lock_table) /* the lock was taken for it, if it was not held before */
+        race_lock_all_acquire(x, t);
     race_op_tick();
-    r->fetched |= a->kind >= RMA_GACC ? RACE_FETCHED : a->kind == RMA_ACC ? RACE_UPDATED : 0;
+    r->atomics |= a->kind >= RMA_GACC ? RACE_FETCHED : a->kind == RMA_ACC ? RACE_UPDATED : 0;
     int is_get = req && a->kind == RMA_GET;
     uint64_t number = record(x, t, a, is_get, place);
     int reads = a->kind != RMA_GET && !(a->op && a->op->index == DT_NO_OP);
@@ -415,10 +418,10 @@ void race_complete_local(struct race_target *t, uint64_t done, enum race_call ca
     race_advice_done(t, call, site);
     while ((l = list_first(&t->local)) != NULL) {
         struct race_local *x = LIST_OBJ(l, struct race_local, link);
-        x->batch->closer = race_closer(x->batch->tid);
+        x->batch->done_by = race_done_by(x->batch->tid);
         x->batch->done_call = (uint8_t)call;
         x->batch->done_site = site;
-        race_region_close(&proc->race->region, x->batch, done);
+        race_shadow_complete(&proc->race->shadow, x->batch, done);
         if (x->req)
             x->req->here = NULL;
         local_free(x);
@@ -430,13 +433,13 @@ void race_complete(struct race_win *x, struct race_target *t, uint64_t done, enu
 {
     struct list *l;
     race_complete_local(t, done, call, site);
-    while ((l = list_first(&t->pend)) != NULL) {
-        struct race_pend *p = LIST_OBJ(l, struct race_pend, link);
+    while ((l = list_first(&t->pending)) != NULL) {
+        struct race_pending *p = LIST_OBJ(l, struct race_pending, link);
         if (p->done)
             race_send_batch(x, t, p, p->done, RACE_CALL_REQUEST, 0);
         else
             race_send_batch(x, t, p, done, call, site);
-        pend_free(p);
+        pending_free(p);
     }
 }
 
@@ -454,12 +457,12 @@ int race_send_open(struct race_win *x)
     int all = 1;
     for (struct map_entry *e; (e = map_next(&x->targets, &at)) != NULL;) {
         const struct race_target *t = e->value;
-        if (!race_is_settled(x, t)) { /* it may have to come behind what is not known yet */
-            all &= list_empty(&t->pend);
+        if (!race_lock_is_known(x, t)) { /* it may have to come behind what is not known yet */
+            all &= list_empty(&t->pending);
             continue;
         }
-        for (struct list *l = t->pend.next; l != &t->pend; l = l->next)
-            race_send_batch(x, t, LIST_OBJ(l, struct race_pend, link), RACE_OPEN, RACE_CALL_NONE,
+        for (struct list *l = t->pending.next; l != &t->pending; l = l->next)
+            race_send_batch(x, t, LIST_OBJ(l, struct race_pending, link), RACE_OPEN, RACE_CALL_NONE,
                             0);
     }
     return all;
@@ -470,8 +473,8 @@ void race_targets_free(struct race_win *x)
     size_t at = 0;
     for (struct map_entry *e; (e = map_next(&x->targets, &at)) != NULL;) {
         struct race_target *t = e->value;
-        while (!list_empty(&t->pend))
-            pend_free(LIST_OBJ(t->pend.next, struct race_pend, link));
+        while (!list_empty(&t->pending))
+            pending_free(LIST_OBJ(t->pending.next, struct race_pending, link));
         race_complete_local(t, race_tick(), RACE_CALL_NONE, 0);
         race_advice_gone(t);
         free(t);

@@ -17,7 +17,7 @@ static struct {
         const void *key;
         unsigned view[RACE_THREADS];
     } object[OBJECTS];
-    struct race_access list[ACCESSES];
+    struct race_log_entry list[ACCESSES];
     unsigned n;
 } host;
 
@@ -49,7 +49,7 @@ static void join(unsigned *to, const unsigned *from)
         to[i] = from[i] > to[i] ? from[i] : to[i];
 }
 
-static void take(const struct race_access *list, unsigned n)
+static void take(const struct race_log_entry *list, unsigned n)
 {
     while (__atomic_test_and_set(&host.guard, __ATOMIC_ACQUIRE))
         sched_yield();
@@ -114,7 +114,7 @@ static void stranger(void)
 
 static const struct race_host table = {.take = take, .acquire = acquire, .release = release,
                                        .forget = forget, .renew = renew, .fork = release,
-                                       .forked = forked, .end = release, .stranger = stranger};
+                                       .forked = forked, .end = release, .adopt = stranger};
 
 void host_run(int watch)
 {
@@ -139,7 +139,7 @@ int host_knows(struct stamp s)
     return knows;
 }
 
-unsigned host_noted(struct race_access *list, unsigned most)
+unsigned host_noted(struct race_log_entry *list, unsigned most)
 {
     (void)enter();
     unsigned n = host.n < most ? host.n : most;
@@ -150,10 +150,10 @@ unsigned host_noted(struct race_access *list, unsigned most)
     return n;
 }
 
-unsigned host_singly(struct race_access *list, unsigned n, unsigned most)
+unsigned host_singly(struct race_log_entry *list, unsigned n, unsigned most)
 {
     for (unsigned i = 0; i < n; i++) {
-        struct race_access a = list[i];
+        struct race_log_entry a = list[i];
         if (a.blocks < 2)
             continue;
         if (n == most)

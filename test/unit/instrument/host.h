@@ -18,9 +18,9 @@ struct stamp {
 struct stamp host_mark(void);
 int host_knows(struct stamp s); /* the calling thread: does what it does now come after it? */
 /* How many accesses were noted since the last call; list: the first `most` of them */
-unsigned host_noted(struct race_access *list, unsigned most);
+unsigned host_noted(struct race_log_entry *list, unsigned most);
 /* The n accesses of the list, each block as one of its own. Their number. */
-unsigned host_singly(struct race_access *list, unsigned n, unsigned most);
+unsigned host_singly(struct race_log_entry *list, unsigned n, unsigned most);
 
 /* Nothing was noted so far. Check's own accesses are noted, too, where all memory is watched. */
 static inline void host_clear(void)

@@ -22,7 +22,7 @@ void __tsan_write_range(void *p, size_t len);
 void __tsan_vptr_update(void **p, void *value);
 
 enum { MOST = 8192 };
-static struct race_access list[MOST];
+static struct race_log_entry list[MOST];
 static _Alignas(4096) char mem[4 * 4096];
 
 static void noted(unsigned i, const char *at, unsigned len, unsigned stores)

@@ -147,7 +147,7 @@ END_TEST
 
 START_TEST(they_are_loads_and_stores)
 {
-    struct race_access list[8];
+    struct race_log_entry list[8];
     host_run(1);
     host_clear();
     __tsan_atomic32_load(&word, RELAXED);

@@ -15,7 +15,7 @@ void *__tsan_memmove(void *to, const void *from, size_t n);
 void *__tsan_memset(void *to, int c, size_t n);
 
 static _Alignas(4096) char a[4096], b[4096]; /* alone in their pages */
-static struct race_access list[16];
+static struct race_log_entry list[16];
 
 /* The last call noted a load of `loads` bytes at x and `others` at y, a store of `stores` at z. */
 static void noted(const char *x, size_t loads, const char *y, size_t others, const char *z,

@@ -76,13 +76,13 @@ static int children(void)
 static const char *told(void)
 {
     static char text[160];
-    site_told(place, text, sizeof text);
+    site_text_known(place, text, sizeof text);
     return text;
 }
 
 static void until_known(void)
 {
-    while (!site_soon(place))
+    while (!site_lookup(place))
         usleep(1000);
 }
 
@@ -92,12 +92,12 @@ START_TEST(others_go_on_meanwhile)
     char path[128];
     snprintf(path, sizeof path, "%s/go", dir);
     for (int i = 0; i < 20; i++)
-        ck_assert_int_eq(site_soon(place), 0);
+        ck_assert_int_eq(site_lookup(place), 0);
     ck_assert_ptr_nonnull(strstr(told(), "+0x")); /* so far */
     close(creat(path, 0600));
     until_known();
     ck_assert_str_eq(told(), "heat.c:21");
-    ck_assert_int_eq(site_soon(place), 1);
+    ck_assert_int_eq(site_lookup(place), 1);
     clean();
 }
 END_TEST
@@ -122,7 +122,7 @@ START_TEST(few_at_a_time)
     char path[128];
     for (int turn = 0; turn < 100; turn++) {
         for (unsigned i = 0; i < PLACES; i++)
-            ck_assert_int_eq(site_soon(place + i), 0);
+            ck_assert_int_eq(site_lookup(place + i), 0);
         ck_assert_int_eq(children(), 4);
     }
     snprintf(path, sizeof path, "%s/go", dir);

@@ -1,5 +1,5 @@
 /* test_model_rule.c - race/model/rule.c: each cell of the matrix, the matrix is whole,
- * accumulates, buffers in use, only an equal deed covers. */
+ * accumulates, buffers in use, only an equal effect covers. */
 #include "unit.h"
 
 #include <string.h>
@@ -28,22 +28,22 @@ static const struct cell {
 };
 enum { CELLS = sizeof cells / sizeof *cells };
 
-static struct race_deed deed(enum race_kind kind)
+static struct race_effect effect(enum race_kind kind)
 {
     uint8_t op = kind == RACE_ACC ? DT_SUM : kind == RACE_READ ? DT_NO_OP : 0;
-    return (struct race_deed){.kind = (uint8_t)kind & 15, .op = op, .elem = 5, .esize = 8};
+    return (struct race_effect){.kind = (uint8_t)kind & 15, .op = op, .elem = 5, .esize = 8};
 }
 
 START_TEST(each_cell_of_the_matrix)
 {
     const struct cell *c = &cells[_i];
-    struct race_deed a = deed(c->a), b = deed(c->b);
+    struct race_effect a = effect(c->a), b = effect(c->b);
     ck_assert_int_eq(race_rule_of(a, b, 0, 0, RACE_SAME_OP_NO_OP), c->rule);
     ck_assert_int_eq(race_rule_of(b, a, 0, 0, RACE_SAME_OP_NO_OP), c->rule);
     /* the filter of open states lets nothing pass that has a rule */
     if (c->rule != RACE_FINE) {
-        ck_assert(race_foes(c->a) >> c->b & 1);
-        ck_assert(race_foes(c->b) >> c->a & 1);
+        ck_assert(race_conflicting_kinds(c->a) >> c->b & 1);
+        ck_assert(race_conflicting_kinds(c->b) >> c->a & 1);
         ck_assert_int_gt((int)strlen(race_rule_text(c->rule)), 10);
     }
 }
@@ -62,7 +62,8 @@ END_TEST
 
 START_TEST(accumulates)
 {
-    struct race_deed sum = deed(RACE_ACC), max = sum, other = sum, no = deed(RACE_READ), swap = sum;
+    struct race_effect sum = effect(RACE_ACC), max = sum, other = sum, no = effect(RACE_READ),
+                       swap = sum;
     max.op = DT_MAX;
     other.elem = 6;
     swap.op = RACE_SWAP;
@@ -84,7 +85,7 @@ END_TEST
 
 START_TEST(buffers_in_use)
 {
-    struct race_deed load = deed(RACE_LOAD), store = deed(RACE_STORE), out = load;
+    struct race_effect load = effect(RACE_LOAD), store = effect(RACE_STORE), out = load;
     out.flags = RACE_BUFFER; /* the origin of a put that is not complete */
     ck_assert_int_eq(race_rule_of(out, store, 0, 1, RACE_SAME_OP), RACE_IN_USE);
     ck_assert_int_eq(race_rule_of(out, load, 0, 1, RACE_SAME_OP), RACE_FINE);
@@ -96,12 +97,12 @@ END_TEST
 
 START_TEST(only_an_equal_deed_covers)
 {
-    struct race_deed put = deed(RACE_PUT), get = deed(RACE_GET), hull = put;
+    struct race_effect put = effect(RACE_PUT), get = effect(RACE_GET), hull = put;
     hull.flags = RACE_HULL;
-    ck_assert(race_deed_covers(put, put));
-    ck_assert(!race_deed_covers(put, get));
-    ck_assert(!race_deed_covers(hull, put));
-    ck_assert(!race_deed_covers(put, hull));
+    ck_assert(race_effect_covers(put, put));
+    ck_assert(!race_effect_covers(put, get));
+    ck_assert(!race_effect_covers(hull, put));
+    ck_assert(!race_effect_covers(put, hull));
 }
 END_TEST
 

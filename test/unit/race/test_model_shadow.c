@@ -19,27 +19,27 @@ static uint32_t rnd(uint64_t *s, uint32_t below)
     return (uint32_t)(*s >> 33) % below;
 }
 
-/* --- a random program: threads, views, batches, and all pairs of it -------------------------- */
+/* --- a random program: threads, vector clocks, batches, and all pairs of it ------------------- */
 
 struct op {
-    struct race_rec r;
+    struct race_access r;
     uint32_t tid;
-    uint64_t dense[MOST_THREADS]; /* what it knew */
+    uint64_t dense[MOST_THREADS]; /* its vector clock */
     int batch;
 };
 struct world {
     uint64_t seed;
     uint32_t threads;
-    uint64_t clock[MOST_THREADS], dense[MOST_THREADS][MOST_THREADS], view_no[MOST_THREADS];
-    struct race_view *view[MOST_THREADS];
+    uint64_t clock[MOST_THREADS], dense[MOST_THREADS][MOST_THREADS], vclock_no[MOST_THREADS];
+    struct race_vclock *vclock[MOST_THREADS];
     struct race_batch *batch[MOST_BATCHES];
     int here[MOST_BATCHES]; /* its records were added */
     int batches, current[MOST_THREADS];
     struct op op[MOST_OPS];
     int ops;
-    struct race_region g;
-    uint8_t told[MOST_OPS][MOST_OPS];
-    uint8_t order[MOST_OPS][MOST_OPS]; /* told: the first is before the second */
+    struct race_shadow g;
+    uint8_t answered[MOST_OPS][MOST_OPS];
+    uint8_t order[MOST_OPS][MOST_OPS]; /* reported: the first happens before the second */
     int looks;                         /* the order is asked for */
     int is_even;                       /* all have 16 bytes: none covers more than its equal */
     uint64_t base;                     /* address of the memory */
@@ -47,7 +47,7 @@ struct world {
     int tellings, sure; /* pairs reported; those that are not only possible */
 };
 
-static void found(void *arg, const struct race_found *f)
+static void found(void *arg, const struct race_conflict *f)
 {
     struct world *w = arg;
     uint64_t a = f->old->site, b = f->now->site;
@@ -57,46 +57,46 @@ static void found(void *arg, const struct race_found *f)
     if (f->possible)
         return;
     w->sure++;
-    w->told[a][b] = w->told[b][a] = 1;
+    w->answered[a][b] = w->answered[b][a] = 1;
 }
 
-static void ordered(void *arg, const struct race_rec *early, const struct race_rec *late)
+static void ordered(void *arg, const struct race_access *early, const struct race_access *late)
 {
     struct world *w = arg;
     if (early && late)
         w->order[early->site][late->site]++;
 }
 
-static void learn(struct world *w, uint32_t t, struct race_view *v)
+static void acquire(struct world *w, uint32_t t, struct race_vclock *v)
 {
-    race_view_drop(w->view[t]);
-    w->view[t] = v;
-    w->view_no[t]++;
+    race_vclock_drop(w->vclock[t]);
+    w->vclock[t] = v;
+    w->vclock_no[t]++;
     w->current[t] = -1;
 }
 
-static struct race_rec random_access(struct world *w, uint32_t pages)
+static struct race_access random_access(struct world *w, uint32_t pages)
 {
     uint64_t *s = &w->seed;
-    struct race_rec r = {.weight = 1};
-    r.lane = (struct race_lane){.blocks = 1};
-    r.lane.at = w->base + rnd(s, pages) * 4096 + rnd(s, 8) * 8;
-    r.lane.len = w->is_even ? 16 : 8 * (1 + rnd(s, 3));
+    struct race_access r = {.weight = 1};
+    r.interval = (struct race_interval){.blocks = 1};
+    r.interval.at = w->base + rnd(s, pages) * 4096 + rnd(s, 8) * 8;
+    r.interval.len = w->is_even ? 16 : 8 * (1 + rnd(s, 3));
     if (w->is_even) {
         /* else what rule D finds depends on what else its page has */
     } else if (rnd(s, 4) == 0) {
-        r.lane.stride = 32;
-        r.lane.blocks = 2 + rnd(s, 300);
+        r.interval.stride = 32;
+        r.interval.blocks = 2 + rnd(s, 300);
     } else if (rnd(s, 8) == 0) {
-        r.lane.len = rnd(s, 3) ? 100000 : 4 << 20; /* at the span; at several */
+        r.interval.len = rnd(s, 3) ? 100000 : 4 << 20; /* at the span; at several */
     } else if (rnd(s, 40) == 0) {
-        r.lane.len = SPACE * 4; /* at the root */
+        r.interval.len = SPACE * 4; /* at the root */
     }
-    r.deed.kind = (RACE_GET + rnd(s, RACE_KINDS - RACE_GET)) & 15;
-    if (r.deed.kind == RACE_ACC)
-        r.deed.op = rnd(s, 4) ? DT_SUM : DT_MAX;
-    r.deed.elem = 5;
-    r.deed.esize = 8;
+    r.effect.kind = (RACE_GET + rnd(s, RACE_KINDS - RACE_GET)) & 15;
+    if (r.effect.kind == RACE_ACC)
+        r.effect.op = rnd(s, 4) ? DT_SUM : DT_MAX;
+    r.effect.elem = 5;
+    r.effect.esize = 8;
     return r;
 }
 
@@ -109,8 +109,12 @@ static void issue(struct world *w, uint32_t t, uint32_t pages)
     if (w->current[t] < 0) {
         struct race_batch *b = calloc(1, sizeof *b);
         ck_assert_ptr_nonnull(b);
-        *b = (struct race_batch){.tid = t, .refs = 1, .issued = w->clock[t], .done = RACE_OPEN,
-                                 .view = race_view_ref(w->view[t]), .view_no = w->view_no[t]};
+        *b = (struct race_batch){.tid = t,
+                                 .refs = 1,
+                                 .issued = w->clock[t],
+                                 .done = RACE_OPEN,
+                                 .vclock = race_vclock_ref(w->vclock[t]),
+                                 .vclock_no = w->vclock_no[t]};
         w->current[t] = w->batches;
         w->batch[w->batches++] = b;
     }
@@ -132,12 +136,12 @@ static void deliver(struct world *w, int batch)
             continue;
         for (int i = 0; i < w->ops; i++)
             if (w->op[i].batch == b)
-                race_region_add(&w->g, &w->op[i].r);
+                race_shadow_add(&w->g, &w->op[i].r);
         w->here[b] = 1;
     }
 }
 
-/* All its operations are complete; the owner hears of it now or later. */
+/* All its operations are complete; the owner is informed now or later. */
 static void flush(struct world *w, uint32_t t)
 {
     uint64_t done = ++w->clock[t];
@@ -147,7 +151,7 @@ static void flush(struct world *w, uint32_t t)
         if (b->tid != t || b->done != RACE_OPEN)
             continue;
         if (w->here[i])
-            race_region_close(&w->g, b, done);
+            race_shadow_complete(&w->g, b, done);
         else
             b->done = done;
     }
@@ -157,10 +161,10 @@ static void flush(struct world *w, uint32_t t)
 static void edge(struct world *w, uint32_t from, uint32_t to)
 {
     w->dense[from][from] = ++w->clock[from];
-    struct race_view *v = race_view_with(w->view[from], from, w->clock[from]);
-    struct race_view *both = race_view_join(w->view[to], v);
-    race_view_drop(v);
-    learn(w, to, both);
+    struct race_vclock *v = race_vclock_with(w->vclock[from], from, w->clock[from]);
+    struct race_vclock *both = race_vclock_join(w->vclock[to], v);
+    race_vclock_drop(v);
+    acquire(w, to, both);
     for (uint32_t i = 0; i < w->threads; i++)
         if (w->dense[from][i] > w->dense[to][i])
             w->dense[to][i] = w->dense[from][i];
@@ -178,10 +182,10 @@ static void barrier(struct world *w, int drop)
         w->clock[t] = floor;
         for (uint32_t i = 0; i < w->threads; i++)
             w->dense[t][i] = floor;
-        learn(w, t, race_view_make(floor, NULL, 0));
+        acquire(w, t, race_vclock_make(floor, NULL, 0));
     }
     if (drop)
-        race_region_phase(&w->g, floor);
+        race_shadow_phase(&w->g, floor);
 }
 
 static int before(const struct world *w, const struct op *a, const struct op *b)
@@ -190,13 +194,13 @@ static int before(const struct world *w, const struct op *a, const struct op *b)
     return done != RACE_OPEN && b->dense[a->tid] >= done;
 }
 
-/* May they interfere? */
+/* May they conflict? */
 static int meet(const struct op *a, const struct op *b)
 {
-    uint64_t apart = a->r.lane.at > b->r.lane.at ? a->r.lane.at - b->r.lane.at
-                                                 : b->r.lane.at - a->r.lane.at;
-    return race_rule_of(a->r.deed, b->r.deed, apart, a->tid == b->tid, RACE_SAME_OP_NO_OP) &&
-           race_lanes_touch(&a->r.lane, &b->r.lane) == RACE_TOUCH;
+    uint64_t apart = a->r.interval.at > b->r.interval.at ? a->r.interval.at - b->r.interval.at
+                                                 : b->r.interval.at - a->r.interval.at;
+    return race_rule_of(a->r.effect, b->r.effect, apart, a->tid == b->tid, RACE_SAME_OP_NO_OP) &&
+           race_intervals_overlap(&a->r.interval, &b->r.interval) == RACE_OVERLAP;
 }
 
 static int is_race(const struct world *w, const struct op *a, const struct op *b)
@@ -213,11 +217,11 @@ static void run(struct world *w, uint64_t seed, size_t budget, int drop)
     w->base = base;
     w->seed = seed * 2654435761u + 1;
     w->threads = 2 + rnd(&w->seed, MOST_THREADS - 1);
-    race_region_init(&w->g, budget, found, w);
+    race_shadow_init(&w->g, budget, found, w);
     w->g.ordered = looks ? ordered : NULL;
     w->looks = looks;
     for (uint32_t t = 0; t < w->threads; t++) {
-        w->view[t] = race_view_make(0, NULL, 0);
+        w->vclock[t] = race_vclock_make(0, NULL, 0);
         w->current[t] = -1;
     }
     uint32_t pages = rnd(&w->seed, 2) ? 3 : 2000, steps = 20 + rnd(&w->seed, 200);
@@ -246,15 +250,15 @@ static void run(struct world *w, uint64_t seed, size_t budget, int drop)
 
 static void end(struct world *w)
 {
-    race_region_free(&w->g);
+    race_shadow_free(&w->g);
     ck_assert_uint_eq(w->g.n.records, 0);
     for (int i = 0; i < w->batches; i++) {
         ck_assert_uint_eq(w->batch[i]->refs, 1);
         race_batch_drop(w->batch[i]);
     }
     for (uint32_t t = 0; t < w->threads; t++) {
-        ck_assert_uint_eq(w->view[t]->refs, 1);
-        race_view_drop(w->view[t]);
+        ck_assert_uint_eq(w->vclock[t]->refs, 1);
+        race_vclock_drop(w->vclock[t]);
     }
 }
 
@@ -269,11 +273,11 @@ START_TEST(all_pairs)
             for (int j = 0; j < i; j++) {
                 int race = is_race(&w, &w.op[i], &w.op[j]);
                 races += race;
-                if (w.told[i][j] && !race)
+                if (w.answered[i][j] && !race)
                     ck_abort_msg("seed %d: %d and %d are no race", (int)seed, i, j);
             }
         if ((races != 0) != (w.sure != 0))
-            ck_abort_msg("seed %d: %d races, %d told", (int)seed, races, w.sure);
+            ck_abort_msg("seed %d: %d races, %d reported", (int)seed, races, w.sure);
         ck_assert_int_eq(w.sure, w.tellings);
         silent += !races;
         loud += races != 0;
@@ -291,17 +295,17 @@ START_TEST(what_is_dropped_has_a_witness)
     for (uint64_t seed = 0; seed < 1000; seed++) {
         run(&w, seed, SIZE_MAX, 1);
         for (int i = 0; i < w.ops; i++) {
-            int races = 0, told = 0;
+            int races = 0, answered = 0;
             for (int j = 0; j < w.ops; j++) {
                 races += i != j && is_race(&w, &w.op[i], &w.op[j]);
-                told += w.told[i][j];
+                answered += w.answered[i][j];
             }
             /* reported with another, or all that it races with race with its successor, too */
-            for (int k = 0; races && !told && k < w.ops; k++)
-                told = k != i && w.op[k].tid == w.op[i].tid &&
-                       race_deed_covers(w.op[k].r.deed, w.op[i].r.deed) &&
-                       race_lane_covers(&w.op[k].r.lane, &w.op[i].r.lane);
-            if (races && !told)
+            for (int k = 0; races && !answered && k < w.ops; k++)
+                answered = k != i && w.op[k].tid == w.op[i].tid &&
+                       race_effect_covers(w.op[k].r.effect, w.op[i].r.effect) &&
+                       race_interval_covers(&w.op[k].r.interval, &w.op[i].r.interval);
+            if (races && !answered)
                 ck_abort_msg("seed %d: operation %d", (int)seed, i);
         }
         end(&w);
@@ -309,11 +313,11 @@ START_TEST(what_is_dropped_has_a_witness)
 }
 END_TEST
 
-START_TEST(each_order_that_is_told_holds)
+START_TEST(each_order_that_is_reported_holds)
 {
-    /* and each that no replaced access hides is told, once, across the ends of phases, too */
+    /* and each that no replaced access hides is reported, once, across the ends of phases, too */
     static struct world w;
-    int told = 0;
+    int answered = 0;
     w.looks = 1;
     for (uint64_t seed = 0; seed < 1000; seed++) {
         run(&w, seed, SIZE_MAX, 1);
@@ -323,15 +327,15 @@ START_TEST(each_order_that_is_told_holds)
                 if (w.order[i][j] && (!meet(a, b) || !before(&w, a, b)))
                     ck_abort_msg("seed %d: %d is not before %d", (int)seed, i, j);
                 if (w.order[i][j] > 1)
-                    ck_abort_msg("seed %d: %d before %d is told again", (int)seed, i, j);
-                told += w.order[i][j];
+                    ck_abort_msg("seed %d: %d before %d is reported again", (int)seed, i, j);
+                answered += w.order[i][j];
                 if (w.g.n.dropped == 0 && i != j && meet(a, b) && before(&w, a, b) &&
                     !w.order[i][j])
-                    ck_abort_msg("seed %d: %d before %d is not told", (int)seed, i, j);
+                    ck_abort_msg("seed %d: %d before %d is not reported", (int)seed, i, j);
             }
         end(&w);
     }
-    ck_assert_int_gt(told, 1000);
+    ck_assert_int_gt(answered, 1000);
 }
 END_TEST
 
@@ -343,7 +347,7 @@ START_TEST(starved)
         run(&w, seed, 4096, 1);
         for (int i = 0; i < w.ops; i++)
             for (int j = 0; j < i; j++)
-                if (w.told[i][j] && !is_race(&w, &w.op[i], &w.op[j]))
+                if (w.answered[i][j] && !is_race(&w, &w.op[i], &w.op[j]))
                     ck_abort_msg("seed %d: %d and %d are no race", (int)seed, i, j);
         closed += w.g.n.closed + w.g.n.lost;
         ck_assert_uint_lt(w.g.n.bytes, 4096 + 4096);
@@ -383,83 +387,83 @@ static struct race_batch *batch(uint32_t tid, uint64_t issued, uint64_t done)
     return b;
 }
 
-static void count(void *arg, const struct race_found *f)
+static void count(void *arg, const struct race_conflict *f)
 {
     ++*(int *)arg;
 }
 
-static void count_possible(void *arg, const struct race_found *f)
+static void count_possible(void *arg, const struct race_conflict *f)
 {
     *(int *)arg += f->possible;
 }
 
 START_TEST(a_loop_of_put_and_flush_is_one_record)
 {
-    struct race_region g;
-    int told = 0;
-    race_region_init(&g, SIZE_MAX, count, &told);
+    struct race_shadow g;
+    int answered = 0;
+    race_shadow_init(&g, SIZE_MAX, count, &answered);
     for (uint64_t i = 0; i < 1000; i++) {
         struct race_batch *b = batch(0, 2 * i + 1, 2 * i + 2);
-        struct race_rec r = {.lane = {64, 8, 0, 1}, .deed = {.kind = i % 2 ? RACE_GET : RACE_PUT},
-                             .batch = b};
-        race_region_add(&g, &r);
+        struct race_access r = {
+            .interval = {64, 8, 0, 1}, .effect = {.kind = i % 2 ? RACE_GET : RACE_PUT}, .batch = b};
+        race_shadow_add(&g, &r);
         race_batch_drop(b);
     }
-    ck_assert_int_eq(told, 0);
+    ck_assert_int_eq(answered, 0);
     ck_assert_uint_eq(g.n.records, 2);
     ck_assert_uint_eq(g.n.dropped, 998);
-    race_region_free(&g);
+    race_shadow_free(&g);
 }
 END_TEST
 
 START_TEST(two_puts_without_a_flush)
 {
-    struct race_region g;
-    int told = 0;
-    race_region_init(&g, SIZE_MAX, count, &told);
+    struct race_shadow g;
+    int answered = 0;
+    race_shadow_init(&g, SIZE_MAX, count, &answered);
     struct race_batch *b = batch(0, 1, 5);
-    struct race_rec r = {.lane = {64, 8, 0, 1}, .deed = {.kind = RACE_PUT}, .batch = b};
-    race_region_add(&g, &r);
+    struct race_access r = {.interval = {64, 8, 0, 1}, .effect = {.kind = RACE_PUT}, .batch = b};
+    race_shadow_add(&g, &r);
     r.tick = 1;
-    race_region_add(&g, &r);
-    ck_assert_int_eq(told, 1);
+    race_shadow_add(&g, &r);
+    ck_assert_int_eq(answered, 1);
     ck_assert_uint_eq(g.n.records, 2);
-    race_region_free(&g);
+    race_shadow_free(&g);
     race_batch_drop(b);
 }
 END_TEST
 
-/* Both knew the same when they were issued. The post of its target adds to what the first knew; or
- * elements of accumulates lie apart. */
+/* Both had one vector clock when they were issued. The post of its target adds to the first one's;
+ * or elements of accumulates lie apart. */
 START_TEST(what_does_not_hide)
 {
     struct race_batch *a = batch(0, 5, 6), *b = batch(0, 7, 8);
-    struct race_rec old = {.lane = {0, 8, 0, 1}, .deed = {.kind = RACE_PUT}, .batch = a};
-    struct race_rec now = {.lane = {0, 8, 0, 1}, .deed = {.kind = RACE_PUT}, .batch = b};
+    struct race_access old = {.interval = {0, 8, 0, 1}, .effect = {.kind = RACE_PUT}, .batch = a};
+    struct race_access now = {.interval = {0, 8, 0, 1}, .effect = {.kind = RACE_PUT}, .batch = b};
     a->win = 1;
     b->win = 2;
-    ck_assert_int_eq(race_pair_dominated(&old, &now), 1);
+    ck_assert_int_eq(race_access_dominated(&old, &now), 1);
     a->epoch = 1;
-    ck_assert_int_eq(race_pair_dominated(&old, &now), 0);
+    ck_assert_int_eq(race_access_dominated(&old, &now), 0);
     b->epoch = 1; /* of another window */
-    ck_assert_int_eq(race_pair_dominated(&old, &now), 0);
+    ck_assert_int_eq(race_access_dominated(&old, &now), 0);
     b->win = 1;
-    ck_assert_int_eq(race_pair_dominated(&old, &now), 1);
-    old.deed.kind = now.deed.kind = RACE_ACC; /* elements that lie apart */
-    old.deed.esize = now.deed.esize = 8;
-    old.lane.at = 4;
-    now.lane.len = 16;
-    ck_assert_int_eq(race_pair_dominated(&old, &now), 0);
-    old.lane.at = 8;
-    ck_assert_int_eq(race_pair_dominated(&old, &now), 1);
-    a->view_no = b->view_no = RACE_NO_VIEW; /* it may have come out of order */
-    ck_assert_int_eq(race_pair_dominated(&old, &now), 0);
+    ck_assert_int_eq(race_access_dominated(&old, &now), 1);
+    old.effect.kind = now.effect.kind = RACE_ACC; /* elements that lie apart */
+    old.effect.esize = now.effect.esize = 8;
+    old.interval.at = 4;
+    now.interval.len = 16;
+    ck_assert_int_eq(race_access_dominated(&old, &now), 0);
+    old.interval.at = 8;
+    ck_assert_int_eq(race_access_dominated(&old, &now), 1);
+    a->vclock_no = b->vclock_no = RACE_NO_VCLOCK; /* it may have come out of order */
+    ck_assert_int_eq(race_access_dominated(&old, &now), 0);
     race_batch_drop(a);
     race_batch_drop(b);
 }
 END_TEST
 
-static void look(void *arg, const struct race_rec *early, const struct race_rec *late)
+static void look(void *arg, const struct race_access *early, const struct race_access *late)
 {
 }
 
@@ -467,69 +471,69 @@ static void look(void *arg, const struct race_rec *early, const struct race_rec 
 START_TEST(a_graph_closes_no_page)
 {
     enum { GETS = 200 };
-    struct race_region g;
-    int told = 0;
-    race_region_init(&g, 128 * 1024, count, &told); /* 128 records in a page */
+    struct race_shadow g;
+    int answered = 0;
+    race_shadow_init(&g, 128 * 1024, count, &answered); /* 128 records in a page */
     g.ordered = look;
     for (uint64_t i = 0; i < GETS; i++) {
         struct race_batch *b = batch(0, 2 * i + 1, 2 * i + 2);
-        struct race_rec r = {.lane = {64, 8, 0, 1}, .batch = b, .weight = 1,
-                             .deed = {.kind = RACE_GET, .esize = 1}};
-        b->view_no = i;
-        race_region_add(&g, &r);
+        struct race_access r = {.interval = {64, 8, 0, 1}, .batch = b, .weight = 1,
+                             .effect = {.kind = RACE_GET, .esize = 1}};
+        b->vclock_no = i;
+        race_shadow_add(&g, &r);
         race_batch_drop(b);
     }
     ck_assert_uint_eq(g.n.records, GETS);
     ck_assert_uint_eq(g.n.closed, 0);
-    race_region_free(&g);
+    race_shadow_free(&g);
 }
 END_TEST
 
 /* Of one process a thread's store and its buffer lie side by side, and become no hull: a store of
- * another thread into the buffer is told. */
+ * another thread into the buffer is reported. */
 START_TEST(a_buffer_is_no_part_of_a_hull_of_stores)
 {
-    struct race_region g;
-    int told = 0;
-    race_region_init(&g, SIZE_MAX, count, &told);
+    struct race_shadow g;
+    int answered = 0;
+    race_shadow_init(&g, SIZE_MAX, count, &answered);
     g.ranks = 1;
     const uint64_t at[] = {64, 72, 1 << 20, 72}; /* with the third one memory is short */
     for (uint32_t i = 0; i < 4; i++) {
         struct race_batch *b = batch(i / 2, 1, 2);
-        struct race_rec r = {.lane = {at[i], 8, 0, 1}, .batch = b, .weight = 1,
-                             .deed = {.kind = RACE_STORE, .esize = 1}};
-        r.deed.flags = i == 1 ? RACE_BUFFER : 0;
+        struct race_access r = {.interval = {at[i], 8, 0, 1}, .batch = b, .weight = 1,
+                             .effect = {.kind = RACE_STORE, .esize = 1}};
+        r.effect.flags = i == 1 ? RACE_BUFFER : 0;
         g.budget = i < 2 ? SIZE_MAX : 1;
-        race_region_add(&g, &r);
+        race_shadow_add(&g, &r);
         race_batch_drop(b);
     }
-    ck_assert_int_eq(told, 1);
-    race_region_free(&g);
+    ck_assert_int_eq(answered, 1);
+    race_shadow_free(&g);
 }
 END_TEST
 
-/* Gets of one word, each with more knowledge than the one before, so that none hides another: their
- * number has a bound, and a race with them is only possible then. */
+/* Gets of one word, each with a greater vector clock than the one before, so that none hides
+ * another: their number has a bound, and a race with them is only possible then. */
 START_TEST(a_long_page_is_closed)
 {
     enum { GETS = 20000, BOUND = 16384 }; /* one for each KiB */
-    struct race_region g;
-    int told = 0;
-    race_region_init(&g, BOUND * 1024, count_possible, &told);
+    struct race_shadow g;
+    int answered = 0;
+    race_shadow_init(&g, BOUND * 1024, count_possible, &answered);
     for (uint64_t i = 0; i <= GETS; i++) {
         uint32_t tid = i == GETS;
         struct race_batch *b = batch(tid, 2 * i + 1, 2 * i + 2);
-        struct race_rec r = {.lane = {64, 8, 0, 1}, .batch = b, .weight = 1,
-                             .deed = {.kind = tid ? RACE_PUT : RACE_GET, .esize = 1}};
-        b->view_no = i;
-        race_region_add(&g, &r);
+        struct race_access r = {.interval = {64, 8, 0, 1}, .batch = b, .weight = 1,
+                             .effect = {.kind = tid ? RACE_PUT : RACE_GET, .esize = 1}};
+        b->vclock_no = i;
+        race_shadow_add(&g, &r);
         race_batch_drop(b);
         ck_assert_uint_le(g.n.records, BOUND);
     }
-    ck_assert_int_gt(told, 0);
+    ck_assert_int_gt(answered, 0);
     ck_assert_uint_eq(g.n.closed, 1);
     ck_assert_uint_eq(g.n.lost, 0);
-    race_region_free(&g);
+    race_shadow_free(&g);
 }
 END_TEST
 
@@ -537,39 +541,39 @@ END_TEST
  * operation stay all; of puts of one place two, which race with each other. */
 START_TEST(an_open_epoch_repeats)
 {
-    struct race_region g;
-    int told = 0;
-    race_region_init(&g, SIZE_MAX, count, &told);
+    struct race_shadow g;
+    int answered = 0;
+    race_shadow_init(&g, SIZE_MAX, count, &answered);
     struct race_batch *b = batch(0, 1, RACE_OPEN), *other = batch(0, 1, RACE_OPEN);
-    struct race_rec r = {.lane = {64, 8, 0, 1}, .batch = b,
-                         .deed = {.kind = RACE_ACC, .op = 1, .elem = 1, .esize = 8}};
+    struct race_access r = {.interval = {64, 8, 0, 1}, .batch = b,
+                         .effect = {.kind = RACE_ACC, .op = 1, .elem = 1, .esize = 8}};
     for (r.tick = 0; r.tick < 1000; r.tick++) {
-        r.lane.at = 64 + r.tick % 10 * 8;
-        race_region_add(&g, &r);
+        r.interval.at = 64 + r.tick % 10 * 8;
+        race_shadow_add(&g, &r);
     }
     ck_assert_uint_eq(g.n.records, 10);
-    r.lane.at = 64;
-    r.lane.len = 16; /* more than was done before */
-    race_region_add(&g, &r);
+    r.interval.at = 64;
+    r.interval.len = 16; /* more than was done before */
+    race_shadow_add(&g, &r);
     r.batch = other;
-    race_region_add(&g, &r);
+    race_shadow_add(&g, &r);
     ck_assert_uint_eq(g.n.records, 12);
-    ck_assert_int_eq(told, 0);
-    r.deed.kind = RACE_PUT;
-    r.lane.at = 512;
-    race_region_add(&g, &r);
+    ck_assert_int_eq(answered, 0);
+    r.effect.kind = RACE_PUT;
+    r.interval.at = 512;
+    race_shadow_add(&g, &r);
     r.tick++;
-    race_region_add(&g, &r);
+    race_shadow_add(&g, &r);
     ck_assert_uint_eq(g.n.records, 14);
     r.tick++;
-    race_region_add(&g, &r); /* the two tell of it */
+    race_shadow_add(&g, &r); /* the two tell of it */
     ck_assert_uint_eq(g.n.records, 14);
     r.site = 1;
-    race_region_add(&g, &r); /* another place: another race */
+    race_shadow_add(&g, &r); /* another place: another race */
     ck_assert_uint_eq(g.n.records, 15);
-    race_region_close(&g, other, 2000);
-    ck_assert_int_eq(told, 6); /* the puts, each beside each other */
-    race_region_free(&g);
+    race_shadow_complete(&g, other, 2000);
+    ck_assert_int_eq(answered, 6); /* the puts, each beside each other */
+    race_shadow_free(&g);
     race_batch_drop(b);
     race_batch_drop(other);
 }
@@ -577,24 +581,27 @@ END_TEST
 
 START_TEST(open_ones_outlive_a_phase)
 {
-    struct race_region g;
-    int told = 0;
-    race_region_init(&g, SIZE_MAX, count, &told);
+    struct race_shadow g;
+    int answered = 0;
+    race_shadow_init(&g, SIZE_MAX, count, &answered);
     struct race_batch *open = batch(0, 5, RACE_OPEN), *done = batch(1, 5, 6);
-    struct race_rec put = {.lane = {0, 8, 0, 1}, .deed = {.kind = RACE_PUT}, .batch = open};
-    struct race_rec other = {.lane = {512, 8, 0, 1}, .deed = {.kind = RACE_PUT}, .batch = done};
-    race_region_add(&g, &put);
-    race_region_add(&g, &other);
-    race_region_phase(&g, 100);
+    struct race_access put = {
+        .interval = {0, 8, 0, 1}, .effect = {.kind = RACE_PUT}, .batch = open};
+    struct race_access other = {
+        .interval = {512, 8, 0, 1}, .effect = {.kind = RACE_PUT}, .batch = done};
+    race_shadow_add(&g, &put);
+    race_shadow_add(&g, &other);
+    race_shadow_phase(&g, 100);
     ck_assert_uint_eq(g.n.records, 1);
     struct race_batch *late = batch(1, 110, 120);
-    late->view = race_view_make(100, NULL, 0);
-    struct race_rec get = {.lane = {0, 8, 0, 1}, .deed = {.kind = RACE_GET}, .batch = late};
-    race_region_add(&g, &get);
-    ck_assert_int_eq(told, 0); /* whether it is a race depends on when the put is complete */
-    race_region_close(&g, open, 130);
-    ck_assert_int_eq(told, 1);
-    race_region_free(&g);
+    late->vclock = race_vclock_make(100, NULL, 0);
+    struct race_access get = {
+        .interval = {0, 8, 0, 1}, .effect = {.kind = RACE_GET}, .batch = late};
+    race_shadow_add(&g, &get);
+    ck_assert_int_eq(answered, 0); /* whether it is a race depends on when the put is complete */
+    race_shadow_complete(&g, open, 130);
+    ck_assert_int_eq(answered, 1);
+    race_shadow_free(&g);
     race_batch_drop(open);
     race_batch_drop(done);
     race_batch_drop(late);
@@ -607,7 +614,7 @@ Suite *suite_model_shadow(void)
     TCase *t = tcase_create("race_region");
     tcase_add_test(t, all_pairs);
     tcase_add_test(t, what_is_dropped_has_a_witness);
-    tcase_add_test(t, each_order_that_is_told_holds);
+    tcase_add_test(t, each_order_that_is_reported_holds);
     tcase_add_test(t, starved);
     tcase_add_test(t, a_long_page_is_closed);
     tcase_add_test(t, a_graph_closes_no_page);
