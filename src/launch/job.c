@@ -66,6 +66,7 @@ void job_end(struct job *j, int status, int sig, int grace_ms)
     if (status > j->status)
         j->status = status;
     j->phase = JOB_ENDING;
+    j->end_at = time_now();
     j->kill_at = time_now() + (uint64_t)grace_ms * MS;
     job_send(j, sig);
     job_send(j, SIGCONT); /* a stopped rank could not act on the signal */
@@ -212,6 +213,7 @@ static void on_abort(void *arg, int rank, int code, int own, const char *why)
     *text = 0;
     if (j->live > 1)
         snprintf(text, sizeof text, "; ending the other %d", j->live - 1);
+    snprintf(j->why, sizeof j->why, "rank %d aborted it", rank);
     job_say(j, "rank %d (pid %ld) aborted the job with code %d%s%s%s", rank,
             (long)job_rank_pid(j, rank), code, *why ? ": " : "", why, text);
     job_end(j, status, SIGTERM, JOB_GRACE_MS);
@@ -328,6 +330,7 @@ static void on_death(struct job *j, int rank, int status, const char *how)
     drain(&j->rank[rank].err);
     if (j->phase != JOB_RUNNING)
         return;
+    snprintf(j->why, sizeof j->why, "rank %d %s", rank, how);
     job_say(j, "rank %d (pid %ld) %s%s", rank, (long)job_rank_pid(j, rank), how, others(j, text));
     if (j->args->no_cleanup)
         mark_dead(j, rank,
@@ -464,6 +467,7 @@ void job_signal(struct job *j, int sig)
             job_kill(j);
             break;
         }
+        snprintf(j->why, sizeof j->why, "signal %d", sig);
         job_say(j, "received signal %d (%s); ending %d rank%s", sig, strsignal(sig), j->live,
                 j->live == 1 ? "" : "s");
         ask_shortly(j); /* it may hang */
@@ -474,6 +478,7 @@ void job_signal(struct job *j, int sig)
 void job_tick(struct job *j, uint64_t now)
 {
     if (j->timeout_at && now >= j->timeout_at && j->phase == JOB_RUNNING) {
+        snprintf(j->why, sizeof j->why, "time-out after %g s", j->args->timeout);
         job_say(j, "time-out: the job has run for %g seconds; ending %d rank%s", j->args->timeout,
                 j->live, j->live == 1 ? "" : "s");
         ask_all(j); /* the user wants to know where it hangs */

@@ -15,6 +15,7 @@
 #include "launch/handover.h"
 #include "launch/job.h"
 #include "launch/foreign.h"
+#include "launch/profiled.h"
 #include "var/var.h"
 
 enum { STATUS_USAGE = 255 };
@@ -111,6 +112,7 @@ static int run(const struct args *a)
     }
     if (!status || j.live)
         status = job_run(&j);
+    profiled_end(&j);
     if (a->exitcodes && j.rank)
         print_exit_codes(&j);
     job_free(&j);

@@ -1,16 +1,20 @@
-/* profiled.c - what mpiexec does for -trace and -report: the library that notes calls, and files
- * that can be written. */
+/* profiled.c - what mpiexec does for -trace and -report: the library that notes calls, files that
+ * can be written, and the folder from which a job that ends early has its profile. */
 #include "launch/profiled.h"
 
 #include <errno.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/sched.h"
 #include "launch/folders.h"
 
 /* Can rank 0 write this file at the end? It is told now, not after hours. A file that is new does
@@ -59,4 +63,80 @@ int profiled_env(const struct args *a, struct env *e)
     err |= a->trace ? env_put(e, "MPIR_CVAR_TRACE", a->trace) : 0;
     free(list);
     return err;
+}
+
+/* In memory, where there is such a file system. */
+void profiled_begin(struct job *j)
+{
+    if (!j->args->trace && !j->args->reports)
+        return;
+    snprintf(j->profiles, sizeof j->profiles, "/dev/shm/%s", j->name);
+    if (mkdir(j->profiles, 0700))
+        snprintf(j->profiles, sizeof j->profiles, "/tmp/%s", j->name);
+    else
+        return;
+    if (mkdir(j->profiles, 0700))
+        *j->profiles = 0;
+}
+
+/* Do ranks have something that is not in the files? Rank 0 writes those; then its record goes. */
+static int has_left(const struct job *j)
+{
+    char path[sizeof j->profiles + 8];
+    int n = 0;
+    snprintf(path, sizeof path, "%s/0", j->profiles);
+    if (!access(path, F_OK))
+        return 1;
+    DIR *d = opendir(j->profiles);
+    for (struct dirent *e; d && (e = readdir(d));)
+        n += *e->d_name != '.';
+    if (d)
+        closedir(d);
+    return n && !(j->args->trace && !access(j->args->trace, F_OK));
+}
+
+static void remove_all(const struct job *j)
+{
+    DIR *d = opendir(j->profiles);
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (*e->d_name != '.')
+            unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
+    rmdir(j->profiles);
+}
+
+static int salvage(const struct job *j)
+{
+    static char none[] = "", yes[] = "1", no[] = "0";
+    const struct args *a = j->args;
+    char bin[PATH_MAX], lib[PATH_MAX], path[PATH_MAX + 32], end[32];
+    pid_t pid;
+    int status = 0;
+    own_folders(bin, lib);
+    snprintf(path, sizeof path, "%s/windrose/salvage", lib);
+    snprintf(end, sizeof end, "%llu", (unsigned long long)j->end_at);
+    char *argv[] = {path, (char *)j->profiles, a->trace ? (char *)a->trace : none,
+                    a->reports ? yes : no, a->report_file ? (char *)a->report_file : none,
+                    end, (char *)(*j->why ? j->why : "ranks ended without it"), NULL};
+    int err = posix_spawn(&pid, path, NULL, NULL, argv, j->env);
+    while (!err && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return err ? -err : status;
+}
+
+void profiled_end(struct job *j)
+{
+    if (!*j->profiles)
+        return;
+    if (!j->end_at)
+        j->end_at = time_now();
+    int left = has_left(j);
+    if (left && salvage(j))
+        job_say(j, "the job ended early, and what its ranks left cannot be read");
+    const struct args *a = j->args;
+    if (!left && j->status && a->trace && access(a->trace, F_OK))
+        job_say(j, "%s is not written: no rank called MPI_Init, or none was traced", a->trace);
+    remove_all(j);
+    *j->profiles = 0;
 }

@@ -526,6 +526,7 @@ int job_start(struct job *j, const struct args *a, char *const *env)
             j->timeout_at = time_now() + (uint64_t)(a->timeout * 1e9);
         j->warn_ns = ask_warn_ns(a);
         j->look_at = time_now() + j->warn_ns / 4;
+        profiled_begin(j);
         err = start_ranks(j, &s, env);
         close(report[1]);
         if (!err)

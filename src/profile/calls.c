@@ -48,16 +48,9 @@ struct profile_calls {
     struct holder open[OPEN];
 };
 
-int profile_calls_open(struct profile *y)
+size_t profile_calls_bytes(void)
 {
-    y->calls = calloc(1, sizeof *y->calls);
-    return y->calls ? 0 : -1;
-}
-
-void profile_calls_close(struct profile *y)
-{
-    free(y->calls);
-    y->calls = NULL;
+    return sizeof(struct profile_calls);
 }
 
 /* --- counts ----------------------------------------------------------------------------------- */
@@ -282,16 +275,17 @@ void profile_call_places(struct profile_page *p)
 }
 
 /* Behind profile_places(): the waits have the places that are known. */
-void profile_calls_of(struct profile_page *p)
+void profile_calls_of(struct profile_page *p, const struct profile_calls *c,
+                      const struct profile_look *look)
 {
-    struct profile_calls *c = proc->profile->calls;
     for (unsigned i = 0; c && i < MADE; i++) {
         const struct made *m = &c->made[i];
-        struct profile_call x = {.site = m->site ? site_portable((uint64_t)(uintptr_t)m->site) : 0,
-                                 .calls = atomic_load_explicit(&m->n, memory_order_relaxed)};
+        uint64_t site = (uint64_t)(uintptr_t)m->site;
+        struct profile_call x = {.site = site ? look->site(look->arg, site) : 0};
+        x.calls = atomic_load_explicit((atomic_ullong *)&m->n, memory_order_relaxed);
         if (!m->call || !x.calls)
             continue;
-        strncpy(x.call, m->call, PROFILE_CALL - 1);
+        strncpy(x.call, look->text(look->arg, m->call), PROFILE_CALL - 1);
         profile_call_add(p->call, &p->calls, &x);
         p->counted = 1;
     }

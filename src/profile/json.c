@@ -126,6 +126,10 @@ void profile_json_print(const struct profile_page *p, const char *program, struc
     int n = profile_advise(p, advice);
     profile_put(out, "{\n  \"program\": ");
     put_string(out, program);
+    if (*p->incomplete) {
+        profile_put(out, ", \"incomplete\": ");
+        put_string(out, p->incomplete);
+    }
     profile_put(out, ", \"ranks\": %d, \"cores\": %d, \"host_ranks\": %d,\n  ", p->ranks, p->cores,
                 p->host_ranks);
     put_number(out, "run_ns", p->run, ", ");

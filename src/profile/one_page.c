@@ -175,7 +175,9 @@ void profile_page_print(const struct profile_page *p, const char *program, struc
     profile_put(out, "== where the time went: %.60s, %d rank%s, %d on a host of %d cores, %.3f s\n",
                 program, p->ranks, p->ranks == 1 ? "" : "s", p->host_ranks, p->cores,
                 seconds(p->run));
-    if (p->missing)
+    if (*p->incomplete)
+        profile_put(out, " %s\n", p->incomplete);
+    else if (p->missing)
         profile_put(out, " (%u processes or groups of them are missing: they failed)\n",
                     p->missing);
     put_rows(p, out);

@@ -1,6 +1,6 @@
 /* profile.c - the begin and the end of a report and of a trace, and the observer of waits that both
  * share with MPI_T. */
-#include "profile/trace_ring.h"
+#include "profile/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -83,17 +83,18 @@ int profile_init(void)
     }
     if ((!cvar.report && !traces()) || boot_first()) /* the first job's alone */
         return 0;
-    struct profile *y = calloc(1, sizeof *y);
-    if (!y)
+    struct record *r = record_open(traces(), trace_room());
+    if (!r)
         return -ENOMEM;
+    struct profile *y = &r->profile;
     y->began = time_now();
     y->delayed = profile_delayed();
     proc->profile = y;
     rma_on_free(win_closed);
     profile_time_waits();
-    int err = traces() ? trace_open(&y->trace) : 0;
-    if (!err && cvar.report && !sched && profile_calls_open(y))
-        err = -ENOMEM;
+    y->trace = traces() ? &r->trace : NULL;
+    y->calls = cvar.report && !sched ? record_calls(r) : NULL;
+    int err = y->trace ? trace_open(y->trace, record_ring(r), trace_room()) : 0;
     if (y->trace)
         rma_on_state(has_state);
     if (!err && cvar.report && !sched)
@@ -117,11 +118,10 @@ static void write_all(int fd, const struct profile_text *t, const char *name)
     }
 }
 
-static void print(const struct profile_page *p)
+void profile_print(const struct profile_page *p, const char *program, const char *file)
 {
     struct profile_text page = {NULL, 0, 0}, json = {NULL, 0, 0};
-    const char *file = cvar.report_file;
-    profile_page_print(p, program_invocation_short_name, &page);
+    profile_page_print(p, program, &page);
     write_all(STDERR_FILENO, &page, "standard error");
     profile_free(&page);
     if (!file || !*file)
@@ -131,7 +131,7 @@ static void print(const struct profile_page *p)
         log_warn("MPIR_CVAR_REPORT_FILE: %s: %s", file, strerror(errno));
         return;
     }
-    profile_json_print(p, program_invocation_short_name, &json);
+    profile_json_print(p, program, &json);
     write_all(fd, &json, file);
     profile_free(&json);
     close(fd);
@@ -140,6 +140,12 @@ static void print(const struct profile_page *p)
 static void trace_window_here(struct rma_win *w)
 {
     trace_win_closed(proc->profile->trace, w);
+}
+
+/* The record is where the profile lies in it. */
+static struct record *record_of(struct profile *y)
+{
+    return (struct record *)((char *)y - offsetof(struct record, profile));
 }
 
 static void drop_chunk(void *to, struct trace_chunk *c)
@@ -170,7 +176,8 @@ static void trace_ending(struct trace *t)
     int err = 0;
     rma_each(trace_window_here);
     if (boot_rank() == 0)
-        err = trace_file_open(&f, cvar.trace, program_invocation_short_name, boot_size());
+        err = trace_file_open(&f, cvar.trace, program_invocation_short_name, boot_size(),
+                              NULL);
     if (err)
         log_warn("MPIR_CVAR_TRACE: %s: %s", cvar.trace, strerror(-err));
     trace_gather(t, f ? trace_file_take : drop_chunk, f);
@@ -178,11 +185,8 @@ static void trace_ending(struct trace *t)
         trace_written(f);
 }
 
-void profile_ending(void)
+static void end_all(struct profile *y)
 {
-    struct profile *y = proc->profile;
-    if (!y)
-        return;
     profile_sample_stop(&y->sampler);
     progress_observe(NULL);
     rma_on_free(NULL);
@@ -201,9 +205,18 @@ void profile_ending(void)
         profile_call_places(p);
         profile_page_sort(p);
         profile_page_places(p);
-        print(p);
+        profile_print(p, program_invocation_short_name, cvar.report_file);
     }
     free(p);
+}
+
+void profile_ending(void)
+{
+    struct profile *y = proc->profile;
+    if (!y)
+        return;
+    end_all(y);
+    record_over(record_of(y));
 }
 
 void profile_finalize(void)
@@ -219,7 +232,6 @@ void profile_finalize(void)
         rma_on_state(NULL);
     }
     trace_close(y->trace);
-    profile_calls_close(y);
-    free(y);
+    record_close(record_of(y));
     proc->profile = NULL;
 }

@@ -107,6 +107,7 @@ struct profile_page {
     struct profile_call call[PROFILE_CALLS];
     struct profile_win win[PROFILE_WINS];
     struct profile_row row[PROFILE_ROWS];
+    char incomplete[400]; /* what is missing, of a job that ended early; empty: it did not */
 };
 
 /* --- of a process ------------------------------------------------------------------------- */
@@ -131,9 +132,15 @@ struct profile_sampler {
     uint32_t looks;
     unsigned n;
     uint8_t seen[1024]; /* enum profile_state */
+    /* For a job that ends early: the call under way, and its wait where it has lasted a second
+     * (wait_since: ns, 0: none). */
+    const char *in_call, *wait_what;
+    uint64_t wait_since, wait_site;
+    int wait_peer;
 };
 
-struct profile {
+struct record;
+struct profile { /* lies in its record (record.h) */
     struct trace *trace;     /* the first two: struct profile_asks */
     struct profile_calls *calls;
     struct profile_held *_Atomic holding; /* of the window whose lock this process holds, or NULL */
@@ -162,17 +169,30 @@ void profile_page_add(struct profile_page *p, const struct profile_page *b);
 int profile_page_is_good(struct profile_page *p, size_t bytes);
 /* What this process knows. */
 void profile_page_of(struct profile_page *p);
+/* Parts of it: its time, of which it has waited so long; and that its sums are of one rank. */
+void profile_row_of(struct profile_page *p, const struct profile *y, int rank, uint64_t run,
+                    uint64_t waited);
+void profile_page_of_rank(struct profile_page *p, int rank);
+/* profile.c: on standard error, and as JSON in a file, or NULL or empty */
+void profile_print(const struct profile_page *p, const char *program, const char *file);
 void profile_win_closed(struct rma_win *w);
 void profile_page_sort(struct profile_page *p);
 void profile_page_places(struct profile_page *p); /* texts of places; p is sorted */
-/* calls.c. 0, or no memory */
-int profile_calls_open(struct profile *y);
-void profile_calls_close(struct profile *y);
+/* calls.c */
 void profile_lock_waited(struct profile *y, uint64_t win);
 /* And forgets them. */
 void profile_locks_of(struct profile *y, uint64_t win, struct profile_locks *out);
 void profile_call_add(struct profile_call *list, uint32_t *n, const struct profile_call *c);
-void profile_calls_of(struct profile_page *p); /* what this process knows; p has its waits */
+/* How the addresses of a process are read: the text of a constant, a portable place. */
+struct profile_look {
+    const char *(*text)(void *arg, const char *there);
+    uint64_t (*site)(void *arg, uint64_t address);
+    void *arg;
+};
+size_t profile_calls_bytes(void);
+/* What a process knows, c: its calls or NULL; p has its waits. */
+void profile_calls_of(struct profile_page *p, const struct profile_calls *c,
+                      const struct profile_look *look);
 /* Calls without a place go to the largest sum of the same call. */
 void profile_call_places(struct profile_page *p);
 /* ns in which this process could run and had no core; 0: not known */

@@ -7,6 +7,7 @@
 
 #include "base/proc.h"
 #include "base/sched.h"
+#include "base/where.h"
 #include "profile/profile_types.h"
 
 enum { EVERY_NS = 1000000 };
@@ -28,6 +29,12 @@ static void note(struct profile_sampler *s)
                                                : PROFILE_WORKING;
     struct profile_held *held = atomic_load_explicit(&s->of->profile->holding,
                                                      memory_order_relaxed);
+    const struct where_wait *wait = (const struct where_wait *)s->of->progress;
+    s->in_call = s->of->call;
+    s->wait_what = s->of->wait_what;
+    s->wait_peer = s->of->wait_peer;
+    s->wait_since = is == PROFILE_WAITING && wait ? wait->since : 0;
+    s->wait_site = wait ? wait->site : 0;
     s->ns[is] += now - s->last;
     if (held)
         atomic_fetch_add_explicit(&held->seen, now - s->last, memory_order_relaxed);

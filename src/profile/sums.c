@@ -342,11 +342,10 @@ uint64_t profile_delayed(void)
     return n > 0 && sscanf(text, "%*u %llu", &ns) == 1 ? ns : 0;
 }
 
-static void row_of(struct profile_page *p)
+void profile_row_of(struct profile_page *p, const struct profile *y, int rank, uint64_t run,
+                    uint64_t waited)
 {
-    const struct profile *y = proc->profile;
-    struct profile_row r = {
-        .rank = boot_rank(), .run = time_now() - y->began, .waiting = y->waited};
+    struct profile_row r = {.rank = rank, .run = run, .waiting = waited};
     r.waiting = r.waiting < r.run ? r.waiting : r.run;
     profile_sample_row(&y->sampler, &r);
     if (r.working > r.run - r.waiting)
@@ -357,6 +356,29 @@ static void row_of(struct profile_page *p)
     p->working = r.working;
     p->waiting = r.waiting;
     profile_row_add(p, &r);
+}
+
+void profile_page_of_rank(struct profile_page *p, int rank)
+{
+    for (uint32_t i = 0; i < p->waits; i++) {
+        struct profile_wait *w = &p->wait[i];
+        w->ranks = 1;
+        w->rank_sum = (uint64_t)rank;
+        w->least = w->ns;
+        w->least_rank = rank;
+    }
+}
+
+static const char *own_text(void *arg, const char *there)
+{
+    (void)arg;
+    return there;
+}
+
+static uint64_t own_site(void *arg, uint64_t address)
+{
+    (void)arg;
+    return site_portable(address);
 }
 
 static void add_open(struct rma_win *w)
@@ -375,7 +397,7 @@ void profile_page_of(struct profile_page *p)
     p->crowded = p->host_ranks > p->cores;
     uint64_t delayed = profile_delayed();
     p->delayed = delayed > y->delayed ? delayed - y->delayed : 0;
-    row_of(p);
+    profile_row_of(p, y, rank, time_now() - y->began, y->waited);
     for (unsigned i = 0; i < PROFILE_CELLS; i++) {
         struct profile_cell *c = &y->cell[i];
         if (!c->call)
@@ -386,14 +408,9 @@ void profile_page_of(struct profile_page *p)
         profile_wait_add(p->wait, &p->waits, &c->w);
     }
     profile_places(p);
-    profile_calls_of(p);
-    for (uint32_t i = 0; i < p->waits; i++) {
-        struct profile_wait *w = &p->wait[i];
-        w->ranks = 1;
-        w->rank_sum = (uint64_t)rank;
-        w->least = w->ns;
-        w->least_rank = rank;
-    }
+    const struct profile_look look = {own_text, own_site, NULL};
+    profile_calls_of(p, y->calls, &look);
+    profile_page_of_rank(p, rank);
     rma_each(add_open);
     memcpy(p->win, y->win, sizeof y->win);
     p->wins = y->wins;

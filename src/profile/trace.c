@@ -34,28 +34,24 @@ void trace_both_clocks(uint64_t *ticks, uint64_t *ns)
     }
 }
 
-int trace_open(struct trace **out)
+uint64_t trace_room(void)
 {
-    struct trace *t = calloc(1, sizeof *t);
-    if (!t)
-        return -ENOMEM;
-    t->room = 1;
-    while (2 * t->room <= (uint64_t)cvar.trace_events)
-        t->room *= 2;
-    t->ring = malloc(t->room * sizeof *t->ring);
+    uint64_t room = 1;
+    while (2 * room <= (uint64_t)cvar.trace_events)
+        room *= 2;
+    return room;
+}
+
+int trace_open(struct trace *t, struct trace_event *ring, uint64_t room)
+{
+    t->room = room;
+    t->ring = ring;
     t->chunk = malloc(sizeof *t->chunk);
-    if (!t->ring || !t->chunk) {
-        free(t->chunk);
-        free(t->ring);
-        free(t);
-        return -ENOMEM;
-    }
     map_init(&t->sent);
     map_init(&t->got);
     map_init(&t->posted);
     trace_both_clocks(&t->tick0, &t->ns0);
-    *out = t;
-    return 0;
+    return t->chunk ? 0 : -ENOMEM;
 }
 
 void trace_close(struct trace *t)
@@ -69,8 +65,6 @@ void trace_close(struct trace *t)
     map_destroy(&t->sent);
     map_destroy(&t->got);
     free(t->chunk);
-    free(t->ring);
-    free(t);
 }
 
 int trace_calls_seen(void)
@@ -116,6 +110,7 @@ static struct trace_event *note(struct trace *t, const struct trace_at *at, enum
                               .kind = (uint16_t)kind,
                               .thread = thread_bits()};
     e->lasts = trace_ticks() - at->began;
+    t->now.name = NULL;
     return e;
 }
 
@@ -137,11 +132,18 @@ void trace_call(const struct trace_at *at)
         note(t, at, TRACE_CALL);
 }
 
+void trace_enters(const struct trace_at *at)
+{
+    struct trace *t = tracing();
+    if (t)
+        t->now = *at;
+}
+
 void trace_finalizing(const struct trace_at *at)
 {
     struct trace *t = tracing();
     if (t)
-        t->last = *at;
+        t->now = t->last = *at;
 }
 
 void trace_window(const struct trace_at *at, MPI_Win win, int rank, MPI_Count count,

@@ -62,6 +62,8 @@ struct trace_at {
     const void *site;
 };
 void trace_call(const struct trace_at *at);
+/* It begins: what a rank was in when the job ended. */
+void trace_enters(const struct trace_at *at);
 /* MPI_Finalize begins; it is noted when all processes have come there. */
 void trace_finalizing(const struct trace_at *at);
 /* On a window: rank MPI_PROC_NULL: for no single target. count: of elements that move. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/map.h"
+#include "base/proc.h"
 #include "boot/boot.h"
 #include "place/place.h"
 #include "profile/trace_ring.h"
@@ -392,10 +393,11 @@ void trace_file_take(void *to, struct trace_chunk *c)
     }
 }
 
-int trace_file_open(struct trace_file **out, const char *path, const char *program, int ranks)
+int trace_file_open(struct trace_file **out, const char *path, const char *program, int ranks,
+                    const char *incomplete)
 {
     struct trace_file *f = calloc(1, sizeof *f);
-    char name[128];
+    char name[128], more[700] = "";
     if (!f)
         return -ENOMEM;
     f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -410,11 +412,27 @@ int trace_file_open(struct trace_file **out, const char *path, const char *progr
     plain(name);
     put(f,
         "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"program\":\"%s\",\"ranks\":%d,"
-        "\"cores\":%ld,\"host_ranks\":%d},\n"
-        "\"traceEvents\":[",
-        name, ranks, sysconf(_SC_NPROCESSORS_ONLN), boot_host_processes());
+        "\"cores\":%ld,\"host_ranks\":%d",
+        name, ranks, sysconf(_SC_NPROCESSORS_ONLN), proc->boot ? boot_host_processes() : ranks);
+    if (incomplete) {
+        snprintf(more, sizeof more, "%s", incomplete);
+        plain(more);
+        put(f, ",\"incomplete\":\"%s\"", more);
+    }
+    put(f, "},\n\"traceEvents\":[");
     *out = f;
     return 0;
+}
+
+void trace_file_ended(struct trace_file *f, int rank, const char *how)
+{
+    char text[200];
+    snprintf(text, sizeof text, "%s", how);
+    plain(text);
+    put(f,
+        "%s\n{\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"name\":\"ended\",\"args\":{\"how\":\"%s\"}}",
+        f->comma ? "," : "", rank, text);
+    f->comma = 1;
 }
 
 int trace_file_close(struct trace_file *f, uint64_t *lost, uint64_t *events)

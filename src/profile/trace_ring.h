@@ -50,6 +50,7 @@ struct trace {
     struct trace_win win[TRACE_WINS]; /* freed windows; the oldest are overwritten */
     uint64_t wins;
     int calls;            /* the traced library is loaded */
+    struct trace_at now;  /* the call under way; its name is NULL outside the calls */
     struct trace_at last; /* MPI_Finalize, which has not returned when events are gathered */
     int sends_unsure;     /* one was cancelled: the messages of this process have no line */
     struct trace_chunk *chunk; /* for the end, when memory may be short */
@@ -76,7 +77,9 @@ struct trace_chunk {
 #define TRACE_MAGIC 0x54524301u
 
 /* trace.c */
-int trace_open(struct trace **out);
+/* t is zeroed. The room is a power of two. 0 or -ENOMEM. */
+int trace_open(struct trace *t, struct trace_event *ring, uint64_t room);
+uint64_t trace_room(void);
 void trace_both_clocks(uint64_t *ticks, uint64_t *ns); /* the same moment */
 void trace_close(struct trace *t);
 int trace_calls_seen(void);
@@ -88,7 +91,11 @@ void trace_state(struct trace *t, struct rma_win *w, int world, const char *stat
 void trace_gather(struct trace *t, void (*take)(void *to, struct trace_chunk *c), void *to);
 /* trace_file.c */
 struct trace_file;
-int trace_file_open(struct trace_file **out, const char *path, const char *program, int ranks);
+/* incomplete: what is missing, or NULL. */
+int trace_file_open(struct trace_file **out, const char *path, const char *program, int ranks,
+                    const char *incomplete);
+/* Of a job that ended early: how, for this rank. */
+void trace_file_ended(struct trace_file *f, int rank, const char *how);
 void trace_file_take(void *file, struct trace_chunk *c);
 /* 0, or -errno of the first write that failed; how many events were written, and had been lost. */
 int trace_file_close(struct trace_file *f, uint64_t *lost, uint64_t *events);

@@ -122,6 +122,7 @@ sub print_call {
     print $before;
     print "    struct trace_at at = {trace_ticks(), \"$name\",\n";
     print "                          __builtin_return_address(0)};\n";
+    print "    trace_enters(&at);\n";
     print "    int rc = $core;\n";
     print "    if (rc == MPI_SUCCESS)\n        $after\n";
     print "    else\n        $failed\n" if $failed;
