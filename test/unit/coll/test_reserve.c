@@ -84,7 +84,7 @@ Suite *suite_reserve(void)
     Suite *s = suite_create("coll/reserve");
     TCase *t = tcase_create("reserve");
     tcase_set_timeout(t, 60);
-    tcase_add_loop_test(t, no_memory, 2, 6);
+    tcase_add_loop_test(t, no_memory, 2, 4);
     suite_add_tcase(s, t);
     return s;
 }
