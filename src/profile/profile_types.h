@@ -107,7 +107,7 @@ struct profile_page {
     struct profile_call call[PROFILE_CALLS];
     struct profile_win win[PROFILE_WINS];
     struct profile_row row[PROFILE_ROWS];
-    char incomplete[400]; /* what is missing, of a job that ended early; empty: it did not */
+    char incomplete[700]; /* what is missing, of a job that ended early; empty: it did not */
 };
 
 /* --- of a process ------------------------------------------------------------------------- */

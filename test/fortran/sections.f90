@@ -43,7 +43,7 @@ contains
         logical :: complete
         integer :: ierr
         seen(3) = extra
-        ierr = MPI_SUCCESS
+        ierr = merge(MPI_ERR_REQUEST, MPI_SUCCESS, complete)
     end subroutine
     subroutine extent_of(kind, extent, extra, ierr)
         type(MPI_Datatype) :: kind
@@ -51,7 +51,7 @@ contains
         integer :: ierr
         seen(4) = extra
         extent = 4
-        ierr = MPI_SUCCESS
+        ierr = merge(MPI_SUCCESS, MPI_ERR_TYPE, kind /= MPI_DATATYPE_NULL)
     end subroutine
     ! The variable is used for something else when the functions are called.
     subroutine begin(request, extra)

@@ -157,6 +157,7 @@ static void requests(void)
     MPI_Win_free(&win);
 }
 
+#ifdef MPIX_ERR_REVOKED /* not in the header of MPI-5.0's ABI */
 /* Programs compare the classes of failures by ==. The text stays, for MPI_Error_string. */
 static void bare_classes(void)
 {
@@ -185,6 +186,9 @@ static void bare_classes(void)
     MPI_Comm_free(&c);
     MPI_Comm_free(&d);
 }
+#else
+static void bare_classes(void) {}
+#endif
 
 static void pt2pt(void)
 {
@@ -409,8 +413,7 @@ static void from_groups(void)
     BAD(MPI_Comm_create_from_group(MPI_GROUP_NULL, "t", MPI_INFO_NULL, MPI_ERRORS_RETURN, &c),
         MPI_ERR_GROUP);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    BAD(MPI_Comm_create_from_group(g, "t", MPI_INFO_NULL, MPI_ERRHANDLER_NULL, &c),
-        MPI_ERR_ERRHANDLER);
+    BAD(MPI_Comm_create_from_group(g, "t", MPI_INFO_NULL, MPI_ERRHANDLER_NULL, &c), MPI_ERR_ARG);
     CHECK_EQ(handled, 6);
     CHECK_EQ(MPI_Comm_create_from_group(g, "t", MPI_INFO_NULL, h, &c), MPI_SUCCESS);
     MPI_Errhandler_free(&h);

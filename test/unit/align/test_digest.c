@@ -6,7 +6,10 @@
 
 #include "align/align_types.h"
 #include "align/repeat.h"
+#include "boot/boot.h"
 #include "dt/dt.h"
+#include "obj/obj.h"
+#include "var/var.h"
 
 Suite *suite_digest(void);
 
@@ -139,6 +142,11 @@ START_TEST(a_repeated_call_is_noted_as_ever)
 {
     struct align_history quick = {0}, slow = {0};
     struct comm comm = {0};
+    char why[256];
+    ck_assert_int_eq(var_init(why, sizeof why), 0); /* types are told by the table of dt/ */
+    ck_assert_int_eq(boot_init(NULL), 0);
+    ck_assert_int_eq(obj_init(), 0);
+    ck_assert_int_eq(dt_init(), 0);
     struct dt_type four = {.flags = DT_PREDEFINED, .size = 4}, eight = four, own = four;
     struct dt_op sum = {.index = 3, .commute = 1}, max = {.index = 1, .commute = 1}, user = max;
     four.basic = &four;
@@ -177,6 +185,10 @@ START_TEST(a_repeated_call_is_noted_as_ever)
     ck_assert_int_eq(quickly, 21); /* of 54: not new ones, nor what does not last */
     free(quick.ring);
     free(slow.ring);
+    dt_finalize();
+    obj_finalize();
+    boot_finalize();
+    var_finalize();
 }
 END_TEST
 
