@@ -26,11 +26,24 @@ static void wrong_transport(void)
     mem_finalize();
 }
 
+/* A name that there is not ends the job: am_init() does not return. */
+static void unknown_transport(void)
+{
+    job_check(mem_init() == 0);
+    job_check(progress_init() == 0);
+    if (am_init() == 0)
+        am_finalize();
+    progress_finalize();
+    mem_finalize();
+}
+
 START_TEST(no_such_transport)
 {
     static const char *const none[] = {"MPIR_CVAR_TRANSPORT=pigeons", NULL};
+    static const char *const shm[] = {"MPIR_CVAR_TRANSPORT=shm", NULL};
     static const char *const cells[] = {"MPIR_CVAR_SHM_CELLS=48", NULL};
-    ck_assert_int_eq(job_run(1, none, wrong_transport, 20), 0);
+    ck_assert_int_eq(job_run(1, shm, unknown_transport, 20), 0);
+    ck_assert_int_eq(job_run(1, none, unknown_transport, 20), 1);
     ck_assert_int_eq(job_run(1, cells, wrong_transport, 20), 0);
 }
 END_TEST
