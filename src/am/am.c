@@ -420,13 +420,16 @@ void am_handler(int type, am_fn *fn)
     proc->am->handler[type] = fn;
 }
 
-size_t am_max(int dst)
+struct am_way am_way_to(int dst)
 {
     int err;
     const struct am_peer *p = am_peer_try(dst, &err);
-    return p && p->t->caps.am_max > sizeof(struct am_hdr)
-               ? p->t->caps.am_max - sizeof(struct am_hdr)
-               : 0;
+    if (!p)
+        return (struct am_way){.most = 0};
+    const struct tp_caps *c = &p->t->caps;
+    return (struct am_way){c->am_max > sizeof(struct am_hdr) ? c->am_max - sizeof(struct am_hdr)
+                                                             : 0,
+                           (c->flags & TP_AM_ORDERED) != 0, c};
 }
 
 unsigned am_replies_free(int dst)
@@ -441,13 +444,6 @@ int am_reach(int dst)
     int err;
     am_peer_try(dst, &err);
     return err;
-}
-
-int am_ordered(int dst)
-{
-    int err;
-    const struct am_peer *p = am_peer_try(dst, &err);
-    return p && (p->t->caps.flags & TP_AM_ORDERED) != 0;
 }
 
 struct tp *am_tp_to(int dst, const struct tp_ops **ops, struct tp_caps *caps)

@@ -61,9 +61,23 @@ int am_networks(void);  /* how many networks are open */
 
 void am_handler(int type, am_fn *fn);
 
-/* Longest message to dst (bytes, all iov together). */
-size_t am_max(int dst);
-int am_ordered(int dst);
+/* The way to dst, which am_reach() or a message chooses: its longest message (bytes, all iov
+ * together; 0: there is no way), whether messages of a class arrive in order, what its transport
+ * can do. */
+struct am_way {
+    size_t most;
+    int ordered;
+    const struct tp_caps *caps; /* NULL: there is no way; else valid until am_finalize() */
+};
+struct am_way am_way_to(int dst);
+static inline size_t am_max(int dst)
+{
+    return am_way_to(dst).most;
+}
+static inline int am_ordered(int dst)
+{
+    return am_way_to(dst).ordered;
+}
 
 /* 1: dst is of another job and has called MPI_Finalize; what it sent was handled, and it answers
  * nothing more. */

@@ -374,6 +374,10 @@ struct am_peer *am_peer_try(int rank, int *err)
 {
     struct am *a = proc->am;
     struct am_peer *p = am_peer_known(rank);
+    if (p && !p->dead) {
+        *err = 0;
+        return p;
+    }
     if (p || idle_find(rank)) /* no connection is needed */
         return am_peer_get(rank, err);
     uint64_t now = a->lack.since ? time_now() : 0;

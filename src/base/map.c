@@ -7,12 +7,6 @@
 /* Linear probing, load at most 3/4. Deletion moves later entries back, so there are no tombstones,
  * and a look-up ends at the first empty slot. */
 
-static size_t home(const struct map *m, uint64_t key)
-{
-    /* Multiplication by an odd constant (2^64 / golden ratio) spreads consecutive keys. */
-    return (size_t)((key * 0x9e3779b97f4a7c15ull) >> 32) & m->mask;
-}
-
 void map_init(struct map *m)
 {
     m->slots = NULL;
@@ -26,19 +20,9 @@ void map_destroy(struct map *m)
     map_init(m);
 }
 
-void *map_get(const struct map *m, uint64_t key)
-{
-    if (!m->slots)
-        return NULL;
-    for (size_t i = home(m, key); m->slots[i].value; i = (i + 1) & m->mask)
-        if (m->slots[i].key == key)
-            return m->slots[i].value;
-    return NULL;
-}
-
 static void place(struct map *m, uint64_t key, void *value)
 {
-    size_t i = home(m, key);
+    size_t i = map_home(m, key);
     while (m->slots[i].value && m->slots[i].key != key)
         i = (i + 1) & m->mask;
     if (!m->slots[i].value)
@@ -71,7 +55,7 @@ int map_put(struct map *m, uint64_t key, void *value)
 
 void map_set(struct map *m, uint64_t key, void *value)
 {
-    size_t i = home(m, key);
+    size_t i = map_home(m, key);
     while (m->slots[i].key != key || !m->slots[i].value)
         i = (i + 1) & m->mask;
     m->slots[i].value = value;
@@ -81,7 +65,7 @@ void *map_del(struct map *m, uint64_t key)
 {
     if (!m->slots)
         return NULL;
-    size_t i = home(m, key);
+    size_t i = map_home(m, key);
     while (m->slots[i].value && m->slots[i].key != key)
         i = (i + 1) & m->mask;
     void *value = m->slots[i].value;
@@ -94,7 +78,7 @@ void *map_del(struct map *m, uint64_t key)
             return value;
         }
         /* An entry may move into the hole unless its home lies cyclically in (hole, j]. */
-        size_t h = home(m, m->slots[j].key);
+        size_t h = map_home(m, m->slots[j].key);
         if (((j - h) & m->mask) >= ((j - hole) & m->mask)) {
             m->slots[hole] = m->slots[j];
             hole = j;

@@ -20,7 +20,22 @@ struct map {
 
 void map_init(struct map *m);
 void map_destroy(struct map *m);
-void *map_get(const struct map *m, uint64_t key);      /* NULL if absent */
+/* The slot where a look-up for the key begins. */
+static inline size_t map_home(const struct map *m, uint64_t key)
+{
+    /* Multiplication by an odd constant (2^64 / golden ratio) spreads consecutive keys. */
+    return (size_t)((key * 0x9e3779b97f4a7c15ull) >> 32) & m->mask;
+}
+/* NULL if absent */
+static inline void *map_get(const struct map *m, uint64_t key)
+{
+    if (!m->slots)
+        return NULL;
+    for (size_t i = map_home(m, key); m->slots[i].value; i = (i + 1) & m->mask)
+        if (m->slots[i].key == key)
+            return m->slots[i].value;
+    return NULL;
+}
 int map_put(struct map *m, uint64_t key, void *value); /* 0 or -ENOMEM; replaces */
 /* of a key that is present: needs no memory */
 void map_set(struct map *m, uint64_t key, void *value);

@@ -121,11 +121,11 @@ static void run_queue(struct rma_target *t, struct rma_op *op, const struct rma_
         progress_test();
 }
 
-static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes,
+/* t: the element of the target as the caller found it; it is looked up again after each wait. */
+static int op_run(struct rma_win *w, struct rma_target *t, const struct rma_args *a, size_t bytes,
                   struct rma_request *req, int *later)
 {
-    for (int waited = 0;;) {
-        struct rma_target *t = w->table.ntargets ? rma_target_find(w, a->rank) : NULL;
+    for (int waited = 0;; t = rma_target_find(w, a->rank)) {
         enum verdict v;
         int err = MPI_SUCCESS;
         enum run r = run_here(w, a, bytes, req ? RMA_CALLED : RMA_LATER_TOO, t, &v, &err);
@@ -137,7 +137,7 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes,
             return err;
         if (r == RUN_AGAIN)
             continue;
-        if (!waited++ && !req && rma_coalesce_behind(t, a)) {
+        if (!waited++ && !req && rma_coalesce_dry(t) && rma_coalesce_behind(t, a)) {
             rma_coalesce_wait(t);
             continue;
         }
@@ -201,14 +201,14 @@ static const uint8_t counter[] = {[RMA_PUT] = PVAR_RMA_PUT,   [RMA_GET] = PVAR_R
                                   [RMA_FOP] = PVAR_RMA_FOP,   [RMA_CAS] = PVAR_RMA_CAS};
 
 /* It was checked, and its target is a rank. */
-static inline int op_take(struct rma_win *w, const struct rma_args *a, size_t bytes,
-                          struct rma_request *q, int *later)
+static inline int op_take(struct rma_win *w, struct rma_target *t, const struct rma_args *a,
+                          size_t bytes, struct rma_request *q, int *later)
 {
     int err = MPI_SUCCESS;
     struct rma_near *n = rma_near_of(w, a->rank);
     if (bytes)
-        err = op_run(w, a, bytes, q, later);
-    else if (rma_admit(w, a->rank, n, rma_target_find(w, a->rank)) == ADMIT_NO)
+        err = op_run(w, t, a, bytes, q, later);
+    else if (rma_admit(w, a->rank, n, t) == ADMIT_NO)
         err = rma_not_admitted(w, a->rank);
     if (!err) {
         rma_count(w, counter[a->kind], 1);
@@ -223,7 +223,7 @@ int rma_op_with(struct rma_win *w, const struct rma_args *a, struct rma_request 
     size_t bytes = 0;
     int err = op_check(w, a, asked, &bytes);
     *later = 0;
-    return err ? err : op_take(w, a, bytes, q, later);
+    return err ? err : op_take(w, rma_target_find(w, a->rank), a, bytes, q, later);
 }
 
 int rma_op_begin(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
@@ -231,7 +231,8 @@ int rma_op_begin(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
     struct rma_request *q = NULL;
     size_t bytes = 0;
     int later = 0, err = MPI_SUCCESS;
-    if (!req && rma_coalesce_append(w, a, &bytes)) {
+    struct rma_target *t = a->rank >= 0 && a->rank < w->size ? rma_target_find(w, a->rank) : NULL;
+    if (!req && t && rma_coalesce_append(t, a, &bytes)) {
         rma_count(w, counter[a->kind], 1);
         rma_count(w, PVAR_RMA_BYTES, bytes);
         return MPI_SUCCESS;
@@ -241,7 +242,7 @@ int rma_op_begin(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
     if (req && (err = rma_request_make(w, &q, req)) != MPI_SUCCESS)
         return err;
     if (a->rank != MPI_PROC_NULL)
-        err = op_take(w, a, bytes, q, &later);
+        err = op_take(w, t, a, bytes, q, &later);
     if (q && err) {
         q->r.done = 1;
         request_release(&q->r);

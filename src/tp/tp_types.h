@@ -2,6 +2,8 @@
 #ifndef TP_TP_TYPES_H
 #define TP_TP_TYPES_H
 
+#include <string.h>
+
 #include "tp/tp.h"
 
 extern const struct tp_ops tp_self_ops; /* self/self.c */
@@ -20,6 +22,19 @@ static inline size_t tp_iov_bytes(const struct iovec *iov, int n)
     return sum;
 }
 /* Copy all pieces one after the other. */
-void tp_iov_gather(void *to, const struct iovec *iov, int n);
+static inline void tp_iov_gather(void *to, const struct iovec *iov, int n)
+{
+    char *p = to;
+    for (int i = 0; i < n; i++) {
+        size_t len = iov[i].iov_len;
+        if (len == 8) /* headers: without a call */
+            memcpy(p, iov[i].iov_base, 8);
+        else if (len == 16)
+            memcpy(p, iov[i].iov_base, 16);
+        else if (len) /* base may be NULL if len is 0 */
+            memcpy(p, iov[i].iov_base, len);
+        p += len;
+    }
+}
 
 #endif

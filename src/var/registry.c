@@ -15,10 +15,6 @@
 
 struct cvars cvar;
 
-struct var_room {
-    struct pvar_set pvars;
-};
-
 /* Default and its text form come from one macro argument, hence the split initialiser. */
 const struct cvar_info cvar_table[] = {
 #define CVAR_NUM_INT(d) (d)
@@ -274,11 +270,6 @@ int var_privileged(void)
 int var_env_refused(const char *name)
 {
     return var_privileged() && getenv(name);
-}
-
-struct pvar_set *pvar_proc(void)
-{
-    return &proc->var->pvars;
 }
 
 int pvar_find(const char *name)

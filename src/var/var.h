@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/atomic.h"
+#include "base/proc.h"
 
 enum cvar_kind { CVAR_INT, CVAR_BOOL, CVAR_STR };
 enum cvar_scope { CVAR_LOCAL, CVAR_GLOBAL_EQ, CVAR_LIVE, CVAR_NOTHING };
@@ -101,7 +102,13 @@ extern const struct pvar_info pvar_table[PVAR_COUNT];
 struct pvar_set {
     _Atomic uint64_t v[PVAR_COUNT];
 };
-struct pvar_set *pvar_proc(void);
+struct var_room {
+    struct pvar_set pvars;
+};
+static inline struct pvar_set *pvar_proc(void)
+{
+    return &proc->var->pvars;
+}
 int pvar_find(const char *name);
 
 static inline void pvar_set_add(struct pvar_set *s, enum pvar_id id, uint64_t n)

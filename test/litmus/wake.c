@@ -38,14 +38,9 @@ static int n; /* processes: 2, then 3 */
 
 /* --- what wake.c wants from elsewhere --------------------------------------------------------- */
 
-static struct pvar_set pvars;
-struct pvar_set *pvar_proc(void)
-{
-    return &pvars;
-}
-
 const struct sched_ops *sched; /* none: the kernel's */
-static struct proc the_proc;
+static struct var_room var;
+static struct proc the_proc = {.var = &var};
 struct proc *proc = &the_proc;
 static struct mem mem;
 

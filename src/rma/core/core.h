@@ -39,8 +39,12 @@ static inline void rma_await(const struct rma_win *w, enum progress_why why, int
 {
     progress_wait_why(cond, arg, what, peer, w->evicting ? WHY_POOL : why, w);
 }
-/* Events of one poll of a higher sub-room; 0 if none is registered (state.c). */
-int rma_poll(struct rma_win *w, enum rma_poll_index which);
+/* Events of one poll of a higher sub-room; 0 if none is registered. */
+static inline int rma_poll(struct rma_win *w, enum rma_poll_index which)
+{
+    int (*events)(struct rma_win *) = rma_self()->polls[which];
+    return events ? events(w) : 0;
+}
 
 /* --- packet.c: windows by id, packets of header only, replies --------------------------------- */
 extern const char *const rma_packet_name[RMA_PKTS];
@@ -72,7 +76,11 @@ const char *rma_call(void); /* name of the MPI call under way, for texts */
 /* The window as messages name it: window "NAME", or its handle. Valid until the next call. */
 const char *rma_win_text(const struct rma_win *w);
 /* Removes *slot, which is empty then; the call under way returns it. */
-int rma_take_err(int *slot);
+int rma_err_taken(int *slot);
+static inline int rma_take_err(int *slot)
+{
+    return __builtin_expect(*slot != 0, 0) ? rma_err_taken(slot) : 0;
+}
 int rma_failed_error(struct rma_win *w, int rank);
 /* Error: rank cannot be reached; cut, -errno, is the reason. */
 int rma_cut_error(const struct rma_win *w, int rank, int cut);
@@ -134,7 +142,23 @@ int rma_region_shown(const struct rma_peer *p, uint64_t addr, uint64_t len);
 /* --- slot.c: target elements by rank ---------------------------------------------------------- */
 int rma_slots_init(struct rma_win *w);
 void rma_slots_free(struct rma_win *w);
-struct rma_target *rma_target_find(const struct rma_win *w, int rank);
+static inline struct rma_slot *rma_slot_of(const struct rma_win *w, int rank)
+{
+    return &w->table.slots[(unsigned)rank % w->table.nslots];
+}
+/* The element of a rank; NULL: it has none. */
+static inline struct rma_target *rma_target_find(const struct rma_win *w, int rank)
+{
+    if (!w->table.ntargets)
+        return NULL;
+    const struct rma_slot *s = rma_slot_of(w, rank);
+    for (struct list *l = s->targets.next; l != &s->targets; l = l->next) {
+        struct rma_target *t = LIST_OBJ(l, struct rma_target, link);
+        if (t->rank == rank)
+            return t;
+    }
+    return NULL;
+}
 int rma_target_way(struct rma_target *t); /* connect to it again after a failure: 0 or -errno */
 struct rma_target *rma_target_add(struct rma_win *w, int rank); /* NULL: pools are exhausted */
 void rma_target_del(struct rma_win *w, struct rma_target *t);   /* its list is empty */
@@ -208,6 +232,11 @@ void rma_native_extent_region(struct rma_target *t, const struct rma_extent *tol
  * process checks that (NOCHECK). */
 #define RMA_POST_UNSEEN UINT64_MAX
 void rma_native_posted(struct rma_win *w, int rank, uint64_t detached);
-void rma_keys_unref(struct rma_target *t); /* when the element is deleted */
+static inline void rma_keys_unref(struct rma_target *t) /* when the element is deleted */
+{
+    if (t->key)
+        t->key->refs--;
+    t->key = NULL;
+}
 
 #endif

@@ -36,7 +36,7 @@ int rma_failed_error(struct rma_win *w, int rank)
     int world = rank < 0 ? boot_failed_last() : rma_world(w, rank);
     if (rank < 0) /* a rank of the window, or a process whose end took a member with it */
         rank = rankmap_find(w->map, world);
-    const struct rma_target *t = rank >= 0 && w->table.ntargets ? rma_target_find(w, rank) : NULL;
+    const struct rma_target *t = rank >= 0 ? rma_target_find(w, rank) : NULL;
     int cut = t ? t->cut : rank < 0 || rank == w->cut_rank ? w->cut : 0;
     if (cut && !boot_failed(world)) /* no process has failed */
         return rma_cut_error(w, rank < 0 ? w->cut_rank : rank, cut);
@@ -44,12 +44,11 @@ int rma_failed_error(struct rma_win *w, int rank)
                     rank, rma_win_text(w), world, boot_failed_why(world));
 }
 
-int rma_take_err(int *slot)
+int rma_err_taken(int *slot)
 {
     int err = *slot;
     *slot = 0;
-    if (__builtin_expect(err != 0, 0)) /* it came during any call */
-        err_returned_by(err, rma_call());
+    err_returned_by(err, rma_call()); /* it came during any call */
     return err;
 }
 

@@ -200,9 +200,3 @@ void rma_native_posted(struct rma_win *w, int rank, uint64_t detached)
         k->unit = 0;
 }
 
-void rma_keys_unref(struct rma_target *t)
-{
-    if (t->key)
-        t->key->refs--;
-    t->key = NULL;
-}

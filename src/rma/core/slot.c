@@ -28,43 +28,27 @@ void rma_slots_free(struct rma_win *w)
     w->table.slots = NULL;
 }
 
-static struct rma_slot *slot_of(const struct rma_win *w, int rank)
-{
-    return &w->table.slots[(unsigned)rank % w->table.nslots];
-}
-
-struct rma_target *rma_target_find(const struct rma_win *w, int rank)
-{
-    const struct rma_slot *s = slot_of(w, rank);
-    for (struct list *l = s->targets.next; l != &s->targets; l = l->next) {
-        struct rma_target *t = LIST_OBJ(l, struct rma_target, link);
-        if (t->rank == rank)
-            return t;
-    }
-    return NULL;
-}
-
 /* Properties of the way to the target, read once because every packet needs them. */
 static void transport_of(struct rma_target *t)
 {
-    const struct tp_ops *ops;
-    struct tp_caps caps;
-    size_t most = am_max(t->world);
+    struct am_way way = am_way_to(t->world);
+    size_t most = way.most;
     t->packet = (uint32_t)(most < (size_t)cvar.rma_packet ? most : (size_t)cvar.rma_packet);
-    t->ordered = (uint8_t)am_ordered(t->world);
+    t->ordered = (uint8_t)way.ordered;
     /* Half of the answers that this process can have under way, so a packet never waits for all of
      * them. */
     t->most_replies = 1;
     t->gather = t->small = 0;
     t->zcopy_min = UINT32_MAX;
-    if (am_tp_to(t->world, &ops, &caps)) {
-        if (caps.am_zcopy_min)
-            t->zcopy_min = (uint32_t)caps.am_zcopy_min;
-        t->most_replies = caps.replies ? caps.replies / 2 : UINT32_MAX;
-        if (t->ordered) { /* on an unordered way no packet is shared */
-            t->gather = (uint32_t)(caps.gather < t->packet ? caps.gather : t->packet);
-            t->small = (uint32_t)(caps.gather / 4);
-        }
+    const struct tp_caps *caps = way.caps;
+    if (!caps)
+        return;
+    if (caps->am_zcopy_min)
+        t->zcopy_min = (uint32_t)caps->am_zcopy_min;
+    t->most_replies = caps->replies ? caps->replies / 2 : UINT32_MAX;
+    if (t->ordered) { /* on an unordered way no packet is shared */
+        t->gather = (uint32_t)(caps->gather < t->packet ? caps->gather : t->packet);
+        t->small = (uint32_t)(caps->gather / 4);
     }
 }
 
@@ -81,7 +65,7 @@ struct rma_target *rma_target_add(struct rma_win *w, int rank)
     struct rma_target *t = rma_target_alloc(w);
     if (!t)
         return NULL;
-    struct rma_slot *s = slot_of(w, rank);
+    struct rma_slot *s = rma_slot_of(w, rank);
     t->w = w;
     t->rank = rank;
     t->world = rma_world(w, rank);
@@ -108,7 +92,7 @@ void rma_target_del(struct rma_win *w, struct rma_target *t)
     rma_keys_unref(t);
     if (w->table.recent == t)
         w->table.recent = NULL;
-    struct rma_slot *s = slot_of(w, t->rank);
+    struct rma_slot *s = rma_slot_of(w, t->rank);
     list_del(&t->link);
     list_del(&t->ready);
     list_del(&t->called);
@@ -125,7 +109,7 @@ struct rma_target *rma_target_next(const struct rma_win *w, const struct rma_tar
 {
     const struct list *used;
     if (t) {
-        const struct rma_slot *s = slot_of(w, t->rank);
+        const struct rma_slot *s = rma_slot_of(w, t->rank);
         if (t->link.next != &s->targets)
             return LIST_OBJ(t->link.next, struct rma_target, link);
         used = s->used.next;

@@ -310,18 +310,6 @@ int rma_in_start(const struct rma_win *w, int rank)
            bsearch(&rank, w->access.start, w->access.nstart, sizeof rank, rma_by_rank) != NULL;
 }
 
-static enum verdict of_lock(const struct rma_target *t)
-{
-    switch (t->state) {
-    case TARGET_LOCK_CALLED:
-        return ADMIT_LOCK_FIRST;
-    case TARGET_LOCK_ISSUED:
-        return ADMIT_QUEUE;
-    default:
-        return ADMIT_ISSUE;
-    }
-}
-
 enum verdict rma_admit(const struct rma_win *w, int rank, const struct rma_near *n,
                        const struct rma_target *t)
 {
@@ -336,34 +324,17 @@ enum verdict rma_admit(const struct rma_win *w, int rank, const struct rma_near 
     case WIN_PSCW_GRANTED:
         return rma_in_start(w, rank) ? ADMIT_ISSUE : ADMIT_NO;
     case WIN_LOCK_ALL_CALLED:
-        return n ? ADMIT_ISSUE : t ? of_lock(t) : ADMIT_LOCK_FIRST;
+        return n ? ADMIT_ISSUE : t ? rma_lock_verdict(t) : ADMIT_LOCK_FIRST;
     case WIN_LOCK_ALL_ISSUED:
-        return n ? ADMIT_ISSUE : t ? of_lock(t) : ADMIT_WAIT;
+        return n ? ADMIT_ISSUE : t ? rma_lock_verdict(t) : ADMIT_WAIT;
     case WIN_PER_TARGET:
         if (n)
             return n->lock != RMA_UNLOCKED ? ADMIT_ISSUE : ADMIT_NO;
-        return t ? of_lock(t) : rma_evicted(&w->passive.evicted, rank) ? ADMIT_ISSUE : ADMIT_NO;
+        if (t)
+            return rma_lock_verdict(t);
+        return rma_evicted(&w->passive.evicted, rank) ? ADMIT_ISSUE : ADMIT_NO;
     default:
         return ADMIT_NO;
-    }
-}
-
-enum verdict rma_may_issue(const struct rma_target *t)
-{
-    switch (t->w->state) {
-    case WIN_FENCE_GRANTED:
-    case WIN_PSCW_GRANTED:
-    case WIN_LOCK_ALL_GRANTED:
-        /* A NOCHECK lock that is being acquired for real (eviction) holds its operations back. */
-        return t->state == TARGET_LOCK_ISSUED ? ADMIT_QUEUE : ADMIT_ISSUE;
-    case WIN_LOCK_ALL_CALLED:
-    case WIN_LOCK_ALL_ISSUED:
-    case WIN_PER_TARGET:
-        if (t->flags & TARGET_REFUSED)
-            return ADMIT_LOCK_FIRST;
-        return of_lock(t);
-    default:
-        return ADMIT_QUEUE;
     }
 }
 
@@ -383,10 +354,4 @@ uint64_t rma_ops_total(const struct rma_win *w)
 int rma_fence_pending(const struct rma_win *w)
 {
     return w->table.nops > 0 || rma_ops_total(w) != w->fence.ops;
-}
-
-int rma_poll(struct rma_win *w, enum rma_poll_index which)
-{
-    int (*events)(struct rma_win *) = rma_self()->polls[which];
-    return events ? events(w) : 0;
 }

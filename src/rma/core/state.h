@@ -116,8 +116,37 @@ enum verdict {
 /* t may be NULL (no element). */
 enum verdict rma_admit(const struct rma_win *w, int rank, const struct rma_near *n,
                        const struct rma_target *t);
+/* The same by the state of t's lock alone. */
+static inline enum verdict rma_lock_verdict(const struct rma_target *t)
+{
+    switch (t->state) {
+    case TARGET_LOCK_CALLED:
+        return ADMIT_LOCK_FIRST;
+    case TARGET_LOCK_ISSUED:
+        return ADMIT_QUEUE;
+    default:
+        return ADMIT_ISSUE;
+    }
+}
 /* May packets of t leave: ADMIT_ISSUE, ADMIT_LOCK_FIRST or ADMIT_QUEUE. */
-enum verdict rma_may_issue(const struct rma_target *t);
+static inline enum verdict rma_may_issue(const struct rma_target *t)
+{
+    switch (t->w->state) {
+    case WIN_FENCE_GRANTED:
+    case WIN_PSCW_GRANTED:
+    case WIN_LOCK_ALL_GRANTED:
+        /* A NOCHECK lock that is being acquired for real (eviction) holds its operations back. */
+        return t->state == TARGET_LOCK_ISSUED ? ADMIT_QUEUE : ADMIT_ISSUE;
+    case WIN_LOCK_ALL_CALLED:
+    case WIN_LOCK_ALL_ISSUED:
+    case WIN_PER_TARGET:
+        if (t->flags & TARGET_REFUSED)
+            return ADMIT_LOCK_FIRST;
+        return rma_lock_verdict(t);
+    default:
+        return ADMIT_QUEUE;
+    }
+}
 int rma_in_start(const struct rma_win *w, int rank); /* in the group of the PSCW access epoch */
 int rma_by_rank(const void *a, const void *b);       /* order of ranks, for qsort and bsearch */
 const char *rma_state_name(const struct rma_win *w);

@@ -37,17 +37,30 @@ void rma_drain_all(struct rma_win *w)
     }
 }
 
+/* Issuing sends all that may leave; only an element that is freed can make more due. */
 void rma_advance_target(struct rma_target *t)
 {
-    while (rma_issue_target(t) + rma_cleanup_target(t) != 0)
-        ;
+    do
+        rma_issue_target(t);
+    while (rma_cleanup_target(t));
+}
+
+void rma_target_moved(struct rma_target *t)
+{
+    rma_cleanup_target(t);
+    rma_ready(t);
+    rma_advance_target(t);
 }
 
 int rma_poll_win(struct rma_win *w)
 {
     int events = 0, n;
-    for (int i = 0; i < RMA_POLLS; i++)
-        events += rma_poll(w, (enum rma_poll_index)i);
+    if (w->target.lockq.count)
+        events += rma_poll(w, RMA_POLL_LOCKQ);
+    if (w->fence.barriers)
+        events += rma_poll(w, RMA_POLL_FENCE);
+    if (rma_in(w, SET_POSTS_OUT))
+        events += rma_poll(w, RMA_POLL_START);
     do {
         n = rma_issue_win(w);
         events += n;

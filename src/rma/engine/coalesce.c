@@ -60,16 +60,9 @@ int rma_coalesce_full(const struct rma_op *op)
     return op->bytes + op->step_bytes > op->coalesce_room;
 }
 
-static inline int append(struct rma_win *w, const struct rma_args *a, size_t *bytes)
+static inline int append(struct rma_target *t, const struct rma_args *a, size_t *bytes)
 {
-    struct rma_target *t = w->table.recent;
-    if (!t || t->rank != a->rank) {
-        t = w->table.ntargets && a->rank >= 0 && a->rank < w->size ? rma_target_find(w, a->rank)
-                                                                   : NULL;
-        if (!t)
-            return 0;
-        w->table.recent = t;
-    }
+    const struct rma_win *w = t->w;
     struct rma_op *op = t->coalesced;
     if (t->lone == RMA_LONE_SOON && !op)
         return (*bytes = rma_native_soon(t, a)) != 0;
@@ -82,15 +75,30 @@ static inline int append(struct rma_win *w, const struct rma_args *a, size_t *by
     return 1;
 }
 
-int rma_coalesce_append(struct rma_win *w, const struct rma_args *a, size_t *bytes)
+int rma_coalesce_add(struct rma_target *t, const struct rma_args *a, size_t *bytes)
 {
-    return append(w, a, bytes);
+    return append(t, a, bytes);
+}
+
+/* The element of a rank, that of the last operation first; NULL: it has none. */
+static inline struct rma_target *target_of(struct rma_win *w, int rank)
+{
+    struct rma_target *t = w->table.recent;
+    if (t && t->rank == rank)
+        return t;
+    t = rank >= 0 && rank < w->size ? rma_target_find(w, rank) : NULL;
+    if (t)
+        w->table.recent = t;
+    return t;
 }
 
 int rma_near_coalesce(struct rma_win_near *near, int rank, MPI_Aint disp, int n,
                       struct dt_type *type, struct dt_op *op, const void *origin)
 {
     struct rma_win *w = (struct rma_win *)near;
+    struct rma_target *t = target_of(w, rank);
+    if (!t)
+        return 0;
     const struct rma_args a = {.kind = op ? RMA_ACC : RMA_PUT,
                                .rank = rank,
                                .origin = origin,
@@ -101,7 +109,7 @@ int rma_near_coalesce(struct rma_win_near *near, int rank, MPI_Aint disp, int n,
                                .ttype = type,
                                .op = op};
     size_t bytes;
-    if (!append(w, &a, &bytes))
+    if (!append(t, &a, &bytes))
         return 0;
     rma_count(w, op ? PVAR_RMA_ACC : PVAR_RMA_PUT, 1);
     rma_count(w, PVAR_RMA_BYTES, bytes);
@@ -126,24 +134,16 @@ static char *buffer_take(struct rma *r)
     return b->bytes;
 }
 
-/* All buffers are in use, and some of t's wait to leave. */
-static int dry(const struct rma_target *t)
-{
-    const struct rma *r = rma_self();
-    return r->coalesce_buffers >= r->coalesce_buffers_max && !r->coalesce_idle && t->queued &&
-           !list_empty(&t->ready);
-}
-
 int rma_coalesce_behind(const struct rma_target *t, const struct rma_args *a)
 {
     const struct rma_op *last = LIST_OBJ(t->ops.prev, struct rma_op, link);
     int held = !t->w->starved && !t->sync && !(t->flags & TARGET_DRAIN);
-    return held && dry(t) && last->coalesced && alike(last, a) && plain(a);
+    return held && last->coalesced && alike(last, a) && plain(a);
 }
 
 static int over(void *arg)
 {
-    return !dry(arg);
+    return !rma_coalesce_dry(arg);
 }
 
 void rma_coalesce_wait(struct rma_target *t)
@@ -185,13 +185,13 @@ static size_t room_for(const struct rma_target *t, const struct rma_op *before, 
     return room > shared ? room - shared : 0;
 }
 
-void rma_coalesce_open(struct rma_target *t, struct rma_op *op)
+void rma_coalesce_make(struct rma_target *t, struct rma_op *op)
 {
     const struct rma_op *before = LIST_OBJ(op->link.prev, struct rma_op, link);
     const struct dt_type *e = op->a.ttype;
     size_t step = sizeof(uint64_t) + rma_pad(op->bytes);
     int no_result = (op->kind == RMA_PUT || op->kind == RMA_ACC) && !op->req;
-    if (!t->gather || !t->ordered || t->queued < 2 || !no_result || op->flags)
+    if (!no_result || op->flags)
         return;
     if (!alike(before, &op->a) || !plain(&op->a))
         return;

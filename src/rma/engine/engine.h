@@ -40,12 +40,28 @@ int rma_overtakes(const struct rma_win *w, const struct rma_near *n);
 /* --- coalesce.c ------------------------------------------------------------------------------- */
 void rma_coalesce_init(struct rma *r);
 void rma_coalesce_finalize(struct rma *r);
-/* Append an operation to the open coalesced packet of its target. 1: done, *bytes of data; 0: not
- * possible, take the slow path. */
-int rma_coalesce_append(struct rma_win *w, const struct rma_args *a, size_t *bytes);
+/* Append an operation to the open coalesced packet of its target, t. 1: done, *bytes of data; 0:
+ * not possible, take the slow path. */
+int rma_coalesce_add(struct rma_target *t, const struct rma_args *a, size_t *bytes);
+static inline int rma_coalesce_append(struct rma_target *t, const struct rma_args *a, size_t *bytes)
+{
+    return (t->coalesced || t->lone == RMA_LONE_SOON) && rma_coalesce_add(t, a, bytes);
+}
 /* Makes op, just queued, a coalesced packet, if operations that may follow gain by it. */
-void rma_coalesce_open(struct rma_target *t, struct rma_op *op);
-/* The operation would open a coalesced packet, but all buffers wait to leave. */
+void rma_coalesce_make(struct rma_target *t, struct rma_op *op);
+static inline void rma_coalesce_open(struct rma_target *t, struct rma_op *op)
+{
+    if (t->queued >= 2 && t->gather && t->ordered)
+        rma_coalesce_make(t, op);
+}
+/* All buffers are in use, and some of t's wait to leave. */
+static inline int rma_coalesce_dry(const struct rma_target *t)
+{
+    const struct rma *r = rma_self();
+    return r->coalesce_buffers >= r->coalesce_buffers_max && !r->coalesce_idle && t->queued &&
+           !list_empty(&t->ready);
+}
+/* t is dry, and the operation would open a coalesced packet. */
 int rma_coalesce_behind(const struct rma_target *t, const struct rma_args *a);
 /* Wait for a buffer, with a timeout. */
 void rma_coalesce_wait(struct rma_target *t);
@@ -76,6 +92,8 @@ void rma_drain_all(struct rma_win *w); /* hold nothing back any more; the caller
  * operate. */
 void rma_win_granted(struct rma_win *w, enum win_state s);
 void rma_advance_target(struct rma_target *t);
+/* Its lock was granted: free what is done, send what is due. */
+void rma_target_moved(struct rma_target *t);
 void rma_advance_win(struct rma_win *w);
 int rma_poll_win(struct rma_win *w); /* polls, then sends what is due: events */
 int rma_cleanup_target(struct rma_target *t); /* operations freed */

@@ -43,8 +43,15 @@ int rma_route_moves(const struct rma_target *t, const struct rma_op *op);
 int rma_route_atomic(const struct rma_key *k, const struct rma_op *op);
 
 /* --- native.c ---- */
-/* request the key if op could use it */
-void rma_native_want(struct rma_target *t, const struct rma_op *op);
+/* Request the key if op could use it. */
+void rma_native_ask(struct rma_target *t, const struct rma_op *op);
+static inline void rma_native_want(struct rma_target *t, const struct rma_op *op)
+{
+    const struct rma_win_native *n = &t->w->native;
+    if (!(t->flags & TARGET_NEAR) && !op->coalesced &&
+        (op->elem ? n->acc : n->min && op->bytes >= n->min))
+        rma_native_ask(t, op);
+}
 /* Send a packet with data of op as its last piece, zero-copy if possible (R13): as am_request(). */
 int rma_zcopy_request(struct rma_target *t, struct rma_op *op, int type, const struct iovec *iov,
                       int n, unsigned replies);

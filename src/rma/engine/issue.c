@@ -162,24 +162,6 @@ int rma_lock_send(struct rma_target *t)
     return send_lock(t) == STEP_SENT;
 }
 
-/* Build the next packet from the queue; p->ops 0: the LOCK must go alone. */
-static void packet_next(struct packet *p, struct rma_target *t, int lock, unsigned n)
-{
-    size_t cap = lock ? t->packet - sizeof t->w->passive.age : t->packet;
-    struct rma_op *op = op_at(t->next);
-    p->ops = 0;
-    if (lock &&
-        (!cvar.rma_hold || (t->flags & TARGET_REFUSED) || rma_whole_bytes(op, cap) == SIZE_MAX ||
-         op->bytes > (size_t)cvar.rma_lock_piggyback))
-        return;
-    p->most_replies = t->most_replies;
-    /* After a put there may be accumulates that must wait: R9. */
-    if (n > 1 && cvar.rma_hold && t->ordered && !(t->atomics && t->w->ordered_acc))
-        rma_packet_batch(p, t, n, cap);
-    if (p->ops < 2)
-        rma_packet_op(p, op, cap);
-}
-
 /* One piece of the next operation by the network itself. */
 static int send_native(struct rma_target *t)
 {
@@ -224,50 +206,6 @@ static enum step send_by_network(struct rma_target *t)
     return op->bytes >= t->w->native.pull_min ? send_pull(t) : STEP_NOTHING;
 }
 
-/* What leaves with a packet besides its operations. */
-struct tail {
-    int ends;       /* it is the end of the queue                          */
-    int piggybacks;      /* t->sync leaves with it, as far as needed: ... */
-    unsigned sync;  /* ... these flags                                     */
-    uint32_t early; /* token of a DONE that asks early (R12); 0: none      */
-};
-
-static struct tail tail_flags(struct rma_target *t, struct packet *p, int lock)
-{
-    const struct rma_op *first = op_at(t->next);
-    struct tail x = {.ends = p->ops == t->queued &&
-                             (p->ops > 1 || first->sent + p->part == first->bytes)};
-    x.piggybacks = x.ends && t->sync && rma_may_piggyback(t);
-    if (x.piggybacks) {
-        x.sync = rma_sync_flags(t, p->dirty || rma_unanswered(t));
-        rma_put_sync(rma_tail_header(p), x.sync, t->token, &p->replies);
-    }
-    if (lock) {
-        rma_put_lock(t, p);
-        if (!p->replies)
-            p->replies = 1;
-        p->zcopy = NULL; /* it may have to be sent again */
-    }
-    if (t->early || t->unasked)
-        t->w->asks_early = 0; /* flushes do not follow each operation after all */
-    if (x.ends && !lock && rma_asks_early(t, p)) {
-        x.early = rma_token_next(t->w);
-        rma_put_sync(rma_tail_header(p), RMA_F_DONE, x.early, &p->replies);
-    }
-    return x;
-}
-
-static void tail_left(struct rma_target *t, const struct tail *x)
-{
-    t->piggybacked = 0;
-    if (x->early || x->sync)
-        rma_count(t->w, PVAR_RMA_PIGGY, 1);
-    if (x->early)
-        rma_early_left(t, x->early);
-    if (x->piggybacks)
-        rma_sync_left(t, x->sync);
-}
-
 static int send_ops(struct rma_target *t, int lock)
 {
     struct packet p = {.ops = 0};
@@ -278,18 +216,18 @@ static int send_ops(struct rma_target *t, int lock)
     enum step s = lock ? STEP_NOTHING : send_by_network(t);
     if (s != STEP_NOTHING)
         return s;
-    packet_next(&p, t, lock, n);
+    rma_packet_next(&p, t, lock, n);
     if (p.ops == 0)
         return send_lock(t);
     t->unsure |= (uint8_t)p.unsure; /* R11 */
-    struct tail tail = tail_flags(t, &p, lock);
+    struct tail tail = rma_tail_flags(t, &p, lock);
     int err = send_packet(t, &p);
     if (err == AM_AGAIN)
         return STEP_AGAIN;
     if (err)
         return failed(t, err);
     packet_left(t, &p, lock);
-    tail_left(t, &tail);
+    rma_tail_left(t, &tail);
     return STEP_SENT;
 }
 

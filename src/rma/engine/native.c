@@ -82,12 +82,9 @@ void rma_native_free(struct rma *r)
 
 /* --- keys ------------------------------------------------------------------------------------ */
 
-void rma_native_want(struct rma_target *t, const struct rma_op *op)
+void rma_native_ask(struct rma_target *t, const struct rma_op *op)
 {
     struct rma_win *w = t->w;
-    if (t->flags & TARGET_NEAR || op->coalesced ||
-        (op->elem ? !w->native.acc : !w->native.min || op->bytes < w->native.min))
-        return;
     struct rma_key *k = rma_key_of(t, 1);
     if (!k || k->state != KEY_NEW || !(op->elem ? rma_route_atomic(k, op)
                                           : rma_route_moves(t, op)))

@@ -1,5 +1,5 @@
 /* packet_build.c - builds one packet from the front of a target's queue: an operation, a part of a
- * long one, or several small ones. */
+ * long one, or several small ones. Start with rma_packet_next(). */
 #include "rma/engine/packet_build.h"
 
 #include <string.h>
@@ -29,30 +29,28 @@ static int has_data(const struct rma_op *op)
     return op->kind != RMA_GET && !(op->flags & OP_NO_DATA);
 }
 
-/* Bytes of payload if the whole operation goes without extension, as *count elements of *e;
- * SIZE_MAX: impossible. */
-static size_t whole(const struct rma_op *op, size_t room, struct dt_type **elem, size_t *count)
+/* How an operation goes as a whole, without extension: `data` bytes of payload for `count` elements
+ * of `elem`. data SIZE_MAX: it does not. */
+struct shape {
+    struct dt_type *elem;
+    size_t count, data;
+};
+
+static struct shape shape_of(const struct rma_op *op, size_t room)
 {
-    if (op->coalesced) { /* it was made to fit */
-        *elem = op->a.ttype;
-        *count = op->coalesced_ops;
-        return op->bytes;
-    }
-    struct dt_type *e = rma_simple_elem(op, count);
-    if (!e || op->sent || *count > UINT32_MAX || *count * (size_t)e->size != op->bytes)
-        return SIZE_MAX;
-    *elem = e;
+    if (op->coalesced) /* it was made to fit */
+        return (struct shape){op->a.ttype, op->coalesced_ops, op->bytes};
+    struct shape x = {.data = SIZE_MAX};
+    struct dt_type *e = rma_simple_elem(op, &x.count);
+    if (!e || op->sent || x.count > UINT32_MAX || x.count * (size_t)e->size != op->bytes)
+        return x;
+    x.elem = e;
     size_t data = op->kind == RMA_CAS ? 2 * op->bytes : has_data(op) ? op->bytes : 0;
     size_t back = op->flags & OP_ANSWERS ? op->bytes + sizeof(struct rma_fault) : 0,
            most = back > data ? back : data;
-    return most <= room - sizeof(struct rma_hdr) ? data : SIZE_MAX;
-}
-
-size_t rma_whole_bytes(const struct rma_op *op, size_t room)
-{
-    struct dt_type *e;
-    size_t count;
-    return whole(op, room, &e, &count);
+    if (most <= room - sizeof(struct rma_hdr))
+        x.data = data;
+    return x;
 }
 
 static enum rma_packet packet_type(const struct rma_op *op)
@@ -61,14 +59,6 @@ static enum rma_packet packet_type(const struct rma_op *op)
         [RMA_PUT] = RMA_PKT_PUT,   [RMA_GET] = RMA_PKT_GET,  [RMA_ACC] = RMA_PKT_ACC,
         [RMA_GACC] = RMA_PKT_GACC, [RMA_FOP] = RMA_PKT_GACC, [RMA_CAS] = RMA_PKT_CAS};
     return of[op->kind];
-}
-
-/* Does its next packet get an answer of its own? Yes for a very long one, so that it ends soon if
- * refused (replies.c, no_more). Yes for all if packets may pass each other. */
-int rma_op_asks(const struct rma_op *op)
-{
-    enum { VERY_LONG = 16 << 20 };
-    return !(op->flags & OP_ANSWERS) && (!op->t->ordered || (op->bytes >= VERY_LONG && !op->sent));
 }
 
 static void op_header(const struct rma_target *t, struct rma_op *op, struct rma_hdr *h)
@@ -217,7 +207,8 @@ static int is_unsure(const struct rma_op *op)
            !rma_route_certain(t, op);
 }
 
-void rma_packet_op(struct packet *p, struct rma_op *op, size_t cap)
+/* The operation, or its next part, in at most `cap` bytes. */
+static void packet_op(struct packet *p, struct rma_op *op, size_t cap, struct shape x)
 {
     char *scratch = rma_self()->scratch;
     rma_self()->packed.t = NULL;
@@ -225,12 +216,9 @@ void rma_packet_op(struct packet *p, struct rma_op *op, size_t cap)
     p->n = 1;
     p->ops = 1;
     p->zcopy = NULL;
-    if (rma_whole_bytes(op, cap) != SIZE_MAX) {
-        struct dt_type *e;
-        size_t count;
-        whole(op, cap, &e, &count);
-        p->h.dt = (uint32_t)e->obj.handle;
-        p->h.count = (uint32_t)count;
+    if (x.data != SIZE_MAX) {
+        p->h.dt = (uint32_t)x.elem->obj.handle;
+        p->h.count = (uint32_t)x.count;
         p->part = op->bytes;
     } else {
         part_ext(p, op, cap, scratch);
@@ -262,9 +250,9 @@ static size_t batch_resume(struct packet *p, const struct rma_target *t, unsigne
 /* One more at out + at, if it may share the packet: its bytes, or 0. */
 static size_t batch_append(struct packet *p, struct rma_op *op, char *out, size_t at, size_t cap)
 {
-    struct dt_type *e;
+    struct shape x = shape_of(op, cap);
     int brings = (op->flags & OP_ANSWERS) != 0;
-    size_t count, data = whole(op, cap, &e, &count);
+    size_t data = x.data;
     if (data == SIZE_MAX || (brings && p->replies + 1 >= p->most_replies) || op->flags & OP_DIRECT)
         return 0;
     if ((!op->coalesced && !is_small(op)) ||
@@ -272,8 +260,8 @@ static size_t batch_append(struct packet *p, struct rma_op *op, char *out, size_
         return 0;
     struct rma_hdr *h = (struct rma_hdr *)(out + at);
     op_header(op->t, op, h);
-    h->dt = (uint32_t)e->obj.handle;
-    h->count = (uint32_t)count;
+    h->dt = (uint32_t)x.elem->obj.handle;
+    h->count = (uint32_t)x.count;
     h->len = (uint32_t)data;
     out += at + sizeof *h;
     data_out(op, out);
@@ -286,7 +274,8 @@ static size_t batch_append(struct packet *p, struct rma_op *op, char *out, size_
     return sizeof *h + rma_pad(data);
 }
 
-void rma_packet_batch(struct packet *p, struct rma_target *t, unsigned n, size_t cap)
+/* Whole small operations from the front of the queue (at most n) as one packet. p->ops < 2: none */
+static void packet_batch(struct packet *p, struct rma_target *t, unsigned n, size_t cap)
 {
     char *out = rma_self()->scratch;
     struct rma_packed *had = &rma_self()->packed;
@@ -313,10 +302,25 @@ void rma_packet_batch(struct packet *p, struct rma_target *t, unsigned n, size_t
     p->iov[1] = (struct iovec){out, at};
 }
 
-struct rma_hdr *rma_tail_header(struct packet *p)
+void rma_packet_next(struct packet *p, struct rma_target *t, int lock, unsigned n)
 {
-    if (p->h.type != RMA_PKT_BATCH)
-        return &p->h;
+    size_t cap = lock ? t->packet - sizeof t->w->passive.age : t->packet;
+    struct rma_op *op = op_at(t->next);
+    struct shape x = shape_of(op, cap);
+    p->ops = 0;
+    if (lock && (!cvar.rma_hold || (t->flags & TARGET_REFUSED) || x.data == SIZE_MAX ||
+                 op->bytes > (size_t)cvar.rma_lock_piggyback))
+        return;
+    p->most_replies = t->most_replies;
+    /* After a put there may be accumulates that must wait: R9. */
+    if (n > 1 && cvar.rma_hold && t->ordered && !(t->atomics && t->w->ordered_acc))
+        packet_batch(p, t, n, cap);
+    if (p->ops < 2)
+        packet_op(p, op, cap, x);
+}
+
+struct rma_hdr *rma_batch_tail(struct packet *p)
+{
     char *at = p->iov[1].iov_base;
     struct rma_hdr *h = (struct rma_hdr *)at;
     for (unsigned i = 1; i < p->ops; i++) {

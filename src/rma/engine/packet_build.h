@@ -38,33 +38,48 @@ static inline int is_small(const struct rma_op *op)
     return rma_is_small(op->t, op->bytes);
 }
 
+/* What leaves with a packet besides its operations. */
+struct tail {
+    int ends;       /* it is the end of the queue                          */
+    int piggybacks; /* t->sync leaves with it, as far as needed: ...       */
+    unsigned sync;  /* ... these flags                                     */
+    uint32_t early; /* token of a DONE that asks early (R12); 0: none      */
+};
+
 /* --- packet_build.c ---- */
-/* Builds a packet of at most `cap` bytes from the operation, or from its next part. */
-void rma_packet_op(struct packet *p, struct rma_op *op, size_t cap);
-/* Packs whole small operations from the front of the queue (at most n) into one packet; p->ops < 2:
- * none. */
-void rma_packet_batch(struct packet *p, struct rma_target *t, unsigned n, size_t cap);
-/* Bytes of payload if the whole operation goes without extension; SIZE_MAX: impossible. */
-size_t rma_whole_bytes(const struct rma_op *op, size_t room);
-/* Does its next packet get an answer of its own? */
-int rma_op_asks(const struct rma_op *op);
+/* Builds the next packet from the queue, of at most n operations; p->ops 0: the LOCK must go
+ * alone. */
+void rma_packet_next(struct packet *p, struct rma_target *t, int lock, unsigned n);
+/* Does its next packet get an answer of its own? Yes for a very long one, so that it ends soon if
+ * refused (replies.c, no_more). Yes for all if packets may pass each other. */
+static inline int rma_op_asks(const struct rma_op *op)
+{
+    enum { VERY_LONG = 16 << 20 };
+    return !(op->flags & OP_ANSWERS) && (!op->t->ordered || (op->bytes >= VERY_LONG && !op->sent));
+}
 /* Header of the last operation of the packet: it carries the flags of synchronization. */
-struct rma_hdr *rma_tail_header(struct packet *p);
+struct rma_hdr *rma_batch_tail(struct packet *p);
+static inline struct rma_hdr *rma_tail_header(struct packet *p)
+{
+    return p->h.type == RMA_PKT_BATCH ? rma_batch_tail(p) : &p->h;
+}
 
 /* --- sync_flags.c ---- */
-/* Something has left that a flush must ask about. */
-int rma_unanswered(const struct rma_target *t);
+/* Something has left that this flush must ask about. Another thread's DONE may cover less, and its
+ * answer goes to that thread. */
+static inline int rma_unanswered(const struct rma_target *t)
+{
+    return t->flags & TARGET_DIRTY || t->tokens_out;
+}
 /* Flags that leave now for t->sync, if something unanswered has left or is in the packet. */
 unsigned rma_sync_flags(const struct rma_target *t, int dirty);
 void rma_put_sync(struct rma_hdr *h, unsigned flags, uint32_t token, unsigned *replies);
 /* The flags have left: waiters of the token now wait for an answer, or are done. */
 void rma_sync_left(struct rma_target *t, unsigned flags);
-/* May flags piggyback on a packet that ends the queue? */
-int rma_may_piggyback(const struct rma_target *t);
-/* R12: should the packet ask early? It has asked. Does the flush with a due DONE take that
- * answer? */
-int rma_asks_early(const struct rma_target *t, const struct packet *p);
-void rma_early_left(struct rma_target *t, uint32_t token);
+/* Gives the packet what leaves with it. */
+struct tail rma_tail_flags(struct rma_target *t, struct packet *p, int lock);
+void rma_tail_left(struct rma_target *t, const struct tail *x); /* the packet has left */
+/* R12: does the flush with a due DONE take the answer to one that asked early? */
 int rma_takes_early(struct rma_target *t);
 void rma_put_lock(const struct rma_target *t, struct packet *p); /* LOCK and age */
 

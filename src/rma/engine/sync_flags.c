@@ -4,13 +4,6 @@
 
 /* --- piggybacked flags ------------------------------------------------------------------------ */
 
-/* Something has left that this flush must ask about. Another thread's DONE may cover less, and its
- * answer goes to that thread. */
-int rma_unanswered(const struct rma_target *t)
-{
-    return t->flags & TARGET_DIRTY || t->tokens_out;
-}
-
 unsigned rma_sync_flags(const struct rma_target *t, int dirty)
 {
     unsigned f = t->sync;
@@ -59,7 +52,7 @@ void rma_sync_left(struct rma_target *t, unsigned flags)
 
 /* May flags piggyback on a packet that ends the queue? Without order, only if nothing else is under
  * way, not even a part of the same operation. */
-int rma_may_piggyback(const struct rma_target *t)
+static int may_piggyback(const struct rma_target *t)
 {
     return cvar.rma_hold > 0 && (t->ordered || (t->ops.next == t->next && !op_at(t->next)->sent)) &&
            !t->natives && !t->native_out;
@@ -69,17 +62,17 @@ int rma_may_piggyback(const struct rma_target *t)
 
 /* A long operation leaves at its call, and the flush after it costs another message each way. So if
  * flushes came like that before and no answer is under way, the last packet asks at once (R12). */
-int rma_asks_early(const struct rma_target *t, const struct packet *p)
+static int asks_early(const struct rma_target *t, const struct packet *p)
 {
     if (!t->w->asks_early || t->w->starved || !t->ordered || t->sync || t->tokens_out)
         return 0;
-    if (!p->dirty || p->h.flags & RMA_F_ACK || !rma_may_piggyback(t))
+    if (!p->dirty || p->h.flags & RMA_F_ACK || !may_piggyback(t))
         return 0;
     /* It never waits for room for an early answer: the holder of that room may need this packet. */
     return rma_in(t->w, SET_PASSIVE) && am_replies_free(t->world) > p->replies;
 }
 
-void rma_early_left(struct rma_target *t, uint32_t token)
+static void early_left(struct rma_target *t, uint32_t token)
 {
     t->w->token = t->early = t->out_token = token;
     t->early_for = 0;
@@ -119,6 +112,42 @@ void rma_put_lock(const struct rma_target *t, struct packet *p)
     if (t->flags & TARGET_JOIN)
         p->h.flags |= RMA_F_JOIN;
     p->n += put_age(t->w, &p->h, &p->iov[p->n]);
+}
+
+struct tail rma_tail_flags(struct rma_target *t, struct packet *p, int lock)
+{
+    const struct rma_op *first = op_at(t->next);
+    struct tail x = {.ends = p->ops == t->queued &&
+                             (p->ops > 1 || first->sent + p->part == first->bytes)};
+    x.piggybacks = x.ends && t->sync && may_piggyback(t);
+    if (x.piggybacks) {
+        x.sync = rma_sync_flags(t, p->dirty || rma_unanswered(t));
+        rma_put_sync(rma_tail_header(p), x.sync, t->token, &p->replies);
+    }
+    if (lock) {
+        rma_put_lock(t, p);
+        if (!p->replies)
+            p->replies = 1;
+        p->zcopy = NULL; /* it may have to be sent again */
+    }
+    if (t->early || t->unasked)
+        t->w->asks_early = 0; /* flushes do not follow each operation after all */
+    if (x.ends && !lock && asks_early(t, p)) {
+        x.early = rma_token_next(t->w);
+        rma_put_sync(rma_tail_header(p), RMA_F_DONE, x.early, &p->replies);
+    }
+    return x;
+}
+
+void rma_tail_left(struct rma_target *t, const struct tail *x)
+{
+    t->piggybacked = 0;
+    if (x->early || x->sync)
+        rma_count(t->w, PVAR_RMA_PIGGY, 1);
+    if (x->early)
+        early_left(t, x->early);
+    if (x->piggybacks)
+        rma_sync_left(t, x->sync);
 }
 
 int rma_lock_plain(struct rma_win *w, int rank, struct rma_hdr *h)

@@ -147,7 +147,7 @@ static int complete_far(struct rma_win *w)
     int err = MPI_SUCCESS;
     for (unsigned i = 0; i < w->access.nstart && !w->all_near; i++) {
         int rank = w->access.start[i];
-        const struct rma_target *t = w->table.ntargets ? rma_target_find(w, rank) : NULL;
+        const struct rma_target *t = rma_target_find(w, rank);
         if (rma_near_of(w, rank) || (t && !t->cut))
             continue;
         int e = rma_plain_wait(w, rank, &h, 0);

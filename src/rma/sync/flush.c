@@ -200,7 +200,7 @@ static int flush_check(struct rma_win *w, int rank, struct rma_target **t_out)
     if (err)
         return err;
     const struct rma_near *n = rma_near_of(w, rank);
-    *t_out = w->table.ntargets ? rma_target_find(w, rank) : NULL;
+    *t_out = rma_target_find(w, rank);
     rma_synced(w);
     if (rma_in(w, SET_LOCK_ALL) || (*t_out && rma_in(w, SET_PER_TARGET)))
         return MPI_SUCCESS;
@@ -268,7 +268,7 @@ int rma_flush(struct rma_win *w, int rank)
     struct rma_near *n = rma_near_of(w, rank);
     if (n && n->bundles) {
         rma_bundle_drain(w, n);
-        t = w->table.ntargets ? rma_target_find(w, rank) : NULL; /* others ran meanwhile */
+        t = rma_target_find(w, rank); /* others ran meanwhile */
     }
     /* Messages of an evicted element may be under way: DONE follows them. What the network did
      * needs none. */
@@ -306,7 +306,7 @@ int rma_flush_local(struct rma_win *w, int rank)
     w->delegate.local = 1;
     if (n && n->bundles && w->delegate.bundle_gets) {
         rma_bundle_drain(w, n);
-        t = w->table.ntargets ? rma_target_find(w, rank) : NULL;
+        t = rma_target_find(w, rank);
     }
     /* MEM_SYNC for near operations, with the pairs of the fence in rma_flush(): here they are also
      * complete at the target, but for puts in a bundle, which no other process sees yet. */

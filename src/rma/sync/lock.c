@@ -96,10 +96,10 @@ static void saw(struct rma_win *w, uint64_t clock)
         w->passive.seen = clock;
 }
 
-void rma_clock_heard(struct rma_win *w, uint32_t clock)
+void rma_clock_advance(struct rma_win *w, uint32_t clock)
 {
     uint32_t more = clock - (uint32_t)w->passive.seen;
-    if (!clock || (int32_t)more <= 0)
+    if ((int32_t)more <= 0)
         return;
     shmlock_clock_raise(rma_near_own(w)->lockword, w->passive.seen + more);
     saw(w, w->passive.seen + more);
@@ -218,7 +218,7 @@ static int locked_already(const struct rma_win *w, int rank)
     const struct rma_near *n = rma_near_of(w, rank);
     if (n)
         return n->lock != RMA_UNLOCKED || n->asked;
-    return (w->table.ntargets && rma_target_find(w, rank)) ||
+    return rma_target_find(w, rank) ||
            rma_evicted(&w->passive.evicted, rank);
 }
 
@@ -361,11 +361,16 @@ struct drop {
 };
 
 /* A failed target sends nothing more, and each request to it has its error. */
+static int is_left_alone(const struct rma_target *t)
+{
+    return !t->pins && ((!t->sync && !t->tokens_out) || (t->flags & TARGET_FAILED));
+}
+
 static int left_alone(void *arg)
 {
     const struct drop *d = arg;
     const struct rma_target *t = rma_target_find(d->w, d->rank);
-    return !t || (!t->pins && ((!t->sync && !t->tokens_out) || (t->flags & TARGET_FAILED)));
+    return !t || is_left_alone(t);
 }
 
 /* Another thread's MPI_Win_lock may wait for this grant (rma_called_grant) without having looked
@@ -375,21 +380,22 @@ static int left_alone(void *arg)
  * here on no thread asks it anew. The answer to the end of the epoch was the last one needed,
  * and a thread that asks without a pause would keep the element for ever. Nor is it evicted:
  * that would take a NOCHECK lock for real, and no call would release it. */
-static void element_drop(struct rma_win *w, int rank)
+static void element_drop(struct rma_win *w, int rank, struct rma_target *t)
 {
     struct drop d = {w, rank};
-    struct rma_target *t = rma_target_find(w, rank);
     if (t)
         t->closing = 1;
-    progress_wait(left_alone, &d, "another thread", rma_world(w, rank));
-    t = rma_target_find(w, rank);
+    if (t && !is_left_alone(t)) {
+        progress_wait(left_alone, &d, "another thread", rma_world(w, rank));
+        t = rma_target_find(w, rank);
+    }
     if (t)
         rma_target_del(w, t);
 }
 
-static int unlock_far(struct rma_win *w, int rank)
+/* t: its element, or NULL where it was evicted. */
+static int unlock_far(struct rma_win *w, int rank, struct rma_target *t)
 {
-    struct rma_target *t = rma_target_find(w, rank);
     int cut = rma_evicted_err(&w->passive.evicted, rank), err;
     if (t)
         err = rma_complete_target(w, t, RMA_F_UNLOCK);
@@ -401,7 +407,7 @@ static int unlock_far(struct rma_win *w, int rank)
         /* All that was done there has been answered, so this needs no element, nor memory for
          * one. */
         err = rma_request_alone(w, rank, RMA_F_UNLOCK);
-    element_drop(w, rank);
+    element_drop(w, rank, t ? t : rma_target_find(w, rank));
     rma_evicted_del(&w->passive.evicted, rank);
     int e = rma_win_take_err(w);
     return err ? err : e;
@@ -440,18 +446,19 @@ int rma_unlock(struct rma_win *w, int rank)
     struct rma_near *n = rma_near_of(w, rank);
     int err = MPI_SUCCESS;
     if (!n) {
-        if (!rma_target_find(w, rank) && !rma_evicted(&w->passive.evicted, rank))
+        struct rma_target *t = rma_target_find(w, rank);
+        if (!t && !rma_evicted(&w->passive.evicted, rank))
             return rank_error(w, rank, "not locked", "call MPI_Win_lock first");
-        err = unlock_far(w, rank);
+        err = unlock_far(w, rank, t);
     } else {
         if (n->lock == RMA_UNLOCKED)
             return rank_error(w, rank, "not locked", "call MPI_Win_lock first");
         if (n->bundles)
             rma_bundle_drain(w, n);
-        struct rma_target *t = w->table.ntargets ? rma_target_find(w, rank) : NULL;
+        struct rma_target *t = rma_target_find(w, rank);
         if (t) {
             err = rma_complete_target(w, t, RMA_F_DONE);
-            element_drop(w, rank);
+            element_drop(w, rank, t);
         }
         int e = rma_win_take_err(w); /* of an evicted element */
         err = err ? err : e;

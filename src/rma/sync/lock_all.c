@@ -135,13 +135,13 @@ int rma_holds_lock(const struct rma_win *w, int rank)
     const struct rma_near *n = rma_near_of(w, rank);
     if (n)
         return n->lock != RMA_UNLOCKED;
-    const struct rma_target *t = w->table.ntargets ? rma_target_find(w, rank) : NULL;
+    const struct rma_target *t = rma_target_find(w, rank);
     return rma_in(w, SET_ALL_LOCKED) || (t && t->state == TARGET_LOCK_GRANTED);
 }
 
 int rma_lock_now(struct rma_win *w, int rank)
 {
-    struct rma_target *t = w->table.ntargets ? rma_target_find(w, rank) : NULL;
+    struct rma_target *t = rma_target_find(w, rank);
     if (rma_near_of(w, rank) || rma_switch_wait(w) || !t || t->flags & TARGET_FAILED)
         return MPI_SUCCESS;
     return rma_grant_wait(t);
@@ -323,7 +323,7 @@ static int unlock_others(struct rma_win *w)
     r.alone = 1;
     rma_win_active(w);
     for (int rank = 0; rank < w->size; rank++) {
-        if (rma_near_of(w, rank) || (w->table.ntargets && rma_target_find(w, rank)))
+        if (rma_near_of(w, rank) || rma_target_find(w, rank))
             continue;
         if (rma_evicted_err(&w->passive.evicted, rank)) {
             err = err ? err : rma_cut_error(w, rank, rma_evicted_err(&w->passive.evicted, rank));

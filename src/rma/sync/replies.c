@@ -53,10 +53,11 @@ static void piggyback_over(struct rma_target *t)
     t->piggybacked = 0;
 }
 
-static void granted(struct rma_win *w, int rank, int dropped, int err)
+/* t: the element of the rank, or NULL. */
+static void granted(struct rma_win *w, struct rma_target *t, int rank, int dropped, int err)
 {
-    int switching = rma_switch_granted(w, rank);
-    struct rma_target *t = switching ? NULL : rma_target_find(w, rank);
+    if (w->passive.sw && rma_switch_granted(w, rank))
+        t = NULL;
     if (!t || t->state != TARGET_LOCK_ISSUED) {
         w->err = w->err ? w->err : err;
         return;
@@ -77,9 +78,7 @@ static void granted(struct rma_win *w, int rank, int dropped, int err)
     } else {
         piggyback_over(t);
     }
-    rma_cleanup_target(t);
-    rma_ready(t);
-    rma_advance_target(t);
+    rma_target_moved(t);
     progress_signal();
 }
 
@@ -94,7 +93,7 @@ int rma_on_granted(int src, const void *msg, size_t len)
                              "%s: a process that held the lock of rank %d died", rma_call(),
                              (int)h.src)
                   : rma_far_error(w, &h, (const char *)msg + sizeof h, NULL);
-    granted(w, (int)h.src, (h.flags & RMA_F_DROPPED) != 0, err);
+    granted(w, rma_target_find(w, (int)h.src), (int)h.src, (h.flags & RMA_F_DROPPED) != 0, err);
     return 0;
 }
 
@@ -144,9 +143,9 @@ static void early_answered(struct rma_target *t, int err)
         t->err = err;
 }
 
-static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
+/* t: the element of the rank, or NULL. */
+static void signaled(struct rma_win *w, struct rma_target *t, const struct rma_hdr *h, int err)
 {
-    struct rma_target *t = rma_target_find(w, (int)h->src);
     int early = t && h->token && h->token == t->early;
     enum rma_asked asked = early      ? RMA_ASKED
                            : h->token ? rma_token_asked(w, (int)h->src, h->token)
@@ -219,26 +218,28 @@ static void answered(struct rma_op *op, int err)
 
 static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const char *data)
 {
+    struct rma_target *t = rma_target_find(w, (int)h->src); /* no handler deletes it */
     if (h->flags & RMA_F_GRANTED)
-        granted(w, (int)h->src, 0, 0);
+        granted(w, t, (int)h->src, 0, 0);
     struct rma_op *op = h->op ? rma_op_by_id(h->op) : NULL;
     int its = op && op->t->w == w && op->t->world == src && op->acks &&
               !(op->t->flags & TARGET_FAILED);
-    int err = its ? rma_op_refused(op, h, data) : rma_far_error(w, h, data, NULL);
+    int err = !h->aop ? MPI_SUCCESS
+              : its   ? rma_op_refused(op, h, data)
+                      : rma_far_error(w, h, data, NULL);
     if (its) {
         op->acks--;
         op->t->acks--;
         answered(op, err);
     }
-    struct rma_target *t = h->unit && w->table.ntargets ? rma_target_find(w, (int)h->src) : NULL;
     struct rma_extent told;
-    if (t && w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
+    if (t && h->unit && w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
         rma_native_extent(t, h->win_bytes, h->unit);
-    else if (t && h->len == sizeof told && !h->aop)
+    else if (t && h->unit && h->len == sizeof told && !h->aop)
         rma_native_extent_region(t, memcpy(&told, data, sizeof told));
     if (h->flags & RMA_F_SIGNALED) {
         rma_clock_heard(w, h->clock);
-        signaled(w, h, err);
+        signaled(w, t, h, err);
     } else if (err && !op && !w->err) {
         w->err = err;
     }
@@ -255,8 +256,9 @@ static int is_asked_for(const struct rma_op *op, const struct rma_hdr *h, size_t
 
 static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const char *data)
 {
+    struct rma_target *t = rma_target_find(w, (int)h->src); /* no handler deletes it */
     if (h->flags & RMA_F_GRANTED)
-        granted(w, (int)h->src, 0, 0);
+        granted(w, t, (int)h->src, 0, 0);
     struct rma_op *op = rma_op_by_id(h->op);
     size_t len = h->aop ? 0 : h->len; /* the other payload is the reason */
     /* an error of an earlier operation: for the flush that this answers */
@@ -280,7 +282,7 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
     }
     if (h->flags & RMA_F_SIGNALED) {
         rma_clock_heard(w, h->clock);
-        signaled(w, h, earlier);
+        signaled(w, t, h, earlier);
     }
 }
 

@@ -40,7 +40,12 @@ int rma_lockall_switch(struct rma_win *w); /* waits */
 int rma_lockall_lazy(const struct rma_win *w);
 int rma_lock_near(struct rma_win *w, struct rma_near *n, enum shmlock_type type, uint64_t age);
 /* Where a lock was released, a process waited; the clock there had this value (low bits). */
-void rma_clock_heard(struct rma_win *w, uint32_t clock);
+void rma_clock_advance(struct rma_win *w, uint32_t clock);
+static inline void rma_clock_heard(struct rma_win *w, uint32_t clock)
+{
+    if (clock) /* 0: no process waited */
+        rma_clock_advance(w, clock);
+}
 void rma_near_unlock(struct rma_win *w, struct rma_near *n);
 /* Send the lock of t if it has not left; wait until it is granted. */
 int rma_grant_wait(struct rma_target *t);

@@ -91,6 +91,23 @@ int rma_lockq_release(struct rma_win *w, int src, uint32_t *clock)
     return 0;
 }
 
+/* --- death ---------------------------------------------------------------------------------- */
+
+static void tell_all(struct rma_lockq *q)
+{
+    for (struct list *l = q->entries.next; l != &q->entries; l = l->next)
+        LIST_OBJ(l, struct lock_entry, link)->broken = 1;
+}
+
+/* A near holder failed, and a near process took the lock from it. */
+static void look_for_deaths(struct rma_win *w)
+{
+    unsigned n = shmlock_broken(word_of(w));
+    if (n != w->target.lockq.broken)
+        tell_all(&w->target.lockq);
+    w->target.lockq.broken = n;
+}
+
 /* --- ask ---------------------------------------------------------------------------------- */
 
 static void tell_waiting(struct rma_win *w)
@@ -125,6 +142,7 @@ static int enqueue(struct rma_win *w, int src, const struct rma_hdr *h, const ch
     struct lock_entry *e = calloc(1, sizeof *e);
     if (!e)
         return -1;
+    look_for_deaths(w); /* what it learns is for those that wait already */
     e->src = src;
     e->hdr = *h;
     if (h->type != RMA_PKT_LOCK && q->bytes + h->len <= (size_t)cvar.rma_lock_bytes &&
@@ -202,23 +220,6 @@ void rma_lockq_ask(struct rma_win *w, int src, const struct rma_hdr *h, const ch
         hold(q, src, type);
         rma_run_packet(w, src, h, payload, 1);
     }
-}
-
-/* --- death ---------------------------------------------------------------------------------- */
-
-static void tell_all(struct rma_lockq *q)
-{
-    for (struct list *l = q->entries.next; l != &q->entries; l = l->next)
-        LIST_OBJ(l, struct lock_entry, link)->broken = 1;
-}
-
-/* A near holder failed, and a near process took the lock from it. */
-static void look_for_deaths(struct rma_win *w)
-{
-    unsigned n = shmlock_broken(word_of(w));
-    if (n != w->target.lockq.broken)
-        tell_all(&w->target.lockq);
-    w->target.lockq.broken = n;
 }
 
 /* --- grant ------------------------------------------------------------------------------------ */

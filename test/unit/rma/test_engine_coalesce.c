@@ -71,6 +71,18 @@ static void quit(void)
     _exit(0);
 }
 
+/* Does the call take the operation into an open packet? */
+static int append(const struct rma_args *x, size_t *bytes)
+{
+    struct rma_target *of = rma_target_find(w, x->rank);
+    return of && rma_coalesce_append(of, x, bytes);
+}
+
+static int behind(const struct rma_args *x)
+{
+    return rma_coalesce_dry(t) && rma_coalesce_behind(t, x);
+}
+
 /* The third that waits opens it; those like it follow, and lie there as they travel. */
 static void packed(void)
 {
@@ -78,13 +90,12 @@ static void packed(void)
     long v = 7;
     struct rma_args a = put_of(&v, 5);
     size_t bytes = 0;
-    job_check(!queue(&a)->coalesced && !rma_coalesce_append(w, &a, &bytes) &&
-              !queue(&a)->coalesced);
+    job_check(!queue(&a)->coalesced && !append(&a, &bytes) && !queue(&a)->coalesced);
     struct rma_op *op = queue(&a);
     job_check(op->coalesced && t->coalesced == op && op->coalesced_ops == 1 && op->bytes == ENTRY);
     for (v = 8; v < 12; v++) {
         a.disp = 2 * v;
-        job_check(rma_coalesce_append(w, &a, &bytes) && bytes == 8);
+        job_check(append(&a, &bytes) && bytes == 8);
     }
     uint64_t got[2];
     job_check(op->coalesced_ops == 5 && op->bytes == 5 * ENTRY && t->nops == 3);
@@ -113,27 +124,27 @@ static void others(void)
     struct rma_op *op = queue(&a);
     job_check(op->coalesced != NULL);
     x = a, x.rank = 2;
-    job_check(!rma_coalesce_append(w, &x, &bytes));
+    job_check(!append(&x, &bytes));
     x.rank = 7; /* not in the window */
-    job_check(!rma_coalesce_append(w, &x, &bytes));
+    job_check(!append(&x, &bytes));
     x.rank = -1;
-    job_check(!rma_coalesce_append(w, &x, &bytes));
+    job_check(!append(&x, &bytes));
     x = a, x.disp = -1;
-    job_check(!rma_coalesce_append(w, &x, &bytes));
+    job_check(!append(&x, &bytes));
     x = a, x.tcount = x.ocount = 2;
-    job_check(!rma_coalesce_append(w, &x, &bytes));
+    job_check(!append(&x, &bytes));
     x = a, x.otype = dt_find(MPI_BYTE), x.ocount = 8;
-    job_check(!rma_coalesce_append(w, &x, &bytes));
+    job_check(!append(&x, &bytes));
     x = a, x.ttype = x.otype = dt_find(MPI_DOUBLE);
-    job_check(!rma_coalesce_append(w, &x, &bytes));
+    job_check(!append(&x, &bytes));
     x = a, x.kind = RMA_ACC;
-    job_check(!rma_coalesce_append(w, &x, &bytes));
+    job_check(!append(&x, &bytes));
     w->starved = 1;
-    job_check(!rma_coalesce_append(w, &a, &bytes));
+    job_check(!append(&a, &bytes));
     w->starved = 0;
-    job_check(rma_coalesce_append(w, &a, &bytes));
+    job_check(append(&a, &bytes));
     rma_coalesce_seal(op); /* it is packed */
-    job_check(!rma_coalesce_append(w, &a, &bytes) && op->coalesced_ops == 2);
+    job_check(!append(&a, &bytes) && op->coalesced_ops == 2);
     /* after one comes another, however few wait */
     job_check(queue(&a)->coalesced && t->coalesced != op);
     quit();
@@ -183,20 +194,20 @@ static void bounds(void)
     queue(&a);
     struct rma_op *op = queue(&a);
     unsigned n = 1, buffers = 1;
-    while (rma_coalesce_append(w, &a, &bytes))
+    while (append(&a, &bytes))
         n++;
     job_check(rma_coalesce_full(op) && n == (ROOM - 2 * (sizeof(struct rma_hdr) + 8)) / ENTRY &&
               op->coalesced_ops == n);
     list_push(&w->table.ready, &t->ready);
-    job_check(!rma_coalesce_behind(t, &a));
-    while (!rma_coalesce_behind(t, &a) && buffers < 100) {
+    job_check(!behind(&a));
+    while (!behind(&a) && buffers < 100) {
         op = queue(&a);
         job_check(op->coalesced && !rma_coalesce_full(op));
         buffers++;
     }
     job_check(buffers == rma_self()->coalesce_buffers && buffers < 100);
     op = queue(&a);
-    job_check(!op->coalesced && !rma_coalesce_behind(t, &a)); /* by itself */
+    job_check(!op->coalesced && !behind(&a)); /* by itself */
     list_del(&t->ready);
     end();
     queue(&a);

@@ -1,4 +1,4 @@
-/* test_util.c - tp/util.c: pieces. */
+/* test_util.c - tp/tp_types.h: pieces. */
 #include "unit.h"
 
 #include <string.h>
