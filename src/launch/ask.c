@@ -19,7 +19,7 @@
 
 /* From here on the library says more of a wait (progress/engine.c). */
 static const uint64_t LASTS_NS = 1000000000u;
-/* addr2line keeps mpiexec from its other work at most so long in one report. */
+/* Stopping ranks and addr2line keep mpiexec from its other work at most so long in one report. */
 static const uint64_t LINES_NS = 2000000000u;
 enum { WORD_MAX = 200, PAGE = 4096 /* or a multiple: a read up to its end crosses none */ };
 
@@ -77,7 +77,7 @@ static void lasting_text(pid_t pid, const struct where *w, struct source_lines *
     *text = 0;
     if (!since || since > now || now - since < LASTS_NS) {
         /* It does not wait, or not for long: where in the program it is. */
-        source_line_text(pid, stack_place(pid), lines, place, sizeof place);
+        source_line_text(pid, stack_place(pid, lines->until), lines, place, sizeof place);
         snprintf(text, len, "%s%s", *place ? "; at " : "", place);
         return;
     }

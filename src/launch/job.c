@@ -18,6 +18,7 @@
 #include "launch/program.h"
 #include "launch/spawn.h"
 #include "launch/spawned_job.h"
+#include "launch/stack_place.h"
 
 #define MS 1000000u /* ns */
 
@@ -153,6 +154,16 @@ static void drain(struct stream *t)
 
 static void on_exit_of(struct job *j, int rank, int ws);
 
+/* The next process that has ended, of those that `which` means to waitpid(). A rank that was
+ * stopped to be looked at goes on. */
+static pid_t next_ended(pid_t which, int *ws)
+{
+    pid_t pid;
+    while ((pid = waitpid(which, ws, WNOHANG)) > 0 && WIFSTOPPED(*ws))
+        stack_place_let_go(pid, *ws);
+    return pid;
+}
+
 /* Does a rank give up with this code because another has died?  MPIX_ERR_PROC_FAILED means that;
  * MPI_ERR_IN_STATUS means that some request failed, perhaps for this reason. */
 static int tells_of_death(int code)
@@ -183,7 +194,7 @@ static void hear_of_death(struct job *j, int noticed_by)
             /* In the end any rank: one may have had such a status by itself. */
             if (r != noticed_by && j->rank[r].pid > 0 &&
                 (turn == TURNS - 1 || ended_by_itself(j->rank[r].pid)) &&
-                waitpid(j->rank[r].pid, &ws, WNOHANG) > 0)
+                next_ended(j->rank[r].pid, &ws) > 0)
                 on_exit_of(j, r, ws);
         }
         if (j->ended == ended)
@@ -398,7 +409,7 @@ void job_reap(struct job *j)
 {
     int ws;
     pid_t pid;
-    while ((pid = waitpid(-1, &ws, WNOHANG)) > 0) {
+    while ((pid = next_ended(-1, &ws)) > 0) {
         for (int r = 0; r < j->size; r++)
             if (j->rank[r].pid == pid) {
                 on_exit_of(j, r, ws);

@@ -10,7 +10,7 @@ enum { SOURCE_LINE_PLACES = 16, SOURCE_LINE_MS = 1000 };
 
 /* The newest answers of one report: the ranks of a job wait at few places. All zero at first. */
 struct source_lines {
-    uint64_t until; /* ns: after that, addr2line is not asked */
+    uint64_t until; /* ns: after that, addr2line is not asked, and no rank is stopped */
     unsigned n;     /* answers so far; the oldest are overwritten */
     struct {
         uint64_t at;

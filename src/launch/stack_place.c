@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/sched.h"
+
 enum { STACK_WORDS = 8192, PAGE = 4096, RANGES_MAX = 16, CALL_BYTES = 8 };
 
 struct registers {
@@ -94,27 +96,40 @@ static int stopped_registers(pid_t pid, struct registers *r)
     return r->sp ? 0 : -ENOSYS;
 }
 
-/* Stop a thread that runs, and let it go on. Only its stop is waited for: its end is for others. */
-static int stop_for_registers(pid_t pid, struct registers *r)
+void stack_place_let_go(pid_t pid, int stop)
 {
-    enum { TURNS = 3000 }; /* of 1 ms: it may wait for a core */
+    /* A stop by PTRACE_INTERRUPT, or of its group, has an event. A signal has none: it has not been
+     * delivered yet. */
+    int sig = stop >> 16 ? 0 : WSTOPSIG(stop);
+    ptrace(PTRACE_DETACH, pid, NULL, (void *)(intptr_t)sig);
+}
+
+/* Stop a thread that runs, and let it go on. Only its stop is waited for: its end is for others.
+ * One that has not stopped in time stays ours; it is let go when its stop is reported
+ * (job_reap()). */
+static int stop_for_registers(pid_t pid, uint64_t until, struct registers *r)
+{
+    if (time_now() >= until)
+        return -ETIMEDOUT;
     if (ptrace(PTRACE_SEIZE, pid, NULL, NULL))
         return -errno;
-    int err = ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) ? -errno : -ETIMEDOUT;
-    for (int turn = 0; turn < TURNS && err == -ETIMEDOUT; turn++) {
-        siginfo_t s = {0};
+    int err = ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) ? -errno : 0;
+    siginfo_t s = {0};
+    while (!err && !s.si_pid) {
         if (waitid(P_PID, (id_t)pid, &s, WSTOPPED | WNOHANG | __WALL))
-            err = -errno;
-        else if (s.si_pid)
-            err = stopped_registers(pid, r);
-        else
+            return -errno;
+        if (!s.si_pid && time_now() >= until)
+            return -ETIMEDOUT;
+        if (!s.si_pid) /* it may wait for a core */
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
-    ptrace(PTRACE_DETACH, pid, NULL, NULL);
+    if (!err)
+        err = stopped_registers(pid, r);
+    stack_place_let_go(pid, s.si_status << 8 | 0x7f); /* as waitpid() has it */
     return err;
 }
 
-static int registers_of(pid_t pid, struct registers *r)
+static int registers_of(pid_t pid, uint64_t until, struct registers *r)
 {
     char name[64], line[256] = "", *word = line;
     unsigned long long sp = 0, pc = 0;
@@ -126,7 +141,7 @@ static int registers_of(pid_t pid, struct registers *r)
     if (!got)
         return -EACCES;
     if (!strncmp(line, "running", 7))
-        return stop_for_registers(pid, r);
+        return stop_for_registers(pid, until, r);
     /* The last two words: stack pointer and program counter. */
     int words = 0;
     for (char *c = line; *c; c++)
@@ -162,13 +177,13 @@ static int after_call(pid_t pid, uint64_t at)
 #endif
 }
 
-uint64_t stack_place(pid_t pid)
+uint64_t stack_place(pid_t pid, uint64_t until)
 {
     struct registers r = {0};
     struct code c;
     uint64_t word[PAGE / sizeof(uint64_t)];
     code_of(pid, &c);
-    if (!c.n || registers_of(pid, &r))
+    if (!c.n || registers_of(pid, until, &r))
         return 0;
     if (in_code(&c, r.pc))
         return r.pc + 1;

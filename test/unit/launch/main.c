@@ -16,6 +16,7 @@ Suite *suite_binding(void);
 Suite *suite_pmi_server(void);
 Suite *suite_ports(void);
 Suite *suite_spawn_request(void);
+Suite *suite_stack_place(void);
 
 int main(void)
 {
@@ -23,6 +24,6 @@ int main(void)
         suite_args, suite_ask, suite_chain,
         suite_dialect, suite_libraries, suite_engine, suite_env, suite_streams,
         suite_kvs, suite_oom, suite_program, suite_binding, suite_pmi_server,
-        suite_ports, suite_spawn_request};
+        suite_ports, suite_spawn_request, suite_stack_place};
     return unit_run(suites, sizeof suites / sizeof *suites);
 }
