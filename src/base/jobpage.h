@@ -18,6 +18,13 @@
 #define JOB_FIRST_ENV "WINDROSE_FIRST"
 #define JOB_PARENT_ENV "WINDROSE_PARENT"
 
+/* With -trace or -report a rank of the first job inherits a second memfd, its own: its record
+ * (profile/record.h). Its name tells whose it is. JOB_RECORD_NONE: what the program salvage exits
+ * with when no rank has left anything. */
+#define JOB_RECORD_ENV "WINDROSE_RECORD_FD"
+#define JOB_RECORD_NAME "windrose-record %s %d" /* job, rank */
+enum { JOB_RECORD_NONE = 3 };
+
 enum { JOB_PAGE_MAGIC = 0x57524a50, JOB_PAGE_VERSION = 2 };
 
 /* Places for processes, unless a job needs more: it is two less than a power of two, because two

@@ -18,7 +18,8 @@ static int launchers_own(const char *var)
     static const char *const names[] = {
         "PMI_FD",       "PMI_RANK",        "PMI_SIZE",        "PMI_PORT",        "PMI_ID",
         "PMI_SPAWNED",  "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "HYDI_CONTROL_FD", "WINDROSE_JOB_FD",
-        "WINDROSE_JOB", "WINDROSE_TTY",    "MPIEXEC_TIMEOUT", "WINDROSE_FIRST",  "WINDROSE_PARENT",
+        "WINDROSE_RECORD_FD", "WINDROSE_JOB", "WINDROSE_TTY", "MPIEXEC_TIMEOUT", "WINDROSE_FIRST",
+        "WINDROSE_PARENT",
         "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
         "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_NODE_RANK"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

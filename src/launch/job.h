@@ -36,6 +36,7 @@ struct rank {
     int pmi_fd;     /* -1: closed */
     char *pmi_out;  /* answers it has not taken yet */
     size_t pmi_have;
+    int record_fd;  /* profiled.c: where it keeps what it knows; -1: nowhere */
     struct stream out, err;
 };
 
@@ -69,7 +70,6 @@ struct job {
     uint64_t started_at, foreign_at, foreign_output_at;
     uint64_t foreign_due; /* foreign_tick() */
     uint64_t timeout_at, kill_at, leave_at; /* ns; 0: never */
-    char profiles[PMI_KVS_MAX + 16]; /* profiled.c: a folder, empty: none */
     uint64_t end_at;   /* ns: when it began to end; 0: it did not */
     char why[160];     /* the cause of the end, in short */
     /* ask_tick(): how long a wait may last; when it looks next; waits that began before this have

@@ -9,9 +9,9 @@
 int profiled_files(struct job *j);
 /* The library that notes calls is found before the other. 0 or -ENOMEM. */
 int profiled_env(const struct args *a, struct env *e);
-/* The folder in which the ranks keep what they know. */
-void profiled_begin(struct job *j);
-/* All ranks have ended: is something there that is not in the files? Then it is written now. */
+/* The memory in which a rank keeps what it knows. */
+void profiled_record(struct job *j, int rank);
+/* All ranks have ended. If the job ended early, its files are written now. */
 void profiled_end(struct job *j);
 
 #endif

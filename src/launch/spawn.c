@@ -43,7 +43,7 @@ static void child(const struct spawn *s, pid_t parent)
     /* The three sources are above 2 (mpiexec keeps 0 to 2 open), so no dup2 overwrites another. */
     if (dup2(s->in, 0) < 0 || dup2(s->out, 1) < 0 || dup2(s->err, 2) < 0)
         give_up(s, SPAWN_EXEC);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         if (s->keep[i] >= 0)
             fcntl(s->keep[i], F_SETFD, 0);
     setrlimit(RLIMIT_NOFILE, &s->files);

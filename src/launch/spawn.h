@@ -16,7 +16,7 @@ struct spawn {
     const char *gwdir, *wdir;    /* NULL: stay; wdir is taken relative to gwdir */
     const struct topo_set *cpus; /* NULL: anywhere */
     int in, out, err;            /* become 0, 1, 2 */
-    int keep[2];                 /* stay open under their own numbers */
+    int keep[3];                 /* stay open under their own numbers */
     /* a struct spawn_failure is written here if the program cannot start */
     int report;
     struct rlimit files;         /* limit on descriptors to restore */

@@ -223,6 +223,7 @@ static void line_label(const struct args *a, int rank, char *label, size_t len)
 static int rank_env(struct job *j, struct start *s, int rank, int pmi_fd)
 {
     struct env *e = &s->env;
+    int record_fd = j->rank[rank].record_fd;
     char tty[4] = "";
     rank -= s->first;
     if (j->out->tty)
@@ -230,6 +231,7 @@ static int rank_env(struct job *j, struct start *s, int rank, int pmi_fd)
     if (j->err->tty)
         strcat(tty, "2");
     int err = env_put(e, JOB_ENV, j->name) | env_put_int(e, JOB_PAGE_ENV, j->page_fd) |
+              env_put_int(e, JOB_RECORD_ENV, record_fd) |
               env_put(e, "WINDROSE_TTY", tty) | env_put_int(e, "PMI_FD", pmi_fd) |
               env_put_int(e, "PMI_RANK", rank) | env_put_int(e, "PMI_SIZE", s->size) |
               env_put_int(e, "MPI_LOCALRANKID", rank) | env_put_int(e, "MPI_LOCALNRANKS", s->size);
@@ -324,7 +326,7 @@ static int start_rank(struct job *j, struct start *s, int rank)
                        .wdir = b->wdir,
                        .files = j->files,
                        .in = input_of(s, j->args, rank),
-                       .keep = {-1, j->page_fd},
+                       .keep = {-1, j->page_fd, r->record_fd},
                        .report = s->report};
     if (rank_place(j, s, rank, &cpus))
         return STATUS_USAGE;
@@ -380,7 +382,7 @@ static int share_input(struct job *j, struct start *s)
 void job_rank_init(struct job *j, int rank, int block, const struct block *program)
 {
     struct rank *r = &j->rank[rank];
-    r->pmi_fd = r->out.fd = r->err.fd = -1;
+    r->pmi_fd = r->record_fd = r->out.fd = r->err.fd = -1;
     r->block = block;
     r->program = program;
 }
@@ -395,6 +397,7 @@ static int start_ranks(struct job *j, struct start *s, char *const *env)
                       : 0;
         for (int i = 0; i < j->args->block[b].n && !err; i++, rank++) {
             job_rank_init(j, rank, b, &j->args->block[b]);
+            profiled_record(j, rank);
             err = start_rank(j, s, rank);
         }
         env_free(&s->env);
@@ -526,7 +529,6 @@ int job_start(struct job *j, const struct args *a, char *const *env)
             j->timeout_at = time_now() + (uint64_t)(a->timeout * 1e9);
         j->warn_ns = ask_warn_ns(a);
         j->look_at = time_now() + j->warn_ns / 4;
-        profiled_begin(j);
         err = start_ranks(j, &s, env);
         close(report[1]);
         if (!err)
@@ -558,6 +560,8 @@ void job_free(struct job *j)
         free(k->err.label);
         if (k->pmi_fd >= 0)
             close(k->pmi_fd);
+        if (k->record_fd >= 0)
+            close(k->record_fd);
         free(k->pmi_out);
     }
     free(j->rank);

@@ -1,17 +1,23 @@
-/* record.c - the memory of a profile: a file of the folder that mpiexec made, or plain memory. */
+/* record.c - the memory of a profile: that which mpiexec made for this rank and keeps, or plain
+ * memory. */
 #include "profile/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/jobpage.h"
 #include "base/log.h"
 #include "base/sched.h"
 #include "boot/boot.h"
+#include "mem/mem.h"
+#include "var/var.h"
 
 static int add_module(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -36,26 +42,47 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *arg)
     return 0;
 }
 
-/* The file in the folder of the job; -1: there is none, or it cannot be. */
-static int open_file(size_t size)
+/* The memory that mpiexec has made for this rank and keeps; -1: there is none. A descriptor of that
+ * number may be another file, so its name is asked for. */
+static int given_memory(void)
 {
-    static const char *const roots[] = {"/dev/shm", "/tmp"};
-    char path[512];
-    if (sched || boot_first())
+    const char *text = var_env_get(JOB_RECORD_ENV);
+    char own[256], link[64], name[300], *end;
+    if (!text || sched || boot_first())
         return -1;
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/%s/%d", roots[i], boot_job_id(), boot_rank());
-        int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fd < 0)
-            continue;
-        /* Memory that the file system has not is asked for now: later it would be a signal. */
-        if (!posix_fallocate(fd, 0, (off_t)size))
-            return fd;
-        log_warn("what this rank does does not fit into %s: it is lost if the job ends early",
-                 roots[i]);
-        unlink(path);
-        close(fd);
-    }
+    long fd = strtol(text, &end, 10);
+    if (end == text || *end || fd < 0 || fd > INT_MAX)
+        return -1;
+    snprintf(own, sizeof own, "/memfd:" JOB_RECORD_NAME " (deleted)", boot_job_id(), boot_rank());
+    snprintf(link, sizeof link, "/proc/self/fd/%ld", fd);
+    ssize_t n = readlink(link, name, sizeof name - 1);
+    name[n > 0 ? n : 0] = 0;
+    return strcmp(name, own) ? -1 : (int)fd;
+}
+
+/* Memory that there is not is asked for now: later it would be a signal. */
+static int reserve(int fd, size_t size)
+{
+    int err = mem_file_limit(size);
+    if (!err && ftruncate(fd, 0)) /* a process before this one in the rank may have used it */
+        err = -errno;
+    return err ? err : -posix_fallocate(fd, 0, (off_t)size);
+}
+
+static int open_memory(size_t size)
+{
+    struct record_head head = {0};
+    int fd = given_memory();
+    if (fd < 0 || (pread(fd, &head, sizeof head, 0) > 0 && !head.over))
+        return -1;
+    fcntl(fd, F_SETFD, FD_CLOEXEC); /* programs that this one starts are not ranks */
+    int err = reserve(fd, size);
+    if (!err)
+        return fd;
+    log_warn("what this rank does is lost if the job ends early: no memory that outlives it (%s)",
+             strerror(-err));
+    int ignored = ftruncate(fd, 0); /* a record in part is none */
+    (void)ignored;
     return -1;
 }
 
@@ -65,15 +92,12 @@ struct record *record_open(int traces, uint64_t room)
     size_t head = sizeof(struct record) + profile_calls_bytes();
     size_t at = (head + (size_t)page - 1) & ~((size_t)page - 1);
     size_t size = at + (traces ? (size_t)room * sizeof(struct trace_event) : 0);
-    int fd = open_file(size);
+    int fd = open_memory(size);
     struct record *r = mmap(NULL, size, PROT_READ | PROT_WRITE,
                             fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
-    if (fd >= 0)
-        close(fd);
     if (r == MAP_FAILED)
         return NULL;
-    r->bytes = sizeof *r;
-    r->rank = boot_rank();
+    r->head = (struct record_head){.bytes = sizeof *r, .rank = boot_rank()};
     r->ranks = boot_size();
     r->cores = cores > 0 ? (int32_t)cores : 1;
     r->host_ranks = boot_host_processes();
@@ -84,21 +108,22 @@ struct record *record_open(int traces, uint64_t room)
     r->ring_at = at;
     if (fd >= 0)
         dl_iterate_phdr(add_module, r);
-    r->magic = RECORD_MAGIC;
+    r->head.magic = RECORD_MAGIC;
     return r;
 }
 
 void record_close(struct record *r)
 {
+    /* mpiexec keeps the memory: what is not needed goes back. */
+    if (r->segments && r->head.over && r->size > r->ring_at)
+        madvise((char *)r + r->ring_at, r->size - r->ring_at, MADV_REMOVE);
     munmap(r, r->size);
 }
 
 void record_over(struct record *r)
 {
-    static const char *const roots[] = {"/dev/shm", "/tmp"};
-    char path[512];
-    for (int i = 0; i < 2 && r->segments; i++) {
-        snprintf(path, sizeof path, "%s/%s/%d", roots[i], boot_job_id(), r->rank);
-        unlink(path);
-    }
+    int fd = r->segments ? -1 : given_memory();
+    r->head.over = 1;
+    if (fd >= 0 && pwrite(fd, &r->head, sizeof r->head, 0) < 0)
+        log_warn("the memory of this rank cannot be written: %s", strerror(errno));
 }

@@ -1,11 +1,12 @@
 /* record.h - what a process knows, in memory that outlives it (salvage.c), and where its parts are.
  *
- *   mpiexec -report, -trace makes a folder, which has the name of the job, in /dev/shm or /tmp
- *       ---> each rank maps a file in it: its record ---> MPI_Finalize: the file goes
- *       ---> the job ended before: mpiexec starts the program salvage, which reads the records
+ *   mpiexec -report, -trace makes a memfd for each rank, which inherits it (base/jobpage.h)
+ *       ---> the rank maps it: its record ---> MPI_Finalize: head.over
+ *       ---> the job has ended: mpiexec starts the program salvage, which inherits the memfds, too;
+ *            where rank 0 is not over it writes what the ranks would have written
  *
  * Pointers in it are the process's own. Names of calls are constants, so the file of their module
- * has them: segment[] tells where. Without a folder the record is plain memory. */
+ * has them: segment[] tells where. Without a memfd the record is plain memory. */
 #ifndef PROFILE_RECORD_H
 #define PROFILE_RECORD_H
 
@@ -21,9 +22,15 @@ struct record_segment {
     char path[RECORD_PATH];
 };
 
+struct record_head {
+    uint32_t magic, bytes; /* of the struct record */
+    int32_t rank;
+    int32_t over; /* the job has what the rank knows: its part of the record may be gone */
+};
+
 struct record {
-    uint32_t magic, bytes; /* of this struct */
-    int32_t rank, ranks, cores, host_ranks;
+    struct record_head head;
+    int32_t ranks, cores, host_ranks;
     int32_t traces, reports;
     char program[64];
     size_t size;    /* of all of it */
@@ -37,7 +44,7 @@ struct record {
 /* record.c: zeroes but for what is known at once; NULL: no memory. */
 struct record *record_open(int traces, uint64_t room);
 void record_close(struct record *r);
-/* The job has what it knows: the file is not needed. */
+/* The job has what it knows: the record is not needed. */
 void record_over(struct record *r);
 static inline struct trace_event *record_ring(const struct record *r)
 {

@@ -22,7 +22,8 @@
 enum { MISSING_TEXT = 200 };
 
 struct job {
-    const char *folder, *why;
+    const char *why;
+    const int *fd; /* of the memory of each rank; -1: none */
     uint64_t end; /* ns */
     int ranks, found;
     uint64_t first; /* ns: begin of the first event */
@@ -90,30 +91,21 @@ static uint64_t site_at(void *arg, uint64_t address)
 
 /* --- records ---------------------------------------------------------------------------------- */
 
-static void path_of(const struct job *j, int rank, char *path, size_t len)
-{
-    snprintf(path, len, "%s/%d", j->folder, rank);
-}
-
 static int source_open(const struct job *j, int rank, struct source *s)
 {
-    char path[512];
     struct stat st;
     uint64_t ticks, ns;
-    path_of(j, rank, path, sizeof path);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return 0;
+    int fd = j->fd[rank];
     void *p = MAP_FAILED;
-    if (!fstat(fd, &st) && st.st_size >= (off_t)sizeof(struct record))
+    if (fd >= 0 && !fstat(fd, &st) && st.st_size >= (off_t)sizeof(struct record))
         p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
     if (p == MAP_FAILED)
         return 0;
     const struct record *r = p;
     uint64_t room = r->trace.room;
-    int sound = r->magic == RECORD_MAGIC && r->bytes == sizeof *r && r->rank == rank &&
-                r->size == (size_t)st.st_size && r->ranks > rank;
+    int sound = r->head.magic == RECORD_MAGIC && r->head.bytes == sizeof *r &&
+                r->head.rank == rank && !r->head.over && r->size == (size_t)st.st_size &&
+                r->ranks == j->ranks;
     sound = sound && r->ring_at <= r->size && !(room & (room - 1)) &&
             room <= (r->size - r->ring_at) / sizeof(struct trace_event);
     if (!sound) {
@@ -204,7 +196,7 @@ static void begin(struct trace_chunk *c, enum trace_part part, int rank)
 static void put_names(struct source *s, struct trace_file *f, struct trace_chunk *c,
                       const char **list, unsigned n)
 {
-    begin(c, TRACE_NAMES_PART, s->r->rank);
+    begin(c, TRACE_NAMES_PART, s->r->head.rank);
     for (unsigned i = 0; i < n && i < TRACE_BLOCK; i++, c->n++)
         snprintf(c->u.name[i], TRACE_CALL_LEN, "%s", text_at(s, list[i]));
     trace_file_take(f, c);
@@ -215,7 +207,7 @@ static void put_wins(struct source *s, struct trace_file *f, struct trace_chunk 
     const struct trace *t = &s->r->trace;
     uint64_t from, to;
     range_of(s->r, &from, &to);
-    begin(c, TRACE_WINS_PART, s->r->rank);
+    begin(c, TRACE_WINS_PART, s->r->head.rank);
     c->lost = from;
     for (uint64_t i = 0; i < TRACE_WINS; i++, c->n++)
         snprintf(c->u.win[i], PROFILE_NAME, "%.*s", PROFILE_NAME - 1,
@@ -251,7 +243,7 @@ static void put_events(struct source *s, struct trace_file *f, struct trace_chun
     put_names(s, f, c, list, names);
     put_wins(s, f, c);
     for (uint64_t at = from; at < to + (uint64_t)more;) {
-        begin(c, TRACE_EVENTS_PART, s->r->rank);
+        begin(c, TRACE_EVENTS_PART, s->r->head.rank);
         for (; at < to + (uint64_t)more && c->n < TRACE_BLOCK; at++) {
             struct trace_event *e = &c->u.event[c->n];
             *e = at < to ? *event_at(s->r, at) : last;
@@ -275,7 +267,7 @@ static void put_rank(struct source *s, struct trace_file *f, struct trace_chunk 
     put_events(s, f, c);
     snprintf(how, sizeof how, "the job ended while this rank was %s%s", now->name ? "in " : "",
              now->name ? text_at(s, now->name) : "outside MPI");
-    trace_file_ended(f, s->r->rank, how);
+    trace_file_ended(f, s->r->head.rank, how);
 }
 
 static void find_first(struct source *s, void *arg)
@@ -321,7 +313,7 @@ static uint64_t last_wait(struct source *s, struct profile_page *p)
     const struct profile_sampler *x = &s->r->profile.sampler;
     if (!x->wait_since || x->wait_since > s->job->end || !x->in_call)
         return 0;
-    struct profile_wait w = {.site = site_at(s, x->wait_site), .n = 1, .max_rank = s->r->rank};
+    struct profile_wait w = {.site = site_at(s, x->wait_site), .n = 1, .max_rank = s->r->head.rank};
     snprintf(w.call, sizeof w.call, "%s", text_at(s, x->in_call));
     w.why = why_of(x->wait_what ? text_at(s, x->wait_what) : "");
     w.ns = w.max = s->job->end - x->wait_since;
@@ -345,14 +337,14 @@ static void page_of(struct source *s, struct profile_page *p)
             continue;
         snprintf(w.call, sizeof w.call, "%s", text_at(s, y->cell[i].call));
         w.site = site_at(s, y->cell[i].address);
-        w.max_rank = r->rank;
+        w.max_rank = r->head.rank;
         profile_wait_add(p->wait, &p->waits, &w);
     }
     uint64_t waited = y->waited + last_wait(s, p);
-    profile_row_of(p, y, r->rank, s->job->end > y->began ? s->job->end - y->began : 0, waited);
+    profile_row_of(p, y, r->head.rank, s->job->end > y->began ? s->job->end - y->began : 0, waited);
     profile_places(p);
     profile_calls_of(p, y->calls ? record_calls(r) : NULL, &look);
-    profile_page_of_rank(p, r->rank);
+    profile_page_of_rank(p, r->head.rank);
     p->wins = y->wins < PROFILE_WINS ? y->wins : PROFILE_WINS;
     memcpy(p->win, y->win, sizeof y->win);
 }
@@ -450,19 +442,25 @@ static void put_report(struct job *j, const struct record *r, const char *json)
     free(p);
 }
 
-int profile_salvage(const char *folder, const char *trace, int report, const char *json,
+/* Rank 0 has written everything itself. */
+static int is_written(const struct job *j)
+{
+    struct record_head head;
+    return pread(j->fd[0], &head, sizeof head, 0) == (ssize_t)sizeof head && head.over;
+}
+
+int profile_salvage(const int *fd, int ranks, const char *trace, int report, const char *json,
                     uint64_t end, const char *why)
 {
-    struct job j = {.folder = folder, .why = why, .end = end, .first = UINT64_MAX, .ranks = 1};
+    struct job j = {.fd = fd, .ranks = ranks, .why = why, .end = end, .first = UINT64_MAX};
     struct source s;
-    char path[512];
+    if (is_written(&j))
+        return 0;
     if (place_open())
         return -ENOMEM;
-    /* Any rank's record tells how many there are. */
-    for (int rank = 0; rank < 65536 && j.ranks == 1; rank++)
+    each(&j, count, &j.found);
+    for (int rank = 0; rank < ranks; rank++)
         if (source_open(&j, rank, &s)) {
-            j.ranks = s.r->ranks;
-            each(&j, count, &j.found);
             name_missing(&j);
             if (trace && *trace && s.r->traces)
                 put_trace(&j, s.r, trace);
@@ -471,10 +469,6 @@ int profile_salvage(const char *folder, const char *trace, int report, const cha
             source_close(&s);
             break;
         }
-    for (int rank = 0; rank < j.ranks; rank++) {
-        path_of(&j, rank, path, sizeof path);
-        unlink(path);
-    }
     place_close();
     return j.found ? 0 : -ENOENT;
 }
