@@ -511,7 +511,7 @@ int job_start(struct job *j, const struct args *a, char *const *env)
     j->page_fd = j->signal_fd = j->report_fd = -1;
     j->pump.from = j->pump.to = -1;
     j->reaper.pipe = -1;
-    oom_mark(&j->oom);
+    oom_mark(&j->oom, "");
     if (own_sinks(j))
         return STATUS_USAGE;
     int err = prepare(j, &s);
