@@ -4,7 +4,7 @@
  *   MIDDLE    a library that needs MPI
  *   MODULE    a program that loads the library which its argument names, as Python loads a module,
  *             and prints a line before it ends
- *   else      a program: MPI_Init, MPI_Finalize */
+ *   else      a program: MPI_Init, MPI_Finalize; it stays for the seconds of its argument */
 #ifdef LIBRARY
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,9 +65,14 @@ int middle(void)
     return MPI_Init(0, 0) | MPI_Finalize();
 }
 #else
+#include <stdlib.h>
+#include <unistd.h>
+
 int middle(void);
 int main(int argc, char **argv)
 {
+    if (argc > 1)
+        sleep((unsigned)atoi(argv[1]));
 #ifdef BY_MIDDLE
     (void)argc, (void)argv;
     return middle();
