@@ -20,6 +20,7 @@
 #include "launch/foreign.h"
 #include "launch/job.h"
 #include "launch/profiled.h"
+#include "launch/sinks.h"
 #include "launch/spawn.h"
 #include "launch/spawned_job.h"
 
@@ -113,111 +114,6 @@ static int make_page(struct job *j)
     return 0;
 }
 
-/* --- sinks ------------------------------------------------------------------------------ */
-
-static struct sink *new_sink(struct job *j, int fd)
-{
-    struct sink **bigger = realloc(j->sinks, (size_t)(j->nsinks + 1) * sizeof *bigger);
-    struct sink *s = bigger ? malloc(sizeof *s) : NULL;
-    if (bigger)
-        j->sinks = bigger;
-    if (!s || sink_open(s, fd)) {
-        free(s);
-        return NULL;
-    }
-    return j->sinks[j->nsinks++] = s;
-}
-
-static int own_sinks(struct job *j)
-{
-    struct stat o, e;
-    if (!(j->out = new_sink(j, 1)))
-        return -ENOMEM;
-    /* One place for both (a terminal, 2>&1): one sink, so that their lines are not mixed. */
-    int same = !fstat(1, &o) && !fstat(2, &e) && o.st_dev == e.st_dev && o.st_ino == e.st_ino &&
-               (fcntl(1, F_GETFL) & O_ACCMODE) ==
-                   (fcntl(2, F_GETFL) & O_ACCMODE); /* one may have been closed (main.c) */
-    j->err = same ? j->out : new_sink(j, 2);
-    return j->err ? 0 : -ENOMEM;
-}
-
-/* Fill in %r and %h. */
-static void expand(const char *pattern, int rank, char path[PATH_MAX])
-{
-    size_t n = 0;
-    char host[HOST_NAME_MAX + 1] = "";
-    gethostname(host, sizeof host - 1);
-    for (const char *c = pattern; *c && n < PATH_MAX - 1; c++) {
-        int w = 1;
-        if (*c == '%' && c[1] == 'r')
-            w = snprintf(path + n, PATH_MAX - n, "%d", rank);
-        else if (*c == '%' && c[1] == 'h')
-            w = snprintf(path + n, PATH_MAX - n, "%s", host);
-        else
-            path[n] = *c;
-        if (*c == '%' && c[1] && strchr("rh%", c[1]))
-            c++;
-        n += (size_t)w;
-    }
-    path[n < PATH_MAX ? n : PATH_MAX - 1] = 0;
-}
-
-/* The file of a pattern for one rank; ranks with equal names share it. */
-static struct sink *file_sink(struct job *j, const char *pattern, int rank)
-{
-    char path[PATH_MAX];
-    struct stat st, have;
-    expand(pattern, rank, path);
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (fd < 0 || fstat(fd, &st)) {
-        job_say(j, "cannot write %s: %s", path, strerror(errno));
-        return NULL;
-    }
-    for (int i = 0; i < j->nsinks; i++)
-        if (!fstat(j->sinks[i]->fd, &have) && have.st_dev == st.st_dev &&
-            have.st_ino == st.st_ino) {
-            close(fd);
-            return j->sinks[i];
-        }
-    if (S_ISREG(st.st_mode) && ftruncate(fd, 0))
-        job_say(j, "cannot empty %s: %s", path, strerror(errno));
-    return new_sink(j, fd);
-}
-
-/* Where one of the outputs of a rank goes: the file of a pattern; a file of its own below the
- * folder of -output-filename, which are made; or `ours`. */
-static struct sink *rank_sink(struct job *j, const char *pattern, const char *name, int rank,
-                              struct sink *ours)
-{
-    char path[PATH_MAX];
-    if (pattern)
-        return file_sink(j, pattern, rank);
-    if (!j->args->outdir)
-        return ours;
-    snprintf(path, sizeof path, "%s/1/rank.%d/%s", j->args->outdir, rank, name);
-    for (char *c = strchr(path + 1, '/'); c; c = strchr(c + 1, '/')) {
-        *c = 0;
-        if (mkdir(path, 0777) && errno != EEXIST) {
-            job_say(j, "cannot make the folder %s: %s", path, strerror(errno));
-            return NULL;
-        }
-        *c = '/';
-    }
-    return file_sink(j, path, rank);
-}
-
-static void line_label(const struct args *a, int rank, char *label, size_t len)
-{
-    char text[PATH_MAX] = "";
-    if (a->prefix)
-        expand(a->prefix, rank, text);
-    size_t n = strnlen(text, len - 1);
-    memcpy(label, text, n);
-    label[n] = 0;
-    if (a->label)
-        snprintf(label + n, len - n, "[%d] ", rank);
-}
-
 /* --- one rank ----------------------------------------------------------------------------- */
 
 static int rank_env(struct job *j, struct start *s, int rank, int pmi_fd)
@@ -259,9 +155,9 @@ static int rank_pipes(struct job *j, struct rank *r, int rank, struct spawn *sp)
     int fd[6] = {-1, -1, -1, -1, -1, -1}, *out = fd, *err = fd + 2, *pmi = fd + 4;
     char label[STREAM_LABEL] = "";
     const struct args *a = j->args;
-    line_label(a, rank, label, sizeof label);
-    struct sink *to = rank_sink(j, a->outfile, "stdout", rank, j->out);
-    struct sink *eto = a->merge ? to : rank_sink(j, a->errfile, "stderr", rank, j->err);
+    sinks_label(a, rank, label, sizeof label);
+    struct sink *to = sinks_rank(j, a->outfile, "stdout", rank, j->out);
+    struct sink *eto = a->merge ? to : sinks_rank(j, a->errfile, "stderr", rank, j->err);
     if (!to || !eto)
         return -EIO;
     if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC) ||
@@ -512,7 +408,7 @@ int job_start(struct job *j, const struct args *a, char *const *env)
     j->pump.from = j->pump.to = -1;
     j->reaper.pipe = -1;
     oom_mark(&j->oom, "");
-    if (own_sinks(j))
+    if (sinks_own(j))
         return STATUS_USAGE;
     int err = prepare(j, &s);
     if (!err && a->dry)
