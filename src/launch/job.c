@@ -14,6 +14,7 @@
 
 #include "base/sched.h"
 #include "launch/ask.h"
+#include "launch/debugger.h"
 #include "launch/foreign.h"
 #include "launch/program.h"
 #include "launch/spawn.h"
@@ -68,6 +69,7 @@ void job_end(struct job *j, int status, int sig, int grace_ms)
         j->status = status;
     j->phase = JOB_ENDING;
     j->end_at = time_now();
+    debugger_end(j);
     j->kill_at = time_now() + (uint64_t)grace_ms * MS;
     job_send(j, sig);
     job_send(j, SIGCONT); /* a stopped rank could not act on the signal */
@@ -156,11 +158,12 @@ static void on_exit_of(struct job *j, int rank, int ws);
 
 /* The next process that has ended, of those that `which` means to waitpid(). A rank that was
  * stopped to be looked at goes on. */
-static pid_t next_ended(pid_t which, int *ws)
+static pid_t next_ended(struct job *j, pid_t which, int *ws)
 {
     pid_t pid;
     while ((pid = waitpid(which, ws, WNOHANG)) > 0 && WIFSTOPPED(*ws))
-        stack_place_let_go(pid, *ws);
+        if (!debugger_stopped(j, pid, *ws))
+            stack_place_let_go(pid, *ws);
     return pid;
 }
 
@@ -194,7 +197,7 @@ static void hear_of_death(struct job *j, int noticed_by)
             /* In the end any rank: one may have had such a status by itself. */
             if (r != noticed_by && j->rank[r].pid > 0 &&
                 (turn == TURNS - 1 || ended_by_itself(j->rank[r].pid)) &&
-                next_ended(j->rank[r].pid, &ws) > 0)
+                next_ended(j, j->rank[r].pid, &ws) > 0)
                 on_exit_of(j, r, ws);
         }
         if (j->ended == ended)
@@ -319,6 +322,7 @@ void job_pmi_readable(struct job *j, int rank)
         }
         pmi_feed(j->pmi, rank, buf, (size_t)n);
     }
+    debugger_renew(j, rank);
     tell_absent(j);
     check_stuck(j, rank);
 }
@@ -401,6 +405,7 @@ over:
     tell_absent(j);
     check_stuck(j, rank);
     spawned_job_ended(j, rank);
+    debugger_look(j);
     if (!j->live && j->ended == j->size)
         foreign_at_end(j);
 }
@@ -409,7 +414,7 @@ void job_reap(struct job *j)
 {
     int ws;
     pid_t pid;
-    while ((pid = next_ended(-1, &ws)) > 0) {
+    while ((pid = next_ended(j, -1, &ws)) > 0) {
         for (int r = 0; r < j->size; r++)
             if (j->rank[r].pid == pid) {
                 on_exit_of(j, r, ws);
@@ -430,6 +435,7 @@ void job_report_readable(struct job *j)
         if (n != sizeof f) { /* all ranks are past exec */
             close(j->report_fd);
             j->report_fd = -1;
+            debugger_look(j);
             return;
         }
         if (j->phase != JOB_RUNNING)

@@ -36,6 +36,7 @@ struct rank {
     int pmi_fd;     /* -1: closed */
     char *pmi_out;  /* answers it has not taken yet */
     size_t pmi_have;
+    int hold;       /* debugger.h */
     int record_fd;  /* profiled.c: where it keeps what it knows; -1: nowhere */
     struct stream out, err;
 };

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <unistd.h>
 
 static void give_up(const struct spawn *s, enum spawn_step step) __attribute__((noreturn));
@@ -55,6 +56,8 @@ static void child(const struct spawn *s, pid_t parent)
         sched_setaffinity(0, s->cpus->words * sizeof *s->cpus->word, (cpu_set_t *)s->cpus->word))
         give_up(s, SPAWN_BIND);
     default_signals();
+    if (s->traced)
+        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
     execvpe(s->argv[0], s->argv, s->env);
     /* Users commonly write `mpiexec prog` for ./prog. */
     if (errno == ENOENT && !strchr(s->argv[0], '/')) {

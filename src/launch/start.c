@@ -16,6 +16,7 @@
 #include "base/sched.h"
 #include "launch/ask.h"
 #include "launch/binding.h"
+#include "launch/debugger.h"
 #include "launch/env.h"
 #include "launch/foreign.h"
 #include "launch/job.h"
@@ -223,7 +224,9 @@ static int start_rank(struct job *j, struct start *s, int rank)
                        .files = j->files,
                        .in = input_of(s, j->args, rank),
                        .keep = {-1, j->page_fd, r->record_fd},
+                       .traced = MPIR_being_debugged && !s->port,
                        .report = s->report};
+    r->hold = sp.traced ? DEBUGGER_TO_STOP : DEBUGGER_FREE;
     if (rank_place(j, s, rank, &cpus))
         return STATUS_USAGE;
     if (cpus.words)
@@ -469,6 +472,7 @@ void job_free(struct job *j)
     }
     free(j->sinks);
     pump_close(&j->pump);
+    debugger_free();
     spawned_job_free(j);
     pmi_server_free(j->pmi);
     if (j->page)
