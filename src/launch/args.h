@@ -59,6 +59,7 @@ struct args {
     const char *report_file; /* of -report, or NULL */
     const char *trace;    /* file of a trace; the ranks load the library that traces calls */
     const char *input;    /* what gets standard input: a rank, "all", "none"; NULL: rank 0 */
+    int gdb;              /* each rank runs under gdb */
     int exitcodes;        /* print them at the end */
     const char *report_pid; /* where mpiexec's pid goes: "-", "+" or a file; NULL: nowhere */
     int dry;              /* check, but start nothing */

@@ -266,6 +266,7 @@ char **engine_words(enum engine e, const struct args *a, const char *hosts, char
     snprintf(msg, len, "out of memory");
     add(&w, "%s", commands[e]);
     build[e](&w, a, hosts);
+    refuse(&w, e, a->gdb, "-gdb");
     if (!w.failed)
         return w.w;
     engine_words_free(w.w);

@@ -16,6 +16,7 @@
 #include "launch/ask.h"
 #include "launch/debugger.h"
 #include "launch/foreign.h"
+#include "launch/gdb.h"
 #include "launch/program.h"
 #include "launch/spawn.h"
 #include "launch/spawned_job.h"
@@ -151,6 +152,8 @@ static void drain(struct stream *t)
     for (int i = 0; i < 16 && stream_wants(t); i++)
         if (stream_read(t, now))
             break;
+    if (t->merged)
+        merged_push(t->merged, now, 1);
     sink_flush(t->sink);
 }
 
@@ -376,7 +379,7 @@ static void on_exit_of(struct job *j, int rank, int ws)
     j->ended++;
     reaper_note(&j->reaper, rank, 0);
     int sig = WIFSIGNALED(ws) ? WTERMSIG(ws) : 0, status = sig ? 128 + sig : WEXITSTATUS(ws);
-    int open_end = pmi_initialized(j->pmi, rank);
+    int open_end = pmi_initialized(j->pmi, rank) && !j->gdb; /* its user has left gdb */
     if (spawned_job_lost(j, rank)) { /* the call that spawned it returns that */
         if (j->args->no_cleanup)
             mark_dead(j, rank, JOB_DIED); /* others may have met it */
@@ -484,6 +487,8 @@ void job_signal(struct job *j, int sig)
             job_kill(j);
             break;
         }
+        if (sig == SIGINT && j->gdb && gdb_interrupt(j->gdb, j, time_now()))
+            break;
         snprintf(j->why, sizeof j->why, "signal %d", sig);
         job_say(j, "received signal %d (%s); ending %d rank%s", sig, strsignal(sig), j->live,
                 j->live == 1 ? "" : "s");

@@ -22,6 +22,7 @@
 
 enum job_phase { JOB_RUNNING, JOB_ENDING, JOB_KILLED };
 
+struct gdb;
 struct spawned_job; /* spawned_job.h */
 
 struct rank {
@@ -51,6 +52,7 @@ struct job {
     struct reaper reaper;
     struct oom oom;
     struct pump pump;
+    struct gdb *gdb; /* -gdb; NULL: without */
     struct sink *out, *err;         /* ours; may be the same one */
     struct sink **sinks;            /* all, files of -outfile-pattern too */
     int nsinks;

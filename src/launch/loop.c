@@ -10,6 +10,7 @@
 
 #include "base/sched.h"
 #include "launch/foreign.h"
+#include "launch/gdb.h"
 #include "launch/job.h"
 #include "launch/spawned_job.h"
 
@@ -71,7 +72,10 @@ static void collect(struct job *j, struct slots *s)
     for (const struct spawned_job *g = j->spawned; g && j->reporting; g = g->next)
         if (g->report_fd >= 0)
             add(s, g->report_fd, POLLIN, SLOT_SPAWNED, 0);
-    pump_wants(&j->pump, &fd, &events);
+    if (j->gdb)
+        gdb_wants(j->gdb, &fd, &events);
+    else
+        pump_wants(&j->pump, &fd, &events);
     if (events)
         add(s, fd, events, SLOT_PUMP, 0);
     for (int r = 0; r < j->size; r++) {
@@ -104,7 +108,12 @@ static void dispatch(struct job *j, const struct slots *s, uint64_t now)
         switch (s->tag[i].kind) {
         case SLOT_REPORT: job_report_readable(j); break;
         case SLOT_SPAWNED: spawned_job_look(j); break;
-        case SLOT_PUMP: pump_move(&j->pump); break;
+        case SLOT_PUMP:
+            if (j->gdb)
+                gdb_move(j->gdb, j);
+            else
+                pump_move(&j->pump);
+            break;
         case SLOT_PMI:
             if (s->fd[i].revents & POLLOUT)
                 job_pmi_flush(j, x);
@@ -147,6 +156,20 @@ static void tell_broken(struct job *j)
     }
 }
 
+/* Of -gdb: merged output that is due. 1: some is left. */
+static int push_merged(struct gdb *g, uint64_t now, uint64_t *due)
+{
+    struct merged *both[2] = {g->out, g->err};
+    int left = 0;
+    for (int i = 0; i < 2; i++) {
+        merged_push(both[i], now, 0);
+        uint64_t t = merged_due(both[i]);
+        *due = t < *due ? t : *due;
+        left |= both[i]->first != 0;
+    }
+    return left;
+}
+
 /* Pass on what may be passed on, and find when the next line is due. 1: output is still under
  * way. */
 static int push_output(struct job *j, uint64_t now, uint64_t *due)
@@ -165,6 +188,8 @@ static int push_output(struct job *j, uint64_t now, uint64_t *due)
             under_way |= !stream_done(both[i]);
         }
     }
+    if (j->gdb)
+        under_way |= push_merged(j->gdb, now, due);
     for (int i = 0; i < j->nsinks; i++) {
         if (j->sinks[i]->have)
             sink_flush(j->sinks[i]);
@@ -203,7 +228,7 @@ static int wait_ms(const struct job *j, uint64_t due, uint64_t now)
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (ends[i] && ends[i] < due)
             due = ends[i];
-    if (j->pump.to >= 0 && j->pump.from >= 0) {
+    if ((j->pump.to >= 0 && j->pump.from >= 0) || (j->gdb && j->gdb->is_tty)) {
         uint64_t look = now + (uint64_t)TTY_LOOK_MS * MS;
         due = look < due ? look : due;
     }

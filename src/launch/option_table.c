@@ -21,6 +21,7 @@ static const struct option_row rows[] = {
     TEXT("output-filename", outdir),
     TEXT("stdin", input),
     TEXT("s", input),
+    FLAG("gdb", gdb),
     FLAG("print-all-exitcodes", exitcodes),
     TEXT("report-pid", report_pid),
     FLAG("do-not-launch", dry),

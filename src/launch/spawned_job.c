@@ -18,12 +18,12 @@
 rlim_t job_files(const struct job *j, int more)
 {
     enum { PER_RANK = 3, FILES = 2, OWN = 32 };
-    int records = j->args->trace || j->args->reports ? j->size : 0;
+    int more_each = (j->args->trace || j->args->reports) + j->args->gdb;
     int to_files = j->args->outfile || j->args->errfile || j->args->outdir;
     int live = j->live ? j->live : j->size; /* at the start none of them lives yet */
     /* The files stay open: another rank may write to the same one. */
     return (rlim_t)(live + more) * PER_RANK + (to_files ? (rlim_t)(j->size + more) * FILES : 0) +
-           (rlim_t)records + OWN;
+           (rlim_t)j->size * (rlim_t)more_each + OWN;
 }
 
 int job_raise_files(const struct job *j, int more)

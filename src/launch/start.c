@@ -19,6 +19,7 @@
 #include "launch/debugger.h"
 #include "launch/env.h"
 #include "launch/foreign.h"
+#include "launch/gdb.h"
 #include "launch/job.h"
 #include "launch/profiled.h"
 #include "launch/sinks.h"
@@ -172,6 +173,11 @@ static int rank_pipes(struct job *j, struct rank *r, int rank, struct spawn *sp)
     stream_open(&r->out, out[0], to, label);
     stream_open(&r->err, err[0], eto, label);
     r->out.stamped = r->err.stamped = a->timestamp;
+    if (j->gdb && rank < j->gdb->ranks) { /* what goes to files is not merged */
+        r->out.merged = to == j->out ? j->gdb->out : NULL;
+        r->err.merged = eto == j->out ? j->gdb->out : eto == j->err ? j->gdb->err : NULL;
+        r->out.rank = r->err.rank = rank;
+    }
     r->pmi_fd = pmi[0];
     sp->out = out[1];
     sp->err = err[1];
@@ -196,10 +202,13 @@ static int rank_place(struct job *j, struct start *s, int rank, struct topo_set 
 }
 
 /* Each of -stdin all reads a file from its beginning. */
-static int input_of(const struct start *s, const struct args *a, int rank)
+static int input_of(const struct job *j, const struct start *s, int rank)
 {
+    const struct args *a = j->args;
     if (s->port)
         return s->in_rest;
+    if (j->gdb)
+        return gdb_input(j->gdb, rank);
     if (!a->input)
         return rank ? s->in_rest : s->in_first;
     if (!strcmp(a->input, "all")) {
@@ -222,7 +231,7 @@ static int start_rank(struct job *j, struct start *s, int rank)
                        .gwdir = j->args->gwdir,
                        .wdir = b->wdir,
                        .files = j->files,
-                       .in = input_of(s, j->args, rank),
+                       .in = input_of(j, s, rank),
                        .keep = {-1, j->page_fd, r->record_fd},
                        .traced = MPIR_being_debugged && !s->port,
                        .report = s->report};
@@ -231,11 +240,18 @@ static int start_rank(struct job *j, struct start *s, int rank)
         return STATUS_USAGE;
     if (cpus.words)
         sp.cpus = &cpus;
+    if (sp.in < 0)
+        return cannot(j, "set up a rank", sp.in);
     int err = rank_pipes(j, r, rank, &sp);
     if (!err)
         err = rank_env(j, s, rank, sp.keep[0]);
     sp.env = s->env.var;
+    char *file = NULL, **words = j->gdb && !s->port ? gdb_argv(j->args, b, &file) : NULL;
+    if (words)
+        sp.argv = words;
     pid_t pid = err ? err : spawn_rank(&sp);
+    free(words);
+    free(file);
     const int theirs[] = {sp.in != s->in_first && sp.in != s->in_rest ? sp.in : -1, sp.out, sp.err,
                           sp.keep[0]};
     close_all(theirs, 4);
@@ -266,6 +282,8 @@ static int share_input(struct job *j, struct start *s)
     s->in_rest = empty_file(O_CLOEXEC);
     if (s->in_rest < 0)
         return -errno;
+    if (j->args->gdb)
+        return (j->gdb = gdb_new(j)) ? 0 : -ENOMEM;
     if (!isatty(0)) {
         s->in_first = fcntl(0, F_DUPFD_CLOEXEC, 3);
         return s->in_first < 0 ? -errno : 0;
@@ -334,7 +352,7 @@ static int own_options(struct job *j, const struct args *a)
         job_say(j, "-nooversubscribe: %d ranks do not fit on %d processors", a->size, topo_cpus());
         return STATUS_USAGE;
     }
-    if (profiled_files(j))
+    if (profiled_files(j) || (a->gdb && gdb_possible(j)))
         return STATUS_USAGE;
     if (a->umask) {
         long mask = strtol(a->umask, &end, 8);
@@ -426,7 +444,7 @@ int job_start(struct job *j, const struct args *a, char *const *env)
         j->started_at = time_now();
         if (a->timeout > 0)
             j->timeout_at = time_now() + (uint64_t)(a->timeout * 1e9);
-        j->warn_ns = ask_warn_ns(a);
+        j->warn_ns = a->gdb ? 0 : ask_warn_ns(a); /* a debugger takes time */
         j->look_at = time_now() + j->warn_ns / 4;
         err = start_ranks(j, &s, env);
         close(report[1]);
@@ -437,7 +455,7 @@ done:
     if (s.in_first >= 0)
         close(s.in_first);
     if (s.in_rest >= 0) {
-        if (j->pump.to < 0)
+        if (j->pump.to < 0 && !j->gdb)
             dup2(s.in_rest, 0); /* only rank 0 decides how long our input stays open */
         close(s.in_rest);
     }
@@ -472,6 +490,7 @@ void job_free(struct job *j)
     }
     free(j->sinks);
     pump_close(&j->pump);
+    gdb_free(j->gdb);
     debugger_free();
     spawned_job_free(j);
     pmi_server_free(j->pmi);

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "launch/merged.h"
+
 /* How long an unfinished line may rest.  On a terminal it is probably a prompt.  Elsewhere the line
  * of a program that prints it in pieces should not be cut by another's. */
 #define TTY_TIMEOUT 100000000u    /* ns */
@@ -66,12 +68,12 @@ void sink_flush(struct sink *s)
         s->have = 0;
 }
 
-static size_t sink_room(const struct sink *s)
+size_t sink_room(const struct sink *s)
 {
     return SINK_BYTES - s->have;
 }
 
-static void sink_add(struct sink *s, const char *bytes, size_t n)
+void sink_add(struct sink *s, const char *bytes, size_t n)
 {
     if (!n || s->broken)
         return;
@@ -128,7 +130,8 @@ void stream_close(struct stream *t)
 
 int stream_wants(const struct stream *t)
 {
-    return t->fd >= 0 && t->have < STREAM_BYTES;
+    return t->fd >= 0 && t->have < STREAM_BYTES &&
+           (!t->merged || merged_room(t->merged, t->rank));
 }
 
 int stream_done(const struct stream *t)
@@ -249,6 +252,10 @@ int stream_read(struct stream *t, uint64_t now)
         t->since = now;
     } else if (!n || (errno != EAGAIN && errno != EINTR)) {
         stream_close(t);
+    }
+    if (t->merged && t->have) {
+        merged_add(t->merged, t->rank, t->buf, t->have, now);
+        t->have = 0;
     }
     stream_push(t, now);
     return t->fd < 0;

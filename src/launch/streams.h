@@ -19,6 +19,8 @@
 
 enum { STREAM_BYTES = 64 << 10, SINK_BYTES = 256 << 10, STREAM_LABEL = 64, STREAM_STAMP = 32 };
 
+struct merged;
+
 struct sink {
     int fd;
     int may_block;     /* a pipe, socket or terminal: ask poll(2) before each write */
@@ -41,6 +43,8 @@ struct stream {
     size_t have;
     int mid_line;      /* begun in the sink, not ended */
     uint64_t since;    /* when it last got bytes (ns) */
+    struct merged *merged; /* takes what the rank prints (merged.h); NULL: the sink does */
+    int rank;
 };
 
 /* Take an open descriptor.  0 or -ENOMEM. */
@@ -48,6 +52,9 @@ int sink_open(struct sink *s, int fd);
 void sink_close(struct sink *s);
 /* Write what can be written without blocking. */
 void sink_flush(struct sink *s);
+/* Bytes for which sink_room() has room; it is not written yet. */
+size_t sink_room(const struct sink *s);
+void sink_add(struct sink *s, const char *bytes, size_t n);
 /* A line of our own (with newline), whole; may exceed the bound. */
 void sink_line(struct sink *s, const char *text);
 

@@ -7,6 +7,7 @@ Suite *suite_chain(void);
 Suite *suite_dialect(void);
 Suite *suite_engine(void);
 Suite *suite_env(void);
+Suite *suite_merged(void);
 Suite *suite_libraries(void);
 Suite *suite_streams(void);
 Suite *suite_kvs(void);
@@ -22,7 +23,7 @@ int main(void)
 {
     Suite *(*const suites[])(void) = {
         suite_args, suite_ask, suite_chain,
-        suite_dialect, suite_libraries, suite_engine, suite_env, suite_streams,
+        suite_dialect, suite_libraries, suite_engine, suite_env, suite_merged, suite_streams,
         suite_kvs, suite_oom, suite_program, suite_binding, suite_pmi_server,
         suite_ports, suite_spawn_request, suite_stack_place};
     return unit_run(suites, sizeof suites / sizeof *suites);

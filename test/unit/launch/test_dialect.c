@@ -110,7 +110,7 @@ END_TEST
 /* What would change the job and is not there is an error, with the nearest name. */
 START_TEST(refused)
 {
-    static const char *const bad[] = {"--xterm 0", "-gdb", "-nolocal", "-path ."};
+    static const char *const bad[] = {"--xterm 0", "-dbg", "-nolocal", "-path ."};
     struct args a;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ck_assert_int_eq(parse(&a, bad[i]), -22);
