@@ -1878,7 +1878,7 @@ int MPIX_Space_launch(int space, void *stream, MPIX_Space_kernel *kernel, int n,
                       const void *arg, int bytes);
 int MPIX_Space_wait(int space, void *stream);
 
-/* ---- Removed in MPI-3, kept for old programs ----------------------------- */
+/* ---- Deprecated, or removed in MPI-3.0; kept for old programs ------------ */
 
 int MPI_Address(void *location, MPI_Aint *address);
 int MPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent);

@@ -12,6 +12,20 @@ package Calls;
 use strict;
 use warnings;
 
+our @handles = qw(Comm Datatype Errhandler File Group Info Message Op Request Session Win);
+
+# The marks that there are: where they may stand, and the values that they may have.
+my %mark = (
+    _c => [qr/^/],
+    _init => [qr/^coll$/],
+    I => [qr/^(?:coll|file)$/],
+    (map { $_ => [qr/^file$/] } qw(split AT INDIVIDUAL SHARED ORDERED all)),
+    compared => [qr/^(?:file|[a-z0-9]+\/)/],
+    trace => [qr/^[a-z0-9]+\//, qr/^(?:call|window|near|free|send|recv|irecv|send_init|recv_init
+        |sendrecv|isendrecv|mprobe|init|finalize|completes|cancel|request_free)$/x],
+    abi => [qr/^/, qr/^custom$/],
+    fortran => [qr/^/, qr/^custom(?:_int)?$/],
+);
 my %word = (COUNT => ['int', 'MPI_Count'], DISP => ['int', 'MPI_Aint'],
     ADDR => ['MPI_Aint', 'MPI_Count']);
 
@@ -20,6 +34,24 @@ sub slurp {
     open my $in, '<', $path or die "gen: $path: $!\n";
     local $/;
     return scalar <$in>;
+}
+
+# What is wrong with a row, or ''.
+sub fault {
+    my ($where, $version, $mark) = @_;
+    return "there is no version '$version'" if $version !~ /^(?:3\.1|4\.0|4\.1|5\.0|old|ext)$/;
+    return "there is no place '$where'"
+        if $where !~ /^(?:coll|file|macro|abi|[a-z0-9]+\/\w+\.c)$/;
+    for (sort keys %$mark) {
+        my ($places, $values) = @{$mark{$_} // return "there is no mark '$_'"};
+        return "'$_' is no mark of a row of $where" if $where !~ $places;
+        return "the mark '$_' has no value '$mark->{$_}'" if $mark->{$_} !~ ($values // qr/^1$/);
+    }
+    my $places = grep { $mark->{$_} } qw(AT INDIVIDUAL SHARED ORDERED);
+    return "it has $places of AT, INDIVIDUAL, SHARED, ORDERED" if $where eq 'file' && $places != 1;
+    return "'fortran=custom_int' without '_c'"
+        if ($mark->{fortran} // '') eq 'custom_int' && !$mark->{_c};
+    return '';
 }
 
 sub parameter {
@@ -75,9 +107,14 @@ sub table {
         } elsif (/^(?:(\w+) )?(MPIX?_\w+(?:, MPIX?_\w+)*): (\S+) (\S+)((?: \S+)*)$/) {
             $words = '';
             my ($result, $names, $where, $version) = ($1 // 'int', $2, $3, $4);
-            my %mark = map { /^(\w+)=(.*)/ ? ($1, $2) : ($_, 1) } split ' ', $5;
-            $version =~ /^(?:3\.1|4\.0|4\.1|5\.0|old|ext)$/
-                or die "gen: calls.def:" . ($i + 1) . ": there is no version '$version'\n";
+            my (%mark, $fault);
+            for (split ' ', $5) {
+                my ($key, $value) = /^(\w+)=(.*)/ ? ($1, $2) : ($_, 1);
+                $fault = "the mark '$key' stands there twice" if defined $mark{$key};
+                $mark{$key} = $value;
+            }
+            $fault ||= fault($where, $version, \%mark);
+            die "gen: calls.def:", $i + 1, ": $fault\n" if $fault;
             push @rows, map { {row => $_, where => $where, version => $version, mark => \%mark,
                 result => $result, section => $section, source => \$words} } split /, /, $names;
         } elsif (/^# --- (.*)/) {
@@ -95,10 +132,12 @@ sub table {
 # Is it a function of the core, libmpi.so.12?
 sub in_core { return $_[0]{where} !~ /^(?:macro|abi)$/ }
 
-# Does the standard have it? The same for all versions up to the given one.
-sub standard {
-    my ($f, $most) = @_;
-    return $f->{version} =~ /^\d/ && (!$most || $f->{version} <= $most);
+# Does the standard have it?
+sub standard { return $_[0]{version} =~ /^\d/ }
+
+# What objcopy renames in the core of a front: MPI_X to core_MPI_X, PMPI_X to core_PMPI_X.
+sub renames {
+    return map { "$_->{name} core_$_->{name}\nP$_->{name} core_P$_->{name}\n" } @_;
 }
 
 # --- C text ----------------------------------------------------------------------------------

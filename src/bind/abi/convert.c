@@ -1,5 +1,4 @@
-/* convert.c - the tables of the two interfaces (tables.h, made by gen), and the look-ups in them.
- * */
+/* convert.c - the tables of the two interfaces (tables.h is made), and the look-ups in them. */
 #include "bind/abi/convert.h"
 
 #include <stdlib.h>

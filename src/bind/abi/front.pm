@@ -14,14 +14,9 @@ use strict;
 use warnings;
 
 my $top;
-my @handles = qw(Comm Datatype Errhandler File Group Info Message Op Request Session Win);
+my @handles = @Calls::handles;
 
-sub slurp {
-    my ($path) = @_;
-    open my $in, '<', "$top/$path" or die "gen: $path: $!\n";
-    local $/;
-    return scalar <$in>;
-}
+sub slurp { return Calls::slurp("$top/$_[0]") }
 
 # --- the tables ------------------------------------------------------------------------------
 
@@ -282,12 +277,7 @@ sub print_custom {
     }
 }
 
-# --- names -----------------------------------------------------------------------------------
-
-sub print_names {
-    print "$_->{name} core_$_->{name}\nP$_->{name} core_P$_->{name}\n"
-        for grep { Calls::in_core($_) } @table;
-}
+# --- names shown ----------------------------------------------------------------------------------
 
 sub print_exports {
     print "{\nglobal:\n";
@@ -296,7 +286,8 @@ sub print_exports {
 }
 
 my %do = ('include/mpi.h' => \&print_header, 'tables.h' => \&print_tables,
-    'calls.c' => \&print_calls, 'custom.h' => \&print_custom, names => \&print_names,
+    'calls.c' => \&print_calls, 'custom.h' => \&print_custom,
+    names => sub { print Calls::renames(grep { Calls::in_core($_) } @table) },
     exports => \&print_exports);
 
 sub make {

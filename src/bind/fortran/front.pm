@@ -12,15 +12,10 @@ use strict;
 use warnings;
 
 my $top;
-my @handles = qw(Comm Datatype Errhandler File Group Info Message Op Request Session Win);
+my @handles = @Calls::handles;
 my $handle = join '|', @handles;
 
-sub slurp {
-    my ($path) = @_;
-    open my $in, '<', "$top/$path" or die "gen: $path: $!\n";
-    local $/;
-    return scalar <$in>;
-}
+sub slurp { return Calls::slurp("$top/$_[0]") }
 
 # --- the tables ------------------------------------------------------------------------------
 
@@ -190,7 +185,7 @@ sub body {
 }
 
 sub print_calls {
-    print "/* calls.c - what Fortran programs call; made by gen. */\n";
+    print "/* calls.c - what Fortran programs call; made by src/api/gen. */\n";
     print "#include \"bind/fortran/fort.h\"\n";
     for my $f (@functions) {
         next if $f->{custom};
@@ -264,7 +259,7 @@ my @numbers = ([MPI_STATUS_SIZE => 5], [MPI_SOURCE => 3], [MPI_TAG => 4], [MPI_E
 
 # The lines fit fixed and free form: from column 7 to 72, no continuation.
 sub print_mpif {
-    print "!      mpif.h: made by gen\n";
+    print "!      mpif.h: made by src/api/gen\n";
     for (@numbers, @constants) {
         my ($name, $value) = @$_;
         my $kind = $name eq 'MPI_DISPLACEMENT_CURRENT' ? 'INTEGER(KIND=8)' : 'INTEGER';
@@ -428,7 +423,7 @@ sub print_types {
 }
 
 sub print_mpi {
-    print "! mpi.f90: made by gen\nmodule mpi_constants\nimplicit none\ninclude 'mpif.h'\n";
+    print "! mpi.f90: made by src/api/gen\nmodule mpi_constants\nimplicit none\ninclude 'mpif.h'\n";
     print_types(@handles);
     print <<'END';
 type, bind(c) :: MPI_Status
@@ -487,7 +482,8 @@ sub print_base {
 # --- the module mpi_f08 ------------------------------------------------------------------------
 
 sub print_f08 {
-    print "! mpi_f08.f90: made by gen\nmodule mpi_f08_types\nuse, intrinsic :: iso_c_binding\n";
+    print "! mpi_f08.f90: made by src/api/gen\nmodule mpi_f08_types\n";
+    print "use, intrinsic :: iso_c_binding\n";
     print "implicit none\n";
     print_types(@handles);
     print <<'END';

@@ -147,9 +147,7 @@ static int locked(int lock_type, int rank, int assert, MPI_Win win)
 END
         print_call($_) for @_;
     },
-    names => sub {
-        print "$_->{name} core_$_->{name}\nP$_->{name} core_P$_->{name}\n" for @_;
-    },
+    names => sub { print Calls::renames(@_) },
     exports => sub {
         print "{\nglobal:\n    MPI*;\n    PMPI*;\nlocal:\n    *;\n};\n";
     },
