@@ -235,7 +235,7 @@ static struct align_call plain(const struct comm *c, enum check_call call)
     uint32_t form = later ? CHECK_NONBLOCKING : CHECK_BLOCKING;
     return (struct align_call){.what = (uint32_t)call | form << WHAT_FORM |
                                        (uint32_t)ROOT_NONE << WHAT_ROOT,
-                               .between = c->remote != NULL, .bytes = BYTES_NONE};
+                               .between = c->remote != NULL, .amount = AMOUNT_NONE};
 }
 
 int check_comm(struct comm *c, enum check_call call, const void *site, struct check_turn *turn)
@@ -312,7 +312,7 @@ static void undo(struct align *a, const struct check_turn *turn)
 }
 
 /* After an error of a failure, which may come before the news of it, nothing is judged. */
-static void learn_blind(int err)
+static void learn_alone(int err)
 {
     int cls = err_class(err);
     proc->check->blind |= cls == MPIX_ERR_PROC_FAILED || cls == MPIX_ERR_PROC_FAILED_PENDING ||
@@ -320,7 +320,7 @@ static void learn_blind(int err)
 }
 
 /* May the error come from calls that differ? */
-static int explicable(int err)
+static int can_explain(int err)
 {
     int cls = err_class(err);
     return cls == MPI_ERR_TRUNCATE || cls == MPI_ERR_TYPE || cls == MPI_ERR_OTHER;
@@ -338,10 +338,10 @@ static __attribute__((noinline)) int leave_slowly(struct check_turn *turn, int e
     if (!a)
         return err;
     if (err)
-        learn_blind(err);
+        learn_alone(err);
     if (err && turn->refused && turn->comm->check == a)
         undo(a, turn);
-    if (err && explicable(err) && !calls_may_differ() && turn->comm->check == a)
+    if (err && can_explain(err) && !calls_may_differ() && turn->comm->check == a)
         judge_explain(a);
     if (err && turn->comm->misaligned && err_class(err) != MPIX_ERR_PROC_FAILED)
         err = comm_verdict(turn->comm);
@@ -370,8 +370,8 @@ int check_is_fatal(const struct comm *c)
 int check_explain(struct comm *c, int err)
 {
     struct align *a = c->check;
-    learn_blind(err);
-    if (!explicable(err) || !a || calls_may_differ() || a->h.calls == a->h.blocking)
+    learn_alone(err);
+    if (!can_explain(err) || !a || calls_may_differ() || a->h.calls == a->h.blocking)
         return err;
     judge_explain(a);
     return c->misaligned ? comm_verdict(c) : err;

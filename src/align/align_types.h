@@ -36,6 +36,8 @@ _Static_assert((int)CHECK_CALLS <= 1 << WHAT_FORM, "the call has its bits");
 
 /* The call names no bytes that are equal at all processes. */
 #define BYTES_NONE ((1ull << 33) - 1)
+#define BYTES_MANY (BYTES_NONE - 1) /* so many or more; the history has all of them */
+#define AMOUNT_NONE UINT64_MAX      /* BYTES_NONE, in a struct align_call */
 enum { TYPE_BIT = 33, PLACE_BIT = 40 }; /* of bytes_place */
 
 struct align_entry { /* 32 bytes */
@@ -54,6 +56,10 @@ static inline uint64_t entry_bytes(const struct align_entry *e)
 {
     return e->bytes_place & BYTES_NONE;
 }
+static inline uint64_t bytes_of(uint64_t amount)
+{
+    return amount == AMOUNT_NONE ? BYTES_NONE : amount < BYTES_MANY ? amount : BYTES_MANY;
+}
 static inline uint32_t entry_place(const struct align_entry *e)
 {
     return (uint32_t)(e->bytes_place >> PLACE_BIT);
@@ -62,7 +68,7 @@ static inline uint32_t entry_place(const struct align_entry *e)
 struct align_call { /* what an entry is made of */
     uint32_t what;
     int between;    /* on an intercommunicator: root and bytes may differ */
-    uint64_t bytes, signature;
+    uint64_t amount, signature; /* amount: of bytes, or AMOUNT_NONE */
     int soft;       /* packed data: bytes are compared, types not */
     uint32_t pos, place, type; /* as in an entry */
 };

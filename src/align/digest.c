@@ -91,7 +91,7 @@ static __attribute__((noinline)) void scattered(const struct coll_args *a, struc
     uint64_t all = 0;
     for (int i = 0; i < a->comm->size; i++)
         all = history_mix(all, (uint64_t)coll_at(a->rcounts, i));
-    out->bytes = all % BYTES_NONE;
+    out->amount = all % BYTES_NONE;
 }
 
 /* Does this process receive something of each, and send something to each? */
@@ -120,7 +120,7 @@ void digest_coll(const struct coll_args *a, enum check_form form, struct align_c
     uint32_t root = rooted(a->call) ? (uint32_t)(a->root + 3) & (ROOT_NONE - 1) : ROOT_NONE;
     *out = (struct align_call){.what = (uint32_t)a->call | (uint32_t)form << WHAT_FORM |
                                        op_field(a->op) << WHAT_OP | root << WHAT_ROOT,
-                               .between = a->comm->remote != NULL, .bytes = BYTES_NONE};
+                               .between = a->comm->remote != NULL, .amount = AMOUNT_NONE};
     MPI_Aint n = 0;
     const struct dt_type *t = part(a, &n);
     if (a->call == COLL_REDUCE_SCATTER && a->rtype)
@@ -130,8 +130,7 @@ void digest_coll(const struct coll_args *a, enum check_form form, struct align_c
             gathered(a, out);
         return;
     }
-    out->bytes = (uint64_t)n * (uint64_t)t->size;
-    out->bytes = out->bytes < BYTES_NONE ? out->bytes : BYTES_NONE - 1;
+    out->amount = (uint64_t)n * (uint64_t)t->size;
     out->soft = is_packed(t);
     out->type = type_field(t);
     out->signature = out->soft ? 0 : dt_sig_hash(t, (size_t)n);
@@ -160,10 +159,11 @@ static struct align_repeat prepared(const struct align_call *c, const void *site
      * operation. */
     if (c->between)
         what &= (1u << (what >> WHAT_ROOT == ROOT_NONE ? WHAT_ROOT : WHAT_OP)) - 1;
-    uint64_t key = (uint64_t)what << 32 ^ c->bytes;
+    uint64_t key = (uint64_t)what << 32 ^ history_mix(0, c->amount);
     return (struct align_repeat){.site = (uint64_t)(uintptr_t)site, .key = key,
                                  .typed = history_mix(key, c->signature),
-                                 .bytes = c->bytes | (uint64_t)c->type << TYPE_BIT,
+                                 .bytes = bytes_of(c->amount) |
+                                          (uint64_t)c->type << TYPE_BIT,
                                  .what = c->what, .soft = c->soft != 0,
                                  .blocking = (c->what >> WHAT_FORM & 3) == CHECK_BLOCKING};
 }

@@ -104,8 +104,10 @@ static void call_text(const struct align_entry *e, int types, char *buf, size_t 
     if (op_of(e) && op_of(e) <= OP_PARTS)
         snprintf(args[n++], sizeof *args, "%s", op_name(op_of(e)));
     if (names_data(call) && entry_bytes(e) != BYTES_NONE)
-        snprintf(args[n++], sizeof *args, "%llu bytes%s%s", (unsigned long long)entry_bytes(e),
-                 types ? " of " : "", types ? type_name(e) : "");
+        snprintf(args[n++], sizeof *args, "%s%llu bytes%s%s",
+                 entry_bytes(e) == BYTES_MANY ? "at least " : "",
+                 (unsigned long long)entry_bytes(e), types ? " of " : "",
+                 types ? type_name(e) : "");
     else if (types)
         snprintf(args[n++], sizeof *args, "%s", type_name(e));
     size_t at = name_text(e, buf, len);
@@ -194,7 +196,7 @@ static int make_groups(const struct align_view *v, int n, uint32_t k, struct ali
 static int title(const struct alike *g, int groups, uint32_t k, char *buf, size_t len)
 {
     const struct align_entry *first = NULL;
-    int call = 0, root = 0, op = 0, bytes = 0, pos = 0, place = 0;
+    int call = 0, root = 0, op = 0, bytes = 0, many = 0, pos = 0, place = 0;
     for (int i = 0; i < groups; i++) {
         const struct align_entry *e = view_at(g[i].v, k);
         if (!e)
@@ -205,6 +207,8 @@ static int title(const struct alike *g, int groups, uint32_t k, char *buf, size_
         op |= op_of(e) != op_of(first);
         bytes |= entry_bytes(e) != entry_bytes(first) &&
                  (names_data(call_of(e)) || call_of(e) == COLL_REDUCE_SCATTER);
+        /* if the calls before were alike, it is the amount that makes another history */
+        many |= entry_bytes(e) == BYTES_MANY && names_data(call_of(e)) && e->hist != first->hist;
         pos |= g[i].v->order && e->pos != first->pos;
         place |= g[i].v->places && entry_place(e) != entry_place(first);
     }
@@ -224,11 +228,14 @@ static int title(const struct alike *g, int groups, uint32_t k, char *buf, size_
                                : "equal calls come from different places");
     else if (same && k > 1 && first == view_at(g[0].v, g[0].v->first))
         snprintf(buf, len, "collective calls differ before the last that are kept");
+    else if (same && many)
+        snprintf(buf, len, "counts differ");
     else if ((types = same) && !names_data(call_of(first)))
         snprintf(buf, len, "types differ");
     else if (same)
-        snprintf(buf, len, "types differ (same %llu bytes)",
-                 (unsigned long long)entry_bytes(first));
+        snprintf(buf, len, "types differ (same %llu bytes%s)",
+                 (unsigned long long)entry_bytes(first),
+                 entry_bytes(first) == BYTES_MANY ? " or more" : "");
     else
         snprintf(buf, len, "%s", call  ? "collective calls differ"
                                  : root ? "root differs"

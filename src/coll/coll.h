@@ -68,7 +68,7 @@ struct coll_args {
     const MPI_Datatype *stypes, *rtypes;                /* w forms */
     struct dt_op *op;
     int root;
-    uint32_t number; /* check/: which call on the communicator it is, from 1 on; 0: not known */
+    uint32_t number; /* align/: which call on the communicator it is, from 1 on; 0: not known */
     int sure;        /* an agreement: it ends the job if this process alone cannot take part */
     int poor;        /* no memory for rbuf: takes part without data, and all get an error */
 };

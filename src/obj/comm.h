@@ -109,9 +109,9 @@ struct comm {
     unsigned coll_uses;     /* coll/: calls before that state was made, counted up to a bound */
     uint32_t coll_seq;      /* coll/: numbers nonblocking collectives; equal on all members */
     uint32_t coll_note;     /* coll/: of the call that a checker let in last; 0: none */
-    struct align *check; /* check/'s record of its collective calls, or NULL; it gives it up in */
+    struct align *check; /* align/'s record of its collective calls, or NULL; it gives it up in */
     void (*check_free)(struct comm *c); /* ... this upcall */
-    const char *misaligned; /* check/: the calls of its members differ in this way, or it was
+    const char *misaligned; /* align/: the calls of its members differ in this way, or it was
                              * revoked; NULL: not known to. Collectives on it then end with
                              * comm_verdict(). */
     struct comm *maker;     /* coll_comm_dup(): over which it is being made; that one's differences

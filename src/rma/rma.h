@@ -1,4 +1,4 @@
-/* rma.h - one-sided communication: the contract for api/ and check/.
+/* rma.h - one-sided communication: the contract for api/, align/, race/ and profile/.
  *
  *   window --- slots --- target elements --- operation elements    far targets, by active messages
  *      \------ near table (mapped, CMA)                            near targets, directly

@@ -1,4 +1,4 @@
-/* Collective calls that are compared (check/): random sequences over nested, overlapping and inter
+/* Collective calls that are compared (align/): random sequences over nested, overlapping and inter
  * communicators and windows.  One call of one rank may be another one, be missing, or change places
  * with a later one of its communicator.
  *

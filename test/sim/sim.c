@@ -280,7 +280,7 @@ static int waits_for_network(const struct sim *s)
     return 0;
 }
 
-/* Does a rank compare collective calls (check/)?  It acts when a wait has lasted, and waits for
+/* Does a rank compare collective calls (align/)?  It acts when a wait has lasted, and waits for
  * the answers of others, so some seconds in which nothing moves are no deadlock yet. */
 static int waits_for_checker(struct sim *s)
 {

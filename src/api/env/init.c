@@ -94,7 +94,7 @@ static const struct {
     {"coll", coll_init, coll_finalize},
     {"rma", rma_init, rma_finalize},
     {"io", io_init, io_finalize},
-    {"check", check_init, check_finalize},
+    {"the comparison of collective calls", check_init, check_finalize},
     {"the race checker", race_init, race_finalize},
     {"the report", profile_init, profile_finalize},
 };

@@ -15,7 +15,7 @@ Suite *suite_digest(void);
 
 static struct align_call call_of(uint32_t what, uint64_t bytes, uint64_t signature)
 {
-    return (struct align_call){.what = what, .bytes = bytes, .signature = signature};
+    return (struct align_call){.what = what, .amount = bytes, .signature = signature};
 }
 
 static void add(struct align_history *h, uint32_t what, uint64_t bytes, uint64_t signature)

@@ -178,6 +178,25 @@ START_TEST(data_of_all)
 }
 END_TEST
 
+/* Each amount is another call, also where the entry has no room for it. Of packed data the amount
+ * is all that is compared. */
+START_TEST(amounts_beyond_the_entry)
+{
+    const MPI_Aint amounts[] = {0, 1, 1ll << 32, BYTES_MANY - 1, BYTES_MANY, BYTES_NONE,
+                                1ll << 33, (1ll << 33) + 1, 1ll << 40, (1ll << 40) + 1, 1ll << 62};
+    const int n = sizeof amounts / sizeof *amounts;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            struct coll_args a = args(COLL_BCAST), b;
+            a.rtype = t_packed;
+            a.rcount = amounts[i];
+            b = partner(&a);
+            b.rcount = amounts[j];
+            ck_assert_int_eq(alike(&a, &b), i == j);
+        }
+}
+END_TEST
+
 /* Gather and scatter: the root names one part on its one side, the others on their other. */
 START_TEST(parts_of_a_root)
 {
@@ -315,6 +334,7 @@ Suite *suite_rows(void)
     tcase_add_test(t, roots_count_where_there_is_one);
     tcase_add_test(t, operations);
     tcase_add_test(t, data_of_all);
+    tcase_add_test(t, amounts_beyond_the_entry);
     tcase_add_test(t, parts_of_a_root);
     tcase_add_test(t, amounts_of_pairs);
     tcase_add_test(t, elements_that_all_name);

@@ -114,6 +114,25 @@ START_TEST(a_verdict_names_both)
 }
 END_TEST
 
+/* The entry says "so many or more", the history that the amounts differ. */
+START_TEST(amounts_beyond_the_entry)
+{
+    uint32_t bcast = what(COLL_BCAST, CHECK_BLOCKING, 0, 0);
+    struct align_entry a[] = {entry(1, bcast, 4, 1, 1), entry(2, bcast, BYTES_MANY, 2, 2)};
+    struct align_entry b[] = {a[0], entry(3, bcast, BYTES_MANY, 3, 3)};
+    struct align_view v[] = {{.rank = 0, .calls = 2, .first = 1, .e = a},
+                             {.rank = 1, .calls = 2, .first = 1, .e = b}};
+    struct align_text t;
+    text_verdict(v, 2, 2, "here", site, &t);
+    ck_assert_str_eq(t.line[0], "counts differ on here, call 2:");
+    ck_assert(strstr(t.line[2], "(root 0, at least 8589934590 bytes)"));
+    b[1].hist = 2; /* the types do */
+    text_verdict(v, 2, 2, "here", site, &t);
+    ck_assert_str_eq(t.line[0],
+                     "types differ (same 8589934590 bytes or more) on here, call 2:");
+}
+END_TEST
+
 Suite *suite_text(void)
 {
     Suite *s = suite_create("text");
@@ -121,6 +140,7 @@ Suite *suite_text(void)
     tcase_add_test(t, ranks_are_grouped);
     tcase_add_test(t, calls_are_written_as_programs_write_them);
     tcase_add_test(t, a_verdict_names_both);
+    tcase_add_test(t, amounts_beyond_the_entry);
     suite_add_tcase(s, t);
     return s;
 }
