@@ -239,7 +239,7 @@ static void append(struct verdict *v, const char *text)
 }
 
 /* The members of the core that do and need the same as i, in one line. */
-static void tell_group(struct verdict *v, int i)
+static void send_to_group(struct verdict *v, int i)
 {
     const struct stall_state *st = v->s->core[i];
     char list[80], site[96] = "", needs[100], text[400];
@@ -331,7 +331,7 @@ static void title(const struct stall *s, int stuck)
     log_warn("deadlock of rank%s %s%s:", n > 1 ? "s" : "", list, more);
 }
 
-static void pronounce(struct stall *s)
+static void report_stall(struct stall *s)
 {
     int n;
     struct waiter *w = waiters(s, &n);
@@ -352,7 +352,7 @@ static void pronounce(struct stall *s)
                 s->core[i]->more = 0;
             for (int i = 0; i < s->ncore; i++)
                 if (!s->core[i]->more)
-                    tell_group(&v, i);
+                    send_to_group(&v, i);
             if (v.lines > LINES)
                 log_warn("  and %d more", v.lines - LINES);
             end_all(s, v.brief);
@@ -367,7 +367,7 @@ static void pronounce(struct stall *s)
 /* --- answers and time ------------------------------------------------------------------------- */
 
 /* An answer that came too late for its round: it neither computes nor waits for something else. */
-static void heard(struct stall *s, int world)
+static void note_answer(struct stall *s, int world)
 {
     struct stall_state *st = map_get(&s->states, (uint64_t)world + 1);
     if (st && st->silent) {
@@ -384,7 +384,7 @@ void stall_same(struct stall *s, const struct round_msg *m)
             drop(s, m->world);
         return;
     }
-    heard(s, m->world);
+    note_answer(s, m->world);
     if (!s->turn || m->round != s->round || m->turn != s->turn || s->pause)
         return;
     for (int i = 0; i < s->ncore; i++)
@@ -424,7 +424,7 @@ static int turn(void *arg)
         else if (s->turn == 1)
             ask_all(s, 2);
         else if (lines_known(s))
-            pronounce(s);
+            report_stall(s);
         else
             s->end = now + PLACES_NS;
     } else if (!s->turn && s->due && now >= s->due) {

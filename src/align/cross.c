@@ -100,7 +100,7 @@ void check_sending(struct comm *c, int dest)
 /* --- the receiver ----------------------------------------------------------------------------- */
 
 /* Notes of calls that this process has made, too, are of no use. */
-static void forget(struct align_cross *x, uint32_t blocking)
+static void discard(struct align_cross *x, uint32_t blocking)
 {
     int n = 0;
     for (int i = 0; i < x->notes; i++)
@@ -123,7 +123,7 @@ static int on_cross(int src, const void *msg, size_t len)
     struct align_cross *x = a && !a->final ? cross_of(a) : NULL;
     if (!x || n.m.blocking <= a->h.blocking)
         return 0;
-    forget(x, a->h.blocking);
+    discard(x, a->h.blocking);
     if (x->notes < CROSS_NOTES)
         x->note[x->notes++] = n;
     return 0;
@@ -183,7 +183,7 @@ void check_received(struct comm *c, const struct p2p_took *t)
     struct cross_note note;
     if (!x || a->crossed)
         return;
-    forget(x, a->h.blocking);
+    discard(x, a->h.blocking);
     for (int i = 0; i < x->notes && !found; i++)
         if (x->note[i].world == t->world && (int32_t)(t->seq - x->note[i].m.seq) >= 0)
             found = &x->note[i];

@@ -180,7 +180,7 @@ static uint32_t first_difference(const struct align_view *v, int n)
     return first;
 }
 
-static void pronounce(struct align *a, const struct align_view *v, int n, uint32_t k)
+static void report_verdict(struct align *a, const struct align_view *v, int n, uint32_t k)
 {
     struct align_text *t = malloc(sizeof *t);
     pvar_set_add(pvar_proc(), PVAR_CHECK_VERDICTS, 1);
@@ -258,7 +258,7 @@ static void look_at_places(struct align *a, struct align_view *v, int n, enum ju
 
 /* A process has met an error. It waits until all members have come as far, and there is no
  * difference. */
-static void look_at_doubts(struct align *a, const struct align_view *v, int n)
+static void look_at_undecided(struct align *a, const struct align_view *v, int n)
 {
     uint32_t least = UINT32_MAX;
     for (int i = 0; i < n; i++)
@@ -283,7 +283,7 @@ static uint32_t look_at_order(struct align_view *v, int n)
     return k;
 }
 
-static int all_said(const struct align *a, const struct align_view *v, int n, uint32_t k)
+static int all_known(const struct align *a, const struct align_view *v, int n, uint32_t k)
 {
     int said = 0;
     for (int i = 0; i < n; i++)
@@ -309,7 +309,7 @@ static void look_at_difference(struct align *a, const struct align_view *v, int 
         await_lines(a);
     } else {
         look_no_more(a);
-        pronounce(a, v, n, k);
+        report_verdict(a, v, n, k);
     }
 }
 
@@ -328,11 +328,11 @@ void judge_look(struct align *a, enum judge_when now)
         order = (differs = look_at_order(v, n)) != 0;
     if (differs) /* the reason for another order may be about to come */
         look_at_difference(a, v, n, differs,
-                           all_said(a, v, n, differs) && !(order && now == LOOK_EARLY), now);
+                           all_known(a, v, n, differs) && !(order && now == LOOK_EARLY), now);
     else if (a->look) /* packed data of one more explain it */
         look_no_more(a);
     if (v && !differs)
-        look_at_doubts(a, v, n);
+        look_at_undecided(a, v, n);
     if (v && !differs && cvar.coll_check >= CHECK_STRICT)
         look_at_places(a, v, n, now);
     free(v);

@@ -68,7 +68,7 @@ static void next_collector(struct stall *s)
     while (s->collector < boot_rank() && boot_failed(s->collector));
 }
 
-static void tell(struct stall *s, const struct waits *x, uint64_t now)
+static void send_waits(struct stall *s, const struct waits *x, uint64_t now)
 {
     if (s->told != x->id) {
         s->told = x->id;
@@ -85,7 +85,7 @@ static void tell(struct stall *s, const struct waits *x, uint64_t now)
 
 /* --- the member: does it still wait, and has all arrived? ------------------------------------- */
 
-static void say_same(const struct stall *s, int same)
+static void answer_same(const struct stall *s, int same)
 {
     struct round_msg m = {.id = s->ask.id, .round = s->ask.round, .turn = s->ask.turn,
                           .world = boot_rank(), .same = (uint16_t)same};
@@ -107,7 +107,7 @@ static void answer(struct stall *s, const struct waits *x)
         return;
     if (!x || x->id != a->id) {
         a->on = 0;
-        say_same(s, 0);
+        answer_same(s, 0);
         return;
     }
     if (p2p_has_queued()) /* it would arrive behind the FLUSH */
@@ -125,7 +125,7 @@ static void answer(struct stall *s, const struct waits *x)
     if (came < a->n || back < a->n)
         return;
     a->on = 0;
-    say_same(s, 1);
+    answer_same(s, 1);
 }
 
 static void on_long(const struct progress_waiting *w)
@@ -145,7 +145,7 @@ static void on_long(const struct progress_waiting *w)
     int known = waits_describe(w, x);
     answer(s, known ? x : NULL);
     if (known && now - w->since >= ms + ms / 4) /* sequences that differ are reported first */
-        tell(s, x, now);
+        send_waits(s, x, now);
     free(x);
 }
 

@@ -204,7 +204,7 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static void tell(uint64_t id, const char *line, char *buf, size_t len)
+static void fill_line(uint64_t id, const char *line, char *buf, size_t len)
 {
     char module[MODULE];
     if (!id || !site_module_of(id, module, sizeof module))
@@ -219,7 +219,7 @@ void site_text_known(uint64_t id, char *buf, size_t len)
 {
     const struct place_room *k = proc->place;
     const struct site_line *s = k ? line_of(k, id) : NULL;
-    tell(id, s && s->state == LINE_OVER ? s->text : "", buf, len);
+    fill_line(id, s && s->state == LINE_OVER ? s->text : "", buf, len);
 }
 
 void site_text(uint64_t id, char *buf, size_t len)
@@ -236,5 +236,5 @@ void site_text(uint64_t id, char *buf, size_t len)
     }
     if (s == &one) /* nothing keeps its number */
         reap_until(s, time_now() + REAP_NS);
-    tell(id, s->state == LINE_OVER ? s->text : "", buf, len);
+    fill_line(id, s->state == LINE_OVER ? s->text : "", buf, len);
 }

@@ -118,7 +118,7 @@ void race_advice_free(void)
 }
 
 /* What is completed again needs no earlier completion. */
-static void forget(struct race_advice *a, const struct race_target *t)
+static void discard(struct race_advice *a, const struct race_target *t)
 {
     for (uint32_t i = 0; i < a->n;)
         if (a->late_at[i] == t) {
@@ -153,7 +153,7 @@ void race_advice_done(struct race_target *t, enum race_call call, uint64_t site)
     if (!a)
         return;
     if (!is_local(call))
-        forget(a, t);
+        discard(a, t);
     struct race_call_site *p = is_flush(call) ? call_site_of(a, site, call) : NULL;
     if (!p || is_local(call) || !has_work)
         return;
@@ -185,7 +185,7 @@ void race_advice_release(void)
 void race_advice_gone(const struct race_target *t)
 {
     if (proc->race->advice)
-        forget(proc->race->advice, t);
+        discard(proc->race->advice, t);
 }
 
 static struct ends *ends_of(struct race_advice *a, const struct race_batch *b)
