@@ -190,10 +190,17 @@ static inline int race_rank(void)
 {
     return boot_rank() - boot_first();
 }
-/* race.c */
+/* lookup.c */
 /* Ends the process: others wait for what it would have sent or answered. */
 _Noreturn void race_no_memory(void);
 struct race_thread *race_self(void); /* the calling thread */
+struct race_win *race_win_of(uint64_t id);
+struct race_win *race_win_find(struct rma_win *w);
+struct race_origin *race_origin_of(struct race_win *x, int world);
+void race_find_code(struct race *r); /* where this library's code is */
+uint64_t race_site(const void *address);
+uint64_t race_site_at(uint64_t address); /* the same of an address in the program */
+/* thread_clock.c */
 uint64_t race_tick(void);
 void race_op_tick(void); /* an operation begins */
 struct race_vclock *race_release(void); /* with this thread's clock; a new reference, never NULL */
@@ -206,8 +213,6 @@ static inline uint32_t race_done_by(uint32_t tid)
     uint32_t me = race_self()->tid;
     return me == tid ? 0 : me + 1;
 }
-uint64_t race_site(const void *address);
-uint64_t race_site_at(uint64_t address); /* the same of an address in the program */
 /* fn(arg) once when r is complete and its end is seen, or it is freed. */
 void race_watch_done(struct request *r, void (*fn)(void *arg), void *arg);
 /* collective.c: are all members of this job? What others are in is not watched. */
@@ -267,9 +272,6 @@ void *race_pack(const void *head, size_t head_len, const struct race_vclock *v, 
 /* The vector clock behind head; NULL: malformed, or no memory. *used: its bytes. */
 struct race_vclock *race_unpack(const void *bytes, size_t len, size_t *used, int *cut);
 /* window.c */
-struct race_win *race_win_of(uint64_t id);
-struct race_win *race_win_find(struct rma_win *w);
-struct race_origin *race_origin_of(struct race_win *x, int world);
 void race_wins_free(void);
 /* report.c */
 void race_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

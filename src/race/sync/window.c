@@ -8,52 +8,6 @@
 #include "boot/boot.h"
 #include "obj/attr.h"
 
-const char *race_call_name(enum race_call call)
-{
-    static const char *const names[RACE_CALLS] = {
-        [RACE_CALL_NONE] = "", [RACE_CALL_FENCE] = "MPI_Win_fence",
-        [RACE_CALL_POST] = "MPI_Win_post", [RACE_CALL_START] = "MPI_Win_start",
-        [RACE_CALL_COMPLETE] = "MPI_Win_complete", [RACE_CALL_WAIT] = "MPI_Win_wait",
-        [RACE_CALL_TEST] = "MPI_Win_test", [RACE_CALL_LOCK] = "MPI_Win_lock",
-        [RACE_CALL_UNLOCK] = "MPI_Win_unlock", [RACE_CALL_LOCK_ALL] = "MPI_Win_lock_all",
-        [RACE_CALL_UNLOCK_ALL] = "MPI_Win_unlock_all", [RACE_CALL_FLUSH] = "MPI_Win_flush",
-        [RACE_CALL_FLUSH_ALL] = "MPI_Win_flush_all",
-        [RACE_CALL_FLUSH_LOCAL] = "MPI_Win_flush_local",
-        [RACE_CALL_FLUSH_LOCAL_ALL] = "MPI_Win_flush_local_all", [RACE_CALL_SYNC] = "MPI_Win_sync",
-        [RACE_CALL_REQUEST] = "the wait for its request", [RACE_CALL_PUT] = "MPI_Put",
-        [RACE_CALL_GET] = "MPI_Get", [RACE_CALL_ACC] = "MPI_Accumulate",
-        [RACE_CALL_GACC] = "MPI_Get_accumulate", [RACE_CALL_FOP] = "MPI_Fetch_and_op",
-        [RACE_CALL_CAS] = "MPI_Compare_and_swap", [RACE_CALL_LOAD] = "load",
-        [RACE_CALL_STORE] = "store", [RACE_CALL_BARRIER] = "MPI_Barrier"};
-    return names[call < RACE_CALLS ? call : RACE_CALL_NONE];
-}
-
-/* --- look-up ---------------------------------------------------------------------------------- */
-
-struct race_win *race_win_of(uint64_t id)
-{
-    return map_get(&proc->race->wins, id);
-}
-
-struct race_win *race_win_find(struct rma_win *w)
-{
-    return race_win_of(comm_ctx(rma_win_comm(w)));
-}
-
-struct race_origin *race_origin_of(struct race_win *x, int world)
-{
-    struct race_origin *o = map_get(&x->origins, (uint64_t)world + 1);
-    if (o)
-        return o;
-    o = calloc(1, sizeof *o);
-    if (!o || map_put(&x->origins, (uint64_t)world + 1, o)) {
-        free(o);
-        return NULL;
-    }
-    list_init(&o->posted);
-    return o;
-}
-
 /* --- life ------------------------------------------------------------------------------------- */
 
 static uint8_t accumulate_of(struct rma_win *w)

@@ -1,0 +1,134 @@
+/* lookup.c - what all parts of the checker look up: threads, windows, places, names of calls. */
+#include <execinfo.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/sched.h"
+#include "race/race_types.h"
+#include "var/var.h"
+
+_Noreturn void race_no_memory(void)
+{
+    log_fatal("no memory for the race checker (MPIR_CVAR_RACE)");
+}
+
+int race_is_full(void)
+{
+    return !strcmp(cvar.race, "full");
+}
+
+struct race_thread *race_self(void)
+{
+    struct race *r = proc->race;
+    return &r->thread[r->runtime ? r->runtime->number() : 0];
+}
+
+const char *race_call_name(enum race_call call)
+{
+    static const char *const names[RACE_CALLS] = {
+        [RACE_CALL_NONE] = "", [RACE_CALL_FENCE] = "MPI_Win_fence",
+        [RACE_CALL_POST] = "MPI_Win_post", [RACE_CALL_START] = "MPI_Win_start",
+        [RACE_CALL_COMPLETE] = "MPI_Win_complete", [RACE_CALL_WAIT] = "MPI_Win_wait",
+        [RACE_CALL_TEST] = "MPI_Win_test", [RACE_CALL_LOCK] = "MPI_Win_lock",
+        [RACE_CALL_UNLOCK] = "MPI_Win_unlock", [RACE_CALL_LOCK_ALL] = "MPI_Win_lock_all",
+        [RACE_CALL_UNLOCK_ALL] = "MPI_Win_unlock_all", [RACE_CALL_FLUSH] = "MPI_Win_flush",
+        [RACE_CALL_FLUSH_ALL] = "MPI_Win_flush_all",
+        [RACE_CALL_FLUSH_LOCAL] = "MPI_Win_flush_local",
+        [RACE_CALL_FLUSH_LOCAL_ALL] = "MPI_Win_flush_local_all", [RACE_CALL_SYNC] = "MPI_Win_sync",
+        [RACE_CALL_REQUEST] = "the wait for its request", [RACE_CALL_PUT] = "MPI_Put",
+        [RACE_CALL_GET] = "MPI_Get", [RACE_CALL_ACC] = "MPI_Accumulate",
+        [RACE_CALL_GACC] = "MPI_Get_accumulate", [RACE_CALL_FOP] = "MPI_Fetch_and_op",
+        [RACE_CALL_CAS] = "MPI_Compare_and_swap", [RACE_CALL_LOAD] = "load",
+        [RACE_CALL_STORE] = "store", [RACE_CALL_BARRIER] = "MPI_Barrier"};
+    return names[call < RACE_CALLS ? call : RACE_CALL_NONE];
+}
+
+/* --- windows ---------------------------------------------------------------------------------- */
+
+struct race_win *race_win_of(uint64_t id)
+{
+    return map_get(&proc->race->wins, id);
+}
+
+struct race_win *race_win_find(struct rma_win *w)
+{
+    return race_win_of(comm_ctx(rma_win_comm(w)));
+}
+
+struct race_origin *race_origin_of(struct race_win *x, int world)
+{
+    struct race_origin *o = map_get(&x->origins, (uint64_t)world + 1);
+    if (o)
+        return o;
+    o = calloc(1, sizeof *o);
+    if (!o || map_put(&x->origins, (uint64_t)world + 1, o)) {
+        free(o);
+        return NULL;
+    }
+    list_init(&o->posted);
+    return o;
+}
+
+/* --- places ----------------------------------------------------------------------------------- */
+
+/* The segment of this library that holds the code. */
+static int own_code(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct race *r = arg;
+    uint64_t here = (uint64_t)(uintptr_t)race_find_code;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        uint64_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+        uint64_t end = start + info->dlpi_phdr[i].p_memsz;
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && here >= start && here < end) {
+            r->code_at = start;
+            r->code_end = end;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void race_find_code(struct race *r)
+{
+    dl_iterate_phdr(own_code, r);
+}
+
+static int is_own(const struct race *r, uint64_t address)
+{
+    return address >= r->code_at && address < r->code_end;
+}
+
+/* Not every slow function is reached by a jump: then its return address lies in this library, and
+ * the program's stands above it on the stack. */
+static uint64_t program_address(const struct race *r, uint64_t address)
+{
+    void *frame[24];
+    if (!is_own(r, address) || sched)
+        return address;
+    int n = backtrace(frame, 24);
+    for (int i = 0; i < n; i++)
+        if (!is_own(r, (uint64_t)(uintptr_t)frame[i]))
+            return (uint64_t)(uintptr_t)frame[i];
+    return address;
+}
+
+uint64_t race_site_at(uint64_t key)
+{
+    struct race *r = proc->race;
+    void *known = map_get(&r->sites, key);
+    if (known)
+        return (uint64_t)(uintptr_t)known;
+    site_renew();
+    uint64_t site = site_portable(key);
+    if (site)
+        map_put(&r->sites, key, (void *)(uintptr_t)site);
+    return site;
+}
+
+uint64_t race_site(const void *address)
+{
+    return race_site_at(program_address(proc->race, (uint64_t)(uintptr_t)address));
+}

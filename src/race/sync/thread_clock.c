@@ -1,0 +1,103 @@
+/* thread_clock.c - the clocks of this process's threads, and messages of the program that carry
+ * them. Start with race_acquire() and race_release(). */
+#include "boot/boot.h"
+#include "race/report/report.h"
+
+/* The thread's loads and stores so far have its clock and vector clock of now. */
+static void flush(const struct race *r)
+{
+    if (r->runtime)
+        r->runtime->flush();
+}
+
+uint64_t race_tick(void)
+{
+    struct race_thread *t = race_self();
+    flush(proc->race);
+    return t->ended = ++t->clock;
+}
+
+void race_op_tick(void)
+{
+    flush(proc->race);
+    race_self()->clock++;
+}
+
+struct race_vclock *race_release(void)
+{
+    const struct race_thread *t = race_self();
+    race_advice_release();
+    struct race_vclock *v = race_vclock_with(t->vclock, t->tid, t->clock);
+    if (!v)
+        race_no_memory();
+    return v;
+}
+
+void race_set_vclock(struct race_thread *t, struct race_vclock *v)
+{
+    race_vclock_drop(t->vclock);
+    t->vclock = v;
+    t->vclock_no = ++proc->race->vclock_nos;
+    if (t->clock < v->floor) /* it slept while others ended a phase */
+        t->clock = v->floor;
+}
+
+void race_acquire(const struct race_vclock *v)
+{
+    struct race_thread *t = race_self();
+    if (race_vclock_includes(t->vclock, v, t->tid))
+        return;
+    flush(proc->race);
+    struct race_vclock *both = race_vclock_join(t->vclock, v);
+    if (!both) /* what is left out would make races */
+        race_no_memory();
+    race_set_vclock(t, both);
+}
+
+/* --- messages --------------------------------------------------------------------------------- */
+
+static int has_left(void *arg)
+{
+    const struct race_peer *p = arg;
+    return list_empty(&p->queue) || boot_failed_count();
+}
+
+void race_sending(struct comm *c, int dest)
+{
+    struct race *r = proc->race;
+    if (dest < 0 || r->off)
+        return;
+    int world = comm_peer_world(c, dest);
+    if (!boot_is_own(world))
+        return;
+    struct race_peer *p = (uint32_t)world == r->me ? NULL : race_peer_of(world);
+    const struct race_thread *t = race_self();
+    if (r->runtime)
+        r->runtime->flush(); /* loads and stores are news as well */
+    if (!p || (p->sent_any && p->sent_vclock_no == t->vclock_no && p->sent_clock == t->clock))
+        return;
+    race_tick();
+    struct race_vclock *v = race_release();
+    p->sent_any = 1;
+    p->sent_vclock_no = t->vclock_no;
+    p->sent_clock = t->clock;
+    race_send_clock(world, 0, 0, v);
+    race_vclock_drop(v);
+    progress_wait(has_left, p, "room for a clock of the race checker", world);
+    if (!am_ordered(world)) /* the message might overtake it */
+        race_wait_acks();
+}
+
+void race_received(struct comm *c, int source)
+{
+    if (source < 0 || source >= comm_peer_size(c))
+        return;
+    struct race_peer *p = map_get(&proc->race->peers, (uint64_t)comm_peer_world(c, source) + 1);
+    if (!p || !p->received)
+        return;
+    race_acquire(p->received);
+    if (proc->race->threads > 1) /* another thread may receive what was sent before */
+        return;
+    race_vclock_drop(p->received);
+    p->received = NULL;
+}
