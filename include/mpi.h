@@ -440,6 +440,11 @@ extern int MPIR_F08_MPI_BOTTOM;
 #define MPIX_ERR_EAGAIN (MPICH_ERR_FIRST_MPIX + 4)
 #define MPIX_ERR_NOREQ (MPICH_ERR_FIRST_MPIX + 5)
 #define MPICH_ERR_LAST_MPIX (MPICH_ERR_FIRST_MPIX + 5)
+/* above those that MPICH may add; classes have 7 bits */
+#define MPIX_ERR_INVALID_NOTIFICATION (MPICH_ERR_FIRST_MPIX + 20)
+
+/* counters of notifications for each process and window, at most */
+#define MPIX_NOTIFY_MAX 65536
 
 /* modes of MPIX_Win_acquire, states of MPIX_Win_tile */
 #define MPIX_WIN_READ 1

@@ -15,6 +15,7 @@
 #ifndef MEM_MEM_H
 #define MEM_MEM_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -117,6 +118,9 @@ void mem_move_back(struct mem_segment *seg);
  * Waiter: mem_wake_arm(); look again; poll(mem_wake_fd()); mem_wake_disarm().
  * The fence in mem_wake() pairs with the fence in mem_wake_arm(): one of the two sees the other. */
 void mem_wake(int host_index);
+/* The word that mem_wake(i) looks at: odd while that process sleeps, or is about to. For callers
+ * whose news is an atomic read-modify-write beside a fence (fence_beside_rmw). */
+const atomic_uint *mem_sleeping(int host_index);
 /* By these a process of another job wakes this one.  It must know by itself whether this one
  * sleeps. */
 uint64_t mem_wake_id(void);

@@ -85,6 +85,11 @@ void mem_wake(int host_index)
                                             memory_order_relaxed);
 }
 
+const atomic_uint *mem_sleeping(int host_index)
+{
+    return &proc->mem->record[host_index].sleeping;
+}
+
 void mem_wake_self(void)
 {
     wake_write(&proc->mem->record[proc->mem->index]);

@@ -144,6 +144,7 @@ static const char *text_of_class(int cls)
     case MPIX_ERR_REVOKED: return "the communicator was revoked";
     case MPIX_ERR_EAGAIN: return "the operation could not be issued now";
     case MPIX_ERR_NOREQ: return "no request could be allocated";
+    case MPIX_ERR_INVALID_NOTIFICATION: return "invalid counter of notifications";
     }
     return cls >= 0 && cls < CLASSES && class_text[cls].text ? class_text[cls].text : NULL;
 }
@@ -154,6 +155,7 @@ const char *err_class_name(int cls)
     case MPIX_ERR_PROC_FAILED: return "MPIX_ERR_PROC_FAILED";
     case MPIX_ERR_PROC_FAILED_PENDING: return "MPIX_ERR_PROC_FAILED_PENDING";
     case MPIX_ERR_REVOKED: return "MPIX_ERR_REVOKED";
+    case MPIX_ERR_INVALID_NOTIFICATION: return "MPIX_ERR_INVALID_NOTIFICATION";
     }
     return cls >= 0 && cls < CLASSES ? class_text[cls].name : NULL;
 }

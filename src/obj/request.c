@@ -226,8 +226,11 @@ int request_finish(struct request *r, MPI_Status *status)
             err = r->ops->query(r, &r->status);
         if (__builtin_expect(r->error != MPI_SUCCESS, 0)) {
             err = r->error;
-            if (request_is_suspended(r))
+            if (request_is_suspended(r)) {
+                if (r->ops->told)
+                    r->ops->told(r);
                 return err;
+            }
         }
         if (keep)
             *status = r->status;

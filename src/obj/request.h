@@ -31,6 +31,8 @@ struct request_ops {
     /* After completion, before status goes to the user (generalized: query); may give r->error
      * another text. MPI error code. May be NULL. */
     int (*query)(struct request *r, MPI_Status *st);
+    /* The error of a suspended request went to the user (request_suspend). May be NULL. */
+    void (*told)(struct request *r);
     /* Which handler answers for the error of r, if it is not r->comm's: with a reference for the
      * caller, the handle that it gets (a window's; of REQUEST_IO a file's), and the name of that
      * window, to be freed (NULL: it has none).  NULL: none is left.  May be NULL. */

@@ -49,8 +49,9 @@ static int opens_soon(struct rma_win *w)
     return opened;
 }
 
-/* Is it admitted (*v), and can it be done at once? */
-static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t bytes,
+/* Is it admitted (*v), and can it be done at once? *bytes is 0 afterwards if only its notification
+ * is left. */
+static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t *bytes,
                          enum rma_called how, const struct rma_target *t, enum verdict *v, int *err)
 {
     struct rma_near *n = rma_near_of(w, a->rank);
@@ -69,12 +70,12 @@ static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t byt
     }
     if (*v == ADMIT_QUEUE && n && opens_soon(w))
         return RUN_AGAIN;
-    if (n && n->bundles && !(how == RMA_LATER_TOO && rma_may_bundle(n, a, bytes))) {
+    if (n && n->bundles && !(how == RMA_LATER_TOO && rma_may_bundle(n, a, *bytes))) {
         rma_bundle_drain(w, n);
         return RUN_AGAIN;
     }
     if (n && *v == ADMIT_ISSUE && in_order(w, n, t)) {
-        *err = rma_direct(w, n, a, bytes, how);
+        *err = rma_direct_noted(w, n, a, bytes, how);
         if (*err != NOT_HERE)
             return RUN_OVER;
     }
@@ -105,6 +106,10 @@ static void run_queue(struct rma_target *t, struct rma_op *op, const struct rma_
 {
     struct rma_win *w = t->w;
     int near = rma_near_of(w, a->rank) != NULL;
+    if (near && a->notify && !w->notes.sent) {
+        w->notes.sent = 1; /* a flush is more than a fence */
+        rma_near_admit(w);
+    }
     rma_op_enqueue(w, t, op, a, bytes);
     if (near)
         op->flags |= OP_DIRECT;
@@ -128,7 +133,8 @@ static int op_run(struct rma_win *w, struct rma_target *t, const struct rma_args
     for (int waited = 0;; t = rma_target_find(w, a->rank)) {
         enum verdict v;
         int err = MPI_SUCCESS;
-        enum run r = run_here(w, a, bytes, req ? RMA_CALLED : RMA_LATER_TOO, t, &v, &err);
+        enum rma_called how = req || a->notify ? RMA_CALLED : RMA_LATER_TOO;
+        enum run r = run_here(w, a, &bytes, how, t, &v, &err);
         if (r == RUN_QUEUE) {
             err = MPI_SUCCESS; /* NOT_HERE is no error */
             r = run_target(w, a->rank, v, &t, &err);
@@ -137,7 +143,7 @@ static int op_run(struct rma_win *w, struct rma_target *t, const struct rma_args
             return err;
         if (r == RUN_AGAIN)
             continue;
-        if (!waited++ && !req && rma_coalesce_dry(t) && rma_coalesce_behind(t, a)) {
+        if (!waited++ && how == RMA_LATER_TOO && rma_coalesce_dry(t) && rma_coalesce_behind(t, a)) {
             rma_coalesce_wait(t);
             continue;
         }
@@ -192,6 +198,9 @@ static int op_check(const struct rma_win *w, const struct rma_args *a, int reque
     if (request && !rma_in(w, SET_PASSIVE))
         return rma_sync_error(w, "request-based operations need a passive-target epoch on",
                               "call MPI_Win_lock or MPI_Win_lock_all first");
+    if (a->notify < 0 || a->notify > RMA_NOTE_MAX)
+        return err_make(MPIX_ERR_INVALID_NOTIFICATION, "%s: index %d is not 0 to %d", rma_call(),
+                        a->notify - 1, RMA_NOTE_MAX - 1);
     int err = dt_total(a->ttype, (size_t)a->tcount, bytes);
     return err ? err : check_sizes(a, bytes);
 }
@@ -206,7 +215,7 @@ static inline int op_take(struct rma_win *w, struct rma_target *t, const struct 
 {
     int err = MPI_SUCCESS;
     struct rma_near *n = rma_near_of(w, a->rank);
-    if (bytes)
+    if (bytes || a->notify)
         err = op_run(w, t, a, bytes, q, later);
     else if (rma_admit(w, a->rank, n, t) == ADMIT_NO)
         err = rma_not_admitted(w, a->rank);
@@ -232,7 +241,7 @@ int rma_op_begin(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
     size_t bytes = 0;
     int later = 0, err = MPI_SUCCESS;
     struct rma_target *t = a->rank >= 0 && a->rank < w->size ? rma_target_find(w, a->rank) : NULL;
-    if (!req && t && rma_coalesce_append(t, a, &bytes)) {
+    if (!req && !a->notify && t && rma_coalesce_append(t, a, &bytes)) {
         rma_count(w, counter[a->kind], 1);
         rma_count(w, PVAR_RMA_BYTES, bytes);
         return MPI_SUCCESS;

@@ -29,6 +29,7 @@ int rma_init(void)
     list_init(&r->windows);
     list_init(&r->active);
     list_init(&r->called);
+    list_init(&r->notes.waiting);
     rma_pull_init(r);
     rma_coalesce_init(r);
     map_init(&r->wins);
@@ -107,6 +108,7 @@ void rma_finalize(void)
     mem_arena_free(r->box);
     free(r->bundles);
     progress_hook_del(&r->hook);
+    progress_hook_del(&r->notes.hook);
     for (unsigned i = 0; i < sizeof r->types / sizeof *r->types; i++) {
         free(r->types[i].flat);
         if (r->types[i].t)

@@ -145,12 +145,25 @@ struct rma_args {
     MPI_Aint disp, tcount;
     struct dt_type *ttype;
     struct dt_op *op; /* acc, gacc, fop */
+    int notify; /* put, get, acc: index + 1 of the target's counter; 0: none */
 };
 /* req NULL: plain; else the request-based form (in passive epochs only: RMA_SYNC). */
 int rma_op_begin(struct rma_win *w, const struct rma_args *a, MPI_Request *req);
 /* The same where proc->ops_apart is set: buffers may lie in memory of devices (the key
  * mpix_win_buffers). Waits for copies of them. Also BUFFER, OTHER. */
 int rma_op_begin_staged(struct rma_win *w, const struct rma_args *a, MPI_Request *req);
+
+/* --- notifications: the counters of this process ------------------------------------
+ * INVALID_NOTIFICATION, ARG, NO_MEM. */
+int rma_notify_set_num(struct rma_win *w, int num);
+int rma_notify_get(struct rma_win *w, int i, MPI_Count *value); /* polls now and then */
+int rma_notify_set(struct rma_win *w, int i, MPI_Count value);
+/* Until the value is at least `value`, or (flag) whether it is. take: subtracts it then. Waits.
+ * PROC_FAILED_PENDING, too. */
+int rma_notify_wait(struct rma_win *w, int i, MPI_Count value, int take);
+/* A request for the same; it can be cancelled. */
+int rma_notify_request(struct rma_win *w, int i, MPI_Count value, MPI_Request *req);
+int rma_notify_test(struct rma_win *w, int i, MPI_Count value, int *flag);
 
 /* --- synchronization --------------------------------------------------------------
  * RMA_SYNC, ASSERT, RANK, LOCKTYPE; RMA_RANGE and the like for operations that failed at a far

@@ -62,6 +62,8 @@ static const char *why(const struct rma_fault *f)
     case MPI_ERR_COUNT: return "its count does not fit there";
     case MPI_ERR_OP: return "its operation is not defined for its datatype";
     case MPI_ERR_RMA_SYNC: return "no lock of this process is held there";
+    case MPIX_ERR_INVALID_NOTIFICATION:
+        return "its counter is not made there, and no more such notifications are kept";
     }
     return "it could not be done there";
 }

@@ -18,6 +18,8 @@
  *                       -> REFUSED with a stamp: send it again later, with the stamp
  *   end of epoch        => UNLOCK | DONE
  *                       -> ACK (token)
+ *   notified            => PUT|GET|ACC [NOTIFY], or of no bytes: DONE [NOTIFY]
+ *                       -> no answer but that of the operation and of the other flags
  *   post, complete      => POST, COMPLETE
  *                       -> no reply; to COMPLETE with DONE: ACK, with bytes and unit of the window
  *                          there, or struct rma_extent
@@ -95,6 +97,8 @@ enum rma_flag {
     /* LOCK: the payload ends in 8 bytes, the age of the requester's locks; 0 without the flag */
     RMA_F_AGE = 8192,
     RMA_F_FAULT = 4096,   /* DATA, SIGNALED: at the end struct rma_fault of an earlier operation */
+    /* PUT, GET, ACC, DONE: struct rma_noted follows the header; counted when that is done */
+    RMA_F_NOTIFY = 16384,
 };
 #define RMA_AGE_MAX (UINT64_MAX >> 8) /* no clock counts so far */
 enum {
@@ -136,6 +140,12 @@ struct rma_hdr {
     uint32_t token; /* of DONE/UNLOCK, echoed; 0: the window's counter                         */
 };
 _Static_assert(sizeof(struct rma_hdr) == 40, "rma_hdr is the common prefix of every RMA packet");
+
+/* RMA_F_NOTIFY. It stands first: data that the transport reads in place are the last piece. */
+struct rma_noted {
+    uint32_t index, unused; /* of the counter */
+};
+_Static_assert(sizeof(struct rma_noted) == 8, "what follows stays aligned");
 
 /* If count elements at disp are not enough: a part of a long operation, or a derived type. */
 struct rma_ext {

@@ -160,10 +160,11 @@ void rma_near_admit(struct rma_win *w)
     int on = rma_in(w, SET_ON_ALL) && !w->kicking;
     unsigned all = on ? w->near.count : 0;
     /* Operations on a mapped near target are done at once in a passive epoch, so nothing of them
-     * is pending, whatever other targets have. An error of a
+     * is pending, whatever other targets have, unless a notification went by message. An error of a
      * bundle is for the next flush, which is more than a fence then. */
+    int at_once = w->all_mapped && !w->notes.sent;
     int passive = rma_in(w, SET_PASSIVE) &&
-                  (w->all_mapped ||
+                  (at_once ||
                    (!w->table.ntargets && !rma_unsure(w) && !w->delegate.bundles &&
                     !w->delegate.errs));
     /* Release pairs with the acquire in near.h. When no element is left, the data of all answers
@@ -228,6 +229,7 @@ void rma_win_goto(struct rma_win *w, enum win_state s)
             w->acks = 0;
         rma_evicted_clear(&w->passive.evicted);
         w->starved = 0;
+        w->notes.sent = 0;
         w->passive.nocheck_all = 0;
         rma_synced(w);
     }

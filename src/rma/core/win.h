@@ -28,6 +28,7 @@ struct rma_peer { /* one member's record, in shared memory, 64-byte aligned */
     uint32_t stripes;
     int32_t error;       /* MPI error class: creation failed at this member */
     struct rma_alone_place alone;
+    struct rma_note_place notes;
     uint32_t coherent;   /* 1: data go by message, since it may lie on a device */
     atomic_uint unmapped; /* peers that do not map its memory */
     atomic_uint version; /* attach version; odd while the list changes (dynamic) */
@@ -102,8 +103,7 @@ struct rma_win_mem {            /* window/: the memory that the window exposes *
     struct mem_segment *moved;  /* created: of moved memory, held; NULL: none */
     struct rma_attached *regions; /* dynamic: attached memory, sorted by address */
     unsigned nregions, regions_room;
-    uint32_t detached;          /* dynamic: number of detaches, modulo 2^32; POST and the answer to
-                                 * COMPLETE carry it (R11) */
+    uint32_t detached;          /* R11, dynamic: number of detaches, modulo 2^32 */
     uint64_t *empties;          /* dynamic: bases attached with size 0, in no order */
     unsigned nempties;
 };
@@ -122,8 +122,7 @@ struct rma_win_passive {        /* sync/: locks that this process holds */
     uint8_t nocheck_all;        /* MPI_Win_lock_all(MPI_MODE_NOCHECK) */
     uint8_t giving_back;        /* a LOCK_ALL is releasing near locks one by one */
     void *caller;               /* thread that called MPI_Win_lock_all (rma.md 5.2) */
-    struct rma_evicted_set evicted; /* ranks without element that are locked, or that cannot be
-                                     * reached */
+    struct rma_evicted_set evicted; /* without element: locked, or not to be reached */
     struct lockall_switch *sw;
 };
 
@@ -189,8 +188,7 @@ struct rma_win {
     uint8_t loads;              /* rma_loads_begin(): the program may load peers' memory: LOCK_ALL
                                  * takes near locks at the call, fence and START wait */
     uint8_t starved;            /* a pool was exhausted in this epoch: send at once */
-    uint8_t asks_early;         /* flushes found that everything had left: operations may ask early
-                                 * (R12) */
+    uint8_t asks_early;         /* R12: flushes found that everything had left */
     uint8_t ordered_acc;        /* accumulate_ordering is not none */
     uint8_t dead;               /* a member failed */
     uint8_t no_locks;           /* info key: locks are refused (rma_no_locks) */
@@ -229,6 +227,7 @@ struct rma_win {
     struct rma_win_exposure exposure;
     struct rma_win_passive passive;
     struct rma_win_target target;
+    struct rma_win_notes notes;
     struct rma_win_freeing free;
     struct rma_coherent *coherent; /* coherent/: instances on devices; NULL: none */
     struct rma_buffers *buffers;   /* coherent/: where buffers may lie; NULL: on the host alone */
@@ -259,6 +258,7 @@ struct rma {
     struct ways put_ways, get_ways; /* of one block: through the box (0), by CMA (1) */
     uint8_t box_busy;           /* a thread uses it for delegate_copy.c */
     struct progress_hook hook;
+    struct rma_note_waiting notes;
     int (*polls[RMA_POLLS])(struct rma_win *w);
     struct rma_quota op_quota, target_quota; /* global */
     struct rma_op **op_slab;

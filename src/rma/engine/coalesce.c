@@ -190,7 +190,7 @@ void rma_coalesce_make(struct rma_target *t, struct rma_op *op)
     const struct rma_op *before = LIST_OBJ(op->link.prev, struct rma_op, link);
     const struct dt_type *e = op->a.ttype;
     size_t step = sizeof(uint64_t) + rma_pad(op->bytes);
-    int no_result = (op->kind == RMA_PUT || op->kind == RMA_ACC) && !op->req;
+    int no_result = (op->kind == RMA_PUT || op->kind == RMA_ACC) && !op->req && !op->a.notify;
     if (!no_result || op->flags)
         return;
     if (!alike(before, &op->a) || !plain(&op->a))

@@ -48,7 +48,7 @@ void rma_native_ask(struct rma_target *t, const struct rma_op *op);
 static inline void rma_native_want(struct rma_target *t, const struct rma_op *op)
 {
     const struct rma_win_native *n = &t->w->native;
-    if (!(t->flags & TARGET_NEAR) && !op->coalesced &&
+    if (!(t->flags & TARGET_NEAR) && !op->coalesced && !op->a.notify &&
         (op->elem ? n->acc : n->min && op->bytes >= n->min))
         rma_native_ask(t, op);
 }

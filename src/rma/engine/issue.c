@@ -203,7 +203,17 @@ static enum step send_by_network(struct rma_target *t)
     /* an existing offer is sent as soon as there is room */
     if (!t->offer && rma_route_of(t, op) == RMA_ROUTE_NATIVE)
         return send_native(t);
-    return op->bytes >= t->w->native.pull_min ? send_pull(t) : STEP_NOTHING;
+    return op->bytes >= t->w->native.pull_min && !op->a.notify ? send_pull(t) : STEP_NOTHING;
+}
+
+/* The notification leaves with the last part. Without an order that part waits until all others are
+ * done there. */
+static int note_is_early(const struct rma_target *t, const struct packet *p)
+{
+    const struct rma_op *op = op_at(t->next);
+    if (t->ordered || !(p->h.flags & RMA_F_NOTIFY) || !op->sent)
+        return 0;
+    return op->acks || (op->flags & OP_ANSWERS && op->answered != op->sent);
 }
 
 static int send_ops(struct rma_target *t, int lock)
@@ -219,6 +229,8 @@ static int send_ops(struct rma_target *t, int lock)
     rma_packet_next(&p, t, lock, n);
     if (p.ops == 0)
         return send_lock(t);
+    if (note_is_early(t, &p))
+        return STEP_AGAIN;
     t->unsure |= (uint8_t)p.unsure; /* R11 */
     struct tail tail = rma_tail_flags(t, &p, lock);
     int err = send_packet(t, &p);
@@ -267,8 +279,10 @@ static void run_direct(struct rma_target *t)
     /* R4: it may wait for a stripe, and other threads look at this window meanwhile */
     rma_ready(t);
     int err = n && !rma_overtakes(t->w, n) && rma_nothing_under_way(t)
-                  ? rma_direct(t->w, n, &op->a, op->bytes, RMA_QUEUED)
+                  ? rma_direct_noted(t->w, n, &op->a, &op->bytes, RMA_QUEUED)
                   : NOT_HERE;
+    if (!op->bytes) /* its notification is left */
+        op->flags &= (uint8_t)~OP_ANSWERS;
     if (err == NOT_HERE) {
         op->flags &= (uint8_t)~OP_DIRECT;
         return;

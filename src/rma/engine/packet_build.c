@@ -29,6 +29,17 @@ static int has_data(const struct rma_op *op)
     return op->kind != RMA_GET && !(op->flags & OP_NO_DATA);
 }
 
+/* Room that its notification takes in a packet. */
+static size_t note_bytes(const struct rma_op *op)
+{
+    return op->a.notify ? sizeof(struct rma_noted) : 0;
+}
+
+static struct rma_noted note_of(const struct rma_op *op)
+{
+    return (struct rma_noted){.index = (uint32_t)op->a.notify - 1};
+}
+
 /* How an operation goes as a whole, without extension: `data` bytes of payload for `count` elements
  * of `elem`. data SIZE_MAX: it does not. */
 struct shape {
@@ -41,6 +52,8 @@ static struct shape shape_of(const struct rma_op *op, size_t room)
     if (op->coalesced) /* it was made to fit */
         return (struct shape){op->a.ttype, op->coalesced_ops, op->bytes};
     struct shape x = {.data = SIZE_MAX};
+    if (!op->bytes) /* only a notification: DONE */
+        return x;
     struct dt_type *e = rma_simple_elem(op, &x.count);
     if (!e || op->sent || x.count > UINT32_MAX || x.count * (size_t)e->size != op->bytes)
         return x;
@@ -48,7 +61,7 @@ static struct shape shape_of(const struct rma_op *op, size_t room)
     size_t data = op->kind == RMA_CAS ? 2 * op->bytes : has_data(op) ? op->bytes : 0;
     size_t back = op->flags & OP_ANSWERS ? op->bytes + sizeof(struct rma_fault) : 0,
            most = back > data ? back : data;
-    if (most <= room - sizeof(struct rma_hdr))
+    if (most <= room - sizeof(struct rma_hdr) - note_bytes(op))
         x.data = data;
     return x;
 }
@@ -64,6 +77,8 @@ static enum rma_packet packet_type(const struct rma_op *op)
 static void op_header(const struct rma_target *t, struct rma_op *op, struct rma_hdr *h)
 {
     *h = header(t, op->coalesced ? RMA_PKT_COALESCED : packet_type(op));
+    if (!op->bytes)
+        h->type = RMA_PKT_DONE;
     h->aop = op->aop;
     if (op->coalesced)
         h->each = (uint64_t)op->a.tcount;
@@ -203,8 +218,21 @@ static void part_ext(struct packet *p, struct rma_op *op, size_t cap, char *scra
 static int is_unsure(const struct rma_op *op)
 {
     struct rma_target *t = op->t;
-    return !t->unsure && !(op->flags & OP_ANSWERS) && rma_in(t->w, SET_PSCW) &&
+    return op->bytes && !t->unsure && !(op->flags & OP_ANSWERS) && rma_in(t->w, SET_PSCW) &&
            !rma_route_certain(t, op);
+}
+
+/* With the last part, before all that it brings. */
+static void note_piece(struct packet *p, const struct rma_op *op)
+{
+    if (!op->a.notify || op->sent + p->part < op->bytes)
+        return;
+    memmove(&p->iov[2], &p->iov[1], (size_t)(p->n - 1) * sizeof *p->iov);
+    p->note = note_of(op);
+    p->iov[1] = (struct iovec){&p->note, sizeof p->note};
+    p->n++;
+    p->h.len += (uint32_t)sizeof p->note;
+    p->h.flags |= RMA_F_NOTIFY;
 }
 
 /* The operation, or its next part, in at most `cap` bytes. */
@@ -220,11 +248,15 @@ static void packet_op(struct packet *p, struct rma_op *op, size_t cap, struct sh
         p->h.dt = (uint32_t)x.elem->obj.handle;
         p->h.count = (uint32_t)x.count;
         p->part = op->bytes;
-    } else {
-        part_ext(p, op, cap, scratch);
+    } else if (op->bytes) {
+        part_ext(p, op, cap - note_bytes(op), scratch);
         scratch += p->e.nruns * sizeof(struct rma_run);
+    } else {
+        p->part = 0;
     }
-    data_piece(p, op, scratch);
+    if (op->bytes)
+        data_piece(p, op, scratch);
+    note_piece(p, op);
     p->replies = (op->flags & OP_ANSWERS) || (p->h.flags & RMA_F_ACK) ? 1 : 0;
     p->dirty = !(op->flags & OP_ANSWERS);
     p->unsure = is_unsure(op);
@@ -252,18 +284,23 @@ static size_t batch_append(struct packet *p, struct rma_op *op, char *out, size_
 {
     struct shape x = shape_of(op, cap);
     int brings = (op->flags & OP_ANSWERS) != 0;
-    size_t data = x.data;
+    size_t note = note_bytes(op), data = x.data;
     if (data == SIZE_MAX || (brings && p->replies + 1 >= p->most_replies) || op->flags & OP_DIRECT)
         return 0;
     if ((!op->coalesced && !is_small(op)) ||
-        sizeof p->h + at + sizeof(struct rma_hdr) + rma_pad(data) > cap)
+        sizeof p->h + at + sizeof(struct rma_hdr) + note + rma_pad(data) > cap)
         return 0;
     struct rma_hdr *h = (struct rma_hdr *)(out + at);
     op_header(op->t, op, h);
     h->dt = (uint32_t)x.elem->obj.handle;
     h->count = (uint32_t)x.count;
-    h->len = (uint32_t)data;
+    h->len = (uint32_t)(note + data);
     out += at + sizeof *h;
+    if (note) {
+        h->flags |= RMA_F_NOTIFY;
+        *(struct rma_noted *)out = note_of(op);
+        out += note;
+    }
     data_out(op, out);
     if (data % RMA_PAD)
         memset(out + data, 0, rma_pad(data) - data);
@@ -271,7 +308,7 @@ static size_t batch_append(struct packet *p, struct rma_op *op, char *out, size_
     p->replies += (unsigned)brings;
     p->dirty |= !brings;
     p->unsure |= !p->unsure && is_unsure(op);
-    return sizeof *h + rma_pad(data);
+    return sizeof *h + note + rma_pad(data);
 }
 
 /* Whole small operations from the front of the queue (at most n) as one packet. p->ops < 2: none */

@@ -5,11 +5,12 @@
 
 #include "rma/engine/engine_types.h"
 
-enum { PIECES = 6, PACKET_MIN = 200 };
+enum { PIECES = 7, PACKET_MIN = 200 };
 
 /* A packet under construction. */
 struct packet {
     struct rma_hdr h;
+    struct rma_noted note;
     struct rma_ext e;
     struct iovec iov[PIECES];
     int n;

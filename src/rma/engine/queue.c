@@ -62,7 +62,7 @@ void rma_op_enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op,
     op->seq = ++w->seq;
     if (a->kind != RMA_PUT && a->kind != RMA_GET)
         op->elem = a->ttype->basic;
-    if (a->kind != RMA_PUT && a->kind != RMA_ACC)
+    if (bytes && a->kind != RMA_PUT && a->kind != RMA_ACC)
         op->flags |= OP_ANSWERS;
     if (a->op)
         op->aop = (uint8_t)a->op->index;
@@ -161,7 +161,8 @@ void rma_queue_shorter(struct rma_target *t)
 
 void rma_queue_kick(struct rma_win *w, struct rma_target *t, size_t bytes, int direct)
 {
-    if (!cvar.rma_hold || w->starved)
+    /* The owner may wait for exactly this notification, and the origin may compute. */
+    if (!cvar.rma_hold || w->starved || LIST_OBJ(t->ops.prev, struct rma_op, link)->a.notify)
         t->flags |= TARGET_DRAIN;
     else if (!cvar.rma_delay && (is_over_limit(w, t, bytes) || !rma_is_small(t, bytes)))
         t->flags |= TARGET_OVER_LIMIT;

@@ -66,8 +66,8 @@ static int asks_early(const struct rma_target *t, const struct packet *p)
 {
     if (!t->w->asks_early || t->w->starved || !t->ordered || t->sync || t->tokens_out)
         return 0;
-    if (!p->dirty || p->h.flags & RMA_F_ACK || !may_piggyback(t))
-        return 0;
+    if (!p->dirty || p->h.flags & RMA_F_ACK || !may_piggyback(t) || op_at(t->ops.prev)->a.notify)
+        return 0; /* a flush seldom follows what notifies by itself */
     /* It never waits for room for an early answer: the holder of that room may need this packet. */
     return rma_in(t->w, SET_PASSIVE) && am_replies_free(t->world) > p->replies;
 }

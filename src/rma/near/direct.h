@@ -23,6 +23,14 @@ enum rma_called {
 /* Do an operation of `bytes` bytes (rma_op.bytes) on a near target. MPI error code, or NOT_HERE. */
 int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, size_t bytes,
                enum rma_called called);
+/* The same, then its notification (a->notify). NOT_HERE with *bytes 0: it is done, and the
+ * notification must go by message. */
+int rma_direct_noted(struct rma_win *w, struct rma_near *n, const struct rma_args *a, size_t *bytes,
+                     enum rma_called called);
+/* Add one to counter i of n, and wake its owner: 0, or NOT_HERE: there is none yet, or it cannot be
+ * mapped. What this thread did before comes before the count. */
+int rma_note_near(struct rma_win *w, struct rma_near *n, unsigned i);
+void rma_note_unmap(struct rma_near *n);
 /* Could it be done later? Then it passes no earlier one. */
 int rma_may_bundle(const struct rma_near *n, const struct rma_args *a, size_t bytes);
 /* Wait, some microseconds, for the operations of n, or (NULL) of all near targets, that are done

@@ -23,6 +23,7 @@
 #include "base/atomic.h"
 #include "base/proc.h"
 #include "obj/obj.h"
+#include "rma/near/note.h"
 #include "var/var.h"
 
 enum rma_near_kind {
@@ -73,6 +74,7 @@ struct rma_near {
     _Alignas(128) _Atomic uint64_t counted[PVAR_RMA_BYTES - PVAR_RMA_PUT + 1];
     atomic_uchar flushes;    /* inline flushes of this target while quiet_each is set */
     struct rma_alone *alone; /* coherent/alone.c: where its memory may be acted on, or NULL */
+    _Atomic(struct rma_note *) note; /* note.c: its counters, once this process has mapped them */
 };
 _Static_assert(sizeof(struct rma_near) == 256, "indexed by a shift");
 

@@ -60,6 +60,11 @@ struct rma_win *rma_lock_awaits(int (*cond)(void *), void *arg);
 struct rma_win *rma_flush_awaits(int (*cond)(void *), void *arg);
 struct rma_win *rma_exposure_awaits(int (*cond)(void *), void *arg);
 
+/* --- note_wait.c ---- */
+int64_t rma_note_value(const struct rma_win *w, unsigned i);
+/* MPI error code if i is no counter here, or value cannot be waited for. */
+int rma_note_check(const struct rma_win *w, int i, MPI_Count value);
+
 /* --- free_after_failure.c ---- */
 /* it reported that it is in MPI_Win_free, after a failure */
 int rma_is_freeing(const struct rma_win *w, int rank);

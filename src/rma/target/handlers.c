@@ -15,6 +15,7 @@ struct turn {
     int src;     /* world rank */
     int granted; /* the first answer reports that the lock is held */
     uint32_t clock; /* the answer to UNLOCK carries it, if not 0 */
+    uint32_t note;  /* RMA_F_NOTIFY: index + 1 of the counter; 0: none */
     /* A BATCH's answers, as many as one packet holds. */
     unsigned n;
     size_t bytes, room; /* room 0: each answer is sent alone */
@@ -84,6 +85,14 @@ static void run_sync(struct turn *x, const struct rma_hdr *h)
     }
 }
 
+/* The operation is done: count its notification, before its flags and its answer. */
+static void run_note(struct turn *x, const struct rma_hdr *h)
+{
+    int cls = x->note ? rma_note_came(x->w, x->note - 1) : 0;
+    if (cls)
+        keep_fault(x, h, NULL, cls);
+}
+
 /* The answer to one packet, under construction. */
 struct reply {
     struct rma_hdr h;
@@ -140,8 +149,8 @@ static void answered_run(struct turn *x, const struct rma_hdr *h, const char *pa
     else if (!cls)
         cls = h->type == RMA_PKT_CAS ? rma_run_cas(x->w, p, room->reply)
                                      : rma_run_acc(x->w, h, p, room->reply);
-    if ((h->flags & (RMA_F_UNLOCK | RMA_F_COMPLETE)) && !cls && data != room->reply)
-        /* once released, the window's memory may change */
+    if ((h->flags & (RMA_F_UNLOCK | RMA_F_COMPLETE) || x->note) && !cls && data != room->reply)
+        /* once released, or notified, the window's memory may change */
         data = memcpy(room->reply, data, p->len);
     r->data = data;
     r->len = p->len;
@@ -157,6 +166,8 @@ static void run_answered(struct turn *x, const struct rma_hdr *h, const char *pa
     struct place p;
     answered_run(x, h, payload, &p, &r);
     sched_point();
+    if (!r.cls)
+        run_note(x, h);
     run_sync(x, h);
     r.h.from = p.from;
     r.h.asked = (uint32_t)p.len;
@@ -218,7 +229,7 @@ static int silent_run(struct turn *x, const struct rma_hdr *h, const char *paylo
     return cls;
 }
 
-static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload)
+static void run_plain(struct turn *x, const struct rma_hdr *h, const char *payload)
 {
     struct reply r = {.h = {.type = RMA_PKT_ACK, .token = h->token}};
     struct rma_fault f;
@@ -237,6 +248,8 @@ static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload
         /* near processes may look before the lock is released or the end is reported */
         sched_point();
     }
+    if (!cls)
+        run_note(x, h);
     run_sync(x, h);
     if (!(h->flags & (RMA_F_DONE | RMA_F_UNLOCK | RMA_F_ACK)))
         return;
@@ -254,6 +267,25 @@ static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload
         r.data = (const char *)&told;
     }
     reply_send(x, &r);
+}
+
+static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload)
+{
+    struct rma_noted note;
+    struct rma_hdr rest = *h;
+    x->note = 0;
+    if (h->flags & RMA_F_NOTIFY) {
+        if (h->len < sizeof note) { /* malformed: as an operation that is refused */
+            keep_fault(x, h, NULL, MPI_ERR_OTHER);
+        } else {
+            memcpy(&note, payload, sizeof note);
+            payload += sizeof note;
+            rest.len -= (uint32_t)sizeof note;
+            x->note = note.index + 1;
+        }
+        rest.flags &= (uint16_t)~RMA_F_NOTIFY;
+    }
+    run_plain(x, &rest, payload);
 }
 
 static void run_batch(struct turn *x, const struct rma_hdr *h, const char *payload)

@@ -67,6 +67,7 @@ static struct rma_win *win_blank(const struct plan *p)
     list_init(&w->native.keys);
     map_init(&w->access.posts);
     map_init(&w->target.errors);
+    map_init(&w->notes.early);
     map_init(&w->free.asked);
     rma_evicted_init(&w->passive.evicted);
     rma_lockq_init(&w->target.lockq);
@@ -103,6 +104,7 @@ void rma_win_drop(struct rma_win *w)
     rma_errors_free(w);
     map_destroy(&w->free.asked);
     rma_evicted_clear(&w->passive.evicted);
+    rma_notes_close(w);
     if (w->near.near)
         rma_node_close(w);
     rma_slots_free(w);
@@ -189,6 +191,8 @@ static int shared_part(struct rma_win *w)
     rma_native_open(w, rma_acc_hints(w));
     if (!err && w->flavor == MPI_WIN_FLAVOR_SHARED)
         err = rma_node_shared(w, info_truth(w->info, "alloc_shared_noncontig", 0));
+    if (!err)
+        err = rma_notes_hint(w);
     if (!err)
         err = win_publish(w);
     err = rma_node_attach(w, rma_acc_hints(w), err);
@@ -297,6 +301,9 @@ int rma_win_free(struct rma_win *w)
         return rma_sync_error(w, "an epoch is open on", w->expo != EXPO_NONE
                                                             ? "call MPI_Win_wait first"
                                                             : rma_end_first(w));
+    if (w->notes.waits || (w->notes.requests && rma_note_requests(w)))
+        return rma_sync_error(w, "a call or request waits for notifications of",
+                              "it must end first");
     int err = rma_coherent_end(w);
     if (!err)
         err = attr_delete_all(OBJ_WIN, w->near.obj.handle, &w->attrs);

@@ -22,6 +22,7 @@ static const struct {
              {"alloc_shared_noncontig", "false", HINT_TRUTH, 0}, /* reported as last set, as MPICH
                                                                   * does: its test rma/win_info */
              {"mpi_assert_memory_alloc_kinds", NULL, HINT_TEXT, 0},
+             {"mpix_notify_num", NULL, HINT_NUMBER, 0},
              {"mpix_win_spaces", NULL, HINT_TEXT, 1},
              {"mpix_win_buffers", NULL, HINT_TEXT, 1},
              {"mpix_win_tile", NULL, HINT_NUMBER, 1},
@@ -113,7 +114,8 @@ unsigned rma_acc_hints(const struct rma_win *w)
 
 int rma_win_set_info(struct rma_win *w, struct info *info)
 {
-    return rma_hints_take(w, info, 1);
+    int err = rma_hints_take(w, info, 1);
+    return err || !info || !info_value(info, "mpix_notify_num") ? err : rma_notes_hint(w);
 }
 
 /* For memory made here: a known divisor of its address and of its peers' parts' addresses
@@ -135,6 +137,7 @@ int rma_win_get_info(struct rma_win *w, struct info **out)
                  {"target_win_pool", w->table.target_quota.size},
                  {"lock_entries", cvar.rma_lock_entries},
                  {"piggyback_threshold", cvar.rma_hold},
+                 {"mpix_notify_num", w->notes.num},
                  {"mpi_minimum_memory_alignment", alignment_had(w)}};
     size_t told = sizeof sizes / sizeof *sizes;
     if (!rma_memory_ours(w))

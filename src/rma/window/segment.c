@@ -301,6 +301,7 @@ void rma_node_close(struct rma_win *w)
     free(w->node.pieces);
     for (unsigned i = 0; i < w->nears; i++) {
         mem_segment_drop(w->near.near[i].seg);
+        rma_note_unmap(&w->near.near[i]);
         rma_alone_detach(&w->near.near[i]);
         if (w->node.boxes)
             mem_segment_drop(w->node.boxes[i].seg);

@@ -1,0 +1,70 @@
+/* note.h - counters of notifications, as the processes of a node see them (part of near.h).
+ *
+ *   a word of the owner's memory for each counter: it only grows, by one atomic add for each
+ *   notification; what the owner calls its value is word - base, and base is the owner's alone
+ *
+ *   origin                                owner
+ *   data: plain or relaxed stores         word: load, acquire
+ *   word: add, release                    data: plain loads
+ *   full fence                            sleeping: store; full fence
+ *   sleeping: load; odd: mem_wake()       word: load; else sleep
+ *
+ * The words of a window stay where they are until MPI_Win_free. */
+#ifndef RMA_NOTE_H
+#define RMA_NOTE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/map.h"
+#include "mem/mem.h"
+#include "progress/progress.h"
+
+/* The first counters have a line each, so that origins of two do not share one. */
+enum { RMA_NOTE_MAX = 65536, RMA_NOTE_LINES = 256, RMA_NOTE_LINE = 64,
+       RMA_NOTE_FIRST = RMA_NOTE_LINES * RMA_NOTE_LINE,
+       RMA_NOTE_BYTES = RMA_NOTE_FIRST + (RMA_NOTE_MAX - RMA_NOTE_LINES) * 8 };
+
+/* In the owner's record of the node segment. */
+struct rma_note_place {
+    struct mem_key key; /* the segment of its words; read it behind ... */
+    atomic_uint num;    /* ... their number; 0: there is none yet */
+};
+
+struct rma_win_notes {          /* of a window: this process's counters */
+    char *words;                /* NULL: none were made yet */
+    struct mem_segment *seg;    /* that holds them; NULL: heap memory, alone on the node */
+    uint64_t *base;             /* [made] value = word - base */
+    unsigned num, made;         /* in effect; the largest num so far */
+    struct map early;           /* index + 1 -> notifications that came before num passed it */
+    unsigned waits, requests;   /* calls that wait; requests that are not complete */
+    unsigned deaths, told;      /* members that failed; of them reported by a wait */
+    unsigned last;              /* index that was read last ... */
+    uint64_t seen;              /* ... and its word then */
+    uint8_t sent;               /* in this epoch a near target was notified by message */
+};
+
+struct rma_note_waiting { /* of this process (note_request.c) */
+    struct list waiting;
+    struct progress_hook hook; /* looks for them */
+};
+
+/* The words of one near member. What the inline path reads is one line. */
+struct rma_note {
+    _Alignas(64) char *words;
+    const atomic_uint *sleeping; /* mem_sleeping() of the owner */
+    /* Those that the inline path may count: they exist, and lie on lines of their own. */
+    atomic_uint num;
+    struct mem_segment *seg;     /* NULL: this process's own */
+};
+
+/* i < RMA_NOTE_MAX */
+static inline _Atomic uint64_t *rma_note_word(char *words, unsigned i)
+{
+    uintptr_t at = i < RMA_NOTE_LINES ? i * (uintptr_t)RMA_NOTE_LINE
+                                      : RMA_NOTE_FIRST + (i - RMA_NOTE_LINES) * (uintptr_t)8;
+    return (_Atomic uint64_t *)((uintptr_t)words + at);
+}
+
+#endif

@@ -1,0 +1,257 @@
+/* note_wait.c - notified operations at their target: this process's counters, the waits for them,
+ * and notifications that came by message. Start with rma_notify_set_num() and rma_notify_wait().
+ *
+ *   word   only grows: near origins and rma_note_came() add to it, one atomic add each
+ *   value  = word - base; base is written under proc->lock, by calls of this process alone
+ *
+ * So set and take write no shared word, and no notification is lost by a store that crosses an
+ * add. A wait needs no hook: its condition looks at the word, near origins wake a process that
+ * sleeps, and a handler's add signals the other threads. */
+#include "rma/sync/sync_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/atomic.h"
+
+enum { EARLY_MAX = 1024 }; /* counters that were notified before they were made */
+
+/* --- the words -------------------------------------------------------------------------------- */
+
+/* Acquire pairs with the release of the origins' adds: their data are here, too. */
+static uint64_t word_of(const struct rma_win *w, unsigned i)
+{
+    return atomic_load_explicit(rma_note_word(w->notes.words, i), memory_order_acquire);
+}
+
+int64_t rma_note_value(const struct rma_win *w, unsigned i)
+{
+    return (int64_t)(word_of(w, i) - w->notes.base[i]);
+}
+
+static void add(struct rma_win *w, unsigned i, uint64_t n)
+{
+    atomic_fetch_add_explicit(rma_note_word(w->notes.words, i), n, memory_order_release);
+}
+
+/* Shared memory for all counters that there may be, of which pages are reserved as they are
+ * needed. */
+static int words_make(struct rma_win *w)
+{
+    struct rma_win_notes *x = &w->notes;
+    if (w->nears == 1) {
+        x->words = aligned_alloc(RMA_NOTE_LINE, RMA_NOTE_BYTES);
+        if (!x->words)
+            return -1;
+        memset(x->words, 0, RMA_NOTE_BYTES);
+        return 0;
+    }
+    if (mem_segment_create(RMA_NOTE_BYTES, MEM_NO_RESERVE | MEM_ONCE, &x->seg))
+        return -1;
+    x->words = x->seg->base;
+    if (mem_segment_reserve(x->seg, 0, RMA_NOTE_FIRST)) {
+        mem_segment_drop(x->seg);
+        x->words = NULL;
+        x->seg = NULL;
+        return -1;
+    }
+    mem_segment_key(x->seg, &rma_near_own(w)->peer->notes.key);
+    return 0;
+}
+
+static int words_for(struct rma_win *w, unsigned num)
+{
+    struct rma_win_notes *x = &w->notes;
+    if (num <= x->made)
+        return 0;
+    if (!x->words && words_make(w))
+        return -1;
+    uint64_t *base = realloc(x->base, num * sizeof *base);
+    if (!base)
+        return -1;
+    x->base = base;
+    if (x->seg && num > RMA_NOTE_LINES && x->made <= RMA_NOTE_LINES &&
+        mem_segment_reserve(x->seg, RMA_NOTE_FIRST, x->seg->size - RMA_NOTE_FIRST))
+        return -1;
+    memset(base + x->made, 0, (num - x->made) * sizeof *base);
+    x->made = num;
+    return 0;
+}
+
+int rma_notify_set_num(struct rma_win *w, int num)
+{
+    struct rma_win_notes *x = &w->notes;
+    if (num < 0 || num > RMA_NOTE_MAX)
+        return err_make(MPIX_ERR_INVALID_NOTIFICATION, "%s: num is %d, not 0 to %d", rma_call(),
+                        num, RMA_NOTE_MAX);
+    unsigned had = x->made;
+    if (words_for(w, (unsigned)num))
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for %d counters", rma_call(), num);
+    for (unsigned i = x->num; i < (unsigned)num; i++) {
+        if (i < had) /* it was given up, and begins again */
+            x->base[i] = word_of(w, i);
+        uint64_t early = x->early.count ? (uintptr_t)map_del(&x->early, (uint64_t)i + 1) : 0;
+        if (early)
+            add(w, i, early);
+    }
+    x->num = (unsigned)num;
+    /* Release pairs with the acquire in note_of() (near/note.c). */
+    atomic_store_explicit(&rma_near_own(w)->peer->notes.num, (unsigned)num, memory_order_release);
+    return MPI_SUCCESS;
+}
+
+int rma_notes_hint(struct rma_win *w)
+{
+    const char *v = info_value(w->info, "mpix_notify_num");
+    int num = v ? atoi(v) : 0;
+    return v && num <= RMA_NOTE_MAX ? rma_notify_set_num(w, num) : MPI_SUCCESS;
+}
+
+void rma_notes_close(struct rma_win *w)
+{
+    struct rma_win_notes *x = &w->notes;
+    if (x->requests)
+        rma_note_requests_end(w);
+    if (x->seg)
+        mem_segment_drop(x->seg);
+    else
+        free(x->words);
+    free(x->base);
+    map_destroy(&x->early);
+    x->words = NULL;
+    x->seg = NULL;
+    x->base = NULL;
+}
+
+/* --- by message ------------------------------------------------------------------------------- */
+
+int rma_note_came(struct rma_win *w, unsigned i)
+{
+    struct rma_win_notes *x = &w->notes;
+    if (i < x->num) {
+        add(w, i, 1);
+        progress_signal();
+        return 0;
+    }
+    uintptr_t before = (uintptr_t)map_get(&x->early, (uint64_t)i + 1);
+    if (i >= RMA_NOTE_MAX || (!before && x->early.count >= EARLY_MAX) ||
+        map_put(&x->early, (uint64_t)i + 1, (void *)(before + 1)))
+        return MPIX_ERR_INVALID_NOTIFICATION;
+    return 0;
+}
+
+/* --- the calls -------------------------------------------------------------------------------- */
+
+static int check(const struct rma_win *w, int i)
+{
+    if (i >= 0 && (unsigned)i < w->notes.num)
+        return MPI_SUCCESS;
+    return err_make(MPIX_ERR_INVALID_NOTIFICATION,
+                    "%s: index %d: this process has %u counters in %s", rma_call(), i,
+                    w->notes.num, rma_win_text(w));
+}
+
+static int check_value(MPI_Count value)
+{
+    if (value >= 0 && value <= (MPI_Count)1 << 62)
+        return MPI_SUCCESS;
+    return err_make(MPI_ERR_ARG, "%s: value %lld is not 0 to 2^62", rma_call(), (long long)value);
+}
+
+int rma_note_check(const struct rma_win *w, int i, MPI_Count value)
+{
+    int err = check(w, i);
+    return err ? err : check_value(value);
+}
+
+/* A program that spins on the call makes progress, and gives the core away. */
+static void looked(struct rma_win *w, unsigned i)
+{
+    uint64_t word = word_of(w, i);
+    if (w->notes.last == i && w->notes.seen == word)
+        progress_test();
+    else
+        progress_glance();
+    w->notes.last = i;
+    w->notes.seen = word;
+}
+
+int rma_notify_get(struct rma_win *w, int i, MPI_Count *value)
+{
+    int err = check(w, i);
+    if (err)
+        return err;
+    looked(w, (unsigned)i);
+    *value = (MPI_Count)rma_note_value(w, (unsigned)i);
+    return MPI_SUCCESS;
+}
+
+int rma_notify_set(struct rma_win *w, int i, MPI_Count value)
+{
+    int err = rma_note_check(w, i, value);
+    if (err)
+        return err;
+    w->notes.base[i] = word_of(w, (unsigned)i) - (uint64_t)value;
+    progress_signal(); /* another thread may wait for it */
+    return MPI_SUCCESS;
+}
+
+int rma_notify_test(struct rma_win *w, int i, MPI_Count value, int *flag)
+{
+    int err = rma_note_check(w, i, value);
+    if (err)
+        return err;
+    if (rma_note_value(w, (unsigned)i) < value)
+        progress_test();
+    else
+        progress_glance();
+    *flag = rma_note_value(w, (unsigned)i) >= value;
+    return MPI_SUCCESS;
+}
+
+struct note_wait {
+    struct rma_win *w;
+    unsigned i;
+    int64_t value;
+    int take, over; /* over: 1 the value was there, -1 a member has failed */
+};
+
+static int wait_over(void *arg)
+{
+    struct note_wait *x = arg;
+    struct rma_win_notes *n = &x->w->notes;
+    if (x->over)
+        return 1;
+    if (rma_note_value(x->w, x->i) >= x->value) {
+        if (x->take) /* here: no other thread comes between */
+            n->base[x->i] += (uint64_t)x->value;
+        x->over = 1;
+    } else if (n->deaths != n->told) {
+        n->told = n->deaths;
+        x->over = -1;
+    }
+    return x->over;
+}
+
+int rma_notify_wait(struct rma_win *w, int i, MPI_Count value, int take)
+{
+    struct note_wait x = {w, (unsigned)i, (int64_t)value, take, 0};
+    int err = rma_note_check(w, i, value);
+    if (err)
+        return err;
+    if (rma_note_value(w, x.i) >= value) {
+        progress_glance();
+        (void)wait_over(&x);
+        if (x.over > 0)
+            return MPI_SUCCESS;
+    }
+    w->notes.waits++;
+    rma_await(w, WHY_OTHER, wait_over, &x, "notifications of a window", -1);
+    w->notes.waits--;
+    if (x.over > 0)
+        return MPI_SUCCESS;
+    return err_make(MPIX_ERR_PROC_FAILED_PENDING,
+                    "%s: counter %d of %s is %lld, not yet %lld, and a process of the window died",
+                    rma_call(), i, rma_win_text(w), (long long)rma_note_value(w, x.i),
+                    (long long)value);
+}
