@@ -1883,6 +1883,39 @@ int MPIX_Space_launch(int space, void *stream, MPIX_Space_kernel *kernel, int n,
                       const void *arg, int bytes);
 int MPIX_Space_wait(int space, void *stream);
 
+/* ---- Notified one-sided operations (MPIX_Put_notify(3)) ------------------ */
+
+int MPIX_Win_notify_set_num(MPI_Win win, MPI_Info info, int num);
+int MPIX_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                    int target_rank, MPI_Aint target_disp, int target_count,
+                    MPI_Datatype target_datatype, int index, MPI_Win win);
+int MPIX_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                      int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                      MPI_Datatype target_datatype, int index, MPI_Win win);
+int MPIX_Get_notify(void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                    int target_rank, MPI_Aint target_disp, int target_count,
+                    MPI_Datatype target_datatype, int index, MPI_Win win);
+int MPIX_Get_notify_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                      int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                      MPI_Datatype target_datatype, int index, MPI_Win win);
+int MPIX_Accumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                           int target_rank, MPI_Aint target_disp, int target_count,
+                           MPI_Datatype target_datatype, MPI_Op op, int index, MPI_Win win);
+int MPIX_Accumulate_notify_c(const void *origin_addr, MPI_Count origin_count,
+                             MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+                             MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+                             int index, MPI_Win win);
+int MPIX_Win_notify_get_value(MPI_Win win, int index, MPI_Count *value);
+int MPIX_Win_get_notify(MPI_Win win, int index, MPI_Count *value);
+int MPIX_Win_notify_set_value(MPI_Win win, int index, MPI_Count value);
+int MPIX_Win_set_notify(MPI_Win win, int index, MPI_Count value);
+int MPIX_Win_notify_wait(MPI_Win win, int index, MPI_Count value);
+int MPIX_Win_notify_test(MPI_Win win, int index, MPI_Count value, int *flag);
+int MPIX_Win_notify_take(MPI_Win win, int index, MPI_Count count);
+int MPIX_Win_notify_request(MPI_Win win, int index, MPI_Count value, MPI_Request *request);
+int MPIX_Win_create_notify(MPI_Win win, int num);
+int MPIX_Win_free_notify(MPI_Win win);
+
 /* ---- Deprecated, or removed in MPI-3.0; kept for old programs ------------ */
 
 int MPI_Address(void *location, MPI_Aint *address);
@@ -2570,6 +2603,23 @@ extern __typeof__(MPIX_Win_evict) PMPIX_Win_evict;
 extern __typeof__(MPIX_Win_tile) PMPIX_Win_tile;
 extern __typeof__(MPIX_Space_launch) PMPIX_Space_launch;
 extern __typeof__(MPIX_Space_wait) PMPIX_Space_wait;
+extern __typeof__(MPIX_Win_notify_set_num) PMPIX_Win_notify_set_num;
+extern __typeof__(MPIX_Put_notify) PMPIX_Put_notify;
+extern __typeof__(MPIX_Put_notify_c) PMPIX_Put_notify_c;
+extern __typeof__(MPIX_Get_notify) PMPIX_Get_notify;
+extern __typeof__(MPIX_Get_notify_c) PMPIX_Get_notify_c;
+extern __typeof__(MPIX_Accumulate_notify) PMPIX_Accumulate_notify;
+extern __typeof__(MPIX_Accumulate_notify_c) PMPIX_Accumulate_notify_c;
+extern __typeof__(MPIX_Win_notify_get_value) PMPIX_Win_notify_get_value;
+extern __typeof__(MPIX_Win_get_notify) PMPIX_Win_get_notify;
+extern __typeof__(MPIX_Win_notify_set_value) PMPIX_Win_notify_set_value;
+extern __typeof__(MPIX_Win_set_notify) PMPIX_Win_set_notify;
+extern __typeof__(MPIX_Win_notify_wait) PMPIX_Win_notify_wait;
+extern __typeof__(MPIX_Win_notify_test) PMPIX_Win_notify_test;
+extern __typeof__(MPIX_Win_notify_take) PMPIX_Win_notify_take;
+extern __typeof__(MPIX_Win_notify_request) PMPIX_Win_notify_request;
+extern __typeof__(MPIX_Win_create_notify) PMPIX_Win_create_notify;
+extern __typeof__(MPIX_Win_free_notify) PMPIX_Win_free_notify;
 extern __typeof__(MPI_Address) PMPI_Address;
 extern __typeof__(MPI_Type_extent) PMPI_Type_extent;
 extern __typeof__(MPI_Type_lb) PMPI_Type_lb;
