@@ -2,10 +2,14 @@
 #include "launch/option_table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "launch/program.h"
 
 #define FLAG(name, member) {name, 0, offsetof(struct args, member)}
 #define TEXT(name, member) {name, 1, offsetof(struct args, member)}
@@ -62,17 +66,26 @@ size_t option_names(const char **names)
     return ROWS;
 }
 
+/* Would exec find a program of this name? */
+static int is_program(const char *word)
+{
+    struct stat st;
+    char *file = program_file(AT_FDCWD, word);
+    int is = file && !access(file, X_OK) && !stat(file, &st) && S_ISREG(st.st_mode);
+    free(file);
+    return is;
+}
+
 /* Is the word behind an option without =FILE meant as the file? */
 static int is_file(const char *word, int trace)
 {
-    struct stat st;
     if (!word || *word == '-' || !strcmp(word, ":"))
         return 0;
     size_t n = strlen(word);
     if (n > 5 && !strcmp(word + n - 5, ".json"))
         return 1;
     /* -trace FILE was the only form once. */
-    return trace && (access(word, X_OK) || stat(word, &st) || !S_ISREG(st.st_mode));
+    return trace && !is_program(word);
 }
 
 int option_profile(struct args *a, int trace, const char *file, char ***word)

@@ -52,6 +52,7 @@ START_TEST(files_of_profiles)
         {"-trace -n 2 p", "trace.json", NULL, "p", "-trace without =FILE: the trace goes to "
                                                    "trace.json"},
         {"-trace /bin/sh x", "trace.json", NULL, "/bin/sh", NULL},
+        {"-trace sh x.sh", "trace.json", NULL, "sh", NULL}, /* found in PATH */
         {"-report=r -n 2 p", NULL, "r", "p", ""},
         {"-report r.json -n 2 p", NULL, "r.json", "p", "-report r.json is read as -report=r.json"},
         {"-report p", NULL, NULL, "p", ""},
