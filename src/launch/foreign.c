@@ -287,8 +287,10 @@ static int look_at(struct job *j, pid_t pid, int joined)
     /* With both it may join yet, and by this library. */
     int says = f.other && (joined || !f.own);
     if (says) {
-        struct library_search s = {.dir = AT_FDCWD, .path = getenv("LD_LIBRARY_PATH")};
+        char *path = libraries_path(pid); /* -env may have set it for this program */
+        struct library_search s = {.dir = AT_FDCWD, .path = path};
         f.swappable = !f.open_mpi && would_swap(s, program);
+        free(path);
         describe(line, sizeof line, program, &f);
         job_say(j, "%s", line);
         j->foreign_said = 1;

@@ -75,9 +75,12 @@ static char *run_loader(char *loader, const struct library_search *s, char *prog
     sigset_t none;
     pid_t pid;
     int fd[2];
-    if ((s->path && asprintf(&env[0], "LD_LIBRARY_PATH=%s", s->path) < 0) ||
-        pipe2(fd, O_CLOEXEC))
+    if (s->path && asprintf(&env[0], "LD_LIBRARY_PATH=%s", s->path) < 0)
         return NULL;
+    if (pipe2(fd, O_CLOEXEC)) {
+        free(env[0]);
+        return NULL;
+    }
     sigemptyset(&none);
     posix_spawnattr_init(&attr);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
@@ -154,6 +157,22 @@ int libraries_list(struct libraries *l, const struct library_search *s, const ch
 }
 
 /* --- a map ------------------------------------------------------------------------------------ */
+
+char *libraries_path(pid_t pid)
+{
+    static const char name[] = "LD_LIBRARY_PATH=";
+    char file[64], *line = NULL, *path = NULL;
+    size_t room = 0;
+    snprintf(file, sizeof file, "/proc/%ld/environ", (long)pid);
+    FILE *f = fopen(file, "re");
+    while (f && !path && getdelim(&line, &room, 0, f) > 0)
+        if (!strncmp(line, name, sizeof name - 1))
+            path = strdup(line + sizeof name - 1);
+    if (f)
+        fclose(f);
+    free(line);
+    return path;
+}
 
 int libraries_mapped(struct libraries *l, pid_t pid)
 {

@@ -28,6 +28,8 @@ struct library_search {
 int libraries_list(struct libraries *l, const struct library_search *s, const char *program);
 /* What the process has mapped. 0 or -errno. */
 int libraries_mapped(struct libraries *l, pid_t pid);
+/* LD_LIBRARY_PATH of a process, to be freed; NULL: not set, or not to be read. */
+char *libraries_path(pid_t pid);
 void libraries_free(struct libraries *l);
 /* Does the file hold these bytes? At most 4096. */
 int file_has(int dir, const char *file, const void *bytes, size_t n);
