@@ -1,4 +1,4 @@
-/* test_wanted.c - launch/spawn_request.c: the lines of a request to start programs. */
+/* test_spawn_request.c - launch/spawn_request.c: the lines of a request to start programs. */
 #include "unit.h"
 
 #include <errno.h>
