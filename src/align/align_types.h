@@ -51,6 +51,7 @@ struct align_entry { /* 32 bytes */
     uint32_t pos;   /* level 3: of a blocking call, the blocking calls made on the communicators
                      * that this one was made over */
 };
+_Static_assert(sizeof(struct align_entry) == 32, "what align.md states");
 
 static inline uint64_t entry_bytes(const struct align_entry *e)
 {

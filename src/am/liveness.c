@@ -232,10 +232,10 @@ void am_heard(struct am *a, int rank, struct am_peer *p)
  *
  *      am_open    the failure detector starts, its card is put
  *      barrier    all live, and their cards are there
- *      am_init    ask a neighbour on another host (W2) ... no barrier before it has answered, or a
+ *      am_init    ask a neighbour on another host ... no barrier before it has answered, or a
  *                 timeout: then there is probably a firewall
  *      barrier
- *      am_greet   in that case: a message there and back, so that one is known to be possible (W7)
+ *      am_greet   in that case: a message there and back, so that one is known to be possible
  *
  * So a failure after MPI_Init is found, whether the process had talked to another or not. The
  * finder is a process that waits for it, or one that waits for any process and has met none. */

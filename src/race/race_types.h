@@ -25,7 +25,7 @@ enum {
 enum { RACE_PHASE_BITS = 32, RACE_INTERVALS = 64, RACE_PENDING_MAX = 4096 };
 #define RACE_FENCE (1u << 31)
 
-struct race_wire_access { /* 40 bytes */
+struct race_wire_access { /* 48 bytes */
     struct race_interval interval;
     uint32_t tick;
     struct race_effect effect;
@@ -33,6 +33,7 @@ struct race_wire_access { /* 40 bytes */
     uint8_t call, unused;
     uint64_t site; /* portable */
 };
+_Static_assert(sizeof(struct race_wire_access) == 48, "a multiple of 8 on the wire");
 
 /* Operations on one target that had one vector clock when they were issued. */
 struct race_pending {

@@ -145,6 +145,7 @@ struct race_access { /* 64 bytes */
     struct race_batch *batch;
     struct race_access *next;   /* of an open batch */
 };
+_Static_assert(sizeof(struct race_access) == 64, "one cache line");
 static inline uint64_t race_issued(const struct race_access *r) /* clock of its thread */
 {
     return r->batch->issued + r->tick;

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+_Static_assert(sizeof(struct rma_slot) == 32, "what rma.md states");
+
 int rma_slots_init(struct rma_win *w)
 {
     w->table.nslots = (unsigned)cvar.rma_slots;

@@ -24,14 +24,15 @@
  *    0, COMPLETE asks for no answer: no error could come. (Before the element is evicted, DONE asks
  *    about what has left.)
  * R12 t->early, if not 0, is the token of a DONE that left with an operation before any flush and
- *    was not answered. If nothing left after it, a flush takes its answer: t->early_for is that
- *    flush's token.
+ *    was not answered. If nothing left after it, a flush with token t->early_for takes its answer.
  * R13 op->zcopies counts the packets that left with its data and whose data the transport may
  *    still read from the program's buffer. t->zcopies is the sum over its operations. While it is
  *    not 0, the operation is not done.
  * R14 t->lone counts short puts that were alone when they were flushed, so that the network did
  *    them. From RMA_LONE_SOON on, such a put leaves at its call, without an element, and counts in
  *    t->native_out. A put that was not alone restarts the count.
+ * R15 t->held, if not 0, is the pass of the progress engine at which the oldest operation of t was
+ *    held back. Then t has queued operations, and w->held is the least of all targets or older.
  *
  * proc->lock protects everything here; shared-memory words are atomics. */
 #ifndef RMA_CORE_TYPES_H
@@ -212,12 +213,11 @@ struct rma_key {
     const struct rma_atomics *atomics; /* that may be used there; NULL: none */
 };
 _Static_assert(sizeof(struct rma_key) <= 128, "what rma.md states of a window's memory");
-/* What one transport's atomics can do, asked once: [elements of 4, of 8 bytes][enum rma_atomic], a
- * bit for each enum dt_op_index. */
+/* What one transport's atomics can do, asked once: a bit for each enum dt_op_index. */
 enum rma_atomic { RMA_ATOMIC_PLAIN, RMA_ATOMIC_FETCH, RMA_ATOMIC_CAS, RMA_ATOMICS };
 struct rma_atomics {
     struct tp *tp;
-    uint16_t ok[2][RMA_ATOMICS];
+    uint16_t ok[2][RMA_ATOMICS]; /* elements of 4, of 8 bytes */
 };
 struct rma_reg { /* own memory, as registered with one transport */
     struct tp *tp;

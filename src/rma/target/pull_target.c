@@ -20,13 +20,13 @@
  * counts as a native piece (R8), because the network uses its memory until then. If the target
  * fails, native.c waits for that, too. So there is one pull per target at a time.
  *
- * F1While F->out is not 0, the network reads or writes the pieces of F, or memory of its origin.
+ * F1 While F->out is not 0, the network reads or writes the pieces of F, or memory of its origin.
  *   Then F is not answered, and its pieces are neither reused nor freed. That holds when the origin
  *   fails, and past MPI_Finalize.
- * F2Pieces act on the window in the order of the stream. Each is looked up and checked anew: the
+ * F2 Pieces act on the window in the order of the stream. Each is looked up and checked anew: the
  *   window may be freed, since a failed origin's pieces do not delay that. Nothing of a process
  *   known to have failed acts.
- * F3Each PULL is answered once, when F ends (its reply has been reserved). */
+ * F3 Each PULL is answered once, when F ends (its reply has been reserved). */
 #include "rma/target/target_types.h"
 
 #include <errno.h>
