@@ -222,8 +222,14 @@ static void hostile(void)
         job_check(rma_on_delegate(1, &q, sizeof q) == 0);
         job_check(rma_self()->malformed == (malformed += 2));
         cell[0] = 1;
-        q.value = 6; /* the slot holds another one by now */
         b->ops = 1;
+        q.value = 7;
+        char *box = w->node.boxes[1].at; /* not mapped for lack of memory: left to the asker */
+        w->node.boxes[1].at = NULL;
+        job_check(rma_on_delegate(1, &q, sizeof q) == 0 && cell[0] == 1);
+        job_check(rma_self()->malformed == malformed && atomic_load(&b->done) == 0);
+        w->node.boxes[1].at = box;
+        q.value = 6; /* the slot holds another one by now */
         job_check(rma_on_delegate(1, &q, sizeof q) == 0 && cell[0] == 1);
         q.value = 7;
         atomic_store(&b->back, 9); /* taken back, as the slot's next two were since */

@@ -203,6 +203,40 @@ static void either_way(void)
     close_window();
 }
 
+/* The owner has no memory to map the box of the origin: its pieces are left to the origin, which
+ * takes them back. They are not malformed. */
+static void unmapped(void)
+{
+    enum { N = 3 * SLOT_LONGS };
+    uint64_t *ready = job_words();
+    open_window();
+    if (boot_rank() == 1)
+        w->node.boxes[0].at = NULL;
+    world_barrier();
+    if (boot_rank() == 0) {
+        fill(own, N, 7);
+        job_check(rma_lock_all(w, 0) == MPI_SUCCESS);
+        job_check(world_op(w, RMA_PUT, 1, own, NULL, N, 0) == MPI_SUCCESS);
+        memset(own, 0, N * 8);
+        job_check(world_op(w, RMA_GET, 1, NULL, own, N, 0) == MPI_SUCCESS);
+        job_check(rma_flush(w, 1) == MPI_SUCCESS && is_filled(own, N, 7));
+        job_check(rma_unlock_all(w) == MPI_SUCCESS);
+        __atomic_store_n(&ready[0], 1, __ATOMIC_RELEASE);
+    } else {
+        struct acc_delegation *asked = &rma_near_of(w, 0)->peer->asked;
+        struct rma_delegated q = {.type = RMA_PKT_DELEGATE, .aop = RMA_COPY_IN,
+                                  .win = (uint32_t)w->id, .src = w->src - 1, .number = 1,
+                                  .len = 8};
+        while (!__atomic_load_n(&ready[0], __ATOMIC_ACQUIRE))
+            world_poll(1);
+        uint32_t answered = atomic_load(&asked->answered);
+        job_check(rma_on_delegate(0, &q, sizeof q) == 0);
+        job_check(rma_self()->malformed == 0 && atomic_load(&asked->answered) == answered);
+    }
+    world_barrier();
+    close_window();
+}
+
 /* Pieces that fit nothing are neither done nor answered. */
 static void hostile(void)
 {
@@ -271,6 +305,7 @@ START_TEST(copies)
     ck_assert_int_eq(world_run(2, NULL, taken_back), 0);
     ck_assert_int_eq(world_run(2, NULL, late_counts), 0);
     ck_assert_int_eq(world_run(2, NULL, either_way), 0);
+    ck_assert_int_eq(world_run(2, NULL, unmapped), 0);
     ck_assert_int_eq(world_run(2, NULL, hostile), 0);
 }
 END_TEST
