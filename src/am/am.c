@@ -247,23 +247,68 @@ static int send_zcopy(struct am_peer *p)
     return events;
 }
 
-/* Once for each rank: several may have failed since the last look. */
-static void tell_failed(struct am *a)
+/* --- failed processes ------------------------------------------------------------- */
+
+int am_failed_count(void)
+{
+    const struct am *a = proc->am;
+    return a ? a->deaths : boot_failed_count();
+}
+
+int am_failed(int rank)
+{
+    const struct am *a = proc->am;
+    if (!a || rank < 0 || rank >= boot_universe())
+        return boot_failed(rank);
+    /* without memory for the list: at once */
+    return a->failed ? a->failed[rank] == AM_FAILED : a->deaths && boot_failed(rank);
+}
+
+/* Before a look at the transports: which processes have failed. What they had sent comes in it. */
+static __attribute__((noinline, cold)) void note_failing(struct am *a, int now)
 {
     int n = boot_universe(); /* of other jobs, too */
-    if (!a->failed_told)
-        a->failed_told = calloc((size_t)n, 1);
-    for (int r = 0; a->failed_told && r < n; r++)
-        if (!a->failed_told[r] && boot_failed(r)) {
-            a->failed_told[r] = 1;
+    a->failing = now;
+    a->passes = 0;
+    if (!a->failed)
+        a->failed = calloc((size_t)n, 1);
+    for (int r = 0; a->failed && r < n; r++)
+        if (a->failed[r] == AM_LIVES && boot_failed(r))
+            a->failed[r] = AM_FAILING;
+}
+
+/* After it. Once for each rank: several may have failed. */
+static void tell_failed(struct am *a)
+{
+    for (int r = 0, n = boot_universe(); a->failed && r < n; r++)
+        if (a->failed[r] == AM_FAILING) {
+            a->failed[r] = AM_FAILED;
             event_raise(EVENT_PEER_FAILED, 0, r, ++a->failures);
         }
+}
+
+/* One look may not take all. events: that it has found. */
+static __attribute__((noinline, cold)) void act_on_failed(struct am *a, int events)
+{
+    enum { PASSES = 64 }; /* others may never stop to send */
+    if (events && ++a->passes < PASSES)
+        return;
+    a->deaths = a->failing;
+    tell_failed(a);
+    am_peers_fail();
+    for (int i = 0; i < AM_FAIL_HOOKS && a->on_death[i]; i++)
+        a->on_death[i]();
+    /* the failure detector's thread saw failures meanwhile: peers that are dead for a room are
+     * dead here, before it sends again */
+    am_peers_fail();
 }
 
 static int am_progress(void *arg)
 {
     struct am *a = arg;
-    int events = 0;
+    int events = 0, failed = boot_failed_count();
+    if (__builtin_expect(failed != a->failing, 0))
+        note_failing(a, failed);
     for (int i = 0; i < a->ntps; i++) {
         int n = a->tps[i].ops->progress(a->tps[i].tp);
         if (n < 0)
@@ -277,16 +322,8 @@ static int am_progress(void *arg)
     }
     if (__builtin_expect(a->alive.nlost != 0, 0))
         am_lost_look(a);
-    int deaths = boot_failed_count();
-    if (deaths != a->deaths) {
-        a->deaths = deaths;
-        tell_failed(a);
-        am_peers_fail();
-        for (int i = 0; i < AM_FAIL_HOOKS && a->on_death[i]; i++)
-            a->on_death[i]();
-        /* the failure detector's thread saw failures meanwhile: peers that are dead for a room are
-         * dead here, before it sends again */
-        am_peers_fail();
+    if (__builtin_expect(a->deaths != a->failing, 0)) {
+        act_on_failed(a, events);
         events++;
     }
     return events;
@@ -323,7 +360,7 @@ static void am_close(struct am *a)
     map_destroy(&a->idle);
     progress_on_stall(NULL);
     boot_detector_stop();
-    free(a->failed_told);
+    free(a->failed);
     free(a);
     proc->am = NULL;
 }

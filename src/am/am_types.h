@@ -56,6 +56,8 @@ struct am_peer {
     size_t card_bytes;
 };
 
+enum am_fate { AM_LIVES, AM_FAILING, AM_FAILED };
+
 struct am_zcopy {
     struct list link;
     size_t len;
@@ -108,9 +110,11 @@ struct am {
     struct am_peer *last; /* the one looked up last */
     struct list zcopiers;
     struct progress_hook hook;
-    int deaths; /* boot_failed_count() when peers were last looked at */
-    int failures;               /* that EVENT_PEER_FAILED has told */
-    unsigned char *failed_told; /* of each rank; NULL: none yet */
+    int deaths;   /* am_failed_count() */
+    int failing;  /* boot_failed_count() when `failed` was last looked at */
+    int passes;   /* since then, in which messages still came */
+    int failures; /* that EVENT_PEER_FAILED has told */
+    unsigned char *failed; /* of each rank, enum am_fate; NULL: none yet */
     void (*on_death[AM_FAIL_HOOKS])(void);
     unsigned warned; /* bits: what was reported */
     unsigned told;   /* malformed packets: reported, */

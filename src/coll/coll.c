@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "am/am.h"
 #include "base/log.h"
 #include "boot/boot.h"
 #include "coll/agree.h"
@@ -282,10 +283,13 @@ int sched_mismatch(size_t got, size_t want)
 int coll_failed_member(struct comm *c)
 {
     const struct rankmap *const groups[] = {c->map, c->remote, c->beside[0], c->beside[1]};
-    int deaths = boot_failed_count();
-    for (int i = 0, dead; i < 4 && c->deaths_seen != deaths && !c->member_dead; i++)
-        if (groups[i] && (dead = rankmap_dead(groups[i], 0)) >= 0)
-            c->member_dead = rankmap_world(groups[i], dead) + 1;
+    int deaths = am_failed_count();
+    for (int i = 0; i < 4 && c->deaths_seen != deaths && !c->member_dead; i++)
+        for (int r = 0; groups[i] && (r = rankmap_dead(groups[i], r)) >= 0; r++)
+            if (am_failed(rankmap_world(groups[i], r))) {
+                c->member_dead = rankmap_world(groups[i], r) + 1;
+                break;
+            }
     c->deaths_seen = deaths;
     return c->member_dead - 1;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "am/am.h"
 #include "base/log.h"
 #include "base/proc.h"
 #include "boot/boot.h"
@@ -343,7 +344,7 @@ static void issue(struct sched *s, struct step *p)
 
 static int member_dead(struct sched *s)
 {
-    return boot_failed_count() && coll_failed_member(s->args.comm) >= 0;
+    return am_failed_count() && coll_failed_member(s->args.comm) >= 0;
 }
 
 static void end_by_death(struct sched *s)
@@ -425,7 +426,7 @@ static int finished(struct sched *s)
 /* Run as far as possible without waiting. 1: the schedule has ended. */
 static int advance(struct sched *s)
 {
-    if (!s->doomed && boot_failed_count() && (s->all_or_none || (s->all_members && member_dead(s))))
+    if (!s->doomed && am_failed_count() && (s->all_or_none || (s->all_members && member_dead(s))))
         end_by_death(s);
     while (!s->doomed) {
         for (; s->done < s->at; s->done++) {

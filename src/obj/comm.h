@@ -116,7 +116,7 @@ struct comm {
                              * comm_verdict(). */
     struct comm *maker;     /* coll_comm_dup(): over which it is being made; that one's differences
                              * end what is done inside. NULL: it is ready */
-    int deaths_seen;        /* coll/: boot_failed_count() when failed members were last searched; */
+    int deaths_seen;        /* coll/: am_failed_count() when failed members were last searched; */
     int member_dead;        /* ... and one that failed: its job rank + 1 */
     int acked;              /* failed.h: so many of the failed are acknowledged; */
     int failed_seen;        /* ... so many were searched for one that may send here and is not; */

@@ -312,13 +312,13 @@ void peer_reap(void)
         return;
     enum { DYING = 2 };
     for (int r = 0; r < boot_universe(); r++) { /* all first: reports of one failure include all */
-        struct p2p_peer *p = boot_failed(r) ? peer_get(r) : NULL;
+        struct p2p_peer *p = am_failed(r) ? peer_get(r) : NULL;
         if (p && !p->dead)
             p->dead = DYING;
     }
     for (int r = 0; r < boot_universe(); r++) {
-        const struct p2p_peer *p = boot_failed(r) ? map_get(&s->peers, (uint64_t)r) : NULL;
-        if (boot_failed(r) && (!p || p->dead == DYING))
+        const struct p2p_peer *p = am_failed(r) ? map_get(&s->peers, (uint64_t)r) : NULL;
+        if (am_failed(r) && (!p || p->dead == DYING))
             peer_died(r);
     }
 }

@@ -31,8 +31,8 @@ static int look(struct search *l)
 
 static int look_for_death(struct search *l)
 {
-    if (__builtin_expect(boot_failed_count() != 0, 0))
-        l->dead = l->world < 0 ? comm_unacked(l->comm) : boot_failed(l->world) ? l->world : -1;
+    if (__builtin_expect(am_failed_count() != 0, 0))
+        l->dead = l->world < 0 ? comm_unacked(l->comm) : am_failed(l->world) ? l->world : -1;
     return l->dead >= 0;
 }
 

@@ -238,8 +238,8 @@ int recv_begin(struct p2p_req *q)
         return MPI_SUCCESS;
     }
     match_post(q);
-    if (__builtin_expect(boot_failed_count() != 0, 0)) {
-        int dead = q->world < 0 ? comm_unacked(q->r.comm) : boot_failed(q->world) ? q->world : -1;
+    if (__builtin_expect(am_failed_count() != 0, 0)) {
+        int dead = q->world < 0 ? comm_unacked(q->r.comm) : am_failed(q->world) ? q->world : -1;
         if (dead >= 0 && !peer_hold(q, dead)) {
             match_unpost(q);
             recv_done(q, peer_death(q, dead));

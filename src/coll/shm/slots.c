@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "am/am.h"
 #include "boot/boot.h"
 #include "coll/coll_types.h"
 #include "coll/shm/shm.h"
@@ -153,7 +154,7 @@ static int not_yet(struct wait *w)
 {
     if (__builtin_expect(w->m->comm->misaligned != NULL, 0))
         w->dead = MISALIGNED;
-    return w->dead >= 0 || (__builtin_expect(boot_failed_count() != 0, 0) && look_for_dead(w));
+    return w->dead >= 0 || (__builtin_expect(am_failed_count() != 0, 0) && look_for_dead(w));
 }
 
 static int entered(void *arg)
@@ -265,7 +266,7 @@ int shm_alike(struct shm *m, int from, int to, size_t bytes)
         uint32_t there = shm_slot(m, from, m->n)->bytes;
         struct wait w = {.m = m, .dead = -1};
         /* that member may have seen the failure, and be in another call */
-        if (there != (uint32_t)bytes && boot_failed_count() && look_for_dead(&w))
+        if (there != (uint32_t)bytes && am_failed_count() && look_for_dead(&w))
             return member_failed(&w);
         if (there != (uint32_t)bytes)
             return sched_mismatch(there == BAD_BYTES ? 0 : there, bytes == BAD_BYTES ? 0 : bytes);

@@ -119,6 +119,36 @@ static void body_given_up(void)
     _exit(0);
 }
 
+/* Rank 1 sends and fails; rank 0 has not looked meanwhile. What came is taken before the failure
+ * ends anything. */
+static void body_sent_before(void)
+{
+    int v = 5, got = 0;
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct dt_type *t = dt_find(MPI_INT);
+    if (c->rank == 1) {
+        ok(coll_bcast(&v, 1, t, 1, c));
+        ok(p2p_send(&v, 1, t, 0, 7, c, 0));
+        live_leave();
+    }
+    job_check(boot_barrier() == 0);
+    boot_fail_now(1, "for this test");
+    ok(coll_bcast(&got, 1, t, 1, c));
+    job_check(got == 5);
+    ok(p2p_recv(&got, 1, t, 1, 7, c, 0, MPI_STATUS_IGNORE));
+    job_check(err_class(coll_bcast(&got, 1, t, 1, c)) == MPIX_ERR_PROC_FAILED);
+    int err = p2p_recv(&got, 1, t, 1, 7, c, 0, MPI_STATUS_IGNORE);
+    job_check(err_class(err) == MPIX_ERR_PROC_FAILED);
+    _exit(0);
+}
+
+START_TEST(what_was_sent_before_a_failure_counts)
+{
+    ck_assert_int_eq(job_run(2, NULL, body_sent_before, 30), 0);
+}
+END_TEST
+
 START_TEST(a_schedule_ends_after_its_last_send)
 {
     ck_assert_int_eq(job_run(3, NULL, body_given_up, 30), 0);
@@ -134,6 +164,7 @@ Suite *suite_sched(void)
     tcase_add_test(t, persistent_starts_again);
     tcase_add_test(t, mismatch_is_an_error_and_no_hang);
     tcase_add_test(t, a_schedule_ends_after_its_last_send);
+    tcase_add_test(t, what_was_sent_before_a_failure_counts);
     suite_add_tcase(s, t);
     return s;
 }
