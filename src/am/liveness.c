@@ -136,20 +136,37 @@ static int next_known(struct am *a)
     return rank;
 }
 
-/* A network accepts connections by itself. Without memory or a descriptor it reports nothing, and
- * the caller waits for ever. */
-static void look_for_room(struct am *a, uint64_t now)
+static void reach(int rank)
+{
+    if (rank >= 0 && rank != boot_rank())
+        (void)am_reach(rank);
+}
+
+/* This process waits and has no memory for a connection. What it waits for may come over one: so it
+ * makes that one itself, to the awaited processes that it has not talked to. If that fails, too,
+ * the transport reports it after some seconds (am_lost()), and the wait ends with an error. */
+static __attribute__((cold)) void starved(struct am *a, int peer)
 {
     char limits[256];
-    if (!a->networks || now < a->alive.next_room)
-        return;
-    a->alive.next_room = now + ROOM_NS;
-    if (!(a->warned & AM_WARN_MEMORY) && mem_starves()) {
-        a->warned |= AM_WARN_MEMORY;
+    if (!(a->warned & AM_WARN_MEMORY))
         log_warn("this process waits and has no memory left for a connection (limits: %s): "
                  "processes that have not talked to it before may not reach it over the network",
                  mem_limits(limits, sizeof limits, 1));
-    }
+    a->warned |= AM_WARN_MEMORY;
+    reach(peer);
+    for (int i = 0; i < AM_FAIL_HOOKS && a->alive.on_stall[i]; i++)
+        a->alive.on_stall[i](reach);
+}
+
+/* A network accepts connections by itself. Without memory or a descriptor it reports nothing, and
+ * the caller waits for ever. */
+static void look_for_room(struct am *a, int peer, uint64_t now)
+{
+    if (!a->networks || now < a->alive.next_room)
+        return;
+    a->alive.next_room = now + ROOM_NS;
+    if (mem_starves())
+        starved(a, peer);
     if (a->warned & AM_WARN_FDS)
         return;
     int fd = fcntl(mem_wake_fd(), F_DUPFD_CLOEXEC, 0);
@@ -169,7 +186,7 @@ void am_stalled(int peer, int lasts)
     uint64_t turn = boot_detector_turn(), now = time_now();
     int left = AM_ASKED, ends = 0;
     if (lasts)
-        look_for_room(a, now);
+        look_for_room(a, peer, now);
     if (!turn || now < (lasts ? l->next : l->next_calm))
         return;
     /* spread: not all at the same time */

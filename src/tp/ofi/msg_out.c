@@ -127,11 +127,24 @@ int ofi_is_shortage(ssize_t err)
     return err == -FI_ENOMEM || err == -EMFILE || err == -ENFILE || err == -ENOBUFS;
 }
 
-/* Nothing has left for p, and a connection lacks something here, such as a descriptor.  That may
- * pass, so wait for a while. 1: wait. */
+/* May the provider be busy with what it has taken for p? Not if all that has arrived, as far as is
+ * known. Nothing known: it also takes the first message for a connection that it then cannot
+ * make. */
+static int may_be_busy(const struct ofi_peer *p)
+{
+    uint16_t waiting = 0;
+    if (!p->reached || (!p->heard && !p->acked))
+        return 0;
+    for (const struct list *l = p->queue.next; l != &p->queue; l = l->next)
+        waiting++;
+    return (uint16_t)(p->seq - waiting) != p->heard;
+}
+
+/* A connection lacks something here, such as a descriptor or memory.  That may pass, so wait for a
+ * while. 1: wait. */
 static int lacks(struct ofi_peer *p, ssize_t err)
 {
-    if (p->reached || !ofi_is_shortage(err))
+    if (!ofi_is_shortage(err) || may_be_busy(p))
         return 0;
     uint64_t now = time_now();
     if (!p->lacks)
@@ -144,9 +157,11 @@ static int lacks(struct ofi_peer *p, ssize_t err)
  * one may stay so as long as the peer computes. */
 static int starves(struct ofi_peer *p)
 {
-    uint64_t now = p->reached ? 0 : time_now();
-    if (now < p->looked || p->reached)
-        return !p->reached && p->lacks;
+    if (may_be_busy(p))
+        return 0;
+    uint64_t now = time_now();
+    if (now < p->looked)
+        return p->lacks != 0;
     p->looked = now + LACK_RETRY_NS;
     return mem_starves();
 }
