@@ -122,6 +122,8 @@ static void neighbor_exchange(struct sched *s, const struct blocks *out, int one
     int nsrc, ndst, *src, *dst;
     int err = topo_neighbors(s->comm, &nsrc, &src, &ndst, &dst, "neighborhood collective");
     if (err) {
+        if (err_class(err) == MPI_ERR_NO_MEM)
+            sched_cannot(s->args.comm);
         sched_fail(s, err);
         s->doomed = 1;
         return;

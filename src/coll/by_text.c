@@ -7,12 +7,14 @@
  * compare it. So one thread at a time receives from a process, and keeps what is of other calls in
  * `strays`; their threads wait for that, and one of them receives on when this one has its own.
  * Start with text_recv(). */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "boot/boot.h"
 #include "coll/coll_types.h"
+#include "mem/mem.h"
 #include "obj/err.h"
 
 struct text_msg {
@@ -38,10 +40,39 @@ struct wanted {
     int world;
 };
 
-void texts_init(struct coll_room *room)
+int texts_init(struct coll_room *room)
 {
     list_init(&room->strays);
     list_init(&room->takers);
+    room->spare_stray = malloc(sizeof *room->spare_stray);
+    return room->spare_stray ? 0 : -ENOMEM;
+}
+
+/* Without memory: the spare one. One is enough for a program of one thread, whose calls follow each
+ * other. The others would wait for one that gets none. */
+static struct stray *stray_make(void)
+{
+    struct coll_room *room = proc->coll;
+    struct stray *s = malloc(sizeof *s);
+    char limits[256];
+    if (!s) {
+        s = room->spare_stray;
+        room->spare_stray = NULL;
+    }
+    if (!s)
+        log_fatal("%s: out of memory for messages of the set-up of communicators by several "
+                  "threads; limits: %s",
+                  proc->call ? proc->call : "MPI call", mem_limits(limits, sizeof limits, 1));
+    list_init(&s->link);
+    return s;
+}
+
+static void stray_free(struct stray *s)
+{
+    if (proc->coll->spare_stray)
+        free(s);
+    else
+        proc->coll->spare_stray = s;
 }
 
 void texts_drop(struct coll_room *room)
@@ -51,6 +82,7 @@ void texts_drop(struct coll_room *room)
         list_del(&s->link);
         free(s);
     }
+    free(room->spare_stray);
 }
 
 static int is_for(const struct text_msg *m, const struct wanted *x)
@@ -90,11 +122,6 @@ static uint32_t sender(int world)
     return proc->obj->world->round_recv | (uint32_t)world;
 }
 
-static int no_memory(void)
-{
-    return err_make(MPI_ERR_NO_MEM, "no memory for a message of the set-up of a communicator");
-}
-
 int text_send(const char *text, enum coll_use use, const void *data, size_t len, int world)
 {
     struct text_msg m = {.use = (uint32_t)use, .len = (uint32_t)len};
@@ -132,11 +159,10 @@ int text_recv(const char *text, enum coll_use use, void *data, size_t len, int w
             list_del(&s->link);
             break;
         }
-        if (!(s = calloc(1, sizeof *s)))
-            return no_memory();
+        s = stray_make();
         int err = take_next(s, world);
         if (err) {
-            free(s);
+            stray_free(s);
             return err;
         }
         if (is_for(&s->m, &x))
@@ -146,7 +172,7 @@ int text_recv(const char *text, enum coll_use use, void *data, size_t len, int w
     int fits = s->m.len == len;
     if (fits)
         memcpy(data, s->m.data, len);
-    free(s);
+    stray_free(s);
     return fits ? MPI_SUCCESS
                 : err_make(MPI_ERR_OTHER, "a message of another length came for \"%s\"", text);
 }

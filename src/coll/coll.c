@@ -29,10 +29,9 @@ int coll_init(void)
     list_init(&room->active);
     room->byte = dt_find(MPI_BYTE);
     proc->coll = room;
-    if (sched_reserve(room))
+    if (sched_reserve(room) || texts_init(room))
         return -ENOMEM;
     ctx_start(room);
-    texts_init(room);
     survive_start();
     return 0;
 }
@@ -61,8 +60,6 @@ static inline int by_messages(const struct coll_args *a)
     struct sched *s = sched_make(a);
     if (!s)
         return no_memory();
-    if (a->poor)
-        sched_make_poor(s);
     coll_build(s);
     return sched_run(s);
 }
@@ -96,7 +93,7 @@ int coll_begin(const struct coll_args *a, struct request **out)
 
 int coll_prepare(const struct coll_args *a, struct request **out)
 {
-    struct sched *s = sched_make(a);
+    struct sched *s = sched_idle(a);
     if (!s)
         return no_memory();
     sched_persist(s);
@@ -132,7 +129,7 @@ int coll_barrier_living(struct comm *c)
 
 int coll_ibarrier_members(struct comm *c, struct request **out)
 {
-    struct sched *s = sched_make(&(struct coll_args){.call = COLL_BARRIER, .comm = c, .sure = 1});
+    struct sched *s = sched_make(&(struct coll_args){.call = COLL_BARRIER, .comm = c});
     if (!s)
         return no_memory();
     s->all_members = 1;
@@ -231,17 +228,25 @@ int coll_bcast_bytes(void *buf, size_t len, int root, struct comm *c)
 {
     return coll_run(&(struct coll_args){.call = COLL_BCAST, .comm = c, .rbuf = buf,
                                         .rcount = (MPI_Aint)len, .rtype = proc->coll->byte,
-                                        .root = root, .sure = 1});
+                                        .root = root});
 }
 
 int coll_allgather_bytes(const void *in, void *out, size_t len, struct comm *c)
 {
     struct dt_type *byte = proc->coll->byte;
     const void *sbuf = out && in == (char *)out + (size_t)c->rank * len ? MPI_IN_PLACE : in;
-    return coll_run(&(struct coll_args){.call = COLL_ALLGATHER, .comm = c, .sbuf = sbuf,
-                                        .rbuf = out ? out : (void *)(uintptr_t)in,
-                                        .scount = (MPI_Aint)len, .rcount = (MPI_Aint)len,
-                                        .stype = byte, .rtype = byte, .sure = 1, .poor = !out});
+    struct coll_args a = {.call = COLL_ALLGATHER, .comm = c, .sbuf = sbuf, .poor = !out,
+                          .rbuf = out ? out : (void *)(uintptr_t)in, .stype = byte, .rtype = byte,
+                          .scount = (MPI_Aint)len, .rcount = (MPI_Aint)len};
+    int err;
+    if (out || shm_run(&a, &err))
+        return out ? coll_run(&a) : err;
+    struct sched *s = sched_make(&a);
+    if (!s)
+        return no_memory();
+    sched_make_poor(s);
+    coll_build(s);
+    return sched_run(s);
 }
 
 int coll_allreduce_i64(int64_t *v, int n, enum coll_num op, struct comm *c)
@@ -250,7 +255,7 @@ int coll_allreduce_i64(int64_t *v, int n, enum coll_num op, struct comm *c)
                                  [COLL_BAND] = MPI_BAND, [COLL_BOR] = MPI_BOR};
     return coll_run(&(struct coll_args){.call = COLL_ALLREDUCE, .comm = c, .sbuf = MPI_IN_PLACE,
                                         .rbuf = v, .rcount = n, .rtype = dt_find(MPI_INT64_T),
-                                        .op = dt_op_find(ops[op]), .sure = 1});
+                                        .op = dt_op_find(ops[op])});
 }
 
 int coll_agree_error(int err, struct comm *c)

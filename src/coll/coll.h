@@ -9,6 +9,9 @@
  * that do not commute. Memory of O(P) lives only while an operation runs. Start with build.c, then
  * one family (bcast.c).
  *
+ * A process without memory for data takes part without it (schedule.h). One that cannot take part
+ * ends the job: the others would wait for it for ever.
+ *
  * All functions return MPI error codes. The caller (api/) has checked the arguments and resolved
  * handles. Buffers and count arrays must live until completion; types and ops are referenced. */
 #ifndef COLL_COLL_H
@@ -59,6 +62,7 @@ static inline struct coll_vec coll_wide(const void *v)
  * rtype; reductions use sbuf, rbuf, rcount, rtype (reduce_scatter: rcounts). */
 struct coll_args {
     enum coll_call call;
+    int poor; /* no memory for rbuf: takes part without data, and all get an error */
     struct comm *comm;
     const void *sbuf;
     void *rbuf;
@@ -69,8 +73,6 @@ struct coll_args {
     struct dt_op *op;
     int root;
     uint32_t number; /* align/: which call on the communicator it is, from 1 on; 0: not known */
-    int sure;        /* an agreement: it ends the job if this process alone cannot take part */
-    int poor;        /* no memory for rbuf: takes part without data, and all get an error */
 };
 
 int coll_run(const struct coll_args *a);
@@ -140,8 +142,7 @@ struct coll_piece {
 int coll_iexchange(struct comm *c, const struct coll_piece *in, int nin,
                    const struct coll_piece *out, int nout, struct request **req);
 
-/* --- plain bytes, no datatypes (set-up of communicators and windows; intracommunicators) ---
- * Calls that are sure (coll_args). */
+/* --- plain bytes, no datatypes (set-up of communicators and windows; intracommunicators) --- */
 int coll_bcast_bytes(void *buf, size_t len, int root, struct comm *c);
 /* len bytes of each member, in rank order; out: c->size * len bytes; in may lie at its place in
  * out. out NULL: this process has no memory for them, so all get an error. */

@@ -19,10 +19,11 @@ struct coll_room {
     struct list active;      /* schedules driven by the hook */
     struct progress_hook hook;
     struct sched *free;      /* pool */
+    struct request lacking;  /* stands for the request that a step gets when others have ended */
     struct sched_mem *kept;  /* memory of past schedules */
     size_t kept_bytes;
     struct sched_mem *spare; /* small pieces for when there is no memory; */
-    struct step *spare_steps; /* ... one longer list of steps; NULL: in use, or not needed */
+    struct step *spare_steps; /* ... one longer list of steps; NULL: in use */
     struct dt_type *byte;
     uint32_t ctx_next;       /* counter of the id to try next */
     uint32_t ctx_round;      /* how often the counter has gone round, above the bits of a rank */
@@ -30,10 +31,11 @@ struct coll_room {
     struct map ctx_live;     /* numbers of ids made here whose communicator lives here */
     struct survive *survive; /* agree.h; NULL: not used yet */
     struct list strays, takers; /* by_text.c */
+    struct stray *spare_stray;  /* for when there is no memory; NULL: in use */
 };
 
-/* What the agreements of one call need is there before their first step: a process that has no
- * memory can say so to the others, which would wait for it for ever. 0 or -ENOMEM. */
+/* What the steps of one call need is there before their first step: a process that has no memory
+ * can say so to the others, which would wait for it for ever. 0 or -ENOMEM. */
 int sched_reserve(struct coll_room *room);
 void sched_forget(struct coll_room *room); /* frees the memory kept for reuse */
 
@@ -43,7 +45,7 @@ enum { TEXT_DATA = 32 };
 enum coll_use { TEXT_GROUP = 1, TEXT_LOCAL, TEXT_LEADERS };
 int text_send(const char *text, enum coll_use use, const void *data, size_t len, int world);
 int text_recv(const char *text, enum coll_use use, void *data, size_t len, int world);
-void texts_init(struct coll_room *room);
+int texts_init(struct coll_room *room); /* 0 or -ENOMEM */
 void texts_drop(struct coll_room *room);
 
 /* build.c: lists the steps of a call; a zero-byte call may list none. */

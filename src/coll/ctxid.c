@@ -136,7 +136,7 @@ static struct sched *agree(struct comm *c, struct comm *n, uint64_t *recv, uint6
                            uint64_t *made)
 {
     struct dt_type *byte = proc->coll->byte;
-    struct sched *s = sched_make(&(struct coll_args){.call = COLL_BCAST, .comm = c, .sure = 1});
+    struct sched *s = sched_make(&(struct coll_args){.call = COLL_BCAST, .comm = c});
     struct pair *p = s ? sched_bytes(s, sizeof *p) : NULL;
     if (!p) {
         if (s)
@@ -313,7 +313,7 @@ int coll_ctx_agree_text(struct rankmap *map, int rank, const char *text, int is_
 int coll_ctx_merge(struct comm *c, uint64_t *ctx)
 {
     struct dt_type *byte = proc->coll->byte;
-    struct sched *s = sched_make(&(struct coll_args){.call = COLL_BCAST, .comm = c, .sure = 1});
+    struct sched *s = sched_make(&(struct coll_args){.call = COLL_BCAST, .comm = c});
     if (!s)
         return no_memory();
     int ours = c->ctx_recv < c->ctx_send;
@@ -349,7 +349,9 @@ struct hello { /* between leaders, and from the leader to its group */
 /* A valid error class from one in a message. */
 static int told_class(int64_t cls)
 {
-    return cls == MPIX_ERR_PROC_FAILED || cls == MPIX_ERR_REVOKED ? (int)cls : MPI_ERR_OTHER;
+    return cls == MPIX_ERR_PROC_FAILED || cls == MPIX_ERR_REVOKED || cls == MPI_ERR_NO_MEM
+               ? (int)cls
+               : MPI_ERR_OTHER;
 }
 
 static int not_met(int64_t cls)
@@ -357,6 +359,7 @@ static int not_met(int64_t cls)
     return err_make(told_class(cls), "MPI_Intercomm_create: the leaders could not meet%s",
                     cls == MPIX_ERR_PROC_FAILED ? ": a process has died"
                     : cls == MPIX_ERR_REVOKED   ? ": a communicator was revoked"
+                    : cls == MPI_ERR_NO_MEM     ? ": one has no memory for the ranks of its group"
                                                 : "");
 }
 
@@ -426,34 +429,29 @@ static int swap_by_ids(const void *ours, size_t n, void *theirs, size_t m, int w
 }
 
 /* recv, send: the ids */
-static int swap_ranks(struct comm *local, int *theirs, int n, const struct coll_leaders *to,
+static int swap_ranks(const int *ours, int nours, int *theirs, int n, const struct coll_leaders *to,
                       uint64_t recv, uint64_t send)
 {
-    size_t out = (size_t)local->size * sizeof *theirs, in = (size_t)n * sizeof *theirs;
-    int *ours = malloc(out);
-    if (!ours)
-        return no_memory();
-    for (int i = 0; i < local->size; i++)
-        ours[i] = comm_world(local, i);
-    int err = to->text ? swap_by_ids(ours, out, theirs, in, comm_world(to->peer, to->rank), recv,
-                                     send)
-                       : swap(ours, out, theirs, in, to);
-    free(ours);
-    return err;
+    size_t out = (size_t)nours * sizeof *ours, in = (size_t)n * sizeof *theirs;
+    return to->text ? swap_by_ids(ours, out, theirs, in, comm_world(to->peer, to->rank), recv, send)
+                    : swap(ours, out, theirs, in, to);
 }
 
-/* ctx: the id that this process has made for its group; 0: it does not lead, or there is none. */
+/* ctx: the id that this process has made for its group; 0: it does not lead, or there is none.
+ * ours: of a leader, the world ranks of its group; NULL: no memory for them. */
 static int exchange(struct comm *local, int local_leader, const struct coll_leaders *to,
-                    uint64_t ctx, uint64_t *recv, uint64_t *send, struct rankmap **remote,
-                    int64_t send_extra, int64_t *recv_extra)
+                    uint64_t ctx, const int *ours, uint64_t *recv, uint64_t *send,
+                    struct rankmap **remote, int64_t send_extra, int64_t *recv_extra)
 {
     struct {
         struct hello ours, theirs;
     } h = {{ctx, local->size, send_extra, 0}, {0, 0, 0, 0}};
     int leads = local->rank == local_leader, err = MPI_SUCCESS;
     if (leads) {
+        int lacks = ours ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+        h.ours.err = lacks;
         err = swap_hello(&h.ours, &h.theirs, to);
-        h.ours.err = err ? err_class(err) : h.theirs.err;
+        h.ours.err = err ? err_class(err) : lacks ? lacks : h.theirs.err;
     }
     int berr = coll_bcast_bytes(&h, sizeof h, local_leader, local);
     /* the other leader waits for this one in the next step, whatever its own group's result */
@@ -473,7 +471,7 @@ static int exchange(struct comm *local, int local_leader, const struct coll_lead
     int *ranks = malloc((size_t)n * sizeof *ranks);
     if (!ranks) /* the others would wait for ever */
         log_fatal("MPI_Intercomm_create: out of memory for the other group's %d ranks", n);
-    if (leads && (err = swap_ranks(local, ranks, n, to, h.ours.ctx, h.theirs.ctx)) != 0)
+    if (leads && (err = swap_ranks(ours, local->size, ranks, n, to, h.ours.ctx, h.theirs.ctx)) != 0)
         ranks[0] = -err_class(err); /* the others wait for this process, which lives */
     int told = coll_bcast_bytes(ranks, (size_t)n * sizeof *ranks, local_leader, local);
     err = err ? err : berr ? berr : told;
@@ -499,8 +497,14 @@ int coll_intercomm_exchange(struct comm *local, int local_leader, const struct c
                             uint64_t *recv, uint64_t *send, struct rankmap **remote,
                             int64_t send_extra, int64_t *recv_extra)
 {
-    uint64_t made = local->rank == local_leader ? ctx_make() : 0;
-    int err = exchange(local, local_leader, to, made, recv, send, remote, send_extra, recv_extra);
+    int leads = local->rank == local_leader;
+    uint64_t made = leads ? ctx_make() : 0;
+    int *ours = leads ? malloc((size_t)local->size * sizeof *ours) : NULL;
+    for (int i = 0; ours && i < local->size; i++)
+        ours[i] = comm_world(local, i);
+    int err = exchange(local, local_leader, to, made, ours, recv, send, remote, send_extra,
+                       recv_extra);
+    free(ours);
     if (err)
         ctx_unmake(made);
     return err;

@@ -7,7 +7,7 @@ int coll_iexchange(struct comm *c, const struct coll_piece *in, int nin,
                    const struct coll_piece *out, int nout, struct request **req)
 {
     struct dt_type *byte = proc->coll->byte;
-    struct sched *s = sched_make(&(struct coll_args){.call = COLL_BCAST, .comm = c, .sure = 1});
+    struct sched *s = sched_make(&(struct coll_args){.call = COLL_BCAST, .comm = c});
     if (!s)
         return err_make(MPI_ERR_NO_MEM, "no memory for an exchange of messages");
     for (int i = 0; i < nin; i++)

@@ -8,7 +8,7 @@
 int coll_swap_bytes(const void *mine, size_t n, void *theirs, size_t m, struct comm *c)
 {
     struct dt_type *byte = proc->coll->byte;
-    struct sched *s = sched_make(&(struct coll_args){.call = COLL_BCAST, .comm = c, .sure = 1});
+    struct sched *s = sched_make(&(struct coll_args){.call = COLL_BCAST, .comm = c});
     char *out = s ? sched_bytes(s, n + 1) : NULL, *in = out ? sched_bytes(s, m + 1) : NULL;
     if (!in) {
         if (s)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/proc.h"
-#include "boot/boot.h"
 #include "coll/coll_types.h"
 
 enum {
@@ -15,7 +14,7 @@ enum {
     SPARE_BYTES = 512,
     SPARE_SCHEDS = 2,
     LIST_MAX = 1024,       /* steps of the longest list that goes to the pool */
-    SPARE_STEPS = 8 * SCHED_STEPS, /* of an agreement of a million processes */
+    SPARE_STEPS = 8 * SCHED_STEPS, /* of a reduction of a million processes */
 };
 static const size_t SPARE = SIZE_MAX; /* `size` of a spare piece */
 
@@ -65,6 +64,7 @@ struct sched *sched_blank(void)
     if (s) {
         s->steps = s->small;
         s->room = SCHED_STEPS;
+        s->next_free = NULL;
     }
     return s;
 }
@@ -89,8 +89,7 @@ int sched_reserve(struct coll_room *room)
             room->free = s;
         }
     }
-    if (boot_universe() > 4) /* else the first list is long enough */
-        missing |= !(room->spare_steps = malloc(SPARE_STEPS * sizeof *room->spare_steps));
+    missing |= !(room->spare_steps = malloc(SPARE_STEPS * sizeof *room->spare_steps));
     return missing ? -ENOMEM : 0;
 }
 
@@ -140,7 +139,7 @@ int sched_longer(struct sched *s)
 void sched_short_again(struct sched *s)
 {
     struct coll_room *room = proc->coll;
-    int spare = s->room == SPARE_STEPS && !room->spare_steps && boot_universe() > 4;
+    int spare = s->room == SPARE_STEPS && !room->spare_steps;
     if (!spare && s->room <= LIST_MAX)
         return;
     if (spare)

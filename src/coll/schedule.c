@@ -58,7 +58,7 @@ void sched_reset(struct sched *s)
     }
     free_mem(s);
     s->n = s->at = s->done = 0;
-    s->error = s->doomed = s->poor = s->all_or_none = s->all_members = 0;
+    s->error = s->doomed = s->poor = s->late = s->all_or_none = s->all_members = 0;
     sched_global(s);
 }
 
@@ -80,13 +80,12 @@ static void free_request(struct request *r)
 
 static const struct request_ops sched_ops = {.start = start, .free = free_request};
 
-/* In an agreement. The others would wait for this process for ever. */
-static __attribute__((cold)) void cannot_agree(const struct comm *c)
+void sched_cannot(const struct comm *c)
 {
     char limits[256];
     if (comm_members(c) > 1)
-        log_fatal("%s: out of memory: this process cannot agree with the other %d of its "
-                  "communicator, which would wait for ever; limits: %s",
+        log_fatal("%s: out of memory: this process cannot take part, and the other %d of its "
+                  "communicator would wait for ever; limits: %s",
                   proc->call ? proc->call : "MPI call", comm_members(c) - 1,
                   mem_limits(limits, sizeof limits, 1));
 }
@@ -97,10 +96,10 @@ static struct sched *make(const struct coll_args *a, int tag, int local_tag)
     struct sched *s = room->free;
     if (s)
         room->free = s->next_free;
-    else if (!(s = sched_blank()) && a->sure)
-        cannot_agree(a->comm);
-    if (!s)
+    else if (!(s = sched_blank())) {
+        sched_cannot(a->comm);
         return NULL;
+    }
     request_init(&s->r, REQUEST_COLL, &sched_ops, a->comm);
     s->r.what = "a collective operation";
     s->args = *a;
@@ -123,9 +122,21 @@ struct sched *sched_make(const struct coll_args *a)
     return make(a, tag, a->comm->local ? coll_tag(a->comm->local) : 0);
 }
 
+struct sched *sched_idle(const struct coll_args *a)
+{
+    struct coll_room *room = proc->coll;
+    if (!room->free && !(room->free = sched_blank())) {
+        coll_tag(a->comm); /* in step with the others */
+        if (a->comm->local)
+            coll_tag(a->comm->local);
+        return NULL;
+    }
+    return sched_make(a);
+}
+
 struct sched *sched_aside(struct comm *c, int tag)
 {
-    struct sched *s = make(&(struct coll_args){.call = COLL_BCAST, .comm = c, .sure = 1}, tag, tag);
+    struct sched *s = make(&(struct coll_args){.call = COLL_BCAST, .comm = c}, tag, tag);
     if (s)
         s->stream = P2P_TOOL;
     return s;
@@ -139,7 +150,8 @@ void sched_destroy(struct sched *s)
         let_go(&s->args);
     free(s->owned[0]);
     free(s->owned[1]);
-    sched_short_again(s);
+    if (s->room > SCHED_STEPS)
+        sched_short_again(s);
     s->next_free = room->free;
     room->free = s;
 }
@@ -183,8 +195,8 @@ static void doom(struct sched *s, int err)
 /* A step cannot be listed, sent or received. */
 static void doom_by(struct sched *s, int err)
 {
-    if (s->args.sure && err_class(err) == MPI_ERR_NO_MEM)
-        cannot_agree(s->args.comm);
+    if (err_class(err) == MPI_ERR_NO_MEM)
+        sched_cannot(s->args.comm);
     doom(s, err);
 }
 
@@ -279,7 +291,7 @@ void *sched_bytes(struct sched *s, size_t bytes)
 {
     struct sched_mem *m = sched_mem_take(bytes);
     if (!m) {
-        doom(s, no_memory());
+        doom_by(s, no_memory());
         return NULL;
     }
     m->next = s->mem;
@@ -338,8 +350,12 @@ static void issue(struct sched *s, struct step *p)
     case STEP_FENCE:
         break;
     }
-    if (err)
-        doom_by(s, err);
+    if (__builtin_expect(err && err_class(err) == MPI_ERR_NO_MEM, 0)) {
+        p->req = &proc->coll->lacking;
+        s->late = 1;
+    } else if (err) {
+        doom(s, err);
+    }
 }
 
 static int member_dead(struct sched *s)
@@ -389,6 +405,32 @@ static void settle(struct sched *s, struct step *p)
         sched_fail(s, err);
 }
 
+/* Steps that had no request get one as others end, in order: sends among themselves, receives among
+ * themselves. A receive leaves spare ones to sends (P2P_SPARES_SEND), so two such processes do not
+ * wait for each other. */
+static __attribute__((noinline, cold)) void issue_late(struct sched *s)
+{
+    struct request *lacking = &proc->coll->lacking;
+    int stuck[2] = {0, 0}, under_way = 0;
+    for (unsigned i = s->done; i < s->at && !s->doomed; i++)
+        if (s->steps[i].req && s->steps[i].req->done)
+            settle(s, &s->steps[i]);
+    s->late = 0;
+    for (unsigned i = s->done; i < s->at && !s->doomed; i++) {
+        struct step *p = &s->steps[i];
+        int *is_stuck = &stuck[p->kind == STEP_SEND];
+        if (p->req == lacking && !*is_stuck) {
+            p->req = NULL;
+            issue(s, p);
+        }
+        *is_stuck |= p->req == lacking;
+        under_way += p->req && p->req != lacking;
+    }
+    s->late = stuck[0] | stuck[1];
+    if (s->late && !under_way)
+        doom_by(s, no_memory());
+}
+
 /* Give up what is under way. Number of messages that go on: a receive that data have reached, a
  * send that its receiver may be reading. They use the user's buffers, which the user may change or
  * free when the call returns. So they are waited for: the other side lives and answers, or ends
@@ -398,6 +440,8 @@ static int open_messages(struct sched *s)
     int n = 0;
     for (unsigned i = s->done; i < s->at; i++) {
         struct step *p = &s->steps[i];
+        if (p->req == &proc->coll->lacking)
+            p->req = NULL;
         if (!p->req || p->req->done)
             continue;
         p->req->ops->cancel(p->req); /* again: what could not be may be now */
@@ -423,6 +467,19 @@ static int finished(struct sched *s)
     return 1;
 }
 
+/* The request of p is not done. 0: it need not be waited for any more. */
+static __attribute__((noinline)) int must_wait(struct sched *s, const struct step *p)
+{
+    /* A peer that it waits for may live, and have given up because of the failed process. */
+    if (member_dead(s))
+        end_by_death(s);
+    else if (comm_misaligned(s->args.comm) && !s->all_or_none)
+        end_by_verdict(s);
+    else if (s->late)
+        issue_late(s);
+    return !s->doomed && p->req && !p->req->done;
+}
+
 /* Run as far as possible without waiting. 1: the schedule has ended. */
 static int advance(struct sched *s)
 {
@@ -433,15 +490,9 @@ static int advance(struct sched *s)
             struct step *p = &s->steps[s->done];
             if (!p->req)
                 continue;
-            /* A peer that it waits for may live, and have given up because of the failed
-             * process. */
-            if (!p->req->done && member_dead(s))
-                end_by_death(s);
-            else if (!p->req->done && comm_misaligned(s->args.comm) && !s->all_or_none)
-                end_by_verdict(s);
-            else if (!p->req->done)
+            if (!p->req->done && must_wait(s, p))
                 return 0;
-            else
+            if (!s->doomed && p->req)
                 settle(s, p);
             if (s->doomed)
                 break;
@@ -510,7 +561,7 @@ static void awaits(const struct sched *s, void (*each)(int world, void *to), voi
 {
     for (unsigned i = s->done; i < s->at; i++)
         if (s->steps[i].req && !s->steps[i].req->done)
-            each(s->steps[i].req->peer, to);
+            each(comm_peer_world(s->steps[i].comm, s->steps[i].peer), to);
 }
 
 int coll_awaits(int (*cond)(void *), void *arg, void (*each)(int world, void *to), void *to)

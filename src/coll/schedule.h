@@ -9,8 +9,9 @@
  * to s->error. If amounts do not match (different counts on different processes), the process that
  * notices it fails its schedule. The schedule runs to its end, since others wait for its messages.
  * These are empty from then on, so that all processes that depend on the data get the error. A
- * process without memory for a buffer does the same from its first step on. Without memory for the
- * steps themselves the schedule does not run; sched_reserve() keeps what an agreement needs. */
+ * process without memory for a buffer does the same from its first step on. What steps take is
+ * spare (reserve.c, P2P_SPARES). When that is used up, too, the process ends the job
+ * (sched_cannot()). */
 #ifndef COLL_SCHEDULE_H
 #define COLL_SCHEDULE_H
 
@@ -54,6 +55,7 @@ struct sched {
     int error;
     int doomed;          /* a peer failed: give up */
     int poor;            /* no memory for its buffers: it sends and receives without data */
+    int late;            /* some steps had no request (coll_room.lacking), and get one later */
     int stream;          /* enum p2p_flags: where its messages go */
     int all_or_none;     /* give up as soon as any process has failed */
     int all_members;     /* ... as soon as a member of the communicator is */
@@ -64,7 +66,10 @@ struct sched {
 };
 
 /* life */
-struct sched *sched_make(const struct coll_args *a); /* NULL: out of memory */
+/* NULL: no memory, and no other process waits. */
+struct sched *sched_make(const struct coll_args *a);
+/* One that is started later: no process waits for it yet. NULL: no memory. */
+struct sched *sched_idle(const struct coll_args *a);
 /* Messages between some members of c, separated by a negative tag; they use no sequence number of
  * c. The failure of any member ends them, as in an operation of all. */
 struct sched *sched_aside(struct comm *c, int tag);
@@ -99,7 +104,8 @@ void sched_fence(struct sched *s);
 void sched_call(struct sched *s, void (*call)(void *arg), void *arg);
 int sched_mismatch(size_t got, size_t want); /* the error, in bytes */
 const char *coll_hint(void); /* what finds the calls that differ; "" when it is on */
-/* Memory that lives as long as the schedule. NULL: there is none, and the schedule does not run. */
+/* Memory that lives as long as the schedule. NULL: there is none, no other process waits, and the
+ * schedule does not run. */
 void *sched_bytes(struct sched *s, size_t bytes);
 /* The same for what only steps use. Never NULL: without memory the schedule is poor, and no step
  * uses the address. */
@@ -120,5 +126,8 @@ static inline void sched_global(struct sched *s)
 }
 void sched_fail(struct sched *s, int err);
 void sched_make_poor(struct sched *s); /* this process has no memory for its part */
+/* This process has no memory to take part in a call of c: it ends the job. It returns if no other
+ * process takes part. */
+void sched_cannot(const struct comm *c) __attribute__((cold));
 
 #endif

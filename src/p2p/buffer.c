@@ -195,7 +195,7 @@ static struct piece *piece_take(struct p2p_buffer *b, size_t bytes)
  * here, or by buffer_sent(). */
 static int send_copy(struct p2p_req *q, struct piece *piece)
 {
-    struct p2p_req *copy = req_alloc(P2P_STANDARD);
+    struct p2p_req *copy = req_alloc(P2P_STANDARD, 0);
     if (!copy) {
         piece_drop(piece);
         return err_make(MPI_ERR_NO_MEM, "MPI_Bsend: no memory for one more request");

@@ -27,7 +27,7 @@ static int send_eager(struct p2p_req *q, struct p2p_peer *p)
     int sync = (q->flags & P2P_MODE) == P2P_SYNC;
     struct p2p_eager_sync h = {{q->ctx, q->src, q->tag, p->seq_out}, sync ? wire_id_make(q) : 0};
     if (sync && !h.sreq)
-        return AM_AGAIN; /* retry when there is memory */
+        return wire_id_lacks();
     struct iovec v[2] = {{&h, sync ? sizeof h : sizeof h.m}, {(void *)whole(q), q->size}};
     int rc = am_request(q->world, sync ? P2P_EAGER_SYNC : P2P_EAGER, v, q->size ? 2 : 1, 0);
     if (rc)
@@ -125,7 +125,7 @@ static int send_rts(struct p2p_req *q, struct p2p_peer *p)
                              (uint16_t)((q->waits ? P2P_RTS_WAITS : 0) |
                                         (finds_busy(q, p) ? P2P_RTS_BUSY : 0))};
     if (!rts.h.sreq)
-        return AM_AGAIN; /* retry when there is memory */
+        return wire_id_lacks();
     struct iovec v = {&rts, sizeof rts.h + n * sizeof rts.tail.run[0] + key};
     q->got = 0;
     q->state = P2P_OPEN;
@@ -268,7 +268,7 @@ static int pull_try(struct p2p_op *op, struct p2p_peer *p)
     if (segment > proc->p2p->scratch_size)
         segment = proc->p2p->scratch_size;
     window = segment * window_segments(p->world);
-    int rc = wire_id_make(q) ? 0 : AM_AGAIN;
+    int rc = wire_id_make(q) ? 0 : wire_id_lacks();
     while (rc == 0 && q->next < q->want && q->next - q->got <= window * (P2P_PULL_WINDOWS - 1)) {
         size_t len = q->want - q->next < window ? q->want - q->next : window;
         struct p2p_pull m = {q->remote, q->wire_id,     q->next,
@@ -289,8 +289,11 @@ static void pull_fail(struct p2p_op *op, int neg_errno)
 {
     struct p2p_req *q = LIST_OBJ(op, struct p2p_req, op);
     list_del(&q->op.link);
-    recv_done(q, err_make(neg_errno == -ENOTCONN ? MPIX_ERR_PROC_FAILED : MPI_ERR_OTHER,
-                          "receive: process %d of the job: %s", q->world, strerror(-neg_errno)));
+    int class = neg_errno == -ENOTCONN ? MPIX_ERR_PROC_FAILED
+                : neg_errno == -ENOMEM ? MPI_ERR_NO_MEM
+                                       : MPI_ERR_OTHER;
+    recv_done(q, err_make(class, "receive: process %d of the job: %s", q->world,
+                          strerror(-neg_errno)));
 }
 
 /* Ask for as many windows as may be under way; called again as data arrive. */

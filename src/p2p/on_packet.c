@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/sched.h"
+#include "mem/mem.h"
 #include "obj/err.h"
 #include "p2p/p2p_types.h"
 #include "p2p/refuse.h"
@@ -129,8 +130,20 @@ static struct p2p_unex *unex_make(int type, const struct p2p_match *m, int src, 
 
 static void arrived(struct p2p_unex *u)
 {
+    proc->p2p->lack_unex.since = 0;
     match_keep(u);
     progress_signal(); /* another thread may probe for it */
+}
+
+/* There is no memory for a message: the transport keeps it, and all that come after it from that
+ * process. What this process waits for may be among them. */
+static __attribute__((cold)) int held_back(int src)
+{
+    char limits[256];
+    if (p2p_lacks(&proc->p2p->lack_unex) != AM_AGAIN)
+        log_fatal("out of memory for a message of process %d, tried for 10 s; limits: %s", src,
+                  mem_limits(limits, sizeof limits, 1));
+    return AM_AGAIN;
 }
 
 /* A written message that fits no claim: the data is not where the program expects it. */
@@ -188,7 +201,7 @@ static int take_eager(int src, const struct p2p_match *m, const void *data, size
     }
     struct p2p_unex *u = unex_make(P2P_EAGER, m, src, data, len, len);
     if (!u)
-        return AM_AGAIN; /* the transport keeps it until memory is free */
+        return held_back(src);
     arrived(u);
     return 0;
 }
@@ -208,7 +221,7 @@ static int take_eager_sync(int src, const struct p2p_eager_sync *h, size_t len)
     }
     struct p2p_unex *u = unex_make(P2P_EAGER_SYNC, &h->m, src, h + 1, len, len);
     if (!u)
-        return AM_AGAIN;
+        return held_back(src);
     u->sreq = h->sreq;
     arrived(u);
     return 0;
@@ -229,7 +242,7 @@ static int take_rts(int src, const struct p2p_rts *h)
     }
     struct p2p_unex *u = unex_make(P2P_RTS, &h->m, src, h + 1, tail, tail);
     if (!u)
-        return AM_AGAIN;
+        return held_back(src);
     u->sreq = h->sreq;
     u->size = h->size;
     u->nruns = h->nruns;
@@ -242,8 +255,6 @@ static int take_rts(int src, const struct p2p_rts *h)
 static int take_first(int src, const struct p2p_eager_first *h, size_t len)
 {
     struct p2p_peer *p = peer_get(src);
-    if (!p)
-        return AM_AGAIN;
     if (p->dead) /* the rest will not come */
         return 0;
     if (p->in_req || p->in_unex || len >= h->size || h->size > P2P_EAGER_LIMIT)
@@ -259,7 +270,7 @@ static int take_first(int src, const struct p2p_eager_first *h, size_t len)
     }
     p->in_unex = unex_make(P2P_EAGER, &h->m, src, h + 1, len, h->size);
     if (!p->in_unex)
-        return AM_AGAIN;
+        return held_back(src);
     arrived(p->in_unex);
     return 0;
 }
@@ -328,7 +339,7 @@ static int in_turn(struct p2p_peer *p, int type, const void *msg, size_t len)
     if (m->seq != p->seq_in) {
         struct p2p_early *e = malloc(sizeof *e + len);
         if (!e)
-            return AM_AGAIN;
+            return held_back(p->world);
         e->type = type;
         e->len = len;
         memcpy(e->msg, msg, len);
@@ -371,7 +382,9 @@ int p2p_on_match(int type, int src, const void *msg, size_t len)
     if (__builtin_expect(!well_formed(type, msg, len), 0))
         return p2p_malformed(src, "a message");
     struct p2p_peer *p = peer_get(src);
-    if (__builtin_expect(p && !p->direct, 0))
+    if (!p)
+        return held_back(src);
+    if (__builtin_expect(!p->direct, 0))
         return p->ordered ? in_order(p, type, msg, len) : in_turn(p, type, msg, len);
     return take(type, src, msg, len);
 }
@@ -380,7 +393,7 @@ int p2p_on_match(int type, int src, const void *msg, size_t len)
 static int on_eager(int src, const void *msg, size_t len)
 {
     const struct p2p_peer *p = peer_get(src);
-    if (__builtin_expect(len < sizeof(struct p2p_match) || (p && !p->direct), 0))
+    if (__builtin_expect(len < sizeof(struct p2p_match) || !p || !p->direct, 0))
         return p2p_on_match(P2P_EAGER, src, msg, len);
     return take_eager(src, msg, (const struct p2p_match *)msg + 1, len - sizeof(struct p2p_match));
 }

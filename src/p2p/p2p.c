@@ -11,14 +11,14 @@
 #include "p2p/refuse.h"
 #include "var/var.h"
 
-/* Requests of collectives, which other processes wait for, never lack memory: some are spare. */
-static __attribute__((noinline, cold)) struct p2p_req *req_more(struct p2p *s, int flags)
+/* Other processes wait for those of collectives: some are spare. */
+static __attribute__((noinline, cold)) struct p2p_req *req_more(struct p2p *s, int flags, int leave)
 {
     struct p2p_req *q = malloc(sizeof *q), *x;
-    if (!q && flags & P2P_STREAM && (q = s->spare) != NULL) {
+    if (!q && flags & P2P_STREAM && s->spares > leave) {
+        q = s->spare;
         s->spare = q->next_free;
         s->spares--;
-        return q;
     }
     while (q && s->spares < P2P_SPARES && (x = malloc(sizeof *x)) != NULL) {
         x->next_free = s->spare;
@@ -50,7 +50,7 @@ int p2p_init(void)
     struct p2p_peer *self = peer_get(s->me);
     s->scratch_size = 65536;
     s->scratch = malloc(s->scratch_size);
-    if (!self || !s->scratch || !(s->free = req_more(s, P2P_STANDARD)))
+    if (!self || !s->scratch || !(s->free = req_more(s, P2P_STANDARD, 0)))
         return -ENOMEM;
     s->free->next_free = NULL;
     self->path->init();
@@ -172,12 +172,12 @@ void p2p_drain_wait(void)
 
 /* --- requests ----------------------------------------------------------------- */
 
-struct p2p_req *req_alloc(int flags)
+struct p2p_req *req_alloc(int flags, int leave)
 {
     struct p2p *s = proc->p2p;
     struct p2p_req *q = s->free;
     if (!q)
-        return req_more(s, flags);
+        return req_more(s, flags, leave);
     s->free = q->next_free;
     return q;
 }
@@ -463,7 +463,7 @@ static int launch(struct p2p_req *q, int err, struct request **out)
 int p2p_isend(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c,
               int flags, struct request **out)
 {
-    struct p2p_req *q = req_alloc(flags);
+    struct p2p_req *q = req_alloc(flags, 0);
     if (!q)
         return no_memory(out);
     return launch(q, send_fill(q, REQUEST_SEND, buf, count, t, dest, tag, c, flags), out);
@@ -472,7 +472,7 @@ int p2p_isend(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int 
 int p2p_irecv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
               int flags, struct request **out)
 {
-    struct p2p_req *q = req_alloc(flags);
+    struct p2p_req *q = req_alloc(flags, P2P_SPARES_SEND);
     if (!q)
         return no_memory(out);
     return launch(q, recv_fill(q, REQUEST_RECV, buf, count, t, source, tag, c, flags), out);
@@ -480,7 +480,7 @@ int p2p_irecv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag,
 
 int recv_make(void *buf, MPI_Aint count, struct dt_type *t, struct comm *c, struct p2p_req **out)
 {
-    struct p2p_req *q = req_alloc(P2P_STANDARD);
+    struct p2p_req *q = req_alloc(P2P_STANDARD, 0);
     if (!q)
         return err_make(MPI_ERR_NO_MEM, "no memory for one more request");
     int err = recv_fill(q, REQUEST_RECV, buf, count, t, MPI_PROC_NULL, MPI_ANY_TAG, c, 0);
@@ -497,7 +497,7 @@ int recv_make(void *buf, MPI_Aint count, struct dt_type *t, struct comm *c, stru
 int send_make(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
               struct comm *c, int flags, struct p2p_req **out)
 {
-    struct p2p_req *q = req_alloc(flags);
+    struct p2p_req *q = req_alloc(flags, 0);
     int err = q ? send_fill(q, REQUEST_SEND, buf, count, t, dest, tag, c, flags)
                 : err_make(MPI_ERR_NO_MEM, "no memory for one more request");
     if (err) {
@@ -546,7 +546,7 @@ static int prepare(struct p2p_req *q, int err, struct request **out)
 int p2p_send_init(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
                   struct comm *c, int flags, struct request **out)
 {
-    struct p2p_req *q = req_alloc(flags);
+    struct p2p_req *q = req_alloc(flags, 0);
     if (!q)
         return no_memory(out);
     return prepare(q, send_fill(q, REQUEST_PERSISTENT_SEND, buf, count, t, dest, tag, c, flags),
@@ -556,7 +556,7 @@ int p2p_send_init(const void *buf, MPI_Aint count, struct dt_type *t, int dest, 
 int p2p_recv_init(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
                   int flags, struct request **out)
 {
-    struct p2p_req *q = req_alloc(flags);
+    struct p2p_req *q = req_alloc(flags, 0);
     if (!q)
         return no_memory(out);
     return prepare(q, recv_fill(q, REQUEST_PERSISTENT_RECV, buf, count, t, source, tag, c, flags),

@@ -39,6 +39,7 @@
 #include "p2p/p2p.h"
 #include "p2p/p2p_packets.h"
 #include "p2p/offer.h"
+#include "p2p/wire_id.h"
 #include "progress/progress.h"
 
 enum {
@@ -48,7 +49,8 @@ enum {
     P2P_BOUNCE = 131072, /* bytes of the buffer between a single copy and a scattered layout */
     P2P_PULL_SEGMENTS = 8, /* DATA messages of one window, at most */
     P2P_PULL_WINDOWS = 2,  /* asked for at once */
-    P2P_SPARES = 16,       /* spare requests: as many as an agreement has at a time */
+    P2P_SPARES = 16,       /* spare requests of the library's own, enough for any schedule */
+    P2P_SPARES_SEND = 4,   /* ... of these for sends only */
     P2P_EARLY = 4096       /* unordered: matched packets under way to one process, so many may come
                             * before their turn */
 };
@@ -127,7 +129,9 @@ struct p2p {
     struct list lates;         /* struct p2p_late */
     struct progress_hook late_hook; /* active while there are some */
     struct p2p_wire_id *wire_id; /* wire_id.c */
-    uint32_t wire_ids, wire_id_free, spares;
+    uint32_t wire_ids, wire_id_free;
+    int spares;
+    struct p2p_lack lack_id, lack_unex; /* a wire id; what a message that came takes */
     struct progress_hook hook;
     struct p2p_req *free;  /* pool */
     struct p2p_req *spare; /* for when there is no memory: `spares` of the library's own */
@@ -170,12 +174,6 @@ static inline uint32_t p2p_any(uint32_t src)
 {
     return (src & ~proc->p2p->ranks) | ((uint32_t)MPI_ANY_SOURCE & proc->p2p->ranks);
 }
-
-/* wire_id.c: wire ids of requests, valid until they are done. */
-uint64_t wire_id_make(struct p2p_req *q); /* the one it has, or a new one; 0: no memory */
-void wire_id_drop(struct p2p_req *q);
-/* NULL: no request with this id concerns that process */
-struct p2p_req *wire_id_find(uint64_t wire_id, int world);
 
 /* match.c */
 void match_init(struct p2p *s);
@@ -283,7 +281,8 @@ void p2p_handlers(void);
 int p2p_malformed(int src, const char *what);
 
 /* p2p.c */
-struct p2p_req *req_alloc(int flags); /* enum p2p_flags: the stream */
+/* flags: enum p2p_flags, the stream. leave: spare ones that it does not take. */
+struct p2p_req *req_alloc(int flags, int leave);
 void req_recycle(struct p2p_req *q);
 /* A receive on the heap, filled in, from no process. */
 int recv_make(void *buf, MPI_Aint count, struct dt_type *t, struct comm *c, struct p2p_req **out);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/sched.h"
 #include "obj/err.h"
 #include "obj/failed.h"
 #include "p2p/p2p_types.h"
@@ -31,6 +32,16 @@ static void control_fail(struct p2p_op *op, int neg_errno)
 {
     (void)neg_errno; /* no thread waits for a control message here; the other side has failed */
     free(LIST_OBJ(op, struct control, op));
+}
+
+int p2p_lacks(struct p2p_lack *x)
+{
+    const uint64_t longest = 10000000000u, forget = 1000000000u; /* ns */
+    uint64_t now = time_now();
+    if (!x->since || now > x->last + forget)
+        x->since = now;
+    x->last = now;
+    return now - x->since < longest ? AM_AGAIN : -ENOMEM;
 }
 
 /* Properties of the way to it. If there is none now, `piece` is 0, and it is asked again later. */

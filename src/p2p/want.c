@@ -171,7 +171,7 @@ static int put_now(struct p2p_req *q, struct p2p_peer *p)
     struct p2p_rts h = {{q->ctx, q->src, q->tag, p->seq_out}, wire_id_make(q), q->size, 0,
                         sizeof rreq, P2P_RTS_WRITING};
     struct iovec v[2] = {{&h, sizeof h}, {&rreq, sizeof rreq}};
-    int rc = h.sreq ? am_request(q->world, P2P_RTS, v, 2, 0) : AM_AGAIN;
+    int rc = h.sreq ? am_request(q->world, P2P_RTS, v, 2, 0) : wire_id_lacks();
     if (rc) {
         native_withdraw(q);
         return rc;

@@ -23,6 +23,7 @@ static int grow(struct p2p *s)
         c[i] = (struct p2p_wire_id){.next = s->wire_id_free};
         s->wire_id_free = i + 1;
     }
+    s->lack_id.since = 0;
     s->wire_id = c;
     s->wire_ids = n;
     return 1;
@@ -41,6 +42,11 @@ uint64_t wire_id_make(struct p2p_req *q)
     c->q = q;
     c->uses++;
     return q->wire_id = (uint64_t)c->uses << 32 | (i + 1);
+}
+
+int wire_id_lacks(void)
+{
+    return p2p_lacks(&proc->p2p->lack_id);
 }
 
 void wire_id_drop(struct p2p_req *q)

@@ -12,7 +12,6 @@
 #include "var/var.h"
 
 enum {
-    SHM_USES = 8,   /* calls by messages before the segment is made */
     SHM_RANKS = 64, /* with more, a tree is faster */
 };
 
@@ -93,8 +92,8 @@ static struct shm *make(struct comm *c)
 
 struct shm *shm_count(struct comm *c)
 {
-    if (c->coll_uses > SHM_USES || ++c->coll_uses <= SHM_USES)
-        return NULL; /* it has none, it is being made by messages, or it is too early */
+    if (++c->coll_uses <= SHM_USES)
+        return NULL;
     return c->size < 2 || c->size > SHM_RANKS || !all_near(c) ? NULL : make(c);
 }
 

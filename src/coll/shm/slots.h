@@ -51,14 +51,18 @@ struct shm {
     struct progress_hook hook; /* active while a slot is waited for: see shm_slot_open() */
 };
 
+enum { SHM_USES = 8 }; /* calls by messages before the segment is made */
+
 /* Counts a call of c, which has none. After some, collective: rank 0 makes the segment, the others
  * attach it. It is used only if all could. It goes with c. NULL: the call goes by messages. */
 struct shm *shm_count(struct comm *c);
 
 static inline struct shm *shm_of(struct comm *c)
 {
-    struct shm *m = c->coll ? c->coll : shm_count(c);
-    return m && m->state == SHM_READY ? m : NULL;
+    struct shm *m = c->coll;
+    if (!m) /* it has none, it is being made by messages, or it is too early */
+        return c->coll_uses > SHM_USES ? NULL : shm_count(c);
+    return m->state == SHM_READY ? m : NULL;
 }
 
 static inline struct slot *shm_slot(const struct shm *m, int rank, uint64_t n)

@@ -5,7 +5,8 @@
  * A process attaches the inbox of a peer before its first message to it.  Requests that am/ refuses
  * move out of the ring into a list per peer, so that messages of other peers do not wait behind
  * them.  The peer's stop flag is then set.  So the list holds at most what that peer had in the
- * ring already (shm_cells, and the one being sent). */
+ * ring already (shm_cells, and the one being sent). Without memory for the list they stay in the
+ * ring, and what others sent is taken from behind them. */
 #include "tp/tp_types.h"
 
 #include <errno.h>
@@ -40,7 +41,8 @@ struct held { /* a refused request */
 
 struct source { /* one sender, as receiver */
     struct list held;  /* its refused requests, oldest first */
-    struct list link;  /* on shm.holders while held is not empty */
+    struct list link;  /* on shm.holders while held is not empty, or its stop flag set */
+    unsigned pass;     /* of take_behind(), in which a request of it had to stay in the ring */
 };
 
 struct target { /* one peer, as sender; made by connect */
@@ -59,6 +61,9 @@ struct shm {
     uint64_t head[2];
     struct source *sources; /* by host index */
     struct list holders;
+    unsigned pass;         /* of take_behind(): the last */
+    unsigned behind;       /* cells of the request ring beyond head that were taken already: */
+    unsigned char *taken;  /* ... by place in the ring */
     struct target **targets; /* by host index; NULL until connect */
     int *ranks;              /* world rank of each host index */
     struct list blocked;
@@ -109,6 +114,7 @@ static void shm_close(struct tp *tp)
     free(s->targets);
     free(s->sources);
     free(s->ranks);
+    free(s->taken);
     free(s);
 }
 
@@ -142,7 +148,8 @@ static int shm_open_(const struct tp_env *env, struct tp **tp, struct tp_caps *c
     s->sources = calloc(s->count, sizeof *s->sources);
     s->targets = calloc(s->count, sizeof *s->targets);
     s->ranks = calloc(s->count, sizeof *s->ranks);
-    int err = s->sources && s->targets && s->ranks ? inbox_make(s) : -ENOMEM;
+    s->taken = calloc((size_t)cvar.shm_cells, sizeof *s->taken);
+    int err = s->sources && s->targets && s->ranks && s->taken ? inbox_make(s) : -ENOMEM;
     if (err) {
         shm_close((struct tp *)s);
         return err;
@@ -280,7 +287,8 @@ static int hold(struct shm *s, uint32_t src, const void *msg, size_t len)
     memcpy(h->bytes, msg, len);
     if (list_empty(&from->held)) {
         atomic_store_explicit(&s->inbox->stop[src], 1, memory_order_relaxed);
-        list_push(&s->holders, &from->link);
+        if (list_empty(&from->link))
+            list_push(&s->holders, &from->link);
     }
     list_push(&from->held, &h->link);
     return 0;
@@ -335,13 +343,69 @@ static int deliver(struct shm *s, enum tp_class cls, const struct ring_cell *c)
     return ret == TP_AGAIN && cls == TP_REQUEST ? hold(s, src, c->payload, len) : 0;
 }
 
+/* --- without memory for the lists ----------------------------------------------------- */
+
+static unsigned place(const struct shm *s, uint64_t pos)
+{
+    return (unsigned)(pos & (s->in[TP_REQUEST].count - 1));
+}
+
+/* The cell at head was taken when another one before it could not be. */
+static __attribute__((cold)) int was_taken(struct shm *s)
+{
+    unsigned char *t = &s->taken[place(s, s->head[TP_REQUEST])];
+    int was = *t;
+    *t = 0;
+    s->behind -= (unsigned)was;
+    return was;
+}
+
+/* offer_held() clears the flag, at the next look. */
+static void leave_in_ring(struct shm *s, struct source *from)
+{
+    from->pass = s->pass;
+    atomic_store_explicit(&s->inbox->stop[from - s->sources], 1, memory_order_relaxed);
+    if (list_empty(&from->link))
+        list_push(&s->holders, &from->link);
+}
+
+/* The request at head has to stay. Those behind it are taken where they lie, up to the first that
+ * stays of each sender. */
+static __attribute__((cold)) int take_behind(struct shm *s)
+{
+    const struct ring_view *v = &s->in[TP_REQUEST];
+    uint64_t head = s->head[TP_REQUEST];
+    const struct ring_cell *c;
+    int events = 0;
+    s->pass++;
+    for (uint64_t at = head; at - head < v->count && (c = ring_peek(v, at)) != NULL; at++) {
+        uint32_t src = *(const volatile uint32_t *)&c->src;
+        uint32_t len = *(const volatile uint32_t *)&c->len;
+        if (s->taken[place(s, at)] || src >= s->count || len > v->room)
+            continue; /* a damaged one is dropped when it is at head */
+        struct source *from = &s->sources[src];
+        if (from->pass == s->pass)
+            continue;
+        if (at == head || !list_empty(&from->held) ||
+            s->env.recv(s->env.up, (unsigned)s->ranks[src], TP_REQUEST, c->payload, len)) {
+            leave_in_ring(s, from);
+            continue;
+        }
+        s->taken[place(s, at)] = 1;
+        s->behind++;
+        events++;
+    }
+    return events;
+}
+
 static int take(struct shm *s, enum tp_class cls)
 {
     const struct ring_cell *c;
     int events = 0;
     while (events < BUDGET && (c = ring_peek(&s->in[cls], s->head[cls])) != NULL) {
-        if (deliver(s, cls, c) != 0)
-            break;
+        int was = cls == TP_REQUEST && __builtin_expect(s->behind != 0, 0) && was_taken(s);
+        if (!was && deliver(s, cls, c) != 0)
+            return events + take_behind(s);
         ring_advance(&s->in[cls], ++s->head[cls]);
         events++;
     }

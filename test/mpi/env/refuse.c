@@ -19,7 +19,7 @@ void *__libc_realloc(void *p, size_t n);
 void *__libc_memalign(size_t align, size_t n);
 
 static uintptr_t code, code_end; /* of libmpi */
-static long counted, first = -1, last = -1;
+static long counted, denied, first = -1, last = -1;
 static int armed;
 
 static int look(struct dl_phdr_info *d, size_t size, void *arg)
@@ -41,16 +41,17 @@ static int look(struct dl_phdr_info *d, size_t size, void *arg)
 void refuse_arm(long at, long n)
 {
     dl_iterate_phdr(look, NULL);
-    counted = 0;
+    counted = denied = 0;
     first = at;
     last = at + n;
     armed = 1;
 }
 
-/* The end; how many requests came. */
-long refuse_disarm(void)
+/* The end; how many requests came, and how many of them were refused. */
+long refuse_disarm(long *refused)
 {
     armed = 0;
+    *refused = denied;
     return counted;
 }
 
@@ -61,7 +62,10 @@ static int refused(const void *caller)
     long k = __atomic_fetch_add(&counted, 1, __ATOMIC_RELAXED);
     if (k == first && getenv("REFUSE_TRAP"))
         __builtin_trap();
-    return first >= 0 && k >= first && k < last;
+    if (first < 0 || k < first || k >= last)
+        return 0;
+    __atomic_fetch_add(&denied, 1, __ATOMIC_RELAXED);
+    return 1;
 }
 #define REFUSED refused(__builtin_return_address(0))
 

@@ -17,13 +17,14 @@
 #pragma weak refuse_arm
 #pragma weak refuse_disarm
 void refuse_arm(long at, long n);
-long refuse_disarm(void);
+long refuse_disarm(long *refused);
 
 static int rank, ranks;
 static char file[4096];
 
 static MPI_Win keep_win = MPI_WIN_NULL; /* what the last call made */
 static MPI_Comm keep_comm = MPI_COMM_NULL;
+static MPI_Group whole;
 static MPI_File keep_file = MPI_FILE_NULL;
 static char memory[64];
 
@@ -67,24 +68,12 @@ static int comm_split(void)
 
 static int comm_group(void)
 {
-    MPI_Group g;
-    int err = MPI_Comm_group(MPI_COMM_WORLD, &g);
-    if (err) { /* local: this rank can only tell the others to go */
-        fprintf(stderr, "MPI_Comm_group\n");
-        return err;
-    }
-    err = MPI_Comm_create_group(MPI_COMM_WORLD, g, 7, &keep_comm);
-    MPI_Group_free(&g);
-    return err;
+    return MPI_Comm_create_group(MPI_COMM_WORLD, whole, 7, &keep_comm);
 }
 
 static int comm_create(void)
 {
-    MPI_Group g;
-    MPI_Comm_group(MPI_COMM_WORLD, &g);
-    int err = MPI_Comm_create(MPI_COMM_WORLD, g, &keep_comm);
-    MPI_Group_free(&g);
-    return err;
+    return MPI_Comm_create(MPI_COMM_WORLD, whole, &keep_comm);
 }
 
 static int allreduce(void)
@@ -156,6 +145,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_group(MPI_COMM_WORLD, &whole);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     for (size_t i = 0; argc > 4 && i < sizeof calls / sizeof *calls; i++)
@@ -174,18 +164,22 @@ int main(int argc, char **argv)
         refuse_arm(atol(argv[3]), atol(argv[4]));
     int err = call();
     if (chosen) {
-        long n = refuse_disarm();
+        long refused, n = refuse_disarm(&refused);
         if (atol(argv[3]) < 0)
             printf("%ld requests\n", n);
+        else
+            printf("%ld refused\n", refused);
         char text[MPI_MAX_ERROR_STRING];
         int len;
         if (err) {
             MPI_Error_string(err, text, &len);
             printf("rank %d: %s\n", rank, text);
         }
+        fflush(stdout); /* the first rank that leaves ends the others */
     }
     meet(err);
     give_back();
+    MPI_Group_free(&whole);
     MPI_Finalize();
     return 0;
 }

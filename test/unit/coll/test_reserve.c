@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "obj/err.h"
 
@@ -73,6 +74,92 @@ static void body_poor(void)
     live_stop();
 }
 
+/* Rank 1 has no memory to keep what rank 0 sent; what rank 2 sent after it is for the call. */
+static void body_behind(void)
+{
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct dt_type *t = dt_find(MPI_INT);
+    volatile uint64_t *words = job_words();
+    int all[3], v[2] = {c->rank, c->rank}, got[2] = {-1, -1};
+    for (int i = 0; i < 3; i++)
+        ok(coll_allgather_bytes(v, all, sizeof v[0], c));
+    if (c->rank == 0) {
+        ok(p2p_send(v, 1, t, 1, 9, c, 0));
+        words[0] = 1;
+    } else if (c->rank == 2) {
+        while (!words[0])
+            usleep(100);
+        for (int i = 0; i < 40; i++)
+            ok(p2p_send(&i, 1, t, 1, 5, c, 0));
+    } else {
+        struct rlimit before;
+        while (!words[0])
+            usleep(100);
+        struct hoard *rest = take_all(&before);
+        for (int i = 0; i < 40; i++) {
+            ok(p2p_recv(&got[1], 1, t, 2, 5, c, 0, MPI_STATUS_IGNORE));
+            job_check(got[1] == i);
+        }
+        ok(p2p_recv(&got[0], 1, t, 0, 9, c, 0, MPI_STATUS_IGNORE));
+        job_check(got[0] == 0);
+        give_back(rest, &before);
+    }
+    live_stop();
+}
+
+START_TEST(behind_another)
+{
+    ck_assert_int_eq(job_run(3, NULL, body_behind, 30), 0);
+}
+END_TEST
+
+enum { MANY_RANKS = 20 };
+
+/* More messages at once than there are spare requests, and more steps than a list has at first.
+ * Ranks 1 and 2 have nothing: they wait for each other, too. */
+static void body_two_poor(void)
+{
+    enum { MOST = MANY_RANKS, BYTES = 6000 };
+    static char in[MOST * BYTES], out[MOST * BYTES];
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct dt_type *byte = dt_find(MPI_BYTE);
+    struct coll_piece pin[2 * MOST], pout[2 * MOST];
+    int n = c->size, poor = c->rank == 1 || c->rank == 2;
+    memset(in, c->rank, sizeof in);
+    for (int i = 0; i < 2 * n; i++) { /* all receives come first */
+        pin[i] = (struct coll_piece){(c->rank + 1 + i / 2) % n, out + i / 2 * BYTES, BYTES};
+        pout[i] = (struct coll_piece){(c->rank + 1 + i / 2) % n, in, BYTES};
+    }
+    struct rlimit before;
+    struct hoard *rest = NULL;
+    for (int i = 0; i < 3; i++) { /* in the first all meet */
+        struct request *r;
+        memset(out, -1, sizeof out);
+        job_check(coll_iexchange(c, pin, 2 * n, pout, 2 * n, &r) == 0);
+        request_wait(r);
+        int err = request_finish(r, NULL);
+        job_check(err == 0 || i > 0);
+        for (int k = 0; k < n && !err; k++)
+            job_check(out[k * BYTES] == (c->rank + 1 + k) % n);
+        job_check(coll_barrier(c) == 0);
+        err = coll_alltoall(in, BYTES, byte, out, BYTES, byte, c);
+        job_check(err == 0 || i > 0);
+        if (i == 0 && poor)
+            rest = take_all(&before);
+    }
+    if (poor)
+        give_back(rest, &before);
+    live_stop();
+}
+
+START_TEST(two_of_many)
+{
+    ck_assert_int_eq(job_run(MANY_RANKS, NULL, body_two_poor, 60), 0);
+}
+END_TEST
+
 START_TEST(no_memory)
 {
     ck_assert_int_eq(job_run(_i, NULL, body_poor, 60), 0);
@@ -84,7 +171,9 @@ Suite *suite_reserve(void)
     Suite *s = suite_create("coll/reserve");
     TCase *t = tcase_create("reserve");
     tcase_set_timeout(t, 60);
-    tcase_add_loop_test(t, no_memory, 2, 4);
+    tcase_add_loop_test(t, no_memory, 2, 6);
+    tcase_add_test(t, behind_another);
+    tcase_add_test(t, two_of_many);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,0 +1,24 @@
+/* wire_id.h - wire ids of requests, and what there is no memory for; private to p2p/. */
+#ifndef P2P_WIRE_ID_H
+#define P2P_WIRE_ID_H
+
+#include <stdint.h>
+
+struct p2p_req;
+
+/* Something for which there is no memory. */
+struct p2p_lack {
+    uint64_t since, last; /* first and last try without success (ns); 0: it does not lack */
+};
+/* There is no memory for it: try again (AM_AGAIN), or, after 10 s of tries, -ENOMEM. (peer.c) */
+int p2p_lacks(struct p2p_lack *x) __attribute__((cold));
+
+/* Valid until the request is done: the one it has, or a new one; 0: no memory. */
+uint64_t wire_id_make(struct p2p_req *q);
+/* After it returned 0: try again (AM_AGAIN), for some seconds; then -ENOMEM. */
+int wire_id_lacks(void);
+void wire_id_drop(struct p2p_req *q);
+/* NULL: no request with this id concerns that process */
+struct p2p_req *wire_id_find(uint64_t wire_id, int world);
+
+#endif
