@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +15,7 @@
 #include <unistd.h>
 
 #include "base/sched.h"
-
-extern char **environ;
+#include "place/addr2line.h"
 
 struct image {
     uint64_t base; /* where the first page of the file is mapped */
@@ -75,29 +73,17 @@ static void read_answer(int fd, uint64_t until, char *line, size_t len)
         at += n > 0 ? (size_t)n : 0;
     }
     line[at] = 0;
-    line[strcspn(line, "\n")] = 0;
 }
 
-static void ask_addr2line(char *path, uint64_t at, uint64_t until, char *line, size_t len)
+static void ask_addr2line(const char *path, uint64_t at, uint64_t until, char *line, size_t len)
 {
-    char number[32], program[] = "addr2line", option[] = "-e";
-    char *argv[] = {program, option, path, number, NULL};
-    posix_spawn_file_actions_t io;
     int fd[2];
     pid_t pid;
     uint64_t now = time_now(), most = now + (uint64_t)SOURCE_LINE_MS * 1000000;
     *line = 0;
-    if (now >= until)
+    if (now >= until || pipe2(fd, O_CLOEXEC))
         return;
-    snprintf(number, sizeof number, "%#llx", (unsigned long long)at);
-    if (pipe2(fd, O_CLOEXEC))
-        return;
-    posix_spawn_file_actions_init(&io);
-    posix_spawn_file_actions_addopen(&io, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&io, fd[1], 1);
-    posix_spawn_file_actions_addopen(&io, 2, "/dev/null", O_WRONLY, 0);
-    int err = posix_spawnp(&pid, program, &io, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&io);
+    int err = addr2line_start(&pid, path, at, fd[1]);
     close(fd[1]);
     if (!err) {
         read_answer(fd[0], most < until ? most : until, line, len);
@@ -106,20 +92,17 @@ static void ask_addr2line(char *path, uint64_t at, uint64_t until, char *line, s
             ;
     }
     close(fd[0]);
-    if (!strncmp(line, "??", 2) || strstr(line, ":?"))
-        *line = 0;
+    addr2line_answer(line);
 }
 
-static void look_up(struct image *m, uint64_t at, uint64_t until, char *buf, size_t len)
+static void look_up(const struct image *m, uint64_t at, uint64_t until, char *buf, size_t len)
 {
     char line[PATH_MAX + 64];
-    ask_addr2line(m->path, at - 1, until, line, sizeof line); /* the call lies before */
-    line[strcspn(line, " ")] = 0;                             /* "(discriminator 3)" */
-    const char *from = *line ? line : m->path, *slash = strrchr(from, '/');
+    ask_addr2line(m->path, at, until, line, sizeof line);
     if (*line)
-        snprintf(buf, len, "%.100s", slash ? slash + 1 : from);
+        snprintf(buf, len, "%.100s", addr2line_last_part(line));
     else
-        snprintf(buf, len, "%.80s+%#llx", slash ? slash + 1 : from, (unsigned long long)at);
+        snprintf(buf, len, "%.80s+%#llx", addr2line_last_part(m->path), (unsigned long long)at);
     for (char *c = buf; *c; c++)
         if (*c < ' ' || *c > '~')
             *c = '?';

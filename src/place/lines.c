@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +13,9 @@
 #include <unistd.h>
 
 #include "base/sched.h"
+#include "place/addr2line.h"
 #include "place/place_types.h"
 #include "var/var.h"
-
-extern char **environ;
 
 static const uint64_t REAP_NS = 1000000000u; /* a call waits so long for those that are killed */
 
@@ -40,22 +38,6 @@ struct site_line {
 
 /* --- one answer ------------------------------------------------------------------------------- */
 
-static int spawn(struct site_line *s, const char *module, int out)
-{
-    char number[32], path[MODULE];
-    char *argv[] = {"addr2line", "-e", path, number, NULL};
-    posix_spawn_file_actions_t io;
-    snprintf(path, sizeof path, "%s", module);
-    /* the call lies before the address that it returns to */
-    snprintf(number, sizeof number, "%#llx", (unsigned long long)site_offset(s->id) - 1);
-    posix_spawn_file_actions_init(&io);
-    posix_spawn_file_actions_adddup2(&io, out, 1);
-    posix_spawn_file_actions_addopen(&io, 2, "/dev/null", O_WRONLY, 0);
-    int err = posix_spawnp(&s->pid, argv[0], &io, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&io);
-    return err;
-}
-
 /* A privileged program runs no other program. Simulated ranks get their answer at some time. */
 static void ask(struct site_line *s, uint64_t ns)
 {
@@ -69,7 +51,7 @@ static void ask(struct site_line *s, uint64_t ns)
         pipe2(fd, O_CLOEXEC | O_NONBLOCK))
         return;
     fcntl(fd[1], F_SETFL, 0); /* it is the other program's */
-    if (!spawn(s, module, fd[1])) {
+    if (!addr2line_start(&s->pid, module, site_offset(s->id), fd[1])) {
         s->state = LINE_ASKED;
         s->fd = fd[0];
     } else {
@@ -104,10 +86,7 @@ static void end(struct site_line *s)
     close(s->fd);
     if (!reap(s))
         kill(s->pid, SIGKILL);
-    s->text[strcspn(s->text, "\n")] = 0;
-    if (!strncmp(s->text, "??", 2) || strstr(s->text, ":?"))
-        s->text[0] = 0;
-    s->text[strcspn(s->text, " ")] = 0; /* "(discriminator 3)" */
+    addr2line_answer(s->text);
 }
 
 /* Read what is there. */
@@ -198,21 +177,16 @@ void lines_drop(struct place_room *k)
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static void fill_line(uint64_t id, const char *line, char *buf, size_t len)
 {
     char module[MODULE];
     if (!id || !site_module_of(id, module, sizeof module))
         snprintf(buf, len, "%s", id ? "(in another program)" : "");
     else if (*line)
-        snprintf(buf, len, "%s", last_part(line));
+        snprintf(buf, len, "%s", addr2line_last_part(line));
     else
-        snprintf(buf, len, "%s+%#llx", last_part(module), (unsigned long long)site_offset(id));
+        snprintf(buf, len, "%s+%#llx", addr2line_last_part(module),
+                 (unsigned long long)site_offset(id));
 }
 
 void site_text_known(uint64_t id, char *buf, size_t len)
