@@ -225,7 +225,7 @@ int check_may_wait(const struct coll_args *a, const void *site)
         return 1;
     const struct align_repeat *r = history_repeats(&of->h, a, CHECK_BLOCKING, site);
     if (r && !of->unguarded)
-        coll_note(c, (uint32_t)history_mix(of->h.hist, r->key));
+        coll_note(c, (uint32_t)hash_mix(of->h.hist, r->key));
     return r != NULL;
 }
 

@@ -90,7 +90,7 @@ static __attribute__((noinline)) void scattered(const struct coll_args *a, struc
         return;
     uint64_t all = 0;
     for (int i = 0; i < a->comm->size; i++)
-        all = history_mix(all, (uint64_t)coll_at(a->rcounts, i));
+        all = hash_mix(all, (uint64_t)coll_at(a->rcounts, i));
     out->amount = all % BYTES_NONE;
 }
 
@@ -159,9 +159,9 @@ static struct align_repeat prepared(const struct align_call *c, const void *site
      * operation. */
     if (c->between)
         what &= (1u << (what >> WHAT_ROOT == ROOT_NONE ? WHAT_ROOT : WHAT_OP)) - 1;
-    uint64_t key = (uint64_t)what << 32 ^ history_mix(0, c->amount);
+    uint64_t key = (uint64_t)what << 32 ^ hash_mix(0, c->amount);
     return (struct align_repeat){.site = (uint64_t)(uintptr_t)site, .key = key,
-                                 .typed = history_mix(key, c->signature),
+                                 .typed = hash_mix(key, c->signature),
                                  .bytes = bytes_of(c->amount) |
                                           (uint64_t)c->type << TYPE_BIT,
                                  .what = c->what, .soft = c->soft != 0,

@@ -4,12 +4,7 @@
 #define ALIGN_REPEAT_H
 
 #include "align/align_types.h"
-
-static inline uint64_t history_mix(uint64_t h, uint64_t v)
-{
-    h = (h ^ v) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 32;
-}
+#include "base/hash.h"
 
 /* Puts one call into the ring, which has room. */
 static inline __attribute__((always_inline)) void history_put(struct align_history *h,
@@ -17,8 +12,8 @@ static inline __attribute__((always_inline)) void history_put(struct align_histo
                                                              uint32_t pos, uint32_t place)
 {
     struct align_entry *e = &h->ring[h->calls & (h->room - 1)];
-    h->hist = history_mix(h->hist, r->key);
-    h->types = history_mix(h->types, r->typed);
+    h->hist = hash_mix(h->hist, r->key);
+    h->types = hash_mix(h->types, r->typed);
     h->soft |= r->soft;
     h->blocking += r->blocking;
     h->calls++;

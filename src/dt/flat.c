@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/vec.h"
 #include "obj/err.h"
 
 enum { FLAT_HEAD = 5 };
@@ -33,16 +34,8 @@ struct writer {
 
 static void put(struct writer *w, int64_t v)
 {
-    if (w->n == w->room && !w->err) {
-        size_t room = w->room ? 2 * w->room : 64;
-        int64_t *p = realloc(w->word, room * sizeof *p);
-        if (!p) {
-            w->err = -ENOMEM;
-        } else {
-            w->word = p;
-            w->room = room;
-        }
-    }
+    if (!w->err && !VEC_FITS(w->word, w->room, w->n + 1, 64))
+        w->err = -ENOMEM;
     if (!w->err)
         w->word[w->n++] = v;
 }

@@ -1,4 +1,5 @@
 /* shares.c - runs of blocks and the data in them. */
+#include "base/vec.h"
 #include "io/shares.h"
 
 #include <stdlib.h>
@@ -29,16 +30,8 @@ static struct run *run_at(struct share *s, int64_t i)
 
 int share_fits(struct share *s, int64_t runs)
 {
-    size_t need = runs > HEAD_RUNS ? (size_t)(runs - HEAD_RUNS) : 0, room = s->room;
-    if (need <= room)
-        return 1;
-    room = 2 * room > need ? 2 * room : need;
-    struct run *bigger = realloc(s->more, room * sizeof *bigger);
-    if (!bigger)
-        return 0;
-    s->more = bigger;
-    s->room = room;
-    return 1;
+    size_t need = runs > HEAD_RUNS ? (size_t)(runs - HEAD_RUNS) : 0;
+    return VEC_FITS(s->more, s->room, need, need);
 }
 
 int share_add(struct share *s, int64_t at, int64_t len)

@@ -1,4 +1,5 @@
 /* args.c - the command line of mpiexec: blocks, hosts, options. Start with args_parse(). */
+#include "base/vec.h"
 #include "launch/args.h"
 #include "launch/dialect.h"
 #include "launch/option_table.h"
@@ -221,14 +222,8 @@ static int read_hostfile(struct parse *p, const char *opt, const char *file)
 
 static struct block *add_block(struct args *a)
 {
-    if (a->nblocks == a->room) {
-        int room = a->room ? 2 * a->room : 4;
-        struct block *b = realloc(a->block, (size_t)room * sizeof *b);
-        if (!b)
-            return NULL;
-        a->block = b;
-        a->room = room;
-    }
+    if (!VEC_FITS(a->block, a->room, a->nblocks + 1, 4))
+        return NULL;
     struct block *b = &a->block[a->nblocks++];
     *b = (struct block){.n = 1};
     return b;

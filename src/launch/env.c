@@ -1,4 +1,5 @@
 /* env.c - the environment of ranks: which variables pass, which are set. */
+#include "base/vec.h"
 #include "launch/env.h"
 
 #include <errno.h>
@@ -43,15 +44,9 @@ static int append(struct env *e, char *var)
 {
     if (!var)
         return -ENOMEM;
-    if (e->n + 1 >= e->room) {
-        int room = e->room ? 2 * e->room : 64;
-        char **bigger = realloc(e->var, (size_t)room * sizeof *bigger);
-        if (!bigger) {
-            free(var);
-            return -ENOMEM;
-        }
-        e->var = bigger;
-        e->room = room;
+    if (!VEC_FITS(e->var, e->room, e->n + 2, 64)) {
+        free(var);
+        return -ENOMEM;
     }
     e->var[e->n++] = var;
     e->var[e->n] = NULL;

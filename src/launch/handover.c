@@ -1,5 +1,6 @@
 /* handover.c - the command line of another launcher (Hydra, srun, prterun) made from mpiexec's
  * own. Start with engine_words(). */
+#include "base/vec.h"
 #include "launch/handover.h"
 
 #include <ctype.h>
@@ -34,15 +35,9 @@ static void add(struct words *w, const char *fmt, ...)
 {
     va_list ap;
     char *text = NULL;
-    if (w->n + 2 > w->room) {
-        size_t room = w->room ? 2 * w->room : 32;
-        char **more = realloc(w->w, room * sizeof *more);
-        if (!more) {
-            w->failed = 1;
-            return;
-        }
-        w->w = more;
-        w->room = room;
+    if (!VEC_FITS(w->w, w->room, w->n + 2, 32)) {
+        w->failed = 1;
+        return;
     }
     va_start(ap, fmt);
     if (vasprintf(&text, fmt, ap) < 0)

@@ -1,4 +1,5 @@
 /* coherent_flight.c - copies of lanes between instances.  Start at coh_fetch(). */
+#include "base/vec.h"
 #include "mem/coherent_types.h"
 
 #include <errno.h>
@@ -27,14 +28,8 @@ static int run_add(const struct coh *c, const struct coh_flight *f, size_t off, 
         last->len += len;
         return 0;
     }
-    if (x->n == x->room) {
-        size_t room = x->room ? 2 * x->room : 16;
-        struct space_run *more = realloc(x->r, room * sizeof *more);
-        if (!more)
-            return -ENOMEM;
-        x->r = more;
-        x->room = room;
-    }
+    if (!VEC_FITS(x->r, x->room, x->n + 1, 16))
+        return -ENOMEM;
     x->r[x->n++] = (struct space_run){dst, c->at[f->src].base + off, len};
     return 0;
 }

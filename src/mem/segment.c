@@ -15,6 +15,7 @@
 
 #include "base/proc.h"
 #include "base/sched.h"
+#include "base/vec.h"
 #include "boot/boot.h"
 #include "var/var.h"
 
@@ -79,14 +80,8 @@ static size_t seg_above(const struct mem *m, const void *p)
 
 static int seg_enter(struct mem *m, struct mem_seg *s)
 {
-    if (m->nsegs == m->room) {
-        size_t room = m->room ? 2 * m->room : 16;
-        struct mem_seg **more = realloc(m->segs, room * sizeof *more);
-        if (!more)
-            return -ENOMEM;
-        m->segs = more;
-        m->room = room;
-    }
+    if (!VEC_FITS(m->segs, m->room, m->nsegs + 1, 16))
+        return -ENOMEM;
     size_t i = seg_above(m, s->pub.base);
     memmove(m->segs + i + 1, m->segs + i, (m->nsegs - i) * sizeof *m->segs);
     m->segs[i] = s;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/proc.h"
+#include "base/vec.h"
 #include "mem/mem.h"
 #include "obj/errhandler.h"
 #include "obj/obj.h"
@@ -367,14 +368,8 @@ int err_from_errno(int neg_errno, const char *what)
 static int user_add(int cls)
 {
     struct err_ring *e = proc->obj->err;
-    if (e->users == e->user_room) {
-        int room = e->user_room ? 2 * e->user_room : 16;
-        struct err_user *grown = realloc(e->user, (size_t)room * sizeof *grown);
-        if (!grown)
-            return 0;
-        e->user = grown;
-        e->user_room = room;
-    }
+    if (!VEC_FITS(e->user, e->user_room, e->users + 1, 16))
+        return 0;
     int value = USER_BIT | (e->users + 1);
     e->user[e->users++] = (struct err_user){.class = cls ? cls : value, .text = NULL};
     e->last_used = value;

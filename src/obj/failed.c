@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/proc.h"
+#include "base/vec.h"
 #include "obj/obj_types.h"
 
 /* proc->obj->failed; NULL: no process has failed. */
@@ -22,15 +23,7 @@ void failed_note(int world)
     for (int i = 0; f && i < f->n; i++)
         if (f->world[i] == world)
             return;
-    if (f && f->n == f->room) {
-        int room = f->room ? 2 * f->room : 16;
-        int *grown = realloc(f->world, (size_t)room * sizeof *grown);
-        if (grown) {
-            f->world = grown;
-            f->room = room;
-        }
-    }
-    if (!f || f->n == f->room)
+    if (!f || !VEC_FITS(f->world, f->room, f->n + 1, 16))
         log_fatal("no memory to note that process %d has failed", world);
     f->world[f->n++] = world;
 }

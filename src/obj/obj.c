@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/vec.h"
 #include "obj/attr.h"
 #include "obj/comm.h"
 #include "obj/err.h"
@@ -98,15 +99,8 @@ void obj_del(enum obj_kind kind, struct obj *o)
     WR_ASSERT_DEBUG(block[index / OBJ_BLOCK][index % OBJ_BLOCK] == o);
     block[index / OBJ_BLOCK][index % OBJ_BLOCK] = NULL;
     t->live--;
-    if (t->nfreed == t->freed_room) {
-        unsigned room = t->freed_room ? 2 * t->freed_room : 64;
-        unsigned *grown = realloc(t->freed, room * sizeof *grown);
-        if (!grown)
-            return; /* the index is lost, nothing else */
-        t->freed = grown;
-        t->freed_room = room;
-    }
-    t->freed[t->nfreed++] = index;
+    if (VEC_FITS(t->freed, t->freed_room, t->nfreed + 1, 64)) /* else the index is lost, no more */
+        t->freed[t->nfreed++] = index;
 }
 
 static void set_place(enum obj_kind kind, const struct obj *o, void *to)

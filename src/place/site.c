@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/sched.h"
 #include "place/place_types.h"
 
@@ -26,9 +27,7 @@ struct module {
 
 static uint64_t hash_of(const char *path)
 {
-    uint64_t h = 1469598103934665603u;
-    for (; *path; path++)
-        h = (h ^ (unsigned char)*path) * 1099511628211u;
+    uint64_t h = hash_bytes(HASH_BYTES, path, strlen(path));
     return (h >> 32 ^ h) & 0xffff;
 }
 
@@ -154,7 +153,7 @@ uint32_t site_stack(const void *site, int depth)
         i++;
     uint64_t h = i < n;
     for (int end = i + depth; i < n && i < end; i++)
-        h = (h ^ site_portable((uint64_t)(uintptr_t)at[i])) * 0x9e3779b97f4a7c15u;
+        h = hash_mix(h, site_portable((uint64_t)(uintptr_t)at[i]));
     return (uint32_t)(h >> 40);
 }
 

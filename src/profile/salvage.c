@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/proc.h"
 #include "base/sched.h"
@@ -74,9 +75,7 @@ static const char *text_at(void *arg, const char *there)
 /* As processes of the program number their places. */
 static uint64_t place_of(const char *path, uint64_t offset)
 {
-    uint64_t id = 1469598103934665603u;
-    for (const char *c = path; *c; c++)
-        id = (id ^ (unsigned char)*c) * 1099511628211u;
+    uint64_t id = hash_bytes(HASH_BYTES, path, strlen(path));
     id = (id >> 32 ^ id) & 0xffff;
     site_learn(id, path);
     return id << SITE_OFFSET | (offset & ((1ull << SITE_OFFSET) - 1));

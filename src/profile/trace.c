@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/proc.h"
 #include "boot/boot.h"
 #include "dt/dt.h"
@@ -207,19 +208,14 @@ void trace_state(struct trace *t, struct rma_win *w, int world, const char *stat
 
 /* --- messages --------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-    h = (h ^ v) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 29;
-}
-
 /* A source or a tag; and the count of a kind of which a message was not counted. */
 enum { ANY = -1 };
 #define UNSURE ((void *)UINTPTR_MAX)
 
 static uint64_t kind_of(uint32_t ctx, int source, int dest, int tag)
 {
-    return mix(mix(ctx, (uint64_t)(uint32_t)source << 32 | (uint32_t)dest), (uint32_t)tag);
+    uint64_t ends = hash_mix(ctx, (uint64_t)(uint32_t)source << 32 | (uint32_t)dest);
+    return hash_mix(ends, (uint32_t)tag);
 }
 
 /* Both ends find the same number: the k-th message of its kind is the k-th one that comes. One that
@@ -232,7 +228,7 @@ static uint64_t number_of(struct map *counts, uint32_t ctx, int source, int dest
         if (map_get(counts, kind_of(ctx, i & 1 ? ANY : source, dest, i & 2 ? ANY : tag)) == UNSURE)
             return 0;
     uintptr_t n = (uintptr_t)map_get(counts, kind) + 1;
-    return map_put(counts, kind, (void *)n) ? 0 : mix(kind, n) | 1;
+    return map_put(counts, kind, (void *)n) ? 0 : hash_mix(kind, n) | 1;
 }
 
 static const struct comm *peer_of(MPI_Comm comm, int rank, int *world)

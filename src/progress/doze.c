@@ -7,6 +7,7 @@
 #include "base/atomic.h"
 #include "base/proc.h"
 #include "base/sched.h"
+#include "base/vec.h"
 #include "mem/mem.h"
 #include "progress/progress.h"
 #include "progress/progress_types.h"
@@ -64,13 +65,8 @@ static enum armed arm_all(struct progress *p, int *nfds)
 {
     enum armed is = MAY_SLEEP;
     int room = p->nsources * PROGRESS_FDS + 1;
-    if (p->fds_room < room) {
-        struct pollfd *bigger = realloc(p->fds, (size_t)room * sizeof *bigger);
-        if (!bigger)
-            return NEWS;
-        p->fds = bigger;
-        p->fds_room = room;
-    }
+    if (!VEC_FITS(p->fds, p->fds_room, room, (size_t)room))
+        return NEWS;
     int n = 0;
     p->fds[n++] = (struct pollfd){.fd = mem_wake_fd(), .events = POLLIN};
     for (struct list *l = p->sources.next; l != &p->sources; l = l->next) {

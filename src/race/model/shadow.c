@@ -6,6 +6,7 @@
  *
  * A new access is tested against the records of its nodes, of those above and of those below. What
  * may go, and why only that, stands in doc/design/race.md 6. */
+#include "base/vec.h"
 #include "race/model/model.h"
 
 #include <stdlib.h>
@@ -127,15 +128,10 @@ static uint32_t node_place(const struct race_shadow_node *n, uint64_t at)
 
 static int node_put(struct race_shadow *g, struct race_shadow_node *n, struct race_access *r)
 {
-    if (n->n == n->room) {
-        uint32_t room = n->room ? 2 * n->room : 4;
-        struct race_access **rec = realloc(n->rec, room * sizeof *rec);
-        if (!rec)
-            return 0;
-        account(g, (int64_t)((room - n->room) * sizeof *rec));
-        n->rec = rec;
-        n->room = room;
-    }
+    uint32_t room = n->room;
+    if (!VEC_FITS(n->rec, n->room, n->n + 1, 4))
+        return 0;
+    account(g, (int64_t)((n->room - room) * sizeof *n->rec));
     uint32_t at = node_place(n, r->interval.at);
     memmove(n->rec + at + 1, n->rec + at, (n->n - at) * sizeof *n->rec);
     n->rec[at] = r;
@@ -232,15 +228,8 @@ struct walk {
 
 static void note_drop(struct walk *w, struct race_access *old)
 {
-    if (w->n == w->room) {
-        uint32_t room = w->room ? 2 * w->room : 16;
-        struct race_access **d = realloc(w->drop, room * sizeof *d);
-        if (!d)
-            return;
-        w->drop = d;
-        w->room = room;
-    }
-    w->drop[w->n++] = old;
+    if (VEC_FITS(w->drop, w->room, w->n + 1, 16))
+        w->drop[w->n++] = old;
 }
 
 /* Records that share several nodes meet in the first of them only. */

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "boot/boot.h"
 #include "var/var.h"
@@ -52,12 +53,6 @@ struct race_graph {
     unsigned nclusters, nnodes, nedges;
     uint64_t left_out;
 };
-
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-    h = (h ^ v) * 1099511628211u;
-    return h ^ h >> 29;
-}
 
 int race_graph_init(void)
 {
@@ -118,8 +113,8 @@ static struct node *node_of(struct race_graph *g, const struct race_access *r)
     int buffer = (r->effect.flags & RACE_BUFFER) != 0;
     if (!c)
         return NULL;
-    uint64_t key = mix(mix(mix(1, r->site), r->batch->tid), c->number);
-    key = mix(key, (uint64_t)r->call << 16 | (uint64_t)r->effect.kind << 8 | (uint64_t)buffer);
+    uint64_t key = hash_mix(hash_mix(hash_mix(1, r->site), r->batch->tid), c->number);
+    key = hash_mix(key, (uint64_t)r->call << 16 | (uint64_t)r->effect.kind << 8 | (uint64_t)buffer);
     struct node *n = map_get(&g->by_node, key);
     if (n)
         return n;
@@ -157,8 +152,8 @@ static void add_edge(struct race_graph *g, const struct race_access *a, const st
                      unsigned call, uint64_t site, enum reached reached)
 {
     struct node *from = node_of(g, a), *to = node_of(g, b);
-    uint64_t key = from && to ? mix(mix(mix(1, from->number), to->number), call) : 0;
-    key = mix(mix(key, site), reached);
+    uint64_t key = from && to ? hash_mix(hash_mix(hash_mix(1, from->number), to->number), call) : 0;
+    key = hash_mix(hash_mix(key, site), reached);
     struct edge *e = from && to ? map_get(&g->by_edge, key) : NULL;
     if (e) {
         e->runs++;

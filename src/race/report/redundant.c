@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "boot/boot.h"
 #include "var/var.h"
 
@@ -210,15 +211,8 @@ void race_advice_came(const struct race_access *r)
     }
     if (x->n && x->at[x->n - 1] >= b->done)
         return;
-    if (x->n == x->room) {
-        uint32_t room = x->room ? 2 * x->room : 16;
-        uint64_t *at = realloc(x->at, room * sizeof *at);
-        if (!at)
-            return;
-        x->at = at;
-        x->room = room;
-    }
-    x->at[x->n++] = b->done;
+    if (VEC_FITS(x->at, x->room, x->n + 1, 16))
+        x->at[x->n++] = b->done;
 }
 
 /* Has the thread of `early` completed something later that happens before `late`? */

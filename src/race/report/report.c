@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "boot/boot.h"
 #include "dt/dt.h"
@@ -35,20 +36,14 @@ void race_line(const char *fmt, ...)
     close(fd);
 }
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-    h = (h ^ v) * 1099511628211u;
-    return h ^ h >> 29;
-}
-
 /* Was this pair of places reported before? */
 static int is_known(const struct race_conflict *f)
 {
     struct race *r = proc->race;
-    uint64_t a = mix(f->old->site, (uint64_t)f->old->effect.kind | 64);
-    uint64_t b = mix(f->now->site, (uint64_t)f->now->effect.kind | 64);
-    uint64_t key = mix(a < b ? mix(1, a) : mix(1, b), a < b ? b : a) | 1;
-    key = mix(key, (uint64_t)f->rule << 1 | (f->possible != 0));
+    uint64_t a = hash_mix(f->old->site, (uint64_t)f->old->effect.kind | 64);
+    uint64_t b = hash_mix(f->now->site, (uint64_t)f->now->effect.kind | 64);
+    uint64_t key = hash_mix(a < b ? hash_mix(1, a) : hash_mix(1, b), a < b ? b : a) | 1;
+    key = hash_mix(key, (uint64_t)f->rule << 1 | (f->possible != 0));
     if (map_get(&r->pairs, key))
         return 1;
     map_put(&r->pairs, key, r);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "dt/dt.h"
 
 /* --- bytes ------------------------------------------------------------------------------------ */
@@ -170,17 +171,10 @@ static void pending_add(struct race_pending *p, const struct race_wire_access *w
         proc->race->shadow.n.merged++;
         return;
     }
-    if (p->n == p->room) {
-        uint32_t room = p->room ? 2 * p->room : 8;
-        struct race_wire_access *rec = realloc(p->rec, room * sizeof *rec);
-        if (!rec) {
-            proc->race->shadow.n.lost++;
-            return;
-        }
-        p->rec = rec;
-        p->room = room;
-    }
-    p->rec[p->n++] = *w;
+    if (VEC_FITS(p->rec, p->room, p->n + 1, 8))
+        p->rec[p->n++] = *w;
+    else
+        proc->race->shadow.n.lost++;
 }
 
 static void pending_free(struct race_pending *p)

@@ -1,4 +1,5 @@
 /* attach.c - attached regions of a dynamic window. */
+#include "base/vec.h"
 #include "rma/window/window_types.h"
 
 #include <stdlib.h>
@@ -72,14 +73,8 @@ int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size)
         return err_make(MPI_ERR_RMA_ATTACH,
                         "%s: [%p, +%lld) overlaps memory that is attached already", rma_call(),
                         base, (long long)size);
-    if (w->mem.nregions == w->mem.regions_room) {
-        unsigned room = w->mem.regions_room ? 2 * w->mem.regions_room : 16;
-        struct rma_attached *more = realloc(w->mem.regions, room * sizeof *more);
-        if (!more)
-            return err_make(MPI_ERR_RMA_ATTACH, "%s: no memory for one more region", rma_call());
-        w->mem.regions = more;
-        w->mem.regions_room = room;
-    }
+    if (!VEC_FITS(w->mem.regions, w->mem.regions_room, w->mem.nregions + 1, 16))
+        return err_make(MPI_ERR_RMA_ATTACH, "%s: no memory for one more region", rma_call());
     memmove(w->mem.regions + i + 1, w->mem.regions + i,
             (w->mem.nregions - i) * sizeof *w->mem.regions);
     w->mem.regions[i] = (struct rma_attached){addr, (uint64_t)size,

@@ -8,12 +8,13 @@ Suite *suite_log(void);
 Suite *suite_time(void);
 Suite *suite_pmiline(void);
 Suite *suite_topo(void);
+Suite *suite_vec(void);
 Suite *suite_ways(void);
 
 int main(void)
 {
     Suite *(*const suites[])(void) = {suite_list, suite_map,     suite_lock, suite_log,
                                       suite_time, suite_pmiline, suite_topo,
-                                      suite_ways};
-    return unit_run(suites, 8);
+                                      suite_vec,  suite_ways};
+    return unit_run(suites, sizeof suites / sizeof suites[0]);
 }
