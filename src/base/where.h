@@ -9,14 +9,15 @@
 
 #include <stdint.h>
 
-/* A wait that has lasted a second: the first words of struct progress. */
+/* A wait that has lasted a second, and what stays of waits: the first words of struct progress. */
 struct where_wait {
     uint32_t magic, unused;
     uint64_t since; /* ns of the host's clock; 0: there is none */
     uint64_t site;  /* return address in the program, 0: not known */
     char about[112]; /* the window and its epoch, or empty */
+    const char *slept_in; /* the MPI function in which it slept last in a wait, or NULL */
 };
-#define WHERE_MAGIC 0x57524d01u
+#define WHERE_MAGIC 0x57524d02u
 
 struct where {
     const char *call;      /* MPI function the process is in, or NULL */

@@ -67,6 +67,19 @@ static uint64_t read_wait(pid_t pid, const struct where *w, struct where_wait *x
     return x->since;
 }
 
+/* "; it slept last in MPI_Barrier", of a rank outside MPI. A call in which it has not slept leaves
+ * nothing behind: that would cost all calls. */
+static void slept_text(pid_t pid, const struct where *w, char *text, size_t len)
+{
+    struct where_wait x;
+    char call[WORD_MAX] = "";
+    *text = 0;
+    if (w->call || !w->wait || read_bytes(pid, (uintptr_t)w->wait, &x, sizeof x))
+        return;
+    if (x.magic == WHERE_MAGIC && x.slept_in && !read_word(pid, x.slept_in, call) && *call)
+        snprintf(text, len, "; it slept last in %s", call);
+}
+
 /* "; at heat.c:12", and of a wait that has lasted ", window "halo", lock epochs, for 61 s" */
 static void lasting_text(pid_t pid, const struct where *w, struct source_lines *lines,
                          char *text, size_t len)
@@ -90,7 +103,7 @@ int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len, int *awai
              struct source_lines *lines)
 {
     struct where w;
-    char call[WORD_MAX] = "", what[WORD_MAX] = "", peer[32] = "", more[320];
+    char call[WORD_MAX] = "", what[WORD_MAX] = "", peer[32] = "", more[320], slept[WORD_MAX + 32];
     /* a rank's pointers have 8 bytes */
     int err = sizeof(void *) == 8 ? read_bytes(pid, at, &w, sizeof w) : -ENOSYS;
     if (!err && w.call)
@@ -103,8 +116,9 @@ int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len, int *awai
     if (*what && w.wait_peer >= 0)
         snprintf(peer, sizeof peer, " (rank %d)", w.wait_peer);
     lasting_text(pid, &w, lines, more, sizeof more);
-    snprintf(text, len, "rank %d: %s%s%s%s%s%s", rank, *call ? "in " : "outside MPI", call,
-             *what ? ", waiting for " : "", what, peer, more);
+    slept_text(pid, &w, slept, sizeof slept);
+    snprintf(text, len, "rank %d: %s%s%s%s%s%s%s", rank, *call ? "in " : "outside MPI", call,
+             *what ? ", waiting for " : "", what, peer, more, slept);
     return 0;
 }
 

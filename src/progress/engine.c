@@ -345,12 +345,19 @@ static void loop_seen(const struct progress *p, const struct wait_loop *l)
         p->observer->lasts(l->seen);
 }
 
+/* The record of no wait. */
+static struct where_wait no_wait(const struct progress *p)
+{
+    return (struct where_wait){.magic = WHERE_MAGIC, .slept_in = p->wait.slept_in};
+}
+
 /* The record belongs to the wait that looked last, as proc->wait_what does: to an inner one, or to
  * that of another thread. The outer one takes it again when it looks. */
 static __attribute__((cold, noinline)) void loop_lasts(struct progress *p, struct wait_loop *l)
 {
     p->lasting = l;
-    p->wait = (struct where_wait){.magic = WHERE_MAGIC, .site = l->site};
+    p->wait = no_wait(p);
+    p->wait.site = l->site;
     if (p->on_lasting)
         p->on_lasting(&p->wait, l->of);
     l->site = p->wait.site;
@@ -407,6 +414,8 @@ static int loop_sleep(struct progress *p, struct wait_loop *l)
         p->skips_left--;
     loop_seen(p, l);
     loop_look_after(p, l);
+    if (proc->call)
+        p->wait.slept_in = proc->call;
     l->yields = (int)cvar.progress_yield; /* look at everything once, then sleep again */
     uint64_t slept;
     int backoff = backoff_ms(p, l->what, l->fruitless);
@@ -460,7 +469,7 @@ static int loop_run(struct progress *p, struct wait_loop *l)
     attend(attends, MEM_BUSY);
     if (__builtin_expect(p->lasting == l, 0)) {
         p->lasting = NULL;
-        p->wait = (struct where_wait){.magic = WHERE_MAGIC};
+        p->wait = no_wait(p);
     }
     if (l->idle > 0 && l->idle <= p->spin && p->spin < p->spin_max && !l->yields && !err)
         spin_longer(p);

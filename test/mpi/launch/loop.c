@@ -1,5 +1,5 @@
 /* loop.c - an MPI program that hangs in its own code: rank 1 computes for ever, rank 2 sleeps, the
- * others wait for them. */
+ * others wait for them. Rank 1 has slept in MPI_Barrier before. */
 #include <mpi.h>
 
 #include <math.h>
@@ -19,6 +19,8 @@ int main(int argc, char **argv)
     int rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank != 1)
+        usleep(300000);
     MPI_Barrier(MPI_COMM_WORLD);
     printf("rank %d ready\n", rank);
     fflush(stdout);
