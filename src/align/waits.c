@@ -101,6 +101,14 @@ static void call_text(const struct align *a, uint32_t number, const char *before
     snprintf(buf, len, "%s%s on %s, call %u", before, call, a->name, number);
 }
 
+/* Beside collectives: no process returns before all members have called it. */
+static const enum check_call makers[] = {
+    CHECK_COMM_DUP, CHECK_COMM_DUP_WITH_INFO, CHECK_COMM_IDUP, CHECK_COMM_IDUP_WITH_INFO,
+    CHECK_COMM_CREATE, CHECK_COMM_SPLIT, CHECK_COMM_SPLIT_TYPE, CHECK_INTERCOMM_MERGE,
+    CHECK_CART_CREATE, CHECK_CART_SUB, CHECK_GRAPH_CREATE, CHECK_DIST_GRAPH_CREATE,
+    CHECK_DIST_GRAPH_CREATE_ADJACENT, CHECK_WIN_CREATE, CHECK_WIN_ALLOCATE,
+    CHECK_WIN_ALLOCATE_SHARED, CHECK_WIN_CREATE_DYNAMIC, CHECK_WIN_FREE, CHECK_FILE_OPEN};
+
 /* No process returns from such a call before all members have made it. */
 static int synchronizes(const struct align *a, const struct align_entry *e)
 {
@@ -111,9 +119,10 @@ static int synchronizes(const struct align *a, const struct align_entry *e)
         return !a->between && (call == COLL_BARRIER || (all >> call & 1 && entry_bytes(e)));
     if (call == CHECK_WIN_FENCE)
         return modes <= OP_MODES || !((modes - OP_MODES) & 1); /* not with MPI_MODE_NOPRECEDE */
-    return (call >= CHECK_COMM_DUP && call <= CHECK_DIST_GRAPH_CREATE_ADJACENT) ||
-           (call >= CHECK_WIN_CREATE && call <= CHECK_WIN_CREATE_DYNAMIC) ||
-           call == CHECK_WIN_FREE || call == CHECK_FILE_OPEN;
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        if (call == (uint32_t)makers[i])
+            return 1;
+    return 0;
 }
 
 static int need_members(struct waits *x, const struct align *a, const struct align_entry *e,

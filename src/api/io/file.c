@@ -251,10 +251,11 @@ static int resolve(MPI_File fh, struct io_args *a, MPI_Datatype t)
 
 static enum check_call check_call_of(const struct io_args *a)
 {
-    enum check_call reads = a->where == IO_AT        ? CHECK_FILE_READ_AT_ALL
-                            : a->where == IO_ORDERED ? CHECK_FILE_READ_ORDERED
-                                                     : CHECK_FILE_READ_ALL;
-    return (enum check_call)((int)reads + (a->write != 0));
+    if (a->where == IO_AT)
+        return a->write ? CHECK_FILE_WRITE_AT_ALL : CHECK_FILE_READ_AT_ALL;
+    if (a->where == IO_ORDERED)
+        return a->write ? CHECK_FILE_WRITE_ORDERED : CHECK_FILE_READ_ORDERED;
+    return a->write ? CHECK_FILE_WRITE_ALL : CHECK_FILE_READ_ALL;
 }
 
 int file_access_at(const void *site, const char *call, MPI_File fh, struct io_args a,
