@@ -1,5 +1,7 @@
 /* notify.c - notified operations: exact numbers of messages, then random programs. Their oracle
  * counts the data that are complete: a counter never says more, and says all in the end. */
+#include <stdlib.h>
+
 #include "scripted.h"
 
 static void quiet(struct sim_knobs *k)
