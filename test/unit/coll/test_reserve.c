@@ -114,52 +114,6 @@ START_TEST(behind_another)
 }
 END_TEST
 
-enum { MANY_RANKS = 20 };
-
-/* More messages at once than there are spare requests, and more steps than a list has at first.
- * Ranks 1 and 2 have nothing: they wait for each other, too. */
-static void body_two_poor(void)
-{
-    enum { MOST = MANY_RANKS, BYTES = 6000 };
-    static char in[MOST * BYTES], out[MOST * BYTES];
-    live_start();
-    struct comm *c = proc->obj->world;
-    struct dt_type *byte = dt_find(MPI_BYTE);
-    struct coll_piece pin[2 * MOST], pout[2 * MOST];
-    int n = c->size, poor = c->rank == 1 || c->rank == 2;
-    memset(in, c->rank, sizeof in);
-    for (int i = 0; i < 2 * n; i++) { /* all receives come first */
-        pin[i] = (struct coll_piece){(c->rank + 1 + i / 2) % n, out + i / 2 * BYTES, BYTES};
-        pout[i] = (struct coll_piece){(c->rank + 1 + i / 2) % n, in, BYTES};
-    }
-    struct rlimit before;
-    struct hoard *rest = NULL;
-    for (int i = 0; i < 3; i++) { /* in the first all meet */
-        struct request *r;
-        memset(out, -1, sizeof out);
-        job_check(coll_iexchange(c, pin, 2 * n, pout, 2 * n, &r) == 0);
-        request_wait(r);
-        int err = request_finish(r, NULL);
-        job_check(err == 0 || i > 0);
-        for (int k = 0; k < n && !err; k++)
-            job_check(out[k * BYTES] == (c->rank + 1 + k) % n);
-        job_check(coll_barrier(c) == 0);
-        err = coll_alltoall(in, BYTES, byte, out, BYTES, byte, c);
-        job_check(err == 0 || i > 0);
-        if (i == 0 && poor)
-            rest = take_all(&before);
-    }
-    if (poor)
-        give_back(rest, &before);
-    live_stop();
-}
-
-START_TEST(two_of_many)
-{
-    ck_assert_int_eq(job_run(MANY_RANKS, NULL, body_two_poor, 60), 0);
-}
-END_TEST
-
 START_TEST(no_memory)
 {
     ck_assert_int_eq(job_run(_i, NULL, body_poor, 60), 0);
@@ -173,7 +127,6 @@ Suite *suite_reserve(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, no_memory, 2, 6);
     tcase_add_test(t, behind_another);
-    tcase_add_test(t, two_of_many);
     suite_add_tcase(s, t);
     return s;
 }
