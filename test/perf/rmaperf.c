@@ -23,6 +23,7 @@ enum op { PUT, GET, ACC, GACC, FOP, CAS, LOCKED };
 
 struct perf {
     int rank, flavour, quick;
+    int64_t sent, seen;              /* in this window: notifications and flags */
     double batch;                    /* seconds */
     double each;                     /* measured in a "busy" row, seconds */
     MPI_Win win;
@@ -37,8 +38,10 @@ struct row {
     const char *name, *unit;         /* us: lower is better; others: higher */
     /* rank 0: n times; per_op: both ranks */
     void (*body)(struct perf *p, const struct row *r, long n);
-    int flavour, op, size, both;     /* both: rank 1 runs the body as well */
+    /* both: rank 1 runs the body as well; HALF: there and back, half of it is shown */
+    int flavour, op, size, both;
 };
+enum { BUSY_ROW = 2, HALF = 3 };
 
 static double now(void)
 {
@@ -57,6 +60,7 @@ static void open_window(struct perf *p, int flavour)
 
     p->flavour = flavour;
     p->base = 0;
+    p->sent = p->seen = 0;
     switch (flavour) {
     case ALLOCATE:
         MPI_Win_allocate(WINDOW, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p->mem, &p->win);
@@ -257,6 +261,131 @@ static void pingpong(struct perf *p, const struct row *r, long n)
     }
 }
 
+/* --- "notified": data in the window of the other rank, which waits for them, reads them (a word of
+ * each line) and answers in the same way. The word behind the data, in a line of its own, is a
+ * flag. */
+
+static void read_all(const struct perf *p, int bytes)
+{
+    const volatile char *mem = p->mem;
+    for (int i = 0; i < bytes; i += 64)
+        (void)*(const volatile int64_t *)(mem + i);
+}
+
+/* A program's loads need calls of MPI between them where messages bring what it waits for. */
+static void await_flag(struct perf *p, MPI_Aint at)
+{
+    const int64_t *flag = (int64_t *)(p->mem + at);
+    int there;
+
+    for (unsigned i = 1; __atomic_load_n(flag, __ATOMIC_ACQUIRE) < p->seen + 1; i++)
+        if (i % 64 == 0)
+            MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    p->seen++;
+}
+
+static MPI_Aint flag_at(const struct row *r)
+{
+    return (r->size + 63) / 64 * 64;
+}
+
+/* One way today: put, flush, put of a flag, flush. */
+static void by_flag(struct perf *p, const struct row *r, long n)
+{
+    int other = 1 - p->rank, mine = p->rank == 0;
+    MPI_Aint at = flag_at(r);
+
+    MPI_Win_lock_all(0, p->win);
+    for (n *= 2; n--; mine = !mine) {
+        int64_t flag = p->sent + 1;
+
+        if (!mine) {
+            await_flag(p, at);
+            read_all(p, r->size);
+            continue;
+        }
+        MPI_Put(p->buf, r->size, MPI_BYTE, other, 0, r->size, MPI_BYTE, p->win);
+        MPI_Win_flush(other, p->win);
+        MPI_Put(&flag, 8, MPI_BYTE, other, at, 8, MPI_BYTE, p->win);
+        MPI_Win_flush(other, p->win);
+        p->sent++;
+    }
+    MPI_Win_unlock_all(p->win);
+}
+
+static void by_pscw(struct perf *p, const struct row *r, long n)
+{
+    int other = 1 - p->rank, mine = p->rank == 0;
+
+    for (n *= 2; n--; mine = !mine)
+        if (mine) {
+            MPI_Win_start(p->peer, 0, p->win);
+            MPI_Put(p->buf, r->size, MPI_BYTE, other, 0, r->size, MPI_BYTE, p->win);
+            MPI_Win_complete(p->win);
+        } else {
+            MPI_Win_post(p->peer, 0, p->win);
+            MPI_Win_wait(p->win);
+            read_all(p, r->size);
+        }
+}
+
+/* What the machine lets: a line with data and flag, by loads and stores. */
+static void by_line(struct perf *p, const struct row *r, long n)
+{
+    int64_t *theirs, *mine = (int64_t *)p->mem;
+    MPI_Aint bytes;
+    int unit, turn = p->rank == 0;
+
+    (void)r;
+    MPI_Win_shared_query(p->win, 1 - p->rank, &bytes, &unit, &theirs);
+    MPI_Win_lock_all(0, p->win);
+    for (n *= 2; n--; turn = !turn)
+        if (turn) {
+            *(volatile int64_t *)&theirs[1] = n;
+            __atomic_store_n(theirs, ++p->sent, __ATOMIC_RELEASE);
+        } else {
+            while (__atomic_load_n(mine, __ATOMIC_ACQUIRE) < p->seen + 1)
+                ;
+            (void)*(volatile int64_t *)&mine[1];
+            p->seen++;
+        }
+    MPI_Win_unlock_all(p->win);
+}
+
+#ifdef MPIX_NOTIFY_MAX
+/* op 1: the waiter asks for the value again and again; else it takes one. */
+static void notified(struct perf *p, const struct row *r, long n)
+{
+    int other = 1 - p->rank, mine = p->rank == 0;
+
+    MPI_Win_lock_all(0, p->win);
+    for (n *= 2; n--; mine = !mine) {
+        MPI_Count value = 0;
+
+        if (mine) {
+            MPIX_Put_notify(p->buf, r->size, MPI_BYTE, other, 0, r->size, MPI_BYTE, 0, p->win);
+            continue;
+        }
+        if (r->op == 0)
+            MPIX_Win_notify_take(p->win, 0, 1);
+        else
+            while (value <= p->seen)
+                MPIX_Win_notify_get_value(p->win, 0, &value);
+        p->seen++;
+        read_all(p, r->size);
+    }
+    MPI_Win_unlock_all(p->win);
+}
+
+static void notify_rate(struct perf *p, const struct row *r, long n)
+{
+    MPI_Win_lock_all(0, p->win);
+    while (n--)
+        MPIX_Put_notify(p->buf, r->size, MPI_BYTE, 1, 0, r->size, MPI_BYTE, 0, p->win);
+    MPI_Win_unlock_all(p->win);
+}
+#endif
+
 static void collective(struct perf *p, const struct row *r, long n)
 {
     while (n--)
@@ -394,25 +523,45 @@ static const struct row rows[] = {
     {"window shared+free", "us", window_life, ALLOCATE, SHARED, 0, 1},
     {"window create+free", "us", window_life, ALLOCATE, CREATE, 0, 1},
     {"window dynamic+free", "us", window_life, ALLOCATE, DYNAMIC, 0, 1},
-    {"busy target: put8 ALLOCATE", "us", busy, ALLOCATE, PUT, 8, 2},
-    {"busy target: get8 ALLOCATE", "us", busy, ALLOCATE, GET, 8, 2},
-    {"busy target: acc8 ALLOCATE", "us", busy, ALLOCATE, ACC, 8, 2},
-    {"busy target: fop8 ALLOCATE", "us", busy, ALLOCATE, FOP, 8, 2},
-    {"busy target: cas8 ALLOCATE", "us", busy, ALLOCATE, CAS, 8, 2},
-    {"busy target: put 64K ALLOCATE", "GB/s", busy, ALLOCATE, PUT, 65536, 2},
-    {"busy target: acc 64K ALLOCATE", "GB/s", busy, ALLOCATE, ACC, 65536, 2},
-    {"busy target: lock excl+put8+unlock ALLOCATE", "us", busy, ALLOCATE, LOCKED, 8, 2},
-    {"busy target: put8 CREATE", "us", busy, CREATE, PUT, 8, 2},
-    {"busy target: acc8 CREATE", "us", busy, CREATE, ACC, 8, 2},
-    {"busy target: fop8 CREATE", "us", busy, CREATE, FOP, 8, 2},
-    {"busy target: cas8 CREATE", "us", busy, CREATE, CAS, 8, 2},
-    {"busy target: fop8 DYNAMIC", "us", busy, DYNAMIC, FOP, 8, 2},
-    {"send/recv 8", "us", pingpong, ALLOCATE, 0, 8, 1},
-    {"send/recv 1K", "us", pingpong, ALLOCATE, 0, 1024, 1},
-    {"send/recv 64K", "us", pingpong, ALLOCATE, 0, 65536, 1},
-    {"send/recv 1M", "us", pingpong, ALLOCATE, 0, 1 << 20, 1},
-    {"send/recv 64K written", "us", pingpong, ALLOCATE, 1, 65536, 1},
-    {"send/recv 1M written", "us", pingpong, ALLOCATE, 1, 1 << 20, 1},
+    {"busy target: put8 ALLOCATE", "us", busy, ALLOCATE, PUT, 8, BUSY_ROW},
+    {"busy target: get8 ALLOCATE", "us", busy, ALLOCATE, GET, 8, BUSY_ROW},
+    {"busy target: acc8 ALLOCATE", "us", busy, ALLOCATE, ACC, 8, BUSY_ROW},
+    {"busy target: fop8 ALLOCATE", "us", busy, ALLOCATE, FOP, 8, BUSY_ROW},
+    {"busy target: cas8 ALLOCATE", "us", busy, ALLOCATE, CAS, 8, BUSY_ROW},
+    {"busy target: put 64K ALLOCATE", "GB/s", busy, ALLOCATE, PUT, 65536, BUSY_ROW},
+    {"busy target: acc 64K ALLOCATE", "GB/s", busy, ALLOCATE, ACC, 65536, BUSY_ROW},
+    {"busy target: lock excl+put8+unlock ALLOCATE", "us", busy, ALLOCATE, LOCKED, 8, BUSY_ROW},
+    {"busy target: put8 CREATE", "us", busy, CREATE, PUT, 8, BUSY_ROW},
+    {"busy target: acc8 CREATE", "us", busy, CREATE, ACC, 8, BUSY_ROW},
+    {"busy target: fop8 CREATE", "us", busy, CREATE, FOP, 8, BUSY_ROW},
+    {"busy target: cas8 CREATE", "us", busy, CREATE, CAS, 8, BUSY_ROW},
+    {"busy target: fop8 DYNAMIC", "us", busy, DYNAMIC, FOP, 8, BUSY_ROW},
+    {"send/recv 8", "us", pingpong, ALLOCATE, 0, 8, HALF},
+    {"send/recv 1K", "us", pingpong, ALLOCATE, 0, 1024, HALF},
+    {"send/recv 64K", "us", pingpong, ALLOCATE, 0, 65536, HALF},
+    {"send/recv 1M", "us", pingpong, ALLOCATE, 0, 1 << 20, HALF},
+    {"send/recv 64K written", "us", pingpong, ALLOCATE, 1, 65536, HALF},
+    {"send/recv 1M written", "us", pingpong, ALLOCATE, 1, 1 << 20, HALF},
+#ifdef MPIX_NOTIFY_MAX
+    {"put_notify8 rate ALLOCATE", "Mop/s", notify_rate, ALLOCATE, 0, 8, 0},
+    {"notified 8 polled ALLOCATE", "us", notified, ALLOCATE, 1, 8, HALF},
+    {"notified 8 ALLOCATE", "us", notified, ALLOCATE, 0, 8, HALF},
+    {"notified 1K ALLOCATE", "us", notified, ALLOCATE, 0, 1024, HALF},
+    {"notified 64K ALLOCATE", "us", notified, ALLOCATE, 0, 65536, HALF},
+    {"notified 1M ALLOCATE", "us", notified, ALLOCATE, 0, 1 << 20, HALF},
+    {"notified 8 CREATE", "us", notified, CREATE, 0, 8, HALF},
+    {"notified 64K CREATE", "us", notified, CREATE, 0, 65536, HALF},
+#endif
+    {"line of data and flag SHARED", "us", by_line, SHARED, 0, 8, HALF},
+    {"put+flush+flag 8 ALLOCATE", "us", by_flag, ALLOCATE, 0, 8, HALF},
+    {"put+flush+flag 1K ALLOCATE", "us", by_flag, ALLOCATE, 0, 1024, HALF},
+    {"put+flush+flag 64K ALLOCATE", "us", by_flag, ALLOCATE, 0, 65536, HALF},
+    {"put+flush+flag 1M ALLOCATE", "us", by_flag, ALLOCATE, 0, 1 << 20, HALF},
+    {"put+flush+flag 8 CREATE", "us", by_flag, CREATE, 0, 8, HALF},
+    {"put by pscw 8 ALLOCATE", "us", by_pscw, ALLOCATE, 0, 8, HALF},
+    {"put by pscw 1K ALLOCATE", "us", by_pscw, ALLOCATE, 0, 1024, HALF},
+    {"put by pscw 64K ALLOCATE", "us", by_pscw, ALLOCATE, 0, 65536, HALF},
+    {"put by pscw 1M ALLOCATE", "us", by_pscw, ALLOCATE, 0, 1 << 20, HALF},
     {"barrier", "us", collective, ALLOCATE, 0, 0, 1},
     {"allreduce 8", "us", collective, ALLOCATE, 1, 8, 1},
     {"allreduce 64K", "us", collective, ALLOCATE, 1, 65536, 1},
@@ -445,9 +594,9 @@ static double measure(struct perf *p, const struct row *r)
 {
     double t[BATCHES], each;
     long n = 1;
-    int i, batches = r->both == 2 ? 1 : BATCHES;
+    int i, batches = r->both == BUSY_ROW ? 1 : BATCHES;
 
-    while (r->both != 2) {
+    while (r->both != BUSY_ROW) {
         each = batch(p, r, n);
         MPI_Bcast(&each, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
         if (each >= p->batch || n >= 1 << 26)
@@ -456,7 +605,7 @@ static double measure(struct perf *p, const struct row *r)
     }
     for (i = 0; i < batches; i++) {
         each = batch(p, r, n);
-        t[i] = r->both == 2 ? p->each : each / (double)n;
+        t[i] = r->both == BUSY_ROW ? p->each : each / (double)n;
     }
     qsort(t, (size_t)batches, sizeof *t, by_value);
     each = t[batches / 4];
@@ -464,7 +613,7 @@ static double measure(struct perf *p, const struct row *r)
         return 1e-6 / each;
     if (strcmp(r->unit, "GB/s") == 0)
         return 1e-9 * (r->body == strided ? r->op : 1) * r->size / each;
-    return each * 1e6 / (r->body == pingpong ? 2 : 1);
+    return each * 1e6 / (r->both == HALF ? 2 : 1);
 }
 
 static int wanted(const char *list, const char *name)
@@ -489,6 +638,10 @@ static void run(struct perf *p, const struct row *r)
         fflush(stdout);
     }
     open_window(p, r->flavour);
+#ifdef MPIX_NOTIFY_MAX
+    if (r->body == notified || r->body == notify_rate)
+        MPIX_Win_notify_set_num(p->win, MPI_INFO_NULL, 1);
+#endif
     if (r->body == strided) {
         MPI_Type_vector(r->op, r->size / 8, 2 * r->size / 8, MPI_INT64_T, &p->type);
         MPI_Type_commit(&p->type);
