@@ -1,132 +1,18 @@
-/* custom.c - functions of MPI-5.0's ABI that need more than each parameter converted by its type:
- * arrays of statuses, callbacks, attributes, the contents of datatypes. */
-#include "bind/abi/custom.h"
+/* callbacks.c - functions that take functions of the user, which get the handles and statuses of
+ * the world; attributes, and the start of processes. */
+#include "bind/front/front.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/* --- arrays of statuses ------------------------------------------------------------------ */
-
-struct statuses {
-    MPI_Status *v, few[16];
-    int n;
-};
-
-static void statuses_begin(struct statuses *s, int n, const struct abi_status *a)
-{
-    s->n = a && n > 0 ? n : 0;
-    s->v = !a ? MPI_STATUSES_IGNORE : s->n <= 16 ? s->few : malloc((size_t)s->n * sizeof *s->v);
-    for (int i = 0; s->v && i < s->n; i++)
-        status_begin(&s->v[i], &a[i]);
-}
-
-static void statuses_back(struct statuses *s, struct abi_status *a)
-{
-    for (int i = 0; s->v && i < s->n; i++)
-        status_back(&a[i], &s->v[i]);
-    if (a && s->v != s->few)
-        free(s->v);
-}
-
-CORE(Waitall);
-int custom_Waitall(int count, HANDLE requests[], struct abi_status *statuses)
-{
-    struct ints r;
-    struct statuses s;
-    ints_begin(&r, count, requests);
-    statuses_begin(&s, count, statuses);
-    int rc = core_Waitall(count, r.v, s.v);
-    ints_back(&r, requests);
-    statuses_back(&s, statuses);
-    return result_out(rc);
-}
-
-CORE(Testall);
-int custom_Testall(int count, HANDLE requests[], int *flag, struct abi_status *statuses)
-{
-    struct ints r;
-    struct statuses s;
-    ints_begin(&r, count, requests);
-    statuses_begin(&s, count, statuses);
-    int rc = core_Testall(count, r.v, flag, s.v);
-    ints_back(&r, requests);
-    statuses_back(&s, statuses);
-    return result_out(rc);
-}
-
-CORE(Waitsome);
-int custom_Waitsome(int n, HANDLE requests[], int *outcount, int indices[],
-                    struct abi_status *statuses)
-{
-    struct ints r;
-    struct statuses s;
-    ints_begin(&r, n, requests);
-    statuses_begin(&s, n, statuses);
-    int rc = core_Waitsome(n, r.v, outcount, indices, s.v);
-    ints_back(&r, requests);
-    statuses_back(&s, statuses);
-    return result_out(rc);
-}
-
-CORE(Testsome);
-int custom_Testsome(int n, HANDLE requests[], int *outcount, int indices[],
-                    struct abi_status *statuses)
-{
-    struct ints r;
-    struct statuses s;
-    ints_begin(&r, n, requests);
-    statuses_begin(&s, n, statuses);
-    int rc = core_Testsome(n, r.v, outcount, indices, s.v);
-    ints_back(&r, requests);
-    statuses_back(&s, statuses);
-    return result_out(rc);
-}
-
-CORE(Request_get_status_all);
-int custom_Request_get_status_all(int count, const HANDLE requests[], int *flag,
-                                  struct abi_status *statuses)
-{
-    struct ints r;
-    struct statuses s;
-    ints_begin(&r, count, requests);
-    statuses_begin(&s, count, statuses);
-    int rc = core_Request_get_status_all(count, r.v, flag, s.v);
-    ints_end(&r);
-    statuses_back(&s, statuses);
-    return result_out(rc);
-}
-
-CORE(Request_get_status_some);
-int custom_Request_get_status_some(int n, const HANDLE requests[], int *outcount, int indices[],
-                                   struct abi_status *statuses)
-{
-    struct ints r;
-    struct statuses s;
-    ints_begin(&r, n, requests);
-    statuses_begin(&s, n, statuses);
-    int rc = core_Request_get_status_some(n, r.v, outcount, indices, s.v);
-    ints_end(&r);
-    statuses_back(&s, statuses);
-    return result_out(rc);
-}
 
 /* --- operations --------------------------------------------------------------------------- */
 
-typedef void abi_user_function(void *in, void *inout, int *len, HANDLE *type);
-typedef void abi_user_function_c(void *in, void *inout, MPI_Count *len, HANDLE *type);
+typedef void front_user_function(void *in, void *inout, int *len, HANDLE *type);
 
 static void call_op(const void *in, void *inout, int len, MPI_Datatype type,
                     MPI_User_function *user)
 {
     HANDLE h = handle_out(type);
-    ((abi_user_function *)(void_function *)user)((void *)(uintptr_t)in, inout, &len, &h);
-}
-
-static void call_op_c(const void *in, void *inout, MPI_Count len, MPI_Datatype type,
-                      MPI_User_function_c *user)
-{
-    HANDLE h = handle_out(type);
-    ((abi_user_function_c *)(void_function *)user)((void *)(uintptr_t)in, inout, &len, &h);
+    ((front_user_function *)(void_function *)user)((void *)(uintptr_t)in, inout, &len, &h);
 }
 
 CORE(Op_create);
@@ -141,6 +27,16 @@ int custom_Op_create(void_function *fn, int commute, HANDLE *op)
     return MPI_SUCCESS;
 }
 
+#if FRONT_MPI_5
+typedef void front_user_function_c(void *in, void *inout, MPI_Count *len, HANDLE *type);
+
+static void call_op_c(const void *in, void *inout, MPI_Count len, MPI_Datatype type,
+                      MPI_User_function_c *user)
+{
+    HANDLE h = handle_out(type);
+    ((front_user_function_c *)(void_function *)user)((void *)(uintptr_t)in, inout, &len, &h);
+}
+
 CORE(Op_create_c);
 int custom_Op_create_c(void_function *fn, int commute, HANDLE *op)
 {
@@ -152,17 +48,18 @@ int custom_Op_create_c(void_function *fn, int commute, HANDLE *op)
     *op = handle_out(o);
     return MPI_SUCCESS;
 }
+#endif
 
 /* --- error handlers ------------------------------------------------------------------------ */
 
-typedef void abi_errhandler(HANDLE *h, int *code, ...);
+typedef void front_errhandler(HANDLE *h, int *code, ...);
 
 static void call_errhandler(int kind, int *handle, int *code, void_function *fn)
 {
     enum { KIND_FILE = 1 };
     HANDLE h = kind == KIND_FILE ? file_out(*(MPI_File *)(void *)handle) : handle_out(*handle);
     int c = error_out(*code);
-    ((abi_errhandler *)fn)(&h, &c);
+    ((front_errhandler *)fn)(&h, &c);
     *code = error_in(c);
 }
 
@@ -189,19 +86,21 @@ CORE(Win_create_errhandler);
 CREATE_ERRHANDLER(Win)
 CORE(File_create_errhandler);
 CREATE_ERRHANDLER(File)
+#if FRONT_MPI_5
 CORE(Session_create_errhandler);
 CREATE_ERRHANDLER(Session)
+#endif
 
 /* --- attributes --------------------------------------------------------------------------- */
 
-typedef int abi_copy(HANDLE h, int keyval, void *extra, void *in, void *out, int *flag);
-typedef int abi_delete(HANDLE h, int keyval, void *value, void *extra);
+typedef int front_copy(HANDLE h, int keyval, void *extra, void *in, void *out, int *flag);
+typedef int front_delete(HANDLE h, int keyval, void *value, void *extra);
 
 static int call_copy(MPI_Comm_copy_attr_function *fn, int handle, int keyval, void *extra, int form,
                      void *value, void **copied, int *flag)
 {
     (void)form;
-    abi_copy *f = (abi_copy *)(void_function *)fn;
+    front_copy *f = (front_copy *)(void_function *)fn;
     return error_in(f(handle_out(handle), keyval, extra, value, copied, flag));
 }
 
@@ -209,15 +108,14 @@ static int call_delete(MPI_Comm_delete_attr_function *fn, int handle, int keyval
                        void *value, void *extra)
 {
     (void)form;
-    abi_delete *f = (abi_delete *)(void_function *)fn;
+    front_delete *f = (front_delete *)(void_function *)fn;
     return error_in(f(handle_out(handle), keyval, value, extra));
 }
 
-#define IS_DUP(fn) ((uintptr_t)(fn) == 1)
 #define CREATE_KEYVAL(x, copy_type, delete_type)                                                   \
     int custom_##x(void_function *copy, void_function *del, int *keyval, void *extra)              \
     {                                                                                              \
-        copy_type *c = IS_DUP(copy) ? (copy_type *)(void_function *)MPIR_Dup_fn                    \
+        copy_type *c = DUP_FN_IS(copy) ? (copy_type *)(void_function *)MPIR_Dup_fn                 \
                                     : (copy_type *)copy;                                           \
         int rc = core_##x(c, (delete_type *)del, keyval, extra);                                   \
         if (!rc)                                                                                   \
@@ -233,33 +131,12 @@ CREATE_KEYVAL(Win_create_keyval, MPI_Win_copy_attr_function, MPI_Win_delete_attr
 CORE(Keyval_create);
 CREATE_KEYVAL(Keyval_create, MPI_Copy_function, MPI_Delete_function)
 
-/* Predefined attributes are addresses of numbers: those of constants are the ABI's. */
-static const int any_source = -1, proc_null = -3, root = -4, last_code = 16383;
-
-static void predefined(int key, void *value)
-{
-    const int **at = value;
-    switch (key) {
-    case MPI_HOST:
-    case MPI_IO:
-        if (**at < 0)
-            *at = **at == MPI_ANY_SOURCE ? &any_source : **at == MPI_ROOT ? &root : &proc_null;
-        break;
-    case MPI_LASTUSEDCODE:
-        if (**at == MPI_ERR_LASTCODE)
-            *at = &last_code;
-        break;
-    case MPI_WIN_CREATE_FLAVOR: *at = flavor_address(**at); break;
-    case MPI_WIN_MODEL: *at = model_address(**at); break;
-    }
-}
-
 #define GET_ATTR(x)                                                                                \
     int custom_##x(HANDLE h, int keyval, void *value, int *flag)                                   \
     {                                                                                              \
         int key = key_in(keyval), rc = core_##x(handle_in(h), key, value, flag);                   \
         if (!rc && *flag && key != keyval)                                                         \
-            predefined(key, value);                                                                \
+            attribute_out(key, value);                                                             \
         return result_out(rc);                                                                     \
     }
 CORE(Comm_get_attr);
@@ -272,7 +149,7 @@ GET_ATTR(Win_get_attr)
 /* --- generalized requests, data representations --------------------------------------------- */
 
 struct general {
-    int (*query)(void *extra, struct abi_status *status);
+    int (*query)(void *extra, struct front_status *status);
     int (*free)(void *extra);
     int (*cancel)(void *extra, int complete);
     void *extra;
@@ -281,7 +158,7 @@ struct general {
 static int general_query(void *extra, MPI_Status *status)
 {
     struct general *g = extra;
-    struct abi_status s = {.MPI_ERROR = 0};
+    struct front_status s = {.MPI_ERROR = 0};
     if (!g->query)
         return MPI_SUCCESS;
     status_back(&s, status);
@@ -312,7 +189,7 @@ int custom_Grequest_start(void_function *query, void_function *free_fn, void_fun
     MPI_Request r = MPI_REQUEST_NULL;
     if (!g)
         return error_out(MPI_ERR_NO_MEM);
-    *g = (struct general){(int (*)(void *, struct abi_status *))query, (int (*)(void *))free_fn,
+    *g = (struct general){(int (*)(void *, struct front_status *))query, (int (*)(void *))free_fn,
                           (int (*)(void *, int))cancel, extra};
     int rc = core_Grequest_start(general_query, general_free, general_cancel, g,
                                  request ? &r : NULL);
@@ -397,6 +274,7 @@ int custom_Register_datarep(const char *name, void_function *read, void_function
     return result_out(rc);
 }
 
+#if FRONT_MPI_5
 CORE(Register_datarep_c);
 int custom_Register_datarep_c(const char *name, void_function *read, void_function *write,
                               void_function *extent, void *extra)
@@ -410,6 +288,7 @@ int custom_Register_datarep_c(const char *name, void_function *read, void_functi
         free(d);
     return result_out(rc);
 }
+#endif
 
 /* --- spawn ------------------------------------------------------------------------------- */
 

@@ -1,23 +1,19 @@
-/* types.c - functions of MPI-5.0's ABI on datatypes and groups whose arrays hold constants, and the
- * ABI's own functions. */
-#include "bind/abi/custom.h"
+/* types.c - functions on datatypes and groups whose arrays hold constants, and those of tools. */
+#include "bind/front/front.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* --- contents of datatypes ----------------------------------------------------------------- */
 
 /* A distribution's argument is a number of the user, or the one constant. */
-enum { ABI_DFLT_DARG = 19 };
-
 static int darg_in(int v)
 {
-    return v == ABI_DFLT_DARG ? MPI_DISTRIBUTE_DFLT_DARG : v;
+    return v == VALUE_DFLT_DARG ? MPI_DISTRIBUTE_DFLT_DARG : v;
 }
 
 static int darg_out(int v)
 {
-    return v == MPI_DISTRIBUTE_DFLT_DARG ? ABI_DFLT_DARG : v;
+    return v == MPI_DISTRIBUTE_DFLT_DARG ? VALUE_DFLT_DARG : v;
 }
 
 /* The constants among the integers of a constructor. large: made by a _c call, whose sizes stand
@@ -47,7 +43,6 @@ static void types_out(HANDLE *types, int *v, MPI_Count n)
 }
 
 CORE(Type_get_envelope);
-CORE(Type_get_envelope_c);
 CORE(Type_get_contents);
 int custom_Type_get_contents(HANDLE type, int max_integers, int max_addresses, int max_types,
                              int integers[], MPI_Aint addresses[], HANDLE types[])
@@ -64,6 +59,8 @@ int custom_Type_get_contents(HANDLE type, int max_integers, int max_addresses, i
     return result_out(rc);
 }
 
+#if FRONT_MPI_5
+CORE(Type_get_envelope_c);
 CORE(Type_get_contents_c);
 int custom_Type_get_contents_c(HANDLE type, MPI_Count max_integers, MPI_Count max_addresses,
                                MPI_Count max_large, MPI_Count max_types, int integers[],
@@ -81,6 +78,7 @@ int custom_Type_get_contents_c(HANDLE type, MPI_Count max_integers, MPI_Count ma
     types_out(types, v, rc ? 0 : nt);
     return result_out(rc);
 }
+#endif
 
 /* distribs and dargs in the core's constants, in one block to be freed; NULL: the core reports the
  * missing argument. */
@@ -110,8 +108,10 @@ static int *distributions(int ndims, const int *distribs, const int *dargs)
     }
 CORE(Type_create_darray);
 DARRAY(Type_create_darray, int)
+#if FRONT_MPI_5
 CORE(Type_create_darray_c);
 DARRAY(Type_create_darray_c, MPI_Count)
+#endif
 
 /* --- groups -------------------------------------------------------------------------------- */
 
@@ -170,6 +170,7 @@ int custom_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void *obje
         session, index, object_in(bind, object, &core, &file), handle, count));
 }
 
+#if FRONT_MPI_5
 CORE(T_event_get_info);
 int custom_T_event_get_info(int index, char *name, int *name_len, int *verbosity, HANDLE types[],
                             MPI_Aint displacements[], int *num_elements, MPI_T_enum *enumtype,
@@ -188,139 +189,4 @@ int custom_T_event_get_info(int index, char *name, int *name_len, int *verbosity
         *bind = bind_out(*bind);
     return result_out(rc);
 }
-
-/* --- the ABI's own functions ------------------------------------------------------------------ */
-
-enum { ABI_MAJOR = 1, ABI_MINOR = 0, ABI_ERR_ARG = 13, ABI_ERR_ABI = 62 };
-/* --- functions that the core has not ----------------------------------------------------- */
-
-int custom_Get_version(int *version, int *subversion)
-{
-    enum { MPI_5 = 5, MPI_5_0 = 0 }; /* as in the header */
-    if (!version || !subversion)
-        return ABI_ERR_ARG;
-    *version = MPI_5;
-    *subversion = MPI_5_0;
-    return MPI_SUCCESS;
-}
-
-int custom_Abi_get_version(int *major, int *minor)
-{
-    if (!major || !minor)
-        return ABI_ERR_ARG;
-    *major = ABI_MAJOR;
-    *minor = ABI_MINOR;
-    return MPI_SUCCESS;
-}
-
-CORE(Info_create);
-CORE(Info_set);
-static int sizes(const char *const (*rows)[2], size_t n, HANDLE *info)
-{
-    MPI_Info i;
-    if (!info)
-        return ABI_ERR_ARG;
-    int rc = core_Info_create(&i);
-    for (size_t r = 0; !rc && r < n; r++)
-        rc = core_Info_set(i, rows[r][0], rows[r][1]);
-    if (!rc)
-        *info = handle_out(i);
-    return result_out(rc);
-}
-
-_Static_assert(sizeof(MPI_Aint) == 8 && sizeof(MPI_Count) == 8 && sizeof(MPI_Offset) == 8,
-               "what MPI_Abi_get_info says");
-int custom_Abi_get_info(HANDLE *info)
-{
-    static const char *const rows[][2] = {
-        {"mpi_aint_size", "8"}, {"mpi_count_size", "8"}, {"mpi_offset_size", "8"}};
-    return sizes(rows, sizeof rows / sizeof *rows, info);
-}
-
-/* Fortran is that of the core's datatypes, and cannot be set. */
-int custom_Abi_get_fortran_info(HANDLE *info)
-{
-    static const char *const rows[][2] = {
-        {"mpi_logical_size", "4"}, {"mpi_integer_size", "4"}, {"mpi_real_size", "4"},
-        {"mpi_double_precision_size", "8"}};
-    return sizes(rows, sizeof rows / sizeof *rows, info);
-}
-
-int custom_Abi_set_fortran_info(HANDLE info)
-{
-    (void)info;
-    return ABI_ERR_ABI;
-}
-
-int custom_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false,
-                                    int *is_set)
-{
-    const int yes = 1, no = 0;
-    if (!is_set || !logical_true || !logical_false)
-        return ABI_ERR_ARG;
-    *is_set = logical_size == sizeof(int);
-    if (*is_set) {
-        memcpy(logical_true, &yes, sizeof yes);
-        memcpy(logical_false, &no, sizeof no);
-    }
-    return MPI_SUCCESS;
-}
-
-int custom_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
-{
-    (void)logical_size, (void)logical_true, (void)logical_false;
-    return ABI_ERR_ABI;
-}
-
-/* Handles as numbers, for languages without pointers. */
-#define AS_INT(Kind)                                                                               \
-    int custom_##Kind##_toint(HANDLE h)                                                            \
-    {                                                                                              \
-        return (int)(uint32_t)(uintptr_t)h;                                                        \
-    }                                                                                              \
-    HANDLE custom_##Kind##_fromint(int h)                                                          \
-    {                                                                                              \
-        return (HANDLE)(uintptr_t)(uint32_t)h;                                                     \
-    }
-AS_INT(Comm)
-AS_INT(Type)
-AS_INT(Errhandler)
-AS_INT(File)
-AS_INT(Group)
-AS_INT(Info)
-AS_INT(Message)
-AS_INT(Op)
-AS_INT(Request)
-AS_INT(Session)
-AS_INT(Win)
-
-/* The core's forms have a large count. */
-CORE(Psend_init);
-CORE(Precv_init);
-int custom_Psend_init_c(const void *buf, int partitions, MPI_Count count, HANDLE type, int dest,
-                        int tag, HANDLE comm, HANDLE info, HANDLE *request)
-{
-    MPI_Request r = MPI_REQUEST_NULL;
-    int rc = core_Psend_init(buf, partitions, count, handle_in(type), rank_in(dest), tag_in(tag),
-                             handle_in(comm), handle_in(info), request ? &r : NULL);
-    if (!rc)
-        *request = handle_out(r);
-    return result_out(rc);
-}
-
-int custom_Precv_init_c(void *buf, int partitions, MPI_Count count, HANDLE type, int source,
-                        int tag, HANDLE comm, HANDLE info, HANDLE *request)
-{
-    MPI_Request r = MPI_REQUEST_NULL;
-    int rc = core_Precv_init(buf, partitions, count, handle_in(type), rank_in(source), tag_in(tag),
-                             handle_in(comm), handle_in(info), request ? &r : NULL);
-    if (!rc)
-        *request = handle_out(r);
-    return result_out(rc);
-}
-
-ABI_CALL(int, Pcontrol, (const int level, ...))
-{
-    (void)level; /* for profilers, which replace this function */
-    return MPI_SUCCESS;
-}
+#endif

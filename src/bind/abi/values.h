@@ -1,34 +1,16 @@
-/* convert.h - values of MPI-5.0's ABI into those of the core (mpi.h) and back.
+/* values.h - handles, statuses and constants of MPI-5.0's ABI, and those of the core.
  *
  * A handle of the ABI is a pointer. A predefined one is a constant below ABI_HANDLES, which a table
- * maps. Every other one is the core's number, which is above. Functions of a constant that is no
- * constant of the group return it unchanged.
- * X_in: the ABI's into the core's; X_out: back. */
-#ifndef BIND_ABI_CONVERT_H
-#define BIND_ABI_CONVERT_H
+ * maps. Every other one is the core's number, which is above. */
+#ifndef BIND_ABI_VALUES_H
+#define BIND_ABI_VALUES_H
 
-#include <stddef.h>
-#include <stdint.h>
+#define FRONT_MPI_5 1 /* it has large counts, sessions and events */
 
-#include "api/bindings.h"
-
-typedef struct abi_handle *HANDLE;
-typedef void void_function(void);
-struct abi_status {
+struct front_status {
     int MPI_SOURCE, MPI_TAG, MPI_ERROR;
     int internal[5]; /* the core's two words of the count */
 };
-
-/* The core's function, which the link renames; and the function that programs call, with its weak
- * name for profilers. */
-#define CORE(x)                                                                                    \
-    extern __typeof__(PMPI_##x) core_##x __asm__("core_PMPI_" #x)                                  \
-        __attribute__((visibility("hidden")))
-#define ABI_CALL(result, x, params)                                                                \
-    API_EXPORT result abi_##x params __asm__("PMPI_" #x);                                          \
-    API_EXPORT extern __typeof__(abi_##x) abi_weak_##x __asm__("MPI_" #x)                          \
-        __attribute__((weak, alias("PMPI_" #x)));                                                  \
-    result abi_##x params
 
 enum { ABI_HANDLES = 0x400 };
 extern const int abi_handle_table[ABI_HANDLES];
@@ -115,7 +97,7 @@ static inline MPI_T_pvar_handle all_handles_in(MPI_T_pvar_handle h)
 
 /* What the core does not write of a status comes back as it was. */
 enum { ERROR_UNTOUCHED = INT32_MIN };
-static inline void status_begin(MPI_Status *c, const struct abi_status *a)
+static inline void status_begin(MPI_Status *c, const struct front_status *a)
 {
     if (!a)
         return;
@@ -125,13 +107,13 @@ static inline void status_begin(MPI_Status *c, const struct abi_status *a)
     c->count_lo = a->internal[0];
     c->count_hi_and_cancelled = a->internal[1];
 }
-static inline void status_in(MPI_Status *c, const struct abi_status *a)
+static inline void status_in(MPI_Status *c, const struct front_status *a)
 {
     status_begin(c, a);
     if (a)
         c->MPI_ERROR = error_in(a->MPI_ERROR);
 }
-static inline void status_back(struct abi_status *a, const MPI_Status *c)
+static inline void status_back(struct front_status *a, const MPI_Status *c)
 {
     if (!a)
         return;
@@ -143,35 +125,7 @@ static inline void status_back(struct abi_status *a, const MPI_Status *c)
     a->internal[1] = c->count_hi_and_cancelled;
 }
 
-/* An array of handles as the core has it; short ones need no memory. No memory, or h is NULL: v is
- * NULL, and the core reports it. */
-struct ints {
-    int *v, n;
-    int few[32];
-};
-void ints_begin(struct ints *a, int n, const HANDLE *h);
-void ints_back(struct ints *a, HANDLE *h); /* requests: what the core changed */
-void ints_end(struct ints *a);
-/* The types of an alltoallw on c, as many as it reads or writes. */
-void types_begin(struct ints *a, MPI_Comm c, const HANDLE *h, int neighbor, int is_send);
-/* The call is over with rc; of a nonblocking one the array lives as long as request r. */
-void types_end(struct ints *a, int rc, MPI_Request r);
-
-int thread_in(int v), thread_out(int v);
-int order_in(int v), order_out(int v);
-int distribution_in(int v), distribution_out(int v);
-int combiner_out(int v);
-int typeclass_in(int v);
-int comparison_out(int v);
-int topology_out(int v);
-int split_in(int v);
-int lock_in(int v);
-int whence_in(int v);
-int key_in(int v), key_out(int v);
-int verbosity_out(int v), bind_out(int v), scope_out(int v), source_out(int v);
-int pvarclass_in(int v), pvarclass_out(int v);
-int amode_in(int v), amode_out(int v);
-int assertion_in(int v);
-const int *flavor_address(int v), *model_address(int v); /* the ABI's constant, in memory */
+#define DUP_FN_IS(fn) ((uintptr_t)(fn) == 1)
+enum { VALUE_DFLT_DARG = 19 };
 
 #endif
