@@ -49,13 +49,14 @@ sub use_constants {
 }
 
 # The table's functions get more fields: tail, which follows "mpi" in link names, custom, choice.
-# Fortran has those of the standard, apart from MPI_T and conversions, and MPIX_Comm_.
+# Fortran has those of the standard, apart from MPI_T and conversions, MPIX_Comm_, and notified
+# operations.
 my @functions;
 sub use_table {
     for my $f (@_) {
         my $name = $f->{name};
         next if !Calls::in_core($f) || $name =~ /^MPI_T_|_(?:c2f|f2c|c2f08|f082c)$/;
-        next if !Calls::standard($f) && $name !~ /^MPIX_Comm_/;
+        next if !Calls::standard($f) && $name !~ /^MPIX_(?:Comm_|\w+_notify)/;
         ($f->{base} = $name) =~ s/_c$//;
         ($f->{tail} = lc $f->{base}) =~ s/^mpi//;
         my $rule = $f->{mark}{fortran} // '';
@@ -324,7 +325,7 @@ sub dummy {
     my $kind = $base =~ /^MPI_(?:Aint|Count|Offset)$/ ? 'integer(8)'
         : $base =~ /^MPI_(?:$handle)$/ ? ($f08 ? "type($base)" : 'integer')
         : $base eq 'MPI_F08_status' ? 'type(MPI_Status)'
-        : $v =~ $logical && $f->{name} !~ /^MPIX/ ? 'logical' : 'integer';
+        : $v =~ $logical && $f->{name} !~ /^MPIX_Comm_/ ? 'logical' : 'integer';
     return "$kind$in :: $v$dims" if $in;
     my $inout = $dims || $v =~ $changes || $f->{base} =~ /(?:_free|_finalize|_close|commit)$/i
         || $f->{base} =~ /disconnect|free_keyval|_agree/;

@@ -1,0 +1,112 @@
+! Notified operations by each of Fortran's three ways: mpi_f08, the module mpi, and mpif.h. Handles
+! are integers in the latter two, so the window may come before the index, as Intel MPI's guide has
+! them.
+subroutine by_mpi(window, right, left)
+    use mpi
+    implicit none
+    integer, intent(in) :: window, right, left
+    integer :: ierr, x, code, class
+    integer(MPI_COUNT_KIND) :: value
+    logical :: there
+    x = 1000 + left
+    call MPIX_Put_notify(x, 1, MPI_INTEGER, right, 2_MPI_ADDRESS_KIND, 1, MPI_INTEGER, 1, window, &
+        ierr)
+    call MPIX_Win_notify_wait(window, 1, 1_MPI_COUNT_KIND, ierr)
+    call MPIX_Win_notify_test(window, 1, 1_MPI_COUNT_KIND, there, ierr)
+    if (.not. there) error stop 'mpi: MPIX_Win_notify_test'
+    call MPIX_Win_notify_get_value(window, 1, value, ierr)
+    if (value /= 1) error stop 'mpi: MPIX_Win_notify_get_value'
+    call MPIX_Win_notify_set_value(window, 1, 0_MPI_COUNT_KIND, ierr)
+    call MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN, ierr)
+    call MPIX_Win_notify_wait(window, 9, 1_MPI_COUNT_KIND, code)
+    call MPI_Error_class(code, class, ierr)
+    if (class /= MPIX_ERR_INVALID_NOTIFICATION) error stop 'mpi: the class of an error'
+    call MPI_Win_set_errhandler(window, MPI_ERRORS_ARE_FATAL, ierr)
+end subroutine
+
+subroutine by_mpif(window, right, left)
+    implicit none
+    include 'mpif.h'
+    integer window, right, left, ierr, x
+    integer(kind=MPI_ADDRESS_KIND) place
+    integer(kind=MPI_COUNT_KIND) n
+    x = 2000 + left
+    place = 3
+    n = 1
+    ! the other order of the two
+    call MPIX_PUT_NOTIFY(x, 1, MPI_INTEGER, right, place, 1, MPI_INTEGER, window, 0, ierr)
+    call MPIX_WIN_NOTIFY_TAKE(window, 0, n, ierr)
+end subroutine
+
+program notify
+    use mpi_f08
+    implicit none
+    integer, parameter :: many = 1000
+    integer :: rank, ranks, left, right, i
+    integer, asynchronous :: memory(0:many), x(many), grid(2, many)
+    integer(MPI_COUNT_KIND) :: value, n
+    logical :: there
+    type(MPI_Win) :: win
+    type(MPI_Request) :: request
+    type(MPI_Status) :: status
+
+    call MPI_Init()
+    call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+    call MPI_Comm_size(MPI_COMM_WORLD, ranks)
+    left = modulo(rank - 1, ranks)
+    right = modulo(rank + 1, ranks)
+    memory = -1
+    memory(0) = 5
+    call MPI_Win_create(memory, int((many + 1) * 4, MPI_ADDRESS_KIND), 4, MPI_INFO_NULL, &
+        MPI_COMM_WORLD, win)
+    call MPIX_Win_notify_set_num(win, MPI_INFO_NULL, 3)
+    call MPI_Win_lock_all(0, win)
+
+    ! a section: every second element
+    grid = -2
+    grid(2, :) = [(rank * 10000 + i, i = 1, many)]
+    call MPIX_Put_notify(grid(2, :), many, MPI_INTEGER, right, 1_MPI_ADDRESS_KIND, many, &
+        MPI_INTEGER, 2, win)
+    call MPIX_Win_notify_take(win, 2, 1_MPI_COUNT_KIND)
+    call check(all(memory(1:) == [(left * 10000 + i, i = 1, many)]), 'MPIX_Put_notify')
+
+    call MPIX_Accumulate_notify(7, 1, MPI_INTEGER, right, 0_MPI_ADDRESS_KIND, 1, MPI_INTEGER, &
+        MPI_SUM, 1, win)
+    call MPIX_Win_notify_request(win, 1, 1_MPI_COUNT_KIND, request)
+    call MPI_Wait(request, status)
+    call check(memory(0) == 12, 'MPIX_Accumulate_notify and a request')
+    call MPIX_Win_set_notify(win, 1, 4_MPI_COUNT_KIND)
+    call MPIX_Win_get_notify(win, 1, value)
+    call check(value == 4, 'MPIX_Win_set_notify')
+    call MPIX_Win_notify_test(win, 1, 5_MPI_COUNT_KIND, there)
+    call check(.not. there, 'MPIX_Win_notify_test')
+    call MPIX_Win_notify_set_value(win, 1, 0_MPI_COUNT_KIND)
+
+    ! the large form
+    n = many
+    call MPIX_Get_notify(x, n, MPI_INTEGER, right, 1_MPI_ADDRESS_KIND, n, MPI_INTEGER, 0, win)
+    call MPIX_Win_notify_take(win, 0, 1_MPI_COUNT_KIND)
+    memory(1:) = 0 ! it has been read
+    call MPI_Win_flush(right, win)
+    call check(all(x == [(rank * 10000 + i, i = 1, many)]), 'MPIX_Get_notify')
+    call MPI_Barrier(MPI_COMM_WORLD)
+
+    call by_mpi(win%mpi_val, right, left)
+    call by_mpif(win%mpi_val, right, left)
+    call MPI_F_sync_reg(memory)
+    i = modulo(left - 1, ranks) ! what the left neighbour has on its left
+    call check(memory(2) == 1000 + i .and. memory(3) == 2000 + i, 'the module mpi, and mpif.h')
+
+    call MPI_Win_unlock_all(win)
+    call MPI_Win_free(win)
+    call MPI_Finalize()
+    print '(a)', 'notify good'
+contains
+    subroutine check(good, what)
+        logical, intent(in) :: good
+        character(*), intent(in) :: what
+        if (good) return
+        print '(a, i0, 2a)', 'rank ', rank, ': wrong: ', what
+        call MPI_Abort(MPI_COMM_WORLD, 1)
+    end subroutine
+end program
