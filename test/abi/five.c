@@ -381,6 +381,40 @@ static void graphs(void)
     MPI_Comm_free(&c);
 }
 
+/* An extension, which the Forum's header has not: handles, types and errors go through. */
+static void notifications(void)
+{
+#ifdef MPIX_NOTIFY_MAX
+    int to = (rank + 1) % size, from = (rank + size - 1) % size, there = -1, class, rc;
+    long *mem, x = 100 + rank;
+    MPI_Count value = -1;
+    MPI_Request r;
+    MPI_Win w;
+    MPI_Win_allocate(2 * sizeof *mem, sizeof *mem, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &w);
+    mem[0] = mem[1] = 0;
+    MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
+    MPIX_Win_notify_set_num(w, MPI_INFO_NULL, 2);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, w);
+    MPIX_Put_notify(&x, 1, MPI_LONG, to, 0, 1, MPI_LONG, 0, w);
+    MPIX_Win_notify_take(w, 0, 1);
+    CHECK(mem[0] == 100 + from);
+    MPIX_Accumulate_notify_c(&x, 1, MPI_LONG, to, 1, 1, MPI_LONG, MPI_SUM, 1, w);
+    MPIX_Win_notify_request(w, 1, 1, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    CHECK(mem[1] == 100 + from && r == MPI_REQUEST_NULL);
+    MPIX_Win_notify_test(w, 1, 2, &there);
+    MPIX_Win_notify_get_value(w, 1, &value);
+    CHECK(there == 0 && value == 1);
+    CHECK(MPIX_Put_notify(&x, 1, MPI_LONG, MPI_PROC_NULL, 0, 1, MPI_LONG, 0, w) == MPI_SUCCESS);
+    rc = MPIX_Win_notify_wait(w, 2, 1);
+    MPI_Error_class(rc, &class);
+    CHECK(class == MPIX_ERR_INVALID_NOTIFICATION);
+    MPI_Win_unlock_all(w);
+    MPI_Win_free(&w);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     int provided, any;
@@ -399,6 +433,7 @@ int main(int argc, char **argv)
     groups();
     graphs();
     general();
+    notifications();
     MPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (!any && !rank)
         printf(" No Errors\n");

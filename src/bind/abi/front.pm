@@ -27,12 +27,13 @@ sub use_constants {
     push @{$group{$_->[0]}}, [$_->[1], $_->[2]] for @constants;
 }
 
-# The functions of the standard. Three prototypes differ from the core's, which are MPICH's: the
-# count of partitioned calls is an int, and MPI_Pready_list only reads its array.
+# The functions of the standard, and notified operations. Three prototypes differ from the core's,
+# which are MPICH's: the count of partitioned calls is an int, and MPI_Pready_list only reads its
+# array.
 my (@table, @functions);
 sub use_table {
     @table = @_;
-    @functions = grep { Calls::standard($_)
+    @functions = grep { (Calls::standard($_) || $_->{name} =~ /^MPIX_\w+_notify/)
         && $_->{name} !~ /_(?:c2f|f2c|c2f08|f2f08|f082c|f082f)$/ } @table;
     for my $f (@functions) {
         if ($f->{name} eq 'MPI_Pready_list') {

@@ -17,14 +17,20 @@ typedef void void_function(void);
 
 /* The core's function, which the link renames; and the function that programs call, with its weak
  * name for profilers. */
-#define CORE(x)                                                                                    \
-    extern __typeof__(PMPI_##x) core_##x __asm__("core_PMPI_" #x)                                  \
+#define CORE_AS(x, name)                                                                           \
+    extern __typeof__(P##name) core_##x __asm__("core_P" #name)                                    \
         __attribute__((visibility("hidden")))
-#define FRONT_CALL(result, x, params)                                                              \
-    API_EXPORT result front_##x params __asm__("PMPI_" #x);                                        \
-    API_EXPORT extern __typeof__(front_##x) front_weak_##x __asm__("MPI_" #x)                      \
-        __attribute__((weak, alias("PMPI_" #x)));                                                  \
+#define FRONT_CALL_AS(result, x, name, params)                                                     \
+    API_EXPORT result front_##x params __asm__("P" #name);                                         \
+    API_EXPORT extern __typeof__(front_##x) front_weak_##x __asm__(#name)                          \
+        __attribute__((weak, alias("P" #name)));                                                   \
     result front_##x params
+/* of the standard */
+#define CORE(x) CORE_AS(x, MPI_##x)
+#define FRONT_CALL(result, x, params) FRONT_CALL_AS(result, x, MPI_##x, params)
+/* extensions */
+#define CORE_X(x) CORE_AS(x, MPIX_##x)
+#define FRONT_CALL_X(result, x, params) FRONT_CALL_AS(result, x, MPIX_##x, params)
 
 /* Constants of a group, of both sides. */
 struct pair {

@@ -174,17 +174,18 @@ sub calls {
 
 sub call {
     my ($f, $is_custom, $own) = @_;
-    (my $x = $f->{name}) =~ s/^MPI_//;
+    my ($mpi, $x) = $f->{name} =~ /^(MPIX?)_(.*)/;
+    my ($front, $core) = $mpi eq 'MPIX' ? qw(FRONT_CALL_X CORE_X) : qw(FRONT_CALL CORE);
     my $params = c_type($f->{text});
     my $result = c_type($f->{result});
-    my $head = "FRONT_CALL($result, $x, ($params))\n{\n";
+    my $head = "$front($result, $x, ($params))\n{\n";
     if ($is_custom) {
         my $names = join ', ', map { $_->{name} } @{$f->{params}};
         return "\n$head    return custom_$x($names);\n}\n";
     }
     my @c = map { convert($_, $f, $own) } @{$f->{params}};
     my $call = "core_$x(" . join(', ', map { $_->[1] } @c) . ')';
-    my $text = "\nCORE($x);\n$head" . join '', map { "    $_->[0]\n" } grep { $_->[0] } @c;
+    my $text = "\n$core($x);\n$head" . join '', map { "    $_->[0]\n" } grep { $_->[0] } @c;
     my @after = map { "    $_->[2]\n" } grep { $_->[2] } @c;
     return "$text    return $call;\n}\n" if $result ne 'int';
     return "$text    return result_out($call);\n}\n" if !@after;
