@@ -101,7 +101,7 @@ static int call_copy(MPI_Comm_copy_attr_function *fn, int handle, int keyval, vo
 {
     (void)form;
     front_copy *f = (front_copy *)(void_function *)fn;
-    return error_in(f(handle_out(handle), keyval, extra, value, copied, flag));
+    return error_in(f(handle_out(handle), key_out(keyval), extra, value, copied, flag));
 }
 
 static int call_delete(MPI_Comm_delete_attr_function *fn, int handle, int keyval, int form,
@@ -109,7 +109,7 @@ static int call_delete(MPI_Comm_delete_attr_function *fn, int handle, int keyval
 {
     (void)form;
     front_delete *f = (front_delete *)(void_function *)fn;
-    return error_in(f(handle_out(handle), keyval, value, extra));
+    return error_in(f(handle_out(handle), key_out(keyval), value, extra));
 }
 
 #define CREATE_KEYVAL(x, copy_type, delete_type)                                                   \
@@ -118,8 +118,10 @@ static int call_delete(MPI_Comm_delete_attr_function *fn, int handle, int keyval
         copy_type *c = DUP_FN_IS(copy) ? (copy_type *)(void_function *)MPIR_Dup_fn                 \
                                     : (copy_type *)copy;                                           \
         int rc = core_##x(c, (delete_type *)del, keyval, extra);                                   \
-        if (!rc)                                                                                   \
+        if (!rc) {                                                                                 \
             MPII_Keyval_set_proxy(*keyval, call_copy, call_delete);                                \
+            *keyval = key_out(*keyval);                                                            \
+        }                                                                                          \
         return result_out(rc);                                                                     \
     }
 CORE(Comm_create_keyval);

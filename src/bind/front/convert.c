@@ -3,7 +3,11 @@
 
 #include <stdlib.h>
 
+#ifdef FRONT_OMPI
+#include "bind/ompi/tables.h"
+#else
 #include "bind/abi/tables.h"
+#endif
 
 int pair_core(const struct pair *p, size_t n, int v)
 {
@@ -33,8 +37,12 @@ const int *pair_front(const struct pair *p, size_t n, int v)
         return front ? *front : v;                                                                 \
     }
 IN(thread) OUT(thread) IN(order) OUT(order) IN(distribution) OUT(distribution) OUT(combiner)
-IN(typeclass) OUT(comparison) OUT(topology) IN(split) IN(lock) IN(whence) IN(key) OUT(key)
-OUT(verbosity) OUT(bind) OUT(scope) OUT(source) IN(pvarclass) OUT(pvarclass)
+IN(typeclass) OUT(comparison) OUT(topology) IN(split) IN(lock) IN(whence) IN(predefined_key)
+OUT(predefined_key)
+OUT(verbosity) OUT(bind) OUT(scope) IN(pvarclass) OUT(pvarclass)
+#if FRONT_MPI_5
+OUT(source)
+#endif
 
 const int *flavor_address(int v)
 {

@@ -40,7 +40,13 @@ int pair_core(const struct pair *p, size_t n, int v);         /* v, if it is non
 const int *pair_front(const struct pair *p, size_t n, int v); /* NULL: none of them */
 #define COUNT_OF(a) (sizeof(a) / sizeof *(a))
 
-#include "bind/abi/values.h"
+int predefined_key_in(int v), predefined_key_out(int v);
+
+#ifdef FRONT_OMPI
+#include "bind/ompi/ompi_values.h"
+#else
+#include "bind/abi/abi_values.h"
+#endif
 
 /* An array of handles as the core has it; short ones need no memory. No memory, or h is NULL: v is
  * NULL, and the core reports it. */
@@ -66,7 +72,6 @@ int topology_out(int v);
 int split_in(int v);
 int lock_in(int v);
 int whence_in(int v);
-int key_in(int v), key_out(int v);
 int verbosity_out(int v), bind_out(int v), scope_out(int v), source_out(int v);
 int pvarclass_in(int v), pvarclass_out(int v);
 int amode_in(int v), amode_out(int v);
@@ -74,6 +79,10 @@ int assertion_in(int v);
 void attribute_out(int key, void *value); /* a predefined one, the address of a number */
 const int *flavor_address(int v), *model_address(int v); /* the world's constant, in memory */
 
+#ifdef FRONT_OMPI
+#include "bind/ompi/custom.h"
+#else
 #include "bind/abi/custom.h"
+#endif
 
 #endif

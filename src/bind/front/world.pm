@@ -34,7 +34,8 @@ sub tables {
     my ($group, $in_core) = @_;
     my $text = "/* tables.h - constants; made by src/api/gen. */\n";
     for my $g (qw(thread order distribution combiner typeclass comparison topology split lock flavor
-        model whence key verbosity bind scope pvarclass source)) {
+        model whence predefined_key verbosity bind scope pvarclass source)) {
+        next if !$group->{$g};
         $text .= "static const struct pair ${g}_pairs[] = {\n";
         $text .= "    {$_->[0], $_->[1]},\n" for grep { $in_core->{$_->[0]} } @{$group->{$g}};
         $text .= "};\n";
@@ -178,7 +179,8 @@ sub call {
     my ($front, $core) = $mpi eq 'MPIX' ? qw(FRONT_CALL_X CORE_X) : qw(FRONT_CALL CORE);
     my $params = c_type($f->{text});
     my $result = c_type($f->{result});
-    my $head = "$front($result, $x, ($params))\n{\n";
+    my $head = $f->{shown} ? "FRONT_CALL_AS($result, X_$x, $f->{shown}, ($params))\n{\n"
+        : "$front($result, $x, ($params))\n{\n";
     if ($is_custom) {
         my $names = join ', ', map { $_->{name} } @{$f->{params}};
         return "\n$head    return custom_$x($names);\n}\n";

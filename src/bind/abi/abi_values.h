@@ -1,4 +1,4 @@
-/* values.h - handles, statuses and constants of MPI-5.0's ABI, and those of the core.
+/* abi_values.h - handles, statuses and constants of MPI-5.0's ABI, and those of the core.
  *
  * A handle of the ABI is a pointer. A predefined one is a constant below ABI_HANDLES, which a table
  * maps. Every other one is the core's number, which is above. */
@@ -124,6 +124,9 @@ static inline void status_back(struct front_status *a, const MPI_Status *c)
     a->internal[0] = c->count_lo;
     a->internal[1] = c->count_hi_and_cancelled;
 }
+
+#define key_in predefined_key_in
+#define key_out predefined_key_out
 
 #define DUP_FN_IS(fn) ((uintptr_t)(fn) == 1)
 enum { VALUE_DFLT_DARG = 19 };

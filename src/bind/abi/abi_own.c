@@ -1,4 +1,4 @@
-/* own.c - functions of MPI-5.0's ABI that the core has not, or in another form. */
+/* abi_own.c - functions of MPI-5.0's ABI that the core has not, or in another form. */
 #include "bind/front/front.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* values.c - handles, ranks and error codes of MPI-5.0's ABI (handles.h is made). */
+/* abi_values.c - handles, ranks and error codes of MPI-5.0's ABI (handles.h is made). */
 #include "bind/front/front.h"
 
 #include "bind/abi/handles.h"
