@@ -56,6 +56,12 @@ begin() {
     for _ in $(seq 400); do [ "$(grep -c ready out)" -ge "$n" ] && return; sleep 0.05; done
     bad "did not start"
 }
+# ended WORDS: the library ended the last job with an error that has WORDS. No signal did, no limit
+# of time, no failed assertion.
+ended() {
+    [ "$status" -gt 0 ] && [ "$status" -lt 124 ] &&
+        ! grep -qiE 'time-out|segmentation|assertion|signal' err && grep -qE -- "$1" err
+}
 finish() { { wait "$pid"; } 2>/dev/null; status=$?; }
 murder() { { kill -KILL "$pid"; wait "$pid"; } 2>/dev/null; }
 within() { if [ "$took" -lt "$1" ]; then ok; else bad "took $took ms, bound is $1"; fi; }
