@@ -198,9 +198,6 @@ static int op_check(const struct rma_win *w, const struct rma_args *a, int reque
     if (request && !rma_in(w, SET_PASSIVE))
         return rma_sync_error(w, "request-based operations need a passive-target epoch on",
                               "call MPI_Win_lock or MPI_Win_lock_all first");
-    if (a->notify < 0 || a->notify > RMA_NOTE_MAX)
-        return err_make(MPIX_ERR_INVALID_NOTIFICATION, "%s: index %d is not 0 to %d", rma_call(),
-                        a->notify - 1, RMA_NOTE_MAX - 1);
     int err = dt_total(a->ttype, (size_t)a->tcount, bytes);
     return err ? err : check_sizes(a, bytes);
 }

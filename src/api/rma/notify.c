@@ -47,17 +47,22 @@ struct far {
 /* A window's handle in place of the index: the other order of the two. */
 static inline void in_order(int *index, MPI_Win *win)
 {
-    if (UNLIKELY(*index < 0)) {
+    if (UNLIKELY(*index < 0) && *win >= 0) {
         int handle = *index;
         *index = *win;
         *win = handle;
     }
 }
 
-/* Two windows, or none: the window is what is wrong. */
+/* The window comes first: MPI_WIN_NULL in the place of either is MPI_ERR_WIN. */
 static int index_of(const struct far *f, int *notify)
 {
-    if (f->rank != MPI_PROC_NULL && (f->index < 0 || f->index >= MPIX_NOTIFY_MAX))
+    struct rma_win *w;
+    int err = api_win(f->win, &w);
+    if (err || f->rank == MPI_PROC_NULL)
+        return err;
+    _Static_assert((int)RMA_NOTE_MAX == MPIX_NOTIFY_MAX, "one bound");
+    if (f->index < 0 || f->index >= MPIX_NOTIFY_MAX)
         return err_make(MPIX_ERR_INVALID_NOTIFICATION, "%s: index is %d, not 0 to %d", proc->call,
                         f->index, MPIX_NOTIFY_MAX - 1);
     *notify = f->index + 1;

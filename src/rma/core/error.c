@@ -62,8 +62,6 @@ static const char *why(const struct rma_fault *f)
     case MPI_ERR_COUNT: return "its count does not fit there";
     case MPI_ERR_OP: return "its operation is not defined for its datatype";
     case MPI_ERR_RMA_SYNC: return "no lock of this process is held there";
-    case MPIX_ERR_INVALID_NOTIFICATION:
-        return "its counter is not made there, and no more such notifications are kept";
     }
     return "it could not be done there";
 }
@@ -98,6 +96,10 @@ int rma_far_error(const struct rma_win *w, const struct rma_hdr *h, const char *
                         rma_win_text(w));
     memcpy(&f, what, sizeof f);
     f.cls = h->aop;
+    if (f.cls == MPIX_ERR_INVALID_NOTIFICATION) /* its data is there */
+        return err_make(f.cls, "%s: rank %d of %s did not count a notification: the counter is not "
+                        "made there, and no more such notifications are kept", rma_call(), rank,
+                        rma_win_text(w));
     const char *name = f.type < RMA_PKTS ? names[f.type] : NULL;
     if (name && call)
         name = call;

@@ -262,6 +262,7 @@ void rma_unlock_last(struct rma_win *w, struct rma_near *n)
     w->passive.locks = 0;
     w->state = WIN_UNSET;
     w->starved = 0;
+    w->notes.sent = 0;
     if (w->dead)
         w->acks = 0;
     rma_synced(w);

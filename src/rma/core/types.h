@@ -99,8 +99,8 @@ struct rma_op {
     size_t native_bytes;  /* ... and their bytes, which no message answers (OP_ANSWERS) */
     struct rma_request *req;
     int err;
-    char *coalesced;          /* coalesce.c: the operations that this element stands for, in packet
-                           * form; NULL: it stands for one */
+    uint8_t last_waits;   /* its last part, which notifies, waits for the answers to the others */
+    char *coalesced;      /* coalesce.c: the operations it stands for, as packets; NULL: one */
     uint32_t coalesced_ops;
     /* bytes of one operation's data, of one in all, of the buffer */
     uint32_t each_bytes, step_bytes, coalesce_room;

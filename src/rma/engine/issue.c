@@ -208,12 +208,18 @@ static enum step send_by_network(struct rma_target *t)
 
 /* The notification leaves with the last part. Without an order that part waits until all others are
  * done there. */
+static int parts_are_out(const struct rma_op *op)
+{
+    return op->acks || (op->flags & OP_ANSWERS && op->answered != op->sent);
+}
+
 static int note_is_early(const struct rma_target *t, const struct packet *p)
 {
-    const struct rma_op *op = op_at(t->next);
+    struct rma_op *op = op_at(t->next);
     if (t->ordered || !(p->h.flags & RMA_F_NOTIFY) || !op->sent)
         return 0;
-    return op->acks || (op->flags & OP_ANSWERS && op->answered != op->sent);
+    op->last_waits = (uint8_t)parts_are_out(op);
+    return op->last_waits;
 }
 
 static int send_ops(struct rma_target *t, int lock)
@@ -221,6 +227,8 @@ static int send_ops(struct rma_target *t, int lock)
     struct packet p = {.ops = 0};
     unsigned n = due_ops(t);
     if (must_wait_turn(t, op_at(t->next)))
+        return STEP_AGAIN;
+    if (op_at(t->next)->last_waits && parts_are_out(op_at(t->next)))
         return STEP_AGAIN;
     rma_native_want(t, op_at(t->next));
     enum step s = lock ? STEP_NOTHING : send_by_network(t);

@@ -95,7 +95,7 @@ int rma_notify_request(struct rma_win *w, int i, MPI_Count value, MPI_Request *r
     struct note_request *q = calloc(1, sizeof *q);
     if (!q)
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for a request", rma_call());
-    request_init(&q->r, REQUEST_RMA, &ops, NULL);
+    request_init(&q->r, REQUEST_NOTE, &ops, NULL);
     q->r.what = "notifications of a window";
     q->w = w;
     q->i = (unsigned)i;

@@ -40,11 +40,8 @@ static int words_make(struct rma_win *w)
 {
     struct rma_win_notes *x = &w->notes;
     if (w->nears == 1) {
-        x->words = aligned_alloc(RMA_NOTE_LINE, RMA_NOTE_BYTES);
-        if (!x->words)
-            return -1;
-        memset(x->words, 0, RMA_NOTE_BYTES);
-        return 0;
+        x->words = calloc(1, RMA_NOTE_BYTES); /* pages come as they are used */
+        return x->words ? 0 : -1;
     }
     if (mem_segment_create(RMA_NOTE_BYTES, MEM_NO_RESERVE | MEM_ONCE, &x->seg))
         return -1;
@@ -84,12 +81,11 @@ int rma_notify_set_num(struct rma_win *w, int num)
     if (num < 0 || num > RMA_NOTE_MAX)
         return err_make(MPIX_ERR_INVALID_NOTIFICATION, "%s: num is %d, not 0 to %d", rma_call(),
                         num, RMA_NOTE_MAX);
-    unsigned had = x->made;
     if (words_for(w, (unsigned)num))
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for %d counters", rma_call(), num);
+    for (unsigned i = (unsigned)num; i < x->num; i++)
+        x->base[i] = word_of(w, i); /* given up: what comes now counts when it is made again */
     for (unsigned i = x->num; i < (unsigned)num; i++) {
-        if (i < had) /* it was given up, and begins again */
-            x->base[i] = word_of(w, i);
         uint64_t early = x->early.count ? (uintptr_t)map_del(&x->early, (uint64_t)i + 1) : 0;
         if (early)
             add(w, i, early);

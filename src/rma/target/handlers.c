@@ -271,19 +271,21 @@ static void run_plain(struct turn *x, const struct rma_hdr *h, const char *paylo
 
 static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload)
 {
-    struct rma_noted note;
-    struct rma_hdr rest = *h;
+    struct rma_noted note = {.index = 0};
     x->note = 0;
-    if (h->flags & RMA_F_NOTIFY) {
-        if (h->len < sizeof note) { /* malformed: as an operation that is refused */
-            keep_fault(x, h, NULL, MPI_ERR_OTHER);
-        } else {
-            memcpy(&note, payload, sizeof note);
-            payload += sizeof note;
-            rest.len -= (uint32_t)sizeof note;
-            x->note = note.index + 1;
-        }
-        rest.flags &= (uint16_t)~RMA_F_NOTIFY;
+    if (!(h->flags & RMA_F_NOTIFY)) {
+        run_plain(x, h, payload);
+        return;
+    }
+    struct rma_hdr rest = *h;
+    rest.flags &= (uint16_t)~RMA_F_NOTIFY;
+    if (h->len < sizeof note) { /* malformed: what it has is done, and nothing is counted */
+        keep_fault(x, h, NULL, MPI_ERR_OTHER);
+    } else {
+        memcpy(&note, payload, sizeof note);
+        payload += sizeof note;
+        rest.len -= (uint32_t)sizeof note;
+        x->note = note.index + 1;
     }
     run_plain(x, &rest, payload);
 }

@@ -115,7 +115,8 @@ unsigned rma_acc_hints(const struct rma_win *w)
 int rma_win_set_info(struct rma_win *w, struct info *info)
 {
     int err = rma_hints_take(w, info, 1);
-    return err || !info || !info_value(info, "mpix_notify_num") ? err : rma_notes_hint(w);
+    const char *num = info ? info_value(info, "mpix_notify_num") : NULL;
+    return err || !num || !is_number(num) ? err : rma_notes_hint(w);
 }
 
 /* For memory made here: a known divisor of its address and of its peers' parts' addresses

@@ -279,14 +279,17 @@ static void values(void)
     CHECK_EQ(v, huge + 1);
     MPIX_Win_notify_get_value(w.win, 1, &v);
     CHECK_EQ(v, 0);
-    /* given up and made again: it begins at 0, the others go on */
+    /* given up and made again: it begins with what came meanwhile, the others go on */
     MPIX_Put_notify(&x, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, 0, w.win);
     MPIX_Win_notify_set_num(w.win, MPI_INFO_NULL, 1);
+    MPIX_Put_notify(&x, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, 2, w.win);
     MPIX_Win_notify_set_num(w.win, MPI_INFO_NULL, 3);
     MPIX_Win_notify_get_value(w.win, 0, &v);
     CHECK_EQ(v, 1);
-    MPIX_Win_notify_get_value(w.win, 2, &v);
+    MPIX_Win_notify_get_value(w.win, 1, &v);
     CHECK_EQ(v, 0);
+    MPIX_Win_notify_get_value(w.win, 2, &v);
+    CHECK_EQ(v, 1);
     MPI_Win_unlock(0, w.win);
     rw_free(&w);
 }
@@ -350,6 +353,11 @@ static void info_key(MPI_Comm comm)
     MPI_Info_get_string(got, "mpix_notify_num", &len, text, &flag);
     MUST(flag && !strcmp(text, "7"), "mpix_notify_num is \"%s\"", text);
     MPI_Info_free(&got);
+    /* what is no number changes nothing */
+    MPIX_Win_notify_set_num(win, MPI_INFO_NULL, 9);
+    MPI_Info_set(i, "mpix_notify_num", "abc");
+    MPI_Win_set_info(win, i);
+    CHECK_EQ(MPIX_Win_notify_get_value(win, 8, &v), MPI_SUCCESS);
     MPI_Info_free(&i);
     MPI_Win_free(&win);
 }
@@ -399,6 +407,80 @@ static void requests(MPI_Comm comm)
     MPI_Request_free(&q[2]);
     CHECK_EQ(class_of(MPIX_Win_notify_request(w.win, 4, 1, &q[2])), MPIX_ERR_INVALID_NOTIFICATION);
     CHECK(q[2] == MPI_REQUEST_NULL);
+    rw_free(&w);
+}
+
+/* A counter of the last rank is given up, notified meanwhile, and made again; the way of each kind
+ * of member, not only of the process itself. */
+static void again(MPI_Comm comm)
+{
+    int64_t x = 1;
+    MPI_Count v = -1;
+    struct rw w;
+    int last, i;
+
+    rw_make(&w, RW_ALLOCATE, 8, comm);
+    last = w.size - 1;
+    if (w.rank == last)
+        MPIX_Win_create_notify(w.win, 2);
+    MPI_Barrier(comm);
+    for (i = 0; i < 2; i++) {
+        if (w.rank == 0) {
+            MPI_Win_lock(MPI_LOCK_SHARED, last, 0, w.win);
+            MPIX_Put_notify(&x, 1, MPI_INT64_T, last, 0, 1, MPI_INT64_T, 1, w.win);
+            MPI_Win_unlock(last, w.win);
+        }
+        MPI_Barrier(comm);
+        if (!i && w.rank == last)
+            MPIX_Win_free_notify(w.win);
+        MPI_Barrier(comm);
+    }
+    if (w.rank == last) {
+        MPIX_Win_create_notify(w.win, 2);
+        MPIX_Win_notify_wait(w.win, 1, 1);
+        MPIX_Win_notify_get_value(w.win, 1, &v);
+        CHECK_EQ(v, 1);
+    }
+    rw_free(&w);
+}
+
+static int calls; /* of the window's handler */
+
+static void on_error(MPI_Win *win, int *err, ...)
+{
+    (void)win;
+    (void)err;
+    calls++;
+}
+
+/* Each of the six calls, with a wrong index and with no window. */
+static void operands(MPI_Comm comm)
+{
+    const int bad = MPIX_ERR_INVALID_NOTIFICATION;
+    const MPI_Datatype t = MPI_INT64_T;
+    MPI_Errhandler handler;
+    int64_t x = 1;
+    struct rw w;
+
+    rw_make(&w, RW_ALLOCATE, 8, comm);
+    MPI_Win_create_errhandler(on_error, &handler);
+    MPI_Win_set_errhandler(w.win, handler);
+    MPI_Win_lock_all(0, w.win);
+    CHECK_EQ(class_of(MPIX_Put_notify(&x, 1, t, 0, 0, 1, t, -1, w.win)), bad);
+    CHECK_EQ(class_of(MPIX_Put_notify_c(&x, 1, t, 0, 0, 1, t, -1, w.win)), bad);
+    CHECK_EQ(class_of(MPIX_Get_notify(&x, 1, t, 0, 0, 1, t, -1, w.win)), bad);
+    CHECK_EQ(class_of(MPIX_Get_notify_c(&x, 1, t, 0, 0, 1, t, -1, w.win)), bad);
+    CHECK_EQ(class_of(MPIX_Accumulate_notify(&x, 1, t, 0, 0, 1, t, MPI_SUM, -1, w.win)), bad);
+    CHECK_EQ(class_of(MPIX_Accumulate_notify_c(&x, 1, t, 0, 0, 1, t, MPI_SUM, -1, w.win)), bad);
+    CHECK_EQ(calls, 6);
+    CHECK_EQ(MPIX_Put_notify(&x, 1, t, MPI_PROC_NULL, 0, 1, t, 2147483647, w.win), MPI_SUCCESS);
+    MPI_Win_unlock_all(w.win);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    CHECK_EQ(class_of(MPIX_Put_notify(&x, 1, t, 0, 0, 1, t, 0, MPI_WIN_NULL)), MPI_ERR_WIN);
+    CHECK_EQ(class_of(MPIX_Put_notify(&x, 1, t, 0, 0, 1, t, MPI_WIN_NULL, 0)), MPI_ERR_WIN);
+    CHECK_EQ(class_of(MPIX_Get_notify_c(&x, 1, t, 0, 0, 1, t, MPI_WIN_NULL, 0)), MPI_ERR_WIN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Errhandler_free(&handler);
     rw_free(&w);
 }
 
@@ -468,6 +550,8 @@ int main(int argc, char **argv)
     names();
     info_key(MPI_COMM_WORLD);
     requests(MPI_COMM_WORLD);
+    again(MPI_COMM_WORLD);
+    operands(MPI_COMM_WORLD);
     errors(MPI_COMM_WORLD);
     return mt_finish();
 }
