@@ -312,7 +312,7 @@ static void undo(struct align *a, const struct check_turn *turn)
 }
 
 /* After an error of a failure, which may come before the news of it, nothing is judged. */
-static void learn_alone(int err)
+static void note_failed(int err)
 {
     int cls = err_class(err);
     proc->check->blind |= cls == MPIX_ERR_PROC_FAILED || cls == MPIX_ERR_PROC_FAILED_PENDING ||
@@ -338,7 +338,7 @@ static __attribute__((noinline)) int leave_slowly(struct check_turn *turn, int e
     if (!a)
         return err;
     if (err)
-        learn_alone(err);
+        note_failed(err);
     if (err && turn->refused && turn->comm->check == a)
         undo(a, turn);
     if (err && can_explain(err) && !calls_may_differ() && turn->comm->check == a)
@@ -370,7 +370,7 @@ int check_is_fatal(const struct comm *c)
 int check_explain(struct comm *c, int err)
 {
     struct align *a = c->check;
-    learn_alone(err);
+    note_failed(err);
     if (!can_explain(err) || !a || calls_may_differ() || a->h.calls == a->h.blocking)
         return err;
     judge_explain(a);

@@ -239,7 +239,7 @@ static void append(struct verdict *v, const char *text)
 }
 
 /* The members of the core that do and need the same as i, in one line. */
-static void send_to_group(struct verdict *v, int i)
+static void report_group(struct verdict *v, int i)
 {
     const struct stall_state *st = v->s->core[i];
     char list[80], site[96] = "", needs[100], text[400];
@@ -352,7 +352,7 @@ static void report_stall(struct stall *s)
                 s->core[i]->more = 0;
             for (int i = 0; i < s->ncore; i++)
                 if (!s->core[i]->more)
-                    send_to_group(&v, i);
+                    report_group(&v, i);
             if (v.lines > LINES)
                 log_warn("  and %d more", v.lines - LINES);
             end_all(s, v.brief);

@@ -100,14 +100,14 @@ int am_reply(int dst, int type, const struct iovec *iov, int n);
 /* The same, zero-copy for the last piece if possible. TP_PENDING: it is read until d->fn, from
  * progress. 0: copied, or dropped. */
 int am_reply_zcopy(int dst, int type, const struct iovec *iov, int n, struct tp_done *d);
-/* Call fn from progress when processes of the job have failed since its last call (boot_failed
- * reports which). For rooms whose waits must then end. At most AM_FAIL_HOOKS. */
-enum { AM_FAIL_HOOKS = 4 };
 /* Processes that have failed, as far as what they had sent before has been handled here, if it had
  * come: a wait that a failure ends asks these. boot_failed() may be true between the last message
  * of a process and its handling. They change in progress only. The number; one of them: 1. */
 int am_failed_count(void);
 int am_failed(int rank);
+/* Call fn from progress when processes of the job have failed since its last call (am_failed()
+ * reports which). For rooms whose waits must then end. At most AM_FAIL_HOOKS. */
+enum { AM_FAIL_HOOKS = 4 };
 void am_on_death(void (*fn)(void));
 /* Call fn when a wait has lasted long: it calls ask() for each process that the room waits for, as
  * far as known. At most AM_FAIL_HOOKS. */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* v in its order behind what is in h already; 2^64 / golden ratio spreads it over the high bits. */
+/* Appends v to h; the order counts. 2^64 / golden ratio spreads it over the high bits. */
 static inline uint64_t hash_mix(uint64_t h, uint64_t v)
 {
     h = (h ^ v) * 0x9e3779b97f4a7c15u;

@@ -239,8 +239,10 @@ int coll_allgather_bytes(const void *in, void *out, size_t len, struct comm *c)
                           .rbuf = out ? out : (void *)(uintptr_t)in, .stype = byte, .rtype = byte,
                           .scount = (MPI_Aint)len, .rcount = (MPI_Aint)len};
     int err;
-    if (out || shm_run(&a, &err))
-        return out ? coll_run(&a) : err;
+    if (out)
+        return coll_run(&a);
+    if (shm_run(&a, &err))
+        return err;
     struct sched *s = sched_make(&a);
     if (!s)
         return no_memory();

@@ -62,7 +62,7 @@ static inline struct coll_vec coll_wide(const void *v)
  * rtype; reductions use sbuf, rbuf, rcount, rtype (reduce_scatter: rcounts). */
 struct coll_args {
     enum coll_call call;
-    int poor; /* no memory for rbuf: takes part without data, and all get an error */
+    int poor; /* coll_allgather_bytes(): no memory for rbuf; it takes part, all get an error */
     struct comm *comm;
     const void *sbuf;
     void *rbuf;

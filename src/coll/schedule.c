@@ -324,7 +324,8 @@ void *sched_temp(struct sched *s, MPI_Aint n, struct dt_type *t)
 
 /* --- running ------------------------------------------------------------------ */
 
-static void issue(struct sched *s, struct step *p)
+/* 1: there was no request for it. Inline: advance() has no test of that for steps that go. */
+static inline __attribute__((always_inline)) int issue(struct sched *s, struct step *p)
 {
     int err = MPI_SUCCESS;
     switch (p->kind) {
@@ -352,10 +353,11 @@ static void issue(struct sched *s, struct step *p)
     }
     if (__builtin_expect(err && err_class(err) == MPI_ERR_NO_MEM, 0)) {
         p->req = &proc->coll->lacking;
-        s->late = 1;
-    } else if (err) {
-        doom(s, err);
+        return s->late = 1;
     }
+    if (err)
+        doom(s, err);
+    return 0;
 }
 
 static int member_dead(struct sched *s)
@@ -421,7 +423,7 @@ static __attribute__((noinline, cold)) void issue_late(struct sched *s)
         int *is_stuck = &stuck[p->kind == STEP_SEND];
         if (p->req == lacking && !*is_stuck) {
             p->req = NULL;
-            issue(s, p);
+            (void)issue(s, p);
         }
         *is_stuck |= p->req == lacking;
         under_way += p->req && p->req != lacking;
@@ -429,6 +431,19 @@ static __attribute__((noinline, cold)) void issue_late(struct sched *s)
     s->late = stuck[0] | stuck[1];
     if (s->late && !under_way)
         doom_by(s, no_memory());
+}
+
+/* A step had no request. Messages of those up to the fence are late as well: they keep their
+ * order. */
+static __attribute__((noinline, cold)) void wait_in_order(struct sched *s)
+{
+    for (; s->at < s->n && s->steps[s->at].kind != STEP_FENCE; s->at++) {
+        struct step *p = &s->steps[s->at];
+        if (p->kind == STEP_SEND || p->kind == STEP_RECV)
+            p->req = &proc->coll->lacking;
+        else
+            (void)issue(s, p);
+    }
 }
 
 /* Give up what is under way. Number of messages that go on: a receive that data have reached, a
@@ -505,7 +520,8 @@ static int advance(struct sched *s)
             struct step *p = &s->steps[s->at++];
             if (p->kind == STEP_FENCE)
                 break;
-            issue(s, p);
+            if (issue(s, p))
+                wait_in_order(s);
         }
     }
     if (open_messages(s))

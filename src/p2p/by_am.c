@@ -289,6 +289,10 @@ static void pull_fail(struct p2p_op *op, int neg_errno)
 {
     struct p2p_req *q = LIST_OBJ(op, struct p2p_req, op);
     list_del(&q->op.link);
+    if (neg_errno == -ENOMEM && !q->wire_id) { /* nothing was asked for: the sender need not wait */
+        struct p2p_fin f = {q->remote};
+        peer_control(peer_get(q->world), P2P_FIN, &f, sizeof f);
+    }
     int class = neg_errno == -ENOTCONN ? MPIX_ERR_PROC_FAILED
                 : neg_errno == -ENOMEM ? MPI_ERR_NO_MEM
                                        : MPI_ERR_OTHER;

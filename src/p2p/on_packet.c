@@ -137,10 +137,10 @@ static void arrived(struct p2p_unex *u)
 
 /* There is no memory for a message: the transport keeps it, and all that come after it from that
  * process. What this process waits for may be among them. */
-static __attribute__((cold)) int held_back(int src)
+static __attribute__((cold)) int held_back(int src, uint32_t seq)
 {
     char limits[256];
-    if (p2p_lacks(&proc->p2p->lack_unex) != AM_AGAIN)
+    if (p2p_lacks(&proc->p2p->lack_unex, (uint64_t)src << 32 | seq) != AM_AGAIN)
         log_fatal("out of memory for a message of process %d, tried for 10 s; limits: %s", src,
                   mem_limits(limits, sizeof limits, 1));
     return AM_AGAIN;
@@ -194,14 +194,13 @@ static int take_eager(int src, const struct p2p_match *m, const void *data, size
     if (q && !announced(q, m->seq))
         return 0;
     if (q) {
-        if (p)
-            peer_credit(p, len + P2P_CHARGE);
+        peer_credit(p, len + P2P_CHARGE);
         recv_eager(q, m, src, data, len);
         return 0;
     }
     struct p2p_unex *u = unex_make(P2P_EAGER, m, src, data, len, len);
     if (!u)
-        return held_back(src);
+        return held_back(src, m->seq);
     arrived(u);
     return 0;
 }
@@ -209,7 +208,7 @@ static int take_eager(int src, const struct p2p_match *m, const void *data, size
 static int take_eager_sync(int src, const struct p2p_eager_sync *h, size_t len)
 {
     struct p2p_peer *p = peer_get(src);
-    struct p2p_req *q = p ? match_arrival(&h->m) : NULL;
+    struct p2p_req *q = match_arrival(&h->m);
     if (q && !announced(q, h->m.seq))
         return 0;
     if (q) {
@@ -221,7 +220,7 @@ static int take_eager_sync(int src, const struct p2p_eager_sync *h, size_t len)
     }
     struct p2p_unex *u = unex_make(P2P_EAGER_SYNC, &h->m, src, h + 1, len, len);
     if (!u)
-        return held_back(src);
+        return held_back(src, h->m.seq);
     u->sreq = h->sreq;
     arrived(u);
     return 0;
@@ -242,7 +241,7 @@ static int take_rts(int src, const struct p2p_rts *h)
     }
     struct p2p_unex *u = unex_make(P2P_RTS, &h->m, src, h + 1, tail, tail);
     if (!u)
-        return held_back(src);
+        return held_back(src, h->m.seq);
     u->sreq = h->sreq;
     u->size = h->size;
     u->nruns = h->nruns;
@@ -270,7 +269,7 @@ static int take_first(int src, const struct p2p_eager_first *h, size_t len)
     }
     p->in_unex = unex_make(P2P_EAGER, &h->m, src, h + 1, len, h->size);
     if (!p->in_unex)
-        return held_back(src);
+        return held_back(src, h->m.seq);
     arrived(p->in_unex);
     return 0;
 }
@@ -339,7 +338,7 @@ static int in_turn(struct p2p_peer *p, int type, const void *msg, size_t len)
     if (m->seq != p->seq_in) {
         struct p2p_early *e = malloc(sizeof *e + len);
         if (!e)
-            return held_back(p->world);
+            return held_back(p->world, m->seq);
         e->type = type;
         e->len = len;
         memcpy(e->msg, msg, len);
@@ -383,7 +382,7 @@ int p2p_on_match(int type, int src, const void *msg, size_t len)
         return p2p_malformed(src, "a message");
     struct p2p_peer *p = peer_get(src);
     if (!p)
-        return held_back(src);
+        return held_back(src, ((const struct p2p_match *)msg)->seq);
     if (__builtin_expect(!p->direct, 0))
         return p->ordered ? in_order(p, type, msg, len) : in_turn(p, type, msg, len);
     return take(type, src, msg, len);

@@ -34,12 +34,16 @@ static void control_fail(struct p2p_op *op, int neg_errno)
     free(LIST_OBJ(op, struct control, op));
 }
 
-int p2p_lacks(struct p2p_lack *x)
+int p2p_lacks(struct p2p_lack *x, uint64_t of)
 {
     const uint64_t longest = 10000000000u, forget = 1000000000u; /* ns */
     uint64_t now = time_now();
-    if (!x->since || now > x->last + forget)
+    if (!x->since || now > x->last + forget) {
         x->since = now;
+        x->of = of;
+    }
+    if (x->of != of) /* one is timed; when that one has gone, this may be the next */
+        return AM_AGAIN;
     x->last = now;
     return now - x->since < longest ? AM_AGAIN : -ENOMEM;
 }
@@ -232,7 +236,9 @@ static void go_on(void *arg)
 
 void p2p_failure_ack(struct comm *c)
 {
-    progress_poll(); /* what is known to have failed is dealt with */
+    do /* what is known to have failed is dealt with: am/ first handles what it had sent */
+        progress_poll();
+    while (am_failed_count() != boot_failed_count());
     comm_ack(c);
     obj_sweep(OBJ_REQUEST, go_on);
 }

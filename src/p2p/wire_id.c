@@ -23,7 +23,6 @@ static int grow(struct p2p *s)
         c[i] = (struct p2p_wire_id){.next = s->wire_id_free};
         s->wire_id_free = i + 1;
     }
-    s->lack_id.since = 0;
     s->wire_id = c;
     s->wire_ids = n;
     return 1;
@@ -36,6 +35,7 @@ uint64_t wire_id_make(struct p2p_req *q)
         return q->wire_id;
     if (!s->wire_id_free && !grow(s))
         return 0;
+    s->lack_id.since = 0;
     uint32_t i = s->wire_id_free - 1;
     struct p2p_wire_id *c = &s->wire_id[i];
     s->wire_id_free = c->next;
@@ -46,7 +46,7 @@ uint64_t wire_id_make(struct p2p_req *q)
 
 int wire_id_lacks(void)
 {
-    return p2p_lacks(&proc->p2p->lack_id);
+    return p2p_lacks(&proc->p2p->lack_id, 0);
 }
 
 void wire_id_drop(struct p2p_req *q)

@@ -9,9 +9,11 @@ struct p2p_req;
 /* Something for which there is no memory. */
 struct p2p_lack {
     uint64_t since, last; /* first and last try without success (ns); 0: it does not lack */
+    uint64_t of;          /* what these tries were for */
 };
-/* There is no memory for it: try again (AM_AGAIN), or, after 10 s of tries, -ENOMEM. (peer.c) */
-int p2p_lacks(struct p2p_lack *x) __attribute__((cold));
+/* There is no memory for it: try again (AM_AGAIN), or, after 10 s of tries for the same `of`,
+ * -ENOMEM. (peer.c) */
+int p2p_lacks(struct p2p_lack *x, uint64_t of) __attribute__((cold));
 
 /* Valid until the request is done: the one it has, or a new one; 0: no memory. */
 uint64_t wire_id_make(struct p2p_req *q);

@@ -144,7 +144,7 @@ static int may_be_busy(const struct ofi_peer *p)
  * while. 1: wait. */
 static int lacks(struct ofi_peer *p, ssize_t err)
 {
-    if (!ofi_is_shortage(err) || may_be_busy(p))
+    if (!ofi_is_shortage(err))
         return 0;
     uint64_t now = time_now();
     if (!p->lacks)
@@ -157,13 +157,11 @@ static int lacks(struct ofi_peer *p, ssize_t err)
  * one may stay so as long as the peer computes. */
 static int starves(struct ofi_peer *p)
 {
-    if (may_be_busy(p))
-        return 0;
     uint64_t now = time_now();
     if (now < p->looked)
         return p->lacks != 0;
     p->looked = now + LACK_RETRY_NS;
-    return mem_starves();
+    return !may_be_busy(p) && mem_starves();
 }
 
 static int lacks_still(const struct ofi_peer *p)

@@ -6,7 +6,7 @@
  * move out of the ring into a list per peer, so that messages of other peers do not wait behind
  * them.  The peer's stop flag is then set.  So the list holds at most what that peer had in the
  * ring already (shm_cells, and the one being sent). Without memory for the list they stay in the
- * ring, and what others sent is taken from behind them. */
+ * ring, and what others sent is taken from behind them, as far as the ring goes. */
 #include "tp/tp_types.h"
 
 #include <errno.h>

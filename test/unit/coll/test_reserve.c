@@ -24,7 +24,8 @@ static struct hoard *take_all(struct rlimit *before)
     none = *before;
     none.rlim_cur = 0;
     job_check(setrlimit(RLIMIT_AS, &none) == 0);
-    for (size_t n = 1 << 20; n >= 16; n /= 2)
+    /* below 1 KiB each size: malloc keeps freed pieces by their size */
+    for (size_t n = 1 << 20; n >= 16; n = n > 1024 ? n / 2 : n - 16)
         while ((b = malloc(n)) != NULL) {
             b->next = all;
             all = b;
@@ -97,6 +98,7 @@ static void body_behind(void)
         while (!words[0])
             usleep(100);
         struct hoard *rest = take_all(&before);
+        job_check(!malloc(16));
         for (int i = 0; i < 40; i++) {
             ok(p2p_recv(&got[1], 1, t, 2, 5, c, 0, MPI_STATUS_IGNORE));
             job_check(got[1] == i);
