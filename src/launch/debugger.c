@@ -80,8 +80,12 @@ int debugger_stopped(struct job *j, pid_t pid, int stop)
 {
     for (int r = 0; r < j->size; r++) {
         struct rank *k = &j->rank[r];
-        if (k->pid != pid || k->hold != DEBUGGER_TO_STOP || WSTOPSIG(stop) != SIGTRAP)
+        if (k->pid != pid || k->hold != DEBUGGER_TO_STOP)
             continue;
+        if (WSTOPSIG(stop) != SIGTRAP) { /* a signal before exec: the rank stays traced */
+            ptrace(PTRACE_CONT, pid, NULL, (void *)(intptr_t)WSTOPSIG(stop));
+            return 1;
+        }
         ptrace(PTRACE_DETACH, pid, NULL, (void *)(intptr_t)SIGSTOP);
         k->hold = DEBUGGER_STOPPED;
         debugger_look(j);

@@ -184,15 +184,19 @@ static int receiver(struct gdb *g)
     return g->next < g->ranks ? g->next : -1;
 }
 
+/* Drop lines that go to no rank: choices, and commands for ranks whose gdb has ended. */
+static void next_line(struct gdb *g, struct job *j)
+{
+    while (g->line && (is_choice(g, j) || receiver(g) < 0))
+        drop_line(g);
+}
+
 void gdb_wants(struct gdb *g, int *fd, short *events)
 {
-    int rank;
     *events = 0;
     *fd = -1;
-    while (g->line && (rank = receiver(g)) < 0)
-        drop_line(g);
     if (g->line) {
-        *fd = g->to[rank];
+        *fd = g->to[receiver(g)]; /* there is one: next_line() */
         *events = POLLOUT;
     } else if (g->from >= 0 && (!g->is_tty || tcgetpgrp(g->from) == getpgrp())) {
         *fd = g->from; /* in the background a read would stop us */
@@ -209,8 +213,7 @@ static void read_input(struct gdb *g, struct job *j)
     if (n <= 0)
         g->from = -1;
     take_line(g);
-    while (g->line && is_choice(g, j))
-        drop_line(g);
+    next_line(g, j);
     if (g->from < 0 && !g->line)
         close_all(g);
     g->out->typed = g->err->typed = g->is_tty;
@@ -236,8 +239,7 @@ void gdb_move(struct gdb *g, struct job *j)
     if (receiver(g) >= 0)
         return;
     drop_line(g);
-    while (g->line && is_choice(g, j))
-        drop_line(g);
+    next_line(g, j);
 }
 
 int gdb_interrupt(struct gdb *g, struct job *j, uint64_t now)

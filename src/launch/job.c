@@ -379,7 +379,8 @@ static void on_exit_of(struct job *j, int rank, int ws)
     j->ended++;
     reaper_note(&j->reaper, rank, 0);
     int sig = WIFSIGNALED(ws) ? WTERMSIG(ws) : 0, status = sig ? 128 + sig : WEXITSTATUS(ws);
-    int open_end = pmi_initialized(j->pmi, rank) && !j->gdb; /* its user has left gdb */
+    int under_gdb = j->gdb && rank < j->args->size; /* its user may leave gdb */
+    int open_end = pmi_initialized(j->pmi, rank) && !under_gdb;
     if (spawned_job_lost(j, rank)) { /* the call that spawned it returns that */
         if (j->args->no_cleanup)
             mark_dead(j, rank, JOB_DIED); /* others may have met it */

@@ -97,11 +97,11 @@ static int print_line(struct merged *g, int r, size_t n, char *same)
     struct sink *s = g->sink;
     char list[LABEL], label[LABEL + 8];
     const char *line = g->rank[r].text;
+    int piece = line[n - 1] == '\n' || n == PIECE; /* else it is the rest of what the rank wrote */
     memset(same, 0, (size_t)g->ranks);
     for (int o = r; o < g->ranks; o++)
         same[o] = o == r || (!g->done[o] && g->rank[o].have >= n &&
-                             !memcmp(g->rank[o].text, line, n) &&
-                             (line[n - 1] == '\n' || g->rank[o].have == n));
+                             !memcmp(g->rank[o].text, line, n) && (piece || g->rank[o].have == n));
     merged_list(same, g->ranks, list, sizeof list);
     size_t m = (size_t)snprintf(label, sizeof label, "[%s] ", list);
     if (sink_room(s) < n + m + 1 && !s->broken)

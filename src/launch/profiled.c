@@ -188,6 +188,9 @@ void profiled_end(struct job *j)
         job_say(j, "%s cannot be started: %s", path, strerror(err));
     else if (status == JOB_RECORD_NONE && a->trace)
         job_say(j, "%s is not written: no rank called MPI_Init, or none was traced", a->trace);
+    else if (status > 128)
+        job_say(j, "the job ended early, and writing what its ranks left was ended by signal %d",
+                status - 128);
     else if (status && status != JOB_RECORD_NONE)
         job_say(j, "the job ended early, and what its ranks left cannot be read");
 }

@@ -17,7 +17,7 @@ struct spawn {
     const struct topo_set *cpus; /* NULL: anywhere */
     int in, out, err;            /* become 0, 1, 2 */
     int keep[3];                 /* stay open under their own numbers */
-    int traced;                  /* stops behind exec; waitpid() reports it */
+    int traced;                  /* stops after exec; waitpid() reports it */
     /* a struct spawn_failure is written here if the program cannot start */
     int report;
     struct rlimit files;         /* limit on descriptors to restore */

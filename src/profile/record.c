@@ -60,7 +60,7 @@ static int given_memory(void)
     return strcmp(name, own) ? -1 : (int)fd;
 }
 
-/* Memory that there is not is asked for now: later it would be a signal. */
+/* Reserve all of it now: a lack of memory that shows later would be SIGBUS. */
 static int reserve(int fd, size_t size)
 {
     int err = mem_file_limit(size);
