@@ -47,6 +47,7 @@ struct args {
     int universe;         /* 0: not given */
     int label;            /* -l */
     int no_cleanup;
+    int no_ompi;          /* programs built for Open MPI load that */
     int verbose;
     double timeout;       /* seconds, 0: none */
     const char *bind, *map;       /* as written, or NULL */

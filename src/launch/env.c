@@ -1,6 +1,7 @@
 /* env.c - the environment of ranks: which variables pass, which are set. */
 #include "base/vec.h"
 #include "launch/env.h"
+#include "launch/open_mpi.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +23,8 @@ static int launchers_own(const char *var)
         "WINDROSE_RECORD_FD", "WINDROSE_JOB", "WINDROSE_TTY", "MPIEXEC_TIMEOUT", "WINDROSE_FIRST",
         "WINDROSE_PARENT",
         "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
-        "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_NODE_RANK"};
+        "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_NODE_RANK", "OMPI_FIRST_RANKS",
+        "OMPI_APP_CTX_NUM_PROCS", "OMPI_NUM_APP_CTX", "OMPI_UNIVERSE_SIZE", "OMPI_COMMAND"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (is_called(var, names[i], strlen(names[i])))
             return 1;
@@ -108,7 +110,9 @@ int env_of_block(struct env *e, const struct args *a, const struct block *b, cha
     }
     if (!err)
         err = put_all(e, &a->genv);
-    return err ? err : put_all(e, b->env);
+    if (!err)
+        err = put_all(e, b->env);
+    return err ? err : open_mpi_path(a, e);
 }
 
 void env_free(struct env *e)

@@ -31,6 +31,7 @@ static const struct option_row rows[] = {
     FLAG("do-not-launch", dry),
     TEXT("umask", umask),
     FLAG("disable-auto-cleanup", no_cleanup),
+    FLAG("no-ompi", no_ompi),
     TEXT("rankfile", rankfile),
     TEXT("cpu-set", cpus),
     TEXT("cpu-list", cpus),

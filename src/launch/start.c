@@ -21,6 +21,7 @@
 #include "launch/foreign.h"
 #include "launch/gdb.h"
 #include "launch/job.h"
+#include "launch/open_mpi.h"
 #include "launch/profiled.h"
 #include "launch/sinks.h"
 #include "launch/spawn.h"
@@ -306,14 +307,20 @@ void job_rank_init(struct job *j, int rank, int block, const struct block *progr
 
 static int start_ranks(struct job *j, struct start *s, char *const *env)
 {
-    for (int b = 0, rank = 0; b < j->args->nblocks; b++) {
-        if (env_of_block(&s->env, j->args, &j->args->block[b], env))
+    const struct args *a = j->args;
+    char path[PATH_MAX];
+    if (a->verbose && !a->no_ompi && open_mpi_folder(path))
+        job_say(j, "programs built for Open MPI load this library: %s is first in LD_LIBRARY_PATH",
+                path);
+    for (int b = 0, rank = 0; b < a->nblocks; b++) {
+        if (env_of_block(&s->env, a, &a->block[b], env))
             return cannot(j, "make an environment", -ENOMEM);
-        int err = profiled_env(j->args, &s->env)
-                      ? cannot(j, "make an environment", -ENOMEM)
-                      : 0;
-        for (int i = 0; i < j->args->block[b].n && !err; i++, rank++) {
-            job_rank_init(j, rank, b, &j->args->block[b]);
+        int err = open_mpi_variables(&s->env, a->block, a->nblocks, &a->block[b],
+                                     job_universe(j));
+        if (err || profiled_env(a, &s->env))
+            err = cannot(j, "make an environment", -ENOMEM);
+        for (int i = 0; i < a->block[b].n && !err; i++, rank++) {
+            job_rank_init(j, rank, b, &a->block[b]);
             profiled_record(j, rank);
             err = start_rank(j, s, rank);
         }
@@ -335,6 +342,9 @@ int job_start_more(struct job *j, struct spawned_job *g, int report)
     for (int b = 0; b < g->request->nblocks && !err; b++) {
         const struct block *block = &g->request->block[b];
         err = env_of_block(&s.env, j->args, block, j->env);
+        if (!err)
+            err = open_mpi_variables(&s.env, g->request->block, g->request->nblocks, block,
+                                     job_universe(j));
         for (int i = 0; i < block->n && !err; i++)
             err = start_rank(j, &s, rank++) ? -EAGAIN : 0;
         env_free(&s.env);
