@@ -36,6 +36,20 @@ static void lock_all(void)
     MPI_Win_unlock_all(win);
 }
 
+/* A word of the origin's own: the locked add is the near one. */
+static void put_notify8(void) { MPIX_Put_notify(from, 8, MPI_BYTE, 0, 0, 8, MPI_BYTE, 0, win); }
+static void notify_value(void)
+{
+    MPI_Count value;
+    MPIX_Win_notify_get_value(win, 0, &value);
+}
+static void notify_test(void)
+{
+    int flag;
+    MPIX_Win_notify_test(win, 0, 1, &flag);
+}
+static void notify_take(void) { MPIX_Win_notify_take(win, 0, 1); }
+
 /* For one process: the call without its communication. */
 static void barrier(void)
 {
@@ -102,6 +116,11 @@ int main(int argc, char **argv)
     COUNT(cas8);
     COUNT(flush);
     COUNT(acc64k);
+    MPIX_Win_notify_set_num(win, MPI_INFO_NULL, 1);
+    COUNT(put_notify8);
+    COUNT(notify_value);
+    COUNT(notify_test);
+    COUNT(notify_take);
     MPI_Win_unlock_all(win);
     COUNT(lock);
     COUNT(lock_all);

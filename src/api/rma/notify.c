@@ -18,8 +18,37 @@ static inline struct rma_note *counters(const struct rma_near *n, int i)
     return x && (unsigned)i < atomic_load_explicit(&x->num, memory_order_relaxed) ? x : NULL;
 }
 
+/* This process's counters, if this function may read number i of them; NULL: take the slow path,
+ * sometimes only because it polls. Other threads may change them under proc->lock. */
+static inline struct rma_win_notes *own(MPI_Win win, int i)
+{
+    struct rma_near_table *room = rma_near_self();
+    struct rma_win_near *w;
+    struct rma_win_notes *x;
+    if (UNLIKELY(!room) || UNLIKELY(proc->threaded) || UNLIKELY(!(w = rma_near_win(room, win))) ||
+        UNLIKELY(!(x = w->notes)) || UNLIKELY((unsigned)i >= x->lines) ||
+        UNLIKELY(++x->looks >= x->every))
+        return NULL;
+    return x;
+}
+
+static inline int64_t value_of(const struct rma_win_notes *x, int i)
+{
+    /* Acquire pairs with the release of the origins' adds: their data are here, too. */
+    _Atomic uint64_t *word = (_Atomic uint64_t *)((uintptr_t)x->words +
+                                                  (unsigned)i * (uintptr_t)RMA_NOTE_LINE);
+    return (int64_t)(atomic_load_explicit(word, memory_order_acquire) - x->base[(unsigned)i]);
+}
+
+/* The owner of n sleeps. */
+static SLOW int wake(const struct rma_near *n)
+{
+    mem_wake(n->host_index);
+    return MPI_SUCCESS;
+}
+
 /* One more, after all that this thread did so far. */
-static inline void count(const struct rma_near *n, struct rma_note *x, int i)
+static inline int count(const struct rma_near *n, struct rma_note *x, int i)
 {
     _Atomic uint64_t *word = (_Atomic uint64_t *)((uintptr_t)x->words +
                                                   (unsigned)i * (uintptr_t)RMA_NOTE_LINE);
@@ -29,7 +58,25 @@ static inline void count(const struct rma_near *n, struct rma_note *x, int i)
     atomic_fetch_add_explicit(word, 1, memory_order_release);
     fence_beside_rmw();
     if (UNLIKELY(atomic_load_explicit(x->sleeping, memory_order_relaxed) & 1))
-        mem_wake(n->host_index);
+        return wake(n);
+    return MPI_SUCCESS;
+}
+
+/* Any number of bytes. The short way saves no register for a call. */
+static __attribute__((noinline)) int put_and_count(const void *origin, char *at, uint64_t bytes,
+                                                   const struct rma_near *n, struct rma_note *x,
+                                                   int i)
+{
+    rma_near_put(origin, at, bytes);
+    return count(n, x, i);
+}
+
+static __attribute__((noinline)) int get_and_count(void *origin, const char *at, uint64_t bytes,
+                                                   const struct rma_near *n, struct rma_note *x,
+                                                   int i)
+{
+    rma_near_get(origin, at, bytes);
+    return count(n, x, i); /* release: the loads come before it, too */
 }
 
 /* --- operations ------------------------------------------------------------------------------- */
@@ -44,7 +91,8 @@ struct far {
     MPI_Win win;
 };
 
-/* A window's handle in place of the index: the other order of the two. */
+/* A window's handle in place of the index: the other order of the two. The inline paths find no
+ * window then, and take the slow one. */
 static inline void in_order(int *index, MPI_Win *win)
 {
     if (UNLIKELY(*index < 0) && *win >= 0) {
@@ -116,6 +164,15 @@ static int acc(const char *call, struct side o, struct far f, MPI_Op op)
     return onesided_run(f.win, &a, NULL, err, o.site);
 }
 
+/* index and win: where the caller left them. */
+static SAME int put_slow(const void *origin, int ocount, MPI_Datatype otype, int rank,
+                         MPI_Aint disp, int tcount, const MPI_Datatype *ttype, const int *index,
+                         const MPI_Win *win, const void *site)
+{
+    return put("MPIX_Put_notify", SIDE_AT(origin, ocount, otype, site),
+               (struct far){rank, disp, tcount, *ttype, *index, *win});
+}
+
 int PMPIX_Put_notify(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
                      int tcount, MPI_Datatype ttype, int index, MPI_Win win)
 {
@@ -123,17 +180,14 @@ int PMPIX_Put_notify(const void *origin, int ocount, MPI_Datatype otype, int ran
     struct rma_note *x;
     uint64_t bytes;
     char *at;
-    in_order(&index, &win);
     if (UNLIKELY(!origin) || UNLIKELY(otype != ttype) || UNLIKELY(ocount != tcount) ||
         UNLIKELY(!fast_place(win, rank, disp, ocount, otype, &n, &at, &bytes)) ||
         UNLIKELY(!(x = counters(n, index))))
-        return put("MPIX_Put_notify", SIDE(origin, ocount, otype),
-                   (struct far){rank, disp, tcount, ttype, index, win});
+        return put_slow(origin, ocount, otype, rank, disp, tcount, &ttype, &index, &win, SITE);
     rma_near_count(n, PVAR_RMA_PUT, bytes);
-    if (!(bytes == 8 && rma_near_copy8(at, origin)))
-        rma_near_put(origin, at, bytes);
-    count(n, x, index);
-    return MPI_SUCCESS;
+    if (bytes == 8 && rma_near_copy8(at, origin))
+        return count(n, x, index);
+    return put_and_count(origin, at, bytes, n, x, index);
 }
 API_ALIAS(MPIX_Put_notify);
 
@@ -145,6 +199,15 @@ int PMPIX_Put_notify_c(const void *origin, MPI_Count ocount, MPI_Datatype otype,
 }
 API_ALIAS(MPIX_Put_notify_c);
 
+/* index and win: where the caller left them. */
+static SAME int get_slow(void *origin, int ocount, MPI_Datatype otype, int rank,
+                         MPI_Aint disp, int tcount, const MPI_Datatype *ttype, const int *index,
+                         const MPI_Win *win, const void *site)
+{
+    return get("MPIX_Get_notify", SIDE_AT(origin, ocount, otype, site), origin,
+               (struct far){rank, disp, tcount, *ttype, *index, *win});
+}
+
 int PMPIX_Get_notify(void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
                      int tcount, MPI_Datatype ttype, int index, MPI_Win win)
 {
@@ -152,17 +215,14 @@ int PMPIX_Get_notify(void *origin, int ocount, MPI_Datatype otype, int rank, MPI
     struct rma_note *x;
     uint64_t bytes;
     char *at;
-    in_order(&index, &win);
     if (UNLIKELY(!origin) || UNLIKELY(otype != ttype) || UNLIKELY(ocount != tcount) ||
         UNLIKELY(!fast_place(win, rank, disp, ocount, otype, &n, &at, &bytes)) ||
         UNLIKELY(!(x = counters(n, index))))
-        return get("MPIX_Get_notify", SIDE(origin, ocount, otype), origin,
-                   (struct far){rank, disp, tcount, ttype, index, win});
+        return get_slow(origin, ocount, otype, rank, disp, tcount, &ttype, &index, &win, SITE);
     rma_near_count(n, PVAR_RMA_GET, bytes);
-    if (!(bytes == 8 && rma_near_copy8(origin, at)))
-        rma_near_get(origin, at, bytes);
-    count(n, x, index); /* release: the loads come before it, too */
-    return MPI_SUCCESS;
+    if (bytes == 8 && rma_near_copy8(origin, at))
+        return count(n, x, index); /* release: the load comes before it, too */
+    return get_and_count(origin, at, bytes, n, x, index);
 }
 API_ALIAS(MPIX_Get_notify);
 
@@ -225,7 +285,7 @@ int PMPIX_Win_free_notify(MPI_Win win)
 }
 API_ALIAS(MPIX_Win_free_notify);
 
-static int get_value(const char *call, MPI_Win win, int index, MPI_Count *value)
+static SLOW int get_value(const char *call, MPI_Win win, int index, MPI_Count *value)
 {
     struct rma_win *w;
     api_enter(call);
@@ -239,7 +299,11 @@ static int get_value(const char *call, MPI_Win win, int index, MPI_Count *value)
 
 int PMPIX_Win_notify_get_value(MPI_Win win, int index, MPI_Count *value)
 {
-    return get_value("MPIX_Win_notify_get_value", win, index, value);
+    struct rma_win_notes *x = own(win, index);
+    if (UNLIKELY(!x) || UNLIKELY(!value))
+        return get_value("MPIX_Win_notify_get_value", win, index, value);
+    *value = value_of(x, index);
+    return MPI_SUCCESS;
 }
 API_ALIAS(MPIX_Win_notify_get_value);
 
@@ -273,7 +337,7 @@ API_ALIAS(MPIX_Win_set_notify);
 
 /* --- waits ------------------------------------------------------------------------------------ */
 
-static int wait(const char *call, MPI_Win win, int index, MPI_Count value, int take)
+static SLOW int wait(const char *call, MPI_Win win, int index, MPI_Count value, int take)
 {
     struct rma_win *w;
     api_enter(call);
@@ -285,12 +349,20 @@ static int wait(const char *call, MPI_Win win, int index, MPI_Count value, int t
 
 int PMPIX_Win_notify_wait(MPI_Win win, int index, MPI_Count value)
 {
+    struct rma_win_notes *x = own(win, index);
+    if (x && value >= 0 && value_of(x, index) >= value)
+        return MPI_SUCCESS;
     return wait("MPIX_Win_notify_wait", win, index, value, 0);
 }
 API_ALIAS(MPIX_Win_notify_wait);
 
 int PMPIX_Win_notify_take(MPI_Win win, int index, MPI_Count count)
 {
+    struct rma_win_notes *x = own(win, index);
+    if (x && count >= 0 && value_of(x, index) >= count) {
+        x->base[index] += (uint64_t)count;
+        return MPI_SUCCESS;
+    }
     return wait("MPIX_Win_notify_take", win, index, count, 1);
 }
 API_ALIAS(MPIX_Win_notify_take);
@@ -310,7 +382,7 @@ int PMPIX_Win_notify_request(MPI_Win win, int index, MPI_Count value, MPI_Reques
 }
 API_ALIAS(MPIX_Win_notify_request);
 
-int PMPIX_Win_notify_test(MPI_Win win, int index, MPI_Count value, int *flag)
+static SLOW int test(MPI_Win win, int index, MPI_Count value, int *flag)
 {
     struct rma_win *w;
     api_enter("MPIX_Win_notify_test");
@@ -320,5 +392,14 @@ int PMPIX_Win_notify_test(MPI_Win win, int index, MPI_Count value, int *flag)
     if (!err)
         err = rma_notify_test(w, index, value, flag);
     return api_exit_win(win, err);
+}
+
+int PMPIX_Win_notify_test(MPI_Win win, int index, MPI_Count value, int *flag)
+{
+    struct rma_win_notes *x = own(win, index);
+    if (UNLIKELY(!x) || UNLIKELY(!flag) || UNLIKELY(value < 0))
+        return test(win, index, value, flag);
+    *flag = value_of(x, index) >= value;
+    return MPI_SUCCESS;
 }
 API_ALIAS(MPIX_Win_notify_test);

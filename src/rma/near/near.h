@@ -105,6 +105,8 @@ struct rma_win_near {
     uint8_t alone;           /* some target's memory may be acted on tile by tile (n->alone) */
     atomic_uchar spread_all; /* as `all`: 0 or 1 */
     atomic_uchar quiet_each; /* as `quiet`: 0 or 1 */
+    struct rma_win_notes *notes; /* this process's counters; NULL: the inline path does not read
+                                  * them */
 };
 
 enum { RMA_FAST_WINS = 256, RMA_FAST_TYPES = 256 };

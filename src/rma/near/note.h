@@ -34,8 +34,10 @@ struct rma_note_place {
 
 struct rma_win_notes {          /* of a window: this process's counters */
     char *words;                /* NULL: none were made yet */
-    struct mem_segment *seg;    /* that holds them; NULL: heap memory, alone on the node */
     uint64_t *base;             /* [made] value = word - base */
+    unsigned lines;             /* of those in effect, that have a line each */
+    unsigned looks, every;      /* inline looks since a poll; after so many a call polls */
+    struct mem_segment *seg;    /* that holds the words; NULL: heap memory, alone on the node */
     unsigned num, made;         /* in effect; the largest num so far */
     struct map early;           /* index + 1 -> notifications that came before num passed it */
     unsigned waits, requests;   /* calls that wait; requests that are not complete */

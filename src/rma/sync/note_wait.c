@@ -15,6 +15,9 @@
 #include "base/atomic.h"
 
 enum { EARLY_MAX = 1024 }; /* counters that were notified before they were made */
+/* Looks at a counter that cost as much as one poll: of the calls that look inline, and of a wait
+ * before it polls. Where messages may bring what it waits for, it polls more often. */
+enum { LOOKS = 64, LOOKS_FAR = 16 };
 
 /* --- the words -------------------------------------------------------------------------------- */
 
@@ -75,6 +78,13 @@ static int words_for(struct rma_win *w, unsigned num)
     return 0;
 }
 
+/* Do near origins count all notifications that may come? */
+static int only_near(const struct rma_win *w)
+{
+    return w->nears == (unsigned)w->size &&
+           !atomic_load_explicit(&rma_near_own(w)->peer->unmapped, memory_order_relaxed);
+}
+
 int rma_notify_set_num(struct rma_win *w, int num)
 {
     struct rma_win_notes *x = &w->notes;
@@ -91,6 +101,10 @@ int rma_notify_set_num(struct rma_win *w, int num)
             add(w, i, early);
     }
     x->num = (unsigned)num;
+    x->lines = x->num < RMA_NOTE_LINES ? x->num : RMA_NOTE_LINES;
+    x->every = only_near(w) ? LOOKS : LOOKS_FAR;
+    /* The simulator's processes move within progress_test(). */
+    w->near.notes = sched ? NULL : x;
     /* Release pairs with the acquire in note_of() (near/note.c). */
     atomic_store_explicit(&rma_near_own(w)->peer->notes.num, (unsigned)num, memory_order_release);
     return MPI_SUCCESS;
@@ -160,14 +174,20 @@ int rma_note_check(const struct rma_win *w, int i, MPI_Count value)
     return err ? err : check_value(value);
 }
 
-/* A program that spins on the call makes progress, and gives the core away. */
-static void looked(struct rma_win *w, unsigned i)
+/* A program that spins on a call makes progress, and gives the core away. */
+static void look_around(struct rma_win *w, int idle)
 {
-    uint64_t word = word_of(w, i);
-    if (w->notes.last == i && w->notes.seen == word)
+    if (idle || w->notes.looks >= w->notes.every)
         progress_test();
     else
         progress_glance();
+    w->notes.looks = 0;
+}
+
+static void looked(struct rma_win *w, unsigned i)
+{
+    uint64_t word = word_of(w, i);
+    look_around(w, w->notes.last == i && w->notes.seen == word);
     w->notes.last = i;
     w->notes.seen = word;
 }
@@ -197,10 +217,7 @@ int rma_notify_test(struct rma_win *w, int i, MPI_Count value, int *flag)
     int err = rma_note_check(w, i, value);
     if (err)
         return err;
-    if (rma_note_value(w, (unsigned)i) < value)
-        progress_test();
-    else
-        progress_glance();
+    look_around(w, rma_note_value(w, (unsigned)i) < value);
     *flag = rma_note_value(w, (unsigned)i) >= value;
     return MPI_SUCCESS;
 }
@@ -210,7 +227,16 @@ struct note_wait {
     unsigned i;
     int64_t value;
     int take, over; /* over: 1 the value was there, -1 a member has failed */
+    int looks;      /* at the counter, before it says that the value is not there */
 };
+
+static int is_there(const struct note_wait *x)
+{
+    for (int i = 0; i < x->looks; i++)
+        if (rma_note_value(x->w, x->i) >= x->value)
+            return 1;
+    return 0;
+}
 
 static int wait_over(void *arg)
 {
@@ -218,7 +244,7 @@ static int wait_over(void *arg)
     struct rma_win_notes *n = &x->w->notes;
     if (x->over)
         return 1;
-    if (rma_note_value(x->w, x->i) >= x->value) {
+    if (is_there(x)) {
         if (x->take) /* here: no other thread comes between */
             n->base[x->i] += (uint64_t)x->value;
         x->over = 1;
@@ -231,12 +257,13 @@ static int wait_over(void *arg)
 
 int rma_notify_wait(struct rma_win *w, int i, MPI_Count value, int take)
 {
-    struct note_wait x = {w, (unsigned)i, (int64_t)value, take, 0};
+    struct note_wait x = {w, (unsigned)i, (int64_t)value, take, 0,
+                          w->notes.every == LOOKS && !sched ? LOOKS : 1};
     int err = rma_note_check(w, i, value);
     if (err)
         return err;
     if (rma_note_value(w, x.i) >= value) {
-        progress_glance();
+        look_around(w, 0);
         (void)wait_over(&x);
         if (x.over > 0)
             return MPI_SUCCESS;
