@@ -136,6 +136,17 @@ static void judge(struct finding *f, const struct libraries *all, int dir, const
             f->by = base_of(all->lib[i].path);
 }
 
+/* The first library of Open MPI that works with Open MPI's own libmpi.so.40 only; NULL: none. */
+static const char *only_of_open_mpi(const struct libraries *all)
+{
+    static const char *const name[] = {"libmpi_mpifh.so.40", "libmpi_cxx.so.40"};
+    for (int i = 0; i < all->n; i++)
+        for (size_t k = 0; k < sizeof name / sizeof *name; k++)
+            if (!strcmp(base_of(all->lib[i].name), name[k]))
+                return name[k];
+    return NULL;
+}
+
 /* Would the program load this library if LD_LIBRARY_PATH began with its folder? */
 static int would_swap(struct library_search s, const char *file)
 {
@@ -191,6 +202,7 @@ static int look(char *line, size_t len, const struct args *a, const struct block
     struct library_search s = {.dir = program_folder(a, b)};
     struct stat st;
     char *file = NULL;
+    int said = 0;
     if (s.dir == -1 || env_of_block(&e, a, b, env))
         goto out;
     s.path = env_find(&e, "LD_LIBRARY_PATH");
@@ -203,9 +215,14 @@ static int look(char *line, size_t len, const struct args *a, const struct block
     f.unsure = !fstatat(s.dir, file, &st, 0) && st.st_mode & (S_ISUID | S_ISGID);
     if (f.other && (f.unsure && !late))
         f.other = NULL;
+    const char *only = f.own && !f.other ? only_of_open_mpi(&all) : NULL;
     if (f.other) {
         f.swappable = !f.open_mpi && would_swap(s, file);
         describe(line, len, late ? file : b->argv[0], &f);
+    } else if (only) {
+        snprintf(line, len, "%s needs Open MPI's %s, which this library has not: build it with "
+                 "this library's compilers, or start it with -no-ompi", b->argv[0], only);
+        said = 1;
     }
 out:
     libraries_free(&all);
@@ -213,7 +230,7 @@ out:
     env_free(&e);
     if (s.dir >= 0)
         close(s.dir);
-    return f.other != NULL;
+    return f.other || said;
 }
 
 /* Does a block start the same program as the one before, in the same way? */
