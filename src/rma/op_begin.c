@@ -219,6 +219,8 @@ static inline int op_take(struct rma_win *w, struct rma_target *t, const struct 
     if (!err) {
         rma_count(w, counter[a->kind], 1);
         rma_count(w, PVAR_RMA_BYTES, bytes);
+        if (a->notify)
+            rma_count(w, PVAR_RMA_NOTIFIED, 1);
     }
     return err;
 }

@@ -136,5 +136,9 @@ uint64_t rma_pvar(const struct rma_win *w, enum pvar_id id)
     for (unsigned i = 0; id >= PVAR_RMA_PUT && id <= PVAR_RMA_BYTES && i < w->nears; i++)
         sum += atomic_load_explicit(&w->near.near[i].counted[id - PVAR_RMA_PUT],
                                     memory_order_relaxed);
+    for (unsigned i = 0; id == PVAR_RMA_NOTIFIED && i < w->nears; i++) {
+        struct rma_note *x = atomic_load_explicit(&w->near.near[i].note, memory_order_acquire);
+        sum += x ? atomic_load_explicit(&x->counted, memory_order_relaxed) : 0;
+    }
     return sum;
 }

@@ -100,8 +100,12 @@ void rma_win_about(const void *of, char *buf, size_t len)
         [WIN_LOCK_ALL_GRANTED] = "lock_all epoch granted",
         [WIN_PER_TARGET] = "lock epochs"};
     const struct rma_win *w = of;
-    snprintf(buf, len, "%.70s, %s%s", rma_win_text(w), epoch[w->state],
-             w->expo != EXPO_NONE ? ", exposed" : "");
+    char counter[48] = "";
+    if (w->notes.waits)
+        snprintf(counter, sizeof counter, ", counter %u: %lld of %lld", w->notes.awaited,
+                 (long long)rma_note_read(&w->notes, w->notes.awaited), (long long)w->notes.asked);
+    snprintf(buf, len, "%.70s, %s%s%s", rma_win_text(w), epoch[w->state],
+             w->expo != EXPO_NONE ? ", exposed" : "", counter);
 }
 
 /* The advice at the end of an error text. */

@@ -41,6 +41,8 @@ struct rma_win_notes {          /* of a window: this process's counters */
     unsigned num, made;         /* in effect; the largest num so far */
     struct map early;           /* index + 1 -> notifications that came before num passed it */
     unsigned waits, requests;   /* calls that wait; requests that are not complete */
+    unsigned awaited;           /* of the last call that began to wait: index ... */
+    int64_t asked;              /* ... and value */
     unsigned deaths, told;      /* members that failed; of them reported by a wait */
     unsigned last;              /* index that was read last ... */
     uint64_t seen;              /* ... and its word then */
@@ -59,6 +61,7 @@ struct rma_note {
     /* Those that the inline path may count: they exist, and lie on lines of their own. */
     atomic_uint num;
     struct mem_segment *seg;     /* NULL: this process's own */
+    _Atomic uint64_t counted;    /* by the inline path (PVAR_RMA_NOTIFIED) */
 };
 
 /* i < RMA_NOTE_MAX */
@@ -67,6 +70,14 @@ static inline _Atomic uint64_t *rma_note_word(char *words, unsigned i)
     uintptr_t at = i < RMA_NOTE_LINES ? i * (uintptr_t)RMA_NOTE_LINE
                                       : RMA_NOTE_FIRST + (i - RMA_NOTE_LINES) * (uintptr_t)8;
     return (_Atomic uint64_t *)((uintptr_t)words + at);
+}
+
+/* This process's counter i. Acquire pairs with the release of the origins' adds: their data are
+ * here, too. */
+static inline int64_t rma_note_read(const struct rma_win_notes *x, unsigned i)
+{
+    return (int64_t)(atomic_load_explicit(rma_note_word(x->words, i), memory_order_acquire) -
+                     x->base[i]);
 }
 
 #endif

@@ -29,7 +29,7 @@ static uint64_t word_of(const struct rma_win *w, unsigned i)
 
 int64_t rma_note_value(const struct rma_win *w, unsigned i)
 {
-    return (int64_t)(word_of(w, i) - w->notes.base[i]);
+    return rma_note_read(&w->notes, i);
 }
 
 static void add(struct rma_win *w, unsigned i, uint64_t n)
@@ -140,13 +140,17 @@ int rma_note_came(struct rma_win *w, unsigned i)
     struct rma_win_notes *x = &w->notes;
     if (i < x->num) {
         add(w, i, 1);
+        rma_count(w, PVAR_RMA_NOTE_CAME, 1);
         progress_signal();
         return 0;
     }
     uintptr_t before = (uintptr_t)map_get(&x->early, (uint64_t)i + 1);
     if (i >= RMA_NOTE_MAX || (!before && x->early.count >= EARLY_MAX) ||
-        map_put(&x->early, (uint64_t)i + 1, (void *)(before + 1)))
+        map_put(&x->early, (uint64_t)i + 1, (void *)(before + 1))) {
+        rma_count(w, PVAR_RMA_NOTE_REFUSED, 1);
         return MPIX_ERR_INVALID_NOTIFICATION;
+    }
+    rma_count(w, PVAR_RMA_NOTE_EARLY, 1);
     return 0;
 }
 
@@ -268,7 +272,10 @@ int rma_notify_wait(struct rma_win *w, int i, MPI_Count value, int take)
         if (x.over > 0)
             return MPI_SUCCESS;
     }
+    w->notes.awaited = x.i;
+    w->notes.asked = x.value;
     w->notes.waits++;
+    rma_count(w, PVAR_RMA_NOTE_WAITS, 1);
     rma_await(w, WHY_OTHER, wait_over, &x, "notifications of a window", -1);
     w->notes.waits--;
     if (x.over > 0)

@@ -68,6 +68,64 @@ static long long before(MPI_Win w, const char *name, long long *v)
     return v[0] = pv_read(w, name);
 }
 
+/* A wait may find its notification at once: tried until one process had to wait. */
+static void waited(MPI_Win win, int right)
+{
+    int round, all = 0, mine;
+
+    for (round = 0; round < 500 && !all; round++) {
+        if (mt_rank)
+            MPIX_Win_notify_take(win, 1, 1);
+        MPIX_Put_notify(NULL, 0, MPI_BYTE, right, 0, 0, MPI_BYTE, 1, win);
+        if (!mt_rank)
+            MPIX_Win_notify_take(win, 1, 1);
+        mine = pv_read(win, "rma_notify_waits") > 0;
+        MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    }
+    CHECK(all || mt_size == 1);
+}
+
+/* Notified operations: at the origin, and what came by message at the target. */
+static void notified(void)
+{
+    enum { FEW = 3, EARLY = 1024 }; /* so many counters may be notified that are not made yet */
+    int64_t v = 1;
+    int left = (mt_rank + mt_size - 1) % mt_size, right = (mt_rank + 1) % mt_size, far, i;
+    struct rw w;
+    MPI_Comm node;
+    MPI_Group here;
+
+    rw_make(&w, RW_ALLOCATE, 64, MPI_COMM_WORLD);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_group(node, &here);
+    MPI_Group_translate_ranks(w.all, 1, &left, here, &far);
+    far = far == MPI_UNDEFINED;
+    MPI_Group_free(&here);
+    MPI_Comm_free(&node);
+    MPI_Win_set_errhandler(w.win, MPI_ERRORS_RETURN);
+    MPIX_Win_notify_set_num(w.win, MPI_INFO_NULL, 2);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, w.win);
+    for (i = 0; i < FEW; i++)
+        MPIX_Put_notify(&v, 1, MPI_INT64_T, right, 0, 1, MPI_INT64_T, 0, w.win);
+    MPIX_Win_notify_take(w.win, 0, FEW);
+    CHECK_EQ(pv_read(w.win, "rma_notified"), FEW);
+    CHECK_EQ(pv_read(w.win, "rma_notify_messages"), far ? FEW : 0);
+    CHECK_EQ(pv_read(w.win, "rma_put"), FEW);
+    MPI_Barrier(MPI_COMM_WORLD); /* the neighbour may be ahead */
+    waited(w.win, right);
+    CHECK_EQ(pv_read(w.win, "rma_notify_early"), 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (i = 0; i < EARLY + FEW; i++)
+        MPIX_Put_notify(&v, 1, MPI_INT64_T, right, 0, 1, MPI_INT64_T, 2 + i, w.win);
+    CHECK(MPI_Win_flush(right, w.win) != MPI_SUCCESS);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQ(pv_read(w.win, "rma_notify_early"), EARLY);
+    CHECK_EQ(pv_read(w.win, "rma_notify_refused"), FEW);
+    MPI_Win_unlock_all(w.win);
+    rw_free(&w);
+}
+
 /* One of each kind towards the neighbour, then the value of every counter. */
 static void counters(void)
 {
@@ -142,6 +200,7 @@ int main(int argc, char **argv)
     for (f = 0; f < RW_FLAVOURS; f++)
         memory(f);
     counters();
+    notified();
     MPI_T_finalize();
     return mt_finish();
 }
