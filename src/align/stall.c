@@ -26,6 +26,7 @@
 #include "boot/boot.h"
 #include "p2p/p2p.h"
 #include "var/var.h"
+#include "watch/watch.h"
 
 static const uint64_t HAVE_NS = 200000000u;    /* the collector answers within it */
 
@@ -128,10 +129,15 @@ static void answer(struct stall *s, const struct waits *x)
     answer_same(s, 1);
 }
 
-static void on_long(const struct progress_waiting *w)
+static uint64_t stall_ns(void)
 {
-    struct stall *s = proc->check->stall;
-    const uint64_t ms = (uint64_t)cvar.coll_check_stall * 1000000u;
+    return (uint64_t)cvar.coll_check_stall * 1000000u;
+}
+
+/* A wait that has lasted for so long. */
+static void look(struct stall *s, const struct progress_waiting *w)
+{
+    const uint64_t ms = stall_ns();
     uint64_t now = time_now();
     if (now - s->rings_at >= ms / 4) {
         s->rings_at = now;
@@ -147,6 +153,24 @@ static void on_long(const struct progress_waiting *w)
     if (known && now - w->since >= ms + ms / 4) /* sequences that differ are reported first */
         send_waits(s, x, now);
     free(x);
+}
+
+static void on_turns(const struct progress_waiting *w)
+{
+    struct stall *s = proc->check->stall;
+    const uint64_t ns = stall_ns();
+    if (w->now - w->since < ns || (w->now - s->looked < ns / 4 && !s->soon))
+        return;
+    s->looked = w->now;
+    s->soon = 0;
+    look(s, w);
+}
+
+/* From a handler: as soon as the wait turns. */
+static void look_soon(struct stall *s)
+{
+    s->soon = 1;
+    progress_signal();
 }
 
 /* --- handlers -------------------------------------------------------------------------------- */
@@ -191,7 +215,7 @@ void stall_asked(struct stall *s, int src, const struct ask_msg *m, const int32_
     s->ask = (struct stall_ask){.on = 1, .collector = src, .round = m->round, .turn = m->turn,
                                 .id = m->id, .n = m->n};
     memcpy(s->ask.peer, peer, m->n * sizeof *peer);
-    progress_long_wait_soon();
+    look_soon(s);
 }
 
 static int on_ask(int src, const void *msg, size_t len)
@@ -219,7 +243,7 @@ static void count(struct stall_count *c, const struct round_msg *m)
     if (c->collector != m->world || c->round != m->round || c->turn != m->turn)
         *c = (struct stall_count){.collector = m->world, .round = m->round, .turn = m->turn};
     c->n++;
-    progress_long_wait_soon();
+    look_soon(proc->check->stall);
 }
 
 static int on_flush(int src, const void *msg, size_t len)
@@ -293,6 +317,8 @@ static int on_verdict(int src, const void *msg, size_t len)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
+static const struct watcher watcher = {.wait_turns = on_turns};
+
 int stall_init(void)
 {
     struct stall *s = calloc(1, sizeof *s);
@@ -307,14 +333,13 @@ int stall_init(void)
     am_handler(STALL_FLUSHED, on_flushed);
     am_handler(STALL_SAME, on_same);
     am_handler(STALL_VERDICT, on_verdict);
-    progress_on_long_wait(on_long, (uint64_t)cvar.coll_check_stall * 1000000u);
-    return 0;
+    return watch_add(&watcher);
 }
 
 void stall_finalize(void)
 {
     struct stall *s = proc->check->stall;
-    progress_on_long_wait(NULL, 0);
+    watch_drop(&watcher);
     collect_finalize(s);
     free(s);
     proc->check->stall = NULL;

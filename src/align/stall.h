@@ -64,6 +64,8 @@ struct stall {
     /* the own wait */
     uint64_t told, told_at; /* id of the wait that was reported, and when (ns) */
     int collector, have;    /* to which process; whether it has answered */
+    uint64_t looked;        /* when it was last looked at (ns) */
+    int soon;               /* a message came that it answers: it is looked at in the next turn */
     uint64_t rings_at;      /* when rings were sent last (ns) */
     struct stall_ask ask;
     struct stall_count came, back; /* FLUSH and FLUSHED */

@@ -11,6 +11,7 @@
 #include "base/proc.h"
 #include "boot/boot.h"
 #include "var/var.h"
+#include "watch/watch.h"
 
 enum { WARN_CREDIT = 2, WARN_TP = 4, WARN_LATE = 8, WARN_LOST = 32 }; /* 16 is AM_WARN_REACH */
 
@@ -358,7 +359,7 @@ static void am_close(struct am *a)
     for (struct map_entry *e; (e = map_next(&a->idle, &cursor)) != NULL;)
         free(e->value);
     map_destroy(&a->idle);
-    progress_on_stall(NULL);
+    watch_drop(&am_watcher);
     boot_detector_stop();
     free(a->failed);
     free(a);
@@ -424,9 +425,7 @@ int am_init(void)
     }
     progress_hook_add(&a->hook);
     am_liveness_init();
-    if (boot_detector_turn() || a->networks)
-        progress_on_stall(am_stalled);
-    return 0;
+    return boot_detector_turn() || a->networks ? watch_add(&am_watcher) : 0;
 }
 
 static int no_zcopies(void *arg)

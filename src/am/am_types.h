@@ -168,6 +168,7 @@ void am_choice_close(struct am *a);
 
 /* liveness.c: this process waits, for `peer` or any; `lasts`: for long. */
 void am_stalled(int peer, int lasts);
+extern const struct watcher am_watcher; /* it calls am_stalled() */
 /* Publish what others need to ask this process (before a barrier). After it, ask one of another
  * host. Before the next barrier, wait for its answer: so each process that leaves MPI_Init has
  * answered. */

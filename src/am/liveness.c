@@ -21,6 +21,7 @@
 #include "base/sched.h"
 #include "boot/boot.h"
 #include "mem/mem.h"
+#include "watch/watch.h"
 
 /* A connection broke: within this time, the failure detector has a better reason (ns). */
 static const uint64_t GRACE_NS = 5000000000u;
@@ -219,6 +220,8 @@ void am_stalled(int peer, int lasts)
         }
     }
 }
+
+const struct watcher am_watcher = {.wait_stalls = am_stalled};
 
 /* --- heard ------------------------------------------------------------------------------- */
 

@@ -37,6 +37,8 @@ struct proc {
     struct coll_room *coll;
     struct rma *rma;
     struct io_room *io;
+    struct watch *watch; /* the watchers; NULL: there are none */
+    unsigned watched;    /* enum watch_events: those that have a subscriber */
     struct place_room *place; /* NULL: nothing is kept of places in the program */
     struct check *check; /* NULL: collective calls are not compared */
     struct race *race;   /* NULL: one-sided operations are not watched */

@@ -1,5 +1,4 @@
-/* profile.c - the begin and the end of a report and of a trace, and the observer of waits that both
- * share with MPI_T. */
+/* profile.c - the begin and the end of a report and of a trace, and what they watch. */
 #include "profile/record.h"
 
 #include <errno.h>
@@ -16,6 +15,7 @@
 #include "boot/boot.h"
 #include "place/place.h"
 #include "rma/rma.h"
+#include "watch/watch.h"
 
 _Static_assert(offsetof(struct profile, trace) == offsetof(struct profile_asks, trace) &&
                    offsetof(struct profile, calls) == offsetof(struct profile_asks, calls),
@@ -24,20 +24,18 @@ _Static_assert(offsetof(struct profile, trace) == offsetof(struct profile_asks, 
 /* The wait goes on anyway, so that the search costs nothing. */
 static void wait_lasts(struct progress_seen *s)
 {
-    if (proc->profile && cvar.report && !s->site)
+    if (cvar.report && !s->site)
         s->site = site_here();
 }
 
 static void wait_over(const struct progress_seen *seen)
 {
     struct progress_seen s = *seen;
-    if (s.of)
-        rma_win_waited(s.of, s.why, s.until - s.since);
     if (s.of && s.peer < 0) /* several were waited for */
         s.peer = rma_win_came_last(s.of, s.why);
-    if (proc->profile && cvar.report)
+    if (cvar.report)
         profile_note(&s);
-    if (proc->profile && proc->profile->trace)
+    if (proc->profile->trace)
         trace_wait(proc->profile->trace, &s);
 }
 
@@ -59,13 +57,6 @@ static int traces(void)
     return cvar.trace && *cvar.trace && !sched;
 }
 
-void profile_time_waits(void)
-{
-    static const struct progress_observer observer = {wait_lasts, wait_over};
-    if (proc->progress && proc->rma)
-        progress_observe(&observer);
-}
-
 /* For mpiexec: where a wait lasts, and in which epoch. */
 static void describe(struct where_wait *w, const void *of)
 {
@@ -75,10 +66,19 @@ static void describe(struct where_wait *w, const void *of)
         rma_win_about(of, w->about, sizeof w->about);
 }
 
+static const struct watcher describer = {.wait_second = describe};
+static const struct watcher watcher = {.wait_lasts = wait_lasts, .wait_over = wait_over};
+
+static int watch_job(void)
+{
+    return watch_add(&watcher) || rma_time_waits() ? -ENOMEM : 0;
+}
+
 int profile_init(void)
 {
     if (!sched) {
-        progress_on_lasting(describe);
+        if (watch_add(&describer))
+            return -ENOMEM;
         site_here(); /* the first one loads libgcc_s: not in a wait, where proc->lock is held */
     }
     if ((!cvar.report && !traces()) || boot_first()) /* the first job's alone */
@@ -91,10 +91,11 @@ int profile_init(void)
     y->delayed = profile_delayed();
     proc->profile = y;
     rma_on_free(win_closed);
-    profile_time_waits();
     y->trace = traces() ? &r->trace : NULL;
     y->calls = cvar.report && !sched ? record_calls(r) : NULL;
-    int err = y->trace ? trace_open(y->trace, record_ring(r), trace_room()) : 0;
+    int err = watch_job();
+    if (!err && y->trace)
+        err = trace_open(y->trace, record_ring(r), trace_room());
     if (y->trace)
         rma_on_state(has_state);
     if (!err && cvar.report && !sched)
@@ -188,7 +189,7 @@ static void trace_ending(struct trace *t)
 static void end_all(struct profile *y)
 {
     profile_sample_stop(&y->sampler);
-    progress_observe(NULL);
+    watch_drop(&watcher);
     rma_on_free(NULL);
     rma_on_state(NULL);
     if (y->trace)
@@ -222,11 +223,11 @@ void profile_ending(void)
 void profile_finalize(void)
 {
     struct profile *y = proc->profile;
+    watch_drop(&describer);
     if (!y)
         return;
     profile_sample_stop(&y->sampler);
-    if (proc->progress)
-        progress_observe(NULL);
+    watch_drop(&watcher);
     if (proc->rma) {
         rma_on_free(NULL);
         rma_on_state(NULL);

@@ -14,7 +14,5 @@ int profile_init(void); /* 0 or -errno */
 /* MPI_Finalize, before any barrier of it. Waits. */
 void profile_ending(void);
 void profile_finalize(void);
-/* From now on waits for windows are timed for MPI_T, if MPI runs. */
-void profile_time_waits(void);
 
 #endif

@@ -15,8 +15,9 @@
 #include "mem/mem.h"
 #include "progress/progress_types.h"
 #include "var/var.h"
+#include "watch/watch.h"
 
-/* Idle polls that spin at full speed; after which the observer is told where a wait is. */
+/* Idle polls that spin at full speed; after which watchers are told that a wait lasts. */
 enum { RELAX_FROM = 64, SEEN_FROM = 256 };
 /* The spin budget never falls below this (polls, about 1 us): a peer that runs beside us answers
  * within it. */
@@ -167,43 +168,6 @@ void progress_signal_threads(void)
         lock_cond_signal(&p->cond);
 }
 
-void progress_on_stall(void (*fn)(int peer, int lasts))
-{
-    proc->progress->on_stall = fn;
-}
-
-void progress_on_long_wait(void (*fn)(const struct progress_waiting *w), uint64_t ns)
-{
-    proc->progress->on_long = fn;
-    proc->progress->long_ns = ns;
-}
-
-void progress_long_wait_soon(void)
-{
-    proc->progress->long_soon = 1;
-    progress_signal();
-}
-
-void progress_observe(const struct progress_observer *o)
-{
-    proc->progress->observer = o;
-}
-
-void progress_on_lasting(void (*fn)(struct where_wait *w, const void *of))
-{
-    proc->progress->on_lasting = fn;
-}
-
-static void look_long(struct progress *p, const struct progress_waiting *w, uint64_t now)
-{
-    if (!p->on_long || now - w->since < p->long_ns ||
-        (now - p->long_looked < p->long_ns / 4 && !p->long_soon))
-        return;
-    p->long_looked = now;
-    p->long_soon = 0;
-    p->on_long(w);
-}
-
 /* The wait began at *since, or before; 0: a first look.  A wait for nothing (what: NULL) depends on
  * no process: the progress thread has one from MPI_Init to MPI_Finalize.  Short waits and
  * successful tests do not prove that all are alive: what came may be from other processes than the
@@ -212,20 +176,21 @@ static void look_long(struct progress *p, const struct progress_waiting *w, uint
 static __attribute__((cold)) int look_after(struct progress *p, uint64_t *since, const char *what,
                                              int peer, int (*cond)(void *), void *arg)
 {
-    if ((!p->on_stall && !p->on_long && !p->on_lasting) || !what)
+    if (!watch_wants(WATCH_STALLS | WATCH_TURNS | WATCH_LASTING) || !what)
         return 0;
     uint64_t now = time_now();
     if (!*since)
         *since = now;
-    look_long(p, &(struct progress_waiting){cond, arg, peer, *since}, now);
+    if (watch_wants(WATCH_TURNS))
+        watch_wait_turns(&(struct progress_waiting){cond, arg, peer, *since, now});
     int lasts = now - *since > STALL_NS;
-    if (!p->on_stall || sched) /* simulated ranks are asked by no failure detector */
+    if (!watch_wants(WATCH_STALLS) || sched) /* simulated ranks are asked by no failure detector */
         return lasts;
     if (!p->looked)
         p->looked = now;
     if (lasts || now - p->looked > STALL_NS) {
         p->looked = now;
-        p->on_stall(peer, lasts);
+        watch_wait_stalls(peer, lasts);
     }
     return lasts;
 }
@@ -334,15 +299,15 @@ struct wait_loop {
     int yields;     /* in this idle time */
     int served;     /* polls of this idle time in which the networks had something to do */
     int fruitless;  /* sleeps without news */
-    struct progress_seen *seen; /* NULL: not observed */
+    struct progress_seen *seen; /* NULL: there is no watcher */
     const void *of; /* progress_wait_why() */
-    uint64_t site;  /* as on_lasting found it; 0: not looked for yet */
+    uint64_t site;  /* as a watcher found it; 0: not looked for yet */
 };
 
-static void loop_seen(const struct progress *p, const struct wait_loop *l)
+static void loop_seen(const struct wait_loop *l)
 {
-    if (l->seen && p->observer)
-        p->observer->lasts(l->seen);
+    if (l->seen)
+        watch_wait_lasts(l->seen);
 }
 
 /* The record of no wait. */
@@ -358,8 +323,7 @@ static __attribute__((cold, noinline)) void loop_lasts(struct progress *p, struc
     p->lasting = l;
     p->wait = no_wait(p);
     p->wait.site = l->site;
-    if (p->on_lasting)
-        p->on_lasting(&p->wait, l->of);
+    watch_wait_second(&p->wait, l->of);
     l->site = p->wait.site;
     p->wait.since = l->since; /* last: mpiexec may read meanwhile */
 }
@@ -403,7 +367,7 @@ static inline void loop_spin(struct progress *p, struct wait_loop *l)
 static inline void loop_yield(struct progress *p, struct wait_loop *l)
 {
     l->yields++;
-    loop_seen(p, l);
+    loop_seen(l);
     yield_measured(p);
 }
 
@@ -412,7 +376,7 @@ static int loop_sleep(struct progress *p, struct wait_loop *l)
 {
     if (!l->yields && p->skips_left)
         p->skips_left--;
-    loop_seen(p, l);
+    loop_seen(l);
     loop_look_after(p, l);
     if (proc->call)
         p->wait.slept_in = proc->call;
@@ -453,7 +417,7 @@ static int loop_run(struct progress *p, struct wait_loop *l)
         if (is_turn_to_look(p)) {
             /* not of a short wait: finding its place takes longer than a message */
             if (l->idle >= SEEN_FROM)
-                loop_seen(p, l);
+                loop_seen(l);
             loop_look_after(p, l);
         }
         attends = attend(attends, sched || l->idle <= p->spin ? MEM_SPINS : MEM_WAITS);
@@ -476,17 +440,16 @@ static int loop_run(struct progress *p, struct wait_loop *l)
     return err;
 }
 
-/* The observer may change while the wait lasts. */
-static __attribute__((cold, noinline)) int loop_observed(struct progress *p, struct wait_loop *l,
-                                                         enum progress_why why, const void *of)
+/* The watchers may change while the wait lasts. */
+static __attribute__((cold, noinline)) int loop_watched(struct progress *p, struct wait_loop *l,
+                                                        enum progress_why why, const void *of)
 {
     struct progress_seen seen = {.why = why, .of = of, .what = l->what, .peer = l->peer,
                                  .since = time_now(), .polls = p->polls};
     l->seen = &seen;
     int err = loop_run(p, l);
     seen.until = time_now();
-    if (p->observer)
-        p->observer->over(&seen);
+    watch_wait_over(&seen);
     return err;
 }
 
@@ -538,8 +501,8 @@ BARE void progress_wait_why(int (*cond)(void *arg), void *arg, const char *what,
     const char *outer_what = proc->wait_what;
     int outer_peer = proc->wait_peer;
     struct wait_loop l = {cond, arg, what, peer, .of = of};
-    if (__builtin_expect(p->observer && what, 0))
-        loop_observed(p, &l, why, of);
+    if (watch_wants(WATCH_WAITS) && what)
+        loop_watched(p, &l, why, of);
     else
         loop_run(p, &l);
     proc->wait_what = outer_what;

@@ -72,7 +72,7 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
  * since: when the wait began (ns). So its pauses, however short, count as one wait that lasts. */
 void progress_pause(const char *what, int peer, uint64_t ns, uint64_t since);
 
-/* Why a wait waits, for progress_observe(). */
+/* Why a wait waits, for watchers. */
 enum progress_why {
     WHY_OTHER, WHY_LOCK, WHY_FENCE, WHY_POST, WHY_COMPLETE, WHY_FLUSH, WHY_POOL, WHY_WINDOW,
     WHY_COLLECTIVE, WHY_MESSAGE, WHY_FILE, PROGRESS_WHYS
@@ -81,7 +81,7 @@ enum progress_why {
 void progress_wait_why(int (*cond)(void *arg), void *arg, const char *what, int peer,
                        enum progress_why why, const void *of);
 
-/* A wait whose condition did not hold at the first look, for the observer. */
+/* A wait whose condition did not hold at the first look, for watchers (watch_wait_over). */
 struct progress_seen {
     enum progress_why why;
     const void *of;
@@ -89,16 +89,8 @@ struct progress_seen {
     int peer;
     uint64_t since, until; /* ns */
     uint64_t polls; /* progress_polls() at `since` */
-    uint64_t site;  /* the observer's, 0 at first */
+    uint64_t site;  /* a watcher's, 0 at first */
 };
-/* lasts(): while it waits, when it has made many turns or is about to give the core away; often.
- * over(): the condition holds. Both run under proc->lock, and may not wait. NULL: none. There is
- * one observer. Without one, a wait reads no clock. */
-struct progress_observer {
-    void (*lasts)(struct progress_seen *s);
-    void (*over)(const struct progress_seen *s);
-};
-void progress_observe(const struct progress_observer *o);
 
 /* Something completed: other threads that wait look again.  Cheap when no thread sleeps. */
 void progress_signal_threads(void);
@@ -108,35 +100,15 @@ static inline void progress_signal(void)
         progress_signal_threads();
 }
 
-/* Call fn(peer, lasts) under proc->lock, at most after each sleep or some hundred turns. lasts is 1
- * in waits that have lasted a second and in MPI_Tests that have been fruitless for so long.  It is
- * 0 in others, once a second, however short they are: what comes may be from other processes than
- * the awaited one. peer is that of progress_wait(). fn may ask the launcher, and may not wait for
- * peers.  NULL: none. */
-void progress_on_stall(void (*fn)(int peer, int lasts));
-
-/* A wait as progress_wait() got it. The room whose condition it is knows what it is for. */
+/* A wait as progress_wait() got it, for watchers (watch_wait_turns). The room whose condition it is
+ * knows what it is for. */
 struct progress_waiting {
     int (*cond)(void *arg); /* NULL: of MPI_Test, or with a time limit: it ends by itself */
     void *arg;
     int peer;
     uint64_t since; /* ns; no other wait of this process has the same */
+    uint64_t now;   /* ns */
 };
-
-/* Call fn() under proc->lock in waits that have lasted ns, and in MPI_Tests that have been
- * fruitless for so long.  At most once in ns / 4, and not before the next sleep or some hundred
- * turns.  It runs in the thread that waits.  It may send, and may not wait.  NULL: none.  There is
- * one such fn. */
-void progress_on_long_wait(void (*fn)(const struct progress_waiting *w), uint64_t ns);
-/* From a handler: call it as soon as the wait turns. */
-void progress_long_wait_soon(void);
-
-/* Call fn in each wait that has lasted a second, in the thread that waits, under proc->lock: it
- * fills in site and about, which mpiexec reads. Once, and again where the record was that of
- * another wait meanwhile; then site is there. of: the window of the wait, or NULL. fn NULL:
- * none. */
-struct where_wait;
-void progress_on_lasting(void (*fn)(struct where_wait *w, const void *of));
 
 /* For MPI_Test and its kin: one poll.  After many fruitless ones in a row it yields the core, since
  * users write `while (!flag) MPI_Test()` with more processes than cores. */

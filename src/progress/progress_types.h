@@ -15,7 +15,6 @@ struct pollfd;
 struct progress {
     struct where_wait wait; /* first: mpiexec reads it */
     const void *lasting;    /* the wait that it is of (struct wait_loop), or NULL */
-    void (*on_lasting)(struct where_wait *w, const void *of); /* progress_on_lasting() */
     struct list hooks, sources;
     struct list *cursor;   /* next hook of the pass under way */
     int nsources, networks;
@@ -33,13 +32,8 @@ struct progress {
     int blind;             /* ... and dozes: a source has no descriptor */
     int followers;         /* threads asleep on cond */
     struct lock_cond cond;
-    void (*on_stall)(int peer, int lasts); /* NULL: none */
-    void (*on_long)(const struct progress_waiting *w); /* progress_on_long_wait(); NULL: none */
-    const struct progress_observer *observer; /* progress_observe(); NULL: none */
-    int long_soon;         /* progress_long_wait_soon() */
-    uint64_t long_ns, long_looked; /* its interval; when it was last called (ns) */
     unsigned turns;        /* turns of all waits and tests: every so many look at the clock */
-    uint64_t looked;       /* when on_stall was last called, or the first look (ns); 0: never */
+    uint64_t looked;       /* when a stall was last told, or the first look (ns); 0: never */
     /* since when MPI_Test has been fruitless, as far as known (ns); 0: not known */
     uint64_t test_since;
     struct pollfd *fds;    /* only the poller uses these */

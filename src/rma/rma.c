@@ -93,6 +93,7 @@ void rma_finalize(void)
     for (int type = AM_RMA; type < AM_RMA + RMA_PKTS; type++)
         am_handler(type, on_late);
     am_handler(AM_RMA + RMA_PKT_FREEING_ASK, rma_on_freeing_late);
+    rma_time_stop();
     if (cvar.rma_stats)
         rma_stats_print();
     if (cvar.rma_stats_file && *cvar.rma_stats_file)

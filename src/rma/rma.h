@@ -111,8 +111,8 @@ void rma_each(void (*fn)(struct rma_win *w));
 uint64_t rma_win_id(const struct rma_win *w); /* the same at all members; no other window has it */
 int rma_win_flavor(const struct rma_win *w);  /* MPI_WIN_FLAVOR_CREATE.. */
 int rma_win_size(const struct rma_win *w);    /* members */
-/* A wait for w, of enum progress_why, has lasted ns: count it. */
-void rma_win_waited(const void *w, int why, uint64_t ns);
+/* From now on waits for windows are timed and counted. 0 or -ENOMEM. */
+int rma_time_waits(void);
 
 /* A wait for the posts or completes of w is over: the world rank that came last; -1: not known, or
  * another wait. */

@@ -25,6 +25,7 @@ int rma_request_make(const struct rma_win *w, struct rma_request **out, MPI_Requ
 
 /* --- stats.c ---- */
 void rma_stats_print(void);
+void rma_time_stop(void); /* rma_time_waits() */
 void rma_stats_write(const char *name);
 
 /* --- invariants.c ---- */

@@ -7,6 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "progress/progress.h"
+#include "watch/watch.h"
+
 void rma_pvars_collect(void)
 {
     const struct rma *r = rma_self();
@@ -56,14 +59,26 @@ int rma_win_size(const struct rma_win *w)
     return w->size;
 }
 
-void rma_win_waited(const void *of, int why, uint64_t ns)
+static void wait_over(const struct progress_seen *s)
 {
     static const enum pvar_id ids[PROGRESS_WHYS] = {
         [WHY_LOCK] = PVAR_RMA_WAIT_LOCK,         [WHY_FENCE] = PVAR_RMA_WAIT_FENCE,
         [WHY_POST] = PVAR_RMA_WAIT_POST,         [WHY_COMPLETE] = PVAR_RMA_WAIT_COMPLETE,
         [WHY_FLUSH] = PVAR_RMA_WAIT_FLUSH,       [WHY_POOL] = PVAR_RMA_WAIT_POOL};
-    if (ids[why])
-        rma_count((struct rma_win *)of, ids[why], ns);
+    if (s->of && ids[s->why])
+        rma_count((struct rma_win *)s->of, ids[s->why], s->until - s->since);
+}
+
+static const struct watcher timer = {.wait_over = wait_over};
+
+int rma_time_waits(void)
+{
+    return watch_add(&timer);
+}
+
+void rma_time_stop(void)
+{
+    watch_drop(&timer);
 }
 
 int rma_win_came_last(const void *of, int why)

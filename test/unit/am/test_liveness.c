@@ -15,6 +15,7 @@
 #include "progress/progress.h"
 #include "tp/tp_types.h"
 #include "var/var.h"
+#include "watch/watch.h"
 
 Suite *suite_alive(void);
 
@@ -39,7 +40,7 @@ static void start(void)
     proc->boot->map.host_size = 1;
     job_check(boot_detector_start() == 0 && boot_detector_turn() > 0);
     job_check(am_publish() == 0 && boot_barrier() == 0);
-    progress_on_stall(am_stalled);
+    job_check(watch_add(&am_watcher) == 0);
 }
 
 static void stop(void)

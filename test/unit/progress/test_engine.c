@@ -21,6 +21,7 @@
 #include "progress/progress.h"
 #include "progress/progress_types.h"
 #include "var/var.h"
+#include "watch/watch.h"
 
 Suite *suite_engine(void);
 
@@ -373,6 +374,8 @@ static void on_stall(int peer, int lasts)
     lasting += lasts;
 }
 
+static const struct watcher asks = {.wait_stalls = on_stall};
+
 /* Long waits, asleep or busy, and a user's own loop of tests, ask which processes live; short
  * waits never do. */
 struct servant {
@@ -492,7 +495,7 @@ END_TEST
 
 START_TEST(long_waits_ask)
 {
-    progress_on_stall(on_stall);
+    ck_assert_int_eq(watch_add(&asks), 0);
     ck_assert_int_eq(progress_wait_for(never, NULL, "a test", 7, 300000000), -ETIMEDOUT);
     ck_assert_int_eq(stalls, 0);
     ck_assert_int_eq(progress_wait_for(never, NULL, "a test", 7, 1300000000), -ETIMEDOUT);
@@ -510,7 +513,7 @@ START_TEST(long_waits_ask)
     ck_assert_int_gt(stalls, 0);
     ck_assert_int_eq(stalled_peer, -1);
     ck_assert_int_gt(lasting, 0);
-    progress_on_stall(NULL);
+    watch_drop(&asks);
     ck_assert_int_eq(progress_wait_for(never, NULL, "a test", 7, 1200000000), -ETIMEDOUT);
 }
 END_TEST
@@ -523,6 +526,8 @@ static void tell(struct where_wait *w, const void *of)
     w->site = 7 + (uint64_t)told++;
     strcpy(w->about, of ? "outer" : "inner");
 }
+
+static const struct watcher tells = {.wait_second = tell};
 
 /* Waits inside itself, first shortly, and then for long. */
 static int has_waited_inside(void *arg)
@@ -544,11 +549,12 @@ static int has_waited_inside(void *arg)
 /* What mpiexec reads of a wait that lasts is there again after a wait inside it. */
 START_TEST(inner_waits_that_last)
 {
-    progress_on_lasting(tell);
+    ck_assert_int_eq(watch_add(&tells), 0);
     progress_wait_why(has_waited_inside, NULL, "a test", 7, WHY_OTHER, &told);
     ck_assert_int_eq(told, 3);
     ck_assert_uint_eq(proc->progress->wait.since, 0);
     ck_assert_str_eq(proc->progress->wait.about, "");
+    watch_drop(&tells);
 }
 END_TEST
 
@@ -559,7 +565,7 @@ START_TEST(busy_ones_ask)
     struct counting a = {.limit = INT_MAX};
     a.hook = (struct progress_hook){.fn = count_up, .arg = &a};
     stalls = lasting = 0;
-    progress_on_stall(on_stall);
+    ck_assert_int_eq(watch_add(&asks), 0);
     progress_hook_add(&a.hook);
     uint64_t end = time_now() + 3500000000u;
     while (time_now() < end)
@@ -575,6 +581,7 @@ START_TEST(busy_ones_ask)
     ck_assert_int_le(stalls, 3);
     ck_assert_int_eq(stalled_peer, 7);
     ck_assert_int_eq(lasting, 0);
+    watch_drop(&asks);
 }
 END_TEST
 

@@ -1,0 +1,93 @@
+/* watch.c - the list of watchers, and how each event reaches them. */
+#include "watch/watch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+
+static unsigned wants(const struct watcher *w)
+{
+    return (w->wait_lasts || w->wait_over ? WATCH_WAITS : 0) | (w->wait_turns ? WATCH_TURNS : 0) |
+           (w->wait_second ? WATCH_LASTING : 0) | (w->wait_stalls ? WATCH_STALLS : 0);
+}
+
+static void note_wants(const struct watch *x)
+{
+    unsigned all = 0;
+    for (int i = 0; i < x->n; i++)
+        all |= wants(x->of[i]);
+    proc->watched = all;
+}
+
+int watch_add(const struct watcher *w)
+{
+    struct watch *x = proc->watch;
+    if (!x && !(proc->watch = x = calloc(1, sizeof *x)))
+        return -ENOMEM;
+    for (int i = 0; i < x->n; i++)
+        if (x->of[i] == w)
+            return 0;
+    WR_ASSERT(x->n < WATCHERS);
+    x->of[x->n++] = w;
+    note_wants(x);
+    return 0;
+}
+
+void watch_drop(const struct watcher *w)
+{
+    struct watch *x = proc->watch;
+    int kept = 0;
+    if (!x)
+        return;
+    for (int i = 0; i < x->n; i++)
+        if (x->of[i] != w)
+            x->of[kept++] = x->of[i];
+    x->n = kept;
+    note_wants(x);
+    if (kept)
+        return;
+    proc->watch = NULL;
+    free(x);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+/* Each watcher in turn. A watcher may drop itself, or all, while it is called. */
+#define EACH(i) for (int i = 0; proc->watch && i < proc->watch->n; i++)
+#define EACH_REVERSED(i) for (int i = proc->watch ? proc->watch->n : 0; proc->watch && i-- > 0;)
+#define TELL(i, event, ...)                                                                        \
+    do {                                                                                           \
+        if (proc->watch->of[i]->event)                                                             \
+            proc->watch->of[i]->event(__VA_ARGS__);                                                \
+    } while (0)
+
+void watch_wait_lasts(struct progress_seen *s)
+{
+    EACH(i)
+        TELL(i, wait_lasts, s);
+}
+
+void watch_wait_over(const struct progress_seen *s)
+{
+    EACH_REVERSED(i)
+        TELL(i, wait_over, s);
+}
+
+void watch_wait_turns(const struct progress_waiting *w)
+{
+    EACH(i)
+        TELL(i, wait_turns, w);
+}
+
+void watch_wait_second(struct where_wait *w, const void *of)
+{
+    EACH(i)
+        TELL(i, wait_second, w, of);
+}
+
+void watch_wait_stalls(int peer, int lasts)
+{
+    EACH(i)
+        TELL(i, wait_stalls, peer, lasts);
+}
