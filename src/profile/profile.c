@@ -67,11 +67,20 @@ static void describe(struct where_wait *w, const void *of)
 }
 
 static const struct watcher describer = {.wait_second = describe};
-static const struct watcher watcher = {.wait_lasts = wait_lasts, .wait_over = wait_over};
+static const struct watcher watcher = {
+    .wait_lasts = wait_lasts, .wait_over = wait_over, .win_closes = win_closed};
+static const struct watcher tracer = {.target_state = has_state};
 
 static int watch_job(void)
 {
-    return watch_add(&watcher) || rma_time_waits() ? -ENOMEM : 0;
+    return watch_add(&watcher) || rma_time_waits() || (traces() && watch_add(&tracer)) ? -ENOMEM
+                                                                                       : 0;
+}
+
+static void watch_no_more(void)
+{
+    watch_drop(&watcher);
+    watch_drop(&tracer);
 }
 
 int profile_init(void)
@@ -90,14 +99,11 @@ int profile_init(void)
     y->began = time_now();
     y->delayed = profile_delayed();
     proc->profile = y;
-    rma_on_free(win_closed);
     y->trace = traces() ? &r->trace : NULL;
     y->calls = cvar.report && !sched ? record_calls(r) : NULL;
     int err = watch_job();
     if (!err && y->trace)
         err = trace_open(y->trace, record_ring(r), trace_room());
-    if (y->trace)
-        rma_on_state(has_state);
     if (!err && cvar.report && !sched)
         err = profile_sample_start(&y->sampler);
     if (err)
@@ -189,9 +195,7 @@ static void trace_ending(struct trace *t)
 static void end_all(struct profile *y)
 {
     profile_sample_stop(&y->sampler);
-    watch_drop(&watcher);
-    rma_on_free(NULL);
-    rma_on_state(NULL);
+    watch_no_more();
     if (y->trace)
         trace_ending(y->trace);
     if (!cvar.report)
@@ -227,11 +231,7 @@ void profile_finalize(void)
     if (!y)
         return;
     profile_sample_stop(&y->sampler);
-    watch_drop(&watcher);
-    if (proc->rma) {
-        rma_on_free(NULL);
-        rma_on_state(NULL);
-    }
+    watch_no_more();
     trace_close(y->trace);
     record_close(record_of(y));
     proc->profile = NULL;

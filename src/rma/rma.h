@@ -101,11 +101,6 @@ int rma_fence_check(const struct rma_win *w, int assert);
 /* Has a fence of this window failed so that the other processes may still wait in it? */
 int rma_fence_missed(const struct rma_win *w);
 
-/* Call fn before a window is freed, as long as it can be asked. NULL: none. There is one fn. */
-void rma_on_free(void (*fn)(struct rma_win *w));
-/* Call fn when the element of a target of w, a rank of the world, has another state, with its name;
- * NULL: the element goes. It may not wait. fn NULL: none. There is one fn. */
-void rma_on_state(void (*fn)(struct rma_win *w, int world, const char *state));
 /* Call fn(w) for each window that exists. */
 void rma_each(void (*fn)(struct rma_win *w));
 uint64_t rma_win_id(const struct rma_win *w); /* the same at all members; no other window has it */

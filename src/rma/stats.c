@@ -27,16 +27,6 @@ void rma_pvars_collect(void)
     }
 }
 
-void rma_on_state(void (*fn)(struct rma_win *w, int world, const char *state))
-{
-    rma_self()->on_state = fn;
-}
-
-void rma_on_free(void (*fn)(struct rma_win *w))
-{
-    rma_self()->on_free = fn;
-}
-
 void rma_each(void (*fn)(struct rma_win *w))
 {
     struct rma *r = rma_self();

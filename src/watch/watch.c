@@ -8,8 +8,20 @@
 
 static unsigned wants(const struct watcher *w)
 {
-    return (w->wait_lasts || w->wait_over ? WATCH_WAITS : 0) | (w->wait_turns ? WATCH_TURNS : 0) |
-           (w->wait_second ? WATCH_LASTING : 0) | (w->wait_stalls ? WATCH_STALLS : 0);
+    const struct {
+        unsigned bit;
+        int has;
+    } of[] = {
+        {WATCH_WAITS, w->wait_lasts || w->wait_over},
+        {WATCH_TURNS, w->wait_turns != NULL},
+        {WATCH_LASTING, w->wait_second != NULL},
+        {WATCH_STALLS, w->wait_stalls != NULL},
+        {WATCH_WINDOWS, w->win_closes != NULL},
+        {WATCH_STATES, w->target_state != NULL}};
+    unsigned all = 0;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        all |= of[i].has ? of[i].bit : 0;
+    return all;
 }
 
 static void note_wants(const struct watch *x)
@@ -90,4 +102,16 @@ void watch_wait_stalls(int peer, int lasts)
 {
     EACH(i)
         TELL(i, wait_stalls, peer, lasts);
+}
+
+void watch_win_closes(struct rma_win *w)
+{
+    EACH_REVERSED(i)
+        TELL(i, win_closes, w);
+}
+
+void watch_target_state(struct rma_win *w, int world, const char *state)
+{
+    EACH(i)
+        TELL(i, target_state, w, world, state);
 }

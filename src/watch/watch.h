@@ -14,6 +14,7 @@
 
 struct progress_seen;
 struct progress_waiting;
+struct rma_win;
 struct where_wait;
 
 /* Bits of proc->watched. */
@@ -21,7 +22,9 @@ enum watch_events {
     WATCH_WAITS = 1,    /* wait_lasts, wait_over */
     WATCH_TURNS = 2,    /* wait_turns */
     WATCH_LASTING = 4,  /* wait_second */
-    WATCH_STALLS = 8    /* wait_stalls */
+    WATCH_STALLS = 8,   /* wait_stalls */
+    WATCH_WINDOWS = 16, /* win_closes */
+    WATCH_STATES = 32   /* target_state */
 };
 
 /* What a watcher takes; NULL: not that. The functions may send, and may not wait, unless their
@@ -44,6 +47,13 @@ struct watcher {
      * however short they are: what comes may be from other processes than the awaited one. peer is
      * that of progress_wait(). It may ask the launcher, and may not wait for peers. */
     void (*wait_stalls)(int peer, int lasts);
+
+    /* --- windows --- */
+    /* It goes, and can still be asked. */
+    void (*win_closes)(struct rma_win *w);
+    /* The element of a target, a rank of the world, has another state, with that name; NULL: the
+     * element goes. */
+    void (*target_state)(struct rma_win *w, int world, const char *state);
 };
 
 enum { WATCHERS = 8 };
@@ -67,5 +77,7 @@ void watch_wait_over(const struct progress_seen *s);
 void watch_wait_turns(const struct progress_waiting *w);
 void watch_wait_second(struct where_wait *w, const void *of);
 void watch_wait_stalls(int peer, int lasts);
+void watch_win_closes(struct rma_win *w);
+void watch_target_state(struct rma_win *w, int world, const char *state);
 
 #endif

@@ -48,6 +48,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "watch/watch.h"
+
 #define BIT(s) (1u << (s))
 /* From any state without pending epoch, the next synchronization opens its own. */
 #define OPENERS                                                                                    \
@@ -274,9 +276,8 @@ void rma_unlock_last(struct rma_win *w, struct rma_near *n)
 
 static void show_target(const struct rma_target *t, const char *state)
 {
-    const struct rma *r = rma_self();
-    if (__builtin_expect(r->on_state != NULL, 0))
-        r->on_state(t->w, t->world, state);
+    if (watch_wants(WATCH_STATES))
+        watch_target_state(t->w, t->world, state);
 }
 
 void rma_target_goto(struct rma_target *t, enum target_state s)

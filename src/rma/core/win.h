@@ -289,8 +289,6 @@ struct rma {
     } types[8];
     unsigned type_next;
     struct pvar_set closed;     /* sums over freed windows */
-    void (*on_free)(struct rma_win *w); /* rma_on_free(); NULL: none */
-    void (*on_state)(struct rma_win *w, int world, const char *state); /* rma_on_state() */
     struct rma_cached_seg cached[RMA_CACHED_SEGS]; /* newest first */
     uint8_t *cma_known;         /* by host index: CMA worked, and will work */
     uint64_t seg_id;            /* a value that peers read to test CMA */

@@ -12,6 +12,7 @@
 #include "base/atomic.h"
 #include "coll/coll.h"
 #include "coll/survive.h"
+#include "watch/watch.h"
 
 struct plan { /* what a creation call asks for */
     int flavor;
@@ -79,8 +80,8 @@ static struct rma_win *win_blank(const struct plan *p)
 void rma_win_drop(struct rma_win *w)
 {
     struct rma *r = rma_self();
-    if (r->on_free && w->id)
-        r->on_free(w);
+    if (watch_wants(WATCH_WINDOWS) && w->id)
+        watch_win_closes(w);
     if (w->near.obj.handle) {
         _Atomic(struct rma_win_near *) *at = &r->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)];
         if (atomic_load_explicit(at, memory_order_relaxed) == &w->near)
