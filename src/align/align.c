@@ -1,4 +1,4 @@
-/* align.c - the record of each communicator, and what api/ calls. */
+/* align.c - the record of each communicator, and the end of all. */
 #include <errno.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "align/align_types.h"
-#include "align/repeat.h"
 #include "boot/boot.h"
 #include "coll/newcomm.h"
 #include "io/io.h"
@@ -129,252 +128,11 @@ struct align *align_of(struct comm *c)
     return a;
 }
 
-/* --- calls ------------------------------------------------------------------------------------ */
-
-/* From level 2 on a call meets no other than the same one, after the same calls. */
-static void guard(struct comm *c, const struct align *a)
-{
-    if (cvar.coll_check >= CHECK_GUARD && !a->unguarded)
-        coll_note(c, (uint32_t)a->h.hist);
-}
-
-/* Level 3. Freeing may be at any time, and threads may do anything. */
-static void strict(struct align *a, struct align_call *call, const void *site)
-{
-    uint32_t what = call->what & ((1u << WHAT_FORM) - 1);
-    int blocks = (call->what >> WHAT_FORM & 3) == CHECK_BLOCKING && what != CHECK_COMM_FREE &&
-                 what != CHECK_COMM_DISCONNECT;
-    if (!a->pos && (a->pos = calloc(1, sizeof *a->pos)) != NULL)
-        a->pos->refs = 1;
-    call->place = site_stack(site, (int)cvar.check_depth);
-    if (!a->pos || !blocks || proc->thread_level == MPI_THREAD_MULTIPLE)
-        return;
-    for (const struct align_pos *p = a->pos->over; p && !a->between; p = p->over)
-        call->pos += p->blocking;
-    a->pos->blocking++;
-}
-
-static int enter(struct comm *c, struct align_call *call, const void *site,
-                 struct check_turn *turn)
-{
-    struct check *k = proc->check;
-    struct align *a = align_of(c);
-    *turn = (struct check_turn){.outer = k->inside, .of = a};
-    k->inside = turn;
-    if (!a)
-        return MPI_SUCCESS;
-    turn->comm = comm_ref(c);
-    if (c->misaligned)
-        return comm_verdict(c);
-    turn->before = (struct check_before){a->h.hist, a->h.types, a->h.calls, a->h.blocking,
-                                         a->h.soft};
-    if (cvar.coll_check >= CHECK_STRICT)
-        strict(a, call, site);
-    history_add(&a->h, call, site, (uint32_t)cvar.coll_check_ring);
-    guard(c, a);
-    return MPI_SUCCESS;
-}
-
-static __attribute__((noinline)) int coll_slowly(const struct coll_args *a, enum check_form form,
-                                                 const void *site, struct check_turn *turn)
-{
-    struct align_call call;
-    digest_coll(a, form, &call);
-    int err = enter(a->comm, &call, site, turn);
-    if (turn->of && !err && cvar.coll_check < CHECK_STRICT)
-        history_keep(&turn->of->h, a, form, &call, site);
-    if (__builtin_expect(a->call == COLL_ALLTOALLV && turn->of, 0) && !err)
-        history_elements(&turn->of->h, a);
-    return err;
-}
-
-/* Such a call is not refused: nothing is noted for undo() but the number. */
-int check_coll(const struct coll_args *a, enum check_form form, const void *site,
-               struct check_turn *turn)
-{
-    struct check *k = proc->check;
-    struct comm *c = a->comm;
-    struct align *of = c->check;
-    uint32_t before = of ? of->h.calls : 0;
-    const struct align_repeat *r = NULL;
-    if (of && !c->misaligned)
-        r = history_repeats(&of->h, a, form, site);
-    if (!r)
-        return coll_slowly(a, form, site, turn);
-    history_put(&of->h, r, 0, 0);
-    turn->outer = k->inside;
-    turn->of = of;
-    turn->comm = c;
-    turn->refused = 0;
-    turn->before.calls = before;
-    k->inside = turn;
-    c->obj.refs++;
-    if (cvar.coll_check >= CHECK_GUARD)
-        guard(c, of);
-    return MPI_SUCCESS;
-}
-
-/* At level 2 the others wait for the note alone. */
-int check_may_wait(const struct coll_args *a, const void *site)
-{
-    struct comm *c = a->comm;
-    struct align *of = c->check;
-    if (!of || c->misaligned)
-        return 0;
-    if (cvar.coll_check < CHECK_GUARD)
-        return 1;
-    const struct align_repeat *r = history_repeats(&of->h, a, CHECK_BLOCKING, site);
-    if (r && !of->unguarded)
-        coll_note(c, (uint32_t)hash_mix(of->h.hist, r->key));
-    return r != NULL;
-}
-
-static struct align_call plain(const struct comm *c, enum check_call call)
-{
-    int later = call == CHECK_COMM_IDUP || call == CHECK_COMM_IDUP_WITH_INFO;
-    uint32_t form = later ? CHECK_NONBLOCKING : CHECK_BLOCKING;
-    return (struct align_call){.what = (uint32_t)call | form << WHAT_FORM |
-                                       (uint32_t)ROOT_NONE << WHAT_ROOT,
-                               .between = c->remote != NULL, .amount = AMOUNT_NONE};
-}
-
-int check_comm(struct comm *c, enum check_call call, const void *site, struct check_turn *turn)
-{
-    struct align_call what = plain(c, call);
-    return enter(c, &what, site, turn);
-}
-
-int check_win(struct rma_win *w, enum check_call call, int modes, const void *site,
-              struct check_turn *turn)
-{
-    struct comm *c = rma_win_comm(w);
-    struct align_call what = plain(c, call);
-    const char *name = rma_win_name(w);
-    if (modes)
-        what.what |= (uint32_t)(OP_MODES + modes) << WHAT_OP;
-    int first = !c->check || !c->check->h.calls, err = enter(c, &what, site, turn);
-    if (c->errhandler != *rma_win_errhandler(w)) /* it decides whether a verdict ends the job */
-        comm_set_errhandler(c, *rma_win_errhandler(w));
-    if (turn->of && first)
-        snprintf(turn->of->name, sizeof turn->of->name, *name ? "window %.50s" : "a window", name);
-    return err;
-}
-
-int check_file(struct io_file *f, enum check_call call, enum check_form form, enum check_part part,
-               const void *site, struct check_turn *turn)
-{
-    struct comm *c = io_comm(f);
-    struct align_call what = plain(c, call);
-    struct align *a = align_of(c);
-    what.what |= (uint32_t)form << WHAT_FORM | (part ? (uint32_t)(OP_PARTS + part) << WHAT_OP : 0);
-    if (a && !a->h.calls)
-        snprintf(a->name, sizeof a->name, "a file");
-    if (a)
-        a->unguarded = 1;
-    if (c->errhandler != *io_errhandler(f)) /* it decides whether a verdict ends the job */
-        comm_set_errhandler(c, *io_errhandler(f));
-    return enter(c, &what, site, turn);
-}
-
-void check_made(struct comm *c, struct comm *n, enum check_call call, const void *site)
-{
-    if (call == CHECK_CALLS && cvar.coll_check < CHECK_STRICT)
-        return;
-    struct align *over = align_of(c), *a = align_of(n);
-    struct align_call what = plain(n, call);
-    if (!a)
-        return;
-    if (cvar.coll_check >= CHECK_STRICT && !a->pos && (a->pos = calloc(1, sizeof *a->pos))) {
-        a->pos->refs = 1;
-        if (over && over->pos && !over->between) {
-            a->pos->over = over->pos;
-            over->pos->refs++;
-        }
-    }
-    if (call == CHECK_CALLS)
-        return;
-    history_add(&a->h, &what, site, (uint32_t)cvar.coll_check_ring);
-    guard(n, a);
-}
-
-/* A call that was refused here, before others heard of it. */
-static void undo(struct align *a, const struct check_turn *turn)
-{
-    const struct check_before *b = &turn->before;
-    if (a->h.calls != b->calls + 1 || a->sent > b->calls + 1)
-        return;
-    a->h.hist = b->hist;
-    a->h.types = b->types;
-    a->h.calls = b->calls;
-    a->h.blocking = b->blocking;
-    a->h.soft = b->soft;
-    guard(turn->comm, a);
-}
-
-/* After an error of a failure, which may come before the news of it, nothing is judged. */
-static void note_failed(int err)
-{
-    int cls = err_class(err);
-    proc->check->blind |= cls == MPIX_ERR_PROC_FAILED || cls == MPIX_ERR_PROC_FAILED_PENDING ||
-                          cls == MPIX_ERR_REVOKED;
-}
-
-/* May the error come from calls that differ? */
-static int can_explain(int err)
-{
-    int cls = err_class(err);
-    return cls == MPI_ERR_TRUNCATE || cls == MPI_ERR_TYPE || cls == MPI_ERR_OTHER;
-}
-
-static __attribute__((noinline)) int leave_slowly(struct check_turn *turn, int err)
-{
-    struct check *k = proc->check;
-    struct align *a = turn->of;
-    struct check_turn **at = &k->inside;
-    while (*at && *at != turn) /* other threads' calls may lie above it */
-        at = &(*at)->outer;
-    if (*at)
-        *at = turn->outer;
-    if (!a)
-        return err;
-    if (err)
-        note_failed(err);
-    if (err && turn->refused && turn->comm->check == a)
-        undo(a, turn);
-    if (err && can_explain(err) && !calls_may_differ() && turn->comm->check == a)
-        judge_explain(a);
-    if (err && turn->comm->misaligned && err_class(err) != MPIX_ERR_PROC_FAILED)
-        err = comm_verdict(turn->comm);
-    comm_drop(turn->comm);
-    return err;
-}
-
-int check_leave(struct check_turn *turn, int err)
-{
-    struct check *k = proc->check;
-    struct comm *c = turn->comm;
-    if (err || !turn->of || c->misaligned || k->inside != turn || c->obj.refs < 2)
-        return leave_slowly(turn, err);
-    k->inside = turn->outer;
-    c->obj.refs--;
-    return MPI_SUCCESS;
-}
-
 int check_is_fatal(const struct comm *c)
 {
     const struct errhandler *e = c->errhandler;
     return !e || e == proc->obj->errhandler[ERRHANDLER_FATAL] ||
            e == proc->obj->errhandler[ERRHANDLER_ABORT];
-}
-
-int check_explain(struct comm *c, int err)
-{
-    struct align *a = c->check;
-    note_failed(err);
-    if (!can_explain(err) || !a || calls_may_differ() || a->h.calls == a->h.blocking)
-        return err;
-    judge_explain(a);
-    return c->misaligned ? comm_verdict(c) : err;
 }
 
 /* The communicator of a window takes the window's handler, which decides whether a verdict ends the
@@ -396,7 +154,7 @@ void align_windows(void)
     obj_sweep(OBJ_WIN, adopt);
 }
 
-static void close_record(struct align *a, enum align_end how)
+void align_close(struct align *a, enum align_end how)
 {
     if (a->final)
         return;
@@ -404,31 +162,6 @@ static void close_record(struct align *a, enum align_end how)
     align_rename(a);
     if (a->comm)
         a->fatal = check_is_fatal(a->comm);
-}
-
-static void freed(struct comm *c, const struct align_call *call, const void *site)
-{
-    struct align *a = align_of(c);
-    if (!a || a->final)
-        return;
-    if (call)
-        history_add(&a->h, call, site, (uint32_t)cvar.coll_check_ring);
-    close_record(a, ALIGN_FREED);
-    if (a->judge != boot_rank())
-        judge_send_ring(a, RING_ACK); /* MPI_Finalize waits for the answer */
-    else
-        judge_look(a, LOOK_EARLY);
-}
-
-void check_freed(struct comm *c, const void *site, enum check_call call)
-{
-    struct align_call what = plain(c, call);
-    freed(c, &what, site);
-}
-
-void check_win_freed(struct comm *c)
-{
-    freed(c, NULL, NULL);
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
@@ -479,7 +212,7 @@ void check_ending(void)
     struct align **list = all(k, &n);
     for (size_t i = 0; i < n; i++) {
         struct align *a = list[i];
-        close_record(a, ALIGN_FINALIZED);
+        align_close(a, ALIGN_FINALIZED);
         if (a->comm && a->judge != boot_rank())
             judge_send_ring(a, RING_ACK);
         else
@@ -517,7 +250,7 @@ int check_init(void)
     map_init(&k->aligns);
     list_init(&k->posts);
     proc->check = k;
-    if (place_open() || !align_of(proc->obj->world) || judge_init()) {
+    if (place_open() || !align_of(proc->obj->world) || judge_init() || watch_add(&align_watcher)) {
         place_close();
         free(k);
         proc->check = NULL;
@@ -533,6 +266,7 @@ void check_finalize(void)
     struct list *l;
     if (!k)
         return;
+    watch_drop(&align_watcher);
     stall_finalize();
     progress_hook_del(&k->hook);
     struct align **list = all(k, &n);

@@ -16,6 +16,7 @@
 #include "boot/boot.h"
 #include "place/place.h"
 #include "progress/progress.h"
+#include "watch/watch.h"
 
 enum { ALIGN_RING = AM_CHECK, ALIGN_ACK, ALIGN_ASK, ALIGN_VERDICT, ALIGN_ALIKE,
        ALIGN_CROSS, ALIGN_SOON };
@@ -30,9 +31,10 @@ enum {
     ROOT_NONE = 1 << 17, /* root + 3: MPI_ROOT and MPI_PROC_NULL are negative */
     OP_USER = 15,        /* operations of users: OP_USER + whether it commutes */
     OP_MODES = 17,       /* of a fence: + 1 NOPRECEDE, + 2 NOSUCCEED */
-    OP_PARTS = 20        /* of a file: + enum check_part */
+    OP_PARTS = 20        /* of a file: + enum watch_part */
 };
-_Static_assert((int)CHECK_CALLS <= 1 << WHAT_FORM, "the call has its bits");
+_Static_assert((int)WATCH_CALLS <= 1 << WHAT_FORM, "the call has its bits");
+_Static_assert((int)WATCH_COLLS == (int)COLL_CALLS, "numbers of calls without a gap");
 
 /* The call names no bytes that are equal at all processes. */
 #define BYTES_NONE ((1ull << 33) - 1)
@@ -111,12 +113,12 @@ struct align_view {
 };
 enum align_end { ALIGN_GOES_ON, ALIGN_FREED, ALIGN_FINALIZED };
 
-void digest_coll(const struct coll_args *a, enum check_form form, struct align_call *out);
+void digest_coll(const struct coll_args *a, enum watch_form form, struct align_call *out);
 /* Add a call; 0 or -ENOMEM (then the ring stays as long as it is). */
 int history_add(struct align_history *h, const struct align_call *c, const void *site,
                 uint32_t room_max);
 /* The call that was added last may come again from this place (not at level 3). */
-void history_keep(struct align_history *h, const struct coll_args *a, enum check_form form,
+void history_keep(struct align_history *h, const struct coll_args *a, enum watch_form form,
                   const struct align_call *c, const void *site);
 /* The last call, an Alltoallv: which elements it names for all, in place of an amount. */
 void history_elements(struct align_history *h, const struct coll_args *a);
@@ -137,7 +139,7 @@ struct align_text {
     char line[TEXT_LINES][TEXT_LINE];
     char brief[TEXT_SHORT]; /* the same in one line, for the error */
 };
-extern const char *const check_names[CHECK_CALLS]; /* without MPI_; call_names.c is made */
+extern const char *const check_names[WATCH_CALLS]; /* without MPI_; call_names.c is made */
 void text_call(const struct align_entry *e, char *buf, size_t len);
 /* "0,2-5" of a sorted list. */
 void text_ranks(const int *ranks, int n, char *buf, size_t len);
@@ -201,6 +203,20 @@ struct check_post { /* a message that waits for room */
     char bytes[];
 };
 
+/* A call that is under way: watch_turn.kept. */
+struct check_turn {
+    struct check_turn *outer;
+    struct align *of;   /* NULL: the call is not compared */
+    struct comm *comm;  /* with a reference */
+    int began;          /* it was not refused because of calls before it */
+    int refused;        /* it did nothing that other processes hear of, so it is none */
+    struct check_before {
+        uint64_t hist, types;
+        uint32_t calls, blocking;
+        int soft;
+    } before;
+};
+
 enum { STALL_RINGS = 64 /* sent in one turn */ };
 
 struct check {
@@ -218,7 +234,17 @@ struct check {
     struct stall *stall; /* stall.c */
 };
 
+/* turns.c */
+extern const struct watcher align_watcher;
+/* Such a call: note it. MPI_ERR_NOT_SAME: the communicator's calls are known to differ, and the
+ * call must not run. check_leave() follows in any case, with the call's result, and returns what
+ * the caller is to return. */
+int check_coll(const struct coll_args *a, enum watch_form form, const void *site,
+               struct check_turn *turn);
+int check_leave(struct check_turn *turn, int err);
+
 /* align.c */
+void align_close(struct align *a, enum align_end how); /* this process makes no more calls */
 struct align *align_find(uint64_t key, int make);
 /* The record of c; NULL: one process alone, no id yet, or no memory. */
 struct align *align_of(struct comm *c);

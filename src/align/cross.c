@@ -72,7 +72,7 @@ static const struct align_entry *last_blocking(const struct align_history *h)
 {
     for (uint32_t i = 0; i < h->room && i < h->calls; i++) {
         const struct align_entry *e = &h->ring[(h->calls - 1 - i) % h->room];
-        if ((e->what >> WHAT_FORM & 3) == CHECK_BLOCKING)
+        if ((e->what >> WHAT_FORM & 3) == WATCH_BLOCKING)
             return e;
     }
     return NULL;

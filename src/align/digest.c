@@ -115,7 +115,7 @@ void history_elements(struct align_history *h, const struct coll_args *a)
         ((dt_sig_hash(t->basic, 1) | 1) & BYTES_NONE) | (uint64_t)type_field(t) << TYPE_BIT;
 }
 
-void digest_coll(const struct coll_args *a, enum check_form form, struct align_call *out)
+void digest_coll(const struct coll_args *a, enum watch_form form, struct align_call *out)
 {
     uint32_t root = rooted(a->call) ? (uint32_t)(a->root + 3) & (ROOT_NONE - 1) : ROOT_NONE;
     *out = (struct align_call){.what = (uint32_t)a->call | (uint32_t)form << WHAT_FORM |
@@ -165,7 +165,7 @@ static struct align_repeat prepared(const struct align_call *c, const void *site
                                  .bytes = bytes_of(c->amount) |
                                           (uint64_t)c->type << TYPE_BIT,
                                  .what = c->what, .soft = c->soft != 0,
-                                 .blocking = (c->what >> WHAT_FORM & 3) == CHECK_BLOCKING};
+                                 .blocking = (c->what >> WHAT_FORM & 3) == WATCH_BLOCKING};
 }
 
 int history_add(struct align_history *h, const struct align_call *c, const void *site,
@@ -190,7 +190,7 @@ static int is_plain(enum coll_call call)
     return plain >> call & 1;
 }
 
-void history_keep(struct align_history *h, const struct coll_args *a, enum check_form form,
+void history_keep(struct align_history *h, const struct coll_args *a, enum watch_form form,
                   const struct align_call *c, const void *site)
 {
     int lasts = (!a->rtype || a->rtype->flags & DT_PREDEFINED) && (!a->op || a->op->index);

@@ -32,7 +32,7 @@ static inline struct align_repeat *history_repeat_at(struct align_history *h, ui
 
 /* NULL: there is none, or the ring must grow. Level 3 keeps none: it has more to note. */
 static inline __attribute__((always_inline)) const struct align_repeat *
-history_repeats(struct align_history *h, const struct coll_args *a, enum check_form form,
+history_repeats(struct align_history *h, const struct coll_args *a, enum watch_form form,
                 const void *site)
 {
     const struct align_repeat *r = history_repeat_at(h, (uint64_t)(uintptr_t)site);

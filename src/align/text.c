@@ -67,21 +67,21 @@ static void root_text(uint32_t root, char *buf, size_t len)
 static size_t name_text(const struct align_entry *e, char *buf, size_t len)
 {
     uint32_t call = call_of(e), form = form_of(e), part = op_of(e);
-    const char *name = call < CHECK_CALLS && check_names[call] ? check_names[call] : "?";
+    const char *name = call < WATCH_CALLS && check_names[call] ? check_names[call] : "?";
     size_t at = add(buf, len, 0, "MPI_");
-    if (form == CHECK_NONBLOCKING && call < COLL_CALLS) {
+    if (form == WATCH_NONBLOCKING && call < COLL_CALLS) {
         char low[2] = {(char)(name[0] | 0x20), 0};
         at = add(buf, len, add(buf, len, at, "I"), low);
         name++;
-    } else if (form == CHECK_NONBLOCKING && !strncmp(name, "File_", 5)) {
+    } else if (form == WATCH_NONBLOCKING && call >= WATCH_FILE_OPEN) {
         at = add(buf, len, at, "File_i");
         name += sizeof "File_" - 1;
     }
     at = add(buf, len, at, name);
-    if (form == CHECK_PERSISTENT)
+    if (form == WATCH_PERSISTENT)
         at = add(buf, len, at, "_init");
     if (part > OP_PARTS)
-        at = add(buf, len, at, part == OP_PARTS + CHECK_BEGIN ? "_begin" : "_end");
+        at = add(buf, len, at, part == OP_PARTS + WATCH_BEGIN ? "_begin" : "_end");
     return at;
 }
 
@@ -212,7 +212,7 @@ static int title(const struct alike *g, int groups, uint32_t k, char *buf, size_
         pos |= g[i].v->order && e->pos != first->pos;
         place |= g[i].v->places && entry_place(e) != entry_place(first);
     }
-    int fence = first && call_of(first) == CHECK_WIN_FENCE;
+    int fence = first && call_of(first) == WATCH_WIN_FENCE;
     for (int i = 0; i < groups; i++)
         if (g[i].ended) {
             char ranks[64];

@@ -10,7 +10,6 @@
 
 #include "align/align_types.h"
 #include "align/waits.h"
-#include "base/hash.h"
 #include "boot/boot.h"
 #include "p2p/p2p.h"
 #include "rma/rma.h"
@@ -101,14 +100,6 @@ static void call_text(const struct align *a, uint32_t number, const char *before
     snprintf(buf, len, "%s%s on %s, call %u", before, call, a->name, number);
 }
 
-/* Beside collectives: no process returns before all members have called it. */
-static const enum check_call makers[] = {
-    CHECK_COMM_DUP, CHECK_COMM_DUP_WITH_INFO, CHECK_COMM_IDUP, CHECK_COMM_IDUP_WITH_INFO,
-    CHECK_COMM_CREATE, CHECK_COMM_SPLIT, CHECK_COMM_SPLIT_TYPE, CHECK_INTERCOMM_MERGE,
-    CHECK_CART_CREATE, CHECK_CART_SUB, CHECK_GRAPH_CREATE, CHECK_DIST_GRAPH_CREATE,
-    CHECK_DIST_GRAPH_CREATE_ADJACENT, CHECK_WIN_CREATE, CHECK_WIN_ALLOCATE,
-    CHECK_WIN_ALLOCATE_SHARED, CHECK_WIN_CREATE_DYNAMIC, CHECK_WIN_FREE, CHECK_FILE_OPEN};
-
 /* No process returns from such a call before all members have made it. */
 static int synchronizes(const struct align *a, const struct align_entry *e)
 {
@@ -117,12 +108,11 @@ static int synchronizes(const struct align *a, const struct align_entry *e)
     uint32_t call = e->what & ((1u << WHAT_FORM) - 1), modes = e->what >> WHAT_OP & 31;
     if (call < COLL_CALLS)
         return !a->between && (call == COLL_BARRIER || (all >> call & 1 && entry_bytes(e)));
-    if (call == CHECK_WIN_FENCE)
+    if (call == WATCH_WIN_FENCE)
         return modes <= OP_MODES || !((modes - OP_MODES) & 1); /* not with MPI_MODE_NOPRECEDE */
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
-        if (call == (uint32_t)makers[i])
-            return 1;
-    return 0;
+    return (call >= WATCH_COMM_DUP && call <= WATCH_DIST_GRAPH_CREATE_ADJACENT) ||
+           (call >= WATCH_WIN_CREATE && call <= WATCH_WIN_CREATE_DYNAMIC) ||
+           call == WATCH_WIN_FREE || call == WATCH_FILE_OPEN;
 }
 
 static int need_members(struct waits *x, const struct align *a, const struct align_entry *e,
@@ -235,6 +225,13 @@ static int describe(const struct progress_waiting *w, struct waits *x)
     return win && need_window(win, x);
 }
 
+static uint64_t mix(uint64_t h, const void *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        h = (h ^ ((const unsigned char *)bytes)[i]) * 1099511628211u;
+    return h;
+}
+
 static void list_comms(struct waits *x)
 {
     size_t at = 0;
@@ -257,7 +254,7 @@ int waits_describe(const struct progress_waiting *w, struct waits *x)
     list_comms(x);
     x->site = site_here();
     uint64_t since = x->mode == WAIT_ENDED ? 1 : w->since;
-    x->id = hash_bytes(hash_bytes(HASH_BYTES, &since, sizeof since), x->item,
-                       (size_t)x->items * sizeof *x->item);
+    x->id = mix(mix(1469598103934665603u, &since, sizeof since), x->item,
+                (size_t)x->items * sizeof *x->item);
     return 1;
 }

@@ -26,6 +26,7 @@
 #include "obj/err.h"
 #include "obj/obj.h"
 #include "obj/request.h"
+#include "watch/watch.h"
 
 #define API_EXPORT __attribute__((visibility("default")))
 #define API_ALIAS(name)                                                                            \
@@ -97,23 +98,6 @@ static inline int api_exit_file(MPI_File fh, int err)
 
 /* Leave after a call on r: the handler of its communicator, window or file. */
 int api_exit_request(struct request *r, int err);
-
-/* err = run, where err is MPI_SUCCESS so far: a collective call on c that is no coll_args, for the
- * checkers (align/align.h and race/race.h, which the caller includes). */
-#define API_CHECKED(err, c, call, site, run)                                                       \
-    do {                                                                                           \
-        struct check_turn turn;                                                                    \
-        int looks = !(err) && proc->check;                                                         \
-        if (looks)                                                                                 \
-            (err) = check_comm((c), (call), (site), &turn);                                        \
-        if (!(err))                                                                                \
-            (err) = (run);                                                                         \
-        if (looks)                                                                                 \
-            (err) = check_leave(&turn, (err));                                                     \
-        if (!(err) && proc->race && (call) != CHECK_COMM_IDUP &&                                   \
-            (call) != CHECK_COMM_IDUP_WITH_INFO)                                                   \
-            race_joined(c);                                                                        \
-    } while (0)
 
 /* Leave a call on `comm` that made communicator n: its handle, or MPI_COMM_NULL, goes to *out. */
 int api_exit_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out);

@@ -1,7 +1,6 @@
 /* check.c - argument checks and the error half of leaving a call. */
 #include "api/api.h"
 
-#include "align/align.h"
 #include "api/api_types.h"
 #include "api/bindings.h"
 #include "dt/dt.h"
@@ -53,8 +52,8 @@ int api_exit_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out)
     if (!out) /* the communicator is not at fault */
         return api_exit(MPI_COMM_NULL, err);
     *out = !err && n ? n->obj.handle : MPI_COMM_NULL;
-    if (*out != MPI_COMM_NULL && proc->check)
-        check_made(comm_find(comm), n, CHECK_CALLS, NULL);
+    if (*out != MPI_COMM_NULL && watch_wants(WATCH_OBJECTS))
+        watch_comm_made(comm_find(comm), n, WATCH_CALLS, NULL);
     return api_exit(comm, err);
 }
 

@@ -9,6 +9,7 @@
 #include "boot/boot.h"
 #include "dt/dt.h"
 #include "race/report/report.h"
+#include "race/watched.h"
 #include "var/var.h"
 
 /* The program's exit status becomes the code of MPIR_CVAR_RACE_EXIT. */
@@ -34,6 +35,9 @@ static int threads_make(struct race *r)
     race_vclock_drop(v);
     return 0;
 }
+
+static const struct watcher race_watcher = {
+    .ended = race_ended, .win_made = race_win_made, .win_freed = race_win_freed};
 
 int race_init(void)
 {
@@ -73,6 +77,8 @@ int race_init(void)
     if (place_open())
         return -ENOMEM;
     rma_watched(1);
+    if (watch_add(&race_watcher))
+        return -ENOMEM;
     if (!sched && x->code)
         on_exit(at_exit, x);
     race_print_init();
@@ -111,6 +117,7 @@ void race_finalize(void)
     struct race *r = proc->race;
     if (!r)
         return;
+    watch_drop(&race_watcher);
     progress_hook_del(&r->hook);
     race_wins_free();
     race_report_undecided(RACE_OPEN, 0);

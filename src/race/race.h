@@ -2,10 +2,12 @@
  *
  *   api/rma/ -- race_op ----------> batches of the origin -- messages --> records of the target
  *            -- race_before, _after  clocks of all processes                 '--> report
- *   api/p2p, api/coll, api/comm --> clocks
+ *   api/p2p --------------------> clocks
+ *   watch/ --- calls of all processes have ended --> clocks
  *
- * proc->race is NULL while MPIR_CVAR_RACE is off; then none of these is called but race_init(),
- * race_ending() and race_finalize(). All run under proc->lock; those marked "waits" release it. */
+ * proc->race is NULL while MPIR_CVAR_RACE is off; then it watches nothing (watch/watch.h), and none
+ * of these is called but race_init(), race_ending() and race_finalize(). All run under proc->lock;
+ * those marked "waits" release it. */
 #ifndef RACE_RACE_H
 #define RACE_RACE_H
 
@@ -42,10 +44,6 @@ void race_after(struct rma_win *w, const struct race_sync *s, int err);
 /* An operation that the core has taken. req: its request, or NULL. */
 void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, const void *site);
 
-/* Windows: collective, all members alike. Both wait. */
-void race_win_made(struct rma_win *w, const void *site);
-void race_win_freed(struct comm *c); /* c: its communicator, with a reference */
-
 /* --- messages ------------------------------------------------------------------------------- */
 /* Before a message leaves for rank `dest` of c's peers. Waits. */
 void race_sending(struct comm *c, int dest);
@@ -54,14 +52,5 @@ void race_received(struct comm *c, int source);
 /* The same for a request: when it is complete, and each time it starts. */
 void race_watch_recv(struct request *r);
 void race_watch_send_init(struct request *r, struct comm *c, int dest);
-
-/* --- collectives ------------------------------------------------------------------------------ */
-/* A blocking collective was done without error: it carries clocks. Waits. */
-void race_collective(const struct coll_args *a, const void *site);
-/* A nonblocking or persistent one: edges at each start and completion. Waits. */
-void race_collective_begun(const struct coll_args *a, struct request *r);
-void race_collective_prepared(const struct coll_args *a, struct request *r);
-/* All members of c have acquired from each other: a communicator was made of it. Waits. */
-void race_joined(struct comm *c);
 
 #endif

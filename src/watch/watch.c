@@ -6,6 +6,12 @@
 
 #include "base/log.h"
 
+static int has_objects(const struct watcher *w)
+{
+    return w->comm_made || w->comm_freed || w->win_made || w->win_freed || w->file_made ||
+           w->file_freed;
+}
+
 static unsigned wants(const struct watcher *w)
 {
     const struct {
@@ -17,7 +23,10 @@ static unsigned wants(const struct watcher *w)
         {WATCH_LASTING, w->wait_second != NULL},
         {WATCH_STALLS, w->wait_stalls != NULL},
         {WATCH_WINDOWS, w->win_closes != NULL},
-        {WATCH_STATES, w->target_state != NULL}};
+        {WATCH_STATES, w->target_state != NULL},
+        {WATCH_COLLECTIVE, w->begins || w->ended},
+        {WATCH_OBJECTS, has_objects(w)},
+        {WATCH_ERRORS, w->fails != NULL}};
     unsigned all = 0;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         all |= of[i].has ? of[i].bit : 0;
@@ -114,4 +123,77 @@ void watch_target_state(struct rma_win *w, int world, const char *state)
 {
     EACH(i)
         TELL(i, target_state, w, world, state);
+}
+
+int watch_turn_begins(struct watch_turn *t)
+{
+    int err = 0;
+    t->begun = 1;
+    for (int i = 0; !err && i < proc->watch->n; i++)
+        if (proc->watch->of[i]->begins)
+            err = proc->watch->of[i]->begins(t);
+    return err;
+}
+
+int watch_turn_ended(struct watch_turn *t, int err)
+{
+    EACH_REVERSED(i)
+        if (proc->watch->of[i]->ended)
+            err = proc->watch->of[i]->ended(t, err);
+    return err;
+}
+
+int watch_may_follow(const struct watch_turn *t)
+{
+    int may = 0;
+    EACH(i) {
+        const struct watcher *w = proc->watch->of[i];
+        if (w->begins && !(may = w->may_follow && w->may_follow(t)))
+            return 0;
+    }
+    return may;
+}
+
+void watch_comm_made(struct comm *c, struct comm *n, enum watch_call call, const void *site)
+{
+    EACH_REVERSED(i)
+        TELL(i, comm_made, c, n, call, site);
+}
+
+void watch_comm_freed(struct comm *c, enum watch_call call, const void *site)
+{
+    EACH_REVERSED(i)
+        TELL(i, comm_freed, c, call, site);
+}
+
+void watch_win_made(struct comm *c, struct rma_win *w, const void *site)
+{
+    EACH_REVERSED(i)
+        TELL(i, win_made, c, w, site);
+}
+
+void watch_win_freed(struct comm *c)
+{
+    EACH_REVERSED(i)
+        TELL(i, win_freed, c);
+}
+
+void watch_file_made(struct comm *c, struct io_file *f)
+{
+    EACH_REVERSED(i)
+        TELL(i, file_made, c, f);
+}
+
+void watch_file_freed(struct comm *c)
+{
+    EACH_REVERSED(i)
+        TELL(i, file_freed, c);
+}
+
+int watch_fails(struct comm *c, int err)
+{
+    EACH(i)
+        if (proc->watch->of[i]->fails)
+            err = proc->watch->of[i]->fails(c, err);
+    return err;
 }

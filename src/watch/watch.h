@@ -12,8 +12,12 @@
 
 #include "base/proc.h"
 
+struct coll_args;
+struct comm;
+struct io_file;
 struct progress_seen;
 struct progress_waiting;
+struct request;
 struct rma_win;
 struct where_wait;
 
@@ -24,8 +28,37 @@ enum watch_events {
     WATCH_LASTING = 4,  /* wait_second */
     WATCH_STALLS = 8,   /* wait_stalls */
     WATCH_WINDOWS = 16, /* win_closes */
-    WATCH_STATES = 32   /* target_state */
+    WATCH_STATES = 32,  /* target_state */
+    WATCH_COLLECTIVE = 64, /* begins, ended */
+    WATCH_OBJECTS = 128, /* comm_made to file_freed */
+    WATCH_ERRORS = 256  /* fails */
 };
+
+/* --- calls that all processes of a communicator make ------------------------------------------ */
+
+enum { WATCH_COLLS = 22 }; /* numbers below it: enum coll_call (coll/coll.h) */
+#include "watch/compared.h" /* enum watch_call: the others, made of api/calls.def */
+enum watch_form { WATCH_BLOCKING, WATCH_NONBLOCKING, WATCH_PERSISTENT };
+enum watch_part { WATCH_WHOLE, WATCH_BEGIN, WATCH_END }; /* of a split access to a file */
+
+/* Such a call, whose arguments are right; on the caller's stack while it is under way. */
+struct watch_turn {
+    int call;               /* enum coll_call or enum watch_call */
+    enum watch_form form;
+    enum watch_part part;
+    int assert;             /* of MPI_Win_fence */
+    struct comm *comm;      /* the call is on this communicator, and win and file are NULL; */
+    struct rma_win *win;    /* or on this window; */
+    struct io_file *file;   /* or on this file */
+    struct coll_args *args; /* of a collective, else NULL */
+    struct request *request; /* what it has made: there when it has ended */
+    const void *site;       /* its return address in the program */
+    int passed_over;        /* it is no call of all: no watcher hears of it */
+    int begun;              /* watch_begins() was told */
+    _Alignas(8) char kept[96]; /* the checker's that compares such calls */
+};
+
+/* --- watchers --------------------------------------------------------------------------------- */
 
 /* What a watcher takes; NULL: not that. The functions may send, and may not wait, unless their
  * comment permits it. */
@@ -47,6 +80,28 @@ struct watcher {
      * however short they are: what comes may be from other processes than the awaited one. peer is
      * that of progress_wait(). It may ask the launcher, and may not wait for peers. */
     void (*wait_stalls)(int peer, int lasts);
+
+    /* --- calls of all processes --- */
+    /* One begins. Not MPI_SUCCESS: it must not run. ended() follows in any case; it gets the call's
+     * result, and returns what the caller is to return. It may wait. */
+    int (*begins)(struct watch_turn *t);
+    int (*ended)(struct watch_turn *t, int err);
+    /* 1: begins() of this blocking collective will not refuse it, and no process waits for what
+     * begins() does. So the call may run first. */
+    int (*may_follow)(const struct watch_turn *t);
+    /* n has been made over c. With a call: the one that made it, which only members of n take part
+     * in; else WATCH_CALLS. Not by MPI_Comm_idup: the calls on its communicator have no order with
+     * those on c. */
+    void (*comm_made)(struct comm *c, struct comm *n, enum watch_call call, const void *site);
+    /* This process makes no more calls on it; the caller still has a reference. */
+    void (*comm_freed)(struct comm *c, enum watch_call call, const void *site);
+    /* The same of windows and files; freed: the communicator that they had. They may wait. */
+    void (*win_made)(struct comm *c, struct rma_win *w, const void *site);
+    void (*win_freed)(struct comm *c);
+    void (*file_made)(struct comm *c, struct io_file *f);
+    void (*file_freed)(struct comm *c);
+    /* A call that completes requests of c has failed: what it is to return. */
+    int (*fails)(struct comm *c, int err);
 
     /* --- windows --- */
     /* It goes, and can still be asked. */
@@ -77,7 +132,38 @@ void watch_wait_over(const struct progress_seen *s);
 void watch_wait_turns(const struct progress_waiting *w);
 void watch_wait_second(struct where_wait *w, const void *of);
 void watch_wait_stalls(int peer, int lasts);
+int watch_turn_begins(struct watch_turn *t);
+int watch_turn_ended(struct watch_turn *t, int err);
+int watch_may_follow(const struct watch_turn *t);
+void watch_comm_made(struct comm *c, struct comm *n, enum watch_call call, const void *site);
+void watch_comm_freed(struct comm *c, enum watch_call call, const void *site);
+void watch_win_made(struct comm *c, struct rma_win *w, const void *site);
+void watch_win_freed(struct comm *c);
+void watch_file_made(struct comm *c, struct io_file *f);
+void watch_file_freed(struct comm *c);
+int watch_fails(struct comm *c, int err);
 void watch_win_closes(struct rma_win *w);
 void watch_target_state(struct rma_win *w, int world, const char *state);
+
+static inline int watch_begins(struct watch_turn *t)
+{
+    return watch_wants(WATCH_COLLECTIVE) && !t->passed_over ? watch_turn_begins(t) : 0;
+}
+
+static inline int watch_ended(struct watch_turn *t, int err)
+{
+    return t->begun ? watch_turn_ended(t, err) : err;
+}
+
+/* err = run, where err is MPI_SUCCESS so far: such a call. The rest: fields of its watch_turn. */
+#define WATCH_RUN(err, run, ...)                                                                   \
+    do {                                                                                           \
+        if (!(err)) {                                                                              \
+            struct watch_turn turn_ = {__VA_ARGS__};                                               \
+            if (((err) = watch_begins(&turn_)) == 0)                                               \
+                (err) = (run);                                                                     \
+            (err) = watch_ended(&turn_, (err));                                                    \
+        }                                                                                          \
+    } while (0)
 
 #endif

@@ -2,12 +2,10 @@
  * in-place. */
 #include "api/coll/collcall.h"
 
-#include "align/align.h"
 #include "api/api.h"
 #include "base/log.h"
 #include "dt/dt.h"
 #include "obj/neighbors.h"
-#include "race/race.h"
 
 enum side { SEND = 1, RECV = 2 };
 
@@ -315,67 +313,40 @@ static int start(struct collcall *x, struct request **r)
     return form_of(x) == COLLCALL_BEGIN ? coll_begin(&x->a, r) : coll_prepare(&x->a, r);
 }
 
-/* For the race checker: the clocks that the call carries. */
-static void watch(const struct collcall *x, struct request *r)
-{
-    if (form_of(x) == COLLCALL_RUN)
-        race_collective(&x->a, x->site);
-    else if (form_of(x) == COLLCALL_BEGIN)
-        race_collective_begun(&x->a, r);
-    else
-        race_collective_prepared(&x->a, r);
-}
-
-struct note {
-    struct collcall *x;
-    struct check_turn turn;
-    int err;
-};
-
-/* The checker's note of the call. */
-static void make_note(void *arg)
-{
-    static const enum check_form forms[] = {[COLLCALL_RUN] = CHECK_BLOCKING,
-                                            [COLLCALL_BEGIN] = CHECK_NONBLOCKING,
-                                            [COLLCALL_PREPARE] = CHECK_PERSISTENT};
-    struct note *n = arg;
-    struct collcall *x = n->x;
-    n->err = check_coll(&x->a, forms[form_of(x)], x->site, &n->turn);
-    x->a.number = n->turn.of ? n->turn.before.calls + 1 : 0;
-}
-
 static int run(struct collcall *x, struct request **r)
 {
     return form_of(x) == COLLCALL_RUN ? coll_run(&x->a) : start(x, r);
 }
 
-static int run_noted(struct collcall *x, struct request **r)
+static void begin_aside(void *turn)
 {
-    struct note n;
-    n.x = x;
-    if (form_of(x) == COLLCALL_RUN && check_may_wait(&x->a, x->site)) {
-        int err = coll_run_aside(&x->a, make_note, &n);
-        WR_ASSERT(!n.err); /* no progress before the note: none says now that calls differ */
-        return check_leave(&n.turn, err);
-    }
-    make_note(&n);
-    return check_leave(&n.turn, n.err ? n.err : run(x, r));
+    int err = watch_begins(turn);
+    WR_ASSERT(!err); /* no progress before it: none says now that calls differ */
 }
 
-/* With the checkers. A call that was refused for its arguments does not come here. */
-static __attribute__((noinline, cold)) int checked(struct collcall *x, struct request **r)
+/* A call that was refused for its arguments does not come here. */
+static __attribute__((noinline, cold)) int watched(struct collcall *x, struct request **r)
 {
-    int err = proc->check ? run_noted(x, r) : run(x, r);
-    if (!err && proc->race)
-        watch(x, *r);
-    return err;
+    static const enum watch_form forms[] = {[COLLCALL_RUN] = WATCH_BLOCKING,
+                                            [COLLCALL_BEGIN] = WATCH_NONBLOCKING,
+                                            [COLLCALL_PREPARE] = WATCH_PERSISTENT};
+    struct watch_turn turn;
+    int err;
+    turn = (struct watch_turn){.call = (int)x->a.call, .form = forms[form_of(x)],
+                               .comm = x->a.comm, .args = &x->a, .site = x->site};
+    if (turn.form == WATCH_BLOCKING && watch_may_follow(&turn))
+        err = coll_run_aside(&x->a, begin_aside, &turn);
+    else if ((err = watch_begins(&turn)) == MPI_SUCCESS)
+        err = run(x, r);
+    turn.request = *r;
+    return watch_ended(&turn, err);
 }
 
-/* The form is tested in any case: where the checker looks on, it is no COLLCALL_RUN. */
+/* The form is tested in any case: where a watcher looks on, it is no COLLCALL_RUN. */
 static __attribute__((cold)) void enter_cold(struct collcall *x, const void *site)
 {
     api_enter_cold(x->name);
-    x->form |= COLLCALL_CHECKED;
+    x->form |= COLLCALL_WATCHED;
     x->site = site;
 }
 
@@ -389,7 +360,7 @@ int collcall_at(struct collcall *x, const void *site)
     if (!err && x->form == COLLCALL_RUN)
         err = coll_run(&x->a);
     else if (!err)
-        err = x->form & COLLCALL_CHECKED ? checked(x, &r) : start(x, &r);
+        err = x->form & COLLCALL_WATCHED ? watched(x, &r) : start(x, &r);
     if (r)
         err = request_publish(r, x->request);
     else if (err && form_of(x) != COLLCALL_RUN && x->request)

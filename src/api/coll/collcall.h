@@ -10,7 +10,7 @@
 enum collcall_form {
     COLLCALL_RUN, COLLCALL_BEGIN, COLLCALL_PREPARE,
     COLLCALL_FORMS = 3,  /* mask of the above */
-    COLLCALL_CHECKED = 4 /* the checker looks on (collcall.c) */
+    COLLCALL_WATCHED = 4 /* a watcher looks on (collcall.c) */
 };
 
 struct collcall {
@@ -20,12 +20,12 @@ struct collcall {
     MPI_Datatype stype, rtype;
     MPI_Op op;
     MPI_Request *request; /* BEGIN, PREPARE */
-    const void *site;     /* of a checked call: where the program makes it */
+    const void *site;     /* of a watched call: where the program makes it */
     struct coll_args a;   /* call, buffers, counts, root as given; handles are resolved into it */
 };
 
 /* Check, run or start, leave: returns the MPI function's result. `site` is the place of the
- * program's call, for the checker. */
+ * program's call, for watchers. */
 int collcall_at(struct collcall *x, const void *site);
 #define collcall(x) collcall_at((x), __builtin_return_address(0))
 

@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "align/align.h"
 #include "api/comm/topocall.h"
+#include "coll/coll.h"
 #include "coll/newcomm.h"
 #include "obj/neighbors.h"
-#include "race/race.h"
 
 static int cart_args(const struct comm *c, int ndims, const int *dims, const int *periods,
                      int *nodes)
@@ -58,8 +57,8 @@ int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int p
         err = api_pointer(comm_cart, "comm_cart");
     if (!err && !(t = cart_make(ndims, dims, periods)))
         err = topocall_no_memory();
-    API_CHECKED(err, c, CHECK_CART_CREATE, __builtin_return_address(0),
-                topocall_first_n(c, nodes, topo_ref(t), COLL_CREATE, &n));
+    WATCH_RUN(err, topocall_first_n(c, nodes, topo_ref(t), COLL_CREATE, &n),
+              .call = WATCH_CART_CREATE, .comm = c, .site = __builtin_return_address(0));
     topo_drop(t);
     return api_exit_new(comm_old, err, n, comm_cart);
 }
@@ -237,8 +236,8 @@ int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
     /* A grid of no dimension has one process, as in MPI_Cart_create. */
     if (!err && t->ndims == 0)
         color = c->rank == 0 ? 0 : MPI_UNDEFINED;
-    API_CHECKED(err, c, CHECK_CART_SUB, __builtin_return_address(0),
-                newcomm_split(c, color, key, &n));
+    WATCH_RUN(err, newcomm_split(c, color, key, &n), .call = WATCH_CART_SUB, .comm = c,
+              .site = __builtin_return_address(0));
     if (n)
         n->topo = topo_ref(t);
     topo_drop(t);

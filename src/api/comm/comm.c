@@ -4,14 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "align/align.h"
 #include "api/api_types.h"
 #include "api/env/hardware.h"
 #include "boot/boot.h"
 #include "coll/newcomm.h"
 #include "obj/attr.h"
 #include "p2p/p2p.h"
-#include "race/race.h"
 
 /* --- questions ------------------------------------------------------------------ */
 
@@ -169,8 +167,8 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
     if (!err && c->revoked) /* others may have freed it: no checker compares, or joins them */
         err = newcomm_hints(c, i);
     else
-        API_CHECKED(err, c, CHECK_COMM_SET_INFO, __builtin_return_address(0),
-                    newcomm_hints(c, i));
+        WATCH_RUN(err, newcomm_hints(c, i), .call = WATCH_COMM_SET_INFO, .comm = c,
+                  .site = __builtin_return_address(0));
     return api_exit(comm, err);
 }
 API_ALIAS(MPI_Comm_set_info);
@@ -201,8 +199,8 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
     int err = api_comm(comm, &c);
     if (!err)
         err = api_pointer(newcomm, "newcomm");
-    API_CHECKED(err, c, CHECK_COMM_DUP, __builtin_return_address(0),
-                newcomm_dup(c, NULL, &n));
+    WATCH_RUN(err, newcomm_dup(c, NULL, &n), .call = WATCH_COMM_DUP, .comm = c,
+              .site = __builtin_return_address(0));
 
     return api_exit_new(comm, err, n, newcomm);
 }
@@ -218,8 +216,8 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
         err = api_info(info, &i);
     if (!err)
         err = api_pointer(newcomm, "newcomm");
-    API_CHECKED(err, c, CHECK_COMM_DUP_WITH_INFO, __builtin_return_address(0),
-                newcomm_dup(c, i ? i : &empty, &n));
+    WATCH_RUN(err, newcomm_dup(c, i ? i : &empty, &n), .call = WATCH_COMM_DUP_WITH_INFO, .comm = c,
+              .site = __builtin_return_address(0));
 
     return api_exit_new(comm, err, n, newcomm);
 }
@@ -239,11 +237,12 @@ static int idup(const char *call, const void *site, MPI_Comm comm, int with_info
         err = api_pointer(newcomm, "newcomm");
     if (!err)
         err = api_pointer(request, "request");
-    API_CHECKED(err, c, with_info ? CHECK_COMM_IDUP_WITH_INFO : CHECK_COMM_IDUP, site,
-                newcomm_idup(c, !with_info ? NULL : i ? i : &empty, &n, &r));
+    WATCH_RUN(err, newcomm_idup(c, !with_info ? NULL : i ? i : &empty, &n, &r),
+              .call = with_info ? WATCH_COMM_IDUP_WITH_INFO : WATCH_COMM_IDUP, .comm = c,
+              .site = site);
     if (!err)
         err = request_publish(r, request);
-    if (newcomm) /* whether it has its id already is a matter of time: no check_made() */
+    if (newcomm) /* whether it has its id already is a matter of time: no watch_comm_made() */
         *newcomm = !err && n ? n->obj.handle : MPI_COMM_NULL;
     return api_exit_begun(newcomm ? comm : MPI_COMM_NULL, err, request);
 }
@@ -274,8 +273,8 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
         err = api_pointer(newcomm, "newcomm");
     if (!err)
         err = newcomm_check_subset(c, g->map);
-    API_CHECKED(err, c, CHECK_COMM_CREATE, __builtin_return_address(0),
-                newcomm_create(c, g->map, &n));
+    WATCH_RUN(err, newcomm_create(c, g->map, &n), .call = WATCH_COMM_CREATE, .comm = c,
+              .site = __builtin_return_address(0));
 
     return api_exit_new(comm, err, n, newcomm);
 }
@@ -297,8 +296,8 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
         err = newcomm_check_subset(c, g->map);
     if (!err)
         err = newcomm_subset(c, g->map, tag, &n);
-    if (!err && n && proc->check)
-        check_made(c, n, CHECK_COMM_CREATE_GROUP, __builtin_return_address(0));
+    if (!err && n)
+        watch_comm_made(c, n, WATCH_COMM_CREATE_GROUP, __builtin_return_address(0));
     return api_exit_new(comm, err, n, newcomm);
 }
 API_ALIAS(MPI_Comm_create_group);
@@ -313,8 +312,8 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     if (!err && color < 0 && color != MPI_UNDEFINED)
         err = err_make(MPI_ERR_ARG,
                        "MPI_Comm_split: color is %d, neither 0 or more nor MPI_UNDEFINED", color);
-    API_CHECKED(err, c, CHECK_COMM_SPLIT, __builtin_return_address(0),
-                newcomm_split(c, color, key, &n));
+    WATCH_RUN(err, newcomm_split(c, color, key, &n), .call = WATCH_COMM_SPLIT, .comm = c,
+              .site = __builtin_return_address(0));
     return api_exit_new(comm, err, n, newcomm);
 }
 API_ALIAS(MPI_Comm_split);
@@ -365,8 +364,8 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
         err = api_pointer(newcomm, "newcomm");
     if (!err)
         err = split_type_color(c, split_type, i, &color);
-    API_CHECKED(err, c, CHECK_COMM_SPLIT_TYPE, __builtin_return_address(0),
-                newcomm_split(c, color, key, &n));
+    WATCH_RUN(err, newcomm_split(c, color, key, &n), .call = WATCH_COMM_SPLIT_TYPE, .comm = c,
+              .site = __builtin_return_address(0));
     if (!err && n)
         err = newcomm_hints(n, i);
     return api_exit_new(comm, err, n, newcomm);
@@ -396,8 +395,8 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
             err = err_make(MPI_ERR_RANK, "MPI_Intercomm_create: remote_leader %d is this process",
                            remote_leader);
     }
-    API_CHECKED(err, local, CHECK_INTERCOMM_CREATE, __builtin_return_address(0),
-                newcomm_inter(local, local_leader, peer, remote_leader, tag, &n));
+    WATCH_RUN(err, newcomm_inter(local, local_leader, peer, remote_leader, tag, &n),
+              .call = WATCH_INTERCOMM_CREATE, .comm = local, .site = __builtin_return_address(0));
     return api_exit_new(local_comm, err, n, newintercomm);
 }
 API_ALIAS(MPI_Intercomm_create);
@@ -409,8 +408,8 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     int err = api_intercomm(intercomm, &c);
     if (!err)
         err = api_pointer(newintracomm, "newintracomm");
-    API_CHECKED(err, c, CHECK_INTERCOMM_MERGE, __builtin_return_address(0),
-                newcomm_merge(c, high, &n));
+    WATCH_RUN(err, newcomm_merge(c, high, &n), .call = WATCH_INTERCOMM_MERGE, .comm = c,
+              .site = __builtin_return_address(0));
 
     return api_exit_new(intercomm, err, n, newintracomm);
 }
@@ -418,7 +417,7 @@ API_ALIAS(MPI_Intercomm_merge);
 
 /* --- end --------------------------------------------------------------------------------- */
 
-static int release(const char *call, MPI_Comm *comm, enum check_call what, const void *site)
+static int release(const char *call, MPI_Comm *comm, enum watch_call what, const void *site)
 {
     api_enter(call);
     struct comm *c = NULL;
@@ -436,8 +435,8 @@ static int release(const char *call, MPI_Comm *comm, enum check_call what, const
             proc->api->parent = NULL;
         if (!err) /* a callback may have refused */
             p2p_buffer_discard(&c->buffer);
-        if (!err && proc->check)
-            check_freed(c, site, what);
+        if (!err)
+            watch_comm_freed(c, what, site);
         comm_drop(c);
     }
     if (!err)
@@ -447,7 +446,7 @@ static int release(const char *call, MPI_Comm *comm, enum check_call what, const
 
 int PMPI_Comm_free(MPI_Comm *comm)
 {
-    return release("MPI_Comm_free", comm, CHECK_COMM_FREE, __builtin_return_address(0));
+    return release("MPI_Comm_free", comm, WATCH_COMM_FREE, __builtin_return_address(0));
 }
 API_ALIAS(MPI_Comm_free);
 
@@ -455,7 +454,7 @@ API_ALIAS(MPI_Comm_free);
  * complete; what is left is internal to this library. */
 int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
-    return release("MPI_Comm_disconnect", comm, CHECK_COMM_DISCONNECT,
+    return release("MPI_Comm_disconnect", comm, WATCH_COMM_DISCONNECT,
                    __builtin_return_address(0));
 }
 API_ALIAS(MPI_Comm_disconnect);

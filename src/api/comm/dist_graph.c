@@ -4,12 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "align/align.h"
 #include "api/comm/topocall.h"
 #include "coll/coll.h"
 #include "dt/dt.h"
 #include "obj/neighbors.h"
-#include "race/race.h"
 
 static int weights_arg(const int *weights, int n, const char *name)
 {
@@ -86,8 +84,9 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
                                 destweights, t)) != 0)
         topo_drop(t);
     else
-        API_CHECKED(err, c, CHECK_DIST_GRAPH_CREATE_ADJACENT, __builtin_return_address(0),
-                    topocall_first_n(c, c->size, t, COLL_CREATE, &n));
+        WATCH_RUN(err, topocall_first_n(c, c->size, t, COLL_CREATE, &n),
+                  .call = WATCH_DIST_GRAPH_CREATE_ADJACENT, .comm = c,
+                  .site = __builtin_return_address(0));
     return api_exit_new(comm_old, err, n, comm_dist_graph);
 }
 API_ALIAS(MPI_Dist_graph_create_adjacent);
@@ -261,8 +260,8 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
         err = api_pointer(comm_dist_graph, "comm_dist_graph");
     if (!err)
         err = edges_fill(&e, c, n, sources, degrees, destinations, weights);
-    API_CHECKED(err, c, CHECK_DIST_GRAPH_CREATE, __builtin_return_address(0),
-                edges_exchange(&e, c));
+    WATCH_RUN(err, edges_exchange(&e, c), .call = WATCH_DIST_GRAPH_CREATE, .comm = c,
+              .site = __builtin_return_address(0));
     if (!err && !(t = topo_make(TOPO_DIST)))
         err = topocall_no_memory();
     if (!err && (err = edges_take(&e, c, weights != MPI_UNWEIGHTED, t)) != 0)

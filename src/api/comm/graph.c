@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "align/align.h"
 #include "api/comm/topocall.h"
+#include "coll/coll.h"
 #include "obj/neighbors.h"
-#include "race/race.h"
 
 static int graph_args(const struct comm *c, int nnodes, const int *index, const int *edges)
 {
@@ -48,8 +47,8 @@ int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const in
         if (!err)
             err = topocall_copy_ints(&t->edges, edges, t->nedges = index[nnodes - 1]);
     }
-    API_CHECKED(err, c, CHECK_GRAPH_CREATE, __builtin_return_address(0),
-                t ? topocall_first_n(c, nnodes, topo_ref(t), COLL_CREATE, &n) : MPI_SUCCESS);
+    WATCH_RUN(err, t ? topocall_first_n(c, nnodes, topo_ref(t), COLL_CREATE, &n) : MPI_SUCCESS,
+              .call = WATCH_GRAPH_CREATE, .comm = c, .site = __builtin_return_address(0));
     topo_drop(t);
     return api_exit_new(comm_old, err, n, comm_graph);
 }

@@ -94,8 +94,9 @@ static const struct {
     {"coll", coll_init, coll_finalize},
     {"rma", rma_init, rma_finalize},
     {"io", io_init, io_finalize},
-    {"the comparison of collective calls", check_init, check_finalize},
+    /* in this order: the comparison is told first when a call has ended */
     {"the race checker", race_init, race_finalize},
+    {"the comparison of collective calls", check_init, check_finalize},
     {"the report", profile_init, profile_finalize},
 };
 enum { ROOMS = sizeof rooms / sizeof *rooms };

@@ -6,14 +6,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "align/align.h"
 #include "api/api_types.h"
 #include "boot/boot.h"
 #include "coll/coll.h"
 #include "coll/newcomm.h"
 #include "obj/attr.h"
 #include "progress/progress.h"
-#include "race/race.h"
 
 /* The signatures are given from outside; not every function needs all of its own. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -102,7 +100,7 @@ static int spawn_all(const char *call, const struct programs *p, int root, struc
     return err;
 }
 
-static int spawn(const char *call, enum check_call what, const void *site,
+static int spawn(const char *call, enum watch_call what, const void *site,
                  const struct programs *p, int root, MPI_Comm comm, MPI_Comm *intercomm,
                  int *errcodes)
 {
@@ -114,7 +112,7 @@ static int spawn(const char *call, enum check_call what, const void *site,
         err = api_rank(root, c->size, 0);
     if (!err)
         err = api_pointer(intercomm, "intercomm");
-    API_CHECKED(err, c, what, site, spawn_all(call, p, root, c, &many, &n));
+    WATCH_RUN(err, spawn_all(call, p, root, c, &many, &n), .call = what, .comm = c, .site = site);
     for (int i = 0; errcodes && i < many; i++)
         errcodes[i] = err ? api_err_spawn() : MPI_SUCCESS;
     return api_exit_new(comm, err, n, intercomm);
@@ -126,7 +124,7 @@ int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info in
     char *commands[1] = {(char *)command};
     char **argvs[1] = {argv};
     struct programs p = {1, commands, argvs, &maxprocs, &info};
-    return spawn("MPI_Comm_spawn", CHECK_COMM_SPAWN, __builtin_return_address(0), &p, root, comm,
+    return spawn("MPI_Comm_spawn", WATCH_COMM_SPAWN, __builtin_return_address(0), &p, root, comm,
                  intercomm, errcodes);
 }
 API_ALIAS(MPI_Comm_spawn);
@@ -136,7 +134,7 @@ int PMPI_Comm_spawn_multiple(int count, char *commands[], char **argvs[], const 
                              int errcodes[])
 {
     struct programs p = {count, commands, argvs, maxprocs, infos};
-    return spawn("MPI_Comm_spawn_multiple", CHECK_COMM_SPAWN_MULTIPLE, __builtin_return_address(0),
+    return spawn("MPI_Comm_spawn_multiple", WATCH_COMM_SPAWN_MULTIPLE, __builtin_return_address(0),
                  &p, root, comm, intercomm, errcodes);
 }
 API_ALIAS(MPI_Comm_spawn_multiple);
@@ -161,8 +159,8 @@ static int meet(const char *call, int accepts, const void *site, const char *por
         err = api_rank(root, c->size, 0);
     if (!err)
         err = api_pointer(newcomm, "newcomm");
-    API_CHECKED(err, c, accepts ? CHECK_COMM_ACCEPT : CHECK_COMM_CONNECT, site,
-                meet_all(accepts, port, root, c, &n));
+    WATCH_RUN(err, meet_all(accepts, port, root, c, &n),
+              .call = accepts ? WATCH_COMM_ACCEPT : WATCH_COMM_CONNECT, .comm = c, .site = site);
     return api_exit_new(comm, err, n, newcomm);
 }
 

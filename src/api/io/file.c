@@ -5,7 +5,6 @@
 #include "api/env/hardware.h"
 #include "dt/dt.h"
 #include "obj/attr.h"
-#include "race/race.h"
 
 static MPI_File handle_of(const struct io_file *f)
 {
@@ -52,25 +51,26 @@ int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info
     int wrong = err ? err : api_pointer(fh, "fh");
     if (!wrong)
         wrong = api_info(info, &i);
-    API_CHECKED(err, c, CHECK_FILE_OPEN, __builtin_return_address(0),
-                wrong ? io_refuse_open(c, amode, wrong)
-                      : io_open(c, filename, amode, i, proc->api->file_errhandler, &f));
-    if (!err && proc->check)
-        check_made(c, io_comm(f), CHECK_CALLS, NULL);
+    WATCH_RUN(err,
+              wrong ? io_refuse_open(c, amode, wrong)
+                    : io_open(c, filename, amode, i, proc->api->file_errhandler, &f),
+              .call = WATCH_FILE_OPEN, .comm = c, .site = __builtin_return_address(0));
+    if (!err && watch_wants(WATCH_OBJECTS))
+        watch_file_made(c, f);
     if (!err)
         *fh = handle_of(f);
     return api_exit_file(MPI_FILE_NULL, err);
 }
 API_ALIAS(MPI_File_open);
 
-static __attribute__((noinline, cold)) int close_checked(struct io_file *f, MPI_File h,
+static __attribute__((noinline, cold)) int close_watched(struct io_file *f, MPI_File h,
                                                          const void *site)
 {
     struct comm *c = comm_ref(io_comm(f));
     int err = MPI_SUCCESS;
-    FILE_CHECKED_AS(err, 1, f, CHECK_FILE_CLOSE, CHECK_BLOCKING, CHECK_WHOLE, site, io_close(f));
+    WATCH_RUN(err, io_close(f), .call = WATCH_FILE_CLOSE, .file = f, .site = site);
     if (!api_file_find(h))
-        check_win_freed(c);
+        watch_file_freed(c);
     comm_drop(c);
     return err;
 }
@@ -84,7 +84,8 @@ int PMPI_File_close(MPI_File *fh)
     if (!err)
         err = api_file(h, &f);
     if (!err) {
-        err = proc->check ? close_checked(f, h, __builtin_return_address(0)) : io_close(f);
+        err = watch_wants(WATCH_OBJECTS) ? close_watched(f, h, __builtin_return_address(0))
+                                         : io_close(f);
         if (!api_file_find(h))
             *fh = MPI_FILE_NULL;
     }
@@ -103,26 +104,26 @@ int PMPI_File_delete(const char *filename, MPI_Info info)
 }
 API_ALIAS(MPI_File_delete);
 
-static int sized(const char *call, enum check_call what, const void *site, MPI_File fh,
+static int sized(const char *call, enum watch_call what, const void *site, MPI_File fh,
                  MPI_Offset size, int (*fn)(struct io_file *f, int64_t size))
 {
     api_enter(call);
     struct io_file *f;
     int err = api_file(fh, &f);
-    FILE_CHECKED_AS(err, 1, f, what, CHECK_BLOCKING, CHECK_WHOLE, site, fn(f, size));
+    WATCH_RUN(err, fn(f, size), .call = what, .file = f, .site = site);
     return api_exit_file(fh, err);
 }
 
 int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
 {
-    return sized("MPI_File_set_size", CHECK_FILE_SET_SIZE, __builtin_return_address(0), fh, size,
+    return sized("MPI_File_set_size", WATCH_FILE_SET_SIZE, __builtin_return_address(0), fh, size,
                  io_set_size);
 }
 API_ALIAS(MPI_File_set_size);
 
 int PMPI_File_preallocate(MPI_File fh, MPI_Offset size)
 {
-    return sized("MPI_File_preallocate", CHECK_FILE_PREALLOCATE, __builtin_return_address(0), fh,
+    return sized("MPI_File_preallocate", WATCH_FILE_PREALLOCATE, __builtin_return_address(0), fh,
                  size, io_preallocate);
 }
 API_ALIAS(MPI_File_preallocate);
@@ -187,7 +188,8 @@ int PMPI_File_set_atomicity(MPI_File fh, int flag)
     api_enter("MPI_File_set_atomicity");
     struct io_file *f;
     int err = api_file(fh, &f);
-    FILE_CHECKED(err, f, CHECK_FILE_SET_ATOMICITY, io_set_atomicity(f, flag));
+    WATCH_RUN(err, io_set_atomicity(f, flag), .call = WATCH_FILE_SET_ATOMICITY, .file = f,
+              .site = __builtin_return_address(0));
     return api_exit_file(fh, err);
 }
 API_ALIAS(MPI_File_set_atomicity);
@@ -197,7 +199,8 @@ int PMPI_File_sync(MPI_File fh)
     api_enter("MPI_File_sync");
     struct io_file *f;
     int err = api_file(fh, &f);
-    FILE_CHECKED(err, f, CHECK_FILE_SYNC, io_sync(f));
+    WATCH_RUN(err, io_sync(f), .call = WATCH_FILE_SYNC, .file = f,
+              .site = __builtin_return_address(0));
     return api_exit_file(fh, err);
 }
 API_ALIAS(MPI_File_sync);
@@ -210,8 +213,8 @@ int PMPI_File_set_info(MPI_File fh, MPI_Info info)
     int err = api_file(fh, &f);
     if (!err) {
         int wrong = api_info(info, &i);
-        FILE_CHECKED(err, f, CHECK_FILE_SET_INFO,
-                     wrong ? io_refuse(f, wrong) : io_set_info(f, i));
+        WATCH_RUN(err, wrong ? io_refuse(f, wrong) : io_set_info(f, i), .call = WATCH_FILE_SET_INFO,
+                  .file = f, .site = __builtin_return_address(0));
     }
     return api_exit_file(fh, err);
 }
@@ -249,13 +252,12 @@ static int resolve(MPI_File fh, struct io_args *a, MPI_Datatype t)
     return MPI_SUCCESS;
 }
 
-static enum check_call check_call_of(const struct io_args *a)
+static enum watch_call call_of(const struct io_args *a)
 {
-    if (a->where == IO_AT)
-        return a->write ? CHECK_FILE_WRITE_AT_ALL : CHECK_FILE_READ_AT_ALL;
-    if (a->where == IO_ORDERED)
-        return a->write ? CHECK_FILE_WRITE_ORDERED : CHECK_FILE_READ_ORDERED;
-    return a->write ? CHECK_FILE_WRITE_ALL : CHECK_FILE_READ_ALL;
+    enum watch_call reads = a->where == IO_AT        ? WATCH_FILE_READ_AT_ALL
+                            : a->where == IO_ORDERED ? WATCH_FILE_READ_ORDERED
+                                                     : WATCH_FILE_READ_ALL;
+    return (enum watch_call)((int)reads + (a->write != 0));
 }
 
 int file_access_at(const void *site, const char *call, MPI_File fh, struct io_args a,
@@ -263,8 +265,8 @@ int file_access_at(const void *site, const char *call, MPI_File fh, struct io_ar
 {
     api_enter(call);
     int err = resolve(fh, &a, t);
-    FILE_CHECKED_AS(err, a.collective, a.f, check_call_of(&a), CHECK_BLOCKING, CHECK_WHOLE, site,
-                    io_access(&a, st));
+    WATCH_RUN(err, io_access(&a, st), .call = call_of(&a), .file = a.f,
+              .passed_over = !a.collective, .site = site);
     return api_exit_file(fh, err);
 }
 
@@ -277,8 +279,8 @@ int file_begin_at(const void *site, const char *call, MPI_File fh, struct io_arg
         *req = MPI_REQUEST_NULL;
         err = resolve(fh, &a, t);
     }
-    FILE_CHECKED_AS(err, a.collective, a.f, check_call_of(&a), CHECK_NONBLOCKING, CHECK_WHOLE, site,
-                    io_begin(&a, req));
+    WATCH_RUN(err, io_begin(&a, req), .call = call_of(&a), .file = a.f,
+              .form = WATCH_NONBLOCKING, .passed_over = !a.collective, .site = site);
     return api_exit_file(fh, err);
 }
 
@@ -287,8 +289,8 @@ int file_split_begin_at(const void *site, const char *call, MPI_File fh, struct 
 {
     api_enter(call);
     int err = resolve(fh, &a, t);
-    FILE_CHECKED_AS(err, 1, a.f, check_call_of(&a), CHECK_BLOCKING, CHECK_BEGIN, site,
-                    io_split_begin(&a));
+    WATCH_RUN(err, io_split_begin(&a), .call = call_of(&a), .file = a.f, .part = WATCH_BEGIN,
+              .site = site);
     return api_exit_file(fh, err);
 }
 
@@ -297,7 +299,7 @@ int file_split_end_at(const void *site, const char *call, MPI_File fh, struct io
 {
     api_enter(call);
     int err = api_file(fh, &a.f);
-    FILE_CHECKED_AS(err, 1, a.f, check_call_of(&a), CHECK_BLOCKING, CHECK_END, site,
-                    io_split_end(&a, st));
+    WATCH_RUN(err, io_split_end(&a, st), .call = call_of(&a), .file = a.f, .part = WATCH_END,
+              .site = site);
     return api_exit_file(fh, err);
 }

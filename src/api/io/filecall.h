@@ -2,7 +2,6 @@
 #ifndef API_IO_FILECALL_H
 #define API_IO_FILECALL_H
 
-#include "align/align.h"
 #include "api/api.h"
 #include "io/io.h"
 
@@ -33,23 +32,5 @@ int file_split_begin_at(const void *site, const char *call, MPI_File fh, struct 
                         MPI_Datatype t);
 int file_split_end_at(const void *site, const char *call, MPI_File fh, struct io_args a,
                       MPI_Status *st);
-
-/* err = run, where err is MPI_SUCCESS so far: a collective call on f, for the checker. `watched` is
- * 0: no collective call. */
-#define FILE_CHECKED_AS(err, watched, f, call, form, part, site, run)                              \
-    do {                                                                                           \
-        struct check_turn turn;                                                                    \
-        int looks = !(err) && proc->check && (watched);                                            \
-        if (looks)                                                                                 \
-            (err) = check_file((f), (call), (form), (part), (site), &turn);                        \
-        if (!(err))                                                                                \
-            (err) = (run);                                                                         \
-        if (looks && (part)) /* of no access, or while another one is open */                      \
-            turn.refused = err_class(err) == MPI_ERR_UNSUPPORTED_OPERATION;                        \
-        if (looks)                                                                                 \
-            (err) = check_leave(&turn, (err));                                                     \
-    } while (0)
-#define FILE_CHECKED(err, f, call, run)                                                            \
-    FILE_CHECKED_AS(err, 1, f, call, CHECK_BLOCKING, CHECK_WHOLE, __builtin_return_address(0), run)
 
 #endif

@@ -20,8 +20,8 @@ int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Dat
             wrong = api_type_named(filetype, "filetype", &t);
         if (!wrong)
             wrong = api_info(info, &i);
-        FILE_CHECKED(err, f, CHECK_FILE_SET_VIEW,
-                     wrong ? io_refuse(f, wrong) : io_set_view(f, disp, e, t, datarep, i));
+        WATCH_RUN(err, wrong ? io_refuse(f, wrong) : io_set_view(f, disp, e, t, datarep, i),
+                  .call = WATCH_FILE_SET_VIEW, .file = f, .site = __builtin_return_address(0));
     }
     return api_exit_file(fh, err);
 }
@@ -112,7 +112,8 @@ int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
     api_enter("MPI_File_seek_shared");
     struct io_file *f;
     int err = api_file(fh, &f);
-    FILE_CHECKED(err, f, CHECK_FILE_SEEK_SHARED, io_seek_shared(f, offset, whence));
+    WATCH_RUN(err, io_seek_shared(f, offset, whence), .call = WATCH_FILE_SEEK_SHARED, .file = f,
+              .site = __builtin_return_address(0));
     return api_exit_file(fh, err);
 }
 API_ALIAS(MPI_File_seek_shared);

@@ -47,8 +47,8 @@ static void blame_drop(struct blame *b)
 static int leave_blame(struct blame b, int err)
 {
     const char *call = proc->call;
-    if (err && proc->check && b.comm)
-        err = check_explain(b.comm, err);
+    if (err && b.comm)
+        err = watch_fails(b.comm, err);
     if (err)
         err_name(err, call);
     api_unlock();

@@ -2,22 +2,16 @@
  * here from the cold side of their first test. */
 #include "api/api.h"
 
-#include "align/align.h"
 #include "progress/progress.h"
 #include "race/race.h"
 #include "rma/rma.h"
 
-static __attribute__((noinline, cold)) int fence_checked(struct rma_win *w, int assert,
-                                                         const void *site)
+static int fence(struct rma_win *w, int assert, const void *site)
 {
-    struct check_turn turn;
-    int modes = (assert & MPI_MODE_NOPRECEDE ? 1 : 0) | (assert & MPI_MODE_NOSUCCEED ? 2 : 0);
-    int err = check_win(w, CHECK_WIN_FENCE, modes, site, &turn);
-    if (!err) {
-        err = rma_fence(w, assert);
-        turn.refused = err_class(err) == MPI_ERR_RMA_SYNC || err_class(err) == MPI_ERR_ASSERT;
-    }
-    return check_leave(&turn, err);
+    int err = MPI_SUCCESS;
+    WATCH_RUN(err, rma_fence(w, assert), .call = WATCH_WIN_FENCE, .win = w, .assert = assert,
+              .site = site);
+    return err;
 }
 
 static int flushed(struct rma_win *w, const struct race_sync *s)
@@ -33,7 +27,7 @@ static int core(struct rma_win *w, const struct race_sync *s)
 {
     switch (s->call) {
     case RACE_CALL_FENCE:
-        return proc->check ? fence_checked(w, s->assert, s->site) : rma_fence(w, s->assert);
+        return fence(w, s->assert, s->site);
     case RACE_CALL_POST:
         return rma_post(w, s->group, s->assert);
     case RACE_CALL_START:

@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "align/align.h"
 #include "api/bindings.h"
 #include "base/atomic.h"
 #include "base/bare.h"
@@ -70,7 +69,7 @@ static int made(MPI_Comm comm, MPI_Win *win, struct rma_win *w, int err)
     return api_exit(comm, err);
 }
 
-static int make(const char *call, enum check_call what, const void *site, maker *fn,
+static int make(const char *call, enum watch_call what, const void *site, maker *fn,
                 MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void *base,
                 MPI_Win *win)
 {
@@ -83,13 +82,11 @@ static int make(const char *call, enum check_call what, const void *site, maker 
         err = api_intracomm(comm, &c);
     if (!err)
         err = api_pointer(win, "win");
-    if (!err && (what == CHECK_WIN_ALLOCATE || what == CHECK_WIN_ALLOCATE_SHARED))
+    if (!err && (what == WATCH_WIN_ALLOCATE || what == WATCH_WIN_ALLOCATE_SHARED))
         err = api_pointer(base, "baseptr");
-    API_CHECKED(err, c, what, site, fn(size, unit, i, c, base, &w));
-    if (!err && proc->check)
-        check_made(c, rma_win_comm(w), CHECK_CALLS, NULL);
-    if (!err && proc->race)
-        race_win_made(w, site);
+    WATCH_RUN(err, fn(size, unit, i, c, base, &w), .call = what, .comm = c, .site = site);
+    if (!err)
+        watch_win_made(c, w, site);
     return made(comm, win, w, err);
 }
 
@@ -121,7 +118,7 @@ static int dynamic(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm 
 int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
                     MPI_Win *win)
 {
-    return make("MPI_Win_create", CHECK_WIN_CREATE, __builtin_return_address(0), create,
+    return make("MPI_Win_create", WATCH_WIN_CREATE, __builtin_return_address(0), create,
                 size, disp_unit, info, comm, base, win);
 }
 API_ALIAS(MPI_Win_create);
@@ -129,7 +126,7 @@ API_ALIAS(MPI_Win_create);
 int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                       MPI_Win *win)
 {
-    return make("MPI_Win_create_c", CHECK_WIN_CREATE, __builtin_return_address(0), create,
+    return make("MPI_Win_create_c", WATCH_WIN_CREATE, __builtin_return_address(0), create,
                 size, disp_unit, info, comm, base, win);
 }
 API_ALIAS(MPI_Win_create_c);
@@ -137,7 +134,7 @@ API_ALIAS(MPI_Win_create_c);
 int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                       MPI_Win *win)
 {
-    return make("MPI_Win_allocate", CHECK_WIN_ALLOCATE, __builtin_return_address(0), allocate,
+    return make("MPI_Win_allocate", WATCH_WIN_ALLOCATE, __builtin_return_address(0), allocate,
                 size, disp_unit, info, comm, baseptr, win);
 }
 API_ALIAS(MPI_Win_allocate);
@@ -145,7 +142,7 @@ API_ALIAS(MPI_Win_allocate);
 int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                         void *baseptr, MPI_Win *win)
 {
-    return make("MPI_Win_allocate_c", CHECK_WIN_ALLOCATE, __builtin_return_address(0), allocate,
+    return make("MPI_Win_allocate_c", WATCH_WIN_ALLOCATE, __builtin_return_address(0), allocate,
                 size, disp_unit, info, comm, baseptr, win);
 }
 API_ALIAS(MPI_Win_allocate_c);
@@ -153,7 +150,7 @@ API_ALIAS(MPI_Win_allocate_c);
 int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
                              void *baseptr, MPI_Win *win)
 {
-    return make("MPI_Win_allocate_shared", CHECK_WIN_ALLOCATE_SHARED, __builtin_return_address(0),
+    return make("MPI_Win_allocate_shared", WATCH_WIN_ALLOCATE_SHARED, __builtin_return_address(0),
                 shared, size, disp_unit, info, comm, baseptr, win);
 }
 API_ALIAS(MPI_Win_allocate_shared);
@@ -161,33 +158,25 @@ API_ALIAS(MPI_Win_allocate_shared);
 int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                                void *baseptr, MPI_Win *win)
 {
-    return make("MPI_Win_allocate_shared_c", CHECK_WIN_ALLOCATE_SHARED, __builtin_return_address(0),
+    return make("MPI_Win_allocate_shared_c", WATCH_WIN_ALLOCATE_SHARED, __builtin_return_address(0),
                 shared, size, disp_unit, info, comm, baseptr, win);
 }
 API_ALIAS(MPI_Win_allocate_shared_c);
 
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    return make("MPI_Win_create_dynamic", CHECK_WIN_CREATE_DYNAMIC, __builtin_return_address(0),
+    return make("MPI_Win_create_dynamic", WATCH_WIN_CREATE_DYNAMIC, __builtin_return_address(0),
                 dynamic, 0, 1, info, comm, NULL, win);
 }
 API_ALIAS(MPI_Win_create_dynamic);
 
-static __attribute__((noinline, cold)) int free_checked(struct rma_win *w, const void *site)
+static __attribute__((noinline, cold)) int free_watched(struct rma_win *w, const void *site)
 {
-    struct check_turn turn;
     struct comm *c = comm_ref(rma_win_comm(w));
-    int looks = proc->check != NULL, err = MPI_SUCCESS;
-    if (looks)
-        err = check_win(w, CHECK_WIN_FREE, 0, site, &turn);
-    if (!err && (err = rma_win_free(w)) != MPI_SUCCESS)
-        turn.refused = 1; /* an epoch is open, or a callback of an attribute returned an error */
-    if (!err && looks)
-        check_win_freed(c);
-    if (looks)
-        err = check_leave(&turn, err);
-    if (!err && proc->race)
-        race_win_freed(c);
+    int err = MPI_SUCCESS;
+    WATCH_RUN(err, rma_win_free(w), .call = WATCH_WIN_FREE, .win = w, .site = site);
+    if (!err)
+        watch_win_freed(c);
     comm_drop(c);
     return err;
 }
@@ -201,8 +190,8 @@ int PMPI_Win_free(MPI_Win *win)
     if (!err)
         err = api_win(h, &w);
     if (!err)
-        err = proc->check || proc->race ? free_checked(w, __builtin_return_address(0))
-                                        : rma_win_free(w);
+        err = watch_wants(WATCH_OBJECTS) ? free_watched(w, __builtin_return_address(0))
+                                         : rma_win_free(w);
     if (!err)
         *win = MPI_WIN_NULL;
     return api_exit_win(h, err);

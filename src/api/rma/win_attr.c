@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "align/align.h"
 #include "api/bindings.h"
 #include "api/env/hardware.h"
 #include "obj/attr.h"
@@ -25,16 +24,6 @@ int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
 }
 API_ALIAS(MPI_Win_get_group);
 
-static __attribute__((noinline, cold)) int set_info_checked(struct rma_win *w, struct info *i,
-                                                            const void *site)
-{
-    struct check_turn turn;
-    int err = check_win(w, CHECK_WIN_SET_INFO, 0, site, &turn);
-    if (!err)
-        err = rma_win_set_info(w, i);
-    return check_leave(&turn, err);
-}
-
 int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
 {
     api_enter("MPI_Win_set_info");
@@ -43,9 +32,8 @@ int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
     int err = api_win(win, &w);
     if (!err)
         err = api_info(info, &i);
-    if (!err)
-        err = proc->check ? set_info_checked(w, i, __builtin_return_address(0))
-                          : rma_win_set_info(w, i);
+    WATCH_RUN(err, rma_win_set_info(w, i), .call = WATCH_WIN_SET_INFO, .win = w,
+              .site = __builtin_return_address(0));
     return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_set_info);

@@ -1,7 +1,8 @@
 /* collective.c - what this process acquires by collectives: all members from each other, or along
- * the edges that the call promises. Start with race_collective() and end_phase(). A request is
+ * the edges that the call promises. Start with race_ended() and end_phase(). A request is
  * watched by a table before its own. */
 #include "race/report/report.h"
+#include "race/watched.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -239,7 +240,8 @@ static void clocks_acquire(const struct clocks *c)
         acquire_dense(c->v);
 }
 
-void race_collective(const struct coll_args *a, const void *site)
+/* A blocking one was done: it carries clocks. */
+static void done(const struct coll_args *a, const void *site)
 {
     struct coll_args out;
     struct clocks c;
@@ -263,7 +265,7 @@ void race_collective(const struct coll_args *a, const void *site)
 }
 
 /* Wrapped around a request's own functions. */
-struct watch {
+struct race_watch {
     struct request_ops ops;
     struct coll_args a;       /* collective; a.comm NULL: a message */
     struct comm *comm;        /* send: to rank `dest` of its peers */
@@ -274,9 +276,9 @@ struct watch {
     void *done_arg;
 };
 
-static struct watch *watch_of(const struct request *r)
+static struct race_watch *watch_of(const struct request *r)
 {
-    return (struct watch *)((char *)(uintptr_t)r->ops - offsetof(struct watch, ops));
+    return (struct race_watch *)((char *)(uintptr_t)r->ops - offsetof(struct race_watch, ops));
 }
 
 static void clocks_came(struct request *coming, void *arg)
@@ -289,7 +291,7 @@ static void clocks_came(struct request *coming, void *arg)
 /* A request is complete when its clocks have come, too: a test must not wait for them. */
 static void hold(struct request *r)
 {
-    const struct watch *x = watch_of(r);
+    const struct race_watch *x = watch_of(r);
     if (!r->done || r->error || x->coming->done)
         return;
     r->done = 0;
@@ -307,7 +309,7 @@ static void data_came(struct request *r, void *arg)
 
 static void begin_clocks(struct request *r)
 {
-    struct watch *x = watch_of(r);
+    struct race_watch *x = watch_of(r);
     struct coll_args out;
     if (x->coming || proc->race->off)
         return;
@@ -330,7 +332,7 @@ static void begin_clocks(struct request *r)
 
 static int on_start(struct request *r)
 {
-    struct watch *x = watch_of(r);
+    struct race_watch *x = watch_of(r);
     if (x->comm)
         race_sending(x->comm, x->dest);
     int err = x->ops.inner->start(r);
@@ -341,7 +343,7 @@ static int on_start(struct request *r)
 
 static int on_query(struct request *r, MPI_Status *st)
 {
-    struct watch *x = watch_of(r);
+    struct race_watch *x = watch_of(r);
     int (*query)(struct request *, MPI_Status *) = x->ops.inner->query;
     if (x->coming && !r->error) {
         request_wait(x->coming); /* they have come, see hold() */
@@ -363,7 +365,7 @@ static int on_query(struct request *r, MPI_Status *st)
 
 static void on_free(struct request *r)
 {
-    struct watch *x = watch_of(r);
+    struct race_watch *x = watch_of(r);
     r->ops = x->ops.inner;
     if (x->done)
         x->done(x->done_arg);
@@ -373,9 +375,9 @@ static void on_free(struct request *r)
         free(x);
 }
 
-static struct watch *wrap(struct request *r)
+static struct race_watch *wrap(struct request *r)
 {
-    struct watch *x = proc->race->off ? NULL : calloc(1, sizeof *x);
+    struct race_watch *x = proc->race->off ? NULL : calloc(1, sizeof *x);
     if (!x)
         return NULL;
     x->ops = *r->ops;
@@ -395,7 +397,7 @@ void race_watch_recv(struct request *r)
 
 void race_watch_done(struct request *r, void (*fn)(void *arg), void *arg)
 {
-    struct watch *x = wrap(r);
+    struct race_watch *x = wrap(r);
     if (x) {
         x->done = fn;
         x->done_arg = arg;
@@ -406,28 +408,37 @@ void race_watch_done(struct request *r, void (*fn)(void *arg), void *arg)
 
 void race_watch_send_init(struct request *r, struct comm *c, int dest)
 {
-    struct watch *x = wrap(r);
+    struct race_watch *x = wrap(r);
     if (x) {
         x->comm = c;
         x->dest = dest;
     }
 }
 
-static struct watch *watch_collective(const struct coll_args *a, struct request *r)
+static struct race_watch *watch_collective(const struct coll_args *a, struct request *r)
 {
-    struct watch *x = race_is_inside(a->comm) ? wrap(r) : NULL;
+    struct race_watch *x = race_is_inside(a->comm) ? wrap(r) : NULL;
     if (x)
         x->a = *a;
     return x;
 }
 
-void race_collective_prepared(const struct coll_args *a, struct request *r)
+/* A nonblocking or persistent one: edges at each start and completion. */
+static void started(const struct watch_turn *t)
 {
-    watch_collective(a, r);
+    if (watch_collective(t->args, t->request) && t->form == WATCH_NONBLOCKING)
+        begin_clocks(t->request);
 }
 
-void race_collective_begun(const struct coll_args *a, struct request *r)
+int race_ended(struct watch_turn *t, int err)
 {
-    if (watch_collective(a, r))
-        begin_clocks(r);
+    if (err || t->win || t->file)
+        return err;
+    if (!t->args && t->call != WATCH_COMM_IDUP && t->call != WATCH_COMM_IDUP_WITH_INFO)
+        race_joined(t->comm);
+    else if (t->args && t->form == WATCH_BLOCKING)
+        done(t->args, t->site);
+    else if (t->args)
+        started(t);
+    return MPI_SUCCESS;
 }

@@ -1,6 +1,7 @@
 /* window.c - windows and their synchronization: from which process a call acquires, and what it
  * completes. Start with race_before() and race_after(). */
 #include "race/report/report.h"
+#include "race/watched.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,9 +36,10 @@ static struct race_member mine(struct rma_win *w)
                                 (uint64_t)rma_win_unit(w), (uint64_t)*size};
 }
 
-void race_win_made(struct rma_win *w, const void *site)
+void race_win_made(struct comm *over, struct rma_win *w, const void *site)
 {
     struct race *r = proc->race;
+    (void)over;
     struct comm *c = rma_win_comm(w);
     if (!race_is_inside(c))
         return;

@@ -123,7 +123,7 @@ START_TEST(roots_between_groups_do_not_count)
 END_TEST
 
 /* The short way into the history, if it is one, else the long one. */
-static int short_or_long(struct align_history *h, const struct coll_args *a, enum check_form form)
+static int short_or_long(struct align_history *h, const struct coll_args *a, enum watch_form form)
 {
     const void *site = (const void *)0x1000;
     struct align_call c;
@@ -171,7 +171,7 @@ START_TEST(a_repeated_call_is_noted_as_ever)
             struct align_call c;
             const struct coll_args *x = &calls[turn % 2 ? i : 0];
             x = turn < 2 ? x : &calls[i];
-            enum check_form form = turn == 5 ? CHECK_NONBLOCKING : CHECK_BLOCKING;
+            enum watch_form form = turn == 5 ? WATCH_NONBLOCKING : WATCH_BLOCKING;
             quickly += short_or_long(&quick, x, form);
             digest_coll(x, form, &c);
             ck_assert_int_eq(history_add(&slow, &c, (const void *)0x1000, 64), 0);

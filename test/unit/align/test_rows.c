@@ -49,7 +49,7 @@ static void teardown(void)
 
 /* As align.c does: the call goes into the history, and what Alltoallv names beside it. */
 static struct align_view noted(struct align_history *h, const struct coll_args *a,
-                               enum check_form form, struct align_entry *e)
+                               enum watch_form form, struct align_entry *e)
 {
     struct align_call c;
     digest_coll(a, form, &c);
@@ -61,8 +61,8 @@ static struct align_view noted(struct align_history *h, const struct coll_args *
                                .between = a->comm->remote != NULL, .rank = a->comm->rank};
 }
 
-static int forms_alike(const struct coll_args *a, enum check_form of_a, const struct coll_args *b,
-                       enum check_form of_b)
+static int forms_alike(const struct coll_args *a, enum watch_form of_a, const struct coll_args *b,
+                       enum watch_form of_b)
 {
     struct align_history h = {0}, g = {0};
     struct align_entry x, y;
@@ -76,7 +76,7 @@ static int forms_alike(const struct coll_args *a, enum check_form of_a, const st
 
 static int alike(const struct coll_args *a, const struct coll_args *b)
 {
-    return forms_alike(a, CHECK_BLOCKING, b, CHECK_BLOCKING);
+    return forms_alike(a, WATCH_BLOCKING, b, WATCH_BLOCKING);
 }
 
 /* The second process of a call that the first one makes as it stands in a. */
@@ -102,10 +102,10 @@ START_TEST(each_call_and_form_is_itself)
             b.comm = &second;
             ck_assert_int_eq(alike(&a, &b), i == j);
         }
-    for (int f = CHECK_BLOCKING; f <= CHECK_PERSISTENT; f++)
-        for (int g = CHECK_BLOCKING; g <= CHECK_PERSISTENT; g++) {
+    for (int f = WATCH_BLOCKING; f <= WATCH_PERSISTENT; f++)
+        for (int g = WATCH_BLOCKING; g <= WATCH_PERSISTENT; g++) {
             struct coll_args a = args(COLL_BARRIER), b = partner(&a);
-            ck_assert_int_eq(forms_alike(&a, (enum check_form)f, &b, (enum check_form)g), f == g);
+            ck_assert_int_eq(forms_alike(&a, (enum watch_form)f, &b, (enum watch_form)g), f == g);
         }
 }
 END_TEST

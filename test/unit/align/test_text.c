@@ -31,7 +31,7 @@ START_TEST(ranks_are_grouped)
 }
 END_TEST
 
-static uint32_t what(uint32_t call, enum check_form form, uint32_t op, int root)
+static uint32_t what(uint32_t call, enum watch_form form, uint32_t op, int root)
 {
     return call | (uint32_t)form << WHAT_FORM | op << WHAT_OP | (uint32_t)(root + 3) << WHAT_ROOT;
 }
@@ -47,25 +47,20 @@ static const char *call(uint32_t w, uint64_t bytes)
 
 START_TEST(calls_are_written_as_programs_write_them)
 {
-    ck_assert_str_eq(call(what(COLL_BARRIER, CHECK_BLOCKING, 0, NO_ROOT), BYTES_NONE),
+    ck_assert_str_eq(call(what(COLL_BARRIER, WATCH_BLOCKING, 0, NO_ROOT), BYTES_NONE),
                      "MPI_Barrier");
-    ck_assert_str_eq(call(what(COLL_BCAST, CHECK_BLOCKING, 0, 3), 512),
+    ck_assert_str_eq(call(what(COLL_BCAST, WATCH_BLOCKING, 0, 3), 512),
                      "MPI_Bcast(root 3, 512 bytes)");
-    ck_assert_str_eq(call(what(COLL_ALLREDUCE, CHECK_NONBLOCKING, 3, NO_ROOT), 8),
+    ck_assert_str_eq(call(what(COLL_ALLREDUCE, WATCH_NONBLOCKING, 3, NO_ROOT), 8),
                      "MPI_Iallreduce(MPI_SUM, 8 bytes)");
-    ck_assert_str_eq(call(what(COLL_GATHERV, CHECK_PERSISTENT, 0, 1), BYTES_NONE),
+    ck_assert_str_eq(call(what(COLL_GATHERV, WATCH_PERSISTENT, 0, 1), BYTES_NONE),
                      "MPI_Gatherv_init(root 1)");
-    ck_assert_str_eq(call(what(COLL_BCAST, CHECK_BLOCKING, 0, MPI_ROOT), BYTES_NONE),
+    ck_assert_str_eq(call(what(COLL_BCAST, WATCH_BLOCKING, 0, MPI_ROOT), BYTES_NONE),
                      "MPI_Bcast(root MPI_ROOT)");
-    ck_assert_str_eq(call(what(CHECK_COMM_IDUP, CHECK_NONBLOCKING, 0, NO_ROOT), BYTES_NONE),
+    ck_assert_str_eq(call(what(WATCH_COMM_IDUP, WATCH_NONBLOCKING, 0, NO_ROOT), BYTES_NONE),
                      "MPI_Comm_idup");
-    ck_assert_str_eq(call(what(CHECK_COMM_IDUP_WITH_INFO, CHECK_NONBLOCKING, 0, NO_ROOT),
-                          BYTES_NONE),
-                     "MPI_Comm_idup_with_info");
-    ck_assert_str_eq(call(what(CHECK_FILE_WRITE_ALL, CHECK_NONBLOCKING, 0, NO_ROOT), BYTES_NONE),
-                     "MPI_File_iwrite_all");
-    for (uint32_t c = 0; c < CHECK_CALLS; c++)
-        ck_assert(strchr(call(what(c, CHECK_BLOCKING, 0, NO_ROOT), BYTES_NONE), '?') == NULL);
+    for (uint32_t c = 0; c < WATCH_CALLS; c++)
+        ck_assert(strchr(call(what(c, WATCH_BLOCKING, 0, NO_ROOT), BYTES_NONE), '?') == NULL);
 }
 END_TEST
 
@@ -83,10 +78,10 @@ static struct align_entry entry(uint64_t place, uint32_t w, uint64_t bytes, uint
 
 START_TEST(a_verdict_names_both)
 {
-    uint32_t barrier = what(COLL_BARRIER, CHECK_BLOCKING, 0, NO_ROOT);
+    uint32_t barrier = what(COLL_BARRIER, WATCH_BLOCKING, 0, NO_ROOT);
     struct align_entry a[] = {entry(1, barrier, BYTES_NONE, 1, 1),
-                              entry(2, what(COLL_BCAST, CHECK_BLOCKING, 0, 0), 4, 2, 2)};
-    struct align_entry b[] = {a[0], entry(3, what(COLL_BCAST, CHECK_BLOCKING, 0, 1), 4, 3, 3)};
+                              entry(2, what(COLL_BCAST, WATCH_BLOCKING, 0, 0), 4, 2, 2)};
+    struct align_entry b[] = {a[0], entry(3, what(COLL_BCAST, WATCH_BLOCKING, 0, 1), 4, 3, 3)};
     struct align_view v[] = {{.rank = 0, .calls = 2, .first = 1, .e = a},
                              {.rank = 1, .calls = 2, .first = 1, .e = b},
                              {.rank = 2, .calls = 2, .first = 1, .e = a},
@@ -122,7 +117,7 @@ END_TEST
 /* The entry says "so many or more", the history that the amounts differ. */
 START_TEST(amounts_beyond_the_entry)
 {
-    uint32_t bcast = what(COLL_BCAST, CHECK_BLOCKING, 0, 0);
+    uint32_t bcast = what(COLL_BCAST, WATCH_BLOCKING, 0, 0);
     struct align_entry a[] = {entry(1, bcast, 4, 1, 1), entry(2, bcast, BYTES_MANY, 2, 2)};
     struct align_entry b[] = {a[0], entry(3, bcast, BYTES_MANY, 3, 3)};
     struct align_view v[] = {{.rank = 0, .calls = 2, .first = 1, .e = a},

@@ -1,0 +1,19 @@
+/* watched.h - what race/ is told of the program, by watch/; private to race/. Those marked "waits"
+ * release proc->lock meanwhile. */
+#ifndef RACE_WATCHED_H
+#define RACE_WATCHED_H
+
+#include "race/race_types.h"
+#include "watch/watch.h"
+
+/* collective.c */
+/* A call of all processes has ended: what this one has acquired by it. Waits. */
+int race_ended(struct watch_turn *t, int err);
+/* All members of c have acquired from each other: a communicator was made of it. Waits. */
+void race_joined(struct comm *c);
+
+/* window.c: all members alike */
+void race_win_made(struct comm *over, struct rma_win *w, const void *site); /* waits */
+void race_win_freed(struct comm *c); /* its communicator; waits */
+
+#endif
