@@ -15,13 +15,6 @@
 int check_init(void); /* 0 or -ENOMEM; makes proc->check if the CVAR asks for it */
 void check_finalize(void);
 
-/* Messages (levels 2 and 3): before one leaves for rank `dest` of c's peers; behind a wait for one,
- * or for all of n requests. */
-struct p2p_took;
-void check_sending(struct comm *c, int dest);
-void check_received(struct comm *c, const struct p2p_took *t);
-void check_waited(struct request *const *r, int n);
-
 /* MPI_Finalize: before any wait in it, and behind the barrier of all. */
 void check_ending(void);
 void check_ended(void);

@@ -78,7 +78,7 @@ static const struct align_entry *last_blocking(const struct align_history *h)
     return NULL;
 }
 
-void check_sending(struct comm *c, int dest)
+void cross_sending(struct comm *c, int dest)
 {
     struct align *a = c->check;
     int world = comm_peer_world(c, dest);
@@ -175,7 +175,7 @@ static void report(struct align *a, const struct cross_note *n, const struct p2p
         end_calls(a, brief);
 }
 
-void check_received(struct comm *c, const struct p2p_took *t)
+void cross_took(struct comm *c, const struct p2p_took *t)
 {
     struct align *a = align_of(c);
     struct align_cross *x = is_judged(a) ? a->cross : NULL;
@@ -194,12 +194,12 @@ void check_received(struct comm *c, const struct p2p_took *t)
     report(a, &note, t);
 }
 
-void check_waited(struct request *const *r, int n)
+void cross_waited(struct request *const *r, int n)
 {
     struct p2p_took t;
     for (int i = 0; i < n; i++)
         if (r[i] && p2p_request_took(r[i], &t))
-            check_received(r[i]->comm, &t);
+            cross_took(r[i]->comm, &t);
 }
 
 void cross_init(void)

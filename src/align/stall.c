@@ -129,7 +129,7 @@ static void answer(struct stall *s, const struct waits *x)
     answer_same(s, 1);
 }
 
-static uint64_t stall_ns(void)
+static uint64_t stall_wait(void)
 {
     return (uint64_t)cvar.coll_check_stall * 1000000u;
 }
@@ -137,7 +137,7 @@ static uint64_t stall_ns(void)
 /* A wait that has lasted for so long. */
 static void look(struct stall *s, const struct progress_waiting *w)
 {
-    const uint64_t ms = stall_ns();
+    const uint64_t ms = stall_wait();
     uint64_t now = time_now();
     if (now - s->rings_at >= ms / 4) {
         s->rings_at = now;
@@ -158,7 +158,7 @@ static void look(struct stall *s, const struct progress_waiting *w)
 static void on_turns(const struct progress_waiting *w)
 {
     struct stall *s = proc->check->stall;
-    const uint64_t ns = stall_ns();
+    const uint64_t ns = stall_wait();
     if (w->now - w->since < ns || (w->now - s->looked < ns / 4 && !s->soon))
         return;
     s->looked = w->now;

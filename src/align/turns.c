@@ -180,7 +180,7 @@ static int begins(struct watch_turn *t)
 }
 
 /* Did the call with this error do nothing that other processes hear of? */
-static int is_refused(const struct watch_turn *t, int cls)
+static int is_no_call(const struct watch_turn *t, int cls)
 {
     if (t->call == WATCH_WIN_FENCE)
         return cls == MPI_ERR_RMA_SYNC || cls == MPI_ERR_ASSERT;
@@ -192,7 +192,7 @@ static int is_refused(const struct watch_turn *t, int cls)
 static int ended(struct watch_turn *t, int err)
 {
     struct check_turn *turn = turn_of(t);
-    turn->refused = err && turn->began && is_refused(t, err_class(err));
+    turn->refused = err && turn->began && is_no_call(t, err_class(err));
     return check_leave(turn, err);
 }
 
@@ -329,4 +329,5 @@ static void file_made(struct comm *c, struct io_file *f)
 const struct watcher align_watcher = {
     .begins = begins, .ended = ended, .may_follow = may_follow, .comm_made = comm_made,
     .comm_freed = comm_freed, .win_made = win_made, .win_freed = own_freed,
-    .file_made = file_made, .file_freed = own_freed, .fails = fails};
+    .file_made = file_made, .file_freed = own_freed, .fails = fails,
+    .sending = cross_sending, .took = cross_took, .waited = cross_waited};

@@ -37,7 +37,9 @@ static int threads_make(struct race *r)
 }
 
 static const struct watcher race_watcher = {
-    .ended = race_ended, .win_made = race_win_made, .win_freed = race_win_freed};
+    .ended = race_ended, .win_made = race_win_made, .win_freed = race_win_freed,
+    .sending = race_sending, .received = race_received, .recv_begun = race_watch_recv,
+    .send_prepared = race_watch_send_init};
 
 int race_init(void)
 {

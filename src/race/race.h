@@ -2,8 +2,7 @@
  *
  *   api/rma/ -- race_op ----------> batches of the origin -- messages --> records of the target
  *            -- race_before, _after  clocks of all processes                 '--> report
- *   api/p2p --------------------> clocks
- *   watch/ --- calls of all processes have ended --> clocks
+ *   watch/ --- messages, calls of all processes --> clocks
  *
  * proc->race is NULL while MPIR_CVAR_RACE is off; then it watches nothing (watch/watch.h), and none
  * of these is called but race_init(), race_ending() and race_finalize(). All run under proc->lock;
@@ -43,14 +42,5 @@ void race_after(struct rma_win *w, const struct race_sync *s, int err);
 
 /* An operation that the core has taken. req: its request, or NULL. */
 void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, const void *site);
-
-/* --- messages ------------------------------------------------------------------------------- */
-/* Before a message leaves for rank `dest` of c's peers. Waits. */
-void race_sending(struct comm *c, int dest);
-/* A receive from rank `source` of c's peers is complete. */
-void race_received(struct comm *c, int source);
-/* The same for a request: when it is complete, and each time it starts. */
-void race_watch_recv(struct request *r);
-void race_watch_send_init(struct request *r, struct comm *c, int dest);
 
 #endif

@@ -12,6 +12,16 @@ int race_ended(struct watch_turn *t, int err);
 /* All members of c have acquired from each other: a communicator was made of it. Waits. */
 void race_joined(struct comm *c);
 
+/* A request of a message acquires when it is complete, and each time it starts. */
+void race_watch_recv(struct request *r);
+void race_watch_send_init(struct request *r, struct comm *c, int dest);
+
+/* thread_clock.c */
+/* Before a message leaves for rank `dest` of c's peers. Waits. */
+void race_sending(struct comm *c, int dest);
+/* A receive from rank `source` of c's peers is complete. */
+void race_received(struct comm *c, int source);
+
 /* window.c: all members alike */
 void race_win_made(struct comm *over, struct rma_win *w, const void *site); /* waits */
 void race_win_freed(struct comm *c); /* its communicator; waits */

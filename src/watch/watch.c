@@ -12,6 +12,11 @@ static int has_objects(const struct watcher *w)
            w->file_freed;
 }
 
+static int has_messages(const struct watcher *w)
+{
+    return w->sending || w->send_prepared || w->took || w->received || w->recv_begun || w->waited;
+}
+
 static unsigned wants(const struct watcher *w)
 {
     const struct {
@@ -26,7 +31,8 @@ static unsigned wants(const struct watcher *w)
         {WATCH_STATES, w->target_state != NULL},
         {WATCH_COLLECTIVE, w->begins || w->ended},
         {WATCH_OBJECTS, has_objects(w)},
-        {WATCH_ERRORS, w->fails != NULL}};
+        {WATCH_ERRORS, w->fails != NULL},
+        {WATCH_MESSAGES, has_messages(w)}};
     unsigned all = 0;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         all |= of[i].has ? of[i].bit : 0;
@@ -196,4 +202,40 @@ int watch_fails(struct comm *c, int err)
         if (proc->watch->of[i]->fails)
             err = proc->watch->of[i]->fails(c, err);
     return err;
+}
+
+void watch_sending(struct comm *c, int dest)
+{
+    EACH(i)
+        TELL(i, sending, c, dest);
+}
+
+void watch_send_prepared(struct request *r, struct comm *c, int dest)
+{
+    EACH(i)
+        TELL(i, send_prepared, r, c, dest);
+}
+
+void watch_took(struct comm *c, const struct p2p_took *took)
+{
+    EACH(i)
+        TELL(i, took, c, took);
+}
+
+void watch_received(struct comm *c, int source)
+{
+    EACH(i)
+        TELL(i, received, c, source);
+}
+
+void watch_recv_begun(struct request *r)
+{
+    EACH(i)
+        TELL(i, recv_begun, r);
+}
+
+void watch_waited(struct request *const *r, int n)
+{
+    EACH(i)
+        TELL(i, waited, r, n);
 }

@@ -15,6 +15,7 @@
 struct coll_args;
 struct comm;
 struct io_file;
+struct p2p_took;
 struct progress_seen;
 struct progress_waiting;
 struct request;
@@ -31,7 +32,8 @@ enum watch_events {
     WATCH_STATES = 32,  /* target_state */
     WATCH_COLLECTIVE = 64, /* begins, ended */
     WATCH_OBJECTS = 128, /* comm_made to file_freed */
-    WATCH_ERRORS = 256  /* fails */
+    WATCH_ERRORS = 256, /* fails */
+    WATCH_MESSAGES = 512 /* sending to waited */
 };
 
 /* --- calls that all processes of a communicator make ------------------------------------------ */
@@ -103,6 +105,20 @@ struct watcher {
     /* A call that completes requests of c has failed: what it is to return. */
     int (*fails)(struct comm *c, int err);
 
+    /* --- messages --- */
+    /* One is about to leave for rank dest of c's peers; a persistent send was made, which does so
+     * at each start. They may wait. */
+    void (*sending)(struct comm *c, int dest);
+    void (*send_prepared)(struct request *r, struct comm *c, int dest);
+    /* A receive was matched, with or without an error: by which message; it is complete, from rank
+     * source of c's peers. */
+    void (*took)(struct comm *c, const struct p2p_took *took);
+    void (*received)(struct comm *c, int source);
+    /* A receive by this request was begun or prepared. */
+    void (*recv_begun)(struct request *r);
+    /* A wait for these n requests is over; NULL in place of some. */
+    void (*waited)(struct request *const *r, int n);
+
     /* --- windows --- */
     /* It goes, and can still be asked. */
     void (*win_closes)(struct rma_win *w);
@@ -142,6 +158,12 @@ void watch_win_freed(struct comm *c);
 void watch_file_made(struct comm *c, struct io_file *f);
 void watch_file_freed(struct comm *c);
 int watch_fails(struct comm *c, int err);
+void watch_sending(struct comm *c, int dest);
+void watch_send_prepared(struct request *r, struct comm *c, int dest);
+void watch_took(struct comm *c, const struct p2p_took *took);
+void watch_received(struct comm *c, int source);
+void watch_recv_begun(struct request *r);
+void watch_waited(struct request *const *r, int n);
 void watch_win_closes(struct rma_win *w);
 void watch_target_state(struct rma_win *w, int world, const char *state);
 

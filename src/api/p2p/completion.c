@@ -1,5 +1,4 @@
 /* completion.c - completion of requests (MPI-3.1 3.7): one, several; start and cancel. */
-#include "align/align.h"
 #include "api/api.h"
 
 #include <stdlib.h>
@@ -128,8 +127,8 @@ static inline __attribute__((always_inline)) int wait_body(MPI_Request *request,
         return api_exit(MPI_COMM_NULL, MPI_SUCCESS);
     }
     request_wait(r);
-    if (watch && proc->check)
-        check_waited(&r, 1);
+    if (watch)
+        watch_waited(&r, 1);
     struct blame b = blame_of(r);
     return leave_blame(b, finish(r, request, status));
 }
@@ -416,8 +415,8 @@ static inline __attribute__((always_inline)) int waitall_body(int count, MPI_Req
         err = api_status(statuses, "array_of_statuses");
     if (!err) {
         request_wait_all(s.r, s.n);
-        if (watch && proc->check)
-            check_waited(s.r, s.n);
+        if (watch)
+            watch_waited(s.r, s.n);
         err = finish_all(&s, requests, statuses, &c);
     }
     return leave_set(&s, c, err);

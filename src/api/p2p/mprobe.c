@@ -3,7 +3,6 @@
 
 #include "dt/dt.h"
 #include "p2p/p2p.h"
-#include "race/race.h"
 
 enum { PROBE_TRIES = 1, PROBE_TAKES = 2 }; /* does not wait: flag; takes the message out: message */
 
@@ -101,14 +100,15 @@ static int mrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype
     MPI_Comm comm = comm_of(err ? NULL : m);
     MPI_Status mine;
     struct comm *c = err || !m ? NULL : m->comm;
-    if (proc->race && status == MPI_STATUS_IGNORE)
+    int watched = watch_wants(WATCH_MESSAGES);
+    if (watched && status == MPI_STATUS_IGNORE)
         status = &mine;
     if (!err) {
         err = p2p_mrecv(buf, count, t, m, status);
         *message = MPI_MESSAGE_NULL;
     }
-    if (proc->race && !err && c)
-        race_received(c, status->MPI_SOURCE);
+    if (watched && !err && c)
+        watch_received(c, status->MPI_SOURCE);
     return api_exit(comm, err);
 }
 
@@ -125,8 +125,8 @@ static int imrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatyp
         err = p2p_imrecv(buf, count, t, m, &r);
         if (!err)
             err = request_publish(r, request);
-        if (!err && proc->race)
-            race_watch_recv(r);
+        if (!err)
+            watch_recv_begun(r);
         *message = MPI_MESSAGE_NULL;
     }
     return api_exit_begun(comm, err, request);

@@ -5,22 +5,17 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "align/align.h"
 #include "base/bare.h"
 #include "dt/dt.h"
 #include "p2p/p2p.h"
-#include "race/race.h"
 
-/* The checkers: what this process knows goes before its message. */
+/* What this process knows goes before its message. */
 static __attribute__((cold, noinline)) void watch_send(const char *call, int dest, MPI_Comm comm)
 {
     api_enter(call);
     struct comm *c = obj_find(OBJ_COMM, comm);
-    int is_rank = c && dest >= 0 && dest < comm_peer_size(c);
-    if (proc->race && is_rank)
-        race_sending(c, dest);
-    if (proc->check && is_rank)
-        check_sending(c, dest);
+    if (c && dest >= 0 && dest < comm_peer_size(c))
+        watch_sending(c, dest);
     api_unlock();
 }
 
@@ -76,19 +71,20 @@ static int send_init_call(const char *call, const void *buf, MPI_Count count, MP
         err = send_args(&e, buf, count, type, dest, tag, comm);
     if (!err)
         err = publish(p2p_send_init(buf, count, e.t, dest, tag, e.c, mode, &r), &r, request);
-    if (!err && proc->race)
-        race_watch_send_init(r, e.c, dest);
+    if (!err)
+        watch_send_prepared(r, e.c, dest);
     return api_exit_begun(comm, err, request);
 }
 
-/* For the checker of collective calls. */
-static int recv_followed(void *buf, MPI_Count count, struct ends *e, int source, int tag,
-                         MPI_Status *status)
+static int recv_told(void *buf, MPI_Count count, struct ends *e, int source, int tag,
+                     MPI_Status *status)
 {
     struct p2p_took took;
     int known, err = p2p_recv_took(buf, count, e->t, source, tag, e->c, status, &took, &known);
     if (known)
-        check_received(e->c, &took);
+        watch_took(e->c, &took);
+    if (!err)
+        watch_received(e->c, status->MPI_SOURCE);
     return err;
 }
 
@@ -105,12 +101,10 @@ static inline __attribute__((always_inline)) int recv_body(void *buf, MPI_Count 
         err = api_pointer(status, "status");
     if (watch && status == MPI_STATUS_IGNORE)
         status = &mine;
-    if (watch && !err && proc->check)
-        err = recv_followed(buf, count, &e, source, tag, status);
+    if (watch && !err)
+        err = recv_told(buf, count, &e, source, tag, status);
     else if (!err)
         err = p2p_recv(buf, count, e.t, source, tag, e.c, 0, status);
-    if (watch && !err && proc->race)
-        race_received(e.c, status->MPI_SOURCE);
     return api_exit(comm, err);
 }
 
@@ -146,8 +140,8 @@ static inline __attribute__((always_inline)) int irecv_body(void *buf,
         err = recv_args(&e, buf, count, type, source, tag, comm);
     if (!err)
         err = publish(p2p_irecv(buf, count, e.t, source, tag, e.c, 0, &r), &r, request);
-    if (watch && !err && proc->race)
-        race_watch_recv(r);
+    if (watch && !err)
+        watch_recv_begun(r);
     return api_exit_begun(comm, err, request);
 }
 
@@ -180,8 +174,8 @@ static int recv_init_call(const char *call, void *buf, MPI_Count count, MPI_Data
         err = recv_args(&e, buf, count, type, source, tag, comm);
     if (!err)
         err = publish(p2p_recv_init(buf, count, e.t, source, tag, e.c, 0, &r), &r, request);
-    if (!err && proc->race)
-        race_watch_recv(r);
+    if (!err)
+        watch_recv_begun(r);
     return api_exit_begun(comm, err, request);
 }
 
@@ -429,13 +423,14 @@ static int sendrecv_call(const char *call, struct exchange x, MPI_Status *status
     MPI_Status mine;
     enter_send(call, x.dest, x.comm);
     int err = exchange_args(&x);
-    if (proc->race && status == MPI_STATUS_IGNORE)
+    int watched = watch_wants(WATCH_MESSAGES);
+    if (watched && status == MPI_STATUS_IGNORE)
         status = &mine;
     if (!err)
         err = p2p_sendrecv(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount, x.r.t,
                            x.source, x.rtag, x.s.c, 0, status);
-    if (proc->race && !err)
-        race_received(x.s.c, status->MPI_SOURCE);
+    if (watched && !err)
+        watch_received(x.s.c, status->MPI_SOURCE);
     return api_exit(x.comm, err);
 }
 
@@ -450,8 +445,8 @@ static int isendrecv_call(const char *call, struct exchange x, MPI_Request *requ
         err = publish(p2p_isendrecv(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount,
                                     x.r.t, x.source, x.rtag, x.s.c, 0, &r),
                       &r, request);
-    if (proc->race && !err)
-        race_watch_recv(r);
+    if (watch_wants(WATCH_MESSAGES) && !err)
+        watch_recv_begun(r);
     return api_exit_begun(x.comm, err, request);
 }
 
@@ -464,7 +459,8 @@ static int replace_call(const char *call, void *buf, MPI_Count count, MPI_Dataty
     void *packed = NULL;
     MPI_Status mine;
     enter_send(call, dest, comm);
-    if (proc->race && status == MPI_STATUS_IGNORE)
+    int watched = watch_wants(WATCH_MESSAGES);
+    if (watched && status == MPI_STATUS_IGNORE)
         status = &mine;
     int err = send_args(&s, buf, count, type, dest, stag, comm);
     if (!err)
@@ -479,8 +475,8 @@ static int replace_call(const char *call, void *buf, MPI_Count count, MPI_Dataty
                            source, rtag, s.c, 0, status);
     }
     free(packed);
-    if (proc->race && !err)
-        race_received(s.c, status->MPI_SOURCE);
+    if (watched && !err)
+        watch_received(s.c, status->MPI_SOURCE);
     return api_exit(comm, err);
 }
 
@@ -499,8 +495,8 @@ static int ireplace_call(const char *call, void *buf, MPI_Count count, MPI_Datat
         err = publish(
             p2p_isendrecv(buf, count, s.t, dest, stag, buf, count, e.t, source, rtag, s.c, 1, &r),
             &r, request);
-    if (proc->race && !err)
-        race_watch_recv(r);
+    if (watch_wants(WATCH_MESSAGES) && !err)
+        watch_recv_begun(r);
     return api_exit_begun(comm, err, request);
 }
 

@@ -2,6 +2,7 @@
  * them. Start with race_acquire() and race_release(). */
 #include "boot/boot.h"
 #include "race/report/report.h"
+#include "race/watched.h"
 
 /* The thread's loads and stores so far have its clock and vector clock of now. */
 static void flush(const struct race *r)
