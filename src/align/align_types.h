@@ -278,7 +278,7 @@ void cross_init(void);
 /* Messages (levels 2 and 3): before one leaves for rank `dest` of c's peers; behind a wait for one,
  * or for all of n requests. */
 void cross_sending(struct comm *c, int dest);
-void cross_took(struct comm *c, const struct p2p_took *t);
+void cross_received(struct comm *c, const struct p2p_took *t);
 void cross_waited(struct request *const *r, int n);
 void cross_drop(struct align *a);
 /* post.c */

@@ -175,7 +175,7 @@ static void report(struct align *a, const struct cross_note *n, const struct p2p
         end_calls(a, brief);
 }
 
-void cross_took(struct comm *c, const struct p2p_took *t)
+void cross_received(struct comm *c, const struct p2p_took *t)
 {
     struct align *a = align_of(c);
     struct align_cross *x = is_judged(a) ? a->cross : NULL;
@@ -199,7 +199,7 @@ void cross_waited(struct request *const *r, int n)
     struct p2p_took t;
     for (int i = 0; i < n; i++)
         if (r[i] && p2p_request_took(r[i], &t))
-            cross_took(r[i]->comm, &t);
+            cross_received(r[i]->comm, &t);
 }
 
 void cross_init(void)

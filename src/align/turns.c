@@ -330,4 +330,4 @@ const struct watcher align_watcher = {
     .begins = begins, .ended = ended, .may_follow = may_follow, .comm_made = comm_made,
     .comm_freed = comm_freed, .win_made = win_made, .win_freed = own_freed,
     .file_made = file_made, .file_freed = own_freed, .fails = fails,
-    .sending = cross_sending, .took = cross_took, .waited = cross_waited};
+    .sending = cross_sending, .took = cross_received, .waited = cross_waited};

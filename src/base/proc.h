@@ -42,7 +42,6 @@ struct proc {
     struct place_room *place; /* NULL: nothing is kept of places in the program */
     struct check *check; /* NULL: collective calls are not compared */
     struct race *race;   /* NULL: one-sided operations are not watched */
-    int ops_apart;       /* each one-sided call is looked at: race checker, buffers on devices */
     struct profile *profile; /* NULL: no report is asked for */
     struct api *api;
     struct var_room *var;
@@ -50,8 +49,8 @@ struct proc {
     void *sim; /* the simulator's own record of this rank; NULL in production */
 };
 
-/* PROC_CHECKED: MPI runs as in PROC_INIT.  Calls that a checker watches leave the hot path at their
- * first test, which is that of the phase. */
+/* PROC_CHECKED: MPI runs as in PROC_INIT.  Calls that a checker watches (watch/watch.h, WATCH_API)
+ * leave the hot path at their first test, which is that of the phase. */
 enum proc_phase { PROC_NEW, PROC_INIT, PROC_FINALIZED, PROC_CHECKED };
 
 /* test/ranks: every rank is some threads of one process, so that ThreadSanitizer sees them all. */

@@ -15,6 +15,7 @@
 #include "obj/err.h"
 #include "p2p/p2p.h"
 #include "progress/progress.h"
+#include "watch/watch.h"
 
 /* What the roots bring: bytes for another process of this machine. */
 struct bring {
@@ -125,7 +126,7 @@ static struct comm *pair(int accepts, int other, uint64_t ctx)
 
 int newcomm_open(struct comm *c)
 {
-    int err = proc->race ? -EBUSY : am_guests();
+    int err = watch_wants(WATCH_OWN_JOB) ? -EBUSY : am_guests();
     err = err ? refused(err, MPI_ERR_OTHER, "the way to other jobs") : MPI_SUCCESS;
     int worst = coll_agree_error(err, c);
     return err ? err : worst;

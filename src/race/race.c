@@ -39,7 +39,8 @@ static int threads_make(struct race *r)
 static const struct watcher race_watcher = {
     .ended = race_ended, .win_made = race_win_made, .win_freed = race_win_freed,
     .sending = race_sending, .received = race_received, .recv_begun = race_watch_recv,
-    .send_prepared = race_watch_send_init};
+    .send_prepared = race_watch_send_init, .sync_begins = race_before, .sync_ended = race_after,
+    .op = race_op, .own_job = 1};
 
 int race_init(void)
 {
@@ -78,7 +79,6 @@ int race_init(void)
     proc->race = r;
     if (place_open())
         return -ENOMEM;
-    rma_watched(1);
     if (watch_add(&race_watcher))
         return -ENOMEM;
     if (!sched && x->code)

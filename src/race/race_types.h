@@ -12,11 +12,13 @@
 #include "am/am.h"
 #include "base/list.h"
 #include "boot/boot.h"
+#include "coll/coll.h"
 #include "place/place.h"
 #include "progress/progress.h"
 #include "race/model/model.h"
 #include "race/race.h"
 #include "race/race_runtime.h"
+#include "rma/rma.h"
 
 enum {
     RACE_RECORDS = AM_CHECK + 12, RACE_CLOSE, RACE_ACK, RACE_CLOCK, RACE_RELEASE, RACE_ASK,
@@ -192,6 +194,7 @@ static inline int race_rank(void)
     return boot_rank() - boot_first();
 }
 /* lookup.c */
+const char *race_call_name(enum race_call call);
 /* Ends the process: others wait for what it would have sent or answered. */
 _Noreturn void race_no_memory(void);
 struct race_thread *race_self(void); /* the calling thread */

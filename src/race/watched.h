@@ -6,6 +6,10 @@
 #include "race/race_types.h"
 #include "watch/watch.h"
 
+_Static_assert((int)RACE_CALL_FENCE == WATCH_FENCE &&
+                   (int)RACE_CALL_FLUSH_LOCAL_ALL == WATCH_FLUSH_LOCAL_ALL,
+               "a watch_sync_call is a race_call");
+
 /* collective.c */
 /* A call of all processes has ended: what this one has acquired by it. Waits. */
 int race_ended(struct watch_turn *t, int err);
@@ -15,6 +19,15 @@ void race_joined(struct comm *c);
 /* A request of a message acquires when it is complete, and each time it starts. */
 void race_watch_recv(struct request *r);
 void race_watch_send_init(struct request *r, struct comm *c, int dest);
+
+/* origin.c */
+/* An operation that the core has taken. req: its request, or NULL. */
+void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, const void *site);
+
+/* window.c */
+/* A synchronization call, before and after the core did it. Both wait. */
+void race_before(struct rma_win *w, const struct watch_sync *s);
+void race_after(struct rma_win *w, const struct watch_sync *s, int err);
 
 /* thread_clock.c */
 /* Before a message leaves for rank `dest` of c's peers. Waits. */

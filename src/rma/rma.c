@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "mem/space.h"
+#include "rma/coherent/home.h"
 
 /* The table that near.h reads without a lock. */
 static void fast_init(struct rma_near_table *f)
@@ -94,6 +95,7 @@ void rma_finalize(void)
         am_handler(type, on_late);
     am_handler(AM_RMA + RMA_PKT_FREEING_ASK, rma_on_freeing_late);
     rma_time_stop();
+    rma_buffers_end();
     if (cvar.rma_stats)
         rma_stats_print();
     if (cvar.rma_stats_file && *cvar.rma_stats_file)
@@ -126,10 +128,4 @@ void rma_finalize(void)
     free(r->failed);
     free(r);
     proc->rma = NULL;
-}
-
-void rma_watched(int on)
-{
-    rma_self()->watched = (uint8_t)on;
-    proc->ops_apart |= on;
 }

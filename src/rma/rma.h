@@ -89,9 +89,6 @@ int rma_space_launch(int space, void *stream, void (*kernel)(void *const *, cons
                      void *const *ptr, const void *arg, int bytes);
 int rma_space_wait(int space, void *stream); /* waits */
 
-/* Windows that are made from now on are watched: each operation goes by rma_op_begin(), none by the
- * inline path. */
-void rma_watched(int on);
 /* Far locks, and most of LOCK_ALL's, are taken with the first operation: is that of rank held? */
 int rma_holds_lock(const struct rma_win *w, int rank);
 /* It is held when this returns, if it was called for. Waits. */
@@ -144,7 +141,7 @@ struct rma_args {
 };
 /* req NULL: plain; else the request-based form (in passive epochs only: RMA_SYNC). */
 int rma_op_begin(struct rma_win *w, const struct rma_args *a, MPI_Request *req);
-/* The same where proc->ops_apart is set: buffers may lie in memory of devices (the key
+/* The same where WATCH_APART or WATCH_OPS is watched: buffers may lie in memory of devices (the key
  * mpix_win_buffers). Waits for copies of them. Also BUFFER, OTHER. */
 int rma_op_begin_staged(struct rma_win *w, const struct rma_args *a, MPI_Request *req);
 

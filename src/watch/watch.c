@@ -32,7 +32,11 @@ static unsigned wants(const struct watcher *w)
         {WATCH_COLLECTIVE, w->begins || w->ended},
         {WATCH_OBJECTS, has_objects(w)},
         {WATCH_ERRORS, w->fails != NULL},
-        {WATCH_MESSAGES, has_messages(w)}};
+        {WATCH_MESSAGES, has_messages(w)},
+        {WATCH_SYNC, w->sync_begins || w->sync_ended},
+        {WATCH_OPS, w->op != NULL},
+        {WATCH_APART, w->ops_apart},
+        {WATCH_OWN_JOB, w->own_job}};
     unsigned all = 0;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         all |= of[i].has ? of[i].bit : 0;
@@ -238,4 +242,22 @@ void watch_waited(struct request *const *r, int n)
 {
     EACH(i)
         TELL(i, waited, r, n);
+}
+
+void watch_sync_begins(struct rma_win *w, const struct watch_sync *s)
+{
+    EACH(i)
+        TELL(i, sync_begins, w, s);
+}
+
+void watch_sync_ended(struct rma_win *w, const struct watch_sync *s, int err)
+{
+    EACH_REVERSED(i)
+        TELL(i, sync_ended, w, s, err);
+}
+
+void watch_op(struct rma_win *w, const struct rma_args *a, struct request *req, const void *site)
+{
+    EACH(i)
+        TELL(i, op, w, a, req, site);
 }

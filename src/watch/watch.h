@@ -14,11 +14,13 @@
 
 struct coll_args;
 struct comm;
+struct group;
 struct io_file;
 struct p2p_took;
 struct progress_seen;
 struct progress_waiting;
 struct request;
+struct rma_args;
 struct rma_win;
 struct where_wait;
 
@@ -33,8 +35,15 @@ enum watch_events {
     WATCH_COLLECTIVE = 64, /* begins, ended */
     WATCH_OBJECTS = 128, /* comm_made to file_freed */
     WATCH_ERRORS = 256, /* fails */
-    WATCH_MESSAGES = 512 /* sending to waited */
+    WATCH_MESSAGES = 512, /* sending to waited */
+    WATCH_SYNC = 1024,  /* sync_begins, sync_ended */
+    WATCH_OPS = 2048,   /* op */
+    WATCH_APART = 4096, /* ops_apart */
+    WATCH_OWN_JOB = 8192 /* own_job */
 };
+/* The functions of MPI that tell these leave their short way at its first test, which is that of
+ * the phase: PROC_CHECKED. */
+#define WATCH_API (WATCH_COLLECTIVE | WATCH_MESSAGES | WATCH_SYNC | WATCH_OPS)
 
 /* --- calls that all processes of a communicator make ------------------------------------------ */
 
@@ -58,6 +67,21 @@ struct watch_turn {
     int passed_over;        /* it is no call of all: no watcher hears of it */
     int begun;              /* watch_begins() was told */
     _Alignas(8) char kept[96]; /* the checker's that compares such calls */
+};
+
+/* --- synchronization of windows --------------------------------------------------------------- */
+
+enum watch_sync_call {
+    WATCH_NO_SYNC, WATCH_FENCE, WATCH_POST, WATCH_START, WATCH_COMPLETE, WATCH_WAIT, WATCH_TEST,
+    WATCH_LOCK, WATCH_UNLOCK, WATCH_LOCK_ALL, WATCH_UNLOCK_ALL, WATCH_FLUSH, WATCH_FLUSH_ALL,
+    WATCH_FLUSH_LOCAL, WATCH_FLUSH_LOCAL_ALL, WATCH_SYNCS
+};
+struct watch_sync { /* such a call, and its arguments */
+    int call;       /* enum watch_sync_call */
+    int rank, type, assert;
+    struct group *group;
+    int *flag;
+    const void *site; /* return address in the program */
 };
 
 /* --- watchers --------------------------------------------------------------------------------- */
@@ -119,6 +143,18 @@ struct watcher {
     /* A wait for these n requests is over; NULL in place of some. */
     void (*waited)(struct request *const *r, int n);
 
+    /* --- one-sided communication --- */
+    /* A synchronization call, before and after the core did it. Both may wait. */
+    void (*sync_begins)(struct rma_win *w, const struct watch_sync *s);
+    void (*sync_ended)(struct rma_win *w, const struct watch_sync *s, int err);
+    /* An operation that the core has taken; req: its request, or NULL. Windows that are made while
+     * a watcher has this are not known to the inline path. */
+    void (*op)(struct rma_win *w, const struct rma_args *a, struct request *req, const void *site);
+    /* Not 0: one-sided calls leave their inline path, though no watcher has op. */
+    int ops_apart;
+    /* Not 0: it cannot follow processes of other jobs, so none may be met. */
+    int own_job;
+
     /* --- windows --- */
     /* It goes, and can still be asked. */
     void (*win_closes)(struct rma_win *w);
@@ -164,6 +200,9 @@ void watch_took(struct comm *c, const struct p2p_took *took);
 void watch_received(struct comm *c, int source);
 void watch_recv_begun(struct request *r);
 void watch_waited(struct request *const *r, int n);
+void watch_sync_begins(struct rma_win *w, const struct watch_sync *s);
+void watch_sync_ended(struct rma_win *w, const struct watch_sync *s, int err);
+void watch_op(struct rma_win *w, const struct rma_args *a, struct request *req, const void *site);
 void watch_win_closes(struct rma_win *w);
 void watch_target_state(struct rma_win *w, int world, const char *state);
 

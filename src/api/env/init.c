@@ -215,7 +215,7 @@ int api_start(int required, int *provided, const struct boot_ops *forced)
     proc->api->file_errhandler = errhandler_of(ERRHANDLER_RETURN);
     if (cvar.async_progress && !sched && (err = progress_async_start()) != 0)
         start_fails("the progress thread", err);
-    atomic_store_explicit(&proc->phase, proc->check || proc->race ? PROC_CHECKED : PROC_INIT,
+    atomic_store_explicit(&proc->phase, watch_wants(WATCH_API) ? PROC_CHECKED : PROC_INIT,
                           memory_order_relaxed);
     am_greet();
     meet_parents();

@@ -1,7 +1,6 @@
 /* onesided.c - what the one-sided calls share outside the inline path. */
 #include "api/rma/onesided.h"
 
-#include "race/race.h"
 
 int onesided_private(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type, unsigned op,
                      unsigned end, const void *origin, const void *compare, void *result,
@@ -99,13 +98,13 @@ int onesided_no_request(const char *call, MPI_Win win)
     return api_exit_win(win, api_pointer(NULL, "request"));
 }
 
-/* Some window takes buffers on devices, or the race checker looks on. */
+/* Some window takes buffers on devices, or a watcher looks on. */
 static SLOW int run_apart(struct rma_win *w, const struct rma_args *a, MPI_Request *req,
                           const void *site)
 {
     int err = rma_op_begin_staged(w, a, req);
-    if (proc->race && !err)
-        race_op(w, a, req ? obj_find(OBJ_REQUEST, *req) : NULL, site);
+    if (watch_wants(WATCH_OPS) && !err)
+        watch_op(w, a, req ? obj_find(OBJ_REQUEST, *req) : NULL, site);
     return err;
 }
 
@@ -122,7 +121,7 @@ int onesided_run(MPI_Win win, struct rma_args *a, MPI_Request *req, int err, con
     struct rma_win *w;
     if (!err)
         err = api_win(win, &w);
-    if (UNLIKELY(proc->ops_apart) && !err)
+    if (watch_wants(WATCH_OPS | WATCH_APART) && !err)
         err = run_apart(w, a, req, site);
     else if (!err)
         err = rma_op_begin(w, a, req);

@@ -11,7 +11,6 @@
 #include "obj/attr.h"
 #include "obj/errhandler.h"
 #include "progress/progress.h"
-#include "race/race.h"
 #include "rma/near/near.h"
 #include "rma/rma.h"
 
@@ -275,7 +274,7 @@ API_ALIAS(MPI_Win_shared_query_c);
 int PMPI_Win_fence(int assert, MPI_Win win)
 {
     if (API_WATCHED())
-        return api_watch(RACE_CALL_FENCE, win, assert, 0, 0, __builtin_return_address(0));
+        return api_watch(WATCH_FENCE, win, assert, 0, 0, __builtin_return_address(0));
     api_enter_running("MPI_Win_fence");
     struct rma_win *w;
     int err = api_win(win, &w);
@@ -288,7 +287,7 @@ API_ALIAS(MPI_Win_fence);
 int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
     if (API_WATCHED())
-        return api_watch(RACE_CALL_POST, win, group, assert, 0, __builtin_return_address(0));
+        return api_watch(WATCH_POST, win, group, assert, 0, __builtin_return_address(0));
     api_enter_running("MPI_Win_post");
     struct rma_win *w;
     struct group *g;
@@ -304,7 +303,7 @@ API_ALIAS(MPI_Win_post);
 int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
     if (API_WATCHED())
-        return api_watch(RACE_CALL_START, win, group, assert, 0, __builtin_return_address(0));
+        return api_watch(WATCH_START, win, group, assert, 0, __builtin_return_address(0));
     api_enter_running("MPI_Win_start");
     struct rma_win *w;
     struct group *g;
@@ -320,7 +319,7 @@ API_ALIAS(MPI_Win_start);
 int PMPI_Win_complete(MPI_Win win)
 {
     if (API_WATCHED())
-        return api_watch(RACE_CALL_COMPLETE, win, 0, 0, 0, __builtin_return_address(0));
+        return api_watch(WATCH_COMPLETE, win, 0, 0, 0, __builtin_return_address(0));
     api_enter_running("MPI_Win_complete");
     struct rma_win *w;
     int err = api_win(win, &w);
@@ -333,7 +332,7 @@ API_ALIAS(MPI_Win_complete);
 int PMPI_Win_wait(MPI_Win win)
 {
     if (API_WATCHED())
-        return api_watch(RACE_CALL_WAIT, win, 0, 0, 0, __builtin_return_address(0));
+        return api_watch(WATCH_WAIT, win, 0, 0, 0, __builtin_return_address(0));
     api_enter_running("MPI_Win_wait");
     struct rma_win *w;
     int err = api_win(win, &w);
@@ -368,7 +367,7 @@ BARE int PMPI_Win_unlock_all(MPI_Win win);
 int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
     if (API_WATCHED())
-        return api_watch(RACE_CALL_LOCK, win, lock_type, rank, assert, __builtin_return_address(0));
+        return api_watch(WATCH_LOCK, win, lock_type, rank, assert, __builtin_return_address(0));
     api_enter_running("MPI_Win_lock");
     struct rma_win *w;
     int err = api_win(win, &w);
@@ -381,7 +380,7 @@ API_ALIAS(MPI_Win_lock);
 int PMPI_Win_unlock(int rank, MPI_Win win)
 {
     if (API_WATCHED())
-        return api_watch(RACE_CALL_UNLOCK, win, rank, 0, 0, __builtin_return_address(0));
+        return api_watch(WATCH_UNLOCK, win, rank, 0, 0, __builtin_return_address(0));
     api_enter_running("MPI_Win_unlock");
     struct rma_win *w;
     int err = api_win(win, &w);
@@ -394,7 +393,7 @@ API_ALIAS(MPI_Win_unlock);
 int PMPI_Win_lock_all(int assert, MPI_Win win)
 {
     if (API_WATCHED())
-        return api_watch(RACE_CALL_LOCK_ALL, win, assert, 0, 0, __builtin_return_address(0));
+        return api_watch(WATCH_LOCK_ALL, win, assert, 0, 0, __builtin_return_address(0));
     api_enter_running("MPI_Win_lock_all");
     struct rma_win *w;
     int err = api_win(win, &w);
@@ -407,7 +406,7 @@ API_ALIAS(MPI_Win_lock_all);
 int PMPI_Win_unlock_all(MPI_Win win)
 {
     if (API_WATCHED())
-        return api_watch(RACE_CALL_UNLOCK_ALL, win, 0, 0, 0, __builtin_return_address(0));
+        return api_watch(WATCH_UNLOCK_ALL, win, 0, 0, 0, __builtin_return_address(0));
     api_enter_running("MPI_Win_unlock_all");
     struct rma_win *w;
     int err = api_win(win, &w);
@@ -456,14 +455,14 @@ static int flush(const char *call, MPI_Win win, int rank, int (*fn)(struct rma_w
 static __attribute__((noinline, cold)) int flush_slow(int rank, MPI_Win win)
 {
     if (API_WATCHED())
-        return api_watch(RACE_CALL_FLUSH, win, rank, 0, 0, __builtin_return_address(0));
+        return api_watch(WATCH_FLUSH, win, rank, 0, 0, __builtin_return_address(0));
     return flush("MPI_Win_flush", win, rank, rma_flush);
 }
 
 static __attribute__((noinline, cold)) int flush_local_slow(int rank, MPI_Win win)
 {
     if (API_WATCHED())
-        return api_watch(RACE_CALL_FLUSH_LOCAL, win, rank, 0, 0, __builtin_return_address(0));
+        return api_watch(WATCH_FLUSH_LOCAL, win, rank, 0, 0, __builtin_return_address(0));
     return flush("MPI_Win_flush_local", win, rank, rma_flush_local);
 }
 
@@ -482,7 +481,7 @@ API_ALIAS(MPI_Win_flush_local);
 int PMPI_Win_flush_all(MPI_Win win)
 {
     if (API_WATCHED())
-        return api_watch(RACE_CALL_FLUSH_ALL, win, 0, 0, 0, __builtin_return_address(0));
+        return api_watch(WATCH_FLUSH_ALL, win, 0, 0, 0, __builtin_return_address(0));
     api_enter_running("MPI_Win_flush_all");
     struct rma_win *w;
     int err = api_win(win, &w);
@@ -495,7 +494,7 @@ API_ALIAS(MPI_Win_flush_all);
 int PMPI_Win_flush_local_all(MPI_Win win)
 {
     if (API_WATCHED())
-        return api_watch(RACE_CALL_FLUSH_LOCAL_ALL, win, 0, 0, 0, __builtin_return_address(0));
+        return api_watch(WATCH_FLUSH_LOCAL_ALL, win, 0, 0, 0, __builtin_return_address(0));
     api_enter_running("MPI_Win_flush_local_all");
     struct rma_win *w;
     int err = api_win(win, &w);

@@ -15,6 +15,17 @@
 
 #include "base/map.h"
 
+/* --- what accesses memory, and what orders accesses ----------------------------------------- */
+
+enum race_call {
+    RACE_CALL_NONE, RACE_CALL_FENCE, RACE_CALL_POST, RACE_CALL_START, RACE_CALL_COMPLETE,
+    RACE_CALL_WAIT, RACE_CALL_TEST, RACE_CALL_LOCK, RACE_CALL_UNLOCK, RACE_CALL_LOCK_ALL,
+    RACE_CALL_UNLOCK_ALL, RACE_CALL_FLUSH, RACE_CALL_FLUSH_ALL, RACE_CALL_FLUSH_LOCAL,
+    RACE_CALL_FLUSH_LOCAL_ALL, RACE_CALL_SYNC, RACE_CALL_REQUEST, RACE_CALL_PUT, RACE_CALL_GET,
+    RACE_CALL_ACC, RACE_CALL_GACC, RACE_CALL_FOP, RACE_CALL_CAS, RACE_CALL_LOAD,
+    RACE_CALL_STORE, RACE_CALL_BARRIER, RACE_CALLS
+};
+
 /* --- bytes (interval.c) -------------------------------------------------------------------- */
 
 /* `blocks` runs of `len` bytes; a run begins `stride` bytes behind the one before. One run: stride

@@ -244,7 +244,7 @@ static void after_fence(struct race_win *x, int assert, const void *site)
 
 /* --- locks ------------------------------------------------------------------------------------ */
 
-static void after_lock(struct race_win *x, const struct race_sync *s)
+static void after_lock(struct race_win *x, const struct watch_sync *s)
 {
     struct race_target *t = s->rank < 0 ? NULL : race_target_of(x, s->rank, 1);
     if (!t)
@@ -260,7 +260,7 @@ static void after_lock(struct race_win *x, const struct race_sync *s)
         race_lock_acquire(x, s->rank, (enum race_lock_kind)t->lock);
 }
 
-static void before_unlock(struct race_win *x, const struct race_sync *s, uint64_t site)
+static void before_unlock(struct race_win *x, const struct watch_sync *s, uint64_t site)
 {
     int size = rma_win_comm(x->w)->size;
     struct race_target *t =
@@ -275,7 +275,7 @@ static void before_unlock(struct race_win *x, const struct race_sync *s, uint64_
 }
 
 /* Some locks are taken here, as this process's own: they guard loads and stores. */
-static void after_lock_all(struct race_win *x, const struct race_sync *s)
+static void after_lock_all(struct race_win *x, const struct watch_sync *s)
 {
     int size = rma_win_comm(x->w)->size;
     race_barrier_no_fence(x);
@@ -331,7 +331,7 @@ static int in_passive(struct race_win *x, int rank)
     return 0;
 }
 
-static void before_flush(struct race_win *x, const struct race_sync *s, uint64_t site)
+static void before_flush(struct race_win *x, const struct watch_sync *s, uint64_t site)
 {
     int rank = s->call == RACE_CALL_FLUSH || s->call == RACE_CALL_FLUSH_LOCAL ? s->rank : -1;
     struct race_target *t;
@@ -350,7 +350,7 @@ static void before_flush(struct race_win *x, const struct race_sync *s, uint64_t
         race_complete(x, t, race_tick(), s->call, site);
 }
 
-void race_before(struct rma_win *w, const struct race_sync *s)
+void race_before(struct rma_win *w, const struct watch_sync *s)
 {
     struct race_win *x = race_win_find(w);
     if (!x || proc->race->off)
@@ -382,7 +382,7 @@ void race_before(struct rma_win *w, const struct race_sync *s)
     }
 }
 
-void race_after(struct rma_win *w, const struct race_sync *s, int err)
+void race_after(struct rma_win *w, const struct watch_sync *s, int err)
 {
     struct race_win *x = race_win_find(w);
     if (!x || err || proc->race->off)

@@ -120,6 +120,7 @@ struct rma_buffer {
 /* spaces.c: w->buffers, NULL without the key. */
 int rma_buffers_make(struct rma_win *w);
 void rma_buffers_drop(struct rma_win *w);
+void rma_buffers_end(void); /* of all windows */
 /* The caller gives b->what and clears the rest. t NULL: there is no such buffer. MPI error codes,
  * as of the next three. */
 int rma_buffer_find(const struct rma_win *w, const void *buf, size_t count,

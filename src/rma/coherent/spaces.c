@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "watch/watch.h"
+
 int rma_coherent_wanted(const struct rma_win *w, const char **spaces)
 {
     const char *v = info_value(w->info, "mpix_win_spaces");
@@ -127,6 +129,13 @@ void rma_coherent_drop(struct rma_win *w)
 
 /* --- buffers ---------------------------------------------------------------------------------- */
 
+static const struct watcher apart = {.ops_apart = 1};
+
+void rma_buffers_end(void)
+{
+    watch_drop(&apart);
+}
+
 /* Its operations leave the inline path, which knows host memory alone: create.c make(). */
 int rma_buffers_make(struct rma_win *w)
 {
@@ -137,10 +146,9 @@ int rma_buffers_make(struct rma_win *w)
     if (!value || !*value)
         return MPI_SUCCESS;
     int err = spaces_parse(&x, &(struct key){"mpix_win_buffers", value});
-    if (x.n > 1 && (w->buffers = calloc(1, sizeof *w->buffers)) != NULL) {
+    if (x.n > 1 && !watch_add(&apart) && (w->buffers = calloc(1, sizeof *w->buffers)) != NULL) {
         w->buffers->n = x.n - 1;
         memcpy(w->buffers->space, &x.space[1], (x.n - 1) * sizeof *x.space);
-        proc->ops_apart = 1;
         return err;
     }
     for (unsigned i = 1; i < x.n; i++)

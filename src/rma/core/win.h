@@ -248,7 +248,7 @@ struct rma {
     uint32_t ranks;             /* the bits of a rank in the sender's word */
     struct list windows, active, called;
     uint8_t ending;             /* in MPI_Finalize */
-    uint8_t no_locks_told, watched; /* rma_no_locks() has warned; rma_watched() */
+    uint8_t no_locks_told;      /* rma_no_locks() has warned */
     uint8_t *failed;            /* by process: 1 if its failure was handled; NULL: none was */
     struct rma_win *spare;      /* freed windows, as a heap: as many as ever existed at once */
     unsigned lazy_alls;         /* under LOCK_ALL: a far member without LOCK, a lazy near one */

@@ -241,7 +241,7 @@ static int make(const struct plan *p, struct comm *c, struct rma_win **out)
         return err;
     w->comm->maker = NULL;
     *out = w;
-    if (rma_self()->watched || w->buffers)
+    if (watch_wants(WATCH_OPS) || w->buffers)
         return MPI_SUCCESS;
     /* Last: from here on the fast path may find it. */
     atomic_store_explicit(&rma_self()->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)], &w->near,
