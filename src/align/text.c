@@ -73,7 +73,7 @@ static size_t name_text(const struct align_entry *e, char *buf, size_t len)
         char low[2] = {(char)(name[0] | 0x20), 0};
         at = add(buf, len, add(buf, len, at, "I"), low);
         name++;
-    } else if (form == WATCH_NONBLOCKING && call >= WATCH_FILE_OPEN) {
+    } else if (form == WATCH_NONBLOCKING && !strncmp(name, "File_", 5)) {
         at = add(buf, len, at, "File_i");
         name += sizeof "File_" - 1;
     }

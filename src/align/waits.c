@@ -100,6 +100,14 @@ static void call_text(const struct align *a, uint32_t number, const char *before
     snprintf(buf, len, "%s%s on %s, call %u", before, call, a->name, number);
 }
 
+/* Beside collectives: no process returns before all members have called it. */
+static const enum watch_call makers[] = {
+    WATCH_COMM_DUP, WATCH_COMM_DUP_WITH_INFO, WATCH_COMM_IDUP, WATCH_COMM_IDUP_WITH_INFO,
+    WATCH_COMM_CREATE, WATCH_COMM_SPLIT, WATCH_COMM_SPLIT_TYPE, WATCH_INTERCOMM_MERGE,
+    WATCH_CART_CREATE, WATCH_CART_SUB, WATCH_GRAPH_CREATE, WATCH_DIST_GRAPH_CREATE,
+    WATCH_DIST_GRAPH_CREATE_ADJACENT, WATCH_WIN_CREATE, WATCH_WIN_ALLOCATE,
+    WATCH_WIN_ALLOCATE_SHARED, WATCH_WIN_CREATE_DYNAMIC, WATCH_WIN_FREE, WATCH_FILE_OPEN};
+
 /* No process returns from such a call before all members have made it. */
 static int synchronizes(const struct align *a, const struct align_entry *e)
 {
@@ -110,9 +118,10 @@ static int synchronizes(const struct align *a, const struct align_entry *e)
         return !a->between && (call == COLL_BARRIER || (all >> call & 1 && entry_bytes(e)));
     if (call == WATCH_WIN_FENCE)
         return modes <= OP_MODES || !((modes - OP_MODES) & 1); /* not with MPI_MODE_NOPRECEDE */
-    return (call >= WATCH_COMM_DUP && call <= WATCH_DIST_GRAPH_CREATE_ADJACENT) ||
-           (call >= WATCH_WIN_CREATE && call <= WATCH_WIN_CREATE_DYNAMIC) ||
-           call == WATCH_WIN_FREE || call == WATCH_FILE_OPEN;
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        if (call == (uint32_t)makers[i])
+            return 1;
+    return 0;
 }
 
 static int need_members(struct waits *x, const struct align *a, const struct align_entry *e,

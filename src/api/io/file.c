@@ -254,10 +254,11 @@ static int resolve(MPI_File fh, struct io_args *a, MPI_Datatype t)
 
 static enum watch_call call_of(const struct io_args *a)
 {
-    enum watch_call reads = a->where == IO_AT        ? WATCH_FILE_READ_AT_ALL
-                            : a->where == IO_ORDERED ? WATCH_FILE_READ_ORDERED
-                                                     : WATCH_FILE_READ_ALL;
-    return (enum watch_call)((int)reads + (a->write != 0));
+    if (a->where == IO_AT)
+        return a->write ? WATCH_FILE_WRITE_AT_ALL : WATCH_FILE_READ_AT_ALL;
+    if (a->where == IO_ORDERED)
+        return a->write ? WATCH_FILE_WRITE_ORDERED : WATCH_FILE_READ_ORDERED;
+    return a->write ? WATCH_FILE_WRITE_ALL : WATCH_FILE_READ_ALL;
 }
 
 int file_access_at(const void *site, const char *call, MPI_File fh, struct io_args a,

@@ -59,6 +59,11 @@ START_TEST(calls_are_written_as_programs_write_them)
                      "MPI_Bcast(root MPI_ROOT)");
     ck_assert_str_eq(call(what(WATCH_COMM_IDUP, WATCH_NONBLOCKING, 0, NO_ROOT), BYTES_NONE),
                      "MPI_Comm_idup");
+    ck_assert_str_eq(call(what(WATCH_COMM_IDUP_WITH_INFO, WATCH_NONBLOCKING, 0, NO_ROOT),
+                          BYTES_NONE),
+                     "MPI_Comm_idup_with_info");
+    ck_assert_str_eq(call(what(WATCH_FILE_WRITE_ALL, WATCH_NONBLOCKING, 0, NO_ROOT), BYTES_NONE),
+                     "MPI_File_iwrite_all");
     for (uint32_t c = 0; c < WATCH_CALLS; c++)
         ck_assert(strchr(call(what(c, WATCH_BLOCKING, 0, NO_ROOT), BYTES_NONE), '?') == NULL);
 }
