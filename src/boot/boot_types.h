@@ -58,7 +58,7 @@ struct boot {
     struct boot_value *values; /* of singleton_ops only */
     const struct job_page *page; /* NULL under other launchers */
     size_t page_bytes;
-    struct watch *watch; /* NULL: there is no watch */
+    struct detector *watch; /* NULL: there is no watch */
     /* Failures that no page reports (death.c).  The watching thread and the holder of proc->lock
      * write them, any thread reads them. */
     _Atomic(atomic_uchar *) failed;        /* by rank; NULL before the first */

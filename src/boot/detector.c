@@ -69,7 +69,7 @@
 /* --- the thread ---------------------------------------------------------------------------- */
 
 /* Questions of our process. 0: it wants this thread to end. */
-static int control(struct watch *w, uint64_t now)
+static int control(struct detector *w, uint64_t now)
 {
     struct ask a;
     while (read(w->control_fd, &a, sizeof a) == sizeof a)
@@ -82,7 +82,7 @@ static int control(struct watch *w, uint64_t now)
 }
 
 /* This process was stopped, or its machine.  It could not read answers meanwhile. */
-static void was_away(struct watch *w, uint64_t ns)
+static void was_away(struct detector *w, uint64_t ns)
 {
     for (int i = 0; i < PROBES; i++) {
         struct probe *p = &w->probe[i];
@@ -94,7 +94,7 @@ static void was_away(struct watch *w, uint64_t ns)
     }
 }
 
-static uint64_t look_at_clock(struct watch *w)
+static uint64_t look_at_clock(struct detector *w)
 {
     uint64_t now = time_now();
     if (now > w->wake_by) {
@@ -106,7 +106,7 @@ static uint64_t look_at_clock(struct watch *w)
 }
 
 /* Begin what is due; returns ms until the next is, -1: none. */
-static int due(struct watch *w, uint64_t now)
+static int due(struct detector *w, uint64_t now)
 {
     uint64_t next = UINT64_MAX;
     for (int i = 0; i < PROBES; i++) {
@@ -142,7 +142,7 @@ static int due(struct watch *w, uint64_t now)
 
 /* The places of the descriptors in fds are kept in the record.  A descriptor that is not open is
  * -1, which poll skips. */
-static void collect(struct watch *w, uint64_t now)
+static void collect(struct detector *w, uint64_t now)
 {
     struct pollfd *f = w->fds;
     *f++ = (struct pollfd){.fd = w->control_fd, .events = POLLIN};
@@ -160,7 +160,7 @@ static void collect(struct watch *w, uint64_t now)
 
 static void *detector_run(void *arg)
 {
-    struct watch *w = arg;
+    struct detector *w = arg;
     for (;;) {
         uint64_t now = look_at_clock(w);
         int ms = due(w, now);
@@ -209,7 +209,7 @@ static void in_child(void)
     b->watch->listen_fd = -1;
 }
 
-static void detector_free(struct watch *w)
+static void detector_free(struct detector *w)
 {
     int fds[] = {w->listen_fd, w->ask_fd, w->control_fd, w->spare_fd, w->answer_fd};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
@@ -218,7 +218,7 @@ static void detector_free(struct watch *w)
     free(w);
 }
 
-static int thread_start(struct watch *w)
+static int thread_start(struct detector *w)
 {
     sigset_t all, old;
     pthread_attr_t attr;
@@ -237,7 +237,7 @@ static int thread_start(struct watch *w)
     return -err;
 }
 
-static int detector_open(struct watch *w)
+static int detector_open(struct detector *w)
 {
     int fd[2], err = detector_addresses_find(w);
     if (err || (err = detector_port_open(w)))
@@ -263,7 +263,7 @@ int boot_detector_start(void)
     if (b->watch || !b->ops->watched || b->page || !cvar.peer_timeout ||
         b->map.host_size == b->size)
         return 0;
-    struct watch *w = calloc(1, sizeof *w);
+    struct detector *w = calloc(1, sizeof *w);
     if (!w)
         return -ENOMEM;
     w->b = b;
@@ -292,7 +292,7 @@ int boot_detector_start(void)
 void boot_detector_stop(void)
 {
     struct boot *b = proc->boot;
-    struct watch *w = b->watch;
+    struct detector *w = b->watch;
     if (!w)
         return;
     /* Closing the pipe would not do: a child of ours may hold it open.  If the pipe is full, the
@@ -313,7 +313,7 @@ void boot_detector_stop(void)
 
 size_t boot_detector_card(void *buf, size_t room)
 {
-    const struct watch *w = proc->boot->watch;
+    const struct detector *w = proc->boot->watch;
     if (!w || room < sizeof w->card)
         return 0;
     memcpy(buf, &w->card, sizeof w->card);
@@ -322,7 +322,7 @@ size_t boot_detector_card(void *buf, size_t room)
 
 uint64_t boot_detector_turn(void)
 {
-    const struct watch *w = proc->boot->watch;
+    const struct detector *w = proc->boot->watch;
     if (!w)
         return 0;
     return w->timeout > 1 ? (uint64_t)w->timeout * 250 * MS : AGAIN_NS;
@@ -330,19 +330,19 @@ uint64_t boot_detector_turn(void)
 
 int boot_detector_proven(void)
 {
-    const struct watch *w = proc->boot->watch;
+    const struct detector *w = proc->boot->watch;
     return !w || atomic_load_explicit(&w->proven, memory_order_relaxed);
 }
 
 int boot_detector_doubt(void)
 {
-    struct watch *w = proc->boot->watch;
+    struct detector *w = proc->boot->watch;
     return w ? atomic_exchange_explicit(&w->doubt, 0, memory_order_relaxed) - 1 : -1;
 }
 
 static void put_question(int rank, enum ask_why why, const void *card, size_t len)
 {
-    const struct watch *w = proc->boot->watch;
+    const struct detector *w = proc->boot->watch;
     struct ask a = {.rank = rank, .why = why};
     if (!w || len != sizeof a.card || rank == w->b->rank || boot_failed(rank))
         return;
@@ -363,7 +363,7 @@ void boot_detector_try(int rank, const void *card, size_t len)
 
 void boot_detector_hear(int rank)
 {
-    struct watch *w = proc->boot->watch;
+    struct detector *w = proc->boot->watch;
     struct ask a = {.rank = rank, .why = ASK_HEARD};
     if (!w || boot_host_index(rank) >= 0)
         return;
@@ -373,7 +373,7 @@ void boot_detector_hear(int rank)
 
 int boot_detector_wait(uint64_t ns)
 {
-    const struct watch *w = proc->boot->watch;
+    const struct detector *w = proc->boot->watch;
     struct pollfd f = {.fd = w ? w->answer_fd : -1, .events = POLLIN};
     uint64_t end = time_now() + ns, now;
     while (w && !atomic_load_explicit(&w->answered, memory_order_relaxed) &&
@@ -384,6 +384,6 @@ int boot_detector_wait(uint64_t ns)
 
 int boot_detector_deaf(void)
 {
-    const struct watch *w = proc->boot->watch;
+    const struct detector *w = proc->boot->watch;
     return w && detector_is_deaf(w);
 }

@@ -81,7 +81,7 @@ static int is_linklocal(const struct detector_spot *s)
 
 /* Fill in own addresses and those of the card, from interfaces that are up and lead to other hosts,
  * IPv4 first. */
-int detector_addresses_find(struct watch *w)
+int detector_addresses_find(struct detector *w)
 {
     struct ifaddrs *all;
     struct detector_spot s;
@@ -104,7 +104,7 @@ int detector_addresses_find(struct watch *w)
     return w->card.spots ? 0 : -EADDRNOTAVAIL;
 }
 
-int detector_port_open(struct watch *w)
+int detector_port_open(struct detector *w)
 {
     struct sockaddr_storage a;
     int one = 1, zero = 0, defer = DEFER;

@@ -12,13 +12,13 @@
 
 #include "boot/detector_types.h"
 
-uint64_t detector_timeout(const struct watch *w)
+uint64_t detector_timeout(const struct detector *w)
 {
     return (uint64_t)w->timeout * SECOND;
 }
 
 /* The kernel of that host has answered. */
-static void probe_heard(struct watch *w, struct probe *p, uint64_t now)
+static void probe_heard(struct detector *w, struct probe *p, uint64_t now)
 {
     p->since = now;
     for (int i = 0; i < PROBES; i++)
@@ -31,7 +31,7 @@ static void probe_heard(struct watch *w, struct probe *p, uint64_t now)
 
 /* A process of another host has answered with its secret: this host is not cut off.  That proves
  * nothing for probes that began just now: the cable may have been pulled between the two. */
-static void host_vouches(struct watch *w, const struct probe *p, uint64_t now)
+static void host_vouches(struct detector *w, const struct probe *p, uint64_t now)
 {
     for (int i = 0; i < PROBES; i++) {
         struct probe *q = &w->probe[i];
@@ -53,7 +53,7 @@ static void line_close(struct line *l)
 }
 
 /* W2: a way out is known to work from now on.  Earlier silence may have been its fault. */
-static void way_is_good(struct watch *w, const struct detector_spot *via, uint64_t now)
+static void way_is_good(struct detector *w, const struct detector_spot *via, uint64_t now)
 {
     if (w->ngood == OWN || detector_spot_among(via, w->good, w->ngood))
         return;
@@ -69,7 +69,7 @@ static void way_is_good(struct watch *w, const struct detector_spot *via, uint64
 }
 
 /* W7 */
-int detector_is_deaf(const struct watch *w)
+int detector_is_deaf(const struct detector *w)
 {
     return !atomic_load_explicit(&w->answered, memory_order_relaxed) &&
            !atomic_load_explicit(&w->heard, memory_order_relaxed);
@@ -105,7 +105,7 @@ static int is_silence(int err)
            err == EHOSTUNREACH;
 }
 
-static void line_fails(struct watch *w, struct probe *p, struct line *l, int err, uint64_t now)
+static void line_fails(struct detector *w, struct probe *p, struct line *l, int err, uint64_t now)
 {
     detector_line_retry(l, now + AGAIN_NS);
     if (err == ECONNREFUSED || err == ECONNRESET) {
@@ -117,7 +117,7 @@ static void line_fails(struct watch *w, struct probe *p, struct line *l, int err
     }
 }
 
-void detector_line_begin(struct watch *w, struct probe *p, struct line *l, uint64_t now)
+void detector_line_begin(struct detector *w, struct probe *p, struct line *l, uint64_t now)
 {
     const struct detector_spot *to = &p->card.spot[l - p->line];
     struct sockaddr_storage a;
@@ -152,7 +152,7 @@ void detector_line_begin(struct watch *w, struct probe *p, struct line *l, uint6
     l->began = now;
 }
 
-void detector_line_opens(struct watch *w, struct probe *p, struct line *l, uint64_t now)
+void detector_line_opens(struct detector *w, struct probe *p, struct line *l, uint64_t now)
 {
     struct detector_hello h = {.secret = p->card.hello, .rank = (uint32_t)w->b->rank};
     int err = 0, want = offsetof(struct detector_answer, death);
@@ -171,7 +171,7 @@ void detector_line_opens(struct watch *w, struct probe *p, struct line *l, uint6
 
 /* A failure that p reports: this process, or its whole host, as seen from p?  A process of our host
  * cannot mean that our host failed. */
-static int death_is_ours(const struct watch *w, const struct probe *p,
+static int death_is_ours(const struct detector *w, const struct probe *p,
                          const struct detector_obituary *o)
 {
     return (int)o->rank == w->b->rank ||
@@ -179,7 +179,7 @@ static int death_is_ours(const struct watch *w, const struct probe *p,
 }
 
 /* W4 */
-static void deaths_learn(struct watch *w, const struct probe *p, struct detector_answer *a)
+static void deaths_learn(struct detector *w, const struct probe *p, struct detector_answer *a)
 {
     for (uint32_t i = 0; i < a->deaths; i++) {
         const struct detector_obituary *o = &a->death[i];
@@ -206,7 +206,7 @@ static void deaths_learn(struct watch *w, const struct probe *p, struct detector
 }
 
 /* The line has an answer, an end, or an error. */
-void detector_line_reads(struct watch *w, struct probe *p, struct line *l, uint64_t now)
+void detector_line_reads(struct detector *w, struct probe *p, struct line *l, uint64_t now)
 {
     struct detector_answer a;
     ssize_t n = recv(l->fd, &a, sizeof a, MSG_DONTWAIT | MSG_PEEK);
@@ -252,7 +252,7 @@ void detector_line_reads(struct watch *w, struct probe *p, struct line *l, uint6
 }
 
 /* W8 */
-void detector_probe_spoke(struct watch *w, int rank, uint64_t now)
+void detector_probe_spoke(struct detector *w, int rank, uint64_t now)
 {
     for (int i = 0; i < PROBES; i++)
         if (w->probe[i].rank == rank) {
@@ -262,12 +262,12 @@ void detector_probe_spoke(struct watch *w, int rank, uint64_t now)
 }
 
 /* It is alive, or asked for as long as W7 asks: others first. */
-static int probe_yields(const struct watch *w, const struct probe *p, uint64_t now)
+static int probe_yields(const struct detector *w, const struct probe *p, uint64_t now)
 {
     return detector_probe_open(p) || (detector_is_deaf(w) && now - p->since > detector_timeout(w));
 }
 
-void detector_probe_take(struct watch *w, const struct ask *a, uint64_t now)
+void detector_probe_take(struct detector *w, const struct ask *a, uint64_t now)
 {
     struct probe *p = NULL;
     for (int i = 0; i < PROBES; i++) {
@@ -313,7 +313,7 @@ void detector_probe_take(struct watch *w, const struct ask *a, uint64_t now)
 
 /* The network's own attempts come at growing intervals.  After the end of a break they would be too
  * late. */
-int detector_line_is_stale(const struct watch *w, const struct line *l, uint64_t now)
+int detector_line_is_stale(const struct detector *w, const struct line *l, uint64_t now)
 {
     uint64_t fresh = detector_timeout(w) / 8 > SECOND ? detector_timeout(w) / 8 : SECOND;
     return l->state == LINE_CONNECTING && now - l->began > fresh;

@@ -27,7 +27,7 @@ static void lines_tell(const struct probe *p, char *text, size_t size)
     }
 }
 
-static void cannot_ask(struct watch *w, const struct probe *p)
+static void cannot_ask(struct detector *w, const struct probe *p)
 {
     int tried = 0;
     for (unsigned i = 0; i < p->card.spots; i++)
@@ -42,7 +42,7 @@ static void cannot_ask(struct watch *w, const struct probe *p)
 }
 
 /* W7: nothing was ever received from any other host. */
-static void probe_judge_deaf(struct watch *w, struct probe *p, int silent, uint64_t now)
+static void probe_judge_deaf(struct detector *w, struct probe *p, int silent, uint64_t now)
 {
     char why[BOOT_WHY_MAX], tried[360];
     long long s = (long long)w->timeout * DEAF;
@@ -78,7 +78,8 @@ static void probe_judge_deaf(struct watch *w, struct probe *p, int silent, uint6
 /* W2: the result of this line is evidence about the peer. `left`: some line of the probe found a
  * way out. Then a line that found none is no evidence, such as one to an IPv6 address from a host
  * without IPv6. */
-static int line_counts(const struct watch *w, const struct probe *p, const struct line *l, int left)
+static int line_counts(const struct detector *w, const struct probe *p, const struct line *l,
+                       int left)
 {
     if (l->state == LINE_REFUSED && p->near)
         return 1;
@@ -87,7 +88,7 @@ static int line_counts(const struct watch *w, const struct probe *p, const struc
 }
 
 /* What the lines of a probe mean together. */
-void detector_probe_judge(struct watch *w, struct probe *p, uint64_t now)
+void detector_probe_judge(struct detector *w, struct probe *p, uint64_t now)
 {
     /* doubt: a way that is not known to work may still bring an answer */
     int left = 0, lines = 0, refused = 0, doubt = 0;
@@ -139,7 +140,7 @@ void detector_probe_judge(struct watch *w, struct probe *p, uint64_t now)
 }
 
 /* Half of the time has passed without an answer.  Is that host cut off, or this one?  (W4) */
-void detector_witness_call(struct watch *w, struct probe *p, uint64_t now)
+void detector_witness_call(struct detector *w, struct probe *p, uint64_t now)
 {
     if (p->near || p->called || p->vouched || now - p->host_since < detector_timeout(w) / 2 ||
         detector_probe_open(p))

@@ -9,13 +9,13 @@
 
 #include "boot/detector_types.h"
 
-void detector_spare_take(struct watch *w)
+void detector_spare_take(struct detector *w)
 {
     if (w->spare_fd < 0)
         w->spare_fd = fcntl(w->control_fd, F_DUPFD_CLOEXEC, 0);
 }
 
-void detector_guest_drop(struct watch *w, struct guest *g)
+void detector_guest_drop(struct detector *w, struct guest *g)
 {
     close(g->fd);
     g->fd = -1;
@@ -32,7 +32,7 @@ static void failure_report(const struct boot_death *d, struct detector_obituary 
 
 /* Failures that this process knows, DETECTOR_FAILURES at a time in turn.  If the guest is among
  * them, only that one (W4). */
-static uint32_t failures_report(struct watch *w, uint32_t asker, struct detector_obituary *to)
+static uint32_t failures_report(struct detector *w, uint32_t asker, struct detector_obituary *to)
 {
     uint32_t n = 0;
     int near = node_map_host_index(&w->b->map, (int)asker) >= 0;
@@ -58,7 +58,7 @@ static uint32_t failures_report(struct watch *w, uint32_t asker, struct detector
 }
 
 /* The guest's question is there, or the guest has closed. */
-void detector_guest_answer(struct watch *w, struct guest *g)
+void detector_guest_answer(struct detector *w, struct guest *g)
 {
     struct detector_hello h;
     ssize_t n = recv(g->fd, &h, sizeof h, MSG_DONTWAIT);
@@ -80,7 +80,7 @@ void detector_guest_answer(struct watch *w, struct guest *g)
 }
 
 /* NULL: all places are taken.  Guests that send nothing (W6) lose theirs when they are old. */
-struct guest *detector_guest_place(struct watch *w)
+struct guest *detector_guest_place(struct detector *w)
 {
     for (int i = 0; i < GUESTS; i++)
         if (w->guest[i].fd < 0)
@@ -89,7 +89,7 @@ struct guest *detector_guest_place(struct watch *w)
 }
 
 /* A process without free descriptors is alive, and must answer so. */
-static int guest_accept(struct watch *w)
+static int guest_accept(struct detector *w)
 {
     int fd = accept4(w->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0 || (errno != EMFILE && errno != ENFILE) || w->spare_fd < 0)
@@ -99,7 +99,7 @@ static int guest_accept(struct watch *w)
     return accept4(w->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
-void detector_guests_take(struct watch *w, uint64_t now)
+void detector_guests_take(struct detector *w, uint64_t now)
 {
     struct guest *g;
     for (int i = 0; i < GUESTS && (g = detector_guest_place(w)); i++) {

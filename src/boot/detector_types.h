@@ -77,7 +77,7 @@ struct guest {
     uint64_t since;
 };
 
-struct watch {
+struct detector {
     struct boot *b;
     struct detector_card card;
     int listen_fd, ask_fd; /* ask_fd: written by the process */
@@ -113,31 +113,31 @@ int detector_spot_among(const struct detector_spot *s, const struct detector_spo
                         unsigned n);
 int detector_spot_of(const struct sockaddr *a, struct detector_spot *s);
 socklen_t detector_spot_sockaddr(const struct detector_spot *s, struct sockaddr_storage *a);
-int detector_addresses_find(struct watch *w);
-int detector_port_open(struct watch *w);
+int detector_addresses_find(struct detector *w);
+int detector_port_open(struct detector *w);
 
 /* detector_serve.c */
-void detector_spare_take(struct watch *w);
-void detector_guest_drop(struct watch *w, struct guest *g);
-void detector_guest_answer(struct watch *w, struct guest *g);
-struct guest *detector_guest_place(struct watch *w);
-void detector_guests_take(struct watch *w, uint64_t now);
+void detector_spare_take(struct detector *w);
+void detector_guest_drop(struct detector *w, struct guest *g);
+void detector_guest_answer(struct detector *w, struct guest *g);
+struct guest *detector_guest_place(struct detector *w);
+void detector_guests_take(struct detector *w, uint64_t now);
 
 /* detector_ask.c */
-uint64_t detector_timeout(const struct watch *w);
-int detector_is_deaf(const struct watch *w);
+uint64_t detector_timeout(const struct detector *w);
+int detector_is_deaf(const struct detector *w);
 int detector_probe_open(const struct probe *p);
 void detector_probe_end(struct probe *p);
-void detector_probe_take(struct watch *w, const struct ask *a, uint64_t now);
-void detector_probe_spoke(struct watch *w, int rank, uint64_t now);
+void detector_probe_take(struct detector *w, const struct ask *a, uint64_t now);
+void detector_probe_spoke(struct detector *w, int rank, uint64_t now);
 void detector_line_retry(struct line *l, uint64_t when);
-int detector_line_is_stale(const struct watch *w, const struct line *l, uint64_t now);
-void detector_line_begin(struct watch *w, struct probe *p, struct line *l, uint64_t now);
-void detector_line_opens(struct watch *w, struct probe *p, struct line *l, uint64_t now);
-void detector_line_reads(struct watch *w, struct probe *p, struct line *l, uint64_t now);
+int detector_line_is_stale(const struct detector *w, const struct line *l, uint64_t now);
+void detector_line_begin(struct detector *w, struct probe *p, struct line *l, uint64_t now);
+void detector_line_opens(struct detector *w, struct probe *p, struct line *l, uint64_t now);
+void detector_line_reads(struct detector *w, struct probe *p, struct line *l, uint64_t now);
 
 /* detector_judge.c */
-void detector_probe_judge(struct watch *w, struct probe *p, uint64_t now);
-void detector_witness_call(struct watch *w, struct probe *p, uint64_t now);
+void detector_probe_judge(struct detector *w, struct probe *p, uint64_t now);
+void detector_witness_call(struct detector *w, struct probe *p, uint64_t now);
 
 #endif
