@@ -1,4 +1,4 @@
-/* schedule.c - the life of schedules (schedule.h): steps are added, run, and freed. Start with
+/* schedule.c - the life of schedules (schedule.h): they are made, run, and freed. Start with
  * sched_make() and sched_begin(). */
 #include "coll/schedule.h"
 
@@ -156,12 +156,9 @@ void sched_destroy(struct sched *s)
     room->free = s;
 }
 
-/* --- building --------------------------------------------------------------- */
+/* --- errors ----------------------------------------------------------------- */
 
-/* Arrays of counts are often upper bounds. MPI-3.1 requires equal amounts there, too, but a shorter
- * message does no harm. In other calls it means data that is missing, and may be passed on or
- * reduced. */
-static int exact(enum coll_call call)
+int sched_exact(enum coll_call call)
 {
     const unsigned loose = 1u << COLL_GATHERV | 1u << COLL_SCATTERV | 1u << COLL_ALLGATHERV |
                            1u << COLL_ALLTOALLV | 1u << COLL_ALLTOALLW |
@@ -192,15 +189,14 @@ static void doom(struct sched *s, int err)
     s->doomed = 1;
 }
 
-/* A step cannot be listed, sent or received. */
-static void doom_by(struct sched *s, int err)
+void sched_doom_by(struct sched *s, int err)
 {
     if (err_class(err) == MPI_ERR_NO_MEM)
         sched_cannot(s->args.comm);
     doom(s, err);
 }
 
-static int no_memory(void)
+int sched_no_memory(void)
 {
     return err_make(MPI_ERR_NO_MEM, "no memory for the steps or buffers of a collective operation");
 }
@@ -208,118 +204,7 @@ static int no_memory(void)
 void sched_make_poor(struct sched *s)
 {
     s->poor = 1;
-    sched_fail(s, no_memory());
-}
-
-static struct step *add(struct sched *s, enum step_kind kind)
-{
-    if (s->n == s->room && !sched_longer(s)) {
-        doom_by(s, no_memory());
-        s->n = 0; /* the list does not run any more; its end stays writable */
-    }
-    struct step *p = &s->steps[s->n++];
-    *p = (struct step){.kind = kind, .comm = s->comm, .tag = s->tag};
-    return p;
-}
-
-void sched_send(struct sched *s, const void *buf, MPI_Aint n, struct dt_type *t, int peer)
-{
-    struct step *p = add(s, STEP_SEND);
-    p->from = buf;
-    p->n = n;
-    p->type = dt_ref(t);
-    p->peer = peer;
-}
-
-void sched_recv(struct sched *s, void *buf, MPI_Aint n, struct dt_type *t, int peer)
-{
-    struct step *p = add(s, STEP_RECV);
-    p->to = buf;
-    p->n = n;
-    p->type = dt_ref(t);
-    p->peer = peer;
-}
-
-void sched_copy(struct sched *s, const void *from, MPI_Aint n, struct dt_type *t, void *to,
-                MPI_Aint n2, struct dt_type *t2)
-{
-    size_t in = (size_t)n * (size_t)t->size, out = (size_t)n2 * (size_t)t2->size;
-    if (in != out && exact(s->args.call))
-        sched_fail(s, sched_mismatch(in, out));
-    if (in == 0 || out == 0)
-        return;
-    struct step *p = add(s, STEP_COPY);
-    p->from = from;
-    p->n = n;
-    p->type = dt_ref(t);
-    p->to = to;
-    p->n2 = n2;
-    p->type2 = dt_ref(t2);
-}
-
-void sched_move(struct sched *s, const void *from, void *to, size_t bytes)
-{
-    struct dt_type *byte = proc->coll->byte;
-    sched_copy(s, from, (MPI_Aint)bytes, byte, to, (MPI_Aint)bytes, byte);
-}
-
-void sched_reduce(struct sched *s, struct dt_op *op, const void *in, void *inout, MPI_Aint n,
-                  struct dt_type *t)
-{
-    struct step *p = add(s, STEP_REDUCE);
-    p->op = op;
-    p->from = in;
-    p->to = inout;
-    p->n = n;
-    p->type = dt_ref(t);
-}
-
-void sched_fence(struct sched *s)
-{
-    if (s->n > 0 && s->steps[s->n - 1].kind != STEP_FENCE)
-        add(s, STEP_FENCE);
-}
-
-void sched_call(struct sched *s, void (*call)(void *arg), void *arg)
-{
-    struct step *p = add(s, STEP_CALL);
-    p->call = call;
-    p->to = arg;
-}
-
-void *sched_bytes(struct sched *s, size_t bytes)
-{
-    struct sched_mem *m = sched_mem_take(bytes);
-    if (!m) {
-        doom_by(s, no_memory());
-        return NULL;
-    }
-    m->next = s->mem;
-    s->mem = m;
-    return m->data;
-}
-
-void *sched_room(struct sched *s, size_t bytes)
-{
-    struct sched_mem *m = sched_mem_take(bytes);
-    if (!m) {
-        sched_make_poor(s);
-        return s->small;
-    }
-    m->next = s->mem;
-    s->mem = m;
-    return m->data;
-}
-
-void *sched_temp(struct sched *s, MPI_Aint n, struct dt_type *t)
-{
-    int64_t lo, hi;
-    if (dt_bounds(t, (size_t)n, &lo, &hi)) {
-        sched_make_poor(s);
-        return s->small;
-    }
-    char *p = sched_room(s, (size_t)(hi - lo));
-    return s->poor ? p : p - lo;
+    sched_fail(s, sched_no_memory());
 }
 
 /* --- running ------------------------------------------------------------------ */
@@ -387,7 +272,7 @@ static void settle(struct sched *s, struct step *p)
     size_t got = (size_t)status_count(&p->req->status), want = (size_t)p->n * (size_t)p->type->size;
     int err = request_finish(p->req, NULL);
     p->req = NULL;
-    if (!err && p->kind == STEP_RECV && got < want && exact(s->args.call))
+    if (!err && p->kind == STEP_RECV && got < want && sched_exact(s->args.call))
         err = sched_mismatch(got, want);
     else if (err && p->kind == STEP_RECV && err_class(err) == MPI_ERR_TRUNCATE)
         /* ranks and tags internal to the schedule would mislead */
@@ -402,7 +287,7 @@ static void settle(struct sched *s, struct step *p)
         return;
     }
     if (err_class(err) != MPI_ERR_TRUNCATE && err_class(err) != MPI_ERR_TYPE)
-        doom_by(s, err);
+        sched_doom_by(s, err);
     else
         sched_fail(s, err);
 }
@@ -430,7 +315,7 @@ static __attribute__((noinline, cold)) void issue_late(struct sched *s)
     }
     s->late = stuck[0] | stuck[1];
     if (s->late && !under_way)
-        doom_by(s, no_memory());
+        sched_doom_by(s, sched_no_memory());
 }
 
 /* A step had no request. Messages of those up to the fence are late as well: they keep their

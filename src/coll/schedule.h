@@ -124,8 +124,15 @@ static inline void sched_global(struct sched *s)
     s->comm = s->args.comm;
     s->tag = s->tags[0];
 }
+
+/* Whether less than the expected amount is an error. Arrays of counts are often upper bounds:
+ * MPI-3.1 requires equal amounts there, too, but a shorter message does no harm. In other calls it
+ * means data that is missing, and may be passed on or reduced. */
+int sched_exact(enum coll_call call);
 void sched_fail(struct sched *s, int err);
-void sched_make_poor(struct sched *s); /* this process has no memory for its part */
+void sched_doom_by(struct sched *s, int err); /* a step cannot be listed, sent or received */
+int sched_no_memory(void);                    /* the error */
+void sched_make_poor(struct sched *s);        /* this process has no memory for its part */
 /* This process has no memory to take part in a call of c: it ends the job. It returns if no other
  * process takes part. */
 void sched_cannot(const struct comm *c) __attribute__((cold));
