@@ -338,6 +338,12 @@ API_ALIAS(MPIX_Win_set_notify);
 
 /* --- waits ------------------------------------------------------------------------------------ */
 
+/* What the slow ways take, too (rma_notify_wait()). */
+static inline int in_range(MPI_Count value)
+{
+    return (uint64_t)value <= (uint64_t)1 << 62;
+}
+
 static SLOW int wait(const char *call, MPI_Win win, int index, MPI_Count value, int take)
 {
     struct rma_win *w;
@@ -351,7 +357,7 @@ static SLOW int wait(const char *call, MPI_Win win, int index, MPI_Count value, 
 int PMPIX_Win_notify_wait(MPI_Win win, int index, MPI_Count value)
 {
     struct rma_win_notes *x = own(win, index);
-    if (x && value >= 0 && value_of(x, index) >= value)
+    if (x && in_range(value) && value_of(x, index) >= value)
         return MPI_SUCCESS;
     return wait("MPIX_Win_notify_wait", win, index, value, 0);
 }
@@ -360,7 +366,7 @@ API_ALIAS(MPIX_Win_notify_wait);
 int PMPIX_Win_notify_take(MPI_Win win, int index, MPI_Count count)
 {
     struct rma_win_notes *x = own(win, index);
-    if (x && count >= 0 && value_of(x, index) >= count) {
+    if (x && in_range(count) && value_of(x, index) >= count) {
         x->base[index] += (uint64_t)count;
         return MPI_SUCCESS;
     }
@@ -398,7 +404,7 @@ static SLOW int test(MPI_Win win, int index, MPI_Count value, int *flag)
 int PMPIX_Win_notify_test(MPI_Win win, int index, MPI_Count value, int *flag)
 {
     struct rma_win_notes *x = own(win, index);
-    if (UNLIKELY(!x) || UNLIKELY(!flag) || UNLIKELY(value < 0))
+    if (UNLIKELY(!x) || UNLIKELY(!flag) || UNLIKELY(!in_range(value)))
         return test(win, index, value, flag);
     *flag = value_of(x, index) >= value;
     return MPI_SUCCESS;

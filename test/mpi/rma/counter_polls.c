@@ -1,4 +1,4 @@
-/* notify_polls.c - a program that only looks at counters: with MPIX_Win_notify_get_value, _test,
+/* counter_polls.c - a program that only looks at counters: with MPIX_Win_notify_get_value, _test,
  * _take and _wait, which look without a call into the library where they can. It makes progress by
  * them alone, finds the data of what they count, and none is lost or taken twice. */
 #include "../mt.h"
@@ -75,6 +75,10 @@ static void refused(void)
     CHECK_EQ(class, MPI_ERR_ARG);
     MPI_Error_class(MPIX_Win_notify_take(win, 0, -1), &class);
     CHECK_EQ(class, MPI_ERR_ARG);
+    for (int i = 0; i < 70; i++) { /* inline and by the slow way, which a poll takes */
+        MPI_Error_class(MPIX_Win_notify_test(win, 0, ((MPI_Count)1 << 62) + 1, &flag), &class);
+        CHECK_EQ(class, MPI_ERR_ARG);
+    }
     MPI_Error_class(MPIX_Win_notify_wait(win, WAYS, 0), &class);
     CHECK_EQ(class, MPIX_ERR_INVALID_NOTIFICATION);
 }
