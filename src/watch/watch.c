@@ -84,7 +84,8 @@ void watch_drop(const struct watcher *w)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-/* Each watcher in turn. A watcher may drop itself, or all, while it is called. */
+/* Each watcher in turn. A watcher may drop itself while it is called if it is the only one, and all
+ * may be dropped. */
 #define EACH(i) for (int i = 0; proc->watch && i < proc->watch->n; i++)
 #define EACH_REVERSED(i) for (int i = proc->watch ? proc->watch->n : 0; proc->watch && i-- > 0;)
 #define TELL(i, event, ...)                                                                        \

@@ -163,7 +163,7 @@ struct watcher {
     void (*target_state)(struct rma_win *w, int world, const char *state);
 };
 
-enum { WATCHERS = 8 };
+enum { WATCHERS = 16 }; /* 9 rooms and parts of rooms subscribe */
 struct watch {
     int n;
     const struct watcher *of[WATCHERS]; /* in the order of subscription */
