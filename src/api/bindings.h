@@ -21,15 +21,15 @@ API_EXPORT void MPII_Grequest_set_lang_f77(MPI_Request request);
 
 /* The function of this operation, or handler, is C++'s, and is called by `caller`. */
 API_EXPORT void MPII_Op_set_cxx(MPI_Op op, void (*caller)(void));
-/* The same for one of MPI_Op_create_c; bind/abi only. */
+/* The same for one of MPI_Op_create_c; bind/front only. */
 void api_op_set_caller_c(MPI_Op op, void (*caller)(const void *in, void *inout, MPI_Count len,
                                                    MPI_Datatype type, MPI_User_function_c *user));
-/* Is there a communicator of this handle?  It reports nothing. bind/abi only. */
+/* Is there a communicator of this handle?  It reports nothing. bind/front only. */
 int api_comm_exists(MPI_Comm comm);
 /* memory (of malloc) is freed when `request`, of a nonblocking or persistent MPI_Alltoallw or its
- * like, is; at most two for each. bind/abi only. */
+ * like, is; at most two for each. bind/front only. */
 void api_request_own(MPI_Request request, void *memory);
-/* What MPI_Comm_spawn stores for a process that was not started; bind/abi has its own. */
+/* What MPI_Comm_spawn stores for a process that was not started; each front has its own. */
 int api_err_spawn(void);
 API_EXPORT void MPII_Errhandler_set_cxx(MPI_Errhandler errhandler, void (*caller)(void));
 

@@ -232,6 +232,10 @@ static void generalized(void)
     CHECK(got == 3 && st.MPI_TAG == 5 && st.MPI_SOURCE == MPI_ANY_SOURCE && st._ucount == 12);
 }
 
+/* Of MPI-1: the header hides it, the library has it. */
+int type_struct(int count, int *lens, MPI_Aint *where, MPI_Datatype *of, MPI_Datatype *t)
+    __asm__("MPI_Type_struct");
+
 static void types(void)
 {
     MPI_Datatype t, content[2];
@@ -252,6 +256,10 @@ static void types(void)
     MPI_Aint a[2];
     MPI_Type_get_contents(t, ni, na, nt, ints, a, content);
     CHECK(content[0] == MPI_INT && content[1] == MPI_DOUBLE && a[1] == 8);
+    MPI_Type_free(&t);
+    CHECK(type_struct(2, lens, where, of, &t) == MPI_SUCCESS);
+    MPI_Type_size(t, &n);
+    CHECK(n == 4 + 2 * 8);
     MPI_Type_free(&t);
     MPI_Type_get_envelope(MPI_INT, &ni, &na, &nt, &combiner);
     CHECK(combiner == MPI_COMBINER_NAMED);
@@ -289,7 +297,6 @@ static void texts(void)
     CHECK(strlen(key) == MPI_MAX_INFO_KEY - 1 && key[MPI_MAX_INFO_KEY] == '#');
     memset(key, 'k', sizeof key);
     key[MPI_MAX_INFO_KEY] = 0;
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     CHECK(MPI_Info_set(info, key, "v") == MPI_ERR_INFO_KEY);
     MPI_Info_free(&info);
     CHECK(info == MPI_INFO_NULL);
@@ -400,6 +407,7 @@ static void files(const char *path)
     MPI_Status st;
     CHECK(MPI_File_open(MPI_COMM_WORLD, "/nowhere/at/all", MPI_MODE_RDONLY, MPI_INFO_NULL, &f) ==
           MPI_ERR_NO_SUCH_FILE);
+    CHECK(f == MPI_FILE_NULL);
     MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
                   MPI_INFO_NULL, &f);
     MPI_File_get_amode(f, &amode);

@@ -81,14 +81,15 @@ my @rules = (
         'int was_$v = $v ? handle_in(*$v) : 0, c_$v = was_$v;', '$v ? &c_$v : NULL',
         'if ($v && c_$v != was_$v) *$v = handle_out(c_$v);'],
     [qr/^MPI_File \*\w+$/, 'MPI_File c_$v = NULL;', '$v ? &c_$v : NULL',
-        'if (!rc && $v) *$v = file_out(c_$v);'],
+        'if ($v) *$v = file_out(c_$v);'], # after an error, too: MPI_FILE_NULL
     [qr/^MPI_Message \*\w+$/, 'int c_$v = MPI_MESSAGE_NULL;', '$v ? &c_$v : NULL',
         'if (!rc && $v) *$v = message_out(c_$v);'],
+    # before the next rule: MPI_Type_struct of MPI-1 has no const
+    [qr/^(?:const )?MPI_(?:Datatype|Info) \*(?:array_of_types|array_of_info)$/,
+        'struct ints c_$v; ints_begin(&c_$v, $n, $v);', 'c_$v.v', 'ints_end(&c_$v);'],
     # no handle of the core is 0: what it has not written stays
     [qr/^MPI_$one_handle \*\w+$/, 'int c_$v = 0;', '$v ? &c_$v : NULL',
         'if (c_$v) *$v = handle_out(c_$v);'],
-    [qr/^const MPI_(?:Datatype|Info) \*(?:array_of_types|array_of_info)$/,
-        'struct ints c_$v; ints_begin(&c_$v, $n, $v);', 'c_$v.v', 'ints_end(&c_$v);'],
     [qr/^MPI_Status \*status$/, 'MPI_Status c_$v; status_begin(&c_$v, $v);',
         '$v ? &c_$v : MPI_STATUS_IGNORE', 'status_back($v, &c_$v);'],
     [qr/^const MPI_Status \*status$/, 'MPI_Status c_$v; status_in(&c_$v, $v);',

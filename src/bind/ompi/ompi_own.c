@@ -71,41 +71,41 @@ GET_NAME(Win_get_name)
 
 /* --- info ----------------------------------------------------------------------------- */
 
-CORE(Comm_call_errhandler);
-/* 0, or the code of a key that Open MPI takes for too long, after the handler of MPI_COMM_SELF. */
-static int key_fault(const char *key)
+/* 0, or the code of a key that Open MPI takes for too long, after the handler of a call without an
+ * object. */
+static int key_fault(const char *key, const char *call)
 {
     if (!key || strnlen(key, MAX_KEY) < MAX_KEY)
         return MPI_SUCCESS;
-    core_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_INFO_KEY);
+    api_fail_comm(MPI_COMM_NULL, MPI_ERR_INFO_KEY, call);
     return OMPI_ERR_INFO_KEY;
 }
 
 CORE(Info_set);
 int custom_Info_set(HANDLE info, const char *key, const char *value)
 {
-    int rc = key_fault(key);
+    int rc = key_fault(key, "MPI_Info_set");
     return rc ? rc : result_out(core_Info_set(handle_in(info), key, value));
 }
 
 CORE(Info_delete);
 int custom_Info_delete(HANDLE info, const char *key)
 {
-    int rc = key_fault(key);
+    int rc = key_fault(key, "MPI_Info_delete");
     return rc ? rc : result_out(core_Info_delete(handle_in(info), key));
 }
 
 CORE(Info_get);
 int custom_Info_get(HANDLE info, const char *key, int valuelen, char *value, int *flag)
 {
-    int rc = key_fault(key);
+    int rc = key_fault(key, "MPI_Info_get");
     return rc ? rc : result_out(core_Info_get(handle_in(info), key, valuelen, value, flag));
 }
 
 CORE(Info_get_valuelen);
 int custom_Info_get_valuelen(HANDLE info, const char *key, int *valuelen, int *flag)
 {
-    int rc = key_fault(key);
+    int rc = key_fault(key, "MPI_Info_get_valuelen");
     return rc ? rc : result_out(core_Info_get_valuelen(handle_in(info), key, valuelen, flag));
 }
 
