@@ -221,7 +221,7 @@ static int look(char *line, size_t len, const struct args *a, const struct block
         describe(line, len, late ? file : b->argv[0], &f);
     } else if (only) {
         snprintf(line, len, "%s needs Open MPI's %s, which this library has not: build it with "
-                 "this library's compilers, or start it with -no-ompi", b->argv[0], only);
+                 "this library's compilers, or start it with Open MPI's mpirun", b->argv[0], only);
         said = 1;
     }
 out:

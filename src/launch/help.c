@@ -23,7 +23,7 @@ const char args_help[] =
     "  -report, -report=FILE   print at the end where the time went; FILE: as JSON, too\n"
     "  -trace=FILE             write what each rank called and waited for; mpitrace draws it\n"
     "  -gdb                    each rank under gdb: commands to all, equal lines once\n"
-    "  -no-ompi                programs built for Open MPI load that, not this library\n"
+    "  -no-ompi                programs built for Open MPI load that, each rank alone\n"
     "  -disable-auto-cleanup   a rank that dies does not end the others\n"
     "  -bind-to TYPE[:N]       bind each rank to N (1) of: hwthread core l1cache l2cache l3cache "
     "numa socket; or none\n"

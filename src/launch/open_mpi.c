@@ -30,16 +30,26 @@ int open_mpi_path(const struct args *a, struct env *e)
 {
     char path[PATH_MAX];
     const char *had = env_find(e, "LD_LIBRARY_PATH");
-    if (a->no_ompi || !open_mpi_folder(path))
+    if (!open_mpi_folder(path) || (a->no_ompi && !had))
         return 0;
-    size_t len = strlen(path);
-    if (had && !strncmp(had, path, len) && (!had[len] || had[len] == ':'))
-        return 0; /* of an mpiexec around this one */
-    size_t size = len + (had ? strlen(had) : 0) + 2;
-    char *list = malloc(size);
+    size_t len = strlen(path), n;
+    int some = !a->no_ompi; /* entries in the list */
+    char *list = malloc(len + (had ? strlen(had) : 0) + 2), *to = list;
     if (!list)
         return -ENOMEM;
-    snprintf(list, size, "%s%s%s", path, had && *had ? ":" : "", had ? had : "");
+    if (some)
+        to = stpcpy(to, path);
+    /* It may be there already: of an mpiexec around this one, or of the modulefile. */
+    for (const char *p = had && *had ? had : NULL; p; p = p[n] ? p + n + 1 : NULL) {
+        n = strcspn(p, ":");
+        if (n == len && !memcmp(p, path, len))
+            continue;
+        if (some)
+            *to++ = ':';
+        some = 1;
+        to = mempcpy(to, p, n);
+    }
+    *to = 0;
     int err = env_put(e, "LD_LIBRARY_PATH", list);
     free(list);
     return err;
