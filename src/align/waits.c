@@ -10,6 +10,7 @@
 
 #include "align/align_types.h"
 #include "align/waits.h"
+#include "base/hash.h"
 #include "boot/boot.h"
 #include "p2p/p2p.h"
 #include "rma/rma.h"
@@ -234,13 +235,6 @@ static int describe(const struct progress_waiting *w, struct waits *x)
     return win && need_window(win, x);
 }
 
-static uint64_t mix(uint64_t h, const void *bytes, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ ((const unsigned char *)bytes)[i]) * 1099511628211u;
-    return h;
-}
-
 static void list_comms(struct waits *x)
 {
     size_t at = 0;
@@ -263,7 +257,7 @@ int waits_describe(const struct progress_waiting *w, struct waits *x)
     list_comms(x);
     x->site = site_here();
     uint64_t since = x->mode == WAIT_ENDED ? 1 : w->since;
-    x->id = mix(mix(1469598103934665603u, &since, sizeof since), x->item,
-                (size_t)x->items * sizeof *x->item);
+    x->id = hash_bytes(hash_bytes(HASH_BYTES, &since, sizeof since), x->item,
+                       (size_t)x->items * sizeof *x->item);
     return 1;
 }
