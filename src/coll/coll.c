@@ -301,6 +301,15 @@ int coll_failed_member(struct comm *c)
     return c->member_dead - 1;
 }
 
+int coll_dead_member(const struct comm *c)
+{
+    const struct rankmap *const groups[] = {c->map, c->remote, c->beside[0], c->beside[1]};
+    for (int i = 0, r; i < 4 && boot_failed_count(); i++)
+        if (groups[i] && (r = rankmap_dead(groups[i], 0)) >= 0)
+            return rankmap_world(groups[i], r);
+    return -1;
+}
+
 void coll_request_own(struct request *r, void *memory)
 {
     struct sched *s = (struct sched *)r;

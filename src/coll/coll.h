@@ -99,6 +99,8 @@ uint32_t coll_request_awaits(const struct request *r, void (*each)(int world, vo
 
 /* Job rank of a failed member of c (of either group, or of a related one); -1: none. */
 int coll_failed_member(struct comm *c);
+/* The same of one that has died, though what it had sent may not have been handled here yet. */
+int coll_dead_member(const struct comm *c);
 
 /* --- the same by name, for rooms that call collectives ------------------------- */
 int coll_barrier(struct comm *c);

@@ -252,7 +252,7 @@ static int member_dead(struct sched *s)
 
 static void end_by_death(struct sched *s)
 {
-    int member = coll_failed_member(s->args.comm), world = member < 0 ? boot_failed_last() : member;
+    int member = coll_dead_member(s->args.comm), world = member < 0 ? boot_failed_last() : member;
     doom(s, err_make(MPIX_ERR_PROC_FAILED, "process %d of the job has died: %s", world,
                      boot_failed_why(world)));
 }
@@ -282,7 +282,7 @@ static void settle(struct sched *s, struct step *p)
                        want, coll_hint());
     if (!err)
         return;
-    if (doubtful(err) && member_dead(s)) {
+    if (doubtful(err) && coll_dead_member(s->args.comm) >= 0) {
         end_by_death(s);
         return;
     }
@@ -362,7 +362,7 @@ static void drop_requests(struct sched *s)
 
 static int finished(struct sched *s)
 {
-    if (doubtful(s->error) && member_dead(s)) /* seen by now */
+    if (doubtful(s->error) && coll_dead_member(s->args.comm) >= 0) /* seen by now */
         end_by_death(s);
     return 1;
 }
@@ -380,10 +380,18 @@ static __attribute__((noinline)) int must_wait(struct sched *s, const struct ste
     return !s->doomed && p->req && !p->req->done;
 }
 
+/* A call of all members that begins when one has died does not wait for what that one had sent. */
+static __attribute__((noinline, cold)) int ends_by_death(struct sched *s)
+{
+    if (!s->at && s->all_members && coll_dead_member(s->args.comm) >= 0)
+        return 1;
+    return am_failed_count() && (s->all_or_none || (s->all_members && member_dead(s)));
+}
+
 /* Run as far as possible without waiting. 1: the schedule has ended. */
 static int advance(struct sched *s)
 {
-    if (!s->doomed && am_failed_count() && (s->all_or_none || (s->all_members && member_dead(s))))
+    if (boot_failed_count() && !s->doomed && ends_by_death(s))
         end_by_death(s);
     while (!s->doomed) {
         for (; s->done < s->at; s->done++) {
