@@ -8,11 +8,13 @@
  *       | rank 2 | rank 3 |
  *       +--------+--------+     Rank 0 repeats the run alone and compares every bit.
  *
- * Three ways to know that the halos have come:
+ * Four ways to know that the halos have come:
  *   --sync fence   MPI_Win_fence after the puts: every rank waits for every rank
  *   --sync pscw    post, start, complete, wait: every rank waits for its neighbours
  *   --sync lock    one lock_all; put, flush, then count the neighbour's arrivals up with
  *                  MPI_Accumulate
+ *   --sync notify  one lock_all; MPIX_Put_notify counts at the neighbour, a counter for each side
+ *                  (where mpi.h has it)
  *
  * --checkpoint FILE writes the field at the end by MPI-IO; --restart FILE goes on from there, on
  * any number of ranks. */
@@ -28,9 +30,16 @@
 #include <png.h>
 #endif
 
-enum sync { FENCE, PSCW, LOCK };
+enum sync { FENCE, PSCW, LOCK, NOTIFY };
 enum flavour { ALLOCATE, CREATE, SHARED, DYNAMIC };
+#ifdef MPIX_NOTIFY_MAX
+static const char *const sync_names[] = { "fence", "pscw", "lock", "notify" };
+#define SYNC_NAMES "fence|pscw|lock|notify"
+#else
 static const char *const sync_names[] = { "fence", "pscw", "lock" };
+#define SYNC_NAMES "fence|pscw|lock"
+#endif
+enum { SYNCS = sizeof sync_names / sizeof *sync_names };
 static const char *const flavour_names[] = { "allocate", "create", "shared", "dynamic" };
 enum side { NORTH, SOUTH, WEST, EAST };
 
@@ -224,6 +233,10 @@ static void make_plate(struct plate *p)
     MPI_Group_incl(all, n, ranks, &p->neighbours);
     MPI_Group_free(&all);
     make_window(p);
+#ifdef MPIX_NOTIFY_MAX
+    if (p->o.sync == NOTIFY)
+        MPIX_Win_notify_set_num(p->win, MPI_INFO_NULL, 4);
+#endif
     start_field(field(p, 0), p->mine, p->o.nx, p->o.ny);
     memcpy(field(p, 1), field(p, 0), cells(p->mine) * sizeof(double));
 }
@@ -245,6 +258,19 @@ static void free_plate(struct plate *p)
     MPI_Comm_free(&p->grid);
 }
 
+/* MPI_Put to the neighbour on `side`. With --sync notify its counter of that edge counts it. */
+static void put(struct plate *p, const double *from, int n, MPI_Datatype type, int side,
+                MPI_Aint disp, MPI_Datatype far)
+{
+#ifdef MPIX_NOTIFY_MAX
+    if (p->o.sync == NOTIFY) {
+        MPIX_Put_notify(from, n, type, p->next[side], disp, n, far, side ^ 1, p->win);
+        return;
+    }
+#endif
+    MPI_Put(from, n, type, p->next[side], disp, n, far, p->win);
+}
+
 /* Puts the edge on one side of field `which` into the opposite halo of the neighbour there. */
 static void put_edge(struct plate *p, int which, int side)
 {
@@ -264,11 +290,9 @@ static void put_edge(struct plate *p, int which, int side)
     MPI_Aint disp = MPI_Aint_add(p->base[side],
                                  (MPI_Aint)(field_offset(f, which) + to * sizeof(double)));
     if (side == NORTH || side == SOUTH)
-        MPI_Put(field(p, which) + from, b.w, MPI_DOUBLE, p->next[side], disp, b.w, MPI_DOUBLE,
-                p->win);
+        put(p, field(p, which) + from, b.w, MPI_DOUBLE, side, disp, MPI_DOUBLE);
     else
-        MPI_Put(field(p, which) + from, 1, p->column, p->next[side], disp, 1, p->far_column[side],
-                p->win);
+        put(p, field(p, which) + from, 1, p->column, side, disp, p->far_column[side]);
 }
 
 static void put_edges(struct plate *p, int which)
@@ -308,6 +332,19 @@ static void count_arrivals(struct plate *p, int64_t k)
     }
 }
 
+static void take_arrivals(struct plate *p)
+{
+#ifdef MPIX_NOTIFY_MAX
+    int s;
+
+    for (s = 0; s < 4; s++)
+        if (p->next[s] != MPI_PROC_NULL)
+            MPIX_Win_notify_take(p->win, s, 1);
+#else
+    (void)p;
+#endif
+}
+
 static void exchange(struct plate *p, int which, int64_t k)
 {
     double t = MPI_Wtime();
@@ -330,6 +367,11 @@ static void exchange(struct plate *p, int which, int64_t k)
         MPI_Win_flush_all(p->win);
         count_arrivals(p, k);
         MPI_Win_sync(p->win);
+        break;
+    case NOTIFY:
+        MPI_Win_flush_local_all(p->win); /* of the step before, whose edges the next one computes */
+        put_edges(p, which);
+        take_arrivals(p);
         break;
     }
     p->exchange_time += MPI_Wtime() - t;
@@ -611,7 +653,7 @@ static int run(struct plate *p)
     }
     if (p->o.sync == FENCE)
         MPI_Win_fence(MPI_MODE_NOPRECEDE, p->win);
-    else if (p->o.sync == LOCK)
+    else if (p->o.sync >= LOCK)
         MPI_Win_lock_all(0, p->win);
     MPI_Barrier(p->grid);
     begin = MPI_Wtime();
@@ -628,7 +670,7 @@ static int run(struct plate *p)
         printf("%78s\r", "");
     if (p->o.sync == FENCE)
         MPI_Win_fence(MPI_MODE_NOSUCCEED, p->win);
-    else if (p->o.sync == LOCK)
+    else if (p->o.sync >= LOCK)
         MPI_Win_unlock_all(p->win);
     if (p->o.checkpoint)
         checkpoint(p, p->o.checkpoint);
@@ -665,7 +707,7 @@ static int parse(struct options *o, int argc, char **argv)
             o->checkpoint = next;
         else if (strcmp(a, "--restart") == 0 && *next)
             o->restart = next;
-        else if (strcmp(a, "--sync") == 0 && (v = choose(next, sync_names, 3)) >= 0)
+        else if (strcmp(a, "--sync") == 0 && (v = choose(next, sync_names, SYNCS)) >= 0)
             o->sync = (enum sync)v;
         else if (strcmp(a, "--flavour") == 0 && (v = choose(next, flavour_names, 4)) >= 0)
             o->flavour = (enum flavour)v;
@@ -690,7 +732,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &p.rank);
     if (parse(&p.o, argc, argv)) {
         if (p.rank == 0)
-            printf("usage: heat2d [--nx N] [--ny N] [--steps N] [--sync fence|pscw|lock]\n"
+            printf("usage: heat2d [--nx N] [--ny N] [--steps N] [--sync " SYNC_NAMES "]\n"
                    "              [--flavour allocate|create|shared|dynamic] [--png FILE] "
                    "[--no-check]\n"
                    "              [--checkpoint FILE] [--restart FILE]\n");
