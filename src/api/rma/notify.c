@@ -52,13 +52,8 @@ static inline int count(const struct rma_near *n, struct rma_note *x, int i)
 {
     _Atomic uint64_t *word = (_Atomic uint64_t *)((uintptr_t)x->words +
                                                   (unsigned)i * (uintptr_t)RMA_NOTE_LINE);
-    /* Release pairs with the acquire of the owner's look, rma_note_value() in
-     * rma/sync/note_wait.c. The fence pairs with that in mem_wake_arm(): this process sees that the
-     * owner sleeps, or the owner sees the count. */
     counter_add(&x->counted, 1);
-    atomic_fetch_add_explicit(word, 1, memory_order_release);
-    fence_beside_rmw();
-    if (UNLIKELY(atomic_load_explicit(x->sleeping, memory_order_relaxed) & 1))
+    if (UNLIKELY(rma_note_add(word, x->sleeping)))
         return wake(n);
     return MPI_SUCCESS;
 }

@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "base/atomic.h"
 #include "base/list.h"
 #include "base/map.h"
 #include "mem/mem.h"
@@ -70,6 +71,17 @@ static inline _Atomic uint64_t *rma_note_word(char *words, unsigned i)
     uintptr_t at = i < RMA_NOTE_LINES ? i * (uintptr_t)RMA_NOTE_LINE
                                       : RMA_NOTE_FIRST + (i - RMA_NOTE_LINES) * (uintptr_t)8;
     return (_Atomic uint64_t *)((uintptr_t)words + at);
+}
+
+/* Counts by one word of another process, after all that this thread did so far. 1: that process
+ * sleeps, and must be woken. */
+static inline int rma_note_add(_Atomic uint64_t *word, const atomic_uint *sleeping)
+{
+    /* Release pairs with the acquire in rma_note_read(). The fence pairs with that in
+     * mem_wake_arm(): this process sees that the owner sleeps, or the owner sees the count. */
+    atomic_fetch_add_explicit(word, 1, memory_order_release);
+    fence_beside_rmw();
+    return atomic_load_explicit(sleeping, memory_order_relaxed) & 1;
 }
 
 /* This process's counter i. Acquire pairs with the release of the origins' adds: their data are
