@@ -199,6 +199,54 @@ static void operations(MPI_Win win, int how)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* What the left neighbour does to data whose newest instance is on a device, counted here: the host
+ * and then the device see it, with no flush anywhere. */
+static void notified(MPI_Win win)
+{
+    const MPI_Datatype t = MPI_LONG_LONG;
+    int to = (mt_rank + 1) % mt_size, from = (mt_rank + mt_size - 1) % mt_size, i, wrong = 0;
+    long long *got = mt_alloc(BYTES), *out = mt_alloc(BYTES);
+    MPI_Count left = -1;
+
+    for (i = 0; i < N; i++)
+        out[i] = 5000 * mt_rank + i;
+    MPIX_Win_notify_set_num(win, MPI_INFO_NULL, 3);
+    kernel(win, dev, number, 0, N, 1000 * mt_rank, MPIX_WIN_DISCARD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, win);
+    MPIX_Get_notify(got, N, t, to, 0, N, t, 0, win);
+    MPIX_Win_notify_take(win, 0, 1);
+    kernel(win, dev2, number, 0, N, -1, MPIX_WIN_DISCARD); /* it was read, so it may change */
+    MPI_Win_flush(to, win);
+    for (i = 0; i < N; i++)
+        wrong += got[i] != 1000 * to + i;
+    CHECK_EQ(wrong, 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPIX_Put_notify(out, 2000, t, to, 1001, 2000, t, 1, win);
+    MPIX_Win_notify_take(win, 1, 1);
+    CHECK(holds(win, 1001, 2000, 5000 * from));
+    CHECK(holds(win, 0, 1001, -1));
+    MPI_Barrier(MPI_COMM_WORLD);
+    kernel(win, dev, add, 0, N, 10, MPIX_WIN_WRITE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (i = 0; i < 100; i++)
+        out[i] = 7;
+    MPIX_Accumulate_notify(out, 100, t, to, 1001, 100, t, MPI_SUM, 2, win);
+    MPIX_Put_notify(NULL, 0, t, to, 0, 0, t, 2, win);
+    MPIX_Win_notify_take(win, 2, 2);
+    CHECK(holds(win, 1001, 100, 5000 * from + 17));
+    kernel(win, dev, add, 0, N, 1, MPIX_WIN_WRITE);
+    CHECK(holds(win, 1001, 100, 5000 * from + 18));
+    MPI_Win_unlock_all(win);
+    for (i = 0; i < 3; i++) {
+        MPIX_Win_notify_get_value(win, i, &left);
+        CHECK_EQ(left, 0);
+    }
+    free(got);
+    free(out);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* --- conflicts -------------------------------------------------------------------------------- */
 
 static int class_of(int err)
@@ -384,6 +432,7 @@ int main(int argc, char **argv)
     MPI_Comm_group(MPI_COMM_WORLD, &all);
     for (how = 0; how < SYNCS; how++)
         operations(win, how);
+    notified(win);
     conflicts(win);
     streams(win);
     arguments(win);

@@ -451,6 +451,42 @@ static void again(MPI_Comm comm)
     rw_free(&w);
 }
 
+/* A window is not revoked with its communicator: notifications go on, and so does a sleeper. */
+static void revoked(MPI_Comm world)
+{
+#ifndef MPI_ABI_VERSION /* it has no MPIX_Comm_revoke */
+    int64_t x = 6;
+    MPI_Comm comm;
+    struct rw w;
+    int last;
+
+    MPI_Comm_dup(world, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    rw_make(&w, RW_CREATE, 64, comm);
+    last = w.size - 1;
+    MPI_Win_set_errhandler(w.win, MPI_ERRORS_RETURN);
+    MPIX_Win_notify_set_num(w.win, MPI_INFO_NULL, 2);
+    CHECK_EQ(MPI_Win_lock_all(0, w.win), MPI_SUCCESS);
+    MPI_Barrier(world);
+    if (w.rank == 0) {
+        usleep(50000); /* the last rank sleeps */
+        MPIX_Comm_revoke(comm);
+        CHECK_EQ(MPIX_Put_notify(&x, 1, MPI_INT64_T, last, rw_disp(&w, last, 0), 1, MPI_INT64_T, 1,
+                                 w.win), MPI_SUCCESS);
+    }
+    if (w.rank == last) {
+        CHECK_EQ(MPIX_Win_notify_take(w.win, 1, 1), MPI_SUCCESS);
+        CHECK_EQ(*(volatile int64_t *)w.mem, 6);
+    }
+    CHECK_EQ(MPI_Win_unlock_all(w.win), MPI_SUCCESS);
+    MPI_Barrier(world);
+    rw_free(&w);
+    MPI_Comm_free(&comm);
+#else
+    (void)world;
+#endif
+}
+
 static int calls; /* of the window's handler */
 
 static void on_error(MPI_Win *win, int *err, ...)
@@ -560,6 +596,7 @@ int main(int argc, char **argv)
     info_key(MPI_COMM_WORLD);
     requests(MPI_COMM_WORLD);
     again(MPI_COMM_WORLD);
+    revoked(MPI_COMM_WORLD);
     operands(MPI_COMM_WORLD);
     errors(MPI_COMM_WORLD);
     return mt_finish();
