@@ -1,4 +1,4 @@
-/* file.c - files: open, close, sizes; errors of the system as MPI classes. */
+/* file.c - files: open, close, sync, atomic mode; the room. Start with io_open(). */
 #include "io/io_types.h"
 
 #include <errno.h>
@@ -6,58 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "coll/coll.h"
 #include "coll/survive.h"
-
-static int class_of(int e)
-{
-    switch (e) {
-    case ENOENT: return MPI_ERR_NO_SUCH_FILE;
-    case EEXIST: return MPI_ERR_FILE_EXISTS;
-    case EACCES:
-    case EPERM: return MPI_ERR_ACCESS;
-    case EROFS: return MPI_ERR_READ_ONLY;
-    case ENOSPC: return MPI_ERR_NO_SPACE;
-    case EDQUOT: return MPI_ERR_QUOTA;
-    case EOWNERDEAD: return MPIX_ERR_PROC_FAILED;
-    case EBUSY:
-    case ETXTBSY: return MPI_ERR_FILE_IN_USE;
-    case ENAMETOOLONG:
-    case ENOTDIR:
-    case EISDIR:
-    case ELOOP: return MPI_ERR_BAD_FILE;
-    case ENOMEM: return MPI_ERR_NO_MEM;
-    default: return MPI_ERR_IO;
-    }
-}
-
-int io_errno(int e, const char *name, const char *what)
-{
-    return err_make(class_of(e), "%s: file \"%s\": %s: %s", io_call(), name, what, strerror(e));
-}
-
-void io_count(struct io_file *f, enum stat_id id, uint64_t n)
-{
-    static const enum pvar_id pvar[STATS] = {
-        [STAT_CALLS] = PVAR_IO_CALLS, [STAT_ASKED] = PVAR_IO_ASKED, [STAT_MOVED] = PVAR_IO_MOVED,
-        [STAT_SYSTEM] = PVAR_IO_SYSTEM_CALLS, [STAT_ROUNDS] = PVAR_IO_ROUNDS,
-        [STAT_LOCKS] = PVAR_IO_LOCKS, [STAT_NS] = PVAR_IO_NS};
-    f->stat[id] += n;
-    pvar_set_add(pvar_proc(), pvar[id], n);
-}
-
-int io_no_split(const struct io_file *f)
-{
-    return f->split ? err_make(MPI_ERR_UNSUPPORTED_OPERATION,
-                               "%s: file \"%s\": a split collective access waits for %s", io_call(),
-                               f->name, f->split)
-                    : MPI_SUCCESS;
-}
 
 /* --- open ------------------------------------------------------------------------------------- */
 static int amode_check(int amode)
@@ -315,74 +268,6 @@ int io_delete(const char *name)
     if (!err && unlink(bare_name(name)))
         err = io_errno(errno, bare_name(name), "cannot delete it");
     return err;
-}
-
-/* --- sizes ------------------------------------------------------------------------------------ */
-int io_size(struct io_file *f, int64_t *size)
-{
-    struct stat st;
-    if (fstat(f->fd, &st))
-        return io_errno(errno, f->name, "no size");
-    *size = st.st_size;
-    return MPI_SUCCESS;
-}
-
-static int may_resize(const struct io_file *f, int64_t size)
-{
-    if (f->amode & MPI_MODE_RDONLY)
-        return err_make(MPI_ERR_READ_ONLY, "%s: file \"%s\" was opened with MPI_MODE_RDONLY",
-                        io_call(), f->name);
-    if (f->amode & MPI_MODE_SEQUENTIAL)
-        return err_make(MPI_ERR_UNSUPPORTED_OPERATION,
-                        "%s: file \"%s\" was opened with MPI_MODE_SEQUENTIAL", io_call(), f->name);
-    if (size < 0)
-        return err_make(MPI_ERR_ARG, "%s: size is %lld", io_call(), (long long)size);
-    return io_no_split(f);
-}
-
-static int resize(struct io_file *f, int64_t size, int (*fn)(struct io_file *f, int64_t size))
-{
-    int err = io_same(f, size, "size", may_resize(f, size));
-    if (err)
-        return err;
-    if (f->comm->rank == 0) {
-        struct io_away away = io_leave();
-        int e = fn(f, size);
-        io_return(&away, NULL);
-        if (e)
-            err = io_errno(e, f->name, "cannot change its size");
-    }
-    return io_agree(err, f->comm);
-}
-
-static int truncate_to(struct io_file *f, int64_t size)
-{
-    int e;
-    do
-        e = ftruncate(f->fd, size) ? errno : 0;
-    while (e == EINTR);
-    return e;
-}
-
-static int allocate_to(struct io_file *f, int64_t size)
-{
-    int e;
-    if (!size)
-        return 0;
-    do
-        e = posix_fallocate(f->fd, 0, size);
-    while (e == EINTR);
-    return e;
-}
-
-int io_set_size(struct io_file *f, int64_t size)
-{
-    return resize(f, size, truncate_to);
-}
-
-int io_preallocate(struct io_file *f, int64_t size)
-{
-    return resize(f, size, allocate_to);
 }
 
 /* --- consistency ------------------------------------------------------------------------------ */

@@ -135,7 +135,7 @@ static inline const char *io_call(void)
     return proc->call ? proc->call : "MPI-IO";
 }
 
-/* file.c */
+/* errors.c */
 /* "FILE: what": class by errno. */
 int io_errno(int e, const char *name, const char *what);
 void io_count(struct io_file *f, enum stat_id id, uint64_t n);
@@ -227,6 +227,7 @@ struct job {
 };
 void job_start(struct job *j);
 void pool_free(void);
+/* access_request.c */
 struct io_request {
     struct request r;
     struct access c;
@@ -244,6 +245,7 @@ void io_request_drop(struct io_request *q);
 void io_request_end(struct io_request *q, int err);
 /* Transfers the data in a thread, then ends. */
 void io_request_alone(struct io_request *q);
+
 /* nonblocking.c */
 /* A collective access of several processes; err: an argument is wrong, *req is then none. Returns
  * that error, or none. */
