@@ -287,6 +287,70 @@ static void near_counts(void *arg)
     job_close(&j);
 }
 
+static int covers; /* mpix_notify_order=target */
+
+static void set_order(MPI_Win win)
+{
+    MPI_Info info;
+    OK(MPI_Info_create(&info));
+    OK(MPI_Info_set(info, "mpix_notify_order", covers ? "target" : "operation"));
+    OK(MPI_Win_set_info(win, info));
+    OK(MPI_Info_free(&info));
+}
+
+/* A put by the network itself, which stays under way, then a notification: with order=target that
+ * leaves when the put is confirmed, else at its call. */
+static void order_counts(void *arg)
+{
+    struct job j = notify_open(16);
+    const long v[2] = {9, 9};
+    (void)arg;
+    set_order(j.win);
+    if (j.rank == 0) {
+        lock_all_held(&j);
+        const struct rma_target *t = rma_target_find(inside(j.win), 1);
+        while (!t->key || t->key->state != KEY_READY) {
+            OK(MPI_Put(v, 1, MPI_LONG, 1, 4, 1, MPI_LONG, j.win));
+            OK(MPI_Win_flush(1, j.win));
+        }
+        sim_hold(SIM_NATIVE_OPS, 0, 1);
+        OK(MPI_Put(v, 2, MPI_LONG, 1, 0, 2, MPI_LONG, j.win));
+        struct counts c = mark(0);
+        put_n(&j, NULL, 0, 0, 0);
+        for (int i = 0; i < 200; i++)
+            turn();
+        SENT(&c, !covers, DONE);
+        sim_let_go(SIM_NATIVE_OPS, 1);
+        sim_hold(-1, 0, 0);
+        while (since(&c, RMA_PKT_DONE) < 1)
+            turn();
+        hear(1);
+        SENT(&c, 1, DONE);
+        OK(MPI_Win_unlock_all(j.win));
+    } else {
+        OK(MPIX_Win_notify_wait(j.win, 0, 1));
+        if (covers)
+            SIM_CHECK(j.mem[0] == 9 && j.mem[1] == 9);
+        tell(0);
+    }
+    job_close(&j);
+}
+
+static void natives(struct sim_knobs *k)
+{
+    quiet(k);
+    k->native = SIM_NATIVE_PUT;
+    k->native_ordered = 0;
+    k->native_min = 8;
+    covers = 0;
+}
+
+static void natives_first(struct sim_knobs *k)
+{
+    natives(k);
+    covers = 1;
+}
+
 static void together(struct sim_knobs *k)
 {
     quiet(k);
@@ -424,11 +488,26 @@ static int notified(const struct program *p, int origin, int what)
     return all;
 }
 
+/* The first v notified operations of origin cover those before them. */
+static void check_order(const struct program *p, int origin, MPI_Count v)
+{
+    for (int op = 0; op < OPS && v > 0; op++) {
+        int noted = is_noted(origin, op);
+        if (target_of(p, origin, op) != p->j.rank)
+            continue;
+        for (int i = 0; i < length_of(origin, op) && (!noted || kind_of(origin, op) % 2 == 0); i++)
+            SIM_CHECK(p->j.mem[place(p, origin, op) + i] == op + 1);
+        v -= noted;
+    }
+}
+
 static void check(const struct program *p)
 {
     for (int o = 0; o < p->j.size; o++) {
         MPI_Count v = -1;
         OK(MPIX_Win_notify_get_value(p->j.win, o, &v));
+        if (covers)
+            check_order(p, o, v);
         SIM_CHECK(v <= notified(p, o, 1) + notified(p, o, 2));
     }
 }
@@ -473,6 +552,7 @@ static void random_program(void *arg)
         memset(p->j.mem, 0, bytes);
     }
     p->v = calloc(OPS * MOST, sizeof(long));
+    set_order(p->j.win);
     if (!late)
         OK(MPIX_Win_notify_set_num(p->j.win, MPI_INFO_NULL, size));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -505,6 +585,7 @@ static void any_network(struct sim_knobs *k)
     k->nodes = k->seed % 3 == 0 ? 1 : k->seed % 3 == 1 ? k->ranks : 2;
     k->ordered = k->seed / 3 % 4 != 0;
     k->am_max = 4096;
+    covers = k->seed / 13 % 2 != 0;
     if (k->seed / 7 % 2)
         scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_LOCK_ENTRY_WIN_POOL_SIZE", "1");
     if (k->seed / 11 % 2)
@@ -530,6 +611,8 @@ const struct scenario scenarios_notify[] = {
     {"count-notify-early-near", 2, 1, early_counts, NULL, together},
     {"count-notify-bound", 2, 1, early_bound, NULL, quiet},
     {"count-notify-near", 2, 1, near_counts, NULL, together},
+    {"count-notify-order", 2, 1, order_counts, NULL, natives_first},
+    {"count-notify-no-order", 2, 1, order_counts, NULL, natives},
     {"notify-death", 3, 1, death, NULL, mortal},
     {"notify-random", 3, 1, random_program, NULL, any_network},
     {"notify-random-poor", 3, 1, random_program, NULL, poor_network},

@@ -222,11 +222,33 @@ static int note_is_early(const struct rma_target *t, const struct packet *p)
     return op->last_waits;
 }
 
+/* With mpix_notify_order=target the notification covers all that this origin did before to the same
+ * target. It waits for what the network itself does (R8), and for all answers where messages pass
+ * each other. What the target pulls stays first of the queue. n: operations that may go now. */
+static int note_must_wait(struct rma_target *t, unsigned n)
+{
+    const struct list *l = t->next;
+    if (!t->w->notes.covers)
+        return 0;
+    while (n && !op_at(l)->a.notify) {
+        l = l->next;
+        n--;
+    }
+    if (!n)
+        return 0;
+    if (rma_native_settle(t) != 1)
+        return 1;
+    for (l = t->ops.next; !t->ordered && l != t->next; l = l->next)
+        if (!(op_at(l)->flags & OP_DONE))
+            return 1;
+    return 0;
+}
+
 static int send_ops(struct rma_target *t, int lock)
 {
     struct packet p = {.ops = 0};
     unsigned n = due_ops(t);
-    if (must_wait_turn(t, op_at(t->next)))
+    if (must_wait_turn(t, op_at(t->next)) || note_must_wait(t, n))
         return STEP_AGAIN;
     if (op_at(t->next)->last_waits && parts_are_out(op_at(t->next)))
         return STEP_AGAIN;

@@ -48,6 +48,7 @@ struct rma_win_notes {          /* of a window: this process's counters */
     unsigned last;              /* index that was read last ... */
     uint64_t seen;              /* ... and its word then */
     uint8_t sent;               /* in this epoch a near target was notified by message */
+    uint8_t covers;             /* mpix_notify_order=target: earlier operations, too */
 };
 
 struct rma_note_waiting { /* of this process (note_request.c) */

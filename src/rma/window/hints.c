@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum hint_kind { HINT_TEXT, HINT_TRUTH, HINT_ORDER, HINT_OPS, HINT_NUMBER };
+enum hint_kind { HINT_TEXT, HINT_TRUTH, HINT_ORDER, HINT_OPS, HINT_NUMBER, HINT_COVERS };
 
 static const struct {
     const char *key, *value; /* default */
@@ -23,6 +23,7 @@ static const struct {
                                                                   * does: its test rma/win_info */
              {"mpi_assert_memory_alloc_kinds", NULL, HINT_TEXT, 0},
              {"mpix_notify_num", NULL, HINT_NUMBER, 0},
+             {"mpix_notify_order", "operation", HINT_COVERS, 0},
              {"mpix_win_spaces", NULL, HINT_TEXT, 1},
              {"mpix_win_buffers", NULL, HINT_TEXT, 1},
              {"mpix_win_tile", NULL, HINT_NUMBER, 1},
@@ -32,6 +33,7 @@ enum { HINTS = sizeof hints / sizeof *hints };
 static void hints_apply(struct rma_win *w)
 {
     w->ordered_acc = strcmp(info_value(w->info, "accumulate_ordering"), "none") != 0;
+    w->notes.covers = !strcmp(info_value(w->info, "mpix_notify_order"), "target");
     w->no_locks = (uint8_t)info_truth(w->info, "no_locks", 0);
 }
 
@@ -65,6 +67,8 @@ static int is_hint(enum hint_kind kind, const char *v)
         return is_ordering(v);
     case HINT_OPS:
         return !strcasecmp(v, "same_op") || !strcasecmp(v, "same_op_no_op");
+    case HINT_COVERS:
+        return !strcasecmp(v, "operation") || !strcasecmp(v, "target");
     case HINT_NUMBER:
         return is_number(v);
     default:

@@ -338,6 +338,18 @@ static int class_of(int code)
     return cls;
 }
 
+static void order_is(MPI_Win win, const char *what)
+{
+    char text[32] = "";
+    int flag = 0, len = sizeof text;
+    MPI_Info got;
+
+    MPI_Win_get_info(win, &got);
+    MPI_Info_get_string(got, "mpix_notify_order", &len, text, &flag);
+    MUST(flag && !strcmp(text, what), "mpix_notify_order is \"%s\", not %s", text, what);
+    MPI_Info_free(&got);
+}
+
 /* The number comes from the info key, at creation and later. */
 static void info_key(MPI_Comm comm)
 {
@@ -360,6 +372,12 @@ static void info_key(MPI_Comm comm)
     MPI_Info_get_string(got, "mpix_notify_num", &len, text, &flag);
     MUST(flag && !strcmp(text, "7"), "mpix_notify_num is \"%s\"", text);
     MPI_Info_free(&got);
+    order_is(win, "operation");
+    MPI_Info_set(i, "mpix_notify_order", "target");
+    MPI_Win_set_info(win, i);
+    MPI_Info_set(i, "mpix_notify_order", "none"); /* no value of it: it changes nothing */
+    MPI_Win_set_info(win, i);
+    order_is(win, "target");
     /* what is no number changes nothing */
     MPIX_Win_notify_set_num(win, MPI_INFO_NULL, 9);
     MPI_Info_set(i, "mpix_notify_num", "abc");
@@ -367,6 +385,42 @@ static void info_key(MPI_Comm comm)
     CHECK_EQ(MPIX_Win_notify_get_value(win, 8, &v), MPI_SUCCESS);
     MPI_Info_free(&i);
     MPI_Win_free(&win);
+}
+
+/* With mpix_notify_order=target a notification covers the puts before it: short ones, strided ones,
+ * and long ones, which the network may do itself. */
+static void covers(MPI_Comm comm)
+{
+    enum { ROUNDS = 20 };
+    MPI_Info info = rw_info("mpix_notify_order", "target");
+    struct rw w;
+    struct job j = {.w = &w};
+    int round, i, bad, left;
+
+    rw_make_info(&w, RW_CREATE, LONG_N * sizeof(int64_t), comm, info);
+    left = (w.rank + w.size - 1) % w.size;
+    j.right = (w.rank + 1) % w.size;
+    j.out = mt_alloc(LONG_N * sizeof *j.out);
+    MPIX_Win_notify_set_num(w.win, MPI_INFO_NULL, 1);
+    MPI_Win_lock_all(0, w.win);
+    for (round = 0; round < ROUNDS; round++) {
+        const volatile int64_t *mem = (int64_t *)w.mem;
+        for (i = 0; i < LONG_N; i++)
+            j.out[i] = value(w.rank, i, round);
+        MPI_Barrier(comm); /* what came was looked at */
+        MPI_Put(j.out, 1, MPI_INT64_T, j.right, 0, 1, MPI_INT64_T, w.win);
+        MPI_Put(&j.out[1], LONG_N - 1, MPI_INT64_T, j.right, 8, LONG_N - 1, MPI_INT64_T, w.win);
+        MPIX_Put_notify(NULL, 0, MPI_INT64_T, j.right, 0, 0, MPI_INT64_T, 0, w.win);
+        MPIX_Win_notify_take(w.win, 0, 1);
+        for (i = LONG_N - 1, bad = 0; i >= 0; i--)
+            bad += mem[i] != value(left, i, round);
+        MUST(!bad, "round %d: %d elements are not there", round, bad);
+        MPI_Win_flush(j.right, w.win);
+    }
+    MPI_Win_unlock_all(w.win);
+    MPI_Info_free(&info);
+    free(j.out);
+    rw_free(&w);
 }
 
 /* Requests among others; several of one counter; cancelled, freed, open when the window ends. */
@@ -584,6 +638,9 @@ int main(int argc, char **argv)
     int f;
 
     mt_init(&argc, &argv);
+    covers(MPI_COMM_WORLD);
+    if (argc > 1 && !strcmp(argv[1], "--order"))
+        return mt_finish();
     for (f = 0; f < RW_FLAVOURS; f++) {
         all_kinds(f, MPI_COMM_WORLD);
         sleeper(MPI_COMM_WORLD, f);
