@@ -1,8 +1,8 @@
-/* fort.h - what the Fortran interface shares: names, sentinels, texts, sections, callbacks.
+/* fort.h - what the Fortran interface shares: sentinels, sections, callbacks.
  *
- * calls.c and special.c are compiled twice: once for mpi_X_, which calls MPI_X, and with FORT_PMPI
- * for pmpi_X_, which calls PMPI_X.  So a profiler that defines MPI_X in C sees calls from Fortran,
- * and one that defines mpi_X_ in Fortran sees each call once.
+ * calls.c and special.c are compiled twice (names.h): once for mpi_X_, which calls MPI_X, and with
+ * FORT_PMPI for pmpi_X_, which calls PMPI_X.  So a profiler that defines MPI_X in C sees calls from
+ * Fortran, and one that defines mpi_X_ in Fortran sees each call once.
  *
  * Handles are INTEGER in Fortran and int in C, and a TYPE of mpi_f08 is one INTEGER: all of them
  * are passed on as they are.  MPI_File alone is a pointer in C. */
@@ -13,53 +13,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* --- names --------------------------------------------------------------------------------- */
-
-#ifdef FORT_PMPI
-#define CALL(name) P##name
-#define FORT_LOWER(tail) pmpi##tail
-#define FORT_UPPER(tail) PMPI##tail
-#define FORT_F08(tail) pmpir##tail
-#else
-#define CALL(name) name
-#define FORT_LOWER(tail) mpi##tail
-#define FORT_UPPER(tail) MPI##tail
-#define FORT_F08(tail) mpi##tail
-#endif
-#define FORT_TEXT2(x) #x
-#define FORT_TEXT(x) FORT_TEXT2(x)
-
-/* A program may define any of them: a profiler in Fortran. */
-#define FORT_SHOWN __attribute__((visibility("default"), weak))
-#define FORT_ALIAS(target) __attribute__((visibility("default"), weak, alias(FORT_TEXT(target))))
-
-/* The names that compilers make of MPI_X, as MPICH's library has them. */
-#define FORT_AS(type, lower, upper, params)                                                     \
-    FORT_SHOWN type FORT_LOWER(lower##_) params;                                                \
-    FORT_ALIAS(FORT_LOWER(lower##_)) type FORT_LOWER(lower##__) params;                         \
-    FORT_ALIAS(FORT_LOWER(lower##_)) type FORT_LOWER(lower) params;                             \
-    FORT_ALIAS(FORT_LOWER(lower##_)) type FORT_UPPER(upper) params;                             \
-    type FORT_LOWER(lower##_) params
-#define FORT(lower, upper, params) FORT_AS(void, lower, upper, params)
-/* The same for mpi_f08, whose ierr may be absent: a null pointer. */
-#define FORT_BOTH_AS(type, lower, upper, params)                                                \
-    FORT_ALIAS(FORT_LOWER(lower##_)) type FORT_F08(lower##_f08_) params;                        \
-    FORT_AS(type, lower, upper, params)
-#define FORT_BOTH(lower, upper, params) FORT_BOTH_AS(void, lower, upper, params)
-/* For mpi_f08 alone. */
-#define FORT08(tail, params)                                                                    \
-    FORT_SHOWN void FORT_F08(tail##_) params;                                                   \
-    void FORT_F08(tail##_) params
-
-#define FORT_BODY static __attribute__((noinline)) void
-/* A profiler in Fortran defines the standard's name, _f08ts; then that is called. */
-#define FORT_OWN_NAME(tail) FORT_JOIN(own_, FORT_F08(tail))
-#define FORT_JOIN(a, b) FORT_JOIN2(a, b)
-#define FORT_JOIN2(a, b) a##b
-#define FORT_OWN(tail, params)                                                                  \
-    __attribute__((visibility("hidden"), alias(FORT_TEXT(FORT_F08(tail##_)))))                  \
-    void FORT_OWN_NAME(tail##_) params
-
+#include "bind/fortran/names.h"
+#include "bind/fortran/texts.h"
 
 /* --- sentinels and scalars ----------------------------------------------------------------- */
 
@@ -87,23 +42,6 @@ extern char __mpi_f08_link_constants_MOD_mpi_argvs_null[];
 void *buf_in(void *buf);
 MPI_Status *status_in(MPI_Fint *status);
 int *weights_in(MPI_Fint *weights);
-/* MPI counts from 0, Fortran from 1. */
-void indices_out(int count, MPI_Fint *indices);
-
-/* --- texts --------------------------------------------------------------------------------- */
-
-/* Without the blanks at both ends, closed by 0, to be freed.  NULL where memory is missing: the
- * call then reports a null argument. */
-char *string_in(const char *text, size_t len);
-/* The same with the blanks in front, which belong to a name (MPI-3.1 section 6.8). */
-char *string_kept(const char *text, size_t len);
-/* Filled with blanks, cut where it is too long. */
-void string_out(const char *from, char *text, size_t len);
-/* `len` characters for each text, up to one that is blank; NULL: no memory. */
-char **strings_in(const char *text, size_t len, size_t stride);
-/* `count` texts. */
-char **strings_of(const char *text, size_t len, int count);
-void strings_free(char **s);
 
 /* --- array sections (section.c) ------------------------------------------------------------ */
 

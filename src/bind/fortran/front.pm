@@ -7,11 +7,14 @@
 #
 # A parameter is converted and declared by its type and name (passed(), dummy()); one that is not
 # known stops the build. Functions that need more have fortran=custom, and stand in special.c.
+#
+# bind/mpifh/front.pm makes Open MPI's interface with the same rules; it sets $world.
 package Front;
 use strict;
 use warnings;
 
-my $top;
+our $top;
+our $world; # of another binary interface: has(f), custom(f), passed(p, f); undef: MPICH's
 my @handles = @Calls::handles;
 my $handle = join '|', @handles;
 
@@ -51,16 +54,18 @@ sub use_constants {
 # The table's functions get more fields: tail, which follows "mpi" in link names, custom, choice.
 # Fortran has those of the standard, apart from MPI_T and conversions, MPIX_Comm_, and notified
 # operations.
-my @functions;
+our @functions;
 sub use_table {
     for my $f (@_) {
         my $name = $f->{name};
         next if !Calls::in_core($f) || $name =~ /^MPI_T_|_(?:c2f|f2c|c2f08|f082c)$/;
-        next if !Calls::standard($f) && $name !~ /^MPIX_(?:Comm_|\w+_notify)/;
-        ($f->{base} = $name) =~ s/_c$//;
+        next if $world ? !$world->{has}->($f)
+            : !Calls::standard($f) && $name !~ /^MPIX_(?:Comm_|\w+_notify)/;
+        ($f->{base} = $f->{name}) =~ s/_c$//;
         ($f->{tail} = lc $f->{base}) =~ s/^mpi//;
         my $rule = $f->{mark}{fortran} // '';
-        $f->{custom} = $rule eq 'custom' || $rule eq 'custom_int' && !$f->{large};
+        $f->{custom} = $world ? $world->{custom}->($f)
+            : $rule eq 'custom' || $rule eq 'custom_int' && !$f->{large};
         parameter($_) for @{$f->{params}};
         $f->{choice} = grep { $_->{choice} } @{$f->{params}};
         $f->{result} = $f->{result} =~ /double/ ? 'double precision'
@@ -89,6 +94,8 @@ sub passed {
     my ($p, $f) = @_;
     my ($v, $t, $array) = @$p{qw(name type array)};
     return ['void *', '', "buf_in($v)", ''] if $p->{choice};
+    my $own = $world && $world->{passed}->($p, $f);
+    return $own if $own;
     my $in = $v =~ /^(?:key|value)$/ ? 'string_in' : 'string_kept';
     return ['char *', "char *c_$v = $in($v, len_$v);", "c_$v", "free(c_$v);"]
         if $t eq 'const char *' || ($t eq 'const char' && $array);
@@ -567,7 +574,7 @@ sub print_f08_module {
     print "end module\n\n";
 }
 
-my %do = ('calls.c' => \&print_calls, 'modules/mpif.h' => \&print_mpif, 'mpi.f90' => \&print_mpi,
+our %do = ('calls.c' => \&print_calls, 'modules/mpif.h' => \&print_mpif, 'mpi.f90' => \&print_mpi,
     'mpi_f08.f90' => \&print_f08);
 
 sub make {
