@@ -24,6 +24,11 @@ API_EXPORT void MPII_Op_set_cxx(MPI_Op op, void (*caller)(void));
 /* The same for one of MPI_Op_create_c; bind/front only. */
 void api_op_set_caller_c(MPI_Op op, void (*caller)(const void *in, void *inout, MPI_Count len,
                                                    MPI_Datatype type, MPI_User_function_c *user));
+/* The function of this operation gets another one, `user`, which it calls: `caller` gives it that.
+ * bind/front only. */
+void api_op_intercept(MPI_Op op, void (*user)(void),
+                      void (*caller)(const void *in, void *inout, int len, MPI_Datatype type,
+                                     void (*user)(void), void (*intercept)(void)));
 /* Is there a communicator of this handle?  It reports nothing. bind/front only. */
 int api_comm_exists(MPI_Comm comm);
 /* memory (of malloc) is freed when `request`, of a nonblocking or persistent MPI_Alltoallw or its

@@ -202,6 +202,10 @@ struct dt_op {
     void (*cxx_c)(const void *in, void *inout, MPI_Count len, MPI_Datatype type,
                   MPI_User_function_c *user);
     void (*user_c)(void *in, void *inout, MPI_Count *len, MPI_Datatype *type); /* MPI_Op_create_c */
+    /* of a front: calls `intercept`, which calls user */
+    void (*front)(const void *in, void *inout, int len, MPI_Datatype type, void (*user)(void),
+                  void (*intercept)(void));
+    void (*intercept)(void);
 };
 enum dt_op_index {
     DT_MAX = 1, DT_MIN, DT_SUM, DT_PROD, DT_LAND, DT_BAND, DT_LOR, DT_BOR, DT_LXOR, DT_BXOR,

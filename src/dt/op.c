@@ -135,7 +135,9 @@ static void user_apply(const struct dt_op *op, const void *in, void *inout, size
         int n = count - done < INT_MAX ? (int)(count - done) : INT_MAX;
         uintptr_t skip = (uintptr_t)done * (uintptr_t)t->extent;
         void *from = (void *)((uintptr_t)in + skip), *to = (void *)((uintptr_t)inout + skip);
-        if (op->cxx)
+        if (op->front)
+            op->front(from, to, n, handle, (void (*)(void))op->user, op->intercept);
+        else if (op->cxx)
             op->cxx(from, to, n, handle, op->user);
         else
             op->user(from, to, &n, &handle);

@@ -29,6 +29,20 @@ void api_op_set_caller_c(MPI_Op op, void (*caller)(const void *in, void *inout, 
     api_unlock();
 }
 
+void api_op_intercept(MPI_Op op, void (*user)(void),
+                      void (*caller)(const void *in, void *inout, int len, MPI_Datatype type,
+                                     void (*user)(void), void (*intercept)(void)))
+{
+    api_enter("MPI_Op_create");
+    struct dt_op *o = dt_op_find(op);
+    if (o && !o->index && !o->front) {
+        o->intercept = (void (*)(void))o->user;
+        o->user = (void (*)(void *, void *, int *, MPI_Datatype *))user;
+        o->front = caller;
+    }
+    api_unlock();
+}
+
 void api_request_own(MPI_Request request, void *memory)
 {
     api_enter("MPI_Ialltoallw");

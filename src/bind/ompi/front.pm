@@ -24,6 +24,8 @@ my %custom = map { ("MPI_$_" => 1) } @custom;
 # Functions of the standard that Open MPI 4.1 has not, or not as functions.
 my %not_there = map { ("MPI_$_" => 1) } qw(Aint_add Aint_diff Status_c2f08 Status_f082c
     Status_f082f Status_f2f08);
+my @null_functions = ('dup_fn', 'null_copy_fn', 'null_delete_fn', 'conversion_fn_null',
+    map { ("${_}_dup_fn", "${_}_null_copy_fn", "${_}_null_delete_fn") } qw(comm type win));
 my %kind = (Comm => 'COMM', Errhandler => 'ERRHANDLER', File => 'FILE', Group => 'GROUP',
     Info => 'INFO', Message => 'MESSAGE', Op => 'OP', Request => 'REQUEST', Type => 'TYPE',
     Win => 'WIN');
@@ -124,7 +126,11 @@ sub print_exports {
     for (map { $_->{shown} // $_->{name} } @functions) { print "    $_;\n    P$_;\n" }
     print "    $_->[2];\n" for @objects;
     print "    OMPI_*;\n    MPI_F_STATUS_IGNORE;\n    MPI_F_STATUSES_IGNORE;\n";
-    print "    MPIX_Query_cuda_support;\n";
+    print "    MPIX_Query_cuda_support;\n    ompi_op_set_cxx_callback;\n";
+    print "    ompi_errhandler_create;\n    ompi_attr_[gs]et_[af]int;\n    mpi_fortran_*_;\n";
+    for my $name (@null_functions) { # of Fortran, in four spellings
+        print "    mpi_$name;\n    mpi_${name}_;\n    mpi_${name}__;\n    MPI_\U$name\E;\n";
+    }
     print "local:\n    *;\n};\n";
 }
 
