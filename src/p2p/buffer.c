@@ -9,7 +9,7 @@
 
 #include "obj/comm.h"
 #include "obj/err.h"
-#include "p2p/p2p_types.h"
+#include "p2p/spares.h"
 
 struct piece { /* in the user's buffer */
     struct list link;

@@ -5,6 +5,7 @@
 
 #include "base/sched.h"
 #include "obj/err.h"
+#include "p2p/net_memory.h"
 #include "p2p/p2p_types.h"
 #include "var/var.h"
 

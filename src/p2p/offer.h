@@ -139,7 +139,6 @@ void want_handlers(void);
 void want_drop(struct p2p_peer *p); /* at the end */
 /* O3: the message that q begins has left; NULL: a further piece.  Its number is p->seq_out. */
 void want_note(struct p2p_peer *p, struct p2p_req *q);
-void want_late_drop(struct p2p_req *q);
 /* A send in parts, of one block, to a process of this node. want_parts(): does it offer anything?
  * want_begin(): claim the receive that takes q, which is filled in and has not begun; 0: not now.
  * Then want_fill() each part, and want_filled(): q ends by itself, earlier if its peer fails. */

@@ -7,6 +7,7 @@
 #include "base/sched.h"
 #include "mem/mem.h"
 #include "obj/err.h"
+#include "p2p/net_memory.h"
 #include "p2p/p2p_types.h"
 #include "p2p/refuse.h"
 

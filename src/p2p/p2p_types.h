@@ -205,8 +205,6 @@ void peer_queue(struct p2p_peer *p, struct p2p_op *op);
 /* Send a small control message, now or later. */
 void peer_control(struct p2p_peer *p, int type, const void *msg, size_t len);
 void peer_credit(struct p2p_peer *p, size_t bytes); /* eager bytes have left the unexpected state */
-/* Handle processes that failed since the last call; called from progress (am_on_death). */
-void peer_reap(void);
 /* What errors of calls for any source say. */
 #define P2P_UNTIL_ACK "MPIX_Comm_failure_ack lets calls for any source go on"
 /* The error of q, whose other side has failed. */
@@ -214,15 +212,18 @@ int peer_death(const struct p2p_req *q, int world);
 /* `world`, which might have sent it, has failed: a posted receive from any process is suspended, if
  * it can go on later. 0: it has to end. */
 int peer_hold(struct p2p_req *q, int world);
+
+/* peer_failed.c */
+/* Handle processes that failed since the last call; called from progress (am_on_death). */
+void peer_reap(void);
 /* Call ask() for each process from which a receive is posted (am_on_stall). */
 void peer_name_awaited(void (*ask)(int rank));
 
 /* send.c */
 int send_begin(struct p2p_req *q);
-/* Cancel a send of this process to itself that has left: the result is known before the call
- * returns. */
-void send_cancel_own(struct p2p_req *q);
+/* send_end.c */
 void send_done(struct p2p_req *q, int err);
+void send_late_drop(struct p2p_req *q); /* it is written into no offered receive any more */
 /* The record that reports pieces which the network reads in place; NULL: no memory, copy them. */
 struct p2p_closing *send_closing(struct p2p_req *q);
 /* All of q's data were asked for and sent, or are on their way; or some will not leave. */
@@ -253,14 +254,6 @@ void recv_done(struct p2p_req *q, int err);
 
 /* by_network.c */
 void native_init(struct p2p *s);
-/* Let the network of p get the data of the send q: writes a key of at most `room` bytes, returns
- * its length; 0: impossible, or not faster. What was registered stays until native_withdraw(). */
-size_t native_offer(struct p2p_req *q, const struct p2p_peer *p, void *key, size_t room);
-void native_withdraw(struct p2p_req *q);
-/* Let it put data into the receive q; as above. */
-size_t native_expose(struct p2p_req *q, const struct p2p_peer *p, void *key, size_t room);
-/* Would a message of that length be put, from here to p or the other way? */
-int native_puts(const struct p2p_peer *p, size_t len);
 /* The send q can be put into the receive w: native_put() or native_withdraw() follows.  0: no. */
 int native_put_ready(struct p2p_req *q, const struct p2p_peer *p, const struct p2p_want *w);
 /* Its RTS has left: q ends by itself. */
@@ -277,19 +270,21 @@ void native_finalize(struct p2p *s);
 
 /* on_packet.c */
 void p2p_handlers(void);
+/* Cancel a send of this process to itself that has left: the result is known before the call
+ * returns. */
+void send_cancel_own(struct p2p_req *q);
 /* A malformed packet, or one that was not asked for, is dropped.  Returns 0, as its handler. */
 int p2p_malformed(int src, const char *what);
 
-/* p2p.c */
-/* flags: enum p2p_flags, the stream. leave: spare ones that it does not take. */
-struct p2p_req *req_alloc(int flags, int leave);
-void req_recycle(struct p2p_req *q);
+/* send_recv.c */
 /* A receive on the heap, filled in, from no process. */
 int recv_make(void *buf, MPI_Aint count, struct dt_type *t, struct comm *c, struct p2p_req **out);
 /* A send on the heap, filled in, that has not begun. */
 int send_make(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
               struct comm *c, int flags, struct p2p_req **out);
 
+/* What a wait waits for, as p2p_awaits(); -1: it is no wait of that file. probe.c has the other. */
+int call_awaits(int (*cond)(void *), void *arg, struct p2p_awaited *out);
 int probe_awaits(int (*cond)(void *), void *arg, struct p2p_awaited *out);
 
 /* buffer.c */

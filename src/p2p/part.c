@@ -11,7 +11,7 @@
 
 #include "dt/dt.h"
 #include "obj/err.h"
-#include "p2p/p2p_types.h"
+#include "p2p/spares.h"
 #include "p2p/refuse.h"
 #include "progress/progress.h"
 #include "var/var.h"

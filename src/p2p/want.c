@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/sched.h"
+#include "p2p/net_memory.h"
 #include "p2p/p2p_types.h"
 #include "var/var.h"
 
@@ -228,13 +229,6 @@ static void late_add(struct p2p_req *q, const struct p2p_want *w)
     progress_hook_add(&s->late_hook);
 }
 
-void want_late_drop(struct p2p_req *q)
-{
-    list_del(&q->late->link);
-    free(q->late);
-    q->late = NULL;
-}
-
 /* The receiver computes: do what it would do. Returns whether the receive is claimed. */
 static int write_late(struct p2p_req *q, struct p2p_peer *p, const struct p2p_want *w)
 {
@@ -243,7 +237,7 @@ static int write_late(struct p2p_req *q, struct p2p_peer *p, const struct p2p_wa
         return 0;
     struct p2p_written m = {w->rreq, q->wire_id, rc < 0};
     peer_control(p, P2P_WRITTEN, &m, sizeof m);
-    want_late_drop(q);
+    send_late_drop(q);
     if (rc < 0) /* it is pulled */
         return 1;
     pvar_set_add(pvar_proc(), PVAR_P2P_OFFERS_LATE, 1);
@@ -264,7 +258,7 @@ static int want_look(void *arg)
         l = l->next;
         struct p2p_peer *p = peer_get(q->world);
         if (!is_open(p->wants, &w))
-            want_late_drop(q);
+            send_late_drop(q);
         else if (worth_writing(q, p, &w))
             moved += write_late(q, p, &w);
     }
@@ -341,7 +335,7 @@ void want_filled(struct p2p_req *q)
     struct p2p_late *x = q->late;
     struct p2p_written m = {x->w.rreq, q->wire_id, (uint64_t)x->failed};
     int failed = x->failed;
-    want_late_drop(q);
+    send_late_drop(q);
     if (failed) /* it is pulled */
         q->state = P2P_OPEN;
     peer_control(peer_get(q->world), P2P_WRITTEN, &m, sizeof m);
@@ -355,7 +349,7 @@ void want_filled(struct p2p_req *q)
 void want_revoke(struct p2p_req *q)
 {
     struct p2p_written m = {q->late->w.rreq, q->wire_id, P2P_WRITTEN_NEVER};
-    want_late_drop(q);
+    send_late_drop(q);
     peer_control(peer_get(q->world), P2P_WRITTEN, &m, sizeof m);
     list_del(&q->op.link);
     send_done(q, comm_revoked_error());
@@ -508,7 +502,7 @@ void want_finalize(struct p2p *s)
 {
     progress_hook_del(&s->late_hook);
     while (!list_empty(&s->lates))
-        want_late_drop(LIST_OBJ(s->lates.next, struct p2p_late, link)->q);
+        send_late_drop(LIST_OBJ(s->lates.next, struct p2p_late, link)->q);
 }
 
 void want_drop(struct p2p_peer *p)
