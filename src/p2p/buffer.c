@@ -9,15 +9,15 @@
 
 #include "obj/comm.h"
 #include "obj/err.h"
-#include "p2p/spares.h"
+#include "p2p/p2p_types.h"
 
-struct piece { /* in the user's buffer */
+struct p2p_piece { /* in the user's buffer */
     struct list link;
     size_t size; /* bytes with this header */
     struct p2p_buffer *buffer;
     uint64_t serial; /* order of the sends: a flush waits for the earlier ones */
 };
-_Static_assert(sizeof(struct piece) + 3 * _Alignof(max_align_t) <= MPI_BSEND_OVERHEAD,
+_Static_assert(sizeof(struct p2p_piece) + 3 * _Alignof(max_align_t) <= MPI_BSEND_OVERHEAD,
                "alignment of buffer, header and data included");
 
 struct p2p_buffer {
@@ -155,9 +155,9 @@ static void flushes_count(struct p2p_buffer *b, uint64_t serial)
 
 /* --- pieces ------------------------------------------------------------------------ */
 
-static struct piece *piece_add(struct p2p_buffer *b, struct list *before, void *at, size_t size)
+static struct p2p_piece *piece_add(struct p2p_buffer *b, struct list *before, void *at, size_t size)
 {
-    struct piece *p = at;
+    struct p2p_piece *p = at;
     p->size = size;
     p->buffer = b;
     p->serial = ++b->serial;
@@ -165,7 +165,7 @@ static struct piece *piece_add(struct p2p_buffer *b, struct list *before, void *
     return p;
 }
 
-static void piece_drop(struct piece *p)
+void buffer_drop(struct p2p_piece *p)
 {
     struct p2p_buffer *b = p->buffer;
     uint64_t serial = p->serial;
@@ -175,62 +175,20 @@ static void piece_drop(struct piece *p)
     flushes_count(b, serial);
 }
 
-static struct piece *piece_take(struct p2p_buffer *b, size_t bytes)
+static struct p2p_piece *piece_take(struct p2p_buffer *b, size_t bytes)
 {
-    size_t need = round_up(sizeof(struct piece)) + round_up(bytes);
+    size_t need = round_up(sizeof(struct p2p_piece)) + round_up(bytes);
     char *at = b->automatic ? malloc(need) : b->base;
     if (b->automatic)
         return at ? piece_add(b, &b->pieces, at, need) : NULL;
     for (struct list *l = b->pieces.next;; l = l->next) {
-        char *limit = l == &b->pieces ? b->end : (char *)LIST_OBJ(l, struct piece, link);
+        char *limit = l == &b->pieces ? b->end : (char *)LIST_OBJ(l, struct p2p_piece, link);
         if (at <= limit && (size_t)(limit - at) >= need)
             return piece_add(b, l, at, need);
         if (l == &b->pieces)
             return NULL;
-        at = limit + LIST_OBJ(l, struct piece, link)->size;
+        at = limit + LIST_OBJ(l, struct p2p_piece, link)->size;
     }
-}
-
-/* A copy is sent, so the user has the buffer back at once. The piece is dropped when the copy ends:
- * here, or by buffer_sent(). */
-static int send_copy(struct p2p_req *q, struct piece *piece)
-{
-    struct p2p_req *copy = req_alloc(P2P_STANDARD, 0);
-    if (!copy) {
-        piece_drop(piece);
-        return err_make(MPI_ERR_NO_MEM, "MPI_Bsend: no memory for one more request");
-    }
-    char *data = (char *)piece + round_up(sizeof *piece);
-    dt_pack(q->type, q->count, q->buf, 0, data, q->size);
-    *copy = *q;
-    copy->twin = NULL;
-    copy->wire_id = 0;
-    copy->waits = 0;
-    request_init(&copy->r, REQUEST_SEND, q->r.ops, NULL);
-    copy->holds = 0;
-    copy->copy = piece;
-    copy->buf = copy->start = data;
-    copy->count = q->size;
-    copy->type = dt_find(MPI_BYTE);
-    copy->block = 1;
-    int err = send_begin(copy);
-    if (!err && !copy->r.done) {
-        if (!q->waits) { /* a blocking call's request is on the stack, and cannot be cancelled */
-            copy->twin = q;
-            q->twin = copy;
-        }
-        copy->r.freed = 1; /* request_complete() frees it */
-        return MPI_SUCCESS;
-    }
-    if (!err) { /* it left as an eager message, which the user may still cancel */
-        err = copy->r.error;
-        q->eager = copy->eager;
-        q->seq = copy->seq;
-    }
-    if (copy->copy)
-        piece_drop(piece);
-    req_recycle(copy);
-    return err;
 }
 
 static struct p2p_buffer *buffer_of(const struct comm *c)
@@ -240,32 +198,34 @@ static struct p2p_buffer *buffer_of(const struct comm *c)
     return c && c->session && c->session->buffer ? c->session->buffer : proc->p2p->buffer;
 }
 
-int buffer_send(struct p2p_req *q)
+int buffer_take(const struct comm *c, size_t bytes, struct p2p_piece **out)
 {
-    struct p2p_buffer *b = buffer_of(q->r.comm);
-    struct piece *piece = b ? piece_take(b, q->size) : NULL;
+    struct p2p_buffer *b = buffer_of(c);
+    struct p2p_piece *piece = b ? piece_take(b, bytes) : NULL;
     if (b && !piece) {
         progress_poll(); /* pieces that have arrived meanwhile */
-        piece = piece_take(b, q->size);
+        piece = piece_take(b, bytes);
     }
-    if (!piece)
-        return err_make(
-            MPI_ERR_BUFFER,
-            "MPI_Bsend: %zu bytes and %zu of overhead do not fit the attached buffer of %zu bytes",
-            q->size, round_up(sizeof *piece), b ? b->user_size : (size_t)0);
-    int err = send_copy(q, piece);
-    if (err)
-        return err;
-    request_complete(&q->r, MPI_SUCCESS);
-    return MPI_SUCCESS;
+    *out = piece;
+    if (piece)
+        return MPI_SUCCESS;
+    return err_make(
+        MPI_ERR_BUFFER,
+        "MPI_Bsend: %zu bytes and %zu of overhead do not fit the attached buffer of %zu bytes",
+        bytes, round_up(sizeof *piece), b ? b->user_size : (size_t)0);
+}
+
+void *buffer_data(struct p2p_piece *piece)
+{
+    return (char *)piece + round_up(sizeof *piece);
 }
 
 /* q, a copy, is sent or cancelled. */
 void buffer_sent(struct p2p_req *q)
 {
-    struct piece *piece = q->copy;
+    struct p2p_piece *piece = q->copy;
     struct p2p_req *user = q->twin;
-    piece_drop(piece);
+    buffer_drop(piece);
     q->copy = NULL;
     q->twin = NULL;
     if (!user)

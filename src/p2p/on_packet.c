@@ -11,22 +11,6 @@
 #include "p2p/p2p_types.h"
 #include "p2p/refuse.h"
 
-/* A malformed packet, or one that was not asked for: nothing of it is used. */
-__attribute__((cold)) int p2p_malformed(int src, const char *what)
-{
-    if (boot_failed(src)) /* what it sent may come after the requests concerned have ended here */
-        return 0;
-    proc->p2p->malformed++;
-    am_malformed(src, what);
-    return 0;
-}
-
-struct p2p_req *send_of(uint64_t wire_id, int src)
-{
-    struct p2p_req *s = wire_id_find(wire_id, src);
-    return s && s->is_send ? s : NULL;
-}
-
 /* --- windows of a rendezvous --------------------------------------------------- */
 
 /* Is the window inside the message, in segments that fit a packet and the scratch buffer? */
@@ -537,7 +521,4 @@ void p2p_handlers(void)
     am_handler(P2P_ACK, on_ack);
     am_handler(P2P_CANCEL, on_cancel);
     am_handler(P2P_CANCELLED, on_cancelled);
-    offer_handlers();
-    want_handlers();
-    refuse_handlers();
 }

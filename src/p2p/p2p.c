@@ -20,6 +20,7 @@ int p2p_init(void)
     list_init(&s->busy);
     list_init(&s->open);
     list_init(&s->pulls);
+    s->path = &p2p_by_am;
     native_init(s);
     offer_init(s);
     want_init(s);
@@ -34,7 +35,10 @@ int p2p_init(void)
     if (!self || !s->scratch || !(s->free = req_more(s, P2P_STANDARD, 0)))
         return -ENOMEM;
     s->free->next_free = NULL;
-    self->path->init();
+    s->path->init();
+    offer_handlers();
+    want_handlers();
+    refuse_handlers();
     am_on_death(peer_reap);
     am_on_stall(peer_name_awaited);
     return 0;
@@ -83,9 +87,11 @@ void p2p_finalize(void)
             native_withdraw(q);
     }
     size_t cursor = 0;
-    for (struct map_entry *e; (e = map_next(&s->peers, &cursor));)
-        peer_drop(e->value); /* first: it refers to messages that came in part and stand in no
-                              * bin */
+    for (struct map_entry *e; (e = map_next(&s->peers, &cursor));) {
+        want_drop(e->value);
+        peer_drop(e->value); /* before messages: it refers to those that came in part and stand in
+                              * no bin */
+    }
     map_destroy(&s->peers);
     for (int i = 0; i < P2P_UNEX_BINS; i++)
         for (struct list *l = s->unex[0][i].next; l != &s->unex[0][i];) {

@@ -116,6 +116,7 @@ struct p2p {
     unsigned malformed;     /* packets dropped */
     uint64_t serial;       /* last given to a receive */
     uint64_t arrivals;     /* unexpected messages so far: probes look again when it moves */
+    const struct p2p_path *path; /* of each peer at first: by_am.c */
     struct map peers;      /* world rank -> struct p2p_peer */
     struct p2p_peer *last; /* looked up last */
     struct list busy, open, pulls;
@@ -273,8 +274,6 @@ void p2p_handlers(void);
 /* Cancel a send of this process to itself that has left: the result is known before the call
  * returns. */
 void send_cancel_own(struct p2p_req *q);
-/* A malformed packet, or one that was not asked for, is dropped.  Returns 0, as its handler. */
-int p2p_malformed(int src, const char *what);
 
 /* send_recv.c */
 /* A receive on the heap, filled in, from no process. */
@@ -288,7 +287,11 @@ int call_awaits(int (*cond)(void *), void *arg, struct p2p_awaited *out);
 int probe_awaits(int (*cond)(void *), void *arg, struct p2p_awaited *out);
 
 /* buffer.c */
-int buffer_send(struct p2p_req *q);
+struct p2p_piece;
+/* A piece of the buffer for so many bytes, and where they go. */
+int buffer_take(const struct comm *c, size_t bytes, struct p2p_piece **out);
+void *buffer_data(struct p2p_piece *piece);
+void buffer_drop(struct p2p_piece *piece);
 void buffer_sent(struct p2p_req *q);
 
 #endif

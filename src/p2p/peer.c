@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/sched.h"
 #include "obj/err.h"
 #include "p2p/p2p_types.h"
 #include "var/var.h"
@@ -31,20 +30,6 @@ static void control_fail(struct p2p_op *op, int neg_errno)
 {
     (void)neg_errno; /* no thread waits for a control message here; the other side has failed */
     free(LIST_OBJ(op, struct control, op));
-}
-
-int p2p_lacks(struct p2p_lack *x, uint64_t of)
-{
-    const uint64_t longest = 10000000000u, forget = 1000000000u; /* ns */
-    uint64_t now = time_now();
-    if (!x->since || now > x->last + forget) {
-        x->since = now;
-        x->of = of;
-    }
-    if (x->of != of) /* one is timed; when that one has gone, this may be the next */
-        return AM_AGAIN;
-    x->last = now;
-    return now - x->since < longest ? AM_AGAIN : -ENOMEM;
 }
 
 /* Properties of the way to it. If there is none now, `piece` is 0, and it is asked again later. */
@@ -76,7 +61,7 @@ static struct p2p_peer *peer_make(int world)
         return NULL;
     }
     p->world = world;
-    p->path = &p2p_by_am;
+    p->path = proc->p2p->path;
     p->near = boot_same_node(world);
     p->host = p->near ? boot_host_index(world) : -1;
     peer_way(p);
@@ -110,7 +95,6 @@ void peer_drop(struct p2p_peer *p)
     }
     if (p->in_unex && (p->in_unex->taker || p->in_unex->dropped)) /* in no bin */
         free(p->in_unex);
-    want_drop(p);
     free(p);
 }
 

@@ -12,26 +12,9 @@
 #include "obj/err.h"
 #include "p2p/refuse.h"
 
-/* The ids with which revoked communicators receive. They never come again. */
-struct p2p_revoked {
-    struct map ids; /* comm_ctx() + 1 -> the record itself */
-    uint64_t send;  /* the id with which the one that is being revoked sends */
-};
-
-static uint64_t id_of(uint32_t ctx, uint32_t src)
-{
-    return (uint64_t)(src & ~proc->p2p->ranks) << 32 | (ctx & ~(uint32_t)(CTX_STEP - 1));
-}
-
 static int is_spared(uint32_t ctx, int tag)
 {
     return ctx % CTX_STEP == CTX_TOOL && tag < P2P_SPARED;
-}
-
-int refuse_is(uint32_t ctx, uint32_t src)
-{
-    const struct p2p_revoked *v = proc->p2p->revoked;
-    return v && map_get(&v->ids, id_of(ctx, src) + 1);
 }
 
 /* --- what has come -------------------------------------------------------------------------- */
@@ -144,7 +127,7 @@ static int is_waiting_send(const struct p2p_op *op)
 {
     const struct p2p_req *q = LIST_OBJ(op, struct p2p_req, op);
     return send_is(op) && q->state == P2P_QUEUED && q->next == 0 &&
-           id_of(q->ctx, q->src) == proc->p2p->revoked->send && !is_spared(q->ctx, q->tag);
+           refuse_id(q->ctx, q->src) == proc->p2p->revoked->send && !is_spared(q->ctx, q->tag);
 }
 
 static void end_sends(struct p2p_peer *p)
@@ -191,7 +174,7 @@ void p2p_revoke(struct comm *c)
     struct p2p *s = proc->p2p;
     struct p2p_revoked *v = revoked();
     add_id(v, comm_ctx(c));
-    v->send = id_of(c->ctx_send, c->src);
+    v->send = refuse_id(c->ctx_send, c->src);
     end_receives();
     for (struct list *l = s->busy.next; l != &s->busy;) {
         struct p2p_peer *p = LIST_OBJ(l, struct p2p_peer, busy);
@@ -211,7 +194,7 @@ static int on_refused(int src, const void *msg, size_t len)
     struct p2p_req *q = len == sizeof *m ? send_of(m->sreq, src) : NULL;
     if (!q || q->state != P2P_OPEN || q->got)
         return p2p_malformed(src, "the refusal of a message");
-    uint64_t ctx = id_of(q->ctx, q->src);
+    uint64_t ctx = refuse_id(q->ctx, q->src);
     list_del(&q->op.link);
     send_done(q, comm_revoked_error());
     if (proc->obj->ctx_refused) /* as a notice: later calls must not succeed */

@@ -1,13 +1,9 @@
 /* send.c - a send begins: at once, or queued. Its end is in send_end.c. */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/log.h"
 #include "obj/err.h"
-#include "p2p/p2p_types.h"
 #include "p2p/refuse.h"
-#include "var/var.h"
+#include "p2p/spares.h"
 
 static void send_fail(struct p2p_op *op, int neg_errno)
 {
@@ -28,6 +24,60 @@ int send_is(const struct p2p_op *op)
     return op->try == send_try;
 }
 
+/* A copy is sent, so the user has the buffer back at once. The piece is dropped when the copy ends:
+ * here, or by buffer_sent(). */
+static int send_copy(struct p2p_req *q, struct p2p_piece *piece)
+{
+    struct p2p_req *copy = req_alloc(P2P_STANDARD, 0);
+    if (!copy) {
+        buffer_drop(piece);
+        return err_make(MPI_ERR_NO_MEM, "MPI_Bsend: no memory for one more request");
+    }
+    char *data = buffer_data(piece);
+    dt_pack(q->type, q->count, q->buf, 0, data, q->size);
+    *copy = *q;
+    copy->twin = NULL;
+    copy->wire_id = 0;
+    copy->waits = 0;
+    request_init(&copy->r, REQUEST_SEND, q->r.ops, NULL);
+    copy->holds = 0;
+    copy->copy = piece;
+    copy->buf = copy->start = data;
+    copy->count = q->size;
+    copy->type = dt_find(MPI_BYTE);
+    copy->block = 1;
+    int err = send_begin(copy);
+    if (!err && !copy->r.done) {
+        if (!q->waits) { /* a blocking call's request is on the stack, and cannot be cancelled */
+            copy->twin = q;
+            q->twin = copy;
+        }
+        copy->r.freed = 1; /* request_complete() frees it */
+        return MPI_SUCCESS;
+    }
+    if (!err) { /* it left as an eager message, which the user may still cancel */
+        err = copy->r.error;
+        q->eager = copy->eager;
+        q->seq = copy->seq;
+    }
+    if (copy->copy)
+        buffer_drop(piece);
+    req_recycle(copy);
+    return err;
+}
+
+static __attribute__((noinline)) int send_buffered(struct p2p_req *q)
+{
+    struct p2p_piece *piece;
+    int err = buffer_take(q->r.comm, q->size, &piece);
+    if (!err)
+        err = send_copy(q, piece);
+    if (err)
+        return err;
+    request_complete(&q->r, MPI_SUCCESS);
+    return MPI_SUCCESS;
+}
+
 /* q is filled in; from here to its completion by send_done(). */
 int send_begin(struct p2p_req *q)
 {
@@ -36,7 +86,7 @@ int send_begin(struct p2p_req *q)
         return MPI_SUCCESS;
     }
     if ((q->flags & P2P_MODE) == P2P_BUFFERED && !q->copy)
-        return buffer_send(q);
+        return send_buffered(q);
     struct p2p_peer *p = peer_get(q->world);
     if (!p)
         return err_make(MPI_ERR_NO_MEM, "send: no memory for the record of process %d", q->world);

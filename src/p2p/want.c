@@ -190,23 +190,23 @@ static int want_send(struct p2p_req *q, struct p2p_peer *p)
     if (q->state == P2P_WRITTEN_OUT || (p->near && !q->next && write_now(q, p)))
         return send_written(q, p);
     int rc = p->near || q->next ? 1 : put_now(q, p);
-    return rc == 1 ? p2p_by_am.send(q, p) : rc;
+    return rc == 1 ? proc->p2p->path->send(q, p) : rc;
 }
 
 static void want_pull(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h,
                       const void *tail)
 {
-    p2p_by_am.pull(q, p, h, tail);
+    proc->p2p->path->pull(q, p, h, tail);
 }
 
 static void want_more(struct p2p_req *q)
 {
-    p2p_by_am.more(q);
+    proc->p2p->path->more(q);
 }
 
 static void want_cancel(struct p2p_req *q, struct p2p_peer *p)
 {
-    p2p_by_am.cancel(q, p);
+    proc->p2p->path->cancel(q, p);
 }
 
 const struct p2p_path p2p_by_want = {.name = "want",

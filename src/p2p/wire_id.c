@@ -1,10 +1,12 @@
-/* wire_id.c - wire ids of requests.
+/* wire_id.c - wire ids of requests, and packets that name none.
  *
  * What a peer sends back names a request of this process. It is a place in a table and a count of
  * the place's uses, never an address. An old, foreign or forged id finds nothing, and reveals
  * nothing of this process. */
+#include <errno.h>
 #include <stdlib.h>
 
+#include "base/sched.h"
 #include "p2p/p2p_types.h"
 
 struct p2p_wire_id {
@@ -44,6 +46,20 @@ uint64_t wire_id_make(struct p2p_req *q)
     return q->wire_id = (uint64_t)c->uses << 32 | (i + 1);
 }
 
+int p2p_lacks(struct p2p_lack *x, uint64_t of)
+{
+    const uint64_t longest = 10000000000u, forget = 1000000000u; /* ns */
+    uint64_t now = time_now();
+    if (!x->since || now > x->last + forget) {
+        x->since = now;
+        x->of = of;
+    }
+    if (x->of != of) /* one is timed; when that one has gone, this may be the next */
+        return AM_AGAIN;
+    x->last = now;
+    return now - x->since < longest ? AM_AGAIN : -ENOMEM;
+}
+
 int wire_id_lacks(void)
 {
     return p2p_lacks(&proc->p2p->lack_id, 0);
@@ -65,4 +81,14 @@ struct p2p_req *wire_id_find(uint64_t wire_id, int world)
     uint32_t i = (uint32_t)wire_id - 1;
     struct p2p_req *q = i < s->wire_ids ? s->wire_id[i].q : NULL;
     return q && q->wire_id == wire_id && q->world == world ? q : NULL;
+}
+
+/* A malformed packet, or one that was not asked for: nothing of it is used. */
+int p2p_malformed(int src, const char *what)
+{
+    if (boot_failed(src)) /* what it sent may come after the requests concerned have ended here */
+        return 0;
+    proc->p2p->malformed++;
+    am_malformed(src, what);
+    return 0;
 }

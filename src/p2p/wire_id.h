@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-struct p2p_req;
+#include "p2p/message.h"
 
 /* Something for which there is no memory. */
 struct p2p_lack {
@@ -12,7 +12,7 @@ struct p2p_lack {
     uint64_t of;          /* what these tries were for */
 };
 /* There is no memory for it: try again (AM_AGAIN), or, after 10 s of tries for the same `of`,
- * -ENOMEM. (peer.c) */
+ * -ENOMEM. */
 int p2p_lacks(struct p2p_lack *x, uint64_t of) __attribute__((cold));
 
 /* Valid until the request is done: the one it has, or a new one; 0: no memory. */
@@ -22,5 +22,14 @@ int wire_id_lacks(void);
 void wire_id_drop(struct p2p_req *q);
 /* NULL: no request with this id concerns that process */
 struct p2p_req *wire_id_find(uint64_t wire_id, int world);
+/* A send of this process that a packet of src concerns; NULL: there is none. */
+static inline struct p2p_req *send_of(uint64_t wire_id, int src)
+{
+    struct p2p_req *s = wire_id_find(wire_id, src);
+    return s && s->is_send ? s : NULL;
+}
+
+/* A malformed packet, or one that was not asked for, is dropped.  Returns 0, as its handler. */
+int p2p_malformed(int src, const char *what) __attribute__((cold));
 
 #endif
