@@ -287,6 +287,63 @@ static void near_counts(void *arg)
     job_close(&j);
 }
 
+/* It is not appended to the operations that are coalesced before it, and leaves with them. */
+static void coalesced_counts(void *arg)
+{
+    enum { N = 40 };
+    (void)arg;
+    struct job j = notify_open(N + 1);
+    long v[N + 1];
+    for (int i = 0; i <= N; i++)
+        v[i] = 10 + i;
+    if (j.rank == 0) {
+        lock_all_held(&j);
+        for (int i = 0; i < N; i++)
+            put1(&j, &v[i], 1, i);
+        SIM_CHECK(rma_target_find(inside(j.win), 1)->coalesced);
+        put_n(&j, &v[N], 1, N, 0);
+        SIM_CHECK(!rma_target_find(inside(j.win), 1)->queued);
+        hear(1);
+        OK(MPI_Win_unlock_all(j.win));
+    } else {
+        OK(MPIX_Win_notify_wait(j.win, 0, 1));
+        for (int i = 0; i <= N; i++)
+            SIM_CHECK(j.mem[i] == 10 + i);
+        tell(0);
+    }
+    job_close(&j);
+}
+
+static void gathering(struct sim_knobs *k)
+{
+    quiet(k);
+    k->gather = 1000; /* more than the puts above take */
+}
+
+/* What the target refuses is not counted, and the origin's next answer says so. */
+static void refused(void *arg)
+{
+    (void)arg;
+    struct job j = notify_open(16);
+    const long v = 4;
+    MPI_Count n = -1;
+    if (j.rank == 0) {
+        lock_all_held(&j);
+        put_n(&j, &v, 1, 16, 0);
+        put_n(&j, &v, 1, 15, 1);
+        ERR(MPI_ERR_RMA_RANGE, MPI_Win_flush(1, j.win));
+        tell(1);
+        OK(MPI_Win_unlock_all(j.win));
+    } else {
+        hear(0);
+        OK(MPIX_Win_notify_get_value(j.win, 0, &n));
+        SIM_CHECK(n == 0);
+        OK(MPIX_Win_notify_get_value(j.win, 1, &n));
+        SIM_CHECK(n == 1 && j.mem[15] == 4);
+    }
+    job_close(&j);
+}
+
 static int covers; /* mpix_notify_order=target */
 
 static void set_order(MPI_Win win)
@@ -377,6 +434,10 @@ static void death(void *arg)
     }
     if (j.rank == 0) {
         MPI_Request q;
+        if (!unsure && sim_seed() / 4 % 2) {
+            hear_of_death(2);
+            OK(MPIX_Win_notify_wait(j.win, 0, 1)); /* it is there */
+        }
         OK(MPIX_Win_notify_request(j.win, 1, 1, &q));
         ERR(MPIX_ERR_PROC_FAILED_PENDING, MPIX_Win_notify_wait(j.win, 0, 2));
         MPI_Count came = 1;
@@ -611,6 +672,8 @@ const struct scenario scenarios_notify[] = {
     {"count-notify-early-near", 2, 1, early_counts, NULL, together},
     {"count-notify-bound", 2, 1, early_bound, NULL, quiet},
     {"count-notify-near", 2, 1, near_counts, NULL, together},
+    {"count-notify-coalesced", 2, 1, coalesced_counts, NULL, gathering},
+    {"count-notify-refused", 2, 1, refused, NULL, quiet},
     {"count-notify-order", 2, 1, order_counts, NULL, natives_first},
     {"count-notify-no-order", 2, 1, order_counts, NULL, natives},
     {"notify-death", 3, 1, death, NULL, mortal},
