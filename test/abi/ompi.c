@@ -452,6 +452,52 @@ static void fortran(void)
     CHECK(f[0] == 1 && f[1] == 2 && back.MPI_TAG == 2 && back._ucount == 8);
 }
 
+/* Handles that do not count in this process, long values, a split that copies no attributes. */
+static int copied_self;
+static int copy_self(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag)
+{
+    (void)comm, (void)key, (void)extra, (void)in, (void)out;
+    copied_self++;
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+static void edges(void)
+{
+    MPI_Datatype none = (MPI_Datatype)(uintptr_t)0x10;
+    MPI_Request r;
+    MPI_Info info;
+    MPI_Comm made;
+    int all[64] = {0}, v = rank, got = -1, key, flag, len;
+    char value[300], back[300];
+    if (size <= 64) {
+        MPI_Gather(&v, 1, MPI_INT, all, 1, rank ? none : MPI_INT, 0, MPI_COMM_WORLD);
+        MPI_Iscatter(all, 1, rank ? none : MPI_INT, &got, 1, MPI_INT, 0, MPI_COMM_WORLD, &r);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+        CHECK(got == rank);
+    }
+    memset(value, 'v', sizeof value);
+    value[MPI_MAX_INFO_VAL] = 0;
+    MPI_Info_create(&info);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    CHECK(MPI_Info_set(info, "long", value) == MPI_ERR_INFO_VALUE);
+    value[MPI_MAX_INFO_VAL - 1] = 0;
+    CHECK(MPI_Info_set(info, "long", value) == MPI_SUCCESS);
+    MPI_Info_get_valuelen(info, "long", &len, &flag);
+    MPI_Info_get(info, "long", sizeof back, back, &flag);
+    CHECK(flag && len == MPI_MAX_INFO_VAL - 1 && !strcmp(value, back));
+    MPI_Info_free(&info);
+
+    MPI_Comm_create_keyval(copy_self, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, value);
+    MPI_Comm_split_type(MPI_COMM_WORLD, OMPI_COMM_TYPE_CORE, 0, MPI_INFO_NULL, &made);
+    CHECK(made != MPI_COMM_NULL && !copied_self);
+    MPI_Comm_free(&made);
+    MPI_Comm_delete_attr(MPI_COMM_SELF, key);
+    MPI_Comm_free_keyval(&key);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -470,6 +516,7 @@ int main(int argc, char **argv)
     if (argc > 1)
         files(argv[1]);
     fortran();
+    edges();
     MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (!bad && !rank)
         printf(" No Errors\n");

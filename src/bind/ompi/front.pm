@@ -83,6 +83,7 @@ sub cases {
 sub print_handles {
     print "/* handles.h - handles and error classes; made by src/api/gen. */\n";
     print "extern const char $_->[2]\[];\n" for grep { $_->[2] ne 'ompi_mpi_file_null' } @objects;
+    print "static const char *const objects[] = {\n", (map { "    $_->[2],\n" } @objects), "};\n";
     print "#define OMPI_PREDEFINED_CASES", cases(!1), "\n";
     print "#define OMPI_MESSAGE_CASES", cases(!0), "\n";
     print "enum { FORTRAN_MOST = 80 };\n";
@@ -116,8 +117,17 @@ sub fortran_call {
     return "\nFRONT_CALL(HANDLE, ${x}_f2c, (int index))\n{\n    return ompi_f2c($k, index);\n}\n";
 }
 
+# A handle that counts at the root alone may be anything in other processes.
+sub counts_at_root {
+    my ($f, $v) = @_;
+    my $which = $f->{name} =~ /^MPIX?_I?gatherv?(?:_init)?$/i ? 'recvtype'
+        : $f->{name} =~ /^MPIX?_I?scatterv?(?:_init)?$/i ? 'sendtype'
+        : $f->{name} eq 'MPI_Comm_spawn' ? 'info' : '';
+    return $v eq $which ? ['', "ompi_at_root_in($v)", ''] : undef;
+}
+
 sub print_calls {
-    print World::calls(\&custom, sub { return }, grep { !fortran_handle($_) } @functions);
+    print World::calls(\&custom, \&counts_at_root, grep { !fortran_handle($_) } @functions);
     print fortran_call($_) for grep { fortran_handle($_) } @functions;
 }
 

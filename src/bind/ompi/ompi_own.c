@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* With the zero byte at the end; the core's are longer. */
-enum { MAX_VERSION = 256, MAX_ERROR = 256, MAX_NAME = 64, MAX_KEY = 36 };
-enum { OMPI_ERR_ARG = 13, OMPI_ERR_INFO_KEY = 31 };
+enum { MAX_VERSION = 256, MAX_ERROR = 256, MAX_NAME = 64, MAX_KEY = 36, MAX_VALUE = 256 };
+enum { OMPI_ERR_ARG = 13, OMPI_ERR_INFO_KEY = 31, OMPI_ERR_INFO_VALUE = 33 };
 
 int custom_Get_version(int *version, int *subversion)
 {
@@ -85,6 +85,10 @@ CORE(Info_set);
 int custom_Info_set(HANDLE info, const char *key, const char *value)
 {
     int rc = key_fault(key, "MPI_Info_set");
+    if (!rc && value && strnlen(value, MAX_VALUE) == MAX_VALUE) {
+        api_fail_comm(MPI_COMM_NULL, MPI_ERR_INFO_VALUE, "MPI_Info_set");
+        return OMPI_ERR_INFO_VALUE;
+    }
     return rc ? rc : result_out(core_Info_set(handle_in(info), key, value));
 }
 
@@ -99,14 +103,19 @@ CORE(Info_get);
 int custom_Info_get(HANDLE info, const char *key, int valuelen, char *value, int *flag)
 {
     int rc = key_fault(key, "MPI_Info_get");
-    return rc ? rc : result_out(core_Info_get(handle_in(info), key, valuelen, value, flag));
+    int most = valuelen < MAX_VALUE ? valuelen : MAX_VALUE - 1;
+    return rc ? rc : result_out(core_Info_get(handle_in(info), key, most, value, flag));
 }
 
 CORE(Info_get_valuelen);
 int custom_Info_get_valuelen(HANDLE info, const char *key, int *valuelen, int *flag)
 {
     int rc = key_fault(key, "MPI_Info_get_valuelen");
-    return rc ? rc : result_out(core_Info_get_valuelen(handle_in(info), key, valuelen, flag));
+    if (!rc)
+        rc = result_out(core_Info_get_valuelen(handle_in(info), key, valuelen, flag));
+    if (!rc && *flag && *valuelen >= MAX_VALUE)
+        *valuelen = MAX_VALUE - 1;
+    return rc;
 }
 
 CORE(Info_get_nthkey);
@@ -153,7 +162,6 @@ CORE(Comm_split);
 CORE(Comm_split_type);
 CORE(Info_create);
 CORE(Info_free);
-CORE(Comm_dup);
 
 /* A process that no single resource of the kind holds gets a communicator of its own. */
 static int split_by_resource(MPI_Comm comm, int kind, int key, MPI_Comm *out)
@@ -166,7 +174,8 @@ static int split_by_resource(MPI_Comm comm, int kind, int key, MPI_Comm *out)
     if (!rc)
         rc = core_Comm_split_type(comm, MPI_COMM_TYPE_HW_GUIDED, key, info, out);
     core_Info_free(&info);
-    return !rc && *out == MPI_COMM_NULL ? core_Comm_dup(MPI_COMM_SELF, out) : rc;
+    /* no copy of MPI_COMM_SELF: that would have its attributes */
+    return !rc && *out == MPI_COMM_NULL ? core_Comm_split(MPI_COMM_SELF, 0, 0, out) : rc;
 }
 
 int custom_Comm_split_type(HANDLE comm, int split_type, int key, HANDLE info, HANDLE *newcomm)

@@ -22,6 +22,14 @@ HANDLE ompi_predefined_message(int core)
     }
 }
 
+int ompi_at_root_in(HANDLE h)
+{
+    int is_known = (uintptr_t)h & 1;
+    for (size_t i = 0; !is_known && i < COUNT_OF(objects); i++)
+        is_known = (const char *)h == objects[i];
+    return is_known ? handle_in(h) : 0;
+}
+
 /* What differs between handles of one kind that are made at run time: the index, and whether it is
  * of the second kind (obj.h). */
 enum { FORTRAN_FIRST = 128, DYNAMIC_BITS = 0x43ffffff, INDEX_BITS = 0x03ffffff };

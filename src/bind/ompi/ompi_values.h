@@ -30,6 +30,8 @@ static inline int handle_in(HANDLE h)
         return (int)(uint32_t)(v >> 1);
     return v ? *(const int *)v : 0; /* 0: none of the core's, which reports it */
 }
+/* The same of what may be no handle at all: 0 for what this library knows not. */
+int ompi_at_root_in(HANDLE h);
 #define predefined_in handle_in
 static inline HANDLE handle_out(int core)
 {
