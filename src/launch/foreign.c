@@ -139,7 +139,7 @@ static void judge(struct finding *f, const struct libraries *all, int dir, const
 /* The first library of Open MPI that works with Open MPI's own libmpi.so.40 only; NULL: none. */
 static const char *only_of_open_mpi(const struct libraries *all)
 {
-    static const char *const name[] = {"libmpi_cxx.so.40", "liboshmem.so.40"};
+    static const char *const name[] = {"liboshmem.so.40"};
     for (int i = 0; i < all->n; i++)
         for (size_t k = 0; k < sizeof name / sizeof *name; k++)
             if (!strcmp(base_of(all->lib[i].name), name[k]))
