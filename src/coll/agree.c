@@ -178,7 +178,7 @@ void agree_send(const struct agree *a, int world, enum agree_step step, uint32_t
     const struct agree_run *run = a->run;
     struct agree_msg m = {.ctx = a->ctx, .number = a->number + 1, .step = step, .ballot = ballot,
                           .accepted = run->accepted, .part = run->part, .value = run->value};
-    outbox_send(world, AM_COLL + COLL_PKT_AGREE, &m, bytes_of(&m.value));
+    outbox_send(survive_room(), world, AM_COLL + COLL_PKT_AGREE, &m, bytes_of(&m.value));
 }
 
 void agree_end(struct agree *a)
@@ -260,7 +260,8 @@ static void answer(const struct agree *a, int src, const struct agree_msg *m)
                              .ballot = INT_MAX, .value = a->value};
     if (m->step == AGREE_REPORT || m->step == AGREE_ASK ||
         (m->step == AGREE_ACCEPT && m->ballot != AGREE_TREE))
-        outbox_send(src, AM_COLL + COLL_PKT_AGREE, &last, bytes_of(&last.value));
+        outbox_send(survive_room(), src, AM_COLL + COLL_PKT_AGREE, &last,
+                    bytes_of(&last.value));
 }
 
 static int on_agree(int src, const void *msg, size_t len)

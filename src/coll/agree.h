@@ -147,7 +147,7 @@ void revoke_failed(struct survive *s); /* processes have failed */
 void revoke_free(struct survive *s);
 
 /* outbox.c: sends now, or when there is room. What is for a failed process is dropped. */
-void outbox_send(int world, int type, const void *msg, size_t len);
+void outbox_send(struct survive *s, int world, int type, const void *msg, size_t len);
 void outbox_free(struct survive *s);
 
 enum { COLL_PKT_AGREE, COLL_PKT_REVOKE }; /* AM types, from AM_COLL on */

@@ -1,54 +1,10 @@
-/* coll.c - the calls of coll.h. */
+/* coll.c - the calls of coll.h. Start with coll_run(). */
 #include "coll/coll.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "am/am.h"
-#include "base/log.h"
-#include "boot/boot.h"
-#include "coll/agree.h"
 #include "coll/coll_types.h"
-#include "coll/select.h"
 #include "coll/shm/shm.h"
 #include "obj/err.h"
 #include "p2p/p2p.h"
-#include "var/var.h"
-
-int coll_init(void)
-{
-    char why[256];
-    if (coll_select_check(why, sizeof why)) {
-        log_warn("MPI_Init: %s", why);
-        return -EINVAL;
-    }
-    struct coll_room *room = calloc(1, sizeof *room);
-    if (!room)
-        return -ENOMEM;
-    list_init(&room->active);
-    room->byte = dt_find(MPI_BYTE);
-    proc->coll = room;
-    if (sched_reserve(room) || texts_init(room))
-        return -ENOMEM;
-    ctx_start(room);
-    survive_start();
-    return 0;
-}
-
-void coll_finalize(void)
-{
-    struct coll_room *room = proc->coll;
-    if (!room)
-        return;
-    progress_hook_del(&room->hook);
-    survive_stop();
-    ctx_stop(room);
-    texts_drop(room);
-    sched_forget(room);
-    free(room);
-    proc->coll = NULL;
-}
 
 static int no_memory(void)
 {
@@ -273,41 +229,9 @@ int coll_agree_error(int err, struct comm *c)
                  : MPI_SUCCESS;
 }
 
-const char *coll_hint(void)
+int coll_awaits(int (*cond)(void *), void *arg, void (*each)(int world, void *to), void *to)
 {
-    return cvar.coll_check ? "" : "; MPIR_CVAR_COLL_CHECK=1 names the calls that differ";
-}
-
-int sched_mismatch(size_t got, size_t want)
-{
-    return err_make(
-        MPI_ERR_TRUNCATE,
-        "%zu bytes came where %zu are expected: counts or types of the processes differ%s%s", got,
-        want, got ? "" : ", or another process has met an error", coll_hint());
-}
-
-/* Searched once per failure, not at every poll. */
-int coll_failed_member(struct comm *c)
-{
-    const struct rankmap *const groups[] = {c->map, c->remote, c->beside[0], c->beside[1]};
-    int deaths = am_failed_count();
-    for (int i = 0; i < 4 && c->deaths_seen != deaths && !c->member_dead; i++)
-        for (int r = 0; groups[i] && (r = rankmap_dead(groups[i], r)) >= 0; r++)
-            if (am_failed(rankmap_world(groups[i], r))) {
-                c->member_dead = rankmap_world(groups[i], r) + 1;
-                break;
-            }
-    c->deaths_seen = deaths;
-    return c->member_dead - 1;
-}
-
-int coll_dead_member(const struct comm *c)
-{
-    const struct rankmap *const groups[] = {c->map, c->remote, c->beside[0], c->beside[1]};
-    for (int i = 0, r; i < 4 && boot_failed_count(); i++)
-        if (groups[i] && (r = rankmap_dead(groups[i], 0)) >= 0)
-            return rankmap_world(groups[i], r);
-    return -1;
+    return sched_awaits(cond, arg, each, to) || shm_awaits(cond, arg, each, to);
 }
 
 void coll_request_own(struct request *r, void *memory)

@@ -16,6 +16,8 @@ enum aside_tag {
 };
 
 struct coll_room {
+    void (*build)(struct sched *s);           /* coll_build(), for what starts again */
+    int (*run)(const struct coll_args *args); /* coll_run(), by which shm/ makes its segment */
     struct list active;      /* schedules driven by the hook */
     struct progress_hook hook;
     struct sched *free;      /* pool */

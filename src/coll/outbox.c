@@ -44,9 +44,8 @@ static int retry(void *arg)
     return sent;
 }
 
-void outbox_send(int world, int type, const void *msg, size_t len)
+void outbox_send(struct survive *s, int world, int type, const void *msg, size_t len)
 {
-    struct survive *s = survive_room();
     sched_point(); /* it may have failed before it sends this one, and after the last */
     if (try(world, type, msg, len))
         return;

@@ -42,7 +42,7 @@ static int after(const struct revocation *r, int places)
 static void tell(const struct revocation *r, int world, enum revoke_what what)
 {
     struct revoke_msg m = {.ctx = r->ctx, .other = r->other, .what = what};
-    outbox_send(world, AM_COLL + COLL_PKT_REVOKE, &m, sizeof m);
+    outbox_send(survive_room(), world, AM_COLL + COLL_PKT_REVOKE, &m, sizeof m);
 }
 
 /* --- passing it on ------------------------------------------------------------------------ */

@@ -11,7 +11,6 @@
 #include "base/proc.h"
 #include "boot/boot.h"
 #include "coll/coll_types.h"
-#include "coll/shm/shm.h"
 #include "mem/mem.h"
 #include "obj/err.h"
 #include "p2p/p2p.h"
@@ -68,7 +67,7 @@ static int start(struct request *r)
     if (s->args.comm->revoked)
         return comm_revoked_error();
     sched_reset(s);
-    coll_build(s);
+    proc->coll->build(s);
     sched_begin(s);
     return MPI_SUCCESS;
 }
@@ -473,11 +472,11 @@ static void awaits(const struct sched *s, void (*each)(int world, void *to), voi
             each(comm_peer_world(s->steps[i].comm, s->steps[i].peer), to);
 }
 
-int coll_awaits(int (*cond)(void *), void *arg, void (*each)(int world, void *to), void *to)
+int sched_awaits(int (*cond)(void *), void *arg, void (*each)(int world, void *to), void *to)
 {
     if (cond == run_on)
         awaits(arg, each, to);
-    return cond == run_on || shm_awaits(cond, arg, each, to);
+    return cond == run_on;
 }
 
 uint32_t coll_request_awaits(const struct request *r, void (*each)(int world, void *to), void *to)

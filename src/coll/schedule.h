@@ -79,6 +79,13 @@ void sched_begin(struct sched *s);   /* driven by the hook from now on */
 void sched_persist(struct sched *s); /* the request starts it again and again */
 int sched_run(struct sched *s);      /* drive it here until it is done: MPI error code */
 
+/* What a wait of a schedule is for, as coll_awaits(). 0: it is none. */
+int sched_awaits(int (*cond)(void *), void *arg, void (*each)(int world, void *to), void *to);
+
+/* mismatch.c */
+int sched_mismatch(size_t got, size_t want); /* the error, in bytes */
+const char *coll_hint(void); /* what finds the calls that differ; "" when it is on */
+
 /* reserve.c */
 struct sched_mem {
     struct sched_mem *next;
@@ -102,8 +109,6 @@ void sched_reduce(struct sched *s, struct dt_op *op, const void *in, void *inout
                   struct dt_type *t);
 void sched_fence(struct sched *s);
 void sched_call(struct sched *s, void (*call)(void *arg), void *arg);
-int sched_mismatch(size_t got, size_t want); /* the error, in bytes */
-const char *coll_hint(void); /* what finds the calls that differ; "" when it is on */
 /* Memory that lives as long as the schedule. NULL: there is none, no other process waits, and the
  * schedule does not run. */
 void *sched_bytes(struct sched *s, size_t bytes);

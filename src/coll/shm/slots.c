@@ -69,6 +69,7 @@ static struct shm *blank(struct comm *c)
 /* A member without memory comes, too: the others wait for it. */
 static struct shm *make(struct comm *c)
 {
+    const struct coll_room *room = proc->coll;
     struct mem_key key = {.fd = -1};
     struct shm *m = blank(c);
     /* MEM_ONCE: MPI_Comm_free does not wait, so others may still read the slot of the last
@@ -77,9 +78,13 @@ static struct shm *make(struct comm *c)
         mem_segment_create((size_t)m->size * (sizeof(struct left) + SHM_SLOTS * m->slot_size),
                            MEM_ONCE, &m->seg) == 0)
         mem_segment_key(m->seg, &key);
-    int err = coll_bcast_bytes(&key, sizeof key, 0, c);
+    int err = room->run(&(struct coll_args){.call = COLL_BCAST, .comm = c, .rbuf = &key,
+                                            .rcount = sizeof key, .rtype = room->byte});
     int64_t fine = !err && m && attach(m, &key) == 0;
-    err = coll_allreduce_i64(&fine, 1, COLL_MIN, c);
+    err = room->run(&(struct coll_args){.call = COLL_ALLREDUCE, .comm = c, .sbuf = MPI_IN_PLACE,
+                                        .rbuf = &fine, .rcount = 1,
+                                        .rtype = dt_find(MPI_INT64_T),
+                                        .op = dt_op_find(MPI_MIN)});
     if (!err && fine) {
         c->coll = m;
         c->coll_free = shm_free;

@@ -133,8 +133,8 @@ static void body_malformed(void)
                                      .value.nfailed = AGREE_NAMED + 1}};
     if (c->rank == 1) {
         for (int i = 0; i < 4; i++)
-            outbox_send(0, AM_COLL + COLL_PKT_AGREE, &bad[i], len);
-        outbox_send(0, AM_COLL + COLL_PKT_AGREE, &m, len - 1);
+            outbox_send(survive_room(), 0, AM_COLL + COLL_PKT_AGREE, &bad[i], len);
+        outbox_send(survive_room(), 0, AM_COLL + COLL_PKT_AGREE, &m, len - 1);
     }
     int flag = 5 << c->rank;
     ok(coll_agree(c, &flag));
@@ -154,7 +154,8 @@ END_TEST
 static void send_late(enum agree_step step, uint64_t ctx)
 {
     const struct agree_msg m = {.ctx = ctx, .number = 1, .step = step, .ballot = 2};
-    outbox_send(0, AM_COLL + COLL_PKT_AGREE, &m, offsetof(struct agree_msg, value.failed));
+    outbox_send(survive_room(), 0, AM_COLL + COLL_PKT_AGREE, &m,
+                offsetof(struct agree_msg, value.failed));
 }
 
 static int have_come(void *arg)
