@@ -1,5 +1,5 @@
 /* lock.c - the recursive lock of a process, on a futex. In the simulator a waiting fiber yields
- * instead (sched.h). */
+ * instead (sched.h). Start with lock_acquire(). */
 #include "base/lock.h"
 
 #include <errno.h>

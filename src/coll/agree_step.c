@@ -10,7 +10,9 @@
  * A1. A member accepts no value of a ballot that is lower than one that it has reported to.
  * A2. A value is decided when all living members have accepted it in one ballot.
  * A3. A member that begins a ballot has heard what each living member has accepted. It proposes the
- *     value of the highest ballot among it. */
+ *     value of the highest ballot among it.
+ *
+ * Start with agree_begin() and agree_take(). */
 #include <stdlib.h>
 
 #include "base/log.h"

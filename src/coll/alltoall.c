@@ -1,4 +1,5 @@
-/* alltoall.c - all-to-all in its forms, and neighbourhood collectives. */
+/* alltoall.c - all-to-all in its forms, and neighbourhood collectives. Start with
+ * build_alltoall(). */
 #include <stdlib.h>
 #include <string.h>
 

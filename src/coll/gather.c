@@ -1,4 +1,4 @@
-/* gather.c - gather, scatter, allgather and their vector forms. */
+/* gather.c - gather, scatter, allgather and their vector forms. Start with build_gather(). */
 #include <string.h>
 
 #include "coll/coll_types.h"

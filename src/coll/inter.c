@@ -1,5 +1,5 @@
 /* inter.c - collectives on intercommunicators: phases in the local group (sched_local) and between
- * the groups. */
+ * the groups. Start with build_inter(). */
 #include <string.h>
 
 #include "coll/coll_types.h"

@@ -1,5 +1,6 @@
 /* reduce.c - reductions. dt_op_apply(op, in, inout): inout = in op inout, so the left operand is
- * `in`. Operations that do not commute get their operands in rank order, combined in pairs. */
+ * `in`. Operations that do not commute get their operands in rank order, combined in pairs. Start
+ * with build_reduce(). */
 #include "coll/coll_types.h"
 #include "coll/select.h"
 

@@ -1,4 +1,5 @@
-/* chunks.c - whether a collective access goes by way of aggregators, and where their chunks are. */
+/* chunks.c - whether a collective access goes by way of aggregators, and where their chunks are.
+ * Start with chunks_own() and chunks_pay(). */
 #include "io/chunks.h"
 
 #include <fcntl.h>

@@ -14,7 +14,7 @@
  * its steps may mix with no blocking call. There are no windows here: hooks may not wait, and a
  * fence does. A process with an error of its own takes part to the end, with nothing to send. The
  * failure of a process ends the access at once: it ends the others' steps, too. Where there is no
- * memory to take part, the job ends. */
+ * memory to take part, the job ends. Start with later_begin(). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,9 +2,9 @@
  *
  * Blocks of both layouts are found by position (dt_iov), a batch at a time. One block in the file
  * is one system call, whatever the memory looks like: short blocks of memory go through a buffer,
- * long ones by an array of blocks. A read whose blocks lie close together takes the gaps with
- * them. A write touches no byte that is not its own, unless all writes to the file lock their
- * ranges (sharing.c). */
+ * long ones by an array of blocks. A read whose blocks lie close together takes the gaps with them.
+ * A write touches no byte that is not its own, unless all writes to the file lock their ranges
+ * (sharing.c). Start with transfer_run(). */
 #include "io/io_types.h"
 
 #include <errno.h>

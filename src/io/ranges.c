@@ -9,7 +9,7 @@
  * An attempt may be a message to a server that does not answer, so it is made without proc->lock.
  * Between attempts nothing is held, so whatever progress runs may lock, too. The kernel takes the
  * locks of a process back that dies. One that is lost with its host may keep them; hence the error.
- */
+ * Start with range_hold(). */
 #include <errno.h>
 #include <fcntl.h>
 

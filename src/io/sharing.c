@@ -10,7 +10,7 @@
  * "hosts": the job has several, and processes of each may have the file open, by calls of
  * MPI_File_open of their own, too. With MPI_MODE_UNIQUE_OPEN those of the one call count. Writes
  * lock their ranges in a local file system, too, where some of them may take the gaps between
- * blocks with them (romio_ds_write): then all processes do, or none. */
+ * blocks with them (romio_ds_write): then all processes do, or none. Start with sharing_find(). */
 #include "io/io_types.h"
 
 #include <errno.h>

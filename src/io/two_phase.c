@@ -6,9 +6,10 @@
  * gaps, one for each run. There are two buffers, so the others go on with the next round meanwhile.
  * Reads go the other way.
  *
- * Invariant: buffer r % 2 is used again only after the fence of round r + 1. A process that has
- * met an error of its own goes on with all fences, and the last reduction makes it an error of all;
- * only the failure of a process ends the rounds, since it ends the fences of the others, too. */
+ * Invariant: buffer r % 2 is used again only after the fence of round r + 1. A process that has met
+ * an error of its own goes on with all fences, and the last reduction makes it an error of all;
+ * only the failure of a process ends the rounds, since it ends the fences of the others, too. Start
+ * with two_phase_access(). */
 #include <stdlib.h>
 #include <string.h>
 

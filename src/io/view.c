@@ -1,4 +1,5 @@
-/* view.c - views: which bytes of a file a process sees, in which order; positions in them. */
+/* view.c - views: which bytes of a file a process sees, in which order; positions in them. Start
+ * with io_set_view(). */
 #include "io/io_types.h"
 
 #include <errno.h>

@@ -2,7 +2,8 @@
  *
  *   job_start --jobs--> worker: run() --done, eventfd--> hook: done(): access_finish, complete
  *
- * A worker touches its transfer alone. It takes no lock of MPI calls and makes no error codes. */
+ * A worker touches its transfer alone. It takes no lock of MPI calls and makes no error codes.
+ * Start with job_start(). */
 #include "io/io_types.h"
 
 #include <pthread.h>

@@ -20,7 +20,7 @@
  *   A4. After a failure no block is given out: a peer that is still in its epoch may store into
  *       what has been freed.
  *
- * Start at mem_arena_alloc(). */
+ * Start with mem_arena_alloc(). */
 #include "mem/mem_types.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* coherent.c - states of a coherent window's lanes, and holds.  Start at coh_acquire(). */
+/* coherent.c - states of a coherent window's lanes, and holds.  Start with coh_acquire(). */
 #include "mem/coherent_types.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* coherent_chunk.c - memory of devices: commits, the budget, eviction.  Start at coh_room(). */
+/* coherent_chunk.c - memory of devices: commits, the budget, eviction.  Start with coh_room(). */
 #include "mem/coherent_types.h"
 
 #include <errno.h>

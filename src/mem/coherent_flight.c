@@ -1,4 +1,4 @@
-/* coherent_flight.c - copies of lanes between instances.  Start at coh_fetch(). */
+/* coherent_flight.c - copies of lanes between instances.  Start with coh_fetch(). */
 #include "base/vec.h"
 #include "mem/coherent_types.h"
 

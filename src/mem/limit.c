@@ -1,5 +1,5 @@
 /* limit.c - how much memory can be taken: the limits of control groups, of the process, and of the
- * machine. */
+ * machine. Start with mem_available(). */
 #include "mem/mem_types.h"
 
 #include <fcntl.h>

@@ -4,9 +4,9 @@
  *                                ------------------->
  *                one mremap puts the segment where the buffer was
  *
- * Only pages that hold nothing but the buffer are moved.  What another thread stores on them
- * between the copy and the mremap is lost.  The buffer's owner knows that it becomes a window;
- * owners of other data do not. */
+ * Only pages that hold nothing but the buffer are moved. What another thread stores on them between
+ * the copy and the mremap is lost. The buffer's owner knows that it becomes a window; owners of
+ * other data do not. Start with mem_move(). */
 #include "mem/mem_types.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* space.c - the spaces of this process by name and number.  Start at space_find(). */
+/* space.c - the spaces of this process by name and number.  Start with space_find(). */
 #include "mem/space_types.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* space_cuda.c - CUDA devices, by the driver's library alone: it is opened when the first window
  * names such a device, and no toolkit is needed to build.  This file has never run on a GPU
- * (doc/limits.md), only with a stand-in driver; maint/gpu-check runs it on one.  Start at
+ * (doc/limits.md), only with a stand-in driver; maint/gpu-check runs it on one.  Start with
  * cuda_open().
  *
  * The primary context is pushed and popped around each call.  Memory is mapped grain by grain into

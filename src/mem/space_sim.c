@@ -7,7 +7,7 @@
  * A commit fills memory with 0xDB, a decommit takes the pages away (reads give 0 afterwards).  One
  * worker executes the stream of our copies, another one the users' streams, so no kernel holds up a
  * copy.  A copy moves its first half when it begins and the second when it ends, so early reads and
- * early reuse show.  Start at sim_open() and work(). */
+ * early reuse show.  Start with sim_open() and work(). */
 #include "mem/space_types.h"
 
 #include <errno.h>

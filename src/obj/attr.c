@@ -1,4 +1,5 @@
-/* attr.c - attributes and keyvals of communicators, datatypes and windows. */
+/* attr.c - attributes and keyvals of communicators, datatypes and windows. Start with
+ * attr_set_as(). */
 #include "obj/attr.h"
 
 #include <errno.h>

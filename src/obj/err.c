@@ -1,5 +1,5 @@
-/* err.c - error classes, codes and texts. Texts of recent errors are in a ring, and the code
- * names the place. */
+/* err.c - error classes, codes and texts. Texts of recent errors are in a ring, and the code names
+ * the place. Start with err_make(). */
 #include "obj/err.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* errhandler.c - error handlers: the built-in ones, the user's, and the call of one. */
+/* errhandler.c - error handlers: the built-in ones, the user's, and the call of one. Start with
+ * errhandler_run(). */
 #include "obj/errhandler.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* group.c - maps from ranks to processes, shared by groups and communicators, and groups. A
- * regular map takes no table. */
+/* group.c - maps from ranks to processes, shared by groups and communicators, and groups. A regular
+ * map takes no table. Start with rankmap_make(). */
 #include "obj/comm.h"
 
 #include <mpi.h>

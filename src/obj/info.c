@@ -1,4 +1,4 @@
-/* info.c - info objects, MPI_INFO_ENV included. */
+/* info.c - info objects, MPI_INFO_ENV included. Start with info_put(). */
 #include "obj/attr.h"
 
 #include <errno.h>

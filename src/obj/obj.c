@@ -1,5 +1,5 @@
-/* obj.c - tables from handles to objects, one for each kind. The near path reads them without
- * the lock. */
+/* obj.c - tables from handles to objects, one for each kind. The near path reads them without the
+ * lock. Start with obj_add(). */
 #include "obj/obj.h"
 
 #include <errno.h>

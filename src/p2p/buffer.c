@@ -3,7 +3,7 @@
  *   | piece | data ... | free | piece | data ... |      pieces in order of address, first fit
  *
  * A piece's header fits into MPI_BSEND_OVERHEAD, so a buffer of the size that MPI-3.1 3.6 asks for
- * always does. */
+ * always does. Start with buffer_take(). */
 #include <stdlib.h>
 #include <string.h>
 

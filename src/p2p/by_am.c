@@ -1,5 +1,5 @@
 /* by_am.c - path 1: active messages. How a send leaves, and two of the ways to get the data of a
- * matched rendezvous (the third: by_network.c). */
+ * matched rendezvous (the third: by_network.c). Start with by_am_send(). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* by_network.c - the data of a rendezvous by the network's own get, and those of an offered receive
- * by its put. Start with native_offer() and native_read(), or native_expose() and native_put().
+ * by its put. Start with native_read() and native_put(); the keys are made by net_memory.c.
  *
  *   S: registers its buffer --RTS(name of the transport, its key)--> R: matches, imports the key
  *                                              memory of S --> R: get, get ... of the transport

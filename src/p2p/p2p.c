@@ -1,4 +1,5 @@
-/* p2p.c - the room: its begin and its end. The calls of p2p.h are in send_recv.c. */
+/* p2p.c - the room: its begin and its end. The calls of p2p.h are in send_recv.c. Start with
+ * p2p_init(). */
 #include "p2p/p2p.h"
 
 #include <errno.h>

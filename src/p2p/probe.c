@@ -1,4 +1,5 @@
-/* probe.c - probes: looking at unexpected messages, and taking one out of matching. */
+/* probe.c - probes: looking at unexpected messages, and taking one out of matching. Start with
+ * p2p_probe(). */
 #include <stdlib.h>
 
 #include "obj/err.h"

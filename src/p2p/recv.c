@@ -1,4 +1,5 @@
-/* recv.c - receiving: search the unexpected messages, else post; take what arrives. */
+/* recv.c - receiving: search the unexpected messages, else post; take what arrives. Start with
+ * recv_begin() and recv_eager(). */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* move.c - the calls that move blocks. */
+/* move.c - the calls that move blocks. Start with shm_bcast(). */
 #include "coll/coll_types.h"
 #include "coll/shm/slots.h"
 

@@ -1,4 +1,5 @@
-/* slots.c - the segment of shm.h: made by all together, its slots, and the waits on them. */
+/* slots.c - the segment of shm.h: made by all together, its slots, and the waits on them. Start
+ * with shm_slot_open() and shm_meet(). */
 #include "coll/shm/slots.h"
 
 #include <limits.h>
