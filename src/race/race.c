@@ -31,7 +31,7 @@ static int threads_make(struct race *r)
     r->tids = (uint32_t)(r->threads * boot_size());
     for (int i = 0; i < r->threads; i++)
         r->thread[i] = (struct race_thread){(uint32_t)(i * boot_size() + race_rank()), 0, 0,
-                                            ++r->vclock_nos, race_vclock_ref(v)};
+                                            ++r->vclock_nos, race_vclock_ref(v), 0};
     race_vclock_drop(v);
     return 0;
 }
@@ -40,7 +40,8 @@ static const struct watcher race_watcher = {
     .ended = race_ended, .win_made = race_win_made, .win_freed = race_win_freed,
     .sending = race_sending, .received = race_received, .recv_begun = race_watch_recv,
     .send_prepared = race_watch_send_init, .sync_begins = race_before, .sync_ended = race_after,
-    .op = race_op, .own_job = 1};
+    .op = race_op, .noting = race_noting, .note_lost = race_note_undo,
+    .note_lags = race_note_awaits, .noted = race_noted, .own_job = 1};
 
 int race_init(void)
 {
@@ -85,6 +86,7 @@ int race_init(void)
         on_exit(at_exit, x);
     race_print_init();
     race_msg_init();
+    am_handler(RACE_NOTE, race_on_note);
     if (race_advice_init() || race_barrier_init() || race_graph_init())
         return -ENOMEM;
     if (r->advice || r->graph)

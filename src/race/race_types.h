@@ -22,7 +22,7 @@
 
 enum {
     RACE_RECORDS = AM_CHECK + 12, RACE_CLOSE, RACE_ACK, RACE_CLOCK, RACE_RELEASE, RACE_ASK,
-    RACE_ANSWER
+    RACE_ANSWER, RACE_NOTE
 };
 enum { RACE_PHASE_BITS = 32, RACE_INTERVALS = 64, RACE_PENDING_MAX = 4096 };
 #define RACE_FENCE (1u << 31)
@@ -46,6 +46,7 @@ struct race_pending {
     uint32_t epoch;          /* number of the access epoch by MPI_Win_start, RACE_FENCE | number
                               * of the fence with MPI_MODE_NOPRECEDE, or 0 */
     int alone;               /* of a request that completes it: nothing else joins it */
+    int notified;            /* the same of a notified operation (note_clock.c) */
     /* it is complete since then, but is sent when its lock is known to be held; 0 */
     uint64_t done;
     uint32_t done_by;         /* race_batch.done_by then */
@@ -110,6 +111,7 @@ struct race_win {
     struct race_vclock *at_fence; /* of this process at the last */
     uint8_t accumulate;      /* enum race_accumulate */
     uint64_t site;
+    struct race_notes *notes; /* note_clock.c; NULL: none */
 };
 
 struct race_queued {
@@ -147,6 +149,7 @@ struct race_thread {
     uint64_t ended;          /* clock of the last event that is no operation */
     uint64_t vclock_no;        /* of all states of all threads of this process */
     struct race_vclock *vclock;  /* of others; without this thread itself */
+    uint64_t noting;         /* number of the batch that its next operation is, if notified */
 };
 struct race {
     uint32_t me;             /* rank */
@@ -209,6 +212,7 @@ uint64_t race_tick(void);
 void race_op_tick(void); /* an operation begins */
 struct race_vclock *race_release(void); /* with this thread's clock; a new reference, never NULL */
 void race_acquire(const struct race_vclock *v);
+void race_send_clock(int dst, uint64_t win, uint32_t number, const struct race_vclock *v);
 void race_set_vclock(struct race_thread *t,
                      struct race_vclock *v); /* that and nothing else; takes it */
 /* batch.done_by of a batch of thread tid that the calling thread completes */
@@ -248,8 +252,8 @@ int race_msg_init(void);
 void race_send_batch(struct race_win *x, const struct race_target *t, struct race_pending *p,
                      uint64_t done, enum race_call call, uint64_t site);
 void race_wait_acks(void); /* until all that was sent has been taken; waits */
-void race_send_clock(int dst, uint64_t win, uint32_t number, const struct race_vclock *v);
 void race_replay(struct race_win *x); /* what was held until a post */
+void race_close_open(int src, uint64_t number, uint64_t done, uint32_t done_by);
 void race_msg_free(void);
 /* lock_clock.c */
 void race_lock_acquire(struct race_win *x, int rank, enum race_lock_kind kind);

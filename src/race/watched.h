@@ -32,8 +32,32 @@ void race_after(struct rma_win *w, const struct watch_sync *s, int err);
 /* thread_clock.c */
 /* Before a message leaves for rank `dest` of c's peers. Waits. */
 void race_sending(struct comm *c, int dest);
+int race_on_clock(int src, const void *msg, size_t len);
 /* A receive from rank `source` of c's peers is complete. */
 void race_received(struct comm *c, int source);
+
+/* note_clock.c */
+/* A notified operation is about to be given to the core; it was refused; so many notifications of a
+ * counter of this process are seen (watch/watch.h). race_noted() waits. */
+void race_noting(struct rma_win *w, const struct rma_args *a);
+void race_note_undo(struct rma_win *w, int rank, unsigned index);
+int race_note_awaits(struct rma_win *w, unsigned index, uint64_t word);
+void race_noted(struct rma_win *w, unsigned index, uint64_t word, struct request *req);
+int race_on_note(int src, const void *msg, size_t len);
+void race_note_rows_free(struct race_win *x);
+/* note_batch.c */
+struct race_note_end { /* batch `number` of an origin: thread tid saw its notification at `clock` */
+    uint64_t number, clock;
+    uint32_t tid;
+};
+void race_note_batch(struct race_win *x, int src, struct race_batch *b); /* it has come */
+void race_note_seen(struct race_win *x, int src, const struct race_note_end *end);
+/* 1: *end is one that src knows of with this vector clock, and whose batch is open; it is
+ * forgotten. */
+int race_note_known(struct race_win *x, int src, const struct race_vclock *v,
+                    struct race_note_end *end);
+struct map *race_note_rows(struct race_win *x); /* index + 1 -> what note_clock.c keeps */
+void race_notes_free(struct race_win *x);
 
 /* window.c: all members alike */
 void race_win_made(struct comm *over, struct rma_win *w, const void *site); /* waits */

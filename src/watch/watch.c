@@ -17,6 +17,11 @@ static int has_messages(const struct watcher *w)
     return w->sending || w->send_prepared || w->took || w->received || w->recv_begun || w->waited;
 }
 
+static int has_notes(const struct watcher *w)
+{
+    return w->noting || w->note_lost || w->note_lags || w->noted;
+}
+
 static unsigned wants(const struct watcher *w)
 {
     const struct {
@@ -35,6 +40,7 @@ static unsigned wants(const struct watcher *w)
         {WATCH_MESSAGES, has_messages(w)},
         {WATCH_SYNC, w->sync_begins || w->sync_ended},
         {WATCH_OPS, w->op != NULL},
+        {WATCH_NOTES, has_notes(w)},
         {WATCH_APART, w->ops_apart},
         {WATCH_OWN_JOB, w->own_job}};
     unsigned all = 0;
@@ -261,4 +267,31 @@ void watch_op(struct rma_win *w, const struct rma_args *a, struct request *req, 
 {
     EACH(i)
         TELL(i, op, w, a, req, site);
+}
+
+void watch_noting(struct rma_win *w, const struct rma_args *a)
+{
+    EACH(i)
+        TELL(i, noting, w, a);
+}
+
+void watch_note_lost(struct rma_win *w, int rank, unsigned index)
+{
+    EACH(i)
+        TELL(i, note_lost, w, rank, index);
+}
+
+int watch_note_lags(struct rma_win *w, unsigned index, uint64_t word)
+{
+    int lags = 0;
+    EACH(i)
+        if (proc->watch->of[i]->note_lags)
+            lags |= proc->watch->of[i]->note_lags(w, index, word);
+    return lags;
+}
+
+void watch_noted(struct rma_win *w, unsigned index, uint64_t word, struct request *req)
+{
+    EACH_REVERSED(i)
+        TELL(i, noted, w, index, word, req);
 }

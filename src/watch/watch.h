@@ -39,7 +39,8 @@ enum watch_events {
     WATCH_SYNC = 1024,  /* sync_begins, sync_ended */
     WATCH_OPS = 2048,   /* op */
     WATCH_APART = 4096, /* ops_apart */
-    WATCH_OWN_JOB = 8192 /* own_job */
+    WATCH_OWN_JOB = 8192, /* own_job */
+    WATCH_NOTES = 16384 /* noting to noted */
 };
 /* The functions of MPI that tell these leave their short way at its first test, which is that of
  * the phase: PROC_CHECKED. */
@@ -150,6 +151,16 @@ struct watcher {
     /* An operation that the core has taken; req: its request, or NULL. Windows that are made while
      * a watcher has this are not known to the inline path. */
     void (*op)(struct rma_win *w, const struct rma_args *a, struct request *req, const void *site);
+    /* A notified operation is about to be given to the core. */
+    void (*noting)(struct rma_win *w, const struct rma_args *a);
+    /* Such a one was refused, here or at its target `rank`, and is not counted there. */
+    void (*note_lost)(struct rma_win *w, int rank, unsigned index);
+    /* 1: what the watcher has to know about the first `word` notifications of this process's
+     * counter `index` is not there yet. */
+    int (*note_lags)(struct rma_win *w, unsigned index, uint64_t word);
+    /* The program sees that many; req: when it sees the end of this request. May wait without
+     * one. */
+    void (*noted)(struct rma_win *w, unsigned index, uint64_t word, struct request *req);
     /* Not 0: one-sided calls leave their inline path, though no watcher has op. */
     int ops_apart;
     /* Not 0: it cannot follow processes of other jobs, so none may be met. */
@@ -203,6 +214,10 @@ void watch_waited(struct request *const *r, int n);
 void watch_sync_begins(struct rma_win *w, const struct watch_sync *s);
 void watch_sync_ended(struct rma_win *w, const struct watch_sync *s, int err);
 void watch_op(struct rma_win *w, const struct rma_args *a, struct request *req, const void *site);
+void watch_noting(struct rma_win *w, const struct rma_args *a);
+void watch_note_lost(struct rma_win *w, int rank, unsigned index);
+int watch_note_lags(struct rma_win *w, unsigned index, uint64_t word);
+void watch_noted(struct rma_win *w, unsigned index, uint64_t word, struct request *req);
 void watch_win_closes(struct rma_win *w);
 void watch_target_state(struct rma_win *w, int world, const char *state);
 

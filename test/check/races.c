@@ -258,6 +258,120 @@ static void threads_fine(void)
     MPI_Win_free(&its);
 }
 
+/* Rank 1 puts to rank 0 with a notification. Rank 0 looks at `place` when it has seen counter
+ * `seen`, or before. */
+static void notify(int place, int seen, int before)
+{
+    int got;
+    MPIX_Win_notify_set_num(win, MPI_INFO_NULL, 2);
+    MPI_Win_lock_all(0, win);
+    if (rank == 1) {
+        MPI_Put(&rank, 1, MPI_INT, 0, 4, 1, MPI_INT, win); /* plain */
+        MPIX_Put_notify(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, 0, win); /* first */
+        MPIX_Put_notify(&rank, 1, MPI_INT, 0, 8, 1, MPI_INT, 1, win);
+    } else if (rank == 0) {
+        for (int look = 0; look < 2; look++) {
+            if (look == before)
+                MPIX_Win_notify_wait(win, seen, 1);
+            else
+                MPI_Get(&got, 1, MPI_INT, 0, place, 1, MPI_INT, win); /* second */
+        }
+    }
+    MPI_Win_unlock_all(win);
+}
+
+static void notify_race(void) { notify(0, 0, 1); }
+static void notify_other_race(void) { notify(0, 1, 0); }
+static void notify_plain_race(void) { notify(4, 0, 0); }
+
+/* The same, and a message to rank 2 that the put has left: that says nothing of rank 0. */
+static void notify_message_race(void)
+{
+    int got;
+    MPIX_Win_notify_set_num(win, MPI_INFO_NULL, 1);
+    MPI_Win_lock_all(0, win);
+    if (rank == 1) {
+        MPIX_Put_notify(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, 0, win); /* first */
+        MPI_Send(&rank, 1, MPI_INT, 2, 0, MPI_COMM_WORLD);
+    } else if (rank == 2) {
+        MPI_Recv(&got, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Get(&got, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* second */
+    } else {
+        MPIX_Win_notify_wait(win, 0, 1);
+    }
+    MPI_Win_unlock_all(win);
+}
+
+/* One step's values come from the left, and the right says when its place is free again. */
+static void notify_halo(int step)
+{
+    int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks, flag = 0, value, got;
+    MPI_Request r;
+    if (step % 3 == 0)
+        MPIX_Accumulate_notify(&step, 1, MPI_INT, right, 0, 1, MPI_INT, MPI_REPLACE, 0, win);
+    else
+        MPIX_Put_notify(&step, 1, MPI_INT, right, 0, 1, MPI_INT, 0, win);
+    if (step % 4 == 0) {
+        MPIX_Win_notify_take(win, 0, 1);
+    } else if (step % 4 == 1) {
+        while (!flag)
+            MPIX_Win_notify_test(win, 0, 1, &flag);
+        MPIX_Win_notify_set_value(win, 0, 0);
+    } else if (step % 4 == 2) {
+        MPIX_Win_notify_request(win, 0, 1, &r);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+        MPIX_Win_notify_take(win, 0, 1);
+    } else {
+        for (MPI_Count now = 0; now < 1;)
+            MPIX_Win_notify_get_value(win, 0, &now);
+        MPIX_Win_notify_take(win, 0, 1);
+    }
+    MPI_Get(&value, 1, MPI_INT, rank, 0, 1, MPI_INT, win);
+    MPI_Win_flush(rank, win);
+    MPIX_Put_notify(NULL, 0, MPI_INT, left, 0, 0, MPI_INT, 1, win);
+    MPIX_Win_notify_wait(win, 1, step + 1);
+    MPIX_Get_notify(&got, 1, MPI_INT, right, 1, 1, MPI_INT, 2, win);
+    MPI_Win_flush_local(right, win);
+    MPIX_Win_notify_wait(win, 2, step + 1);
+    MPI_Put(&step, 1, MPI_INT, rank, 1, 1, MPI_INT, win); /* the left has read it */
+    MPI_Win_flush(rank, win);
+    MPIX_Put_notify(NULL, 0, MPI_INT, left, 0, 0, MPI_INT, 3, win);
+    MPIX_Win_notify_wait(win, 3, step + 1);
+}
+
+/* Rank 2 may look when rank 0, which has seen it, says so, and when rank 1 does behind a flush. */
+static void notify_told(int from)
+{
+    int got = 0;
+    if (rank == 1)
+        MPIX_Put_notify(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, 4, win);
+    if (rank == 0)
+        MPIX_Win_notify_take(win, 4, 1);
+    if (rank == 1)
+        MPI_Win_flush(0, win);
+    if (rank == from)
+        MPI_Send(&rank, 1, MPI_INT, 2, 0, MPI_COMM_WORLD);
+    if (rank == 2) {
+        MPI_Recv(&got, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Get(&got, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+        MPI_Win_flush(0, win);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void notify_fine(void)
+{
+    MPIX_Win_notify_set_num(win, MPI_INFO_NULL, 5);
+    MPI_Win_lock_all(0, win);
+    for (int step = 0; step < 24; step++)
+        notify_halo(step);
+    MPI_Win_flush_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    notify_told(0);
+    notify_told(1);
+    MPI_Win_unlock_all(win);
+}
+
 /* The calls behind a race have returned: RACES_GO names a file for those that wait for that. */
 static void goes_on(void)
 {
@@ -282,18 +396,25 @@ static const struct {
     CASE(pscw_race), CASE(pscw_fine),
     CASE(operation_race), CASE(type_race), CASE(accumulate_fine), CASE(buffer_race),
     CASE(buffer_fine), CASE(barrier_race), CASE(barrier_fine), CASE(subset_race),
-    CASE(subset_fine), CASE(threads_fine), CASE(goes_on), CASE(aborts)};
+    CASE(subset_fine), CASE(notify_race), CASE(notify_other_race), CASE(notify_plain_race),
+    CASE(notify_message_race), CASE(notify_fine), CASE(threads_fine), CASE(goes_on), CASE(aborts)};
 
 int main(int argc, char **argv)
 {
     int threads = argc > 1 && !strcmp(argv[1], "threads_fine");
+    const int created = getenv("RACES_CREATED") != NULL;
     MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &threads);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (int a = 1; a < argc; a++)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
             if (!strcmp(argv[a], cases[i].name)) {
-                MPI_Win_allocate(4096, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+                static int memory[1024];
+                if (created)
+                    MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL,
+                                   MPI_COMM_WORLD, &win);
+                else
+                    MPI_Win_allocate(4096, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
                 MPI_Win_set_name(win, "words");
                 MPI_Barrier(MPI_COMM_WORLD); /* rank 0 has named it, too */
                 cases[i].run();

@@ -1,7 +1,8 @@
 /* race_few.c - programs that do the same many times under the race checker.
  *
  *   race-few-*   what is kept of them, and what waits to be sent, does not grow with the number
- *   race-kept-*  what waits to be sent stays there, unless what comes hides it */
+ *   race-kept-*  what waits to be sent stays there, unless what comes hides it
+ *   race-notify-* a counter that was seen orders one operation, and what is known of it goes */
 #include <mpi.h>
 
 #include "race/race_types.h"
@@ -189,6 +190,47 @@ static void own(void *arg)
     OK(MPI_Win_free(&win[0]));
 }
 
+/* Rank 1 fills one place again and again; rank 0 says when it has looked. Then rank 0 looks at what
+ * was put before the notified put, which is no part of that. */
+static void notified(void *arg)
+{
+    int rank, in = 0, *mem, plain;
+    MPI_Win win;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    OK(MPI_Win_allocate(16, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win));
+    OK(MPIX_Win_notify_set_num(win, MPI_INFO_NULL, 1));
+    OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, win));
+    for (int i = 0; i < TIMES; i++) {
+        if (rank == 1)
+            OK(MPIX_Put_notify(&i, 1, MPI_INT, 0, 0, 1, MPI_INT, 0, win));
+        OK(MPIX_Win_notify_take(win, 0, 1));
+        if (rank == 1)
+            continue;
+        OK(MPI_Get(&in, 1, MPI_INT, 0, 0, 1, MPI_INT, win));
+        OK(MPI_Win_flush(0, win));
+        SIM_CHECK(in == i);
+        OK(MPIX_Put_notify(NULL, 0, MPI_INT, 1, 0, 0, MPI_INT, 0, win));
+        SIM_CHECK(!am_ordered(1) || proc->race->open.count <= 3);
+    }
+    SIM_CHECK(proc->race->races == 0 && proc->race->possible == 0);
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    plain = rank;
+    if (rank == 1) {
+        OK(MPI_Put(&plain, 1, MPI_INT, 0, 4, 1, MPI_INT, win));
+        OK(MPIX_Put_notify(&plain, 1, MPI_INT, 0, 8, 1, MPI_INT, 0, win));
+    } else {
+        OK(MPIX_Win_notify_wait(win, 0, 1));
+        OK(MPI_Get(&in, 1, MPI_INT, 0, 8, 1, MPI_INT, win));
+        OK(MPI_Win_flush(0, win));
+        OK(MPI_Get(&in, 1, MPI_INT, 0, 4, 1, MPI_INT, win));
+    }
+    OK(MPI_Win_unlock_all(win));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    SIM_CHECK(proc->race->races == (rank ? 0u : 1u) && proc->race->possible == 0);
+    OK(MPI_Win_free(&win));
+}
+
 static void watched(struct sim_knobs *k)
 {
     scenario_cvar("MPIR_CVAR_RACE", "rma");
@@ -209,6 +251,13 @@ static void far(struct sim_knobs *k)
     k->ordered = 1;
 }
 
+static void unordered(struct sim_knobs *k)
+{
+    watched(k);
+    k->nodes = k->ranks;
+    k->ordered = 0;
+}
+
 const struct scenario scenarios_race_few[] = {
     {"race-few-near", 2, 1, few, NULL, near},
     {"race-few-far", 2, 1, few, NULL, far},
@@ -216,5 +265,8 @@ const struct scenario scenarios_race_few[] = {
     {"race-kept-far", 3, 1, kept, NULL, far},
     {"race-kept-own-near", 2, 1, own, NULL, near},
     {"race-kept-own-far", 2, 1, own, NULL, far},
+    {"race-notify-near", 2, 1, notified, NULL, near},
+    {"race-notify-far", 2, 1, notified, NULL, far},
+    {"race-notify-unordered", 2, 1, notified, NULL, unordered},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

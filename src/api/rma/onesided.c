@@ -102,7 +102,12 @@ int onesided_no_request(const char *call, MPI_Win win)
 static SLOW int run_apart(struct rma_win *w, const struct rma_args *a, MPI_Request *req,
                           const void *site)
 {
+    int notes = a->notify && a->rank != MPI_PROC_NULL && watch_wants(WATCH_NOTES);
+    if (notes)
+        watch_noting(w, a);
     int err = rma_op_begin_staged(w, a, req);
+    if (notes && err)
+        watch_note_lost(w, a->rank, (unsigned)a->notify - 1);
     if (watch_wants(WATCH_OPS) && !err)
         watch_op(w, a, req ? obj_find(OBJ_REQUEST, *req) : NULL, site);
     return err;

@@ -14,11 +14,19 @@ static uint32_t done_by(const struct race_batch *b)
     return b->done_by ? b->done_by - 1 : b->tid;
 }
 
+int race_is_noted(const struct race_access *early, const struct race_access *late)
+{
+    const struct race_batch *b = early->batch;
+    return b->noted && race_seen_clock(late, b->noted_by) >= b->noted;
+}
+
 /* Does early end before late is issued? Undecided: early is open, and was issued before late. */
 static enum race_order happens_before(const struct race_access *early,
                                       const struct race_access *late)
 {
     const struct race_batch *b = early->batch;
+    if (race_is_noted(early, late))
+        return RACE_ORDERED;
     if (b->done != RACE_OPEN)
         return race_seen_clock(late, done_by(b)) >= b->done ? RACE_ORDERED : RACE_UNORDERED;
     return race_seen_clock(late, b->tid) >= race_issued(early) ? RACE_UNDECIDED : RACE_UNORDERED;

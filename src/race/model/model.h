@@ -23,7 +23,8 @@ enum race_call {
     RACE_CALL_UNLOCK_ALL, RACE_CALL_FLUSH, RACE_CALL_FLUSH_ALL, RACE_CALL_FLUSH_LOCAL,
     RACE_CALL_FLUSH_LOCAL_ALL, RACE_CALL_SYNC, RACE_CALL_REQUEST, RACE_CALL_PUT, RACE_CALL_GET,
     RACE_CALL_ACC, RACE_CALL_GACC, RACE_CALL_FOP, RACE_CALL_CAS, RACE_CALL_LOAD,
-    RACE_CALL_STORE, RACE_CALL_BARRIER, RACE_CALLS
+    RACE_CALL_STORE, RACE_CALL_BARRIER, RACE_CALL_PUT_NOTE, RACE_CALL_GET_NOTE,
+    RACE_CALL_ACC_NOTE, RACE_CALL_NOTE, RACE_CALLS
 };
 
 /* --- bytes (interval.c) -------------------------------------------------------------------- */
@@ -137,6 +138,8 @@ struct race_batch {
     uint64_t win;            /* what it names to the owner */
     uint64_t number;         /* of that thread: the owner's key */
     uint64_t done_site;
+    uint64_t noted;          /* clock of thread noted_by when it saw its notification; 0: not yet */
+    uint32_t noted_by;
     uint32_t done_by;         /* thread of that call, + 1; 0: their own */
     uint32_t epoch; /* of its window, 0: none: what let it in is part of the vector clock */
     uint8_t done_call, accumulate; /* enum race_accumulate */
@@ -194,6 +197,10 @@ enum race_order { RACE_ORDERED, RACE_UNORDERED, RACE_UNDECIDED };
 /* Happens-before, in either direction. Undecided: one is open, and it was issued before the other:
  * whether it also ended before is not known yet. */
 enum race_order race_order_of(const struct race_access *a, const struct race_access *b);
+
+/* Was early's notification seen before late was issued? Then early is complete for late, whether it
+ * is for others or not. */
+int race_is_noted(const struct race_access *early, const struct race_access *late);
 
 /* Of thread tid in the vector clock that r's thread had when it issued r. */
 uint64_t race_seen_clock(const struct race_access *r, uint32_t tid);

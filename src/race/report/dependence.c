@@ -178,6 +178,10 @@ void race_graph_edge(const struct race_access *early, const struct race_access *
     uint64_t issued = race_issued(late);
     if (!g)
         return;
+    if (race_is_noted(early, late)) {
+        add_edge(g, early, late, RACE_CALL_NOTE, 0, BY_OTHERS);
+        return;
+    }
     enum reached reached = b->tid == late->batch->tid                          ? BY_ITSELF
                        : b->done >> RACE_PHASE_BITS < issued >> RACE_PHASE_BITS ? BY_ALL
                                                                            : BY_OTHERS;

@@ -238,7 +238,7 @@ void race_advice_used(const struct race_access *early, const struct race_access 
     struct race_advice *a = proc->race->advice;
     const struct race_batch *b = early->batch;
     struct race_call_site *p = NULL;
-    if (a && is_flush(b->done_call))
+    if (a && is_flush(b->done_call) && !(late && race_is_noted(early, late)))
         p = call_site_of(a, b->done_site, b->done_call);
     if (!p)
         return;

@@ -41,7 +41,10 @@ const char *race_call_name(enum race_call call)
         [RACE_CALL_GET] = "MPI_Get", [RACE_CALL_ACC] = "MPI_Accumulate",
         [RACE_CALL_GACC] = "MPI_Get_accumulate", [RACE_CALL_FOP] = "MPI_Fetch_and_op",
         [RACE_CALL_CAS] = "MPI_Compare_and_swap", [RACE_CALL_LOAD] = "load",
-        [RACE_CALL_STORE] = "store", [RACE_CALL_BARRIER] = "MPI_Barrier"};
+        [RACE_CALL_STORE] = "store", [RACE_CALL_BARRIER] = "MPI_Barrier",
+        [RACE_CALL_PUT_NOTE] = "MPIX_Put_notify", [RACE_CALL_GET_NOTE] = "MPIX_Get_notify",
+        [RACE_CALL_ACC_NOTE] = "MPIX_Accumulate_notify",
+        [RACE_CALL_NOTE] = "its notification"};
     return names[call < RACE_CALLS ? call : RACE_CALL_NONE];
 }
 

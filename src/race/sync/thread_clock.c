@@ -1,5 +1,8 @@
-/* thread_clock.c - the clocks of this process's threads, and messages of the program that carry
- * them. Start with race_acquire() and race_release(). */
+/* thread_clock.c - the clocks of this process's threads, and the CLOCK messages that carry them to
+ * others. Start with race_acquire() and race_release(). */
+#include <stdlib.h>
+#include <string.h>
+
 #include "boot/boot.h"
 #include "race/report/report.h"
 #include "race/watched.h"
@@ -53,6 +56,55 @@ void race_acquire(const struct race_vclock *v)
     if (!both) /* what is left out would make races */
         race_no_memory();
     race_set_vclock(t, both);
+}
+
+/* --- CLOCK ------------------------------------------------------------------------------------ */
+
+struct clock_msg {
+    uint64_t win; /* 0: before a message */
+    uint32_t number, unused;
+}; /* the vector clock */
+
+void race_send_clock(int dst, uint64_t win, uint32_t number, const struct race_vclock *v)
+{
+    struct clock_msg m = {.win = win, .number = number};
+    size_t len;
+    void *b = race_pack(&m, sizeof m, v, am_max(dst), &len);
+    proc->race->acks++;
+    race_msg_send(dst, RACE_CLOCK, b, len);
+    free(b);
+}
+
+static void received(struct race_vclock **at, struct race_vclock *v)
+{
+    struct race_vclock *both = race_vclock_join(*at, v);
+    if (!both)
+        race_no_memory();
+    race_vclock_drop(*at);
+    *at = both;
+}
+
+int race_on_clock(int src, const void *msg, size_t len)
+{
+    struct clock_msg m;
+    size_t used;
+    int cut;
+    if (!proc->race || len < sizeof m)
+        return 0;
+    memcpy(&m, msg, sizeof m);
+    struct race_vclock *v = race_unpack((const char *)msg + sizeof m, len - sizeof m, &used, &cut);
+    struct race_win *x = m.win ? race_win_of(m.win) : NULL;
+    struct race_origin *o = x ? race_origin_of(x, src) : NULL;
+    struct race_peer *p = race_peer_of(src);
+    if (v && o) {
+        received(&o->at_complete, v);
+        o->completes = m.number;
+    } else if (v && p && !m.win) {
+        received(&p->received, v);
+    }
+    race_vclock_drop(v);
+    race_msg_send(src, RACE_ACK, "", 1);
+    return 0;
 }
 
 /* --- messages --------------------------------------------------------------------------------- */

@@ -5,10 +5,11 @@
  *     <------------------------------ ACK
  *     CLOSE (what came open is complete) -->  tested again
  *     CLOCK (vector clock) ----------------------->  before a message, or before MPI_Win_complete
+ *     NOTE (vector clock) ------------------------>  before a notified operation (note_clock.c)
  *
  * They wait here for room, by receiver, so that no call blocks unless its comment mentions it.
  * RECORDS of an epoch that the target has not posted are held there, and so is their CLOSE. */
-#include "race/race_types.h"
+#include "race/watched.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,17 +22,13 @@
 struct records_msg {
     uint64_t win, number, issued, done, vclock_no, site;
     uint32_t epoch, n, tid, done_by;
-    uint8_t call, atomics, unused[6];
+    uint8_t call, atomics, notified, unused[5];
 }; /* records, then the vector clock */
 struct close_msg {
     uint64_t win, number, done, site;
     uint32_t done_by, records; /* that were sent: where order is not kept, some may come later */
     uint8_t call, unused[7];
 };
-struct clock_msg {
-    uint64_t win; /* 0: before a message */
-    uint32_t number, unused;
-}; /* the vector clock */
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
@@ -115,16 +112,6 @@ static int all_acked(void *arg)
 void race_wait_acks(void)
 {
     progress_wait(all_acked, proc->race, "the race checker's messages", -1);
-}
-
-void race_send_clock(int dst, uint64_t win, uint32_t number, const struct race_vclock *v)
-{
-    struct clock_msg m = {.win = win, .number = number};
-    size_t len;
-    void *b = race_pack(&m, sizeof m, v, am_max(dst), &len);
-    proc->race->acks++;
-    race_msg_send(dst, RACE_CLOCK, b, len);
-    free(b);
 }
 
 /* --- batches ---------------------------------------------------------------------------------- */
@@ -229,6 +216,8 @@ static int take_records(int src, const struct records_msg *m, const char *record
             r->shadow.n.lost += m->n;
             return 1;
         }
+        if (m->notified)
+            race_note_batch(x, src, b);
         if (m->done == RACE_OPEN && !map_put(&r->open, open_key(src, m->number), b))
             race_batch_ref(b);
     } else {
@@ -262,6 +251,12 @@ static void close_batch(int src, const struct close_msg *m)
     race_shadow_complete(&r->shadow, b, m->done);
     race_batch_drop(b);
     race_count();
+}
+
+void race_close_open(int src, uint64_t number, uint64_t done, uint32_t done_by)
+{
+    close_batch(src, &(struct close_msg){.number = number, .done = done, .done_by = done_by,
+                                         .call = RACE_CALL_NOTE});
 }
 
 /* --- what comes before its post --------------------------------------------------------------- */
@@ -451,17 +446,23 @@ void race_send_batch(struct race_win *x, const struct race_target *t, struct rac
                      uint64_t done, enum race_call call, uint64_t site)
 {
     /* half of a message is for the vector clock */
-    uint32_t most = (uint32_t)(am_max(t->world) / 2 / sizeof *p->rec), was = p->sent;
+    uint32_t most = (uint32_t)(am_max(t->world) / 2 / sizeof *p->rec);
+    int was = p->sent || p->notified; /* that one has one batch at the target, however it is sent */
     struct records_msg m = {.win = x->id, .number = p->number, .issued = p->issued,
                             .done = was ? RACE_OPEN : done, .vclock_no = p->vclock_no, .site = site,
                             .epoch = p->epoch, .tid = p->tid,
                             .done_by = p->done ? p->done_by : race_done_by(p->tid),
-                            .call = (uint8_t)call,
+                            .call = (uint8_t)call, .notified = (uint8_t)p->notified,
                             .atomics = proc->race->atomics};
     while (most && p->sent < p->n) { /* a failed process takes nothing */
         m.n = p->n - p->sent < most ? p->n - p->sent : most;
         send_part(x, t, p, &m, p->rec + p->sent);
         p->sent += m.n;
+    }
+    if (p->notified && p->sent == p->n) { /* it may stay open for long */
+        free(p->rec);
+        p->rec = NULL;
+        p->room = 0;
     }
     if (!was || done == RACE_OPEN)
         return;
@@ -526,38 +527,6 @@ static int on_ack(int src, const void *msg, size_t len)
     return 0;
 }
 
-static void received(struct race_vclock **at, struct race_vclock *v)
-{
-    struct race_vclock *both = race_vclock_join(*at, v);
-    if (!both)
-        race_no_memory();
-    race_vclock_drop(*at);
-    *at = both;
-}
-
-static int on_clock(int src, const void *msg, size_t len)
-{
-    struct clock_msg m;
-    size_t used;
-    int cut;
-    if (!proc->race || len < sizeof m)
-        return 0;
-    memcpy(&m, msg, sizeof m);
-    struct race_vclock *v = race_unpack((const char *)msg + sizeof m, len - sizeof m, &used, &cut);
-    struct race_win *x = m.win ? race_win_of(m.win) : NULL;
-    struct race_origin *o = x ? race_origin_of(x, src) : NULL;
-    struct race_peer *p = race_peer_of(src);
-    if (v && o) {
-        received(&o->at_complete, v);
-        o->completes = m.number;
-    } else if (v && p && !m.win) {
-        received(&p->received, v);
-    }
-    race_vclock_drop(v);
-    race_msg_send(src, RACE_ACK, "", 1);
-    return 0;
-}
-
 int race_msg_init(void)
 {
     struct race *r = proc->race;
@@ -566,7 +535,7 @@ int race_msg_init(void)
     am_handler(RACE_RECORDS, on_records);
     am_handler(RACE_CLOSE, on_close);
     am_handler(RACE_ACK, on_ack);
-    am_handler(RACE_CLOCK, on_clock);
+    am_handler(RACE_CLOCK, race_on_clock);
     am_handler(RACE_RELEASE, race_on_release);
     am_handler(RACE_ASK, race_on_ask);
     am_handler(RACE_ANSWER, race_on_answer);

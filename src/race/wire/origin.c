@@ -130,27 +130,30 @@ struct race_target *race_target_of(struct race_win *x, int rank, int make)
     return t;
 }
 
-/* The batch that operations issued now belong to. alone: one that its request completes. */
-static struct race_pending *pending_now(struct race_win *x, struct race_target *t, int alone)
+/* The batch that operations issued now belong to. alone: one that its request completes. note: that
+ * of a notified operation, and its number. */
+static struct race_pending *pending_now(struct race_win *x, struct race_target *t, int alone,
+                                        uint64_t note)
 {
     struct race *r = proc->race;
     const struct race_thread *me = race_self();
     uint32_t epoch = x->nstarted ? t->starts : x->fence_open ? RACE_FENCE | x->fences : 0;
     struct race_pending *p =
         list_empty(&t->pending) ? NULL : LIST_OBJ(t->pending.prev, struct race_pending, link);
-    int joins = p && !p->alone && !alone && p->vclock_no == me->vclock_no;
+    int joins = p && !p->alone && !p->notified && !alone && !note && p->vclock_no == me->vclock_no;
     if (joins && p->epoch == epoch && me->clock - p->issued < UINT32_MAX / 2)
         return p;
     p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
-    p->number = ++r->numbers;
+    p->number = note ? note : ++r->numbers;
     p->tid = me->tid;
     p->issued = me->clock;
     p->vclock_no = me->vclock_no;
     p->vclock = race_vclock_ref(me->vclock);
     p->epoch = epoch;
     p->alone = alone;
+    p->notified = note != 0;
     list_push(&t->pending, &p->link);
     return p;
 }
@@ -284,6 +287,14 @@ static const uint8_t calls[] = {[RMA_PUT] = RACE_CALL_PUT,   [RMA_GET] = RACE_CA
                                 [RMA_ACC] = RACE_CALL_ACC,   [RMA_GACC] = RACE_CALL_GACC,
                                 [RMA_FOP] = RACE_CALL_FOP,   [RMA_CAS] = RACE_CALL_CAS};
 
+static uint8_t call_of(const struct rma_args *a)
+{
+    static const uint8_t notified[] = {[RMA_PUT] = RACE_CALL_PUT_NOTE,
+                                       [RMA_GET] = RACE_CALL_GET_NOTE,
+                                       [RMA_ACC] = RACE_CALL_ACC_NOTE};
+    return a->notify ? notified[a->kind] : calls[a->kind];
+}
+
 /* The end of a request. number: of the batch that is complete at the target with it, or 0. */
 struct race_request {
     struct race_local *here; /* NULL: complete, or it has no buffers */
@@ -353,20 +364,21 @@ static uint64_t record(struct race_win *x, struct race_target *t, const struct r
 {
     struct intervals l;
     const struct race_member *m = &x->member[a->rank];
-    struct race_pending *p = pending_now(x, t, alone);
+    struct race_pending *p = pending_now(x, t, alone, a->notify ? race_self()->noting : 0);
     intervals_of(a->ttype, (size_t)a->tcount, m->base + (uint64_t)a->disp * m->unit, &l);
     if (!p)
         return 0;
     struct race_wire_access w = {.tick = (uint32_t)(race_self()->clock - p->issued),
-                              .effect = effect_of(a), .weight = 1, .call = calls[a->kind],
-                              .site = site};
+                              .effect = effect_of(a), .weight = 1,
+                              .call = call_of(a), .site = site};
     if (l.hull)
         w.effect.flags |= RACE_HULL;
     for (int i = 0; i < l.n; i++) {
         w.interval = l.l[i];
         pending_add(p, &w);
     }
-    if (p->n - p->sent >= proc->race->pending_max && race_lock_is_known(x, t))
+    int many = p->notified || p->n - p->sent >= proc->race->pending_max;
+    if (many && race_lock_is_known(x, t))
         race_send_batch(x, t, p, RACE_OPEN, RACE_CALL_NONE, 0);
     return p->number;
 }
@@ -395,11 +407,11 @@ void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, c
     int reads = a->kind != RMA_GET && !(a->op && a->op->index == DT_NO_OP);
     struct buffers u = {.t = t, .alone = req != NULL};
     if (reads && a->otype)
-        use_buffer(&u, RACE_LOAD, calls[a->kind], a->origin, a->ocount, a->otype, place);
+        use_buffer(&u, RACE_LOAD, call_of(a), a->origin, a->ocount, a->otype, place);
     if (a->kind == RMA_CAS)
         use_buffer(&u, RACE_LOAD, calls[a->kind], a->compare, 1, a->ttype, place);
     if (a->rtype)
-        use_buffer(&u, RACE_STORE, calls[a->kind], a->result, a->rcount, a->rtype, place);
+        use_buffer(&u, RACE_STORE, call_of(a), a->result, a->rcount, a->rtype, place);
     if (req)
         watch_request(x, &u, is_get ? number : 0, req);
     race_count();

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "watch/watch.h"
+
 struct note_request {
     struct request r;
     struct list link;  /* rma->notes.waiting */
@@ -17,6 +19,22 @@ struct note_request {
     int win_handle;
     struct errhandler *errhandler;
 };
+
+/* Is its value there? The program sees it with the end of the request, so a watcher must know by
+ * then what came with the notifications. */
+static int is_there(struct note_request *q)
+{
+    int64_t value = rma_note_value(q->w, q->i);
+    uint64_t word = (uint64_t)value + q->w->notes.base[q->i];
+    if (value < q->value)
+        return 0;
+    if (value == 0 || !watch_wants(WATCH_NOTES))
+        return 1;
+    if (watch_note_lags(q->w, q->i, word))
+        return 0;
+    watch_noted(q->w, q->i, word, &q->r);
+    return 1;
+}
 
 static void over(struct note_request *q)
 {
@@ -30,7 +48,7 @@ static void over(struct note_request *q)
 static int look(struct note_request *q)
 {
     struct rma_win *w = q->w;
-    if (rma_note_value(w, q->i) >= q->value) {
+    if (is_there(q)) {
         over(q);
         return 1;
     }
@@ -110,7 +128,7 @@ int rma_notify_request(struct rma_win *w, int i, MPI_Count value, MPI_Request *r
     q->errhandler = errhandler_ref(w->errhandler);
     list_push(&room->notes.waiting, &q->link);
     w->notes.requests++;
-    if (rma_note_value(w, q->i) >= q->value) {
+    if (is_there(q)) {
         over(q);
     } else {
         room->notes.hook.fn = poll_all;

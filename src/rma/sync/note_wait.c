@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
+#include "watch/watch.h"
 
 enum { EARLY_MAX = 1024 }; /* counters that were notified before they were made */
 /* Looks at a counter that cost as much as one poll: of the calls that look inline, and of a wait
@@ -196,6 +197,14 @@ static void looked(struct rma_win *w, unsigned i)
     w->notes.seen = word;
 }
 
+/* The program sees a value that counts notifications. Those that took part in it, and perhaps some
+ * that came since, are in the word. */
+static void saw(struct rma_win *w, unsigned i, int64_t value)
+{
+    if (value > 0 && watch_wants(WATCH_NOTES))
+        watch_noted(w, i, word_of(w, i), NULL);
+}
+
 int rma_notify_get(struct rma_win *w, int i, MPI_Count *value)
 {
     int err = check(w, i);
@@ -203,6 +212,7 @@ int rma_notify_get(struct rma_win *w, int i, MPI_Count *value)
         return err;
     looked(w, (unsigned)i);
     *value = (MPI_Count)rma_note_value(w, (unsigned)i);
+    saw(w, (unsigned)i, *value);
     return MPI_SUCCESS;
 }
 
@@ -222,22 +232,25 @@ int rma_notify_test(struct rma_win *w, int i, MPI_Count value, int *flag)
     if (err)
         return err;
     look_around(w, rma_note_value(w, (unsigned)i) < value);
-    *flag = rma_note_value(w, (unsigned)i) >= value;
+    int64_t now = rma_note_value(w, (unsigned)i);
+    *flag = now >= value;
+    if (*flag)
+        saw(w, (unsigned)i, now);
     return MPI_SUCCESS;
 }
 
 struct note_wait {
     struct rma_win *w;
     unsigned i;
-    int64_t value;
+    int64_t value, saw; /* asked for; there */
     int take, over; /* over: 1 the value was there, -1 a member has failed */
     int looks;      /* at the counter, before it says that the value is not there */
 };
 
-static int is_there(const struct note_wait *x)
+static int is_there(struct note_wait *x)
 {
     for (int i = 0; i < x->looks; i++)
-        if (rma_note_value(x->w, x->i) >= x->value)
+        if ((x->saw = rma_note_value(x->w, x->i)) >= x->value)
             return 1;
     return 0;
 }
@@ -261,16 +274,18 @@ static int wait_over(void *arg)
 
 int rma_notify_wait(struct rma_win *w, int i, MPI_Count value, int take)
 {
-    struct note_wait x = {w, (unsigned)i, (int64_t)value, take, 0,
-                          w->notes.every == LOOKS && !sched ? LOOKS : 1};
+    struct note_wait x = {.w = w, .i = (unsigned)i, .value = (int64_t)value, .take = take,
+                          .looks = w->notes.every == LOOKS && !sched ? LOOKS : 1};
     int err = rma_note_check(w, i, value);
     if (err)
         return err;
     if (rma_note_value(w, x.i) >= value) {
         look_around(w, 0);
         (void)wait_over(&x);
-        if (x.over > 0)
+        if (x.over > 0) {
+            saw(w, x.i, x.saw);
             return MPI_SUCCESS;
+        }
     }
     w->notes.awaited = x.i;
     w->notes.asked = x.value;
@@ -278,8 +293,10 @@ int rma_notify_wait(struct rma_win *w, int i, MPI_Count value, int take)
     rma_count(w, PVAR_RMA_NOTE_WAITS, 1);
     rma_await(w, WHY_OTHER, wait_over, &x, "notifications of a window", -1);
     w->notes.waits--;
-    if (x.over > 0)
+    if (x.over > 0) {
+        saw(w, x.i, x.saw);
         return MPI_SUCCESS;
+    }
     return err_make(MPIX_ERR_PROC_FAILED_PENDING,
                     "%s: counter %d of %s is %lld, not yet %lld, and a process of the window died",
                     rma_call(), i, rma_win_text(w), (long long)rma_note_value(w, x.i),

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
+#include "watch/watch.h"
 
 /* One packet under way: what its answers must carry. */
 struct turn {
@@ -85,12 +86,14 @@ static void run_sync(struct turn *x, const struct rma_hdr *h)
     }
 }
 
-/* The operation is done: count its notification, before its flags and its answer. */
-static void run_note(struct turn *x, const struct rma_hdr *h)
+/* The operation is done, or refused: count its notification, before its flags and its answer. */
+static void run_note(struct turn *x, const struct rma_hdr *h, int failed)
 {
-    int cls = x->note ? rma_note_came(x->w, x->note - 1) : 0;
+    int cls = x->note && !failed ? rma_note_came(x->w, x->note - 1) : 0;
     if (cls)
         keep_fault(x, h, NULL, cls);
+    if (x->note && (cls || failed) && watch_wants(WATCH_NOTES))
+        watch_note_lost(x->w, x->w->rank, x->note - 1);
 }
 
 /* The answer to one packet, under construction. */
@@ -166,8 +169,7 @@ static void run_answered(struct turn *x, const struct rma_hdr *h, const char *pa
     struct place p;
     answered_run(x, h, payload, &p, &r);
     sched_point();
-    if (!r.cls)
-        run_note(x, h);
+    run_note(x, h, r.cls);
     run_sync(x, h);
     r.h.from = p.from;
     r.h.asked = (uint32_t)p.len;
@@ -248,8 +250,7 @@ static void run_plain(struct turn *x, const struct rma_hdr *h, const char *paylo
         /* near processes may look before the lock is released or the end is reported */
         sched_point();
     }
-    if (!cls)
-        run_note(x, h);
+    run_note(x, h, cls);
     run_sync(x, h);
     if (!(h->flags & (RMA_F_DONE | RMA_F_UNLOCK | RMA_F_ACK)))
         return;

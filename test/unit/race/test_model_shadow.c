@@ -608,6 +608,42 @@ START_TEST(open_ones_outlive_a_phase)
 }
 END_TEST
 
+/* A notified put of thread 1, open, whose notification thread 0 saw at its clock 5: it is complete
+ * for what thread 0 does then, and for those that acquire that. */
+START_TEST(seen_by_one_thread)
+{
+    static const struct {
+        uint32_t tid;
+        uint64_t issued, of_0, of_1; /* clocks of threads 0 and 1 that it knows */
+        int races, in_the_end;       /* at once; when thread 1 has completed it at 9 */
+    } late[] = {{0, 4, 0, 0, 1, 1}, {0, 5, 0, 0, 0, 0}, {2, 1, 4, 0, 1, 1}, {2, 1, 5, 0, 0, 0},
+                {2, 1, 0, 8, 0, 1}, {2, 1, 0, 9, 0, 0}, {2, 1, 0, 1, 1, 1}};
+    for (size_t i = 0; i < sizeof late / sizeof *late; i++) {
+        struct race_shadow g;
+        int answered = 0;
+        race_shadow_init(&g, SIZE_MAX, count, &answered);
+        const struct race_vclock_entry e[] = {{0, 0, late[i].of_0}, {1, 0, late[i].of_1}};
+        struct race_batch *open = batch(1, 2, RACE_OPEN);
+        struct race_batch *b = batch(late[i].tid, late[i].issued, late[i].issued + 1);
+        b->vclock = race_vclock_make(0, e, 2);
+        open->noted = 5;
+        struct race_access put = {
+            .interval = {64, 8, 0, 1}, .effect = {.kind = RACE_PUT}, .batch = open};
+        struct race_access get = put;
+        get.effect.kind = RACE_GET;
+        get.batch = b;
+        race_shadow_add(&g, &put);
+        race_shadow_add(&g, &get);
+        ck_assert_int_eq(answered, late[i].races);
+        race_shadow_complete(&g, open, 9);
+        ck_assert_int_eq(answered > 0, late[i].in_the_end);
+        race_shadow_free(&g);
+        race_batch_drop(open);
+        race_batch_drop(b);
+    }
+}
+END_TEST
+
 Suite *suite_model_shadow(void)
 {
     Suite *s = suite_create("model_shadow");
@@ -625,6 +661,7 @@ Suite *suite_model_shadow(void)
     tcase_add_test(t, what_does_not_hide);
     tcase_add_test(t, an_open_epoch_repeats);
     tcase_add_test(t, open_ones_outlive_a_phase);
+    tcase_add_test(t, seen_by_one_thread);
     suite_add_tcase(s, t);
     return s;
 }

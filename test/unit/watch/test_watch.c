@@ -117,6 +117,40 @@ START_TEST(drops_itself)
 }
 END_TEST
 
+static void lost(struct rma_win *w, int rank, unsigned index)
+{
+    tell(rank == 3 && index == 5 ? 'n' : '?');
+}
+
+static int lags(struct rma_win *w, unsigned index, uint64_t word)
+{
+    tell('l');
+    return word > 2;
+}
+
+static void noted(struct rma_win *w, unsigned index, uint64_t word, struct request *req)
+{
+    tell('s');
+}
+
+/* Of several that know of notifications, each may keep them back. */
+START_TEST(notifications)
+{
+    static const struct watcher x = {.note_lost = lost, .note_lags = lags};
+    static const struct watcher y = {.note_lags = lags, .noted = noted};
+    ck_assert(!watch_note_lags(NULL, 0, 9));
+    ck_assert(watch_add(&x) == 0 && watch_add(&y) == 0);
+    ck_assert_uint_eq(proc->watched, WATCH_NOTES);
+    watch_note_lost(NULL, 3, 5);
+    ck_assert(watch_note_lags(NULL, 0, 3) && !watch_note_lags(NULL, 0, 2));
+    watch_noted(NULL, 0, 2, NULL);
+    watch_noting(NULL, NULL);
+    ck_assert_str_eq(told, "nlllls");
+    watch_drop(&x);
+    watch_drop(&y);
+}
+END_TEST
+
 Suite *suite_watch(void)
 {
     Suite *s = suite_create("watch");
@@ -126,6 +160,7 @@ Suite *suite_watch(void)
     tcase_add_test(t, the_word);
     tcase_add_test(t, the_order);
     tcase_add_test(t, drops_itself);
+    tcase_add_test(t, notifications);
     suite_add_tcase(s, t);
     return s;
 }

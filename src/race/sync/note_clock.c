@@ -1,0 +1,245 @@
+/* note_clock.c - notified operations: what the owner of a counter acquires when its program sees
+ * it. Start with race_noting() and race_noted().
+ *
+ *   origin                                           owner
+ *     NOTE (its vector clock, number of a batch) -->  kept by counter
+ *     RECORDS of that batch, the operation alone -->  kept until the counter is seen
+ *     the core does it, the counter grows             sees the counter: waits for as many NOTEs,
+ *                                                     acquires them; their batches are complete
+ *                                                     for what follows here
+ *
+ * So only that operation is complete, and others of the origin stay open. It stays open itself for
+ * those that do not acquire from the owner. Which notifications a value counts is not known: it
+ * acquires all that have come for that counter. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "boot/boot.h"
+#include "dt/dt.h"
+#include "race/watched.h"
+
+struct note_msg {
+    uint64_t win, number; /* of the batch; 0: it has no bytes */
+    uint32_t index;
+    uint8_t lost;         /* no notification: one that was told was refused */
+    uint8_t lock;         /* enum race_lock_kind, whose former holders the origin does not know */
+    uint8_t unused[2];
+}; /* the vector clock, unless lost */
+
+struct row { /* of a counter of this process */
+    uint64_t came, lost;
+    struct race_vclock *vclock; /* of those not seen yet, in mode full of all */
+    struct {
+        int src;
+        uint64_t number;
+    } *batch;                   /* of operations whose notification was not seen yet */
+    uint32_t n, room;
+    uint8_t lock;
+};
+
+static struct row *row_of(struct race_win *x, unsigned index)
+{
+    struct map *rows = race_note_rows(x);
+    struct row *c = map_get(rows, (uint64_t)index + 1);
+    if (c)
+        return c;
+    c = calloc(1, sizeof *c);
+    if (!c || map_put(rows, (uint64_t)index + 1, c))
+        race_no_memory();
+    return c;
+}
+
+/* --- at the origin ---------------------------------------------------------------------------- */
+
+static int on_note(struct race_win *x, int src, const struct note_msg *m, struct race_vclock *v);
+
+static void send(struct race_win *x, int rank, const struct note_msg *m, struct race_vclock *v)
+{
+    int world = comm_world(rma_win_comm(x->w), rank);
+    size_t len;
+    if ((uint32_t)world == proc->race->me) {
+        on_note(x, world, m, v);
+        return;
+    }
+    void *b = race_pack(m, sizeof *m, v, am_max(world), &len);
+    proc->race->acks++;
+    race_msg_send(world, RACE_NOTE, b, len);
+    free(b);
+}
+
+static int is_member(const struct race_win *x, int rank)
+{
+    return x && !proc->race->off && rank >= 0 && rank < rma_win_comm(x->w)->size;
+}
+
+void race_noting(struct rma_win *w, const struct rma_args *a)
+{
+    struct race_win *x = race_win_find(w);
+    struct race_target *t = is_member(x, a->rank) ? race_target_of(x, a->rank, 1) : NULL;
+    if (!t)
+        return;
+    size_t bytes = 0;
+    struct note_msg m = {.win = x->id, .index = (uint32_t)a->notify - 1};
+    if (!race_lock_is_known(x, t))
+        m.lock = t->late ? t->lock : RACE_SHARED;
+    race_tick();
+    if (!dt_total(a->ttype, (size_t)a->tcount, &bytes) && bytes)
+        m.number = ++proc->race->numbers;
+    race_self()->noting = m.number;
+    struct race_vclock *v = race_release();
+    send(x, a->rank, &m, v);
+    race_vclock_drop(v);
+}
+
+void race_note_undo(struct rma_win *w, int rank, unsigned index)
+{
+    struct race_win *x = race_win_find(w);
+    struct note_msg m = {.index = index, .lost = 1};
+    if (!is_member(x, rank))
+        return;
+    m.win = x->id;
+    send(x, rank, &m, race_self()->vclock);
+}
+
+/* --- at the owner ----------------------------------------------------------------------------- */
+
+/* The origin knows already that these were seen, so their completion there adds nothing. Of its
+ * further messages none ends them: that holds where order is kept. */
+static void close_known(struct race_win *x, int src, const struct race_vclock *v)
+{
+    struct race_note_end end;
+    while (race_note_known(x, src, v, &end))
+        race_close_open(src, end.number, end.clock, end.tid + 1);
+}
+
+static int on_note(struct race_win *x, int src, const struct note_msg *m, struct race_vclock *v)
+{
+    struct row *c = row_of(x, m->index);
+    if (m->lost) {
+        c->lost++;
+        return 0;
+    }
+    struct race_vclock *both = race_vclock_join(c->vclock, v);
+    if (!both || (m->number && !VEC_FITS(c->batch, c->room, c->n + 1, 8)))
+        race_no_memory();
+    race_vclock_drop(c->vclock);
+    c->vclock = both;
+    if (m->number) {
+        c->batch[c->n].src = src;
+        c->batch[c->n++].number = m->number;
+    }
+    c->lock = m->lock > c->lock ? m->lock : c->lock;
+    c->came++;
+    if (am_ordered(src))
+        close_known(x, src, v);
+    return 0;
+}
+
+int race_on_note(int src, const void *msg, size_t len)
+{
+    struct note_msg m;
+    size_t used;
+    int cut;
+    if (!proc->race)
+        return 0;
+    if (len < sizeof m) {
+        am_malformed(src, "a notification of the race checker");
+        return 0;
+    }
+    memcpy(&m, msg, sizeof m);
+    struct race_vclock *v = race_unpack((const char *)msg + sizeof m, len - sizeof m, &used, &cut);
+    struct race_win *x = race_win_of(m.win);
+    if (x && v && m.index < MPIX_NOTIFY_MAX)
+        on_note(x, src, &m, v);
+    race_vclock_drop(v);
+    race_msg_send(src, RACE_ACK, "", 1);
+    return 0;
+}
+
+/* All that has come for the counter happened before what the calling thread does from now on. */
+static void take(struct race_win *x, unsigned index)
+{
+    const struct race *r = proc->race;
+    struct row *c = row_of(x, index);
+    if (!c->vclock)
+        return;
+    race_acquire(c->vclock);
+    race_lock_acquire(x, rma_win_comm(x->w)->rank, (enum race_lock_kind)c->lock);
+    struct race_note_end end = {.tid = race_self()->tid, .clock = c->n ? race_tick() : 0};
+    for (uint32_t i = 0; i < c->n; i++) {
+        end.number = c->batch[i].number;
+        race_note_seen(x, c->batch[i].src, &end);
+    }
+    struct race_vclock *v = NULL;
+    if (r->threads > 1) /* another thread may see the same ones later */
+        v = c->n ? race_vclock_with(c->vclock, end.tid, end.clock) : race_vclock_ref(c->vclock);
+    c->n = 0;
+    race_vclock_drop(c->vclock);
+    c->vclock = v;
+}
+
+struct wait {
+    struct race_win *x;
+    unsigned index;
+    uint64_t word;
+};
+
+static int all_here(void *arg)
+{
+    const struct wait *q = arg;
+    const struct row *c = row_of(q->x, q->index);
+    return (int64_t)(c->came - c->lost - q->word) >= 0 || boot_failed_count();
+}
+
+int race_note_awaits(struct rma_win *w, unsigned index, uint64_t word)
+{
+    struct race_win *x = race_win_find(w);
+    struct wait q = {x, index, word};
+    return x && !proc->race->off && !all_here(&q);
+}
+
+struct end { /* of a request */
+    uint64_t win;
+    unsigned index;
+};
+
+static void on_end(void *arg)
+{
+    struct end *e = arg;
+    struct race_win *x = proc->race && !proc->race->off ? race_win_of(e->win) : NULL;
+    if (x)
+        take(x, e->index);
+    free(e);
+}
+
+void race_noted(struct rma_win *w, unsigned index, uint64_t word, struct request *req)
+{
+    struct race_win *x = race_win_find(w);
+    struct wait q = {x, index, word};
+    if (!x || proc->race->off)
+        return;
+    if (req) {
+        struct end *e = malloc(sizeof *e);
+        if (!e)
+            race_no_memory();
+        *e = (struct end){x->id, index};
+        race_watch_done(req, on_end, e);
+        return;
+    }
+    if (!all_here(&q))
+        progress_wait(all_here, &q, "the clocks of notified operations", -1);
+    take(x, index);
+}
+
+void race_note_rows_free(struct race_win *x)
+{
+    size_t at = 0;
+    for (struct map_entry *e; x->notes && (e = map_next(race_note_rows(x), &at)) != NULL;) {
+        struct row *c = e->value;
+        race_vclock_drop(c->vclock);
+        free(c->batch);
+        free(c);
+    }
+    race_notes_free(x);
+}
