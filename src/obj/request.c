@@ -129,6 +129,7 @@ static enum progress_why why(const struct request *r)
         [REQUEST_PERSISTENT_COLL] = WHY_COLLECTIVE,
         [REQUEST_RMA] = WHY_FLUSH,
         [REQUEST_IO] = WHY_FILE,
+        [REQUEST_NOTE] = WHY_NOTIFY,
     };
     return (enum progress_why)whys[r->kind];
 }

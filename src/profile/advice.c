@@ -230,6 +230,36 @@ static void flushes(struct view *v)
     }
 }
 
+/* Each step of the four waits for an answer, so that the target knows of the data. */
+static void flagged(struct view *v)
+{
+    enum { MANY = 100 };
+    for (uint32_t i = 0; i < v->p->wins; i++) {
+        const struct profile_win *w = &v->p->win[i];
+        const struct profile_wait *at = NULL;
+        if (!w->id || w->flags.n < MANY || share(v->p, w->v[PVAR_RMA_WAIT_FLUSH]) < FLUSH_FROM)
+            continue;
+        for (uint32_t k = 0; k < v->p->waits && !at; k++)
+            if (v->p->wait[k].site == w->flags.site)
+                at = &v->p->wait[k];
+        struct profile_advice *a = next(v, "flush-then-flag");
+        if (!a)
+            return;
+        char name[48], where[160] = "MPI_Win_flush";
+        profile_win_text(v->p, w->id, name, sizeof name);
+        if (at)
+            profile_call_at(at, where, sizeof where);
+        snprintf(a->evidence, sizeof a->evidence,
+                 "%.0f %% of the run: flushes on %s. %s is followed by a flag for the same target, "
+                 "%llu times: a put of one element, and another flush.",
+                 share(v->p, w->v[PVAR_RMA_WAIT_FLUSH]), name, where,
+                 (unsigned long long)w->flags.n);
+        snprintf(a->remedy, sizeof a->remedy,
+                 "Use MPIX_Put_notify for the data: it takes the place of both flushes and of the "
+                 "flag. The target calls MPIX_Win_notify_wait.");
+    }
+}
+
 static void created(struct view *v)
 {
     enum { MANY = 1000 };
@@ -282,6 +312,7 @@ int profile_advise(const struct profile_page *p, struct profile_advice *out)
     targets(&v);
     late(&v);
     messages(&v);
+    flagged(&v);
     flushes(&v);
     created(&v);
     cores(&v);

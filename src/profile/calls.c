@@ -34,6 +34,15 @@ struct held {
     uint64_t win; /* its id, 0: a free place */
 };
 
+/* What the program did last on a window, as far as it may be a flag (profile_put_called()). */
+struct flagging {
+    uint64_t win;       /* its id, 0: a free place */
+    int rank, step;     /* 1 put, 2 flushed, 3 put of one element */
+    MPI_Aint disp;      /* of the put */
+    const void *put, *flush; /* where */
+    uint64_t n;
+};
+
 struct holder {
     MPI_Win win;
     int rank;
@@ -46,6 +55,7 @@ struct profile_calls {
     struct made made[MADE];
     struct held held[WINS];
     struct holder open[OPEN];
+    struct flagging flagging[WINS];
 };
 
 size_t profile_calls_bytes(void)
@@ -187,6 +197,71 @@ void profile_locks_of(struct profile *y, uint64_t win, struct profile_locks *out
                 y->calls->open[k].held = NULL;
         still_holding(y);
         memset(h, 0, sizeof *h); /* the window is gone, or this is the end */
+    }
+}
+
+/* --- flags ------------------------------------------------------------------------------------ */
+
+static struct flagging *flagging_of(struct profile_calls *c, MPI_Win win)
+{
+    const struct rma_win *w = obj_find(OBJ_WIN, win);
+    uint64_t id = w ? rma_win_id(w) : 0;
+    struct flagging *room = NULL;
+    for (int i = 0; id && i < WINS; i++) {
+        struct flagging *g = &c->flagging[i];
+        if (g->win == id)
+            return g;
+        room = !g->win && !room ? g : room;
+    }
+    if (room)
+        *room = (struct flagging){.win = id};
+    return room;
+}
+
+/* A flag has a place of its own in the program, and beside the data. */
+static int is_flag(const struct flagging *g, int rank, MPI_Aint disp, MPI_Count count,
+                   const void *site)
+{
+    return g->step == 2 && rank == g->rank && count == 1 && disp != g->disp && site != g->put;
+}
+
+void profile_put_called(MPI_Win win, int rank, MPI_Aint disp, MPI_Count count, const void *site)
+{
+    lock_calls();
+    struct flagging *g = flagging_of(proc->profile->calls, win);
+    if (g && is_flag(g, rank, disp, count, site)) {
+        g->step = 3;
+    } else if (g) {
+        g->step = 1;
+        g->rank = rank;
+        g->disp = disp;
+        g->put = site;
+    }
+    unlock_calls();
+}
+
+void profile_flush_called(MPI_Win win, int rank, const void *site)
+{
+    lock_calls();
+    struct flagging *g = flagging_of(proc->profile->calls, win);
+    if (g && g->step == 1 && rank == g->rank) {
+        g->step = 2;
+        g->flush = site;
+    } else if (g) {
+        g->n += g->step == 3 && rank == g->rank;
+        g->step = 0;
+    }
+    unlock_calls();
+}
+
+void profile_flags_of(struct profile *y, uint64_t win, struct profile_flags *out)
+{
+    for (int i = 0; y->calls && i < WINS; i++) {
+        struct flagging *g = &y->calls->flagging[i];
+        if (g->win != win)
+            continue;
+        *out = (struct profile_flags){g->n, site_portable((uint64_t)(uintptr_t)g->flush)};
+        memset(g, 0, sizeof *g);
     }
 }
 

@@ -73,12 +73,19 @@ struct profile_held {
     atomic_ullong seen, seen_outside;
 };
 
+/* Put, flush, put of one element, flush: a flag that tells the target of the data. */
+struct profile_flags {
+    uint64_t n;
+    uint64_t site; /* of the first flush, as in a wait */
+};
+
 struct profile_win {
     uint64_t id;       /* 0: windows that did not fit */
     char name[PROFILE_NAME];
     int32_t flavor, size, members; /* members that were added up here */
     uint32_t unused;
     struct profile_locks locks;
+    struct profile_flags flags;
     uint64_t v[PVAR_COUNT]; /* its PVARs: sums, or largest */
 };
 
@@ -182,6 +189,7 @@ void profile_page_places(struct profile_page *p); /* texts of places; p is sorte
 void profile_lock_waited(struct profile *y, uint64_t win);
 /* And forgets them. */
 void profile_locks_of(struct profile *y, uint64_t win, struct profile_locks *out);
+void profile_flags_of(struct profile *y, uint64_t win, struct profile_flags *out);
 void profile_call_add(struct profile_call *list, uint32_t *n, const struct profile_call *c);
 /* How the addresses of a process are read: the text of a constant, a portable place. */
 struct profile_look {

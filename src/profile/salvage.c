@@ -299,7 +299,8 @@ static enum progress_why why_of(const char *what)
         const char *word;
         enum progress_why why;
     } rows[] = {{"lock", WHY_LOCK}, {"fence", WHY_FENCE}, {"message", WHY_MESSAGE},
-                {"post", WHY_POST}, {"complete", WHY_COMPLETE}, {"collective", WHY_COLLECTIVE}};
+                {"post", WHY_POST}, {"complete", WHY_COMPLETE}, {"collective", WHY_COLLECTIVE},
+                {"notification", WHY_NOTIFY}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strstr(what, rows[i].word))
             return rows[i].why;

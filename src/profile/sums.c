@@ -112,6 +112,7 @@ static void win_of(const struct rma_win *w, struct profile_win *out)
         if (pvar_table[i].bind == PVAR_WIN)
             out->v[i] = rma_win_pvar(w, i);
     profile_locks_of(proc->profile, out->id, &out->locks);
+    profile_flags_of(proc->profile, out->id, &out->flags);
 }
 
 void profile_win_closed(struct rma_win *w)
@@ -212,6 +213,9 @@ static void win_merge(struct profile_win *a, const struct profile_win *b)
     a->locks.waits += b->locks.waits;
     a->locks.seen += b->locks.seen;
     a->locks.seen_outside += b->locks.seen_outside;
+    if (b->flags.n > a->flags.n)
+        a->flags.site = b->flags.site;
+    a->flags.n += b->flags.n;
     for (int i = 0; i < PVAR_COUNT; i++)
         if (pvar_table[i].cls != PVAR_HIGHWATER)
             a->v[i] += b->v[i];
@@ -222,7 +226,7 @@ static void win_merge(struct profile_win *a, const struct profile_win *b)
 static uint64_t win_weight(const struct profile_win *w)
 {
     uint64_t ns = 0;
-    for (int i = PVAR_RMA_WAIT_LOCK; i <= PVAR_RMA_WAIT_POOL; i++)
+    for (int i = PVAR_RMA_WAIT_LOCK; i <= PVAR_RMA_WAIT_NOTIFY; i++)
         ns += w->v[i];
     return ns + w->v[PVAR_RMA_BYTES];
 }

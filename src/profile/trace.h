@@ -40,6 +40,9 @@ static inline int report_asked(void)
 void profile_called(const char *call, const void *site);
 void profile_locked(MPI_Win win, int rank);
 void profile_unlocking(MPI_Win win, int rank);
+/* A put of so many elements, and MPI_Win_flush; rank: their target. */
+void profile_put_called(MPI_Win win, int rank, MPI_Aint disp, MPI_Count count, const void *site);
+void profile_flush_called(MPI_Win win, int rank, const void *site);
 
 /* The processor's counter: a clock of its own rate takes half the time of time_now(). */
 static inline uint64_t trace_ticks(void)

@@ -73,6 +73,8 @@ const char *profile_why_text(const struct profile_wait *w)
         return "message not sent yet";
     case WHY_FILE:
         return "a file";
+    case WHY_NOTIFY:
+        return "notification not there yet";
     default:
         return "other";
     }
@@ -173,6 +175,8 @@ void profile_awaited(const struct profile_page *p, const struct profile_wait *w,
         snprintf(buf, len, "rank %d", late);
     else if (meets_all(w))
         snprintf(buf, len, "several in turn");
+    else if (!a && w->why == WHY_NOTIFY) /* any member may notify */
+        profile_win_text(p, w->win, buf, len);
     else if (!a)
         snprintf(buf, len, "-");
     else if (b)

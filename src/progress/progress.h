@@ -75,7 +75,7 @@ void progress_pause(const char *what, int peer, uint64_t ns, uint64_t since);
 /* Why a wait waits, for watchers. */
 enum progress_why {
     WHY_OTHER, WHY_LOCK, WHY_FENCE, WHY_POST, WHY_COMPLETE, WHY_FLUSH, WHY_POOL, WHY_WINDOW,
-    WHY_COLLECTIVE, WHY_MESSAGE, WHY_FILE, PROGRESS_WHYS
+    WHY_COLLECTIVE, WHY_MESSAGE, WHY_FILE, WHY_NOTIFY, PROGRESS_WHYS
 };
 /* progress_wait() of a room that knows why; of: its window, or NULL. */
 void progress_wait_why(int (*cond)(void *arg), void *arg, const char *what, int peer,

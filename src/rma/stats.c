@@ -54,7 +54,8 @@ static void wait_over(const struct progress_seen *s)
     static const enum pvar_id ids[PROGRESS_WHYS] = {
         [WHY_LOCK] = PVAR_RMA_WAIT_LOCK,         [WHY_FENCE] = PVAR_RMA_WAIT_FENCE,
         [WHY_POST] = PVAR_RMA_WAIT_POST,         [WHY_COMPLETE] = PVAR_RMA_WAIT_COMPLETE,
-        [WHY_FLUSH] = PVAR_RMA_WAIT_FLUSH,       [WHY_POOL] = PVAR_RMA_WAIT_POOL};
+        [WHY_FLUSH] = PVAR_RMA_WAIT_FLUSH,       [WHY_POOL] = PVAR_RMA_WAIT_POOL,
+        [WHY_NOTIFY] = PVAR_RMA_WAIT_NOTIFY};
     if (s->of && ids[s->why])
         rma_count((struct rma_win *)s->of, ids[s->why], s->until - s->since);
 }

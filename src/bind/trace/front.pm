@@ -116,6 +116,10 @@ sub print_call {
     print "\n$f->{result} core_P$name($f->{text});\n", Calls::declaration($f, "P$name", ''), "{\n";
     print "${asked}profile_called(\"$name\", __builtin_return_address(0));\n" if $kind ne 'near';
     print "${asked}profile_unlocking(win, rank);\n" if $name eq 'MPI_Win_unlock';
+    print "${asked}profile_put_called(win, target_rank, target_disp, target_count, ",
+        "__builtin_return_address(0));\n" if $name =~ /^MPI_Put(?:_c)?$/;
+    print "${asked}profile_flush_called(win, rank, __builtin_return_address(0));\n"
+        if $name eq 'MPI_Win_flush';
     my $args = join ', ', map { $_->{name} } @{$f->{params}};
     my $core = ($name eq 'MPI_Win_lock' ? 'locked' : "core_P$name") . "($args)";
     print "    if (!trace_asked())\n        return $core;\n";

@@ -291,7 +291,7 @@ int rma_notify_wait(struct rma_win *w, int i, MPI_Count value, int take)
     w->notes.asked = x.value;
     w->notes.waits++;
     rma_count(w, PVAR_RMA_NOTE_WAITS, 1);
-    rma_await(w, WHY_OTHER, wait_over, &x, "notifications of a window", -1);
+    rma_await(w, WHY_NOTIFY, wait_over, &x, "notifications of a window", -1);
     w->notes.waits--;
     if (x.over > 0) {
         saw(w, x.i, x.saw);
