@@ -148,6 +148,8 @@ int rma_op_begin_staged(struct rma_win *w, const struct rma_args *a, MPI_Request
 /* --- notifications: the counters of this process ------------------------------------
  * INVALID_NOTIFICATION, ARG, NO_MEM. */
 int rma_notify_set_num(struct rma_win *w, int num);
+/* The program has the window before the index: remarks on it once (MPIR_CVAR_DEBUG_SUMMARY). */
+void rma_notify_swapped(void);
 int rma_notify_get(struct rma_win *w, int i, MPI_Count *value); /* polls now and then */
 int rma_notify_set(struct rma_win *w, int i, MPI_Count value);
 /* Until the value is at least `value`, or (flag) whether it is. take: subtracts it then. Waits.

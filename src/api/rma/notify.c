@@ -96,6 +96,7 @@ static inline void in_order(int *index, MPI_Win *win)
         *index = *win;
         *win = handle;
     }
+        rma_notify_swapped();
 }
 
 /* The window comes first: MPI_WIN_NULL in the place of either is MPI_ERR_WIN. */
@@ -117,9 +118,9 @@ static SLOW int put(const char *call, struct side o, struct far f)
 {
     struct rma_args a = {.kind = RMA_PUT, .rank = f.rank, .origin = o.buf,
                          .ocount = (MPI_Aint)o.count, .disp = f.disp, .tcount = (MPI_Aint)f.n};
-    in_order(&f.index, &f.win);
     api_enter(call);
     int err = index_of(&f, &a.notify);
+    in_order(&f.index, &f.win);
     if (!err && f.rank != MPI_PROC_NULL)
         err = onesided_side(&o, &a.otype);
     if (!err && f.rank != MPI_PROC_NULL)
@@ -131,9 +132,9 @@ static SLOW int get(const char *call, struct side r, void *result, struct far f)
 {
     struct rma_args a = {.kind = RMA_GET, .rank = f.rank, .result = result,
                          .rcount = (MPI_Aint)r.count, .disp = f.disp, .tcount = (MPI_Aint)f.n};
-    in_order(&f.index, &f.win);
     api_enter(call);
     int err = index_of(&f, &a.notify);
+    in_order(&f.index, &f.win);
     if (!err && f.rank != MPI_PROC_NULL)
         err = onesided_side(&r, &a.rtype);
     if (!err && f.rank != MPI_PROC_NULL)
@@ -145,9 +146,9 @@ static int acc(const char *call, struct side o, struct far f, MPI_Op op)
 {
     struct rma_args a = {.kind = RMA_ACC, .rank = f.rank, .origin = o.buf,
                          .ocount = (MPI_Aint)o.count, .disp = f.disp, .tcount = (MPI_Aint)f.n};
-    in_order(&f.index, &f.win);
     api_enter(call);
     int err = index_of(&f, &a.notify);
+    in_order(&f.index, &f.win);
     if (!err && f.rank != MPI_PROC_NULL) {
         err = onesided_side(&o, &a.otype);
         if (!err)

@@ -249,6 +249,7 @@ struct rma {
     struct list windows, active, called;
     uint8_t ending;             /* in MPI_Finalize */
     uint8_t no_locks_told;      /* rma_no_locks() has warned */
+    uint8_t swap_told;          /* rma_notify_swapped() has */
     uint8_t *failed;            /* by process: 1 if its failure was handled; NULL: none was */
     struct rma_win *spare;      /* freed windows, as a heap: as many as ever existed at once */
     unsigned lazy_alls;         /* under LOCK_ALL: a far member without LOCK, a lazy near one */

@@ -118,6 +118,16 @@ int rma_notes_hint(struct rma_win *w)
     return v && num <= RMA_NOTE_MAX ? rma_notify_set_num(w, num) : MPI_SUCCESS;
 }
 
+void rma_notify_swapped(void)
+{
+    struct rma *r = rma_self();
+    if (!cvar.debug_summary || r->swap_told)
+        return;
+    r->swap_told = 1;
+    log_warn("%s: the window comes before the index, as in Intel MPI's guide; both orders work",
+             rma_call());
+}
+
 void rma_notes_close(struct rma_win *w)
 {
     struct rma_win_notes *x = &w->notes;

@@ -2,7 +2,7 @@
  * CODE. Or one that ends with an epoch open: wait open.  Or one whose ranks sleep outside MPI: wait
  * pause. Or one with a request that is refused: wait refused; or with locks in a window that
  * promised to have none: wait locks; or with counts that differ in a collective call: wait
- * counts. */
+ * counts; or with window and counter in Intel MPI's order: wait swapped. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -43,6 +43,19 @@ static void locks(int rank, MPI_Win win)
     exit(0);
 }
 
+static void swapped(int rank, MPI_Win win)
+{
+    MPIX_Win_notify_set_num(win, MPI_INFO_NULL, 2);
+    MPI_Win_lock_all(0, win);
+    for (int i = 0; i < 2; i++)
+        MPIX_Put_notify(NULL, 0, MPI_INT, rank, 0, 0, MPI_INT, win, i);
+    MPIX_Win_notify_wait(win, 1, 1);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    exit(0);
+}
+
 int main(int argc, char **argv)
 {
     int rank, size, x = 0, *base;
@@ -64,6 +77,8 @@ int main(int argc, char **argv)
         refused(rank, size, win);
     if (!strcmp(what, "locks"))
         locks(rank, win);
+    if (!strcmp(what, "swapped"))
+        swapped(rank, win);
     if (!strcmp(what, "counts")) {
         int many[64] = {0};
         MPI_Bcast(many, rank ? 1 : 64, MPI_INT, 0, MPI_COMM_WORLD);
