@@ -252,6 +252,8 @@ int waits_describe(const struct progress_waiting *w, struct waits *x)
     if (proc->thread_level == MPI_THREAD_MULTIPLE)
         return 0;
     align_all();
+    if (rma_notes_leave()) /* it may end another's wait for notifications, within any wait here */
+        return 0;
     if (!describe(w, x))
         return 0;
     list_comms(x);

@@ -14,10 +14,10 @@ struct where_wait {
     uint32_t magic, unused;
     uint64_t since; /* ns of the host's clock; 0: there is none */
     uint64_t site;  /* return address in the program, 0: not known */
-    char about[112]; /* the window and its epoch, or empty */
+    char about[256]; /* the window, its epoch and its counter, or empty */
     const char *slept_in; /* the MPI function in which it slept last in a wait, or NULL */
 };
-#define WHERE_MAGIC 0x57524d02u
+#define WHERE_MAGIC 0x57524d03u
 
 struct where {
     const char *call;      /* MPI function the process is in, or NULL */

@@ -150,6 +150,8 @@ int rma_op_begin_staged(struct rma_win *w, const struct rma_args *a, MPI_Request
 int rma_notify_set_num(struct rma_win *w, int num);
 /* The program has the window before the index: remarks on it once (MPIR_CVAR_DEBUG_SUMMARY). */
 void rma_notify_swapped(void);
+/* 1: a notified operation of this process waits to leave, and may within any wait. */
+int rma_notes_leave(void);
 int rma_notify_get(struct rma_win *w, int i, MPI_Count *value); /* polls now and then */
 int rma_notify_set(struct rma_win *w, int i, MPI_Count value);
 /* Until the value is at least `value`, or (flag) whether it is. take: subtracts it then. Waits.

@@ -281,6 +281,41 @@ static void slow_chain(void) /* each wait is long, and each ends */
     }
 }
 
+static MPI_Win counters(const char *name)
+{
+    MPI_Win w;
+    int *base;
+    MPI_Win_allocate(64, 1, MPI_INFO_NULL, W, &base, &w);
+    MPI_Win_set_name(w, name);
+    MPIX_Win_notify_set_num(w, MPI_INFO_NULL, 1);
+    MPI_Win_lock_all(0, w);
+    return w;
+}
+
+static void notified(void) /* each waits, and the last one is notified by a message's receiver */
+{
+    MPI_Win w = counters("legal");
+    if (rank == 0) {
+        usleep(800000);
+        MPI_Send(buf, 1, MPI_INT, 1, 3, W);
+    }
+    if (rank == 1) {
+        MPI_Recv(buf, 1, MPI_INT, 0, 3, W, MPI_STATUS_IGNORE);
+        for (int i = 0; i < size; i++)
+            MPIX_Put_notify(NULL, 0, MPI_INT, i, 0, 0, MPI_INT, 0, w);
+    }
+    MPIX_Win_notify_wait(w, 0, 1);
+    MPI_Win_unlock_all(w);
+    MPI_Win_free(&w);
+}
+
+static void notify(void) /* one notification is there for each, and each waits for two */
+{
+    MPI_Win w = counters("table");
+    MPIX_Put_notify(NULL, 0, MPI_INT, (rank + 1) % size, 0, 0, MPI_INT, 0, w);
+    MPIX_Win_notify_wait(w, 0, 2);
+}
+
 static void legal(void)
 {
     computes();
@@ -290,6 +325,7 @@ static void legal(void)
     started();
     duplicate();
     slow_chain();
+    notified();
 }
 
 static const struct check_case cases[] = {
@@ -299,7 +335,7 @@ static const struct check_case cases[] = {
     {"two_comms_return", two_comms_return}, {"finalized", finalized}, {"lock", lock},
     {"fence_recv", fence_recv}, {"itself", itself}, {"computes", computes}, {"one_of", one_of},
     {"polls", polls}, {"held_lock", held_lock}, {"started", started}, {"duplicate", duplicate},
-    {"slow_chain", slow_chain}, {"legal", legal}};
+    {"slow_chain", slow_chain}, {"notified", notified}, {"notify", notify}, {"legal", legal}};
 
 int main(int argc, char **argv)
 {

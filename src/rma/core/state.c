@@ -89,6 +89,30 @@ const char *rma_state_name(const struct rma_win *w)
     return win_name[w->state];
 }
 
+/* What the calling thread's wait asks of a counter, and which processes notified that so far. */
+static void counter_text(const struct rma_win *w, char *buf, size_t len)
+{
+    const struct rma_win_notes *x = &w->notes;
+    const struct rma_note_call *c = NULL;
+    for (struct list *l = x->calls.next; l != &x->calls && !c; l = l->next)
+        if (pthread_equal(LIST_OBJ(l, struct rma_note_call, link)->thread, pthread_self()))
+            c = LIST_OBJ(l, struct rma_note_call, link);
+    *buf = 0;
+    if (!c)
+        return;
+    int64_t value = rma_note_read(x, c->i);
+    uint64_t word = (uint64_t)value + x->base[c->i];
+    const struct rma_note_sources *s = map_get(&x->sources, (uint64_t)c->i + 1);
+    int n = snprintf(buf, len, ", counter %u: %lld of %lld", c->i, (long long)value,
+                     (long long)c->asked);
+    for (int i = 0; s && i < RMA_NOTE_SOURCES && s->of[i].n && n > 0 && (size_t)n < len; i++)
+        n += snprintf(buf + n, len - (size_t)n, "%s %d (%u)", i ? "," : "; by message from rank",
+                      rma_world(w, s->of[i].rank), s->of[i].n);
+    if (word > (s ? s->all : 0) && n > 0 && (size_t)n < len)
+        snprintf(buf + n, len - (size_t)n, "; %llu by near processes, which leave no name",
+                 (unsigned long long)(word - (s ? s->all : 0)));
+}
+
 void rma_win_about(const void *of, char *buf, size_t len)
 {
     static const char *const epoch[WIN_STATES] = {
@@ -102,10 +126,8 @@ void rma_win_about(const void *of, char *buf, size_t len)
         [WIN_LOCK_ALL_GRANTED] = "lock_all epoch granted",
         [WIN_PER_TARGET] = "lock epochs"};
     const struct rma_win *w = of;
-    char counter[48] = "";
-    if (w->notes.waits)
-        snprintf(counter, sizeof counter, ", counter %u: %lld of %lld", w->notes.awaited,
-                 (long long)rma_note_read(&w->notes, w->notes.awaited), (long long)w->notes.asked);
+    char counter[168];
+    counter_text(w, counter, sizeof counter);
     snprintf(buf, len, "%.70s, %s%s%s", rma_win_text(w), epoch[w->state],
              w->expo != EXPO_NONE ? ", exposed" : "", counter);
 }

@@ -13,6 +13,7 @@
 #ifndef RMA_NOTE_H
 #define RMA_NOTE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -33,6 +34,24 @@ struct rma_note_place {
     atomic_uint num;    /* ... their number; 0: there is none yet */
 };
 
+/* A call that waits for a counter; on its stack. */
+struct rma_note_call {
+    struct list link; /* rma_win_notes.calls, the last one first */
+    pthread_t thread;
+    unsigned i;
+    int64_t asked;
+};
+
+/* Which processes notified a counter by message. */
+enum { RMA_NOTE_SOURCES = 4 };
+struct rma_note_sources {
+    uint64_t all;           /* so many messages */
+    struct {
+        int rank;           /* in the window */
+        unsigned n;         /* 0: none */
+    } of[RMA_NOTE_SOURCES]; /* the last one first; the oldest goes */
+};
+
 struct rma_win_notes {          /* of a window: this process's counters */
     char *words;                /* NULL: none were made yet */
     uint64_t *base;             /* [made] value = word - base */
@@ -41,9 +60,9 @@ struct rma_win_notes {          /* of a window: this process's counters */
     struct mem_segment *seg;    /* that holds the words; NULL: heap memory, alone on the node */
     unsigned num, made;         /* in effect; the largest num so far */
     struct map early;           /* index + 1 -> notifications that came before num passed it */
-    unsigned waits, requests;   /* calls that wait; requests that are not complete */
-    unsigned awaited;           /* of the last call that began to wait: index ... */
-    int64_t asked;              /* ... and value */
+    struct map sources;         /* index + 1 -> struct rma_note_sources, for the hang report */
+    struct list calls;          /* struct rma_note_call: calls that wait */
+    unsigned requests;          /* that are not complete */
     unsigned deaths, told;      /* members that failed; of them reported by a wait */
     unsigned last;              /* index that was read last ... */
     uint64_t seen;              /* ... and its word then */

@@ -162,6 +162,7 @@ struct rma_win *rma_awaits(int (*cond)(void *), void *arg)
         return arg;
     struct rma_win *w = rma_exposure_awaits(cond, arg);
     w = w ? w : rma_flush_awaits(cond, arg);
+    w = w ? w : rma_note_awaits(cond, arg);
     return w ? w : rma_lock_awaits(cond, arg);
 }
 

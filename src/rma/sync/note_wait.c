@@ -138,6 +138,10 @@ void rma_notes_close(struct rma_win *w)
     else
         free(x->words);
     free(x->base);
+    size_t at = 0;
+    for (struct map_entry *e; (e = map_next(&x->sources, &at)) != NULL;)
+        free(e->value);
+    map_destroy(&x->sources);
     map_destroy(&x->early);
     x->words = NULL;
     x->seg = NULL;
@@ -146,11 +150,34 @@ void rma_notes_close(struct rma_win *w)
 
 /* --- by message ------------------------------------------------------------------------------- */
 
-int rma_note_came(struct rma_win *w, unsigned i)
+/* The newest source comes first. What there is no memory for is not named. */
+static void keep_source(struct rma_win *w, unsigned i, int src)
+{
+    struct map *all = &w->notes.sources;
+    struct rma_note_sources *s = map_get(all, (uint64_t)i + 1);
+    int at = 0;
+    if (!s) {
+        s = calloc(1, sizeof *s);
+        if (!s || map_put(all, (uint64_t)i + 1, s)) {
+            free(s);
+            return;
+        }
+    }
+    while (at < RMA_NOTE_SOURCES - 1 && s->of[at].n && s->of[at].rank != src)
+        at++;
+    unsigned n = s->of[at].n && s->of[at].rank == src ? s->of[at].n : 0;
+    memmove(&s->of[1], &s->of[0], (size_t)at * sizeof s->of[0]);
+    s->of[0].rank = src;
+    s->of[0].n = n + 1;
+    s->all++;
+}
+
+int rma_note_came(struct rma_win *w, unsigned i, int src)
 {
     struct rma_win_notes *x = &w->notes;
     if (i < x->num) {
         add(w, i, 1);
+        keep_source(w, i, src);
         rma_count(w, PVAR_RMA_NOTE_CAME, 1);
         progress_signal();
         return 0;
@@ -161,6 +188,7 @@ int rma_note_came(struct rma_win *w, unsigned i)
         rma_count(w, PVAR_RMA_NOTE_REFUSED, 1);
         return MPIX_ERR_INVALID_NOTIFICATION;
     }
+    keep_source(w, i, src);
     rma_count(w, PVAR_RMA_NOTE_EARLY, 1);
     return 0;
 }
@@ -250,6 +278,7 @@ int rma_notify_test(struct rma_win *w, int i, MPI_Count value, int *flag)
 }
 
 struct note_wait {
+    struct rma_note_call call;
     struct rma_win *w;
     unsigned i;
     int64_t value, saw; /* asked for; there */
@@ -282,6 +311,39 @@ static int wait_over(void *arg)
     return x->over;
 }
 
+struct rma_win *rma_note_awaits(int (*cond)(void *), void *arg)
+{
+    return cond == wait_over ? ((struct note_wait *)arg)->w : NULL;
+}
+
+static int target_has_note(const struct rma_target *t)
+{
+    for (const struct list *l = t->ops.next; l != &t->ops; l = l->next)
+        if (LIST_OBJ(l, struct rma_op, link)->a.notify)
+            return 1;
+    return 0;
+}
+
+static int has_note_to_send(const struct rma_win *w)
+{
+    for (const struct list *l = w->table.used.next; l != &w->table.used; l = l->next) {
+        const struct rma_slot *s = LIST_OBJ(l, struct rma_slot, used);
+        for (const struct list *k = s->targets.next; k != &s->targets; k = k->next)
+            if (target_has_note(LIST_OBJ(k, struct rma_target, link)))
+                return 1;
+    }
+    return 0;
+}
+
+int rma_notes_leave(void)
+{
+    struct rma *r = rma_self();
+    for (struct list *l = r->windows.next; l != &r->windows; l = l->next)
+        if (has_note_to_send(LIST_OBJ(l, struct rma_win, link)))
+            return 1;
+    return 0;
+}
+
 int rma_notify_wait(struct rma_win *w, int i, MPI_Count value, int take)
 {
     struct note_wait x = {.w = w, .i = (unsigned)i, .value = (int64_t)value, .take = take,
@@ -297,12 +359,11 @@ int rma_notify_wait(struct rma_win *w, int i, MPI_Count value, int take)
             return MPI_SUCCESS;
         }
     }
-    w->notes.awaited = x.i;
-    w->notes.asked = x.value;
-    w->notes.waits++;
+    x.call = (struct rma_note_call){.thread = pthread_self(), .i = x.i, .asked = x.value};
+    list_push_front(&w->notes.calls, &x.call.link);
     rma_count(w, PVAR_RMA_NOTE_WAITS, 1);
     rma_await(w, WHY_NOTIFY, wait_over, &x, "notifications of a window", -1);
-    w->notes.waits--;
+    list_del(&x.call.link);
     if (x.over > 0) {
         saw(w, x.i, x.saw);
         return MPI_SUCCESS;

@@ -48,8 +48,8 @@ void rma_on_complete(struct rma_win *w, int rank); /* a far starter has complete
 int rma_post_came(struct rma_win *w, int rank, uint32_t detached); /* 0, or < 0: no memory */
 
 /* --- notifications (note_wait.c, note_request.c) ---- */
-/* One more for counter i of this process: MPI error class, or 0. */
-int rma_note_came(struct rma_win *w, unsigned i);
+/* One more for counter i of this process, from rank src: MPI error class, or 0. */
+int rma_note_came(struct rma_win *w, unsigned i, int src);
 void rma_notes_close(struct rma_win *w);
 /* Of requests that wait for a counter: how many are open; those that the program has freed end. */
 unsigned rma_note_requests(struct rma_win *w);

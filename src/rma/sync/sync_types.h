@@ -62,6 +62,7 @@ struct rma_win *rma_exposure_awaits(int (*cond)(void *), void *arg);
 
 /* --- note_wait.c ---- */
 int64_t rma_note_value(const struct rma_win *w, unsigned i);
+struct rma_win *rma_note_awaits(int (*cond)(void *), void *arg); /* as rma_awaits() */
 /* MPI error code if i is no counter here, or value cannot be waited for. */
 int rma_note_check(const struct rma_win *w, int i, MPI_Count value);
 

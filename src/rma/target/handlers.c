@@ -89,7 +89,7 @@ static void run_sync(struct turn *x, const struct rma_hdr *h)
 /* The operation is done, or refused: count its notification, before its flags and its answer. */
 static void run_note(struct turn *x, const struct rma_hdr *h, int failed)
 {
-    int cls = x->note && !failed ? rma_note_came(x->w, x->note - 1) : 0;
+    int cls = x->note && !failed ? rma_note_came(x->w, x->note - 1, (int)h->src) : 0;
     if (cls)
         keep_fault(x, h, NULL, cls);
     if (x->note && (cls || failed) && watch_wants(WATCH_NOTES))

@@ -69,6 +69,8 @@ static struct rma_win *win_blank(const struct plan *p)
     map_init(&w->access.posts);
     map_init(&w->target.errors);
     map_init(&w->notes.early);
+    map_init(&w->notes.sources);
+    list_init(&w->notes.calls);
     map_init(&w->free.asked);
     rma_evicted_init(&w->passive.evicted);
     rma_lockq_init(&w->target.lockq);
@@ -302,7 +304,7 @@ int rma_win_free(struct rma_win *w)
         return rma_sync_error(w, "an epoch is open on", w->expo != EXPO_NONE
                                                             ? "call MPI_Win_wait first"
                                                             : rma_end_first(w));
-    if (w->notes.waits || (w->notes.requests && rma_note_requests(w)))
+    if (!list_empty(&w->notes.calls) || (w->notes.requests && rma_note_requests(w)))
         return rma_sync_error(w, "a call or request waits for notifications of",
                               "it must end first");
     int err = rma_coherent_end(w);

@@ -27,6 +27,23 @@ static void held(int rank)
     MPI_Win_flush(0, win);
 }
 
+/* Rank 0 waits for one more notification than the others make; its window has a long name. */
+static void noted(int rank)
+{
+    int *mem, in;
+    MPI_Win win;
+    MPI_Win_allocate(sizeof *mem, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+    MPI_Win_set_name(win, "a name of a window that has more than the fifty characters of most");
+    MPIX_Win_notify_set_num(win, MPI_INFO_NULL, 3);
+    MPI_Win_lock_all(0, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < rank; i++)
+        MPIX_Put_notify(NULL, 0, MPI_INT, 0, 0, 0, MPI_INT, 2, win);
+    if (rank == 0)
+        MPIX_Win_notify_wait(win, 2, 4);
+    MPI_Recv(&in, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char **argv)
 {
     int rank, ranks;
@@ -35,6 +52,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc > 1 && !strcmp(argv[1], "circle"))
         circle(rank, ranks);
+    else if (argc > 1 && !strcmp(argv[1], "noted"))
+        noted(rank);
     else if (argc > 1)
         held(rank);
     return MPI_Finalize();
