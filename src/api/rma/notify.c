@@ -34,7 +34,8 @@ static inline struct rma_win_notes *own(MPI_Win win, int i)
 
 static inline int64_t value_of(const struct rma_win_notes *x, int i)
 {
-    /* Acquire pairs with the release of the origins' adds: their data are here, too. */
+    /* Acquire pairs with the release of the origins' adds, in count() and rma_note_near(), and of
+     * the handler's in rma_note_came(): their data are here, too. */
     _Atomic uint64_t *word = (_Atomic uint64_t *)((uintptr_t)x->words +
                                                   (unsigned)i * (uintptr_t)RMA_NOTE_LINE);
     return (int64_t)(atomic_load_explicit(word, memory_order_acquire) - x->base[(unsigned)i]);
@@ -95,8 +96,8 @@ static inline void in_order(int *index, MPI_Win *win)
         int handle = *index;
         *index = *win;
         *win = handle;
-    }
         rma_notify_swapped();
+    }
 }
 
 /* The window comes first: MPI_WIN_NULL in the place of either is MPI_ERR_WIN. */
@@ -119,8 +120,8 @@ static SLOW int put(const char *call, struct side o, struct far f)
     struct rma_args a = {.kind = RMA_PUT, .rank = f.rank, .origin = o.buf,
                          .ocount = (MPI_Aint)o.count, .disp = f.disp, .tcount = (MPI_Aint)f.n};
     api_enter(call);
-    int err = index_of(&f, &a.notify);
     in_order(&f.index, &f.win);
+    int err = index_of(&f, &a.notify);
     if (!err && f.rank != MPI_PROC_NULL)
         err = onesided_side(&o, &a.otype);
     if (!err && f.rank != MPI_PROC_NULL)
@@ -133,8 +134,8 @@ static SLOW int get(const char *call, struct side r, void *result, struct far f)
     struct rma_args a = {.kind = RMA_GET, .rank = f.rank, .result = result,
                          .rcount = (MPI_Aint)r.count, .disp = f.disp, .tcount = (MPI_Aint)f.n};
     api_enter(call);
-    int err = index_of(&f, &a.notify);
     in_order(&f.index, &f.win);
+    int err = index_of(&f, &a.notify);
     if (!err && f.rank != MPI_PROC_NULL)
         err = onesided_side(&r, &a.rtype);
     if (!err && f.rank != MPI_PROC_NULL)
@@ -147,8 +148,8 @@ static int acc(const char *call, struct side o, struct far f, MPI_Op op)
     struct rma_args a = {.kind = RMA_ACC, .rank = f.rank, .origin = o.buf,
                          .ocount = (MPI_Aint)o.count, .disp = f.disp, .tcount = (MPI_Aint)f.n};
     api_enter(call);
-    int err = index_of(&f, &a.notify);
     in_order(&f.index, &f.win);
+    int err = index_of(&f, &a.notify);
     if (!err && f.rank != MPI_PROC_NULL) {
         err = onesided_side(&o, &a.otype);
         if (!err)

@@ -174,8 +174,11 @@ int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void *object
         return tool_exit(MPI_T_ERR_OUT_OF_HANDLES);
     h->index = row;
     h->window = bound ? *(MPI_Win *)object : MPI_WIN_NULL;
-    if (row >= PVAR_RMA_WAIT_LOCK && row <= PVAR_RMA_WAIT_NOTIFY && proc->rma)
-        rma_time_waits();
+    if (row >= PVAR_RMA_WAIT_LOCK && row <= PVAR_RMA_WAIT_NOTIFY && proc->rma &&
+        rma_time_waits()) {
+        free(h);
+        return tool_exit(MPI_T_ERR_MEMORY);
+    }
     list_push(&session->handles, &h->link);
     *handle = h;
     *count = 1;

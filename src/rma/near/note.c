@@ -57,8 +57,9 @@ int rma_note_near(struct rma_win *w, struct rma_near *n, unsigned i)
     if (!x)
         return NOT_HERE;
     sched_point(); /* the data are there, the count is not */
-    /* Release pairs with the acquire of the owner's look, rma_note_value() in sync/note_wait.c. An
-     * origin after another continues its release sequence. */
+    /* Release pairs with the acquire of the owner's look: rma_note_read() (note.h), and value_of()
+     * in api/rma/notify.c. An origin after another continues its release sequence. Below,
+     * mem_wake()'s fence pairs with that in mem_wake_arm(). */
     atomic_fetch_add_explicit(rma_note_word(x->words, i), 1, memory_order_release);
     sched_point();
     if (is_own(w, n))

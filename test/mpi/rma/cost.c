@@ -63,6 +63,21 @@ static void memory(int flavour)
     }
 }
 
+/* Is that rank of the window on another node than this one? */
+static int is_far(const struct rw *w, int rank)
+{
+    MPI_Comm node;
+    MPI_Group here;
+    int there;
+
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_group(node, &here);
+    MPI_Group_translate_ranks(w->all, 1, &rank, here, &there);
+    MPI_Group_free(&here);
+    MPI_Comm_free(&node);
+    return there == MPI_UNDEFINED;
+}
+
 static long long before(MPI_Win w, const char *name, long long *v)
 {
     return v[0] = pv_read(w, name);
@@ -92,16 +107,9 @@ static void notified(void)
     int64_t v = 1;
     int left = (mt_rank + mt_size - 1) % mt_size, right = (mt_rank + 1) % mt_size, far, i;
     struct rw w;
-    MPI_Comm node;
-    MPI_Group here;
 
     rw_make(&w, RW_ALLOCATE, 64, MPI_COMM_WORLD);
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_group(node, &here);
-    MPI_Group_translate_ranks(w.all, 1, &left, here, &far);
-    far = far == MPI_UNDEFINED;
-    MPI_Group_free(&here);
-    MPI_Comm_free(&node);
+    far = is_far(&w, left);
     MPI_Win_set_errhandler(w.win, MPI_ERRORS_RETURN);
     MPIX_Win_notify_set_num(w.win, MPI_INFO_NULL, 2);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -136,16 +144,9 @@ static void counters(void)
     int k, t = (mt_rank + 1) % mt_size, far;
     long long was[8], routes;
     struct rw w;
-    MPI_Comm node;
-    MPI_Group here;
 
     rw_make(&w, RW_ALLOCATE, 64, MPI_COMM_WORLD);
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_group(node, &here);
-    MPI_Group_translate_ranks(w.all, 1, &t, here, &far);
-    far = far == MPI_UNDEFINED;
-    MPI_Group_free(&here);
-    MPI_Comm_free(&node);
+    far = is_far(&w, t);
     MPI_Win_lock_all(0, w.win);
     MPI_Put(&v, 1, MPI_INT64_T, t, 0, 1, MPI_INT64_T, w.win);
     MPI_Win_flush(t, w.win);
