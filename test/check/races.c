@@ -281,6 +281,15 @@ static void notify(int place, int seen, int before)
 }
 
 static void notify_race(void) { notify(0, 0, 1); }
+static void notify_order_fine(void)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpix_notify_order", "target");
+    MPI_Win_set_info(win, info);
+    MPI_Info_free(&info);
+    notify(4, 0, 0);
+}
 static void notify_other_race(void) { notify(0, 1, 0); }
 static void notify_plain_race(void) { notify(4, 0, 0); }
 
@@ -397,7 +406,8 @@ static const struct {
     CASE(operation_race), CASE(type_race), CASE(accumulate_fine), CASE(buffer_race),
     CASE(buffer_fine), CASE(barrier_race), CASE(barrier_fine), CASE(subset_race),
     CASE(subset_fine), CASE(notify_race), CASE(notify_other_race), CASE(notify_plain_race),
-    CASE(notify_message_race), CASE(notify_fine), CASE(threads_fine), CASE(goes_on), CASE(aborts)};
+    CASE(notify_message_race), CASE(notify_fine), CASE(notify_order_fine),
+    CASE(threads_fine), CASE(goes_on), CASE(aborts)};
 
 int main(int argc, char **argv)
 {

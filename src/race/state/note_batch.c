@@ -49,6 +49,8 @@ static void put(struct map *m, uint64_t key, void *value)
 static void mark(struct race_notes *s, int src, struct race_batch *b,
                  const struct race_note_end *end)
 {
+    if (b->noted)
+        return;
     b->noted = end->clock;
     b->noted_by = end->tid;
     struct marked *k = b->done == RACE_OPEN ? malloc(sizeof *k) : NULL;
@@ -74,11 +76,15 @@ void race_note_seen(struct race_win *x, int src, const struct race_note_end *end
 {
     struct race_notes *s = notes_of(x);
     struct race_batch *b = map_del(&s->batches, key_of(src, end->number));
+    if (!b && (b = map_get(&proc->race->open, key_of(src, end->number))) != NULL)
+        race_batch_ref(b); /* a later notification covers it */
     if (b) {
         mark(s, src, b, end);
         race_batch_drop(b);
         return;
     }
+    if (map_get(&s->early, key_of(src, end->number)))
+        return;
     struct race_note_end *early = malloc(sizeof *early);
     if (early)
         *early = *end;

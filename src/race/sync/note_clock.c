@@ -17,14 +17,16 @@
 #include "base/vec.h"
 #include "boot/boot.h"
 #include "dt/dt.h"
+#include "obj/attr.h"
 #include "race/watched.h"
 
 struct note_msg {
     uint64_t win, number; /* of the batch; 0: it has no bytes */
     uint32_t index;
     uint8_t lost;         /* no notification: one that was told was refused */
+    uint8_t more;         /* no notification: the next one covers that batch, too */
     uint8_t lock;         /* enum race_lock_kind, whose former holders the origin does not know */
-    uint8_t unused[2];
+    uint8_t unused;
 }; /* the vector clock, unless lost */
 
 struct row { /* of a counter of this process */
@@ -73,6 +75,32 @@ static int is_member(const struct race_win *x, int rank)
     return x && !proc->race->off && rank >= 0 && rank < rma_win_comm(x->w)->size;
 }
 
+/* mpix_notify_order=target: it covers all earlier operations of this process to that target. */
+static int notes_all(struct rma_win *w)
+{
+    struct info *i;
+    if (rma_win_get_info(w, &i))
+        return 0;
+    const char *v = info_value(i, "mpix_notify_order");
+    int all = v && !strcmp(v, "target");
+    info_drop(i);
+    return all;
+}
+
+static void note_all(struct race_win *x, const struct race_target *t, struct note_msg m,
+                      struct race_vclock *v)
+{
+    m.more = 1;
+    for (struct list *l = t->pending.next; l != &t->pending; l = l->next) {
+        struct race_pending *p = LIST_OBJ(l, struct race_pending, link);
+        if (p->notified == (int)m.index + 2) /* an earlier one of this counter covers it */
+            continue;
+        p->notified = (int)m.index + 2; /* nothing joins it any more */
+        m.number = p->number;
+        send(x, t->rank, &m, v);
+    }
+}
+
 void race_noting(struct rma_win *w, const struct rma_args *a)
 {
     struct race_win *x = race_win_find(w);
@@ -88,6 +116,8 @@ void race_noting(struct rma_win *w, const struct rma_args *a)
         m.number = ++proc->race->numbers;
     race_self()->noting = m.number;
     struct race_vclock *v = race_release();
+    if (notes_all(w))
+        note_all(x, t, m, v);
     send(x, a->rank, &m, v);
     race_vclock_drop(v);
 }
@@ -130,7 +160,7 @@ static int on_note(struct race_win *x, int src, const struct note_msg *m, struct
         c->batch[c->n++].number = m->number;
     }
     c->lock = m->lock > c->lock ? m->lock : c->lock;
-    c->came++;
+    c->came += !m->more;
     if (am_ordered(src))
         close_known(x, src, v);
     return 0;

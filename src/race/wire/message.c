@@ -452,7 +452,7 @@ void race_send_batch(struct race_win *x, const struct race_target *t, struct rac
                             .done = was ? RACE_OPEN : done, .vclock_no = p->vclock_no, .site = site,
                             .epoch = p->epoch, .tid = p->tid,
                             .done_by = p->done ? p->done_by : race_done_by(p->tid),
-                            .call = (uint8_t)call, .notified = (uint8_t)p->notified,
+                            .call = (uint8_t)call, .notified = p->notified != 0,
                             .atomics = proc->race->atomics};
     while (most && p->sent < p->n) { /* a failed process takes nothing */
         m.n = p->n - p->sent < most ? p->n - p->sent : most;
