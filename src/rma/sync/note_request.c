@@ -1,6 +1,6 @@
 /* note_request.c - MPIX_Win_notify_request: a request that is complete when a counter of this
  * process has reached a value. No wait looks at the words for it, so a hook does while there are
- * such requests. */
+ * such requests. Start with rma_notify_request(). */
 #include "rma/sync/sync_types.h"
 
 #include <stdlib.h>
