@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/proc.h"
 #include "boot/boot.h"
+#include "mem/mem.h"
 #include "var/var.h"
 #include "watch/watch.h"
 
@@ -419,6 +420,8 @@ int am_init(void)
     if (!err)
         err = boot_barrier(); /* after it, every address and every record of the host page is
                                * there */
+    if (!err)
+        err = mem_meet();
     if (err) {
         am_close(a);
         return err;

@@ -116,14 +116,13 @@ int boot_host_processes(void);          /* processes of the job on this host */
 int boot_host_index(int rank);          /* of a rank on this host; -1 if elsewhere */
 int boot_host_rank(int index);          /* world rank of a host index */
 
-/* What processes must have in common to reach each other's memory and sockets: the kernel and these
- * namespaces (0: the kernel does not report one).  Containers share the first and not the
- * others. */
+/* What decides how processes reach each other's memory and sockets: the kernel and these namespaces
+ * (0: the kernel does not report one).  Kernel and network must be the same. */
 struct boot_host {
     uint64_t kernel, net, pid, user;
 };
 int boot_host_here(struct boot_host *h); /* 0; -EMFILE, -ENFILE: no descriptor to ask with */
-/* In what they differ, for a message; NULL: in nothing. */
+/* What they would need in common to share a host and do not have, for a message; NULL: nothing. */
 const char *boot_host_differs(const struct boot_host *a, const struct boot_host *b);
 
 /* --- death ------------------------------------------------------------------

@@ -52,11 +52,7 @@ const char *boot_host_differs(const struct boot_host *a, const struct boot_host 
 {
     if (a->kernel != b->kernel)
         return "kernels";
-    if (a->net != b->net)
-        return "network namespaces";
-    if (a->pid != b->pid)
-        return "process namespaces";
-    return a->user != b->user ? "user namespaces" : NULL;
+    return a->net != b->net ? "network namespaces" : NULL;
 }
 
 /* --- the node map of a job whose launcher has none ----------------------------------- */

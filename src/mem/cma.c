@@ -79,7 +79,7 @@ static int transfer(vm_fn *fn, int host_index, struct cursor local, struct curso
     pid_t pid = mem_pid(host_index);
     int over;
     if (!pid)
-        return -ESRCH;
+        return mem_apart(host_index) ? -EPERM : -ESRCH;
     int err = at_once(fn, pid, &local, &remote, &over);
     if (err || over)
         return err;

@@ -35,7 +35,8 @@ struct mem_key {
     int32_t fd;
     uint64_t size;
     uint64_t seg_id; /* random, part of the memfd's name: a reused pid or descriptor is refused */
-    uint64_t lasts;  /* 1: it outlives what lies in it, so a mapping of it is worth keeping */
+    uint32_t lasts;  /* 1: it outlives what lies in it, so a mapping of it is worth keeping */
+    uint32_t pid_ns; /* number of the process namespace in which pid counts */
 };
 
 /* The limits of memory and descriptors that hold for this process, in words, "" if there are none:
@@ -47,6 +48,9 @@ int mem_starves(void);
 /* Set up wake-up and the host page.  Uses boot put/get and one barrier; the records of the peers
  * are complete after the next one (am_init). 0 or -errno. */
 int mem_init(void);
+/* After that barrier: containers of this host give each other their segments by a thread. 0 or
+ * -errno. */
+int mem_meet(void);
 int mem_host_index(void); /* of this process */
 void mem_finalize(void);
 
@@ -153,7 +157,8 @@ int mem_cma_read(int host_index, const struct iovec *local, size_t nlocal,
                  const struct iovec *remote, size_t nremote);
 int mem_cma_write(int host_index, const struct iovec *local, size_t nlocal,
                   const struct iovec *remote, size_t nremote);
-pid_t mem_pid(int host_index); /* 0 until that process has passed mem_init() */
+/* 0 until that process has passed mem_init(), and for one of another process namespace. */
+pid_t mem_pid(int host_index);
 /* A word in shared memory holds its holder's host index + 1: has that process failed?  Asks the
  * kernel, too, and reports a failure to boot/. */
 int mem_holder_died(unsigned word);

@@ -44,6 +44,7 @@ struct mem_arenas {
 struct mem_record {
     _Alignas(128) atomic_uint sleeping;
     _Alignas(64) atomic_int pid; /* stored last, with release: the record is complete */
+    uint32_t pid_ns, user_ns;    /* numbers of its process and user namespaces */
     uint64_t wake;               /* random part of the socket's name */
     _Alignas(128) atomic_int attends; /* mem_attend(): stored at every wait, rarely read */
 };
@@ -53,6 +54,9 @@ struct mem {
     struct mem_segment *page; /* array of struct mem_record, by host index */
     struct mem_record *record;
     int count, index; /* processes on the host; this one */
+    uint32_t pid_ns, user_ns; /* of this process */
+    uint64_t page_id;         /* of the page's segment: a secret of the processes here */
+    struct mem_door *door;    /* NULL: no process of another container is known */
     int wake_fd;
     uid_t uid; /* the user whose wake-ups count */
     /* closed during an attach when the process has no other descriptor (M8a); -1: none */
@@ -90,5 +94,16 @@ void mem_spare_fill(struct mem *m); /* open the reserve (again) */
 
 int mem_wake_open(void);   /* wake.c */
 void mem_wake_close(void);
+int mem_wake_refused(int host_index); /* 1: the process has closed its wake-up socket */
+/* 1: that process has passed mem_init(), and its process id means nothing here */
+int mem_apart(int host_index);
+
+/* door.c.  Open: 0 or -errno; harmless when open.  Ask: a descriptor of the segment, or -errno
+ * (-ESTALE: its owner has ended). */
+int mem_door_open(struct mem *m);
+void mem_door_close(struct mem *m);
+int mem_door_ask(const struct mem_key *key);
+/* 0: descriptor fd of this process is the memory file of that segment; else -errno. */
+int mem_descriptor_is(int fd, uint64_t seg_id);
 
 #endif

@@ -1,4 +1,4 @@
-/* page.c - life of the room, and the page that its processes on the host share.  Start at
+/* page.c - life of the room, and the page that its processes on the host share.  Start with
  * mem_init(). */
 #include "mem/mem_types.h"
 
@@ -17,19 +17,20 @@
 struct page_key {
     struct mem_key key;
     struct boot_host host;
-    int err; /* why there is none */
+    int err;  /* why there is none */
+    int door; /* why processes of other containers cannot have it; 0: they can */
 };
 
-/* The launcher may count several containers as one host, or several machines with one name. */
-static int same_host(const struct boot_host *first)
+/* The launcher may count several containers as one host, or several machines with one name.
+ * Containers with one network share memory: this process gets it through a thread of the owner
+ * (door.c). */
+static int same_host(struct mem *m, const struct boot_host *here, const struct page_key *first)
 {
-    struct boot_host here;
-    int err = boot_host_here(&here);
-    if (err)
-        return err;
-    const char *differs = boot_host_differs(first, &here);
+    const char *differs = boot_host_differs(&first->host, here);
     if (!differs)
-        return 0;
+        return first->host.pid == here->pid && first->host.user == here->user ? 0
+               : first->door                                                  ? first->door
+                                                                              : mem_door_open(m);
     log_warn("by the launcher ranks %d and %d share a host, but they have different %s "
              "(containers?); with MPIR_CVAR_HOST_MAP=exchange the processes find out themselves",
              boot_host_rank(0), boot_rank(), differs);
@@ -41,24 +42,36 @@ static int page_open(struct mem *m)
 {
     char name[40];
     struct page_key k = {0};
+    struct boot_host here = {0};
     size_t len = sizeof k;
     snprintf(name, sizeof name, "mem.page.%d", boot_host_rank(0));
     /* In all cases: without a key the others would not know why. */
     int err = mem_file_limit((size_t)m->count * sizeof(struct mem_record));
-    if (m->index == 0 && !err) {
-        k.err = mem_segment_create((size_t)m->count * sizeof(struct mem_record), 0, &m->page);
+    if (!err)
+        err = boot_host_here(&here);
+    if (!err) {
+        m->pid_ns = (uint32_t)here.pid; /* the kernel's numbers have 32 bits */
+        m->user_ns = (uint32_t)here.user;
+    }
+    if (m->index == 0) {
+        k.err = err ? err
+                    : mem_segment_create((size_t)m->count * sizeof(struct mem_record), 0, &m->page);
         if (!k.err)
             mem_segment_key(m->page, &k.key);
-        if (!k.err)
-            k.err = boot_host_here(&k.host);
+        k.host = here;
+        /* It is not known yet whether a process in a container will ask for the page. */
+        if (!k.err && m->count > 1)
+            k.door = mem_door_open(m);
         int told = boot_put(name, &k, sizeof k);
         err = k.err ? k.err : told;
     }
     int sync = boot_barrier();
     if (err || sync)
         return err ? err : sync;
-    if (m->index == 0)
+    if (m->index == 0) {
+        m->page_id = k.key.seg_id;
         return 0;
+    }
     err = boot_get(name, &k, &len);
     if (err)
         return err;
@@ -69,7 +82,8 @@ static int page_open(struct mem *m)
     }
     if (len != sizeof k || k.key.size < (size_t)m->count * sizeof(struct mem_record))
         return -EPROTO;
-    err = same_host(&k.host);
+    m->page_id = k.key.seg_id;
+    err = same_host(m, &here, &k);
     return err ? err : mem_segment_attach(&k.key, &m->page);
 }
 
@@ -98,11 +112,24 @@ int mem_init(void)
     return err;
 }
 
+int mem_meet(void)
+{
+    struct mem *m = proc->mem;
+    int apart = 0;
+    for (int i = 0; i < m->count; i++)
+        apart |= m->record[i].pid_ns != m->pid_ns || m->record[i].user_ns != m->user_ns;
+    if (apart)
+        return mem_door_open(m);
+    mem_door_close(m);
+    return 0;
+}
+
 void mem_finalize(void)
 {
     struct mem *m = proc->mem;
     if (!m)
         return;
+    mem_door_close(m);
     mem_wake_close();
     mem_segment_drop(m->page);
     mem_arenas_free(m);
@@ -117,13 +144,14 @@ void mem_finalize(void)
 }
 
 /* The launcher or the watch may not have reported a death.  A process that waits for such a word
- * sends no messages, so it would never find out.  The kernel knows: processes of a host share their
- * process ids (boot_host_differs()).  If the id is in use again the death stays hidden. */
+ * sends no messages, so it would never find out.  The kernel knows: a process id of
+ * this namespace that is not in use, or a closed socket.  If the id is in use again the death stays
+ * hidden. */
 int mem_holder_died(unsigned word)
 {
     int index = (int)word - 1, rank = boot_host_rank(index);
     pid_t pid = mem_pid(index);
-    if (pid > 0 && kill(pid, 0) && errno == ESRCH)
+    if (pid > 0 ? kill(pid, 0) && errno == ESRCH : mem_apart(index) && mem_wake_refused(index))
         boot_fail_now(rank, "its process has ended, holding what others wait for");
     return boot_failed_count() && boot_failed(rank);
 }

@@ -294,7 +294,7 @@ static int seg_new(size_t size, unsigned flags, struct mem_segment **seg)
     int err = s->pub.fd = memfd_open(&size, flags, seg_id);
     s->key = (struct mem_key){
         .pid = (uint32_t)getpid(), .fd = s->pub.fd, .size = size, .seg_id = seg_id,
-        .lasts = (flags & MEM_LASTS) != 0};
+        .lasts = (flags & MEM_LASTS) != 0, .pid_ns = proc->mem->pid_ns};
     if (err < 0)
         goto fail;
     err = seg_map(s, s->pub.fd, s->reserved && size <= POPULATE);
@@ -356,6 +356,13 @@ static int link_matches(const char *link, uint64_t seg_id)
     return strncmp(target, want, strlen(want)) ? -ESTALE : 0;
 }
 
+int mem_descriptor_is(int fd, uint64_t seg_id)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    return link_matches(link, seg_id);
+}
+
 /* A program may use up its descriptors before its first message to a peer, and the peer waits for
  * an answer.  An attach needs one descriptor for a moment, so one is held in reserve.  It has a
  * file of its own, which helps against a full table of the system, too. */
@@ -365,14 +372,21 @@ void mem_spare_fill(struct mem *m)
         m->spare_fd = eventfd(0, EFD_CLOEXEC);
 }
 
-static int open_anyway(const char *path, int flags)
+/* 0: there was none. */
+static int spare_take(struct mem *m)
 {
-    struct mem *m = proc->mem;
-    int fd = open(path, flags);
-    if (fd >= 0 || (errno != EMFILE && errno != ENFILE) || !m || m->spare_fd < 0)
-        return fd;
+    if (!m || m->spare_fd < 0)
+        return 0;
     close(m->spare_fd);
     m->spare_fd = -1;
+    return 1;
+}
+
+static int open_anyway(const char *path, int flags)
+{
+    int fd = open(path, flags);
+    if (fd >= 0 || (errno != EMFILE && errno != ENFILE) || !spare_take(proc->mem))
+        return fd;
     return open(path, flags);
 }
 
@@ -383,24 +397,37 @@ static void close_again(int fd)
     mem_spare_fill(proc->mem);
 }
 
-/* The owner's memfd, opened through /proc; close_again() closes it. Check it before: opening
- * another user's pipe or device may have side effects. Check it after: the number may have been
- * reused for another file in between. */
-static int key_open(const struct mem_key *key)
+/* Opened through /proc.  Check it before: opening another user's pipe or device may have side
+ * effects. */
+static int proc_open(const struct mem_key *key)
 {
-    char path[64], own[64];
+    char path[64];
     snprintf(path, sizeof path, "/proc/%u/fd/%d", key->pid, key->fd);
     int err = link_matches(path, key->seg_id);
     if (err)
         return err;
     int fd = open_anyway(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return -(errno == ENOENT || errno == ESRCH || errno == ENXIO ? ESTALE
-                 : errno == EACCES                                   ? EPERM
-                                                                     : errno);
+    if (fd >= 0)
+        return fd;
+    return -(errno == ENOENT || errno == ESRCH || errno == ENXIO ? ESTALE
+             : errno == EACCES                                   ? EPERM
+                                                                 : errno);
+}
+
+/* The owner's memfd; close_again() closes it.  Check it after: the number may have been reused for
+ * another file in between. */
+static int key_open(const struct mem_key *key)
+{
     struct stat st;
-    snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
-    err = link_matches(own, key->seg_id);
+    int fd = key->pid_ns == proc->mem->pid_ns ? proc_open(key) : -EPERM;
+    if (fd == -EPERM && proc->mem->door) {
+        fd = mem_door_ask(key);
+        if (fd == -EMFILE && spare_take(proc->mem))
+            fd = mem_door_ask(key);
+    }
+    if (fd < 0)
+        return fd;
+    int err = mem_descriptor_is(fd, key->seg_id);
     if (!err && (fstat(fd, &st) != 0 || (uint64_t)st.st_size < key->size))
         err = -ESTALE;
     if (!err)

@@ -38,7 +38,9 @@ int mem_wake_open(void)
         setsockopt(m->wake_fd, SOL_SOCKET, SO_PASSCRED, &(int){1}, sizeof(int)) != 0 ||
         bind(m->wake_fd, (struct sockaddr *)&a, wake_name(r->wake, &a)) != 0)
         return -errno;
-    /* Release pairs with the acquire in mem_pid() and wake_write(). */
+    r->pid_ns = m->pid_ns;
+    r->user_ns = m->user_ns;
+    /* Release pairs with the acquire in pid_of() and wake_write(). */
     atomic_store_explicit(&r->pid, (int)getpid(), memory_order_release);
     return 0;
 }
@@ -55,15 +57,30 @@ uint64_t mem_wake_id(void)
     return proc->mem->record[proc->mem->index].wake;
 }
 
-void mem_wake_by_id(uint64_t wake)
+/* 0 or -errno.  The number of the host's page is known to the processes of the job alone.  It shows
+ * that the datagram is theirs where the kernel knows them as different users (containers). */
+static int wake_send(uint64_t wake)
 {
     struct sockaddr_un a;
     socklen_t len = wake_name(wake, &a);
+    const struct mem *m = proc->mem;
+    uint64_t job = m->page_id;
     /* EAGAIN: its queue is full, so it will wake.  ECONNREFUSED: it has ended. */
-    while (sendto(proc->mem->wake_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&a,
-                  len) < 0 &&
-           errno == EINTR)
-        ;
+    while (sendto(m->wake_fd, &job, sizeof job, MSG_DONTWAIT | MSG_NOSIGNAL,
+                  (struct sockaddr *)&a, len) < 0)
+        if (errno != EINTR)
+            return -errno;
+    return 0;
+}
+
+void mem_wake_by_id(uint64_t wake)
+{
+    wake_send(wake);
+}
+
+int mem_wake_refused(int host_index)
+{
+    return wake_send(proc->mem->record[host_index].wake) == -ECONNREFUSED;
 }
 
 static void wake_write(struct mem_record *r)
@@ -106,18 +123,21 @@ void mem_wake_arm(void)
     fence_full();
 }
 
-/* One datagram. 1: of a process of this user; 0: of another user; -1: none.  The buffer has room
- * for the sender's credentials alone, so that the kernel closes descriptors which a stranger
+/* One datagram. 1: of a process of this user or this job; 0: of another; -1: none.  The buffer has
+ * room for the sender's credentials alone, so that the kernel closes descriptors which a stranger
  * attaches. */
 static int wake_read(const struct mem *m)
 {
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
-    char junk;
-    struct iovec v = {.iov_base = &junk, .iov_len = 1};
+    uint64_t job;
+    struct iovec v = {.iov_base = &job, .iov_len = sizeof job};
     struct msghdr h = {
         .msg_iov = &v, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-    if (recvmsg(m->wake_fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
+    ssize_t n = recvmsg(m->wake_fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (n < 0)
         return -1;
+    if (n == (ssize_t)sizeof job && job == m->page_id)
+        return 1;
     const struct cmsghdr *c = CMSG_FIRSTHDR(&h);
     struct ucred from;
     if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS ||
@@ -192,7 +212,21 @@ int mem_host_index(void)
     return proc->mem->index;
 }
 
+/* Acquire pairs with the release in mem_wake_open(). */
+static pid_t pid_of(const struct mem_record *r)
+{
+    return atomic_load_explicit(&r->pid, memory_order_acquire);
+}
+
 pid_t mem_pid(int host_index)
 {
-    return atomic_load_explicit(&proc->mem->record[host_index].pid, memory_order_acquire);
+    const struct mem_record *r = &proc->mem->record[host_index];
+    pid_t pid = pid_of(r);
+    return pid && r->pid_ns == proc->mem->pid_ns ? pid : 0;
+}
+
+int mem_apart(int host_index)
+{
+    const struct mem_record *r = &proc->mem->record[host_index];
+    return pid_of(r) && r->pid_ns != proc->mem->pid_ns;
 }

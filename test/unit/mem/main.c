@@ -8,6 +8,7 @@ Suite *suite_wake(void);
 Suite *suite_cma(void);
 Suite *suite_move(void);
 Suite *suite_page(void);
+Suite *suite_door(void);
 Suite *suite_space(void);
 Suite *suite_coherent(void);
 Suite *suite_capacity(void);
@@ -16,6 +17,7 @@ int main(void)
 {
     Suite *(*const suites[])(void) = {suite_segment, suite_limit, suite_wake,
                                       suite_cma,     suite_move,  suite_page, suite_arena,
-                                      suite_space,   suite_coherent, suite_capacity};
-    return unit_run(suites, 10);
+                                      suite_space,   suite_coherent, suite_capacity,
+                                      suite_door};
+    return unit_run(suites, 11);
 }
