@@ -29,7 +29,7 @@
  *   native access       => KEY_ASK
  *                       -> KEY: struct rma_key_data, then what the transport packed
  *   a long operation    => PULL: struct rma_pull_data, then one or two keys as the transport packed
- *                          them; a put or get: aop is 0
+ *                          them; a put or get: aop is 0. NOTIFY: counted when all is done
  *                       -> PULLED: disp is how many bytes are done; the rest comes by message
  *                          (pull_target.c)
  *   one element, or a piece of a block, of a near process's own memory

@@ -76,7 +76,7 @@ enum op_flag {
     OP_NO_DATA = 8,  /* MPI_NO_OP: no origin data are sent                                   */
     OP_DIRECT = 16,  /* near target, queued until the epoch is granted                       */
     OP_BY_AM = 32,   /* the network refused it: the rest goes by message                     */
-    OP_BEGUN = 64,   /* an accumulate some elements of which have left natively              */
+    OP_BEGUN = 64,   /* some of it has left natively                                         */
     OP_PULLED = 128 /* the target pulls its data (pull_target.c): it stays first of the queue */
 };
 

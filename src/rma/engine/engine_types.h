@@ -22,6 +22,15 @@ int rma_coalesce_full(const struct rma_op *op);
 void rma_coalesce_free(struct rma_op *op);
 
 /* --- packet_build.c, issue.c ---- */
+static inline struct rma_noted rma_note_of(const struct rma_op *op)
+{
+    return (struct rma_noted){.index = (uint32_t)op->a.notify - 1};
+}
+/* Some of it went natively, so its notification leaves alone, when all of it is there. */
+static inline int rma_note_follows(const struct rma_op *op)
+{
+    return op->a.notify && op->bytes && op->flags & OP_BEGUN;
+}
 /* The target layout as `count` elements of a predefined type (op->bytes may be fewer), or NULL. */
 struct dt_type *rma_simple_elem(const struct rma_op *op, size_t *count);
 /* Is everything that went to t by message complete there? */
@@ -39,6 +48,10 @@ int rma_route_certain(struct rma_target *t, const struct rma_op *op);
 int rma_route_pays(const struct rma_op *op, size_t min);
 /* The same for a put or get to a target with a key record. */
 int rma_route_moves(const struct rma_target *t, const struct rma_op *op);
+/* Does it pay for op, which notifies, though a message must follow? */
+int rma_route_notes(const struct rma_target *t, const struct rma_op *op);
+/* Is it long enough for a pull by its target? */
+int rma_route_pulls(const struct rma_target *t, const struct rma_op *op);
 /* The same for an accumulate, by the network's atomics. */
 int rma_route_atomic(const struct rma_key *k, const struct rma_op *op);
 
@@ -48,7 +61,7 @@ void rma_native_ask(struct rma_target *t, const struct rma_op *op);
 static inline void rma_native_want(struct rma_target *t, const struct rma_op *op)
 {
     const struct rma_win_native *n = &t->w->native;
-    if (!(t->flags & TARGET_NEAR) && !op->coalesced && !op->a.notify &&
+    if (!(t->flags & TARGET_NEAR) && !op->coalesced &&
         (op->elem ? n->acc : n->min && op->bytes >= n->min))
         rma_native_ask(t, op);
 }

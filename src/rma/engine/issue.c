@@ -61,9 +61,12 @@ static void op_left(struct rma_target *t, struct rma_op *op, size_t part, int pi
         t->flags |= TARGET_DIRTY;
     if (op->sent < op->bytes)
         return;
+    if (op->bytes || !(op->flags & OP_BEGUN)) /* else it is counted, and only notified */
+        rma_count(t->w, PVAR_RMA_AM, operations(op));
+    if (rma_note_follows(op))
+        return;
     t->next = t->next->next;
     t->queued--;
-    rma_count(t->w, PVAR_RMA_AM, operations(op));
     /* If the data were copied, or have left, a put is complete for the origin. The answer to DONE
      * covers the rest. */
     rma_op_settle(op);
@@ -162,6 +165,14 @@ int rma_lock_send(struct rma_target *t)
     return send_lock(t) == STEP_SENT;
 }
 
+/* t's next operation has left, or will not. */
+static void leaves_queue(struct rma_target *t, struct rma_op *op)
+{
+    t->next = t->next->next;
+    t->queued--;
+    rma_op_settle(op);
+}
+
 /* One piece of the next operation by the network itself. */
 static int send_native(struct rma_target *t)
 {
@@ -175,12 +186,11 @@ static int send_native(struct rma_target *t)
         op->flags |= OP_BY_AM;
         return STEP_SENT;
     }
-    if (op->sent == op->bytes) {
-        t->next = t->next->next;
-        t->queued--;
-        rma_count(t->w, PVAR_RMA_NATIVE, 1);
-        rma_op_settle(op);
-    }
+    if (op->sent < op->bytes)
+        return STEP_SENT;
+    rma_count(t->w, PVAR_RMA_NATIVE, 1);
+    if (!rma_note_follows(op))
+        leaves_queue(t, op);
     return STEP_SENT;
 }
 
@@ -203,7 +213,7 @@ static enum step send_by_network(struct rma_target *t)
     /* an existing offer is sent as soon as there is room */
     if (!t->offer && rma_route_of(t, op) == RMA_ROUTE_NATIVE)
         return send_native(t);
-    return op->bytes >= t->w->native.pull_min && !op->a.notify ? send_pull(t) : STEP_NOTHING;
+    return rma_route_pulls(t, op) ? send_pull(t) : STEP_NOTHING;
 }
 
 /* The notification leaves with the last part. Without an order that part waits until all others are
@@ -211,6 +221,25 @@ static enum step send_by_network(struct rma_target *t)
 static int parts_are_out(const struct rma_op *op)
 {
     return op->acks || (op->flags & OP_ANSWERS && op->answered != op->sent);
+}
+
+/* All of op has left, some of it natively. STEP_SENT: it is there, or the transport delivers what
+ * follows behind it. So only its notification is left, or nothing of it. */
+static enum step data_first(struct rma_target *t, struct rma_op *op)
+{
+    int put = !(op->flags & OP_ANSWERS);
+    int settled = put && !(t->key && t->key->then_am) ? rma_native_settle(t) : 1;
+    if (settled != 1)
+        return settled == AM_AGAIN ? STEP_AGAIN : STEP_NOTHING; /* a completion makes t ready */
+    if (parts_are_out(op))
+        return op->natives ? STEP_NOTHING : STEP_AGAIN;
+    if (op->err) {
+        leaves_queue(t, op);
+        return STEP_SENT;
+    }
+    op->bytes = op->sent = op->answered = 0;
+    op->flags &= (uint8_t)~OP_ANSWERS;
+    return STEP_SENT;
 }
 
 static int note_is_early(const struct rma_target *t, const struct packet *p)
@@ -248,7 +277,11 @@ static int send_ops(struct rma_target *t, int lock)
 {
     struct packet p = {.ops = 0};
     unsigned n = due_ops(t);
-    if (must_wait_turn(t, op_at(t->next)) || note_must_wait(t, n))
+    struct rma_op *first = op_at(t->next);
+    int begun = rma_note_follows(first); /* then it has waited */
+    if (begun && first->sent == first->bytes)
+        return data_first(t, first);
+    if (must_wait_turn(t, first) || (!begun && note_must_wait(t, n)))
         return STEP_AGAIN;
     if (op_at(t->next)->last_waits && parts_are_out(op_at(t->next)))
         return STEP_AGAIN;

@@ -86,8 +86,8 @@ void rma_native_ask(struct rma_target *t, const struct rma_op *op)
 {
     struct rma_win *w = t->w;
     struct rma_key *k = rma_key_of(t, 1);
-    if (!k || k->state != KEY_NEW || !(op->elem ? rma_route_atomic(k, op)
-                                          : rma_route_moves(t, op)))
+    if (!k || k->state != KEY_NEW || (op->a.notify && !rma_route_notes(t, op)) ||
+        !(op->elem ? rma_route_atomic(k, op) : rma_route_moves(t, op)))
         return;
     struct rma_hdr h = {.type = RMA_PKT_KEY_ASK};
     if (rma_send_plain(w, t->rank, &h, 1) == 0) /* else the next operation requests it */
@@ -311,6 +311,7 @@ static int handed_over(struct rma_target *t, struct rma_op *op, struct rma_nativ
     if (err < 0)
         return err;
     op->sent += bytes;
+    op->flags |= OP_BEGUN;
     if (err == TP_PENDING) {
         op->natives++;
         t->natives++;
@@ -353,7 +354,6 @@ static int atomic_send(struct rma_target *t, struct rma_op *op)
     err = handed_over(t, op, x, err, op->flags & OP_ANSWERS);
     if (err)
         return err;
-    op->flags |= OP_BEGUN;
     t->atomics = 1;
     /* old values come from memory that has changed; otherwise only a flush reports */
     if (!(op->flags & OP_ANSWERS))
@@ -445,8 +445,14 @@ static void flushed(struct rma_target *t, int err)
     t->native_out -= t->flushing;
     t->flushing = 0;
     t->flush = 0;
-    if (err && !t->err)
-        t->err = error_of(t, err);
+    if (!err)
+        return;
+    int said = error_of(t, err);
+    struct rma_op *op = t->queued ? LIST_OBJ(t->next, struct rma_op, link) : NULL;
+    if (op && rma_note_follows(op))
+        op->err = said; /* some of its data may be lost: it does not notify */
+    if (!t->err)
+        t->err = said;
 }
 
 static void flush_done(struct tp_done *d, int err)

@@ -32,12 +32,7 @@ static int has_data(const struct rma_op *op)
 /* Room that its notification takes in a packet. */
 static size_t note_bytes(const struct rma_op *op)
 {
-    return op->a.notify ? sizeof(struct rma_noted) : 0;
-}
-
-static struct rma_noted note_of(const struct rma_op *op)
-{
-    return (struct rma_noted){.index = (uint32_t)op->a.notify - 1};
+    return op->a.notify && !rma_note_follows(op) ? sizeof(struct rma_noted) : 0;
 }
 
 /* How an operation goes as a whole, without extension: `data` bytes of payload for `count` elements
@@ -225,10 +220,10 @@ static int is_unsure(const struct rma_op *op)
 /* With the last part, before all that it brings. */
 static void note_piece(struct packet *p, const struct rma_op *op)
 {
-    if (!op->a.notify || op->sent + p->part < op->bytes)
+    if (!op->a.notify || rma_note_follows(op) || op->sent + p->part < op->bytes)
         return;
     memmove(&p->iov[2], &p->iov[1], (size_t)(p->n - 1) * sizeof *p->iov);
-    p->note = note_of(op);
+    p->note = rma_note_of(op);
     p->iov[1] = (struct iovec){&p->note, sizeof p->note};
     p->n++;
     p->h.len += (uint32_t)sizeof p->note;
@@ -298,7 +293,7 @@ static size_t batch_append(struct packet *p, struct rma_op *op, char *out, size_
     out += at + sizeof *h;
     if (note) {
         h->flags |= RMA_F_NOTIFY;
-        *(struct rma_noted *)out = note_of(op);
+        *(struct rma_noted *)out = rma_note_of(op);
         out += note;
     }
     data_out(op, out);

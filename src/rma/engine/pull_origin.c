@@ -144,7 +144,8 @@ static int offered(struct rma_target *t, const struct rma_op *op)
     o->d.count = op->bytes / moved(op)->elem.bytes;
     memcpy(o->d.transport, ops->name, strnlen(ops->name, sizeof o->d.transport));
     if (keys_of(o, op) &&
-        sizeof(struct rma_hdr) + sizeof o->d + o->d.key + o->d.result <= t->packet)
+        sizeof(struct rma_hdr) + sizeof(struct rma_noted) + sizeof o->d + o->d.key + o->d.result <=
+            t->packet)
         return 1;
     rma_pull_over(t);
     return 0;
@@ -158,12 +159,15 @@ int rma_pull_send(struct rma_target *t, struct rma_op *op)
     WR_ASSERT(!op->natives);
     struct rma_offer *o = t->offer;
     size_t bytes = o->d.key + o->d.result;
+    struct rma_noted note = rma_note_of(op);
+    size_t noted = op->a.notify ? sizeof note : 0;
     struct rma_hdr h = {.type = RMA_PKT_PULL, .aop = op->elem ? op->aop : 0,
+                        .flags = op->a.notify ? RMA_F_NOTIFY : 0,
                         .win = (uint32_t)t->w->id, .src = t->w->src, .op = op->id,
                         .dt = (uint32_t)moved(op)->obj.handle, .disp = (uint64_t)op->a.disp,
-                        .len = (uint32_t)(sizeof o->d + bytes)};
-    struct iovec v[] = {{&h, sizeof h}, {&o->d, sizeof o->d}, {o->keys, bytes}};
-    int err = am_request(t->world, AM_RMA + RMA_PKT_PULL, v, 3, 1);
+                        .len = (uint32_t)(noted + sizeof o->d + bytes)};
+    struct iovec v[] = {{&h, sizeof h}, {&note, noted}, {&o->d, sizeof o->d}, {o->keys, bytes}};
+    int err = am_request(t->world, AM_RMA + RMA_PKT_PULL, v, 4, 1);
     if (err) {
         if (err != AM_AGAIN)
             rma_pull_over(t);

@@ -12,6 +12,8 @@
  *   put, get           natively if the key is known, the target's window has the bytes, and each
  *                      piece has the length that the transport wants, or a flush follows a lone
  *                      one. Shorter ones share packets and carry LOCK, DONE and UNLOCK.
+ *   that notify        long ones are pulled; or natively, and a message follows when the data are
+ *                      there. Others by message, which carries both
  *   out of range       by message: the target's answer is the error, the same as ever */
 #include "rma/engine/engine_types.h"
 
@@ -42,6 +44,24 @@ int rma_route_moves(const struct rma_target *t, const struct rma_op *op)
 {
     return rma_route_pays(op, op->kind == RMA_PUT ? t->key->put_min : t->key->get_min) ||
            lone(t, op);
+}
+
+/* Where the transport keeps a message behind a put, that message costs no wait. Else it waits for
+ * the network, and a target that pulls the data knows sooner that they are there. */
+int rma_route_notes(const struct rma_target *t, const struct rma_op *op)
+{
+    if (op->elem)
+        return 0;
+    if (op->kind == RMA_PUT && t->key->then_am)
+        return rma_route_pays(op, t->key->put_min);
+    return op->bytes >= (size_t)cvar.rma_notify_native &&
+           (op->kind != RMA_PUT || op->bytes < t->w->native.pull_min);
+}
+
+int rma_route_pulls(const struct rma_target *t, const struct rma_op *op)
+{
+    return op->bytes >= t->w->native.pull_min &&
+           !(op->a.notify && op->bytes < (size_t)cvar.rma_notify_native);
 }
 
 /* Up to so many elements. With more, one message is faster than one call of the network per
@@ -112,7 +132,7 @@ int rma_route_certain(struct rma_target *t, const struct rma_op *op)
 enum rma_route rma_route_of(const struct rma_target *t, const struct rma_op *op)
 {
     const struct rma_key *k = t->key;
-    if (!k || k->state != KEY_READY || op->coalesced || op->a.notify)
+    if (!k || k->state != KEY_READY || op->coalesced || (op->a.notify && !rma_route_notes(t, op)))
         return RMA_ROUTE_AM;
     int native = op->elem ? rma_route_atomic(k, op) && in_order(t, op) && aligned(k, op)
                           : rma_route_moves(t, op);

@@ -118,7 +118,8 @@ struct tail rma_tail_flags(struct rma_target *t, struct packet *p, int lock)
 {
     const struct rma_op *first = op_at(t->next);
     struct tail x = {.ends = p->ops == t->queued &&
-                             (p->ops > 1 || first->sent + p->part == first->bytes)};
+                             (p->ops > 1 || (first->sent + p->part == first->bytes &&
+                                             !rma_note_follows(first)))};
     x.piggybacks = x.ends && t->sync && may_piggyback(t);
     if (x.piggybacks) {
         x.sync = rma_sync_flags(t, p->dirty || rma_unanswered(t));

@@ -8,12 +8,12 @@
  *           result buffer <-- put, put ...                   (get_accumulate, get)
  *   origin: deregisters <------PULLED(bytes done)-------- the network has finished with all of it
  *
- * It serves accumulates, and puts and gets for which the origin has no key (of dynamic windows, for
- * example): one block at both ends, of a predefined type without gaps. A target without free record
- * or memory (both are bounded), or without such a network, reports how far it came. So does one
- * that loses the network midway. The rest comes by message. So a failure here is never a failure of
- * the operation, with one exception: old values that did not arrive, since accumulates cannot be
- * repeated.
+ * It serves accumulates, puts that notify, and puts and gets for which the origin has no key (of
+ * dynamic windows, for example): one block at both ends, of a predefined type without gaps. A
+ * target without free record or memory (both are bounded), or without such a network, reports how
+ * far it came. So does one that loses the network midway. The rest comes by message. So a failure
+ * here is never a failure of the operation, with one exception: old values that did not arrive,
+ * since accumulates cannot be repeated.
  *
  * Order. The operation stays first of the queue until it is answered (OP_PULLED). So nothing
  * passes it, no flag leaves before it is over, and eviction waits for it: it has not left. It
@@ -32,6 +32,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "watch/watch.h"
 
 enum { PIECES = 2 /* more do not stay in the cache */, TURNS = 16, PAGE = 4096 };
 
@@ -64,6 +66,7 @@ struct rma_pull {
                                  * confirmed */
     int err;          /* -errno: no more is pulled */
     int cls;          /* MPI error class, for the origin */
+    uint32_t note;    /* RMA_F_NOTIFY: index + 1 of the counter; 0: none */
     struct piece piece[PIECES];
     char *mem;        /* data of the pieces, then their results */
     size_t room;      /* bytes of mem: of a get, results only */
@@ -127,9 +130,14 @@ static void finish(struct rma_pull *f)
     let_go(f);
     f->busy = 0;
     sched_point(); /* near processes may look before the end is reported */
-    if (w && !boot_failed(f->world)) {
-        tell(w, f->world, &f->h, f->count, results, done, f->cls);
-    }
+    if (!w || boot_failed(f->world))
+        return;
+    int over = f->cls || done == f->bytes; /* else the rest of it notifies */
+    if (f->note && !f->cls && over)
+        f->cls = rma_note_came(w, f->note - 1, (int)f->h.src);
+    if (f->note && f->cls && watch_wants(WATCH_NOTES))
+        watch_note_lost(w, w->rank, f->note - 1);
+    tell(w, f->world, &f->h, f->count, results, done, f->cls);
 }
 
 static int stopped(const struct rma_pull *f)
@@ -334,7 +342,7 @@ static size_t pieces_of(uint64_t count, size_t limit)
 
 /* 0: it will be answered; else it is not begun. */
 static int begin(struct rma_win *w, int src, const struct rma_hdr *h,
-                 const struct rma_pull_data *d, const char *keys)
+                 const struct rma_pull_data *d, const char *keys, uint32_t note)
 {
     const struct tp_ops *ops;
     struct tp_caps caps;
@@ -361,6 +369,7 @@ static int begin(struct rma_win *w, int src, const struct rma_hdr *h,
     f->then_am = (caps.flags & TP_PUT_THEN_AM) != 0;
     f->again = f->unflushed = 0;
     f->err = f->cls = 0;
+    f->note = note;
     for (struct piece *p = f->piece; p < f->piece + PIECES; p++)
         p->state = FREE;
     if ((d->key && ops->import(tp, (unsigned)src, keys, d->key, &f->data)) ||
@@ -380,10 +389,18 @@ int rma_on_pull(int src, const void *msg, size_t len)
     struct rma_hdr h;
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
     const char *payload = (const char *)msg + sizeof h;
-    if (!w || h.len < sizeof d) {
+    struct rma_noted note = {.index = 0};
+    int noted = w && h.flags & RMA_F_NOTIFY;
+    if (!w || h.len < sizeof d + (noted ? sizeof note : 0)) {
         am_malformed(src, "an operation to fetch");
         rma_self()->malformed++;
         return 0;
+    }
+    if (noted) {
+        memcpy(&note, payload, sizeof note);
+        payload += sizeof note;
+        h.len -= (uint32_t)sizeof note;
+        h.flags &= (uint16_t)~RMA_F_NOTIFY;
     }
     memcpy(&d, payload, sizeof d);
     /* An accumulate has data. A request without data and results, or without operation but with
@@ -392,7 +409,7 @@ int rma_on_pull(int src, const void *msg, size_t len)
     int cls = !shape || d.key > h.len - sizeof d || d.result != h.len - sizeof d - d.key
                   ? MPI_ERR_OTHER
                   : rma_part(w, &h, d.count, 0, 0, NULL, NULL);
-    if (!cls && begin(w, src, &h, &d, payload + sizeof d) == 0)
+    if (!cls && begin(w, src, &h, &d, payload + sizeof d, note.index + noted) == 0)
         return 0;
     tell(w, src, &h, d.count, d.result != 0, 0, cls);
     return 0;
