@@ -244,8 +244,17 @@ static void window_life(struct perf *p, const struct row *r, long n)
     }
 }
 
+/* A word of each line. */
+static void read_all(const void *from, int bytes)
+{
+    const volatile char *mem = from;
+    for (int i = 0; i < bytes; i += 64)
+        (void)*(const volatile int64_t *)(mem + i);
+}
+
 /* op 1: what is sent is written before, as a program does. Memory that nothing writes stays in the
- * caches of both cores, from where one copy takes half the time of two. */
+ * caches of both cores, from where one copy takes half the time of two.
+ * op 2: what was received is read, as in the rows "notified". */
 static void pingpong(struct perf *p, const struct row *r, long n)
 {
     while (n--) {
@@ -256,21 +265,17 @@ static void pingpong(struct perf *p, const struct row *r, long n)
             MPI_Recv(p->res, r->size, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         } else {
             MPI_Recv(p->res, r->size, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            if (r->op == 2)
+                read_all(p->res, r->size);
             MPI_Send(p->buf, r->size, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
         }
+        if (r->op == 2 && p->rank == 0)
+            read_all(p->res, r->size);
     }
 }
 
-/* --- "notified": data in the window of the other rank, which waits for them, reads them (a word of
- * each line) and answers in the same way. The word behind the data, in a line of its own, is a
- * flag. */
-
-static void read_all(const struct perf *p, int bytes)
-{
-    const volatile char *mem = p->mem;
-    for (int i = 0; i < bytes; i += 64)
-        (void)*(const volatile int64_t *)(mem + i);
-}
+/* --- "notified": data in the window of the other rank, which waits for them, reads them and
+ * answers in the same way. The word behind the data, in a line of its own, is a flag. */
 
 /* A program's loads need calls of MPI between them where messages bring what it waits for. */
 static void await_flag(struct perf *p, MPI_Aint at)
@@ -301,7 +306,7 @@ static void by_flag(struct perf *p, const struct row *r, long n)
 
         if (!mine) {
             await_flag(p, at);
-            read_all(p, r->size);
+            read_all(p->mem, r->size);
             continue;
         }
         MPI_Put(p->buf, r->size, MPI_BYTE, other, 0, r->size, MPI_BYTE, p->win);
@@ -325,7 +330,7 @@ static void by_pscw(struct perf *p, const struct row *r, long n)
         } else {
             MPI_Win_post(p->peer, 0, p->win);
             MPI_Win_wait(p->win);
-            read_all(p, r->size);
+            read_all(p->mem, r->size);
         }
 }
 
@@ -372,7 +377,7 @@ static void notified(struct perf *p, const struct row *r, long n)
             while (value <= p->seen)
                 MPIX_Win_notify_get_value(p->win, 0, &value);
         p->seen++;
-        read_all(p, r->size);
+        read_all(p->mem, r->size);
     }
     MPI_Win_unlock_all(p->win);
 }
@@ -542,12 +547,16 @@ static const struct row rows[] = {
     {"send/recv 1M", "us", pingpong, ALLOCATE, 0, 1 << 20, HALF},
     {"send/recv 64K written", "us", pingpong, ALLOCATE, 1, 65536, HALF},
     {"send/recv 1M written", "us", pingpong, ALLOCATE, 1, 1 << 20, HALF},
+    {"send/recv 64K read", "us", pingpong, ALLOCATE, 2, 65536, HALF},
+    {"send/recv 256K read", "us", pingpong, ALLOCATE, 2, 1 << 18, HALF},
+    {"send/recv 1M read", "us", pingpong, ALLOCATE, 2, 1 << 20, HALF},
 #ifdef MPIX_NOTIFY_MAX
     {"put_notify8 rate ALLOCATE", "Mop/s", notify_rate, ALLOCATE, 0, 8, 0},
     {"notified 8 polled ALLOCATE", "us", notified, ALLOCATE, 1, 8, HALF},
     {"notified 8 ALLOCATE", "us", notified, ALLOCATE, 0, 8, HALF},
     {"notified 1K ALLOCATE", "us", notified, ALLOCATE, 0, 1024, HALF},
     {"notified 64K ALLOCATE", "us", notified, ALLOCATE, 0, 65536, HALF},
+    {"notified 256K ALLOCATE", "us", notified, ALLOCATE, 0, 1 << 18, HALF},
     {"notified 1M ALLOCATE", "us", notified, ALLOCATE, 0, 1 << 20, HALF},
     {"notified 8 CREATE", "us", notified, CREATE, 0, 8, HALF},
     {"notified 64K CREATE", "us", notified, CREATE, 0, 65536, HALF},
