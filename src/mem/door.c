@@ -26,16 +26,9 @@
 #include "base/sched.h"
 
 enum {
-    ASK_US = 20000,         /* a question or an answer may find a full queue: ask again */
-    ANSWER_NS = 1000000000, /* an owner that lives and whose door is not open yet opens it soon */
+    LOOK_US = 20000,        /* longest sleep of the asker before it looks at the clock */
+    SECOND_NS = 1000000000, /* ... after which a question is asked again, or its owner has ended */
     GIVE_UP_S = 30          /* the answering thread gets no processor for so long */
-};
-
-struct mem_door {
-    int fd, ask_fd; /* questions of others come to the first; those of this process leave by the
-                     * other, so that an attach needs one descriptor and no more */
-    atomic_int closing;
-    pthread_t thread;
 };
 
 /* The whole question; the answer has the error in place of the descriptor's number. */
@@ -113,13 +106,14 @@ static void door_free(struct mem_door *d)
     free(d);
 }
 
-/* A child without exec() would hold the name after this process has ended, and never answer. */
+/* A child without exec() would hold the names after this process has ended, and never answer. */
 static void in_child(void)
 {
     struct mem_door *d = proc && proc->mem ? proc->mem->door : NULL;
     if (d) {
         close(d->fd);
         d->fd = -1;
+        mem_wake_close(); /* by it processes of other namespaces see a death */
     }
 }
 
@@ -137,7 +131,7 @@ int mem_door_open(struct mem *m)
     d->ask_fd = named(&a, sizeof a.sun_family);
     int err = d->fd < 0 ? d->fd : d->ask_fd < 0 ? d->ask_fd : 0;
     if (!err && setsockopt(d->ask_fd, SOL_SOCKET, SO_RCVTIMEO,
-                           &(struct timeval){.tv_usec = ASK_US}, sizeof(struct timeval)) != 0)
+                           &(struct timeval){.tv_usec = LOOK_US}, sizeof(struct timeval)) != 0)
         err = -errno;
     if (!err) {
         /* Signals belong to the user's threads. */
@@ -173,7 +167,7 @@ void mem_door_close(struct mem *m)
 /* --- the asker ---------------------------------------------------------------------------- */
 
 /* The answer to the question about seg_id: a descriptor, -errno, or -EAGAIN if none comes within
- * ASK_US. */
+ * LOOK_US. */
 static int answer_take(int fd, uint64_t seg_id)
 {
     struct words w;
@@ -182,7 +176,8 @@ static int answer_take(int fd, uint64_t seg_id)
     struct msghdr h = {.msg_iov = &v,
                        .msg_iovlen = 1,
                        .msg_control = c.room,
-                       .msg_controllen = sizeof c.room};
+                       /* One descriptor has room.  The kernel closes any other. */
+                       .msg_controllen = CMSG_LEN(sizeof(int))};
     ssize_t n = recvmsg(fd, &h, MSG_CMSG_CLOEXEC);
     const struct cmsghdr *m = n < 0 ? NULL : CMSG_FIRSTHDR(&h);
     int given = -1;
@@ -201,22 +196,41 @@ static int answer_take(int fd, uint64_t seg_id)
     return given >= 0 ? given : h.msg_flags & MSG_CTRUNC ? -EMFILE : -EPROTO;
 }
 
+/* 1: the owner's record is there and its wake-up socket open: it has not come to mem_meet() yet. */
+static int owner_lives(const struct mem_key *key)
+{
+    const struct mem *m = proc->mem;
+    for (int i = 0; m->record && i < m->count; i++) {
+        const struct mem_record *r = &m->record[i];
+        /* Acquire pairs with the release in mem_wake_open(). */
+        pid_t pid = atomic_load_explicit(&r->pid, memory_order_acquire);
+        if (r->pid_ns == key->pid_ns && (uint32_t)pid == key->pid)
+            return !mem_wake_refused(i);
+    }
+    return 0;
+}
+
+/* A question that got in is answered.  It is asked again after a second, since an answer may find a
+ * full queue; no sooner, since each answer that is not taken holds the memory. */
 static int ask(int fd, const struct mem_key *key)
 {
     struct sockaddr_un a;
     socklen_t len = door_name(key->pid_ns, key->pid, &a);
     struct words w = {.seg_id = key->seg_id, .fd_or_err = key->fd};
-    uint64_t start = time_now();
+    uint64_t start = time_now(), asked = 0; /* 0: the question did not get in */
     for (;;) {
-        uint64_t spent = time_now() - start;
-        ssize_t n = sendto(fd, &w, sizeof w, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&a,
-                           len);
-        int gone = n < 0 && errno == ECONNREFUSED;
-        if (n < 0 && !gone && errno != EAGAIN && errno != EINTR)
-            return -errno;
-        if (gone && spent > ANSWER_NS)
-            return -ESTALE;
-        if (spent > GIVE_UP_S * (uint64_t)1000000000)
+        uint64_t now = time_now();
+        if (!asked || now - asked > SECOND_NS) {
+            ssize_t n = sendto(fd, &w, sizeof w, MSG_DONTWAIT | MSG_NOSIGNAL,
+                               (struct sockaddr *)&a, len);
+            int gone = n < 0 && errno == ECONNREFUSED;
+            if (n < 0 && !gone && errno != EAGAIN && errno != EINTR)
+                return -errno;
+            if (gone && now - start > SECOND_NS && !owner_lives(key))
+                return -ESTALE;
+            asked = n < 0 ? 0 : now;
+        }
+        if (now - start > GIVE_UP_S * (uint64_t)SECOND_NS)
             return -ETIMEDOUT;
         int err = answer_take(fd, key->seg_id);
         if (err != -EAGAIN)

@@ -48,7 +48,8 @@ int mem_starves(void);
 /* Set up wake-up and the host page.  Uses boot put/get and one barrier; the records of the peers
  * are complete after the next one (am_init). 0 or -errno. */
 int mem_init(void);
-/* After that barrier: containers of this host give each other their segments by a thread. 0 or
+/* After the barrier of am_init().  If a process of this host is in another process or user
+ * namespace, a thread gives it this process's segments (door.c); else that thread ends. 0 or
  * -errno. */
 int mem_meet(void);
 int mem_host_index(void); /* of this process */

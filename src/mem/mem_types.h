@@ -2,6 +2,7 @@
 #ifndef MEM_MEM_TYPES_H
 #define MEM_MEM_TYPES_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/list.h"
@@ -55,8 +56,8 @@ struct mem {
     struct mem_record *record;
     int count, index; /* processes on the host; this one */
     uint32_t pid_ns, user_ns; /* of this process */
-    uint64_t page_id;         /* of the page's segment: a secret of the processes here */
-    struct mem_door *door;    /* NULL: no process of another container is known */
+    uint64_t job;             /* a random number that the processes of the host share */
+    struct mem_door *door;    /* NULL: closed; open if processes of other namespaces may ask */
     int wake_fd;
     uid_t uid; /* the user whose wake-ups count */
     /* closed during an attach when the process has no other descriptor (M8a); -1: none */
@@ -97,6 +98,14 @@ void mem_wake_close(void);
 int mem_wake_refused(int host_index); /* 1: the process has closed its wake-up socket */
 /* 1: that process has passed mem_init(), and its process id means nothing here */
 int mem_apart(int host_index);
+
+struct mem_door {
+    /* Questions of others come to the first.  Those of this process leave by the other, so that an
+     * attach needs one descriptor and no more. */
+    int fd, ask_fd;
+    atomic_int closing;
+    pthread_t thread;
+};
 
 /* door.c.  Open: 0 or -errno; harmless when open.  Ask: a descriptor of the segment, or -errno
  * (-ESTALE: its owner has ended). */

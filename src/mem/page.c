@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/proc.h"
+#include "base/sched.h"
 #include "boot/boot.h"
 
 /* What the first process of the host sends to the others. */
@@ -19,7 +20,15 @@ struct page_key {
     struct boot_host host;
     int err;  /* why there is none */
     int door; /* why processes of other containers cannot have it; 0: they can */
+    uint64_t job; /* shown by wake-ups */
 };
+
+/* 1: this process is in a container.  The kernel's first namespaces have these numbers. */
+static int contained(const struct boot_host *here)
+{
+    enum { USER_INIT = 0xeffffffd, PID_INIT = 0xeffffffc };
+    return here->pid != (uint32_t)PID_INIT || here->user != (uint32_t)USER_INIT;
+}
 
 /* The launcher may count several containers as one host, or several machines with one name.
  * Containers with one network share memory: this process gets it through a thread of the owner
@@ -27,10 +36,14 @@ struct page_key {
 static int same_host(struct mem *m, const struct boot_host *here, const struct page_key *first)
 {
     const char *differs = boot_host_differs(&first->host, here);
+    if (!differs && first->host.pid == here->pid && first->host.user == here->user)
+        return 0;
+    if (!differs && first->door == -EXDEV)
+        log_warn("rank %d, the first of this host, is in no container, and rank %d is in one: "
+                 "start the first one in a container, too",
+                 boot_host_rank(0), boot_rank());
     if (!differs)
-        return first->host.pid == here->pid && first->host.user == here->user ? 0
-               : first->door                                                  ? first->door
-                                                                              : mem_door_open(m);
+        return first->door ? first->door : mem_door_open(m);
     log_warn("by the launcher ranks %d and %d share a host, but they have different %s "
              "(containers?); with MPIR_CVAR_HOST_MAP=exchange the processes find out themselves",
              boot_host_rank(0), boot_rank(), differs);
@@ -59,19 +72,19 @@ static int page_open(struct mem *m)
         if (!k.err)
             mem_segment_key(m->page, &k.key);
         k.host = here;
-        /* It is not known yet whether a process in a container will ask for the page. */
+        k.job = m->job = random_bits();
+        /* It is not known yet whether a process of another container will ask for the page.  Where
+         * there are none a debugger is to see no thread. */
         if (!k.err && m->count > 1)
-            k.door = mem_door_open(m);
+            k.door = contained(&here) ? mem_door_open(m) : -EXDEV;
         int told = boot_put(name, &k, sizeof k);
         err = k.err ? k.err : told;
     }
     int sync = boot_barrier();
     if (err || sync)
         return err ? err : sync;
-    if (m->index == 0) {
-        m->page_id = k.key.seg_id;
+    if (m->index == 0)
         return 0;
-    }
     err = boot_get(name, &k, &len);
     if (err)
         return err;
@@ -82,7 +95,7 @@ static int page_open(struct mem *m)
     }
     if (len != sizeof k || k.key.size < (size_t)m->count * sizeof(struct mem_record))
         return -EPROTO;
-    m->page_id = k.key.seg_id;
+    m->job = k.job;
     err = same_host(m, &here, &k);
     return err ? err : mem_segment_attach(&k.key, &m->page);
 }
@@ -144,9 +157,8 @@ void mem_finalize(void)
 }
 
 /* The launcher or the watch may not have reported a death.  A process that waits for such a word
- * sends no messages, so it would never find out.  The kernel knows: a process id of
- * this namespace that is not in use, or a closed socket.  If the id is in use again the death stays
- * hidden. */
+ * sends no messages, so it would never find out.  The kernel knows: a process id of this namespace
+ * that is not in use, or a closed socket.  If the id is in use again the death stays hidden. */
 int mem_holder_died(unsigned word)
 {
     int index = (int)word - 1, rank = boot_host_rank(index);

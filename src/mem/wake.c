@@ -57,14 +57,15 @@ uint64_t mem_wake_id(void)
     return proc->mem->record[proc->mem->index].wake;
 }
 
-/* 0 or -errno.  The number of the host's page is known to the processes of the job alone.  It shows
- * that the datagram is theirs where the kernel knows them as different users (containers). */
+/* 0 or -errno.  The number is known to the processes of the job alone.  It shows that the datagram
+ * is theirs where the kernel knows them as different users (containers).  It is good for nothing
+ * else, since another user may take the name of a process that has ended. */
 static int wake_send(uint64_t wake)
 {
     struct sockaddr_un a;
     socklen_t len = wake_name(wake, &a);
     const struct mem *m = proc->mem;
-    uint64_t job = m->page_id;
+    uint64_t job = m->job;
     /* EAGAIN: its queue is full, so it will wake.  ECONNREFUSED: it has ended. */
     while (sendto(m->wake_fd, &job, sizeof job, MSG_DONTWAIT | MSG_NOSIGNAL,
                   (struct sockaddr *)&a, len) < 0)
@@ -136,7 +137,7 @@ static int wake_read(const struct mem *m)
     ssize_t n = recvmsg(m->wake_fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (n < 0)
         return -1;
-    if (n == (ssize_t)sizeof job && job == m->page_id)
+    if (n == (ssize_t)sizeof job && job == m->job)
         return 1;
     const struct cmsghdr *c = CMSG_FIRSTHDR(&h);
     struct ucred from;

@@ -2,6 +2,7 @@
 #include "job.h"
 #include "unit.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -96,8 +97,10 @@ static void refused(void)
         job_check(mem_segment_attach(&wrong, &none) == -ESTALE);
     }
     job_check(boot_barrier() == 0);
-    if (boot_rank() == 0)
+    if (boot_rank() == 0) {
         mem_door_close(proc->mem);
+        mem_wake_close();
+    }
     job_check(boot_barrier() == 0);
     if (boot_rank() == 1)
         job_check(mem_segment_attach(&key, &none) == -ESTALE);
@@ -110,7 +113,46 @@ START_TEST(is_refused)
 }
 END_TEST
 
-/* What others send to the door, and late answers, disturb nothing. */
+static int descriptors(void)
+{
+    int n = 0;
+    DIR *d = opendir("/proc/self/fd");
+    while (d && readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+/* To the asker, from elsewhere: an answer to another question, with so many descriptors. */
+static void answer_wrongly(int given)
+{
+    struct {
+        uint64_t seg_id;
+        int32_t err;
+        uint32_t unused;
+    } words = {.seg_id = 1};
+    struct sockaddr_un a;
+    socklen_t len = sizeof a;
+    int fd = socket(AF_UNIX, SOCK_DGRAM, 0), two[2] = {fd, fd};
+    _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof two)] = {0};
+    struct iovec v = {&words, sizeof words};
+    struct msghdr h = {.msg_name = &a, .msg_iov = &v, .msg_iovlen = 1};
+    job_check(getsockname(proc->mem->door->ask_fd, (struct sockaddr *)&a, &len) == 0);
+    h.msg_namelen = len;
+    if (given) {
+        h.msg_control = room;
+        h.msg_controllen = CMSG_SPACE((size_t)given * sizeof(int));
+        struct cmsghdr *c = CMSG_FIRSTHDR(&h);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN((size_t)given * sizeof(int));
+        memcpy(CMSG_DATA(c), two, (size_t)given * sizeof(int));
+    }
+    job_check(sendmsg(fd, &h, 0) == (ssize_t)sizeof words);
+    close(fd);
+}
+
+/* What others send to the door, and answers to other questions, disturb nothing. */
 static void stranger(void)
 {
     struct mem_segment *seg = NULL;
@@ -125,7 +167,11 @@ static void stranger(void)
         for (int i = 0; i < 3000; i++)
             sendto(fd, "stranger, stranger", (size_t)(i % 19), 0, (struct sockaddr *)&a, len);
         close(fd);
+        int before = descriptors();
+        for (int i = 0; i < 3; i++)
+            answer_wrongly(i);
         job_check(mem_segment_attach(&key, &seg) == 0 && *(int *)seg->base == 7);
+        job_check(descriptors() == before);
     }
     both_leave(seg);
 }
@@ -136,7 +182,7 @@ START_TEST(of_strangers)
 }
 END_TEST
 
-/* A child that does not call exec() does not hold the name: the owner's end is seen. */
+/* A child that does not call exec() does not hold the names: the owner's end is seen. */
 static void forked(void)
 {
     struct mem_segment *seg = NULL, *none;
@@ -154,10 +200,13 @@ static void forked(void)
         }
         close(p[0]);
         mem_door_close(proc->mem);
+        mem_wake_close();
     }
     job_check(boot_barrier() == 0);
-    if (boot_rank() == 1)
+    if (boot_rank() == 1) {
         job_check(mem_segment_attach(&key, &none) == -ESTALE);
+        job_check(mem_holder_died(1) && boot_failed(0));
+    }
     job_check(boot_barrier() == 0);
     if (child > 0) {
         int status;

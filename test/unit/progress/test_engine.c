@@ -9,8 +9,12 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -183,16 +187,33 @@ END_TEST
 struct waker {
     struct progress_hook hook;
     uint64_t first;
-    int looks;
+    int looks, strange;
 };
 enum { WAKER_SLEEPS = 20 };
+
+/* As a process of another job would: without this job's number. */
+static void strangers_wake(uint64_t wake)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int n = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, "windrose.%016llx",
+                     (unsigned long long)wake);
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_eq(sendto(fd, "", 1, 0, (struct sockaddr *)&a,
+                            (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)),
+                     1);
+    close(fd);
+}
 
 static int wake_armed(void *arg)
 {
     struct waker *w = arg;
     const struct mem *m = proc->mem;
     w->looks += pvar_proc()->v[PVAR_SLEEPS] > w->first;
-    if (atomic_load_explicit(&m->record[m->index].sleeping, memory_order_relaxed) & 1)
+    if (!(atomic_load_explicit(&m->record[m->index].sleeping, memory_order_relaxed) & 1))
+        return 0;
+    if (w->strange)
+        strangers_wake(mem_wake_id());
+    else
         mem_wake_self();
     return 0;
 }
@@ -202,9 +223,9 @@ static int slept_enough(void *arg)
     return pvar_proc()->v[PVAR_SLEEPS] >= ((struct waker *)arg)->first + WAKER_SLEEPS;
 }
 
-static int looks_between_sleeps(void)
+static int looks_between_sleeps(int strange)
 {
-    struct waker w = {.first = pvar_proc()->v[PVAR_SLEEPS]};
+    struct waker w = {.first = pvar_proc()->v[PVAR_SLEEPS], .strange = strange};
     w.hook = (struct progress_hook){.fn = wake_armed, .arg = &w};
     progress_hook_add(&w.hook);
     progress_wait(slept_enough, &w, "sleeps", -1);
@@ -218,11 +239,15 @@ START_TEST(strangers_are_no_news)
 {
     enum { SPINS = 32 };
     uint64_t before = pvar_proc()->v[PVAR_WAKE_FOREIGN];
-    ck_assert_int_gt(looks_between_sleeps(), SPINS * (WAKER_SLEEPS - 1));
+    ck_assert_int_gt(looks_between_sleeps(0), SPINS * (WAKER_SLEEPS - 1));
     ck_assert_uint_eq(pvar_proc()->v[PVAR_WAKE_FOREIGN], before);
     proc->mem->uid++;
-    ck_assert_int_lt(looks_between_sleeps(), 8 * WAKER_SLEEPS);
+    ck_assert_int_lt(looks_between_sleeps(1), 8 * WAKER_SLEEPS);
     ck_assert_uint_ge(pvar_proc()->v[PVAR_WAKE_FOREIGN], before + WAKER_SLEEPS - 1);
+    /* A process of this job, whatever its user. */
+    before = pvar_proc()->v[PVAR_WAKE_FOREIGN];
+    ck_assert_int_gt(looks_between_sleeps(0), SPINS * (WAKER_SLEEPS - 1));
+    ck_assert_uint_eq(pvar_proc()->v[PVAR_WAKE_FOREIGN], before);
     proc->mem->uid--;
 }
 END_TEST
