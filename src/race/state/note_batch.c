@@ -97,12 +97,14 @@ int race_note_known(struct race_win *x, int src, const struct race_vclock *v,
     enum { LOOKS = 64 };
     struct race_notes *s = notes_of(x);
     int n = 0;
-    for (struct list *l = s->marked.next; l != &s->marked && n < LOOKS; l = l->next, n++) {
+    /* What does not fit goes to the end, so that every entry is looked at in its turn. */
+    for (struct list *l; n < LOOKS && (l = list_pop(&s->marked)) != NULL; n++) {
         struct marked *k = LIST_OBJ(l, struct marked, link);
-        if (k->src != src || race_vclock_of(v, k->end.tid) < k->end.clock)
+        if (k->src != src || race_vclock_of(v, k->end.tid) < k->end.clock) {
+            list_push(&s->marked, l);
             continue;
+        }
         *end = k->end;
-        list_del(l);
         free(k);
         return 1;
     }

@@ -132,8 +132,7 @@ static void finish(struct rma_pull *f)
     sched_point(); /* near processes may look before the end is reported */
     if (!w || boot_failed(f->world))
         return;
-    int over = f->cls || done == f->bytes; /* else the rest of it notifies */
-    if (f->note && !f->cls && over)
+    if (f->note && !f->cls && done == f->bytes) /* else the rest of it notifies */
         f->cls = rma_note_came(w, f->note - 1, (int)f->h.src);
     if (f->note && f->cls && watch_wants(WATCH_NOTES))
         watch_note_lost(w, w->rank, f->note - 1);
@@ -411,6 +410,8 @@ int rma_on_pull(int src, const void *msg, size_t len)
                   : rma_part(w, &h, d.count, 0, 0, NULL, NULL);
     if (!cls && begin(w, src, &h, &d, payload + sizeof d, note.index + noted) == 0)
         return 0;
+    if (noted && cls && watch_wants(WATCH_NOTES))
+        watch_note_lost(w, w->rank, note.index);
     tell(w, src, &h, d.count, d.result != 0, 0, cls);
     return 0;
 }
