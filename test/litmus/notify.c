@@ -172,9 +172,9 @@ static int is_there(uint64_t i)
 
 static void read_rounds(double end)
 {
-    uint64_t all = 0, writers = (uint64_t)part->writers, total = UINT64_MAX, n;
-    for (; all < total; all += n) {
-        n = 1 + all % part->take;
+    uint64_t all = 0, turn = 0, writers = (uint64_t)part->writers, total = UINT64_MAX, n;
+    for (; all < total; all += n, turn++) {
+        n = 1 + turn % part->take;
         n = n < total - all ? n : total - all;
         atomic_store_explicit(&a->taken.n, all, memory_order_release);
         rma_notify_wait(&win, 0, (MPI_Count)n, 1);
@@ -182,7 +182,7 @@ static void read_rounds(double end)
             a->wrong += !is_there(all + n);
         else
             a->wrong += a->put[1][0] + a->put[2][0] < all + n;
-        if (total == UINT64_MAX && all % 32 == 0 && now() > end) { /* no writer is there yet */
+        if (total == UINT64_MAX && turn % 32 == 0 && now() > end) { /* no writer is there yet */
             total = ((all + part->ahead) / writers + 2) * writers;
             atomic_store_explicit(&a->last.n, total / writers, memory_order_release);
         }
@@ -245,7 +245,7 @@ static int run(double seconds)
            (unsigned long long)a->wrong, (unsigned long long)a->lost,
            failed ? ", a process failed" : "");
     fflush(stdout);
-    return failed || a->wrong || a->lost || !a->rounds;
+    return failed || a->wrong || a->lost || !a->rounds || (part->ahead == 1 && !a->sleeps);
 }
 
 int main(int argc, char **argv)
