@@ -9,6 +9,7 @@ int main(void)
     MPI_Win_allocate(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &m, &w);
     MPI_Win_set_name(w, "halo");
     MPIX_Win_notify_set_num(w, MPI_INFO_NULL, 3);
+    MPI_Barrier(MPI_COMM_WORLD); /* the counters are there: none goes by message */
     MPI_Win_lock_all(0, w);
     for (int i = 0; i < 3; i++)
         MPIX_Put_notify(m, 0, MPI_INT, 1 - rank, 0, 0, MPI_INT, 2, w);
