@@ -223,7 +223,8 @@ static int ask(int fd, const struct mem_key *key)
         if (!asked || now - asked > SECOND_NS) {
             ssize_t n = sendto(fd, &w, sizeof w, MSG_DONTWAIT | MSG_NOSIGNAL,
                                (struct sockaddr *)&a, len);
-            int gone = n < 0 && errno == ECONNREFUSED;
+            /* EPIPE: the owner has closed its door, and a child that it forked just now has not. */
+            int gone = n < 0 && (errno == ECONNREFUSED || errno == EPIPE);
             if (n < 0 && !gone && errno != EAGAIN && errno != EINTR)
                 return -errno;
             if (gone && now - start > SECOND_NS && !owner_lives(key))

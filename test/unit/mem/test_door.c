@@ -182,12 +182,20 @@ START_TEST(of_strangers)
 }
 END_TEST
 
+/* The kernel may let a child run long after its parent. */
+static void slow_child(void)
+{
+    usleep(300000);
+}
+
 /* A child that does not call exec() does not hold the names: the owner's end is seen. */
 static void forked(void)
 {
     struct mem_segment *seg = NULL, *none;
     pid_t child = 0;
     int p[2];
+    /* Handlers of a child run in the order in which they were given: before the door's. */
+    job_check(pthread_atfork(NULL, NULL, slow_child) == 0);
     apart();
     struct mem_key key = shown(&seg);
     if (boot_rank() == 0) {
