@@ -1,4 +1,5 @@
-/* align.c - the record of each communicator, and the end of all. */
+/* align.c - the record of each communicator, and the end of all. Start with align_of() and
+ * check_ending(). */
 #include <errno.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* collect.c - the collector: states of all that wait, rounds of questions, verdict (stall.c). */
+/* collect.c - the collector: states of all that wait, rounds of questions, verdict (stall.c). Start
+ * with stall_keep(), then turn(). */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* cross.c - messages that cross a collective call (levels 2 and 3).
+/* cross.c - messages that cross a collective call (levels 2 and 3). Start with cross_sending() and
+ * cross_received().
  *
  *      sender                                    receiver
  *   MPI_Bcast, its call k on c

@@ -1,4 +1,5 @@
-/* digest.c - the digest of a collective call: what all processes must give alike, and what not. */
+/* digest.c - the digest of a collective call: what all processes must give alike, and what not.
+ * Start with digest_coll() and entries_alike(). */
 #include <errno.h>
 #include <stdlib.h>
 

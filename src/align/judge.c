@@ -1,4 +1,5 @@
 /* judge.c - rings go to rank 0 of the communicator, which compares, prints, and informs the others.
+ * Start with judge_send_ring() and judge_look().
  *
  *   member                       judge
  *      ALIGN_RING  ------------>   compares with its own and with those that came before

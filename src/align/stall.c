@@ -1,4 +1,5 @@
-/* stall.c - do processes wait for each other for ever?
+/* stall.c - do processes wait for each other for ever? Start with on_turns(), which a wait calls
+ * again and again.
  *
  *   member (a wait has lasted)                   collector: the lowest process that answers
  *      STALL_STATE    ----------------------->   for what it waits

@@ -1,4 +1,4 @@
-/* text.c - the message about calls that differ. */
+/* text.c - the message about calls that differ. Start with text_verdict(). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* waitgraph.c - the wait-for graph: elimination, and the part that the verdict rests on. */
+/* waitgraph.c - the wait-for graph: elimination, and the part that the verdict rests on. Start with
+ * graph_strike() and graph_core(). */
 #include "align/waitgraph.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* waits.c - for what does this process wait?
+/* waits.c - for what does this process wait? Start with waits_describe().
  *
  *   the condition of the wait ---> the room whose it is names the processes, or calls
  *                             \--> a collective call under way: the members that have not made it

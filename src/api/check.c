@@ -1,4 +1,5 @@
-/* check.c - argument checks and the error half of leaving a call. */
+/* check.c - argument checks and the error half of leaving a call. Start with api_comm() and
+ * api_fail_comm(). */
 #include "api/api.h"
 
 #include "api/api_types.h"

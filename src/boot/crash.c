@@ -1,5 +1,5 @@
 /* crash.c - a signal that ends the process by its own fault: rank, signal and backtrace on standard
- * error, then the signal takes its course.
+ * error, then the signal takes its course. Start with on_crash().
  *
  *   SIGSEGV ..  -> handler, on its own stack -> header, frames -> default action: core, status 139
  *

@@ -1,5 +1,6 @@
 /* death.c - which processes have failed: reported by the page that our mpiexec shares with its
- * ranks, by the watch, by transports.  Also where mpiexec reads what this process does. */
+ * ranks, by the watch, by transports.  Also where mpiexec reads what this process does. Start with
+ * boot_fail_take() and boot_failed(). */
 #include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>

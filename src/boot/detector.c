@@ -1,5 +1,5 @@
 /* detector.c - is a process of another host alive? Asked of its kernel and of a thread that sleeps,
- * never of its user's code.
+ * never of its user's code. Start with detector_run().
  *
  *   watching thread of A                       B
  *   connect ---------------------------->      kernel: the port is open

@@ -1,5 +1,5 @@
 /* detector_ask.c - the watching thread asks: one probe per process, one line to each of its
- * addresses. */
+ * addresses. Start with detector_probe_take(). */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

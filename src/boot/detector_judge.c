@@ -1,5 +1,5 @@
 /* detector_judge.c - what the lines of a probe mean together: alive, ended, host cut off, or
- * nothing (W2, W4, W5, W7, W8). */
+ * nothing (W2, W4, W5, W7, W8). Start with detector_probe_judge(). */
 #include <arpa/inet.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* nodemap.c - the node map: parsed from the launcher's text, kept as blocks, queried by
- * arithmetic (nodemap.h; doc/design/boot.md B1). */
+ * arithmetic (nodemap.h; doc/design/boot.md B1). Start with node_map_init() and node_map_node(). */
 #include "boot/nodemap.h"
 
 #include <ctype.h>

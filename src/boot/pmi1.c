@@ -1,4 +1,5 @@
-/* pmi1.c - client of the PMI-1 wire (doc/pmi-wire.md): lines over an inherited descriptor.
+/* pmi1.c - client of the PMI-1 wire (doc/pmi-wire.md): lines over an inherited descriptor. Start
+ * with ask().
  *
  * One request, one answer.  Requests are sent in MPI_Init and MPI_Finalize only, where there is no
  * progress engine.  So waits here may sleep in poll(2). */

@@ -1,4 +1,5 @@
-/* pmix.c - job services by PMIx: Open MPI's mpirun, PRRTE's prterun, srun --mpi=pmix.
+/* pmix.c - job services by PMIx: Open MPI's mpirun, PRRTE's prterun, srun --mpi=pmix. Start with
+ * pmix_init() and pmix_get().
  *
  * libpmix is opened by name, and only if the environment shows that the launcher speaks PMIx. A
  * program under any other launcher never loads it. The library has a thread of its own, which gets

@@ -1,4 +1,5 @@
-/* copy.c - pack, unpack, copy between layouts, block lists: the sinks of walk.c. */
+/* copy.c - pack, unpack, copy between layouts, block lists: the sinks of walk.c. Start with
+ * dt_pack() and dt_copy_part(). */
 #include "dt/dt_types.h"
 
 #include <string.h>

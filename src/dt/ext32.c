@@ -1,5 +1,5 @@
 /* ext32.c - the external32 data representation (MPI-3.1 13.5.2): big-endian, IEEE, fixed sizes, no
- * gaps.
+ * gaps. Start with dt_ext_pack().
  *
  * Runs of equal elements (from the signature) are packed through a small buffer and converted one
  * by one. If an integer has fewer external bytes (MPI_LONG: 4) and its value does not fit, that is

@@ -1,4 +1,4 @@
-/* flat.c - a layout as bytes and back.
+/* flat.c - a layout as bytes and back. Start with dt_flat() and dt_unflat().
  *
  *   words of 8 bytes: magic | nodes, lb, extent, origin, basic handle, then the nodes, children
  *   before parents:

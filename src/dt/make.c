@@ -1,4 +1,5 @@
-/* make.c - the constructors: bounds with overflow checks, layout, signature.
+/* make.c - the constructors: bounds with overflow checks, layout, signature. Start with
+ * dt_make_vector() and build_finish().
  *
  * A constructor fills a struct build: where the instances of old types lie. Bounds follow MPI-3.1
  * 4.1.7: markers (MPI_LB, MPI_UB, resized types) take precedence over data. A struct without them

@@ -1,4 +1,5 @@
-/* node.c - layout nodes: made normalised, shared by reference, never changed. */
+/* node.c - layout nodes: made normalised, shared by reference, never changed. Start with
+ * node_finish() and node_vector(). */
 #include "dt/dt_types.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* op.c - reduction operations: which types they take, and how they apply to buffers, packets and
- * layouts. */
+ * layouts. Start with dt_op_apply(). */
 #include "dt/dt_types.h"
 
 #include <errno.h>

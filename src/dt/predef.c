@@ -1,4 +1,5 @@
-/* predef.c - the predefined datatypes and operations, under MPICH's handles. */
+/* predef.c - the predefined datatypes and operations, under MPICH's handles. Start with
+ * predef_init(). */
 #include "dt/dt_types.h"
 
 #include <errno.h>

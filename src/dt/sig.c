@@ -1,4 +1,5 @@
-/* sig.c - signatures: which basic elements a type has, in order, run by run.
+/* sig.c - signatures: which basic elements a type has, in order, run by run. Start with sig_seq()
+ * and sig_walk().
  *
  * Normalised like layouts (no empty, single or equal adjacent parts; depth bounded the same way),
  * so that counting elements in a byte range takes one division or binary search per level. */

@@ -1,4 +1,5 @@
-/* type.c - the life of types, their bounds, envelopes and names; start and end of the room. */
+/* type.c - the life of types, their bounds, envelopes and names; start and end of the room. Start
+ * with type_derive(). */
 #include "dt/dt_types.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* access.c - loads and stores: what is of interest goes to a log of the thread, each byte once
- * between two operations of the thread. */
+ * between two operations of the thread. Start with instrument_note(). */
 #include "instrument/instrument.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
-/* gomp.c - OpenMP of gcc (libgomp): the linker puts these before its functions. */
+/* gomp.c - OpenMP of gcc (libgomp): the linker puts these before its functions. Start with body(),
+ * which runs a part of a parallel region. */
 #include "instrument/instrument.h"
 
 #include <stddef.h>

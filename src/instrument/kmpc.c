@@ -1,4 +1,5 @@
-/* kmpc.c - OpenMP of clang (libomp): the linker puts these before its functions. */
+/* kmpc.c - OpenMP of clang (libomp): the linker puts these before its functions. Start with body(),
+ * which runs a part of a parallel region. */
 #include "instrument/instrument.h"
 
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* mutex.c - mutexes, conditions, other locks, barriers, semaphores and what is done once, of POSIX
- * and C11: what orders threads. The linker puts these before the functions of the C library. */
+ * and C11: what orders threads. The linker puts these before the functions of the C library. Start
+ * with TAKES(), behind which a thread has acquired. */
 #include "instrument/instrument.h"
 
 #include <errno.h>

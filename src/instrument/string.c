@@ -1,5 +1,5 @@
 /* string.c - functions of the C library that read and write memory: the linker puts these before
- * them. */
+ * them. Start with common(). */
 #include "instrument/instrument.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* thread.c - POSIX threads and C11's: their beginning and end. The linker puts these before the
- * functions of the C library.
+ * functions of the C library. Start with make() and waited().
  *
  *   creator --- fork() ---> begin              end --- join(), tryjoin() .. ---> the waiting thread
  *

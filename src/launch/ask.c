@@ -1,5 +1,5 @@
 /* ask.c - SIGUSR1 and -timeout: what each rank does, read from outside, so that the rank is not
- * disturbed. */
+ * disturbed. Start with ask_all() and ask_tick(). */
 #include "launch/ask.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* binding.c - binding and mapping: the processors of each rank. */
+/* binding.c - binding and mapping: the processors of each rank. Start with place_rank(). */
 #include "launch/binding.h"
 
 #include <errno.h>

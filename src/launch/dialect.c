@@ -1,5 +1,5 @@
 /* dialect.c - options and values that users of other launchers type: what they mean here, or
- * which name is nearest. */
+ * which name is nearest. Start with dialect_find(). */
 #include "launch/dialect.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* job.c - what happens to ranks, and what follows from it. */
+/* job.c - what happens to ranks, and what follows from it. Start with job_pmi_readable() and
+ * job_reap(). */
 #include "launch/job.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* loop.c - the one loop of mpiexec: wait for descriptors and times, pass events to job.c. */
+/* loop.c - the one loop of mpiexec: wait for descriptors and times, pass events to job.c. Start
+ * with job_run(). */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>

@@ -1,4 +1,5 @@
-/* main.c - mpiexec: start the ranks of a job on this host, and serve them to their end. */
+/* main.c - mpiexec: start the ranks of a job on this host, and serve them to their end. Start with
+ * run(). */
 #include "config.h"
 
 #include <errno.h>

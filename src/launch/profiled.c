@@ -1,6 +1,6 @@
 /* profiled.c - what mpiexec does for -trace and -report: the library that notes calls, files that
  * can be written, and memory that outlives a rank, from which a job that ends early has its
- * profile. */
+ * profile. Start with profiled_env() and profiled_end(). */
 #include "launch/profiled.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* start.c - make a job and start its ranks. */
+/* start.c - make a job and start its ranks. Start with job_start(). */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -1,4 +1,5 @@
-/* streams.c - output of ranks: whole lines from pipes to mpiexec's own streams. */
+/* streams.c - output of ranks: whole lines from pipes to mpiexec's own streams. Start with
+ * stream_read() and stream_push(). */
 #include "launch/streams.h"
 
 #include <errno.h>

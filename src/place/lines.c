@@ -1,4 +1,5 @@
-/* lines.c - file and line of a place, from addr2line, which may take seconds.
+/* lines.c - file and line of a place, from addr2line, which may take seconds. Start with
+ * site_lookup().
  *
  *   site_lookup(place) --> starts addr2line; 0: later --> ... --> 1: site_text_known() has the text
  *

@@ -1,4 +1,5 @@
-/* site.c - places in the program, as numbers that mean the same in all processes.
+/* site.c - places in the program, as numbers that mean the same in all processes. Start with
+ * site_here() and site_portable().
  *
  *   portable = hash of the module's path (16 bits) | offset in the module (48 bits)
  *

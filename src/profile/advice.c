@@ -1,5 +1,6 @@
 /* advice.c - what the sums mean: a cause, its evidence, a remedy.  Each rule asks for a share of
- * the run that no chance makes; a program that is well gets no advice. */
+ * the run that no chance makes; a program that is well gets no advice. Start with
+ * profile_advise(). */
 #include "profile/profile_types.h"
 
 #include <mpi.h>

@@ -1,4 +1,5 @@
 /* calls.c - how often the program makes each call, and where; how long locks of windows are held.
+ * Start with profile_called().
  *
  * The traced library counts (trace.h). Calls come without proc->lock; an entry is claimed by its
  * key, and only several threads need an atomic addition. */

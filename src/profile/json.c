@@ -1,4 +1,5 @@
-/* json.c - the same as the page, for programs: everything that the page has room for. */
+/* json.c - the same as the page, for programs: everything that the page has room for. Start with
+ * profile_json_print(). */
 #include "profile/profile_types.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* one_page.c - the page: at most PROFILE_LINES lines for any number of ranks. */
+/* one_page.c - the page: at most PROFILE_LINES lines for any number of ranks. Start with
+ * profile_page_print(). */
 #include "profile/profile_types.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* profile.c - the begin and the end of a report and of a trace, and what they watch. */
+/* profile.c - the begin and the end of a report and of a trace, and what they watch. Start with
+ * profile_init() and profile_print(). */
 #include "profile/record.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* sums.c - what this process has seen, and how pages are added up. */
+/* sums.c - what this process has seen, and how pages are added up. Start with profile_note() and
+ * profile_page_of(). */
 #include "profile/profile_types.h"
 
 #include <fcntl.h>

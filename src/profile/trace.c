@@ -1,4 +1,4 @@
-/* trace.c - the ring of a process, and what goes into it. */
+/* trace.c - the ring of a process, and what goes into it. Start with trace_call(). */
 #include "profile/trace_ring.h"
 
 #include <errno.h>

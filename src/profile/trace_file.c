@@ -1,5 +1,5 @@
 /* trace_file.c - the events of all ranks as a file: trace events in JSON, as Chrome and Perfetto
- * read them, one in a line. A process of the file is a rank.
+ * read them, one in a line. A process of the file is a rank. Start with trace_file_take().
  *
  *   X  a call or a wait, with its begin and length (us)
  *   s, f  a message leaves, comes: the same id

@@ -1,4 +1,5 @@
 /* trace_tree.c - the events of all processes go to rank 0, along the binomial tree of the report.
+ * Start with trace_gather().
  *
  *   up:   all have come to MPI_Finalize
  *   down: each process gets the clock of its parent, and so that of rank 0

@@ -1,4 +1,5 @@
-/* words.c - pieces of text that the page, the file and the advice share. */
+/* words.c - pieces of text that the page, the file and the advice share. Start with
+ * profile_why_text(). */
 #include <mpi.h>
 #include <stdarg.h>
 #include <stdio.h>

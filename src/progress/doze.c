@@ -1,4 +1,4 @@
-/* doze.c - giving the core away, and sleeping on descriptors. */
+/* doze.c - giving the core away, and sleeping on descriptors. Start with progress_doze(). */
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
 /* op_begin.c - RMA_OP: one path for put, get, accumulate, get_accumulate, fetch_and_op,
- * compare_and_swap.
+ * compare_and_swap. Start with rma_op_begin().
  *
  *     admit() -> near and open: done here and now
  *             -> element, queue -> issue.c

@@ -1,4 +1,5 @@
-/* names.c - names of control variables: present ones, earlier ones, MPICH's, and misspelt ones. */
+/* names.c - names of control variables: present ones, earlier ones, MPICH's, and misspelt ones.
+ * Start with cvar_remark(). */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* watch.c - the list of watchers, and how each event reaches them. */
+/* watch.c - the list of watchers, and how each event reaches them. Start with watch_add(). */
 #include "watch/watch.h"
 
 #include <errno.h>

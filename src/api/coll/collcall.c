@@ -1,5 +1,5 @@
 /* collcall.c - checks of collective calls: which arguments count depends on the root and on
- * in-place. */
+ * in-place. Start with collcall_at(). */
 #include "api/coll/collcall.h"
 
 #include "api/api.h"

@@ -1,5 +1,5 @@
 /* attr.c - attributes of communicators, windows and datatypes (MPI-3.1 6.7), the MPI-1 names
- * included. Those of windows are in win.c. */
+ * included. Those of windows are in win.c. Start with do_create() and do_set(). */
 #include "api/api.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* cart.c - Cartesian grids (MPI-3.1 7.5.1, 7.5.5 to 7.5.7). */
+/* cart.c - Cartesian grids (MPI-3.1 7.5.1, 7.5.5 to 7.5.7). Start with PMPI_Cart_create(). */
 #include "api/api.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* comm.c - communicators (MPI-3.1 6.4, 6.6, 6.8). */
+/* comm.c - communicators (MPI-3.1 6.4, 6.6, 6.8). Start with PMPI_Comm_split(). */
 #include "api/api.h"
 
 #include <stdio.h>

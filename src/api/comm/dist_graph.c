@@ -1,4 +1,4 @@
-/* dist_graph.c - distributed graphs (MPI-3.1 7.5.4, 7.5.5). */
+/* dist_graph.c - distributed graphs (MPI-3.1 7.5.4, 7.5.5). Start with PMPI_Dist_graph_create(). */
 #include "api/api.h"
 
 #include <stdlib.h>

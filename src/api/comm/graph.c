@@ -1,4 +1,4 @@
-/* graph.c - graphs (MPI-3.1 7.5.3, 7.5.5, 7.5.8). */
+/* graph.c - graphs (MPI-3.1 7.5.3, 7.5.5, 7.5.8). Start with PMPI_Graph_create(). */
 #include "api/api.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* group.c - groups (MPI-3.1 6.3). */
+/* group.c - groups (MPI-3.1 6.3). Start with set_call(), list_call() and range_call(). */
 #include "api/api.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* construct.c - constructors of datatypes (MPI-3.1 4.1.2, 4.1.7, and the removed ones of MPI-1). */
+/* construct.c - constructors of datatypes (MPI-3.1 4.1.2, 4.1.7, and the removed ones of MPI-1).
+ * Start with vector() and indexed(); the calls are forms of these. */
 #include "api/api.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* construct_array.c - subarrays, distributed arrays and parameterized types (MPI-3.1 4.1.3, 4.1.4,
- * 17.1.9). */
+ * 17.1.9). Start with PMPI_Type_create_subarray(). */
 #include "api/api.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* pack.c - packing and addresses (MPI-3.1 4.1.5, 4.2, 4.3). */
+/* pack.c - packing and addresses (MPI-3.1 4.1.5, 4.2, 4.3). Start with pack() and PMPI_Pack(). */
 #include "api/api.h"
 
 #include <limits.h>

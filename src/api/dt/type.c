@@ -1,5 +1,5 @@
 /* type.c - datatypes: duplicates, life, queries, names (MPI-3.1 4.1); construct.c and
- * construct_array.c make them. */
+ * construct_array.c make them. Start with bounds() and get_contents(). */
 #include "api/api.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* typecall.c - the arguments of a datatype constructor, kept for MPI_Type_get_contents, in int
- * and in large-count form. */
+ * and in large-count form. Start with typecall_ints() and typecall_finish(). */
 #include "api/dt/typecall.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* errhan.c - error handlers and error codes (MPI-3.1 8.3 to 8.5), the MPI-1 names included. Those
- * of windows are in win.c. */
+ * of windows are in win.c. Start with comm_set(), which has a twin for files. */
 #include "api/api.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* info.c - info objects (MPI-3.1 chapter 9, MPI-4 10). */
+/* info.c - info objects (MPI-3.1 chapter 9, MPI-4 10). Start with PMPI_Info_set(). */
 #include "api/api.h"
 
 #include <stdio.h>

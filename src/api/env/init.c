@@ -1,4 +1,4 @@
-/* init.c - start and end of MPI (MPI-3.1 8.7, 12.4). */
+/* init.c - start and end of MPI (MPI-3.1 8.7, 12.4). Start with api_start() and api_stop(). */
 #include "api/api.h"
 
 #include <errno.h>

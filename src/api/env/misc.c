@@ -1,4 +1,5 @@
-/* misc.c - version, clock, names, memory (MPI-3.1 8.1, 8.2, 8.6, 14.2). */
+/* misc.c - version, clock, names, memory (MPI-3.1 8.1, 8.2, 8.6, 14.2). Start with
+ * PMPI_Alloc_mem(). */
 #include "api/api.h"
 
 #include <stdio.h>

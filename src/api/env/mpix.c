@@ -1,5 +1,5 @@
 /* mpix.c - MPICH's extensions, MPIX_. Those that need a missing feature return an error that names
- * it. */
+ * it. Start with PMPIX_Comm_shrink(). */
 #include "api/api.h"
 
 #include <stdlib.h>

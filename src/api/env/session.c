@@ -1,4 +1,5 @@
-/* session.c - sessions (MPI-4 11.3): a second way to start the library, any number of times.
+/* session.c - sessions (MPI-4 11.3): a second way to start the library, any number of times. Start
+ * with PMPI_Session_init().
  *
  * The first session starts it if MPI_Init has not. From then on it runs until the process ends (an
  * exit handler stops it). So sessions may begin and end in any order with MPI_Init and

@@ -1,4 +1,5 @@
-/* spawn.c - processes of other jobs (MPI-4.1 chapter 11): spawn, ports, names, join. */
+/* spawn.c - processes of other jobs (MPI-4.1 chapter 11): spawn, ports, names, join. Start with
+ * spawn() and meet(). */
 #include "api/bindings.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* file.c - files: open, close, sizes, hints, consistency (MPI-3.1 13.2, 13.6). */
+/* file.c - files: open, close, sizes, hints, consistency (MPI-3.1 13.2, 13.6). Start with
+ * PMPI_File_open(). */
 #include "api/io/filecall.h"
 
 #include "api/api_types.h"

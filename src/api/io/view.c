@@ -1,4 +1,5 @@
-/* view.c - views, positions and data representations (MPI-3.1 13.3, 13.4, 13.5). */
+/* view.c - views, positions and data representations (MPI-3.1 13.3, 13.4, 13.5). Start with
+ * PMPI_File_set_view(). */
 #include "api/io/filecall.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
-/* completion.c - completion of requests (MPI-3.1 3.7): one, several; start and cancel. */
+/* completion.c - completion of requests (MPI-3.1 3.7): one, several; start and cancel. Start with
+ * wait_body() and waitall_body(). */
 #include "api/api.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* get_status.c - completion without freeing (MPI-4.1 3.7.6), and the fields of a status by name
- * (3.2.5). A request stays as it is: MPI_Test and its like end it. */
+ * (3.2.5). A request stays as it is: MPI_Test and its like end it. Start with
+ * PMPI_Request_get_status_all(). */
 #include "api/api.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* mprobe.c - probes and matched messages (MPI-3.1 3.8). */
+/* mprobe.c - probes and matched messages (MPI-3.1 3.8). Start with probe_call() and
+ * mrecv_call(). */
 #include "api/api.h"
 
 #include "dt/dt.h"

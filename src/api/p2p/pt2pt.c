@@ -1,5 +1,5 @@
 /* pt2pt.c - point-to-point calls (MPI-3.1 chapter 3). Counts arrive as MPI_Count; the _c forms
- * share everything. */
+ * share everything. Start with send_call() and recv_call(). */
 #include "api/p2p/ends.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* status.c - statuses (MPI-3.1 3.2.5, 12.3, 17.2.5). */
+/* status.c - statuses (MPI-3.1 3.2.5, 12.3, 17.2.5). Start with get_count(). */
 #include "api/api.h"
 
 #include <limits.h>

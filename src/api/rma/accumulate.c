@@ -1,4 +1,5 @@
-/* accumulate.c - accumulates, and calls on one element (MPI-3.1 11.3.4). */
+/* accumulate.c - accumulates, and calls on one element (MPI-3.1 11.3.4). Start with
+ * PMPI_Accumulate(). */
 #include "api/rma/onesided.h"
 
 static int acc(const char *call, struct side o, int rank, MPI_Aint disp, MPI_Count n,

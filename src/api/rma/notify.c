@@ -1,5 +1,6 @@
 /* notify.c - notified one-sided operations: the target of a put learns that its data are there.
- * Forum issue mpi-forum/mpi-issues#59; the names of Intel MPI are the same functions.
+ * Forum issue mpi-forum/mpi-issues#59; the names of Intel MPI are the same functions. Start with
+ * PMPIX_Put_notify() and PMPIX_Win_notify_wait().
  *
  * Intel's guide has the window before the index, its sample behind it; both are int. A window's
  * handle is negative, an index is not: so both orders work (in_order()). */

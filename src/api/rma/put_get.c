@@ -1,4 +1,4 @@
-/* put_get.c - puts and gets (MPI-3.1 11.3.1, 11.3.2). */
+/* put_get.c - puts and gets (MPI-3.1 11.3.1, 11.3.2). Start with PMPI_Put(). */
 #include "api/rma/onesided.h"
 
 static int put(const char *call, struct side o, int rank, MPI_Aint disp, MPI_Count n,

@@ -1,5 +1,5 @@
 /* win.c - windows and their synchronization (MPI-3.1 11.2, 11.5). MPI_Win_flush is the only inline
- * one. */
+ * one. Start with make() and PMPI_Win_lock(). */
 #include "api/api.h"
 
 #include <limits.h>

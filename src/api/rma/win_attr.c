@@ -1,5 +1,5 @@
 /* win_attr.c - names, groups, attributes, hints and error handlers of windows (MPI-3.1 6.7, 6.8,
- * 8.3, 11.2). */
+ * 8.3, 11.2). Start with set_attr() and get_attr(). */
 #include "api/api.h"
 
 #include <limits.h>

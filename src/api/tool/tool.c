@@ -1,4 +1,5 @@
-/* tool.c - MPI_T, the tool information interface (MPI-3.1 14.3).
+/* tool.c - MPI_T, the tool information interface (MPI-3.1 14.3). Start with PMPI_T_init_thread()
+ * and tool_enter().
  *
  * Control and performance variables are the rows of var/; a category is a room. Handles and
  * sessions are pointers, which are looked up in lists before use. Everything works before MPI_Init

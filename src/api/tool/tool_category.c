@@ -1,4 +1,4 @@
-/* tool_category.c - MPI_T: categories: the rooms. */
+/* tool_category.c - MPI_T: categories: the rooms. Start with members(). */
 #include "api/api.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* tool_cvar.c - MPI_T: control variables. */
+/* tool_cvar.c - MPI_T: control variables. Start with PMPI_T_cvar_handle_alloc(). */
 #include "api/api.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
-/* tool_event.c - MPI_T: events, their callbacks and their source (MPI-4.1 15.3.8).
+/* tool_event.c - MPI_T: events, their callbacks and their source (MPI-4.1 15.3.8). Start with
+ * raised().
  *
  *   a room --- event_raise() ---> raised() ---> the callbacks of each registration of that kind
  *

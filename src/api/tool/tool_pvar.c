@@ -1,4 +1,5 @@
-/* tool_pvar.c - MPI_T: performance variables. */
+/* tool_pvar.c - MPI_T: performance variables. Start with PMPI_T_pvar_handle_alloc() and
+ * pvar_now(). */
 #include "api/api.h"
 
 #include <limits.h>

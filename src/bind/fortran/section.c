@@ -1,5 +1,5 @@
 /* section.c - array sections of mpi_f08: copied for calls that are done when they return, described
- * by a datatype for the others. */
+ * by a datatype for the others. Start with whole_begin() and view_begin(). */
 #include "bind/fortran/fort.h"
 
 #include <stdio.h>

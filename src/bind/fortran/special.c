@@ -1,6 +1,6 @@
 /* special.c - the calls that src/api/gen cannot make: those with functions of Fortran, attributes,
  * texts whose length is an argument, functions with a value, and MPI-1's with INTEGER for
- * addresses. */
+ * addresses. Start with FORT_BOTH(), which makes the two symbols of a routine. */
 #include "bind/fortran/fort.h"
 
 #define DONE(rc)                                                                                \

@@ -1,5 +1,5 @@
 /* callbacks.c - functions that take functions of the user, which get the handles and statuses of
- * the world; attributes, and the start of processes. */
+ * the world; attributes, and the start of processes. Start with custom_Op_create(). */
 #include "bind/front/front.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* convert.c - the tables of the two interfaces (tables.h is made), and the look-ups in them. */
+/* convert.c - the tables of the two interfaces (tables.h is made), and the look-ups in them. Start
+ * with pair_core() and types_begin(). */
 #include "bind/front/front.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* types.c - functions on datatypes and groups whose arrays hold constants, and those of tools. */
+/* types.c - functions on datatypes and groups whose arrays hold constants, and those of tools.
+ * Start with custom_Type_get_contents(). */
 #include "bind/front/front.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* mpifh_callback.c - routines of Open MPI's Fortran interface that take functions of the program:
  * all arguments of those come by reference, the error in the last one. A record of a key or of a
- * data representation lasts to the end of the process. */
+ * data representation lasts to the end of the process. Start with call_op(), behind
+ * MPI_OP_CREATE. */
 #include "bind/mpifh/mpifh.h"
 
 #define DONE(rc)                                                                                   \

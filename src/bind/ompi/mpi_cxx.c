@@ -1,6 +1,6 @@
 /* mpi_cxx.c - Open MPI's libmpi_cxx.so.40, by the names that its header asks for. That header is
  * inline for the rest, so programs have the virtual tables: here they are weak. Each object is a
- * virtual table and a handle. */
+ * virtual table and a handle. Start with METHOD(). */
 #include <stddef.h>
 
 #define SHOWN __attribute__((visibility("default")))

@@ -1,5 +1,6 @@
 /* ompi_own.c - functions of Open MPI's interface that the core has not, or in another form: texts
- * that are cut to its lengths, its kinds of split, null and dup functions. */
+ * that are cut to its lengths, its kinds of split, null and dup functions. Start with cut() and
+ * custom_Comm_split_type(). */
 #include "bind/front/front.h"
 
 #include <stdio.h>

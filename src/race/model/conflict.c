@@ -1,4 +1,5 @@
-/* conflict.c - two accesses: is one before the other, does one hide the other, do they race? */
+/* conflict.c - two accesses: is one before the other, does one hide the other, do they race? Start
+ * with race_access_test(). */
 #include "race/model/model.h"
 
 /* --- order ------------------------------------------------------------------------------------ */

@@ -1,4 +1,4 @@
-/* shadow.c - the accesses to the memory of one process, by address.
+/* shadow.c - the accesses to the memory of one process, by address. Start with race_shadow_add().
  *
  *   record of up to 16 pages  -> these pages (4 KiB)
  *   of up to 16 spans         -> these spans (2 MiB)

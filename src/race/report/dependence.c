@@ -1,5 +1,5 @@
 /* dependence.c - the dependences of the operations on each window, as a graph (DOT) in the file of
- * MPIR_CVAR_RACE_GRAPH.
+ * MPIR_CVAR_RACE_GRAPH. Start with race_graph_edge() and race_graph_write().
  *
  *   node   accesses of one thread from one place of the program to one window of one process
  *   edge   a pair that conflicts, from the earlier one to the later one. Its text is what orders

@@ -1,4 +1,4 @@
-/* print.c - reports that wait for file and line of their places.
+/* print.c - reports that wait for file and line of their places. Start with race_print_later().
  *
  *   race_print_later() --> copy of what the report needs --> a hook asks for its lines
  *                              (site_lookup), and prints it when they are there

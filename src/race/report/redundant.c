@@ -1,5 +1,6 @@
 /* redundant.c - completions that nothing needed, by place (MPIR_CVAR_RACE_ADVICE=1): flushes, and
- * what redundant_barrier.c has found of fences, barriers and locks.
+ * what redundant_barrier.c has found of fences, barriers and locks. Start with race_advice_done()
+ * and race_advice_used().
  *
  *   origin:  a flush is needed if others may acquire its end before a later call completes the same
  *            operations: the thread sends, enters a barrier, gives up a lock, or accumulates

@@ -1,5 +1,6 @@
 /* redundant_barrier.c - fences, barriers and exclusive locks that nothing needed, for the advice of
- * mode full (redundant.c). Without loads and stores little could be said of them.
+ * mode full (redundant.c). Without loads and stores little could be said of them. Start with
+ * race_barrier_used().
  *
  * A barrier is a collective call that ends a phase (collective.c); all processes give it the same
  * number. A pair of accesses that conflict needs

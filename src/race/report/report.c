@@ -1,5 +1,5 @@
 /* report.c - which pairs of accesses are reported, and when: once for each pair of places.
- * print.c has the text. */
+ * print.c has the text. Start with race_report(). */
 #include "race/report/report.h"
 
 #include <fcntl.h>

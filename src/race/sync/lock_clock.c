@@ -1,4 +1,5 @@
-/* lock_clock.c - the holder of a lock acquires what those released that held it before.
+/* lock_clock.c - the holder of a lock acquires what those released that held it before. Start with
+ * race_lock_acquire() and race_lock_release().
  *
  *   all members near: a table in shared memory for each target, two rows of clocks: of those that
  *                     gave up an exclusive lock, and of those that gave up a shared one

@@ -1,4 +1,5 @@
-/* threads.c - mode full: loads, stores and threads of a program compiled by `mpicc -race`.
+/* threads.c - mode full: loads, stores and threads of a program compiled by `mpicc -race`. Start
+ * with take().
  *
  * A load or store has the clock of its thread's last operation, c: the thread's next operation,
  * which has c + 1, comes after it. It is complete at once. So `issued` is c, and `done` c + 1. */

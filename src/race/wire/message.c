@@ -1,4 +1,4 @@
-/* message.c - messages of the race checker.
+/* message.c - messages of the race checker. Start with race_send_batch() and take_records().
  *
  *   origin                                 target
  *     RECORDS (a batch, or a part) ------->  into its region, tested

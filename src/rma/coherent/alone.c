@@ -1,12 +1,13 @@
 /* alone.c - near peers act on the home memory of a coherent window themselves, tile by tile, where
- * no device has it.
+ * no device has it. Start with rma_alone_make(); a peer acts from rma_alone_enter() to
+ * rma_alone_leave() of home.h.
  *
  *   block of the owner, in shared memory:
  *     | sign of near member 0 | sign of near member 1 | ... | a byte per tile |
  *
  * A sign is odd while its member acts.  mem/coherent_gate.c has the order of steps.  Owners act
  * rarely and peers often, so the owner executes the peers' fence, too, where the system can
- * (membarrier(2)).  Start with rma_alone_enter() in home.h. */
+ * (membarrier(2)). */
 #include "rma/coherent/home.h"
 
 #include <stdlib.h>

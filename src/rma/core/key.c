@@ -1,6 +1,6 @@
 /* key.c - what is known of the window at a rank, and of the network's way there. It is a bounded
  * cache by rank, so there is no table of all ranks. Records that an element uses are not
- * replaced. */
+ * replaced. Start with rma_key_of(). */
 #include "rma/core/core.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* pool.c - two-level pools of operation and target elements ([design] Operation and Target Element
- * Pools).
+ * Pools). Start with rma_op_alloc().
  *
  * A new element comes from the window's share, then from the shared one. A freed element goes back
  * to the window's share until that is full, then to the shared one. So no window can starve

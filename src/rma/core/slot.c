@@ -1,4 +1,4 @@
-/* slot.c - rank -> slot -> target element ([design] Data structures).
+/* slot.c - rank -> slot -> target element ([design] Data structures). Start with rma_target_add().
  *
  * The slot array has a fixed size; ranks are dealt to it round robin. Slots that hold targets are
  * on one list, so a walk over all targets costs only what is there. */

@@ -1,5 +1,5 @@
 /* state.c - the state machines of a window: access epoch, target element, exposure epoch.  Only
- * this file writes states.
+ * this file writes states. Start with rma_win_goto().
  *
  *                      fence                      fence barrier done
  *           .------> FENCE_ISSUED --------------------------------> FENCE_GRANTED

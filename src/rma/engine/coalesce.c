@@ -1,5 +1,5 @@
 /* coalesce.c - coalesced packets: many similar small puts or accumulates to one far target as one
- * element.
+ * element. Start with rma_near_coalesce().
  *
  *     queue of a target:   [op] ... [op] [packet: {disp, data} {disp, data} {disp, data} ...
  *

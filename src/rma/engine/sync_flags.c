@@ -1,5 +1,5 @@
 /* sync_flags.c - the flags of synchronization: which are requested, which piggyback on the tail of
- * the queue, which ask early. */
+ * the queue, which ask early. Start with rma_tail_flags(). */
 #include "rma/engine/packet_build.h"
 
 /* --- piggybacked flags ------------------------------------------------------------------------ */

@@ -1,5 +1,5 @@
 /* acc_atomic.c - one element at a time: by the processor's atomics, or under its stripe. acc_near()
- * and acc_near_cas() belong to the near path. */
+ * and acc_near_cas() belong to the near path. Start with acc_near() and acc_element(). */
 #include "rma/shared/acc_types.h"
 
 #include <string.h>

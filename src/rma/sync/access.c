@@ -1,5 +1,5 @@
 /* access.c - START, COMPLETE: the origin's half of PSCW ([design] Algorithm for
- * POST-START-COMPLETE-WAIT).
+ * POST-START-COMPLETE-WAIT). Start with rma_start() and rma_complete().
  *
  * Posts and completes are matched per (poster, starter). Near peers use counters in the node
  * segment. Far posts are packets counted in w->access.posts; a far starter's COMPLETE sets its

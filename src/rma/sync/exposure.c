@@ -1,4 +1,5 @@
-/* exposure.c - POST, WAIT, TEST: the target's half of PSCW (access.c has the other). */
+/* exposure.c - POST, WAIT, TEST: the target's half of PSCW (access.c has the other). Start with
+ * rma_post() and rma_wait(). */
 #include "rma/sync/sync_types.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* fence.c - FENCE with its nonblocking opening ([design] Algorithm for FENCE).
+/* fence.c - FENCE with its nonblocking opening ([design] Algorithm for FENCE). Start with
+ * rma_fence().
  *
  * With NOPRECEDE, it arrives at a barrier and returns (FENCE_ISSUED). The hook, or the first
  * operation that must leave, finds the barrier complete. If the program loads and stores near

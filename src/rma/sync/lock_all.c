@@ -1,5 +1,6 @@
 /* lock_all.c - LOCK_ALL and UNLOCK_ALL with both protocols, and the switch between them ([design]
- * Algorithm for LOCK_ALL-UNLOCK_ALL; rma.md 5.3).
+ * Algorithm for LOCK_ALL-UNLOCK_ALL; rma.md 5.3). Start with rma_lock_all() and
+ * rma_lockall_touch().
  *
  * The first operation takes a near lock (n->lazy) and waits for it. Two kinds are taken at the
  * call, since they guard loads and stores that the library does not see: this process's own, and

@@ -1,5 +1,5 @@
 /* place.c - where an operation of a packet acts, and the operation itself. Everything is checked
- * before memory is touched. */
+ * before memory is touched. Start with rma_place_find(). */
 #include "rma/target/place.h"
 
 #include <stdlib.h>

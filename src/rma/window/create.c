@@ -1,4 +1,4 @@
-/* create.c - windows: creation, memory, attached regions, information, end.
+/* create.c - windows: creation, memory, attached regions, information, end. Start with make().
  *
  * Creation: duplicate the communicator (its context id with its round is the window's id), find the
  * node peers, share the node segment, reach all members' memory, agree on errors. After the last

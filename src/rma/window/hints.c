@@ -1,4 +1,5 @@
-/* hints.c - info keys of a window: which are valid, which are in effect. */
+/* hints.c - info keys of a window: which are valid, which are in effect. Start with
+ * rma_hints_take(). */
 #include "rma/window/window_types.h"
 
 #include <ctype.h>

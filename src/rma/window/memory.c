@@ -1,5 +1,5 @@
 /* memory.c - memory that a window exposes: the user's, moved into shared memory if possible, or
- * made here. */
+ * made here. Start with rma_memory_make(). */
 #include "rma/window/window_types.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* peers.c - the near table: which members are near, and how each one's memory is reached.
+/* peers.c - the near table: which members are near, and how each one's memory is reached. Start
+ * with rma_node_record() and rma_node_attach().
  *
  * Each member fills its record, then attaches the memory of the others. A segment is mapped. Other
  * memory is reached by CMA if a test value can be read (yama, seccomp or a user namespace may

@@ -1,4 +1,4 @@
-/* segment.c - the node segment of a window.
+/* segment.c - the node segment of a window. Start with rma_node_open().
  *
  *   segment, made by the lowest near rank; O(members on the node), nothing O(P):
  *     | barrier | host indexes | records | lock words | accumulate control | (poster, starter)

@@ -1,5 +1,6 @@
 /* load.c - opens libfabric when a job wants it.  It is never linked: every program would load its
- * providers and their libraries, and jobs on one host do not need them. */
+ * providers and their libraries, and jobs on one host do not need them. Start with ofi_load() and
+ * ofi_choose(). */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* msg_in.c - messages that come: receive buffers, what each packet reports, held requests, the
- * window's receiver. */
+ * window's receiver. Start with ofi_deliver(). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

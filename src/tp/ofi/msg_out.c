@@ -1,4 +1,5 @@
-/* msg_out.c - messages that leave: buffers, the queue of each peer, the window's sender. */
+/* msg_out.c - messages that leave: buffers, the queue of each peer, the window's sender. Start with
+ * ofi_am(). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

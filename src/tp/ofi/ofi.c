@@ -1,4 +1,5 @@
-/* ofi.c - libfabric as a transport: life, peers, progress, descriptor. */
+/* ofi.c - libfabric as a transport: life, peers, progress, descriptor. Start with ofi_open() and
+ * ofi_progress(). */
 #include "tp/ofi/ofi.h"
 
 #include <errno.h>

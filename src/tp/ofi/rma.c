@@ -1,4 +1,4 @@
-/* rma.c - memory and one-sided operations over libfabric.
+/* rma.c - memory and one-sided operations over libfabric. Start with ofi_put().
  *
  * Every put and atomic asks for FI_DELIVERY_COMPLETE: its completion means that the target's memory
  * has changed.  So a flush waits for completions and sends nothing. */

@@ -1,4 +1,5 @@
-/* shm.c - messages between the processes of a host through inboxes in shared memory.
+/* shm.c - messages between the processes of a host through inboxes in shared memory. Start with
+ * shm_am() and shm_progress().
  *
  *   inbox (one segment per process, its own):   head | stop flags | request ring | reply ring
  *

@@ -1,5 +1,5 @@
 /* am.c - messages: window and numbers at the sender, key, order and refusal at the receiver (U1-U6
- * in ucx_types.h). */
+ * in ucx_types.h). Start with transmit() and ucx_on_message(). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* rma.c - one-sided access.  UCX uses the network where that can do it, and messages of its own
  * where it cannot (tcp).  Then the target must call progress, and flush waits for its answer
- * (doc/design/ucx.md). */
+ * (doc/design/ucx.md). Start with ucx_put(). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* ucx.c - messages and one-sided access over UCX (UCP): life, addresses, peers, progress.
- * ucx_types.h has the rules.  Start at tp_ucx_ops. */
+ * ucx_types.h has the rules. Start with ucx_open() and ucx_progress(). */
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
