@@ -101,6 +101,8 @@ int api_exit_request(struct request *r, int err);
 
 /* Leave a call on `comm` that made communicator n: its handle, or MPI_COMM_NULL, goes to *out. */
 int api_exit_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out);
+/* The same where the watchers know of n already. */
+int api_exit_told(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out);
 
 /* Handle to object; MPI_ERR_COMM, MPI_ERR_GROUP... */
 int api_comm(MPI_Comm h, struct comm **out); /* MPIX_ERR_REVOKED, too */

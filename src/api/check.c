@@ -48,14 +48,19 @@ int api_comm_exists(MPI_Comm comm)
     return exists;
 }
 
-int api_exit_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out)
+int api_exit_told(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out)
 {
     if (!out) /* the communicator is not at fault */
         return api_exit(MPI_COMM_NULL, err);
     *out = !err && n ? n->obj.handle : MPI_COMM_NULL;
-    if (*out != MPI_COMM_NULL && watch_wants(WATCH_OBJECTS))
-        watch_comm_made(comm_find(comm), n, WATCH_CALLS, NULL);
     return api_exit(comm, err);
+}
+
+int api_exit_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out)
+{
+    if (!err && n && out && watch_wants(WATCH_OBJECTS))
+        watch_comm_made(comm_find(comm), n, WATCH_CALLS, NULL);
+    return api_exit_told(comm, err, n, out);
 }
 
 /* Why a handle is invalid: the null handle, or any other number. */

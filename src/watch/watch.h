@@ -43,7 +43,8 @@ enum watch_events {
     WATCH_NOTES = 16384 /* noting to noted */
 };
 /* The functions of MPI that tell these leave their short way at its first test, which is that of
- * the phase: PROC_CHECKED. */
+ * the phase: PROC_CHECKED. MPI_Init sets the phase when all rooms are open, so a watcher of these
+ * subscribes before. */
 #define WATCH_API (WATCH_COLLECTIVE | WATCH_MESSAGES | WATCH_SYNC | WATCH_OPS)
 
 /* --- calls that all processes of a communicator make ------------------------------------------ */

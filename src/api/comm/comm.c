@@ -298,7 +298,7 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
         err = newcomm_subset(c, g->map, tag, &n);
     if (!err && n)
         watch_comm_made(c, n, WATCH_COMM_CREATE_GROUP, __builtin_return_address(0));
-    return api_exit_new(comm, err, n, newcomm);
+    return api_exit_told(comm, err, n, newcomm);
 }
 API_ALIAS(MPI_Comm_create_group);
 

@@ -69,13 +69,12 @@ static int run(MPI_Win win, MPI_Group group, struct watch_sync *s)
         err = api_group(group, &s->group);
     if (!err && s->call == WATCH_TEST)
         err = api_pointer(s->flag, "flag");
-    if (!err)
-        watch_sync_begins(w, s);
     uint64_t polls = progress_polls();
-    if (!err)
+    if (!err) {
+        watch_sync_begins(w, s);
         err = core(w, s);
-    if (w)
         watch_sync_ended(w, s, err);
+    }
     if (!err && polls == progress_polls()) /* programs call it in a loop until a value changes */
         progress_test();
     return api_exit_win(win, err);
