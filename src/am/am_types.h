@@ -145,15 +145,29 @@ static inline struct am_peer *am_peer_known(int rank)
 }
 /* It sent a request: may the answer leave? 0: yes, or it never will; TP_AGAIN: not now. */
 int am_peer_way_back(int rank);
+
+/* addresses.c */
+#define AM_CARD "alive" /* the name of what boot_detector_ask() needs */
 int am_publish(void);
 int am_publish_guests(const struct am_tp *t); /* the address for processes of other jobs */
+/* What a process has published: 0 or -errno. */
+int am_address_read(int rank, unsigned char text[BOOT_VALUE_MAX], size_t *size);
+/* The address for a transport in it; NULL: none. */
+const void *am_address_find(const unsigned char *text, size_t size, const char *name, size_t *len);
+/* What it published for boot_detector_ask(): bytes, 0: nothing. */
+size_t am_peer_card(int rank, void *card);
+
+/* records.c */
+/* Was the process at place i of the chunk talked to? (Its record was dropped.) */
+int am_chunk_has(const struct am_chunk *c, unsigned i);
+/* The transport of a process whose record was dropped; NULL: none. */
+struct am_tp *am_idle_find(int rank);
+/* Drop idle records. The next search comes at twice the remaining number, so its cost is constant
+ * per new record. */
+void am_peers_shrink(struct am *a);
 /* Drop what failed peers owe and are owed. */
 void am_peers_fail(void);
 void am_peer_free(struct am_peer *p);
-/* What it published for boot_detector_ask(): bytes, 0: nothing. */
-size_t am_peer_card(int rank, void *card);
-/* Was the process at place i of the chunk talked to? (Its record was dropped.) */
-int am_chunk_has(const struct am_chunk *c, unsigned i);
 
 /* choice.c, in this order. Open the network that this process would choose. */
 int am_choice_open(struct am *a);
@@ -176,6 +190,9 @@ int am_liveness_answer(void);
 void am_liveness_ask(void);
 void am_liveness_wait(void);
 void am_liveness_init(void);
+
+/* broken.c. Ask the failure detector, by fn, about a process. */
+void am_ask_by(int rank, void (*fn)(int rank, const void *card, size_t len));
 /* A process was talked to for the first time. */
 void am_met(struct am_peer *p);
 /* A message of it came by a network; p: its record, NULL: none. */

@@ -23,8 +23,6 @@
 #include "mem/mem.h"
 #include "watch/watch.h"
 
-/* A connection broke: within this time, the failure detector has a better reason (ns). */
-static const uint64_t GRACE_NS = 5000000000u;
 /* Time for the answer to a first request: two ways and the wake-up of a thread (ns). */
 static const uint64_t ANSWER_NS = 1000000000u;
 /* Time for a first message and its answer, which set up a connection; both sides start at about the
@@ -33,24 +31,9 @@ static const uint64_t HELLO_NS = 1000000000u;
 /* Between two checks whether memory and a descriptor are there (ns). */
 static const uint64_t ROOM_NS = 1000000000u;
 
-static void ask_by(int rank, void (*fn)(int rank, const void *card, size_t len))
-{
-    unsigned char card[BOOT_CARD_MAX];
-    if (rank < 0 || rank == boot_rank() || rank >= boot_size() || boot_failed(rank))
-        return;
-    size_t len = am_peer_card(rank, card);
-    struct am_peer *p = len ? am_peer_known(rank) : NULL;
-    if (p)
-        p->asked = 1;
-    else if (len)
-        proc->am->alive.blind = rank + 1;
-    if (len)
-        fn(rank, card, len);
-}
-
 static void ask(int rank)
 {
-    ask_by(rank, boot_detector_ask);
+    am_ask_by(rank, boot_detector_ask);
 }
 
 /* --- named by rooms ------------------------------------------------------------------ */
@@ -81,7 +64,7 @@ static int ask_any_peer(void (*fn)(int rank, const void *card, size_t len))
     for (int i = 0; i < 8; i++) {
         int rank = (int)(random_bits() % (uint64_t)boot_size());
         if (boot_host_index(rank) < 0 && !boot_failed(rank)) {
-            ask_by(rank, fn);
+            am_ask_by(rank, fn);
             return 1;
         }
     }
@@ -223,31 +206,6 @@ void am_stalled(int peer, int lasts)
 
 const struct watcher am_watcher = {.wait_stalls = am_stalled};
 
-/* --- heard ------------------------------------------------------------------------------- */
-
-/* The first of another host is asked at once: only a process that has answered before can fall
- * silent. */
-void am_met(struct am_peer *p)
-{
-    struct am_alive *l = &proc->am->alive;
-    if (l->met || !p->card || boot_host_index(p->rank) >= 0)
-        return;
-    l->met = 1;
-    p->asked = 1;
-    boot_detector_ask(p->rank, p->card, p->card_bytes);
-}
-
-void am_heard(struct am *a, int rank, struct am_peer *p)
-{
-    if (p)
-        p->asked = 0;
-    else
-        a->alive.blind = 0;
-    if (boot_host_index(rank) < 0)
-        a->alive.heard = 1;
-    boot_detector_hear(rank);
-}
-
 /* --- start ---------------------------------------------------------------------------------
  *
  *      am_open    the failure detector starts, its card is put
@@ -349,54 +307,4 @@ void am_greet(void)
     int rank = boot_detector_turn() && boot_detector_deaf() && am_networks() ? neighbour() : -1;
     if (rank >= 0)
         progress_wait_for(is_greeted, &rank, "the first message of another host", -1, HELLO_NS);
-}
-
-/* --- connections that broke -------------------------------------------------------------- */
-
-static void give_up(struct am_alive *l, unsigned i)
-{
-    boot_fail_now(l->lost[i].rank, l->lost[i].why);
-    l->lost[i] = l->lost[--l->nlost];
-}
-
-int am_is_lost(const struct am *a, int rank)
-{
-    for (unsigned i = 0; i < a->alive.nlost; i++)
-        if (a->alive.lost[i].rank == rank)
-            return 1;
-    return 0;
-}
-
-void am_lost_why(struct am *a, int rank, const char *why)
-{
-    struct am_alive *l = &a->alive;
-    if (am_is_lost(a, rank) || boot_failed(rank))
-        return;
-    if (l->nlost == AM_LOST)
-        give_up(l, 0);
-    l->lost[l->nlost].rank = rank;
-    l->lost[l->nlost].at = time_now();
-    snprintf(l->lost[l->nlost].why, sizeof l->lost[0].why, "%s", why);
-    l->nlost++;
-    ask(rank);
-}
-
-void am_lost(void *am, unsigned peer, int err)
-{
-    char why[BOOT_WHY_MAX];
-    snprintf(why, sizeof why, "the connection to it broke (%s)", strerror(-err));
-    am_lost_why(am, (int)peer, why);
-}
-
-void am_lost_look(struct am *a)
-{
-    struct am_alive *l = &a->alive;
-    for (unsigned i = 0; i < l->nlost;) {
-        if (boot_failed(l->lost[i].rank))
-            l->lost[i] = l->lost[--l->nlost];
-        else if (time_now() - l->lost[i].at > GRACE_NS)
-            give_up(l, i);
-        else
-            i++;
-    }
 }

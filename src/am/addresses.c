@@ -1,0 +1,147 @@
+/* addresses.c - what processes publish of themselves, and read of others. Start with am_publish()
+ * and am_address_find(). */
+#include "am/am_types.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/proc.h"
+#include "boot/boot.h"
+#include "var/var.h"
+
+/* The boot key "am.<rank>" holds, for each open transport: name length (1 byte), name, address
+ * length (2 bytes), address. Under the name "alive" it holds what boot_detector_ask() needs. A
+ * process of another job reaches this one by a transport for guests (am_guests), whose address is
+ * under the key "all.am.<rank>". */
+static void key_name(int rank, char *name, size_t len)
+{
+    snprintf(name, len, "%sam.%d", boot_is_own(rank) ? "" : BOOT_ALL, rank);
+}
+
+/* An entry of that name at text + *at: where its address goes, and the room for it. */
+static unsigned char *entry_begin(unsigned char *text, size_t size, size_t *at, const char *name,
+                                  size_t *room)
+{
+    size_t n = strlen(name);
+    if (*at + 1 + n + 2 > size)
+        return NULL;
+    text[(*at)++] = (unsigned char)n;
+    memcpy(text + *at, name, n);
+    *at += n + 2;
+    *room = size - *at;
+    return text + *at;
+}
+
+static void entry_end(unsigned char *text, size_t *at, size_t len)
+{
+    uint16_t len16 = (uint16_t)len;
+    memcpy(text + *at - 2, &len16, 2);
+    *at += len;
+}
+
+static int add_address(unsigned char *text, size_t size, size_t *at, const struct am_tp *t)
+{
+    size_t len;
+    unsigned char *to = entry_begin(text, size, at, t->ops->name, &len);
+    int err = to ? t->ops->address(t->tp, to, &len) : -EMSGSIZE;
+    if (!err)
+        entry_end(text, at, len);
+    return err;
+}
+
+int am_publish_guests(const struct am_tp *t)
+{
+    unsigned char text[BOOT_VALUE_MAX];
+    char name[40];
+    size_t at = 0;
+    int err = add_address(text, sizeof text, &at, t);
+    snprintf(name, sizeof name, BOOT_ALL "am.%d", boot_rank());
+    return err ? err : boot_put(name, text, at);
+}
+
+int am_publish(void)
+{
+    struct am *a = proc->am;
+    unsigned char text[BOOT_VALUE_MAX];
+    size_t at = 0;
+    for (int i = 0; i < a->ntps; i++) {
+        int err = add_address(text, sizeof text, &at, &a->tps[i]);
+        if (err)
+            return err;
+    }
+    if (boot_detector_turn()) {
+        size_t len;
+        unsigned char *to = entry_begin(text, sizeof text, &at, AM_CARD, &len);
+        if (!to || !(len = boot_detector_card(to, len)))
+            return -EMSGSIZE;
+        entry_end(text, &at, len);
+    }
+    char name[32];
+    key_name(boot_rank(), name, sizeof name);
+    return boot_put(name, text, at);
+}
+
+const void *am_address_find(const unsigned char *text, size_t size, const char *name,
+                                size_t *len)
+{
+    for (size_t at = 0; at < size;) {
+        size_t n = text[at++];
+        uint16_t len16;
+        if (at + n + 2 > size)
+            return NULL;
+        memcpy(&len16, text + at + n, 2);
+        if (at + n + 2 + len16 > size)
+            return NULL;
+        if (strlen(name) == n && !memcmp(name, text + at, n)) {
+            *len = len16;
+            return text + at + n + 2;
+        }
+        at += n + 2 + len16;
+    }
+    return NULL;
+}
+
+int am_address_read(int rank, unsigned char text[BOOT_VALUE_MAX], size_t *size)
+{
+    char name[32];
+    key_name(rank, name, sizeof name);
+    *size = BOOT_VALUE_MAX;
+    int err = boot_get(name, text, size);
+    if (err == -ENOENT && !boot_is_own(rank)) /* it has ended, or meets no others */
+        return -ENOTCONN;
+    if (err != -ETIMEDOUT || !boot_detector_turn() ||
+        !proc_runs())
+        return err;
+    /* The launcher asks that process's host, with the timeout of the failure detector. After that,
+     * no process must wait for it. */
+    char why[96];
+    snprintf(why, sizeof why,
+             "the launcher has not found its address for %d s (MPIR_CVAR_PEER_TIMEOUT)",
+             (int)cvar.peer_timeout);
+    boot_fail_now(rank, why);
+    return -ENOTCONN;
+}
+
+size_t am_peer_card(int rank, void *card)
+{
+    struct am *a = proc->am;
+    const struct am_peer *p = am_peer_known(rank);
+    unsigned char text[BOOT_VALUE_MAX];
+    size_t size, len = 0;
+    if (p && p->card) {
+        memcpy(card, p->card, p->card_bytes);
+        return p->card_bytes;
+    }
+    int err = a->warned & AM_WARN_CARD ? -EIO : am_address_read(rank, text, &size);
+    if (err && err != -ENOENT && err != -EINPROGRESS && err != -ENOTCONN && err != -ETIMEDOUT) {
+        /* the launcher has ended, which was reported: never again */
+        a->warned |= AM_WARN_CARD;
+        return 0;
+    }
+    const void *found = err ? NULL : am_address_find(text, size, AM_CARD, &len);
+    if (!found || len > BOOT_CARD_MAX)
+        return 0;
+    memcpy(card, found, len);
+    return len;
+}

@@ -1,0 +1,99 @@
+/* broken.c - one question to the failure detector, and connections that broke: their processes are
+ * asked whether they live (liveness.c has the others). Start with am_lost_why(). */
+#include "am/am_types.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/proc.h"
+#include "base/sched.h"
+#include "boot/boot.h"
+
+/* A connection broke: within this time, the failure detector has a better reason (ns). */
+static const uint64_t GRACE_NS = 5000000000u;
+
+void am_ask_by(int rank, void (*fn)(int rank, const void *card, size_t len))
+{
+    unsigned char card[BOOT_CARD_MAX];
+    if (rank < 0 || rank == boot_rank() || rank >= boot_size() || boot_failed(rank))
+        return;
+    size_t len = am_peer_card(rank, card);
+    struct am_peer *p = len ? am_peer_known(rank) : NULL;
+    if (p)
+        p->asked = 1;
+    else if (len)
+        proc->am->alive.blind = rank + 1;
+    if (len)
+        fn(rank, card, len);
+}
+
+/* The first of another host is asked at once: only a process that has answered before can fall
+ * silent. */
+void am_met(struct am_peer *p)
+{
+    struct am_alive *l = &proc->am->alive;
+    if (l->met || !p->card || boot_host_index(p->rank) >= 0)
+        return;
+    l->met = 1;
+    p->asked = 1;
+    boot_detector_ask(p->rank, p->card, p->card_bytes);
+}
+
+void am_heard(struct am *a, int rank, struct am_peer *p)
+{
+    if (p)
+        p->asked = 0;
+    else
+        a->alive.blind = 0;
+    if (boot_host_index(rank) < 0)
+        a->alive.heard = 1;
+    boot_detector_hear(rank);
+}
+
+static void give_up(struct am_alive *l, unsigned i)
+{
+    boot_fail_now(l->lost[i].rank, l->lost[i].why);
+    l->lost[i] = l->lost[--l->nlost];
+}
+
+int am_is_lost(const struct am *a, int rank)
+{
+    for (unsigned i = 0; i < a->alive.nlost; i++)
+        if (a->alive.lost[i].rank == rank)
+            return 1;
+    return 0;
+}
+
+void am_lost_why(struct am *a, int rank, const char *why)
+{
+    struct am_alive *l = &a->alive;
+    if (am_is_lost(a, rank) || boot_failed(rank))
+        return;
+    if (l->nlost == AM_LOST)
+        give_up(l, 0);
+    l->lost[l->nlost].rank = rank;
+    l->lost[l->nlost].at = time_now();
+    snprintf(l->lost[l->nlost].why, sizeof l->lost[0].why, "%s", why);
+    l->nlost++;
+    am_ask_by(rank, boot_detector_ask);
+}
+
+void am_lost(void *am, unsigned peer, int err)
+{
+    char why[BOOT_WHY_MAX];
+    snprintf(why, sizeof why, "the connection to it broke (%s)", strerror(-err));
+    am_lost_why(am, (int)peer, why);
+}
+
+void am_lost_look(struct am *a)
+{
+    struct am_alive *l = &a->alive;
+    for (unsigned i = 0; i < l->nlost;) {
+        if (boot_failed(l->lost[i].rank))
+            l->lost[i] = l->lost[--l->nlost];
+        else if (time_now() - l->lost[i].at > GRACE_NS)
+            give_up(l, i);
+        else
+            i++;
+    }
+}
