@@ -85,64 +85,6 @@ void coh_drop(struct coh *c)
     free(c);
 }
 
-/* --- lanes ------------------------------------------------------------------------------------ */
-
-static uint64_t lanes_between(size_t from, size_t end) /* numbers of lanes of one tile */
-{
-    if (from >= end)
-        return 0;
-    uint64_t up = end >= COH_LANES ? ~UINT64_C(0) : (UINT64_C(1) << end) - 1;
-    return up & ~UINT64_C(0) << from;
-}
-
-/* The part of [off, off + len) in a tile, from its begin: 0 if there is none. */
-static int part_of(const struct coh *c, size_t tile, size_t off, size_t len, size_t *from,
-                   size_t *end)
-{
-    size_t base = tile * c->tile, stop = off + len;
-    if (stop <= base || off >= base + c->tile || !len)
-        return 0;
-    *from = off > base ? off - base : 0;
-    *end = stop - base < c->tile ? stop - base : c->tile;
-    return 1;
-}
-
-uint64_t coh_named(const struct coh *c, size_t tile, size_t off, size_t len)
-{
-    size_t from, end;
-    if (!part_of(c, tile, off, len, &from, &end))
-        return 0;
-    return lanes_between(from / c->lane, (end + c->lane - 1) / c->lane);
-}
-
-uint64_t coh_whole(const struct coh *c, size_t tile, size_t off, size_t len)
-{
-    size_t from, end;
-    if (!part_of(c, tile, off, len, &from, &end))
-        return 0;
-    if (off + len == c->bytes) /* what lies behind the window does not count */
-        end = c->tile;
-    return lanes_between((from + c->lane - 1) / c->lane, end / c->lane);
-}
-
-void coh_own(struct coh *c, size_t tile, unsigned s, uint64_t lanes)
-{
-    uint64_t gone = 0;
-    for (unsigned o = 0; o < c->n; o++) {
-        struct coh_inst *x = coh_at(c, tile, o);
-        if (o == s)
-            continue;
-        gone += (uint64_t)__builtin_popcountll(x->V & lanes);
-        x->V &= ~lanes;
-        x->M &= ~lanes;
-    }
-    coh_at(c, tile, s)->V |= lanes;
-    coh_at(c, tile, s)->M |= lanes;
-    c->tiles[tile].lost &= ~lanes;
-    if (gone)
-        coh_count(c, PVAR_COH_INVALIDATED, gone);
-}
-
 /* --- what an ask meets ------------------------------------------------------------------------ */
 
 static size_t first_tile(const struct coh *c, size_t off)

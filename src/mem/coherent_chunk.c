@@ -9,15 +9,6 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-void coh_pin(struct coh *c, unsigned space, size_t off, size_t len, int by)
-{
-    struct coh_where *w = &c->at[space];
-    if (!space)
-        return;
-    for (size_t k = coh_chunk_first(w, off); k < coh_chunk_end(w, off, len); k++)
-        w->chunks[k].pins += (uint32_t)by;
-}
-
 /* Tiles of a chunk. */
 static void tiles_of(const struct coh *c, const struct coh_where *w, size_t k, size_t *first,
                      size_t *end)

@@ -73,11 +73,15 @@ static inline void coh_count(const struct coh *c, enum pvar_id id, uint64_t n)
 {
     pvar_set_add(c->pvars, id, n);
 }
+
+/* --- coherent_lanes.c ---- */
 /* Lanes of a tile that [off, off + len) names, and those that it covers wholly. */
 uint64_t coh_named(const struct coh *c, size_t tile, size_t off, size_t len);
 uint64_t coh_whole(const struct coh *c, size_t tile, size_t off, size_t len);
 /* s becomes the owner of lanes */
 void coh_own(struct coh *c, size_t tile, unsigned s, uint64_t lanes);
+/* by 1: the chunks behind a range stay; -1: no more for this reason. */
+void coh_pin(struct coh *c, unsigned space, size_t off, size_t len, int by);
 
 /* --- coherent_flight.c ---- */
 /* Begin copies to dst of need[i], lanes of tiles first + i that are stale there.  For h, if given,
@@ -119,7 +123,6 @@ static inline size_t coh_chunk_end(const struct coh_where *w, size_t off, size_t
 /* Memory behind the range of an ask, and a pin on it. May evict if `evict`; then a copy that fails
  * ends the ask. */
 int coh_room(struct coh *c, struct coh_ask *a, int evict);
-void coh_pin(struct coh *c, unsigned space, size_t off, size_t len, int by);
 void coh_chunk_leave(struct coh *c, unsigned space, size_t k); /* no valid lane in it */
 
 #endif
