@@ -1,4 +1,5 @@
-/* flat.c - a layout as bytes and back. Start with dt_flat() and dt_unflat().
+/* flat.c - a layout as bytes and back, and what these tell: are two layouts the same? Start with
+ * dt_flat() and dt_unflat().
  *
  *   words of 8 bytes: magic | nodes, lb, extent, origin, basic handle, then the nodes, children
  *   before parents:
@@ -116,6 +117,18 @@ uint64_t dt_hash(struct dt_type *t)
     h *= 0x9fb21c651e98df25ull;
     h ^= h >> 28;
     return t->hash = h ? h : 1;
+}
+
+int dt_overlap(struct dt_type *s, size_t n, struct dt_type *t, size_t m)
+{
+    int64_t slo, shi, tlo, thi;
+    if (dt_bounds(s, n, &slo, &shi) || dt_bounds(t, m, &tlo, &thi))
+        return 0; /* the call that moves them reports it */
+    if (slo >= shi || tlo >= thi || slo >= thi || tlo >= shi)
+        return 0;
+    if (dt_is_block(s, n) && dt_is_block(t, m))
+        return 1;
+    return s == t || dt_hash(s) == dt_hash(t);
 }
 
 /* --- reading ------------------------------------------------------------------ */

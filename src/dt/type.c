@@ -1,5 +1,4 @@
-/* type.c - the life of types, their bounds, envelopes and names; start and end of the room. Start
- * with type_derive(). */
+/* type.c - the life of types, their bounds, envelopes and names. Start with type_derive(). */
 #include "dt/dt_types.h"
 
 #include <errno.h>
@@ -72,7 +71,7 @@ void dt_drop(struct dt_type *t)
         for (int i = 0; c && i < c->ntypes && !next; i++)
             if (!(c->types[i]->flags & DT_PREDEFINED) && c->types[i]->obj.refs == 1) {
                 next = c->types[i];
-                c->types[i] = dt_predefined(0); /* dropping that one has no effect */
+                c->types[i] = proc->dt->types; /* dropping a predefined one has no effect */
             }
         contents_drop(c);
         if (t->obj.handle)
@@ -117,18 +116,6 @@ int dt_bounds(const struct dt_type *t, size_t count, int64_t *lo, int64_t *hi)
     if (type_span((int64_t)count, t->extent, lo, hi) || __builtin_sub_overflow(*hi, *lo, &width))
         return type_errno(-EOVERFLOW);
     return MPI_SUCCESS;
-}
-
-int dt_overlap(struct dt_type *s, size_t n, struct dt_type *t, size_t m)
-{
-    int64_t slo, shi, tlo, thi;
-    if (dt_bounds(s, n, &slo, &shi) || dt_bounds(t, m, &tlo, &thi))
-        return 0; /* the call that moves them reports it */
-    if (slo >= shi || tlo >= thi || slo >= thi || tlo >= shi)
-        return 0;
-    if (dt_is_block(s, n) && dt_is_block(t, m))
-        return 1;
-    return s == t || dt_hash(s) == dt_hash(t);
 }
 
 /* --- envelope, name ------------------------------------------------------------- */
@@ -177,46 +164,4 @@ int dt_name_set(struct dt_type *t, const char *name)
     free(t->name);
     t->name = copy;
     return MPI_SUCCESS;
-}
-
-/* --- room ------------------------------------------------------------------------ */
-int dt_init(void)
-{
-    proc->dt = calloc(1, sizeof *proc->dt);
-    if (!proc->dt)
-        return -ENOMEM;
-    proc->dt->kernels = kernel_table_pick();
-    return predef_init();
-}
-
-/* Types and operations that the user did not free. */
-static void drop_the_rest(void)
-{
-    unsigned types = (unsigned)dt_find(MPI_FLOAT_INT)->obj.handle,
-             ops = (2u << 30 | (unsigned)OBJ_OP << 26);
-    unsigned type_limit = proc->obj->table[OBJ_TYPE].limit,
-             op_limit = proc->obj->table[OBJ_OP].limit;
-    for (unsigned i = 0; i < type_limit; i++) {
-        struct dt_type *t = dt_find((MPI_Datatype)(types + i));
-        for (int n = t && !(t->flags & DT_PREDEFINED) ? t->holders : 0; n > 0; n--) {
-            t->holders--;
-            dt_drop(t);
-        }
-    }
-    for (unsigned i = 0; i < op_limit; i++) {
-        struct dt_op *o = dt_op_find((MPI_Op)(ops + i));
-        if (o)
-            dt_op_drop(o);
-    }
-}
-
-void dt_finalize(void)
-{
-    if (!proc->dt)
-        return;
-    drop_the_rest();
-    f90_finalize();
-    predef_finalize();
-    free(proc->dt);
-    proc->dt = NULL;
 }
