@@ -8,10 +8,6 @@
 
 #include "base/log.h"
 #include "base/vec.h"
-#include "obj/attr.h"
-#include "obj/comm.h"
-#include "obj/err.h"
-#include "obj/errhandler.h"
 #include "obj/obj_types.h"
 
 enum { KIND_DIRECT = 2, FIRST_BLOCKS = 16, MAX_INDEX = 1 << 26 };
@@ -47,7 +43,7 @@ static int table_grow(struct obj_table *t)
     return 0;
 }
 
-static void table_free(struct obj_table *t)
+void obj_table_free(struct obj_table *t)
 {
     void ***b = atomic_load_explicit(&t->block, memory_order_relaxed);
     for (unsigned i = 0; i < t->blocks; i++)
@@ -156,54 +152,4 @@ void obj_sweep(enum obj_kind kind, void (*fn)(void *o))
 {
     struct sweep s = {fn};
     obj_each(kind, sweep_one, &s);
-}
-
-int obj_early(void)
-{
-    if (!proc->obj && !(proc->obj = calloc(1, sizeof *proc->obj)))
-        return -ENOMEM;
-    return 0;
-}
-
-int obj_init(void)
-{
-    if (obj_early())
-        return -ENOMEM;
-    if (err_init() || errhandler_init() || attr_init() || info_init() || comm_init()) {
-        obj_finalize();
-        return -ENOMEM;
-    }
-    return 0;
-}
-
-void obj_late(void)
-{
-    struct obj_room *o = proc->obj;
-    if (!o || o->world || o->table[OBJ_INFO].live)
-        return;
-    table_free(&o->table[OBJ_INFO]);
-    free(o);
-    proc->obj = NULL;
-}
-
-void obj_finalize(void)
-{
-    if (!proc->obj)
-        return;
-    comm_finalize();
-    failed_finalize();
-    info_finalize();
-    attr_finalize();
-    errhandler_finalize();
-    err_finalize();
-    for (int k = 0; k < OBJ_KINDS; k++)
-        if (k != OBJ_INFO) {
-            table_free(&proc->obj->table[k]);
-            memset(&proc->obj->table[k], 0, sizeof proc->obj->table[k]);
-        }
-    proc->obj->req_free = NULL;
-    proc->obj->ctx_gone = NULL;
-    proc->obj->ctx_made = NULL;
-    proc->obj->ctx_refused = NULL;
-    obj_late();
 }

@@ -2,6 +2,9 @@
 #ifndef OBJ_OBJ_TYPES_H
 #define OBJ_OBJ_TYPES_H
 
+struct obj_table;
+void obj_table_free(struct obj_table *t);
+
 /* All: 0 or -ENOMEM; the finalize halves also work after an incomplete start. */
 int err_init(void);
 void err_finalize(void);
