@@ -243,7 +243,7 @@ int check_coll(const struct coll_args *a, enum watch_form form, const void *site
                struct check_turn *turn);
 int check_leave(struct check_turn *turn, int err);
 
-/* align.c */
+/* comm_record.c */
 void align_close(struct align *a, enum align_end how); /* this process makes no more calls */
 struct align *align_find(uint64_t key, int make);
 /* The record of c; NULL: one process alone, no id yet, or no memory. */
@@ -252,12 +252,16 @@ void align_drop(struct align *a);
 void align_rename(struct align *a);
 int check_is_fatal(const struct comm *c); /* its error handler ends the job */
 void align_windows(void); /* their error handlers, for check_is_fatal() */
-void align_all(void);     /* a record of each communicator that this process has */
-/* judge.c */
+void align_comms(void);   /* a record of each communicator that this process has */
+void align_all(void);     /* ... and of each window's */
+/* verdict.c */
 /* A process has failed, or a communicator was revoked: members leave calls, and differ lawfully.
  * That is known here, or an error says so, or the ring of a process that knows it. */
 int calls_may_differ(void);
-int judge_init(void);
+void judge_verdict(struct align *a, const char *brief); /* it is known here */
+void judge_end_job(const struct align *a); /* soon, if its error handler is fatal */
+/* judge.c */
+void judge_init(void);
 /* What the judge is to do with a ring, besides. */
 enum ring_wish { RING_ONLY, RING_ACK, RING_EXPLAIN /* an error: compare all members' */ };
 void judge_send_ring(struct align *a, enum ring_wish wish);
@@ -267,9 +271,6 @@ void judge_stall(void);        /* a wait lasts */
 enum judge_when { LOOK_EARLY, LOOK_DUE, LOOK_LAST };
 void judge_look(struct align *a, enum judge_when now);
 void judge_explain(struct align *a);       /* behind an error: ask all, wait a moment */
-void judge_later(struct check *k);         /* the hook has work */
-void judge_verdict(struct align *a, const char *brief); /* it is known here */
-void judge_end_job(const struct align *a); /* soon, if its error handler is fatal */
 /* stall.c */
 int stall_init(void);
 void stall_finalize(void);
@@ -280,10 +281,10 @@ void cross_init(void);
 void cross_sending(struct comm *c, int dest);
 void cross_received(struct comm *c, const struct p2p_took *t);
 void cross_waited(struct request *const *r, int n);
-void cross_drop(struct align *a);
 /* post.c */
 void post_send(int dst, int type, const void *a, size_t alen, const void *b, size_t blen);
 /* ... of a message that is answered by as many replies. */
 void post_ask(int dst, int type, const void *a, size_t alen, unsigned replies);
 int post_drain(struct check *k); /* messages sent */
+void check_later(struct check *k); /* the hook has work */
 #endif

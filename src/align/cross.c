@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "align/align_types.h"
+#include "align/cross.h"
 #include "align/stall.h"
 #include "base/log.h"
 #include "boot/boot.h"
@@ -26,38 +27,11 @@
 #include "p2p/p2p.h"
 #include "var/var.h"
 
-enum { CROSS_NOTES = 64 }; /* kept for each communicator; further ones are dropped */
-
-struct cross_msg {
-    uint64_t key;
-    uint32_t blocking, seq;
-    struct align_entry call; /* the last blocking one */
-};
-
-struct cross_note {
-    int world;
-    struct cross_msg m;
-};
-
-struct align_cross {
-    struct map known; /* world rank + 1 -> blocking calls of this process, as that one knows them */
-    int notes;
-    struct cross_note note[CROSS_NOTES];
-};
-
 static struct align_cross *cross_of(struct align *a)
 {
     if (!a->cross && (a->cross = calloc(1, sizeof *a->cross)) != NULL)
         map_init(&a->cross->known);
     return a->cross;
-}
-
-void cross_drop(struct align *a)
-{
-    if (a->cross)
-        map_destroy(&a->cross->known);
-    free(a->cross);
-    a->cross = NULL;
 }
 
 /* Another thread may make the call that is missing; survivors of a failure differ lawfully. */

@@ -25,7 +25,6 @@
 static const uint64_t GATHER_NS = 300000000u;  /* at most twice, for the rings of all others */
 static const uint64_t EXPLAIN_NS = 1000000000u; /* an error waits so long for a verdict */
 static const uint64_t SOON_NS = 2000000000u;   /* those with an error are asked again to wait */
-static const uint64_t ABORT_NS = 300000000u;   /* what hangs elsewhere ends so long after it */
 
 struct ring_msg {
     uint64_t key, module;
@@ -90,35 +89,6 @@ static void to_all(const struct align *a, int type, const void *extra, size_t le
 }
 
 /* --- a verdict -------------------------------------------------------------------------------- */
-
-int calls_may_differ(void)
-{
-    return proc->check->blind || boot_failed_count() || proc->obj->revocations;
-}
-
-void judge_verdict(struct align *a, const char *brief)
-{
-    if (a->verdict)
-        return;
-    proc->check->told = 1;
-    a->verdict = strdup(brief);
-    if (a->comm)
-        comm_set_misaligned(a->comm, a->verdict ? a->verdict : "collective calls differ");
-    progress_signal();
-}
-
-/* Calls that wait for another reason than the communicator's own messages do not hear of it. */
-void judge_end_job(const struct align *a)
-{
-    struct check *k = proc->check;
-    align_windows();
-    int fatal = a->final || !a->comm ? a->fatal : check_is_fatal(a->comm);
-    if (!fatal || k->abort_at)
-        return;
-    k->abort_at = time_now() + ABORT_NS;
-    snprintf(k->abort_why, sizeof k->abort_why, "fatal error (MPI_ERR_NOT_SAME): %s", a->verdict);
-    judge_later(k);
-}
 
 /* This process as a view; e has room for its ring. */
 static struct align_view own_view(const struct align *a, struct align_entry *e)
@@ -219,7 +189,7 @@ static void look_in(struct align *a, uint64_t ns)
     proc->check->pending += a->look == 0;
     a->look = time_now() + ns;
     a->only_places = 0;
-    judge_later(proc->check);
+    check_later(proc->check);
 }
 
 /* Others that wait behind an error wait longer. */
@@ -542,12 +512,7 @@ static int hook(void *arg)
     return events;
 }
 
-void judge_later(struct check *k)
-{
-    progress_hook_add(&k->hook);
-}
-
-int judge_init(void)
+void judge_init(void)
 {
     struct check *k = proc->check;
     k->hook.fn = hook;
@@ -558,6 +523,4 @@ int judge_init(void)
     am_handler(ALIGN_VERDICT, on_verdict);
     am_handler(ALIGN_ALIKE, on_alike);
     am_handler(ALIGN_SOON, on_soon);
-    cross_init();
-    return stall_init();
 }

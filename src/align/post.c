@@ -11,6 +11,11 @@ static int try(const struct check_post *p)
     return am_request(p->dst, p->type, &iov, 1, p->replies);
 }
 
+void check_later(struct check *k)
+{
+    progress_hook_add(&k->hook);
+}
+
 static void post(int dst, int type, const void *a, size_t alen, const void *b, size_t blen,
                  unsigned replies)
 {
@@ -30,7 +35,7 @@ static void post(int dst, int type, const void *a, size_t alen, const void *b, s
         return;
     }
     list_push(&k->posts, &p->link);
-    judge_later(k);
+    check_later(k);
 }
 
 void post_send(int dst, int type, const void *a, size_t alen, const void *b, size_t blen)
