@@ -1,12 +1,22 @@
-/* check.c - argument checks and the error half of leaving a call. Start with api_comm() and
- * api_fail_comm(). */
+/* check.c - argument checks, and the error halves of entering and leaving a call. Start with
+ * api_comm() and api_fail_comm(). */
 #include "api/api.h"
 
 #include "api/api_types.h"
 #include "api/bindings.h"
+#include "base/log.h"
 #include "dt/dt.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
+
+void api_enter_cold(const char *call)
+{
+    int phase = atomic_load_explicit(&proc->phase, memory_order_relaxed);
+    if (phase == PROC_CHECKED)
+        return;
+    log_fatal("%s was called %s", call,
+              phase == PROC_NEW ? "before MPI_Init" : "after MPI_Finalize");
+}
 
 /* An invalid communicator is none. */
 int api_fail_comm(MPI_Comm comm, int err, const char *call)

@@ -31,15 +31,6 @@
 /* The signatures are given from outside; not every function needs all of its own. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-void api_enter_cold(const char *call)
-{
-    int phase = atomic_load_explicit(&proc->phase, memory_order_relaxed);
-    if (phase == PROC_CHECKED)
-        return;
-    log_fatal("%s was called %s", call,
-              phase == PROC_NEW ? "before MPI_Init" : "after MPI_Finalize");
-}
-
 /* Variables that must be equal in all processes; differences could cause a hang. Rank 0 publishes
  * its own before the first barrier of the start (in mem/). Each process compares before anything
  * depends on them. */

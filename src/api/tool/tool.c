@@ -125,6 +125,14 @@ void tool_give(int *out, int value)
         *out = value;
 }
 
+int tool_on_list(const struct list *head, const struct list *item)
+{
+    for (const struct list *p = head->next; p != head; p = p->next)
+        if (p == item)
+            return 1;
+    return 0;
+}
+
 /* --- enumerations ----------------------------------------------------------------- */
 
 int PMPI_T_enum_get_info(MPI_T_enum e, int *num, char *name, int *name_len)

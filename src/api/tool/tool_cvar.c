@@ -78,14 +78,6 @@ int PMPI_T_cvar_get_index(const char *name, int *index)
 }
 API_ALIAS(MPI_T_cvar_get_index);
 
-int tool_on_list(const struct list *head, const struct list *item)
-{
-    for (const struct list *p = head->next; p != head; p = p->next)
-        if (p == item)
-            return 1;
-    return 0;
-}
-
 static int known_cvar(MPI_T_cvar_handle h)
 {
     return h && tool_on_list(&proc->tool->cvar_handles, &h->link);
