@@ -1916,6 +1916,15 @@ int MPIX_Win_notify_request(MPI_Win win, int index, MPI_Count value, MPI_Request
 int MPIX_Win_create_notify(MPI_Win win, int num);
 int MPIX_Win_free_notify(MPI_Win win);
 
+/* ---- Atomic operations with requests (MPIX_Rfetch_and_op(3)) ------------- */
+
+int MPIX_Rfetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype,
+                       int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win,
+                       MPI_Request *request);
+int MPIX_Rcompare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
+                           MPI_Datatype datatype, int target_rank, MPI_Aint target_disp,
+                           MPI_Win win, MPI_Request *request);
+
 /* ---- Deprecated, or removed in MPI-3.0; kept for old programs ------------ */
 
 int MPI_Address(void *location, MPI_Aint *address);
@@ -2620,6 +2629,8 @@ extern __typeof__(MPIX_Win_notify_take) PMPIX_Win_notify_take;
 extern __typeof__(MPIX_Win_notify_request) PMPIX_Win_notify_request;
 extern __typeof__(MPIX_Win_create_notify) PMPIX_Win_create_notify;
 extern __typeof__(MPIX_Win_free_notify) PMPIX_Win_free_notify;
+extern __typeof__(MPIX_Rfetch_and_op) PMPIX_Rfetch_and_op;
+extern __typeof__(MPIX_Rcompare_and_swap) PMPIX_Rcompare_and_swap;
 extern __typeof__(MPI_Address) PMPI_Address;
 extern __typeof__(MPI_Type_extent) PMPI_Type_extent;
 extern __typeof__(MPI_Type_lb) PMPI_Type_lb;

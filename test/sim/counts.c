@@ -9,6 +9,13 @@ static void enough_credit(struct sim_knobs *k)
     k->replies = 0;
 }
 
+/* A refused packet takes more along when it comes again. */
+static void none_refused(struct sim_knobs *k)
+{
+    enough_credit(k);
+    k->again_percent = k->refuse_percent = k->inbox = 0;
+}
+
 static void poor_enough_credit(struct sim_knobs *k)
 {
     far_and_poor(k);
@@ -567,6 +574,44 @@ static void answers_counts(void *arg)
     job_close(&j);
 }
 
+/* Atomics with requests: one is a packet and its answer; those that one wait is for share
+ * packets. */
+static void rfop_counts(void *arg)
+{
+    enum { N = 64, FULL = 8 }; /* operations; how many a packet of the simulator takes */
+    (void)arg;
+    struct job j = job_open(8);
+    if (j.rank == 0) {
+        long one = 1, old[N], five = 5, six = 6, was = -1;
+        MPI_Request r[N];
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j.win));
+        OK(MPI_Fetch_and_op(&one, &was, MPI_LONG, 1, 0, MPI_SUM, j.win));
+        OK(MPI_Win_flush(1, j.win));
+        struct counts c = mark(0), b = mark(1);
+        OK(MPIX_Rfetch_and_op(&one, &was, MPI_LONG, 1, 0, MPI_SUM, j.win, &r[0]));
+        OK(MPI_Wait(&r[0], MPI_STATUS_IGNORE));
+        SIM_CHECK(was == 1);
+        SENT(&c, 1, GACC);
+        SENT(&b, 1, DATA);
+        c = mark(0), b = mark(1);
+        OK(MPIX_Rcompare_and_swap(&five, &six, &was, MPI_LONG, 1, 0, j.win, &r[0]));
+        OK(MPI_Wait(&r[0], MPI_STATUS_IGNORE));
+        SIM_CHECK(was == 2);
+        SENT(&c, 1, CAS);
+        SENT(&b, 1, DATA);
+        c = mark(0), b = mark(1);
+        for (int i = 0; i < N; i++)
+            OK(MPIX_Rfetch_and_op(&one, &old[i], MPI_LONG, 1, 1, MPI_SUM, j.win, &r[i]));
+        OK(MPI_Waitall(N, r, MPI_STATUSES_IGNORE));
+        for (int i = 0; i < N; i++)
+            SIM_CHECK(old[i] == i);
+        SENT(&c, N / FULL, BATCH);
+        SENT(&b, N / FULL, ANSWERS);
+        OK(MPI_Win_unlock(1, j.win));
+    }
+    job_close(&j);
+}
+
 /* Where a message costs much, small operations wait for others to fill it: eight packets, then a
  * coalesced packet, and coalesced packets alone.  None is held beyond the synchronization. */
 static void gather_counts(void *arg)
@@ -607,10 +652,8 @@ static void gather_counts(void *arg)
 
 static void gathering(struct sim_knobs *k)
 {
-    enough_credit(k);
+    none_refused(k);
     k->gather = 1000; /* 62 places with 8 bytes each, and a little */
-    /* a refused packet takes more along when it comes again */
-    k->again_percent = k->refuse_percent = k->inbox = 0;
 }
 
 static void alone_until_soon(const struct job *j, const struct rma_target *t)
@@ -1193,6 +1236,7 @@ const struct scenario scenarios_counts[] = {
     {"count-delay-0-plain", 2, 1, delay_0_plain, NULL, delay_off_plain},
     {"count-lock-all-plain", 3, 1, lock_all_plain, NULL, no_piggyback},
     {"count-answers", 2, 1, answers_counts, NULL, enough_credit},
+    {"count-rfop", 2, 1, rfop_counts, NULL, none_refused},
     {"count-gather", 2, 1, gather_counts, NULL, gathering},
     {"count-lone", 2, 1, lone_counts, NULL, lone_puts},
     {"count-near", 3, 1, near_counts, NULL, together},

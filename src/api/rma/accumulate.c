@@ -177,16 +177,12 @@ static int check_one(MPI_Datatype type, struct dt_type **t)
     return err;
 }
 
-static SLOW int fop_slow(const void *origin, void *result, MPI_Datatype type, int rank,
-                         MPI_Aint disp, MPI_Op op, MPI_Win win)
+static int fop(const char *call, const void *origin, void *result, MPI_Datatype type, int rank,
+               MPI_Aint disp, MPI_Op op, MPI_Win win, MPI_Request *req, const void *site)
 {
     struct rma_args a = {.kind = RMA_FOP, .rank = rank, .origin = origin, .ocount = 1,
                          .result = result, .rcount = 1, .disp = disp, .tcount = 1};
-    if (origin && result &&
-        onesided_private(win, rank, disp, type, dt_op_handle_index(op), DT_OPS, origin, NULL,
-                         result, PVAR_RMA_FOP))
-        return MPI_SUCCESS;
-    api_enter("MPI_Fetch_and_op");
+    api_enter(call);
     int err = MPI_SUCCESS;
     if (rank != MPI_PROC_NULL) {
         err = check_one(type, &a.ttype);
@@ -200,7 +196,17 @@ static SLOW int fop_slow(const void *origin, void *result, MPI_Datatype type, in
         if (!err)
             err = api_pointer(result, "result_addr");
     }
-    return onesided_run(win, &a, NULL, err, SITE);
+    return onesided_run(win, &a, req, err, site);
+}
+
+static SLOW int fop_slow(const void *origin, void *result, MPI_Datatype type, int rank,
+                         MPI_Aint disp, MPI_Op op, MPI_Win win)
+{
+    if (origin && result &&
+        onesided_private(win, rank, disp, type, dt_op_handle_index(op), DT_OPS, origin, NULL,
+                         result, PVAR_RMA_FOP))
+        return MPI_SUCCESS;
+    return fop("MPI_Fetch_and_op", origin, result, type, rank, disp, op, win, NULL, SITE);
 }
 
 int PMPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp,
@@ -219,16 +225,23 @@ int PMPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype type, int r
 }
 API_ALIAS(MPI_Fetch_and_op);
 
-static SLOW int cas_slow(const void *origin, const void *compare, void *result, MPI_Datatype type,
-                         int rank, MPI_Aint disp, MPI_Win win)
+int PMPIX_Rfetch_and_op(const void *origin, void *result, MPI_Datatype type, int rank,
+                        MPI_Aint disp, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    if (!request)
+        return onesided_no_request("MPIX_Rfetch_and_op", win);
+    return fop("MPIX_Rfetch_and_op", origin, result, type, rank, disp, op, win, request, SITE);
+}
+API_ALIAS(MPIX_Rfetch_and_op);
+
+static int cas(const char *call, const void *origin, const void *compare, void *result,
+               MPI_Datatype type, int rank, MPI_Aint disp, MPI_Win win, MPI_Request *req,
+               const void *site)
 {
     struct rma_args a = {.kind = RMA_CAS, .rank = rank, .origin = origin, .ocount = 1,
                          .result = result, .rcount = 1, .compare = compare, .disp = disp,
                          .tcount = 1};
-    if (origin && compare && result &&
-        onesided_private(win, rank, disp, type, RMA_SWAP, 0, origin, compare, result, PVAR_RMA_CAS))
-        return MPI_SUCCESS;
-    api_enter("MPI_Compare_and_swap");
+    api_enter(call);
     int err = MPI_SUCCESS;
     if (rank != MPI_PROC_NULL) {
         err = check_one(type, &a.ttype);
@@ -243,7 +256,16 @@ static SLOW int cas_slow(const void *origin, const void *compare, void *result, 
         if (!err)
             err = api_pointer(result, "result_addr");
     }
-    return onesided_run(win, &a, NULL, err, SITE);
+    return onesided_run(win, &a, req, err, site);
+}
+
+static SLOW int cas_slow(const void *origin, const void *compare, void *result, MPI_Datatype type,
+                         int rank, MPI_Aint disp, MPI_Win win)
+{
+    if (origin && compare && result &&
+        onesided_private(win, rank, disp, type, RMA_SWAP, 0, origin, compare, result, PVAR_RMA_CAS))
+        return MPI_SUCCESS;
+    return cas("MPI_Compare_and_swap", origin, compare, result, type, rank, disp, win, NULL, SITE);
 }
 
 int PMPI_Compare_and_swap(const void *origin, const void *compare, void *result, MPI_Datatype type,
@@ -260,3 +282,14 @@ int PMPI_Compare_and_swap(const void *origin, const void *compare, void *result,
     return acc_near_cas(n, off, t, origin, compare, result);
 }
 API_ALIAS(MPI_Compare_and_swap);
+
+int PMPIX_Rcompare_and_swap(const void *origin, const void *compare, void *result,
+                            MPI_Datatype type, int rank, MPI_Aint disp, MPI_Win win,
+                            MPI_Request *request)
+{
+    if (!request)
+        return onesided_no_request("MPIX_Rcompare_and_swap", win);
+    return cas("MPIX_Rcompare_and_swap", origin, compare, result, type, rank, disp, win, request,
+               SITE);
+}
+API_ALIAS(MPIX_Rcompare_and_swap);
