@@ -67,8 +67,6 @@ static void arguments(MPI_Win w)
     BAD(MPI_Raccumulate(&v, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_SUM, w, NULL), MPI_ERR_ARG);
     BAD(MPI_Rget_accumulate(&v, 1, MPI_INT, &r, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_SUM, w, NULL),
         MPI_ERR_ARG);
-    BAD(MPIX_Rfetch_and_op(&v, &r, MPI_INT, next, 0, MPI_SUM, w, NULL), MPI_ERR_ARG);
-    BAD(MPIX_Rcompare_and_swap(&v, &v, &r, MPI_INT, next, 0, w, NULL), MPI_ERR_ARG);
     MPI_Win_unlock_all(w);
     BAD(MPI_Win_lock(77, next, 0, w), MPI_ERR_LOCKTYPE);
     BAD(MPI_Win_lock(MPI_LOCK_SHARED, mt_size, 0, w), MPI_ERR_RANK);
