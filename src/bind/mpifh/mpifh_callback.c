@@ -4,23 +4,14 @@
  * MPI_OP_CREATE. */
 #include "bind/mpifh/mpifh.h"
 
+#include "bind/ompi/languages.h"
+
 #define DONE(rc)                                                                                   \
     do {                                                                                           \
         int done_rc = (rc);                                                                        \
         if (ierr)                                                                                  \
             *ierr = done_rc;                                                                       \
     } while (0)
-
-/* Of bind/ompi/languages.c. */
-enum { HOLDER_COMM = 1, HOLDER_WIN, HOLDER_TYPE, HOLDER_FILE = 3, OF_FORTRAN = 2 };
-#pragma GCC visibility push(default)
-extern void ompi_op_set_cxx_callback(HANDLE op, void_function *fn);
-extern HANDLE ompi_errhandler_create(int holder, void_function *fn, int language);
-extern int ompi_attr_set_aint(int holder, HANDLE h, int keyval, MPI_Aint value);
-extern int ompi_attr_set_fint(int holder, HANDLE h, int keyval, MPI_Fint value);
-extern int ompi_attr_get_aint(int holder, HANDLE h, int keyval, MPI_Aint *value, int *flag);
-extern int ompi_attr_get_fint(int holder, HANDLE h, int keyval, MPI_Fint *value, int *flag);
-#pragma GCC visibility pop
 
 /* --- operations ----------------------------------------------------------------------------- */
 

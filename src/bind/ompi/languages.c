@@ -3,6 +3,8 @@
  * own. */
 #include "bind/front/front.h"
 
+#include "bind/ompi/languages.h"
+
 #define OPEN_MPI(result, name, params)                                                             \
     API_EXPORT result name params;                                                                 \
     result name params
@@ -25,9 +27,6 @@ OPEN_MPI(void, ompi_op_set_cxx_callback, (HANDLE op, void_function *fn))
 }
 
 /* --- error handlers ------------------------------------------------------------------------- */
-
-/* As Open MPI counts them. */
-enum { HOLDER_COMM = 1, HOLDER_WIN, HOLDER_TYPE, HOLDER_FILE = 3, OF_FORTRAN = 2 };
 
 static void call_of_fortran(int kind, int *handle, int *code, void_function *fn)
 {
