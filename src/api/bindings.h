@@ -36,6 +36,8 @@ int api_comm_exists(MPI_Comm comm);
 void api_request_own(MPI_Request request, void *memory);
 /* What MPI_Comm_spawn stores for a process that was not started; each front has its own. */
 int api_err_spawn(void);
+/* The code that a call returns for an error; each front has its own. */
+int api_returned(int err, const char *call) __attribute__((cold));
 API_EXPORT void MPII_Errhandler_set_cxx(MPI_Errhandler errhandler, void (*caller)(void));
 
 /* What mpichversion prints. */

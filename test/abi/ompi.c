@@ -144,6 +144,46 @@ static void errors(void)
     CHECK(flag && *value == code);
 }
 
+/* The calls that end with a jump into the library: their errors are Open MPI's, too. */
+static void jumps(void)
+{
+    int v = 0, w = 0;
+    MPI_Win win, none = MPI_WIN_NULL;
+    CHECK(MPI_Comm_rank(MPI_COMM_NULL, &v) == MPI_ERR_COMM);
+    CHECK(MPI_Send(&v, 1, MPI_INT, 0, 0, MPI_COMM_NULL) == MPI_ERR_COMM);
+    CHECK(MPI_Bsend(&v, 1, MPI_INT, size, 0, MPI_COMM_WORLD) == MPI_ERR_RANK);
+    CHECK(MPI_Ssend(&v, 1, MPI_INT, size, 0, MPI_COMM_WORLD) == MPI_ERR_RANK);
+    CHECK(MPI_Rsend(&v, 1, MPI_INT, size, 0, MPI_COMM_WORLD) == MPI_ERR_RANK);
+    CHECK(MPI_Barrier(MPI_COMM_NULL) == MPI_ERR_COMM);
+    CHECK(MPI_Bcast(&v, 1, MPI_INT, size, MPI_COMM_WORLD) == MPI_ERR_ROOT);
+    CHECK(MPI_Reduce(&v, &w, 1, MPI_INT, MPI_OP_NULL, 0, MPI_COMM_WORLD) == MPI_ERR_OP);
+    CHECK(MPI_Allreduce(&v, &w, 1, MPI_INT, MPI_OP_NULL, MPI_COMM_WORLD) == MPI_ERR_OP);
+    CHECK(MPI_Put(&v, 1, MPI_INT, 0, 0, 1, MPI_INT, none) == MPI_ERR_WIN);
+    CHECK(MPI_Get(&v, 1, MPI_INT, 0, 0, 1, MPI_INT, none) == MPI_ERR_WIN);
+    CHECK(MPI_Accumulate(&v, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, none) == MPI_ERR_WIN);
+    CHECK(MPI_Get_accumulate(&v, 1, MPI_INT, &w, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, none) ==
+          MPI_ERR_WIN);
+    CHECK(MPI_Fetch_and_op(&v, &w, MPI_INT, 0, 0, MPI_SUM, none) == MPI_ERR_WIN);
+    CHECK(MPI_Compare_and_swap(&v, &v, &w, MPI_INT, 0, 0, none) == MPI_ERR_WIN);
+    CHECK(MPI_Win_fence(0, none) == MPI_ERR_WIN);
+    CHECK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, none) == MPI_ERR_WIN);
+    CHECK(MPI_Win_unlock(0, none) == MPI_ERR_WIN);
+    CHECK(MPI_Win_lock_all(0, none) == MPI_ERR_WIN);
+    CHECK(MPI_Win_unlock_all(none) == MPI_ERR_WIN);
+    CHECK(MPI_Win_flush(0, none) == MPI_ERR_WIN);
+    CHECK(MPI_Win_flush_all(none) == MPI_ERR_WIN);
+    CHECK(MPI_Win_flush_local(0, none) == MPI_ERR_WIN);
+    CHECK(MPI_Win_flush_local_all(none) == MPI_ERR_WIN);
+    /* the window's own handler; every way of a null pointer or of none of its handles */
+    MPI_Win_create(&v, sizeof v, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    CHECK(MPI_Win_flush(0, win) == MPI_ERR_RMA_SYNC);
+    CHECK(MPI_Put(&v, 1, MPI_INT, size, 0, 1, MPI_INT, win) == MPI_ERR_RANK);
+    CHECK(MPI_Put(&v, 1, 0, 0, 0, 1, MPI_INT, win) == MPI_ERR_TYPE);
+    CHECK(MPI_Put(&v, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, 0) == MPI_ERR_WIN);
+    MPI_Win_free(&win);
+}
+
 static MPI_Datatype op_type;
 static void op(void *in, void *inout, int *len, MPI_Datatype *type)
 {
@@ -506,6 +546,7 @@ int main(int argc, char **argv)
     layout();
     messages();
     errors();
+    jumps();
     callbacks();
     generalized();
     types();

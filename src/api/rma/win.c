@@ -48,7 +48,7 @@ int api_fail_win(MPI_Win win, int err, const char *call)
     errhandler_drop(e);
     if (proc->threaded)
         lock_release(&proc->lock);
-    return err;
+    return api_returned(err, call);
 }
 
 static int handle_of(struct rma_win *w)

@@ -33,6 +33,7 @@ static inline HANDLE handle_out(int h)
         return (HANDLE)(uintptr_t)(uint32_t)h;
     return abi_predefined(h);
 }
+#define request_out handle_out
 enum { ABI_FILE_NULL = 0x118, ABI_MESSAGE_NULL = 0x128 };
 static inline MPI_File file_in(HANDLE h)
 {

@@ -103,7 +103,7 @@ void ints_back(struct ints *a, HANDLE *h)
 {
     for (int i = 0; a->v && i < a->n; i++)
         if (a->v[i] != handle_in(h[i]))
-            h[i] = handle_out(a->v[i]);
+            h[i] = request_out(a->v[i]);
     ints_end(a);
 }
 

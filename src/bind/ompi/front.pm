@@ -82,7 +82,8 @@ sub cases {
 
 sub print_handles {
     print "/* handles.h - handles and error classes; made by src/api/gen. */\n";
-    print "extern const char $_->[2]\[];\n" for grep { $_->[2] ne 'ompi_mpi_file_null' } @objects;
+    print "extern const char $_->[2]\[];\n"
+        for grep { $_->[2] !~ /^ompi_(?:mpi_file|request)_null$/ } @objects;
     print "static const char *const objects[] = {\n", (map { "    $_->[2],\n" } @objects), "};\n";
     print "#define OMPI_PREDEFINED_CASES", cases(!1), "\n";
     print "#define OMPI_MESSAGE_CASES", cases(!0), "\n";
