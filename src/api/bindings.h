@@ -31,6 +31,8 @@ void api_op_intercept(MPI_Op op, void (*user)(void),
                                      void (*user)(void), void (*intercept)(void)));
 /* Is there a communicator of this handle?  It reports nothing. bind/front only. */
 int api_comm_exists(MPI_Comm comm);
+/* Is this process the root of a collective call on comm? bind/front only. */
+int api_at_root(MPI_Comm comm, int root);
 /* memory (of malloc) is freed when `request`, of a nonblocking or persistent MPI_Alltoallw or its
  * like, is; at most two for each. bind/front only. */
 void api_request_own(MPI_Request request, void *memory);

@@ -65,6 +65,19 @@ int api_comm_exists(MPI_Comm comm)
     return exists;
 }
 
+int api_at_root(MPI_Comm comm, int root)
+{
+    if (!proc_runs())
+        return 0;
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    struct comm *c = comm_find(comm);
+    int is_root = c && root == (c->remote ? MPI_ROOT : c->rank);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+    return is_root;
+}
+
 int api_exit_told(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out)
 {
     if (!out) /* the communicator is not at fault */

@@ -84,7 +84,6 @@ sub print_handles {
     print "/* handles.h - handles and error classes; made by src/api/gen. */\n";
     print "extern const char $_->[2]\[];\n"
         for grep { $_->[2] !~ /^ompi_(?:mpi_file|request)_null$/ } @objects;
-    print "static const char *const objects[] = {\n", (map { "    $_->[2],\n" } @objects), "};\n";
     print "#define OMPI_PREDEFINED_CASES", cases(!1), "\n";
     print "#define OMPI_MESSAGE_CASES", cases(!0), "\n";
     print "enum { FORTRAN_MOST = 80 };\n";
@@ -124,7 +123,7 @@ sub counts_at_root {
     my $which = $f->{name} =~ /^MPIX?_I?gatherv?(?:_init)?$/i ? 'recvtype'
         : $f->{name} =~ /^MPIX?_I?scatterv?(?:_init)?$/i ? 'sendtype'
         : $f->{name} eq 'MPI_Comm_spawn' ? 'info' : '';
-    return $v eq $which ? ['', "ompi_at_root_in($v)", ''] : undef;
+    return $v eq $which ? ['', "ompi_at_root_in($v, comm, root)", ''] : undef;
 }
 
 sub print_calls {

@@ -22,12 +22,9 @@ HANDLE ompi_predefined_message(int core)
     }
 }
 
-int ompi_at_root_in(HANDLE h)
+int ompi_at_root_in(HANDLE h, HANDLE comm, int root)
 {
-    int is_known = (uintptr_t)h & 1;
-    for (size_t i = 0; !is_known && i < COUNT_OF(objects); i++)
-        is_known = (const char *)h == objects[i];
-    return is_known ? handle_in(h) : 0;
+    return api_at_root(handle_in(comm), rank_in(root)) ? handle_in(h) : 0;
 }
 
 /* What differs between handles of one kind that are made at run time: the index, and whether it is

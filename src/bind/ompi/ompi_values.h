@@ -37,8 +37,8 @@ static inline int handle_in(HANDLE h)
     return v ? *(const int *)v : 0;
 #endif
 }
-/* The same of what may be no handle at all: 0 for what this library knows not. */
-int ompi_at_root_in(HANDLE h);
+/* The same of what counts at the root alone, and may be no handle at all elsewhere: 0 there. */
+int ompi_at_root_in(HANDLE h, HANDLE comm, int root);
 #define predefined_in handle_in
 static inline HANDLE handle_out(int core)
 {
