@@ -109,20 +109,20 @@ static void turn(struct site_line *s)
 
 /* --- all of the process ----------------------------------------------------------------------- */
 
-static struct site_line *line_of(const struct place_room *k, uint64_t id)
+static struct site_line *line_of(const struct place_room *room, uint64_t id)
 {
-    for (struct list *l = k->lines.next; l != &k->lines; l = l->next)
+    for (struct list *l = room->lines.next; l != &room->lines; l = l->next)
         if (LIST_OBJ(l, struct site_line, link)->id == id)
             return LIST_OBJ(l, struct site_line, link);
     return NULL;
 }
 
 /* A new one, in place of the oldest if there are many; NULL: all are being asked, or no memory. */
-static struct site_line *new_line(struct place_room *k, uint64_t id)
+static struct site_line *new_line(struct place_room *room, uint64_t id)
 {
     struct site_line *s = NULL;
     int n = 0;
-    for (struct list *l = k->lines.next; l != &k->lines; l = l->next, n++)
+    for (struct list *l = room->lines.next; l != &room->lines; l = l->next, n++)
         if (!s && LIST_OBJ(l, struct site_line, link)->state == LINE_OVER &&
             reap(LIST_OBJ(l, struct site_line, link)))
             s = LIST_OBJ(l, struct site_line, link);
@@ -133,7 +133,7 @@ static struct site_line *new_line(struct place_room *k, uint64_t id)
     if (!s)
         return NULL;
     *s = (struct site_line){.id = id};
-    list_push(&k->lines, &s->link);
+    list_push(&room->lines, &s->link);
     return s;
 }
 
@@ -157,20 +157,20 @@ int site_lookup(uint64_t id)
     return s->state == LINE_OVER;
 }
 
-void lines_init(struct place_room *k)
+void lines_init(struct place_room *room)
 {
-    list_init(&k->lines);
-    k->lines_ns = SITE_NS;
+    list_init(&room->lines);
+    room->lines_ns = SITE_NS;
 }
 
-void lines_drop(struct place_room *k)
+void lines_drop(struct place_room *room)
 {
     struct list *l;
-    for (l = k->lines.next; l != &k->lines; l = l->next)
+    for (l = room->lines.next; l != &room->lines; l = l->next)
         if (LIST_OBJ(l, struct site_line, link)->state == LINE_ASKED)
             end(LIST_OBJ(l, struct site_line, link));
     uint64_t until = time_now() + REAP_NS;
-    while ((l = list_pop(&k->lines)) != NULL) {
+    while ((l = list_pop(&room->lines)) != NULL) {
         reap_until(LIST_OBJ(l, struct site_line, link), until);
         free(LIST_OBJ(l, struct site_line, link));
     }

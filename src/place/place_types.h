@@ -30,7 +30,7 @@ struct place_room {
 int site_module_of(uint64_t portable, char *path, size_t len);
 uint64_t site_offset(uint64_t portable); /* in the module */
 /* lines.c */
-void lines_init(struct place_room *k);
-void lines_drop(struct place_room *k);
+void lines_init(struct place_room *room);
+void lines_drop(struct place_room *room);
 
 #endif

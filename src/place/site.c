@@ -43,15 +43,16 @@ static void path_of(const struct dl_phdr_info *info, char *path)
         *path = 0;
 }
 
-static int holds(const struct dl_phdr_info *info, struct module *m)
+static int holds(const struct dl_phdr_info *info, struct module *module)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {
         uint64_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
         uint64_t end = start + info->dlpi_phdr[i].p_memsz;
-        if (info->dlpi_phdr[i].p_type != PT_LOAD || m->address < start || m->address >= end)
+        if (info->dlpi_phdr[i].p_type != PT_LOAD || module->address < start ||
+            module->address >= end)
             continue;
-        m->from = start;
-        m->to = end;
+        module->from = start;
+        module->to = end;
         return 1;
     }
     return 0;

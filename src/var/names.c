@@ -68,15 +68,15 @@ const char *cvar_alias(const struct cvar_info *c, int *i)
     return NULL;
 }
 
-static int least(int a, int b)
+static int least(int one, int other)
 {
-    return a < b ? a : b;
+    return one < other ? one : other;
 }
 
-/* Letters to insert, remove, replace or swap with their neighbour to make b of a. */
-static int distance(const char *a, const char *b)
+/* Letters to insert, remove, replace or swap with their neighbour to make `to` of `from`. */
+static int distance(const char *from, const char *to)
 {
-    int row[3][NAME_MAX_LEN + 1], n = (int)strlen(a), m = (int)strlen(b);
+    int row[3][NAME_MAX_LEN + 1], n = (int)strlen(from), m = (int)strlen(to);
     if (n > NAME_MAX_LEN || m > NAME_MAX_LEN)
         return NAME_MAX_LEN;
     for (int j = 0; j <= m; j++)
@@ -87,8 +87,8 @@ static int distance(const char *a, const char *b)
         now[0] = i;
         for (int j = 1; j <= m; j++) {
             now[j] = least(least(before[j], now[j - 1]) + 1,
-                           before[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                           before[j - 1] + (from[i - 1] != to[j - 1]));
+            if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1])
                 now[j] = least(now[j], earlier[j - 2] + 1);
         }
     }
