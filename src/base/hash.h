@@ -14,7 +14,7 @@ static inline uint64_t hash_mix(uint64_t h, uint64_t v)
 }
 
 /* FNV-1a: begin with HASH_BYTES; more bytes may follow with the result. */
-#define HASH_BYTES 1469598103934665603u
+#define HASH_BYTES 0xcbf29ce484222325u
 static inline uint64_t hash_bytes(uint64_t h, const void *bytes, size_t len)
 {
     const unsigned char *at = bytes;

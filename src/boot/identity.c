@@ -7,16 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/proc.h"
 #include "boot/boot_types.h"
 #include "var/var.h"
-
-static uint64_t hash(uint64_t h, const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ (unsigned char)text[i]) * 0x100000001b3u; /* FNV-1a */
-    return h;
-}
 
 /* Number of a namespace of this process; 0: the kernel does not report it. */
 static uint64_t namespace_of(const char *kind)
@@ -41,7 +35,7 @@ int boot_host_here(struct boot_host *h)
     /* The kernel's own random name; the host's name only where there is none. */
     if (n <= 0 && gethostname(text, sizeof text) == 0)
         n = (ssize_t)strnlen(text, sizeof text);
-    h->kernel = hash(0xcbf29ce484222325u, text, n > 0 ? (size_t)n : 0);
+    h->kernel = hash_bytes(HASH_BYTES, text, n > 0 ? (size_t)n : 0);
     h->net = namespace_of("net");
     h->pid = namespace_of("pid");
     h->user = namespace_of("user");

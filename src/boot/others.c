@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/proc.h"
+#include "base/vec.h"
 #include "boot/boot_types.h"
 #include "var/var.h"
 
@@ -161,13 +162,8 @@ enum { HEX_LINE = 2000 /* bytes of a word in one line; more follow in others */ 
 
 static void add(struct lines *l, const char *text, size_t len)
 {
-    if (l->have + len + 1 > l->room && !l->err) {
-        size_t room = 2 * l->room + len + 1024;
-        char *more = realloc(l->text, room);
-        l->err = more ? 0 : -ENOMEM;
-        l->text = more ? more : l->text;
-        l->room = more ? room : l->room;
-    }
+    if (!l->err && !VEC_FITS(l->text, l->room, l->have + len + 1, 1024))
+        l->err = -ENOMEM;
     if (l->err)
         return;
     memcpy(l->text + l->have, text, len);

@@ -169,7 +169,7 @@ struct dt_room {
     int ntypes;
     struct dt_op ops[DT_OPS];
     struct dt_type **f90; /* parameterised Fortran types made so far */
-    int nf90;
+    int nf90, f90_room;
     uint64_t next_id;
 };
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/vec.h"
 #include "obj/err.h"
 
 struct model {
@@ -55,10 +56,8 @@ static struct dt_type *f90_find(int combiner, int p, int r)
 static int f90_keep(struct dt_type *t)
 {
     struct dt_room *room = proc->dt;
-    struct dt_type **list = realloc(room->f90, (size_t)(room->nf90 + 1) * sizeof(struct dt_type *));
-    if (!list)
+    if (!VEC_FITS(room->f90, room->f90_room, room->nf90 + 1, 4))
         return type_errno(-ENOMEM);
-    room->f90 = list;
     room->f90[room->nf90++] = t;
     t->flags |= DT_PREDEFINED | DT_COMMITTED;
     return MPI_SUCCESS;

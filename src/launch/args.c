@@ -132,14 +132,8 @@ static int add_host(struct parse *p, const char *opt, const char *host)
                  n > 40 ? ".." : "");
         return -EINVAL;
     }
-    if (had + n + 2 > a->hosts_room) {
-        size_t room = 2 * (had + n + 2);
-        char *more = realloc(a->hosts, room);
-        if (!more)
-            return -ENOMEM;
-        a->hosts = more;
-        a->hosts_room = room;
-    }
+    if (!VEC_FITS(a->hosts, a->hosts_room, had + n + 2, 256))
+        return -ENOMEM;
     if (had)
         a->hosts[had++] = ',';
     memcpy(a->hosts + had, host, n + 1);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/sched.h"
+#include "base/vec.h"
 #include "launch/ask.h"
 #include "launch/debugger.h"
 #include "launch/foreign.h"
@@ -98,7 +99,7 @@ static void pmi_hang_up(struct rank *r)
     r->pmi_fd = -1;
     free(r->pmi_out);
     r->pmi_out = NULL;
-    r->pmi_have = 0;
+    r->pmi_have = r->pmi_room = 0;
 }
 
 void job_pmi_flush(struct job *j, int rank)
@@ -121,14 +122,12 @@ static void on_reply(void *arg, int rank, const char *line, size_t len)
     struct rank *r = &j->rank[rank];
     if (r->pmi_fd < 0)
         return;
-    char *bigger = r->pmi_have + len > PMI_BACKLOG_MAX ? NULL
-                                                       : realloc(r->pmi_out, r->pmi_have + len);
-    if (!bigger) {
+    if (r->pmi_have + len > PMI_BACKLOG_MAX ||
+        !VEC_FITS(r->pmi_out, r->pmi_room, r->pmi_have + len, 256)) {
         pmi_hang_up(r);
         return;
     }
-    r->pmi_out = bigger;
-    memcpy(bigger + r->pmi_have, line, len);
+    memcpy(r->pmi_out + r->pmi_have, line, len);
     r->pmi_have += len;
     job_pmi_flush(j, rank);
 }

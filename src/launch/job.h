@@ -36,7 +36,7 @@ struct rank {
     int absent;     /* ended before MPI_Init, and not reported to the others yet */
     int pmi_fd;     /* -1: closed */
     char *pmi_out;  /* answers it has not taken yet */
-    size_t pmi_have;
+    size_t pmi_have, pmi_room;
     int hold;       /* debugger.h */
     int record_fd;  /* profiled.c: where it keeps what it knows; -1: nowhere */
     struct stream out, err;
@@ -55,7 +55,7 @@ struct job {
     struct gdb *gdb; /* -gdb; NULL: without */
     struct sink *out, *err;         /* ours; may be the same one */
     struct sink **sinks;            /* all, files of -outfile-pattern too */
-    int nsinks;
+    int nsinks, sinks_room;
     struct job_page *page;
     int page_fd;
     int signal_fd;

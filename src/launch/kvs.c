@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 enum { KVS_BYTES_MAX = 256 << 20 }; /* a bound on what runaway programs can make mpiexec store */
 
 struct kvs_entry {
@@ -15,10 +17,7 @@ struct kvs_entry {
 
 static uint64_t hash(const char *s)
 {
-    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
-    while (*s)
-        h = (h ^ (unsigned char)*s++) * 0x100000001b3u;
-    return h;
+    return hash_bytes(HASH_BYTES, s, strlen(s));
 }
 
 static struct kvs_entry *find(const struct kvs *k, const char *key)

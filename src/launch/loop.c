@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/sched.h"
+#include "base/vec.h"
 #include "launch/foreign.h"
 #include "launch/gdb.h"
 #include "launch/job.h"
@@ -49,17 +50,8 @@ static void add(struct slots *s, int fd, short events, enum slot_kind kind, int 
 static int make_room(const struct job *j, struct slots *s)
 {
     int need = 3 * j->size + j->nsinks + j->reporting + 4;
-    if (need <= s->room)
-        return 0;
-    need += need / 2;
-    struct pollfd *fd = realloc(s->fd, (size_t)need * sizeof *fd);
-    s->fd = fd ? fd : s->fd;
-    void *tag = realloc(s->tag, (size_t)need * sizeof *s->tag);
-    s->tag = tag ? tag : s->tag;
-    if (!fd || !tag)
-        return -ENOMEM;
-    s->room = need;
-    return 0;
+    int room = s->room; /* both arrays have it in common */
+    return VEC_FITS(s->fd, room, need, 16) && VEC_FITS(s->tag, s->room, need, 16) ? 0 : -ENOMEM;
 }
 
 static void collect(struct job *j, struct slots *s)

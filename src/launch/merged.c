@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
+
 #define MS 1000000u /* ns */
 
 enum { PIECE = 4096, LABEL = 128 };
@@ -42,13 +44,8 @@ int merged_room(const struct merged *g, int rank)
 void merged_add(struct merged *g, int rank, const char *bytes, size_t n, uint64_t now)
 {
     struct merged_rank *k = &g->rank[rank];
-    if (k->room < k->have + n) {
-        char *bigger = realloc(k->text, k->have + n);
-        if (!bigger)
-            return;
-        k->text = bigger;
-        k->room = k->have + n;
-    }
+    if (!VEC_FITS(k->text, k->room, k->have + n, 256))
+        return;
     memcpy(k->text + k->have, bytes, n);
     k->have += n;
     g->last = now;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "launch/kvs.h"
 #include "launch/ports.h"
 #include "launch/spawn_request.h"
@@ -49,7 +50,7 @@ struct pmi_server {
     int met; /* some rank has called MPI_Init */
     char job[PMI_KVS_MAX];
     struct world **world; /* by their first ranks */
-    int nworlds;
+    int nworlds, worlds_room;
     struct kvs all;   /* of all jobs */
     struct kvs names; /* of ports */
     struct meets meets;
@@ -459,10 +460,8 @@ void pmi_feed(struct pmi_server *s, int rank, const char *bytes, size_t len)
 int pmi_world_add(struct pmi_server *s, int first, int size, int by)
 {
     char mapping[64], text[PMI_KVS_MAX], port[MEET_PORT_MAX];
-    struct world **more = realloc(s->world, (size_t)(s->nworlds + 1) * sizeof *more);
     struct world *w = calloc(1, sizeof *w + (size_t)size * sizeof *w->rank);
-    s->world = more ? more : s->world;
-    if (!more || !w) {
+    if (!w || !VEC_FITS(s->world, s->worlds_room, s->nworlds + 1, 4)) {
         free(w);
         return -ENOMEM;
     }

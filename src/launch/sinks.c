@@ -10,13 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/vec.h"
+
 static struct sink *new_sink(struct job *j, int fd)
 {
-    struct sink **bigger = realloc(j->sinks, (size_t)(j->nsinks + 1) * sizeof *bigger);
-    struct sink *s = bigger ? malloc(sizeof *s) : NULL;
-    if (bigger)
-        j->sinks = bigger;
-    if (!s || sink_open(s, fd)) {
+    struct sink *s = malloc(sizeof *s);
+    if (!VEC_FITS(j->sinks, j->sinks_room, j->nsinks + 1, 4) || !s || sink_open(s, fd)) {
         free(s);
         return NULL;
     }

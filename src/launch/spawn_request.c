@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/pmiline.h"
+#include "base/vec.h"
 
 struct spawn_request *spawn_request_new(void)
 {
@@ -69,16 +70,10 @@ static int add_block(struct spawn_request *q, const char *hex)
 {
     if (q->nblocks == ARGS_BLOCKS_MAX)
         return -E2BIG;
-    if (q->nblocks == q->room) {
-        int room = q->room ? 2 * q->room : 4;
-        struct block *more = realloc(q->block, (size_t)room * sizeof *more);
-        char **path = realloc(q->path, (size_t)room * sizeof *path);
-        q->block = more ? more : q->block;
-        q->path = path ? path : q->path;
-        if (!more || !path)
-            return -ENOMEM;
-        q->room = room;
-    }
+    int room = q->room; /* both arrays have it in common */
+    if (!VEC_FITS(q->block, room, q->nblocks + 1, 4) ||
+        !VEC_FITS(q->path, q->room, q->nblocks + 1, 4))
+        return -ENOMEM;
     q->block[q->nblocks] = (struct block){.first = q->size};
     q->path[q->nblocks++] = NULL;
     q->nargs = 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "profile/profile_types.h"
 
 void profile_put(struct profile_text *t, const char *fmt, ...)
@@ -16,14 +17,8 @@ void profile_put(struct profile_text *t, const char *fmt, ...)
     va_end(ap);
     if (n < 0)
         return;
-    if (t->n + (size_t)n + 1 > t->room) {
-        size_t room = 2 * (t->n + (size_t)n + 1);
-        char *more = realloc(t->s, room);
-        if (!more)
-            return;
-        t->s = more;
-        t->room = room;
-    }
+    if (!VEC_FITS(t->s, t->room, t->n + (size_t)n + 1, 1024))
+        return;
     va_start(ap, fmt);
     t->n += (size_t)vsnprintf(t->s + t->n, t->room - t->n, fmt, ap);
     va_end(ap);
