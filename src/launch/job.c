@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,31 +27,7 @@
 
 enum { PMI_BACKLOG_MAX = 1 << 20 }; /* bytes of answers that a rank may leave unread */
 
-void job_say(struct job *j, const char *fmt, ...)
-{
-    char line[2048] = "mpiexec: ";
-    size_t n = strlen(line);
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(line + n, sizeof line - n - 1, fmt, ap);
-    va_end(ap);
-    /* One line, whatever text a rank or a file name brought: nothing in it moves the cursor or
-     * starts another line. */
-    for (char *c = line; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = ' ';
-    strcat(line, "\n");
-    sink_line(j->err, line);
-}
-
 /* --- ending --------------------------------------------------------------------- */
-
-void job_send(struct job *j, int sig)
-{
-    for (int r = 0; r < j->size; r++)
-        if (j->rank[r].pid > 0 && kill(-j->rank[r].pid, sig))
-            kill(j->rank[r].pid, sig);
-}
 
 void job_kill(struct job *j)
 {
@@ -130,19 +105,6 @@ static void on_reply(void *arg, int rank, const char *line, size_t len)
     memcpy(r->pmi_out + r->pmi_have, line, len);
     r->pmi_have += len;
     job_pmi_flush(j, rank);
-}
-
-/* The MPI process itself, which may be a child of the started process. */
-pid_t job_rank_pid(const struct job *j, int rank)
-{
-    pid_t told = pmi_pid(j->pmi, rank);
-    return told > 0 ? told : j->rank[rank].shown;
-}
-
-int job_owns(const struct job *j, int rank, pid_t pid)
-{
-    return pid == j->rank[rank].pid || getpgid(pid) == j->rank[rank].shown ||
-           strays_has(j->name, pid);
 }
 
 static void drain(struct stream *t)
