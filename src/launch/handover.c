@@ -1,6 +1,7 @@
 /* handover.c - the command line of another launcher (Hydra, srun, prterun) made from mpiexec's
  * own. Start with engine_words(). */
 #include "base/vec.h"
+#include "launch/engine_watch.h"
 #include "launch/handover.h"
 
 #include <ctype.h>
@@ -341,8 +342,13 @@ int engine_exec(const struct args *a)
         for (char **w = words; *w; w++)
             fprintf(stderr, "%s%s", **w ? *w : "''", w[1] ? " " : "\n");
     }
-    execvp(words[0], words);
-    fprintf(stderr, "mpiexec: %s does not start: %s\n", words[0], strerror(errno));
+    int status = STATUS_FAILED;
+    if (e == ENGINE_HYDRA) { /* the others end by themselves */
+        status = engine_run(words);
+    } else {
+        execvp(words[0], words);
+        fprintf(stderr, "mpiexec: %s does not start: %s\n", words[0], strerror(errno));
+    }
     engine_words_free(words);
-    return STATUS_FAILED;
+    return status;
 }
