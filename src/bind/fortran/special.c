@@ -381,13 +381,21 @@ static int is_argv_null(const char *argv)
            argv == __mpi_f08_link_constants_MOD_mpi_argvs_null;
 }
 
+/* Elsewhere arrays may be shorter, and argv has no end. */
+static int is_root(MPI_Comm comm, MPI_Fint root)
+{
+    int rank;
+    return comm != MPI_COMM_NULL && !PMPI_Comm_rank(comm, &rank) && rank == root;
+}
+
 FORT_BOTH(_comm_spawn, _COMM_SPAWN, (char *command, char *argv, MPI_Fint *maxprocs, MPI_Fint *info,
                                      MPI_Fint *root, MPI_Fint *comm, MPI_Fint *intercomm,
                                      MPI_Fint *codes, MPI_Fint *ierr, size_t len_command,
                                      size_t len_argv))
 {
     char *c_command = string_in(command, len_command);
-    char **c_argv = is_argv_null(argv) ? MPI_ARGV_NULL : strings_in(argv, len_argv, len_argv);
+    int reads = !is_argv_null(argv) && is_root(*comm, *root);
+    char **c_argv = reads ? strings_in(argv, len_argv, len_argv) : MPI_ARGV_NULL;
     DONE(CALL(MPI_Comm_spawn)(c_command, c_argv, *maxprocs, *info, *root, *comm, intercomm,
                               errcodes_in(codes)));
     strings_free(c_argv);
@@ -402,10 +410,10 @@ FORT_BOTH(_comm_spawn_multiple, _COMM_SPAWN_MULTIPLE, (MPI_Fint *count, char *co
                                                        MPI_Fint *ierr, size_t len_commands,
                                                        size_t len_argv))
 {
-    int n = *count > 0 ? *count : 0;
-    char **c_commands = strings_of(commands, len_commands, n);
+    int n = *count > 0 && is_root(*comm, *root) ? *count : 0;
+    char **c_commands = n ? strings_of(commands, len_commands, n) : NULL;
     char ***c_argvs = MPI_ARGVS_NULL;
-    if (!is_argv_null(argv) && (c_argvs = calloc((size_t)n + 1, sizeof *c_argvs)))
+    if (n && !is_argv_null(argv) && (c_argvs = calloc((size_t)n + 1, sizeof *c_argvs)))
         for (int i = 0; i < n; i++)
             c_argvs[i] = strings_in(argv + (size_t)i * len_argv, len_argv, len_argv * (size_t)n);
     DONE(CALL(MPI_Comm_spawn_multiple)(*count, c_commands, c_argvs, maxprocs, infos, *root, *comm,

@@ -87,16 +87,24 @@ static int *errcodes_in(MPI_Fint *codes)
     return (const char *)codes == mpi_fortran_errcodes_ignore_ ? NULL : codes;
 }
 
+/* Elsewhere arrays may be shorter, and argv has no end. */
+static int is_root(HANDLE c, MPI_Fint root)
+{
+    int rank = -1;
+    return c && !PMPI_Comm_rank(c, &rank) && rank == root;
+}
+
 FORT(_comm_spawn, _COMM_SPAWN, (char *command, char *argv, MPI_Fint *maxprocs, MPI_Fint *info,
                                 MPI_Fint *root, MPI_Fint *comm, MPI_Fint *intercomm,
                                 MPI_Fint *codes, MPI_Fint *ierr, size_t len_command,
                                 size_t len_argv))
 {
-    HANDLE made = NULL;
+    HANDLE c = PMPI_Comm_f2c(*comm), made = NULL;
     char *c_command = string_in(command, len_command);
-    char **c_argv = argv == mpi_fortran_argv_null_ ? NULL : strings_in(argv, len_argv, len_argv);
-    int rc = PMPI_Comm_spawn(c_command, c_argv, *maxprocs, PMPI_Info_f2c(*info), *root,
-                             PMPI_Comm_f2c(*comm), &made, errcodes_in(codes));
+    int reads = argv != mpi_fortran_argv_null_ && is_root(c, *root);
+    char **c_argv = reads ? strings_in(argv, len_argv, len_argv) : NULL;
+    int rc = PMPI_Comm_spawn(c_command, c_argv, *maxprocs, PMPI_Info_f2c(*info), *root, c, &made,
+                             errcodes_in(codes));
     if (made)
         *intercomm = PMPI_Comm_c2f(made);
     strings_free(c_argv);
@@ -113,7 +121,6 @@ static char ***argvs_in(const char *argv, size_t len, int n)
     return a;
 }
 
-/* What counts at the root alone is read there alone. */
 FORT(_comm_spawn_multiple, _COMM_SPAWN_MULTIPLE, (MPI_Fint *count, char *commands, char *argv,
                                                   MPI_Fint *maxprocs, MPI_Fint *infos,
                                                   MPI_Fint *root, MPI_Fint *comm,
@@ -122,9 +129,7 @@ FORT(_comm_spawn_multiple, _COMM_SPAWN_MULTIPLE, (MPI_Fint *count, char *command
                                                   size_t len_argv))
 {
     HANDLE c = PMPI_Comm_f2c(*comm), made = NULL;
-    int rank = -1, n = 0;
-    if (c && !PMPI_Comm_rank(c, &rank) && rank == *root)
-        n = *count > 0 ? *count : 0;
+    int n = is_root(c, *root) && *count > 0 ? *count : 0;
     struct handles c_infos;
     handles_begin(&c_infos, n, PMPI_Info_f2c, infos);
     char **c_commands = n ? strings_of(commands, len_commands, n) : NULL;
