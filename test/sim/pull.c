@@ -274,6 +274,42 @@ static void origin_dies(void *arg)
 
 /* --- knobs ------------------------------------------------------------------------------------ */
 
+/* A notified put of which the target cannot fetch the data, since they have a gap there, is the
+ * network's put. It is counted when all of it is there. */
+static void with_gap(void *arg)
+{
+    enum { LINE = 64 };
+    long v[LINE];
+    MPI_Datatype gap;
+    (void)arg;
+    struct job j = job_open(2 * LINE);
+    OK(MPIX_Win_notify_set_num(j.win, MPI_INFO_NULL, 1));
+    MPI_Type_vector(2, LINE / 2, LINE, MPI_LONG, &gap);
+    MPI_Type_commit(&gap);
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_Win_lock_all(0, j.win));
+    for (int i = 0; i < 3; i++) {
+        struct counts c = mark(0);
+        for (int k = 0; k < LINE; k++)
+            v[k] = LINE * i + k;
+        if (j.rank == 0) {
+            OK(MPIX_Put_notify(v, LINE, MPI_LONG, 1, 0, 1, gap, 0, j.win));
+            OK(MPI_Win_flush(1, j.win));
+            while (rma_target_find(inside(j.win), 1)->key->state != KEY_READY)
+                turn();
+            SIM_CHECK(i == 0 || !since(&c, RMA_PKT_PUT)); /* the first one asks for the key */
+        } else {
+            OK(MPIX_Win_notify_take(j.win, 0, 1));
+            for (int k = 0; k < LINE; k++)
+                SIM_CHECK(j.mem[k + k / (LINE / 2) * (LINE / 2)] == v[k]);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    OK(MPI_Win_unlock_all(j.win));
+    MPI_Type_free(&gap);
+    job_close(&j);
+}
+
 static const char *drawn(const struct sim_knobs *k, int shift, const char *a, const char *b,
                          const char *c)
 {
@@ -314,6 +350,18 @@ static void sure(struct sim_knobs *k)
     k->native_min = 9;
 }
 
+static void long_notified(struct sim_knobs *k)
+{
+    far_away(k);
+    k->replies = k->refuse_percent = k->again_percent = k->inbox = 0;
+    k->ordered = 1;
+    k->native = SIM_NATIVE_ALL;
+    k->native_min = 64;
+    k->native_ordered = 0;
+    scenario_cvar("MPIR_CVAR_RMA_PULLS", "4");
+    scenario_cvar("MPIR_CVAR_NOTIFY_NATIVE_MIN", "64");
+}
+
 static void mortal(struct sim_knobs *k)
 {
     fetching(k);
@@ -330,6 +378,7 @@ const struct scenario scenarios_fetch[] = {
     {"rma-pull-starved-3", 3, 1, in_order, NULL, starved},
     {"rma-pull-loose", 3, 1, loose, NULL, fetching},
     {"rma-pull-counted", 2, 1, counted, NULL, sure},
+    {"rma-pull-gap", 2, 1, with_gap, NULL, long_notified},
     {"rma-pull-target-dies", 3, 1, target_dies, NULL, mortal},
     {"rma-pull-origin-dies", 3, 1, origin_dies, NULL, mortal},
     {NULL, 0, 0, NULL, NULL, NULL},

@@ -77,6 +77,7 @@ size_t rma_pull_least(void);
 /* Offer the first operation of the queue for a pull by t: 0, AM_AGAIN, -ENOTSUP: send it by
  * message, -errno. */
 int rma_pull_send(struct rma_target *t, struct rma_op *op);
+int rma_pull_fits(const struct rma_target *t, const struct rma_op *op); /* the target could */
 /* the network has finished with the operation's memory */
 void rma_pull_over(struct rma_target *t);
 

@@ -63,7 +63,7 @@ static int has_result(const struct rma_op *op)
     return op->kind == RMA_GET || op->kind == RMA_GACC;
 }
 
-static int fits(const struct rma_target *t, const struct rma_op *op)
+int rma_pull_fits(const struct rma_target *t, const struct rma_op *op)
 {
     const struct rma_args *a = &op->a;
     /* BY_AM: the network has pieces of it and refused another; the rest goes by message */
@@ -132,7 +132,7 @@ static int offered(struct rma_target *t, const struct rma_op *op)
         WR_ASSERT(t->offer->op == op->id);
         return 1;
     }
-    if (!fits(t, op) ||
+    if (!rma_pull_fits(t, op) ||
         !(tp = rma_pull_network(t->world, has_data(op), has_result(op), op->bytes, &ops, &caps)))
         return 0;
     struct rma_offer *o = t->offer = calloc(1, sizeof *o);

@@ -55,7 +55,7 @@ int rma_route_notes(const struct rma_target *t, const struct rma_op *op)
     if (op->kind == RMA_PUT && t->key->then_am)
         return rma_route_pays(op, t->key->put_min);
     return op->bytes >= (size_t)cvar.rma_notify_native &&
-           (op->kind != RMA_PUT || op->bytes < t->w->native.pull_min);
+           (op->kind != RMA_PUT || op->bytes < t->w->native.pull_min || !rma_pull_fits(t, op));
 }
 
 int rma_route_pulls(const struct rma_target *t, const struct rma_op *op)
