@@ -86,7 +86,7 @@ int race_init(void)
         on_exit(at_exit, x);
     race_print_init();
     race_msg_init();
-    am_handler(RACE_NOTE, race_on_note);
+    race_note_init();
     if (race_advice_init() || race_barrier_init() || race_graph_init())
         return -ENOMEM;
     if (r->advice || r->graph)

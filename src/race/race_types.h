@@ -24,7 +24,7 @@ enum {
     RACE_RECORDS = AM_CHECK + 12, RACE_CLOSE, RACE_ACK, RACE_CLOCK, RACE_RELEASE, RACE_ASK,
     RACE_ANSWER, RACE_NOTE
 };
-enum { RACE_PHASE_BITS = 32, RACE_INTERVALS = 64, RACE_PENDING_MAX = 4096 };
+enum { RACE_PHASE_BITS = 32, RACE_INTERVALS = 64, RACE_PENDING_MAX = 4096, RACE_NOTED_MAX = 64 };
 #define RACE_FENCE (1u << 31)
 
 struct race_wire_access { /* 48 bytes */
@@ -46,7 +46,7 @@ struct race_pending {
     uint32_t epoch;          /* number of the access epoch by MPI_Win_start, RACE_FENCE | number
                               * of the fence with MPI_MODE_NOPRECEDE, or 0 */
     int alone;               /* of a request that completes it: nothing else joins it */
-    int notified;            /* the same of a notified operation; note_clock.c */
+    int notified;            /* nothing joins it: 1: of a notified operation; else: note_all() */
     /* it is complete since then, but is sent when its lock is known to be held; 0 */
     uint64_t done;
     uint32_t done_by;         /* race_batch.done_by then */
@@ -69,8 +69,9 @@ struct race_target {
     uint8_t lock;            /* enum race_lock_kind */
     uint8_t late;            /* that lock may not be held yet: MPI_Win_lock does not wait for it */
     uint8_t all;             /* MPI_Win_lock_all: its lock is held, and former holders are known */
+    uint32_t noted;          /* notified operations in pending, all sent: up to RACE_NOTED_MAX */
+    uint64_t left;           /* batches up to this number are open there, and are not kept here */
 };
-
 struct race_member {         /* a process of the window */
     uint64_t base, unit, bytes;
 };

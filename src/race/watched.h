@@ -40,10 +40,10 @@ void race_received(struct comm *c, int source);
 /* A notified operation is about to be given to the core; it was refused; so many notifications of a
  * counter of this process are seen (watch/watch.h). race_noted() waits. */
 void race_noting(struct rma_win *w, const struct rma_args *a);
-void race_note_undo(struct rma_win *w, int rank, unsigned index);
+void race_note_undo(struct rma_win *w, int rank, unsigned index, int taken);
 int race_note_awaits(struct rma_win *w, unsigned index, uint64_t word);
 void race_noted(struct rma_win *w, unsigned index, uint64_t word, struct request *req);
-int race_on_note(int src, const void *msg, size_t len);
+void race_note_init(void);
 void race_note_rows_free(struct race_win *x);
 /* note_batch.c */
 struct race_note_end { /* batch `number` of an origin: thread tid saw its notification at `clock` */
@@ -52,12 +52,31 @@ struct race_note_end { /* batch `number` of an origin: thread tid saw its notifi
 };
 void race_note_batch(struct race_win *x, int src, struct race_batch *b); /* it has come */
 void race_note_seen(struct race_win *x, int src, const struct race_note_end *end);
+/* Batch `number` (0: none) of src is named. How many it has named so far; 0: none. */
+uint64_t race_note_name(struct race_win *x, int src, uint64_t number);
+/* The first end->number that src named. */
+void race_note_seen_all(struct race_win *x, int src, const struct race_note_end *end);
+/* It will not come. If it was named: what race_note_name() returned. */
+uint64_t race_note_forget(struct race_win *x, int src, uint64_t number);
 /* 1: *end is one that src knows of with this vector clock, and whose batch is open; it is
  * forgotten. */
 int race_note_known(struct race_win *x, int src, const struct race_vclock *v,
                     struct race_note_end *end);
 struct map *race_note_rows(struct race_win *x); /* index + 1 -> what note_clock.c keeps */
 void race_notes_free(struct race_win *x);
+
+/* batches by their origin: lookup.c, message.c */
+/* Of batch `number` of an origin, in race.open and where batches are kept by origin. */
+static inline uint64_t race_batch_key(int src, uint64_t number)
+{
+    return (uint64_t)src << 40 | number;
+}
+/* Batches of src on that window that are open here, up to number `most`, in their order; from
+ * malloc. */
+uint64_t *race_open_numbers(int src, uint64_t win, uint64_t most, size_t *n);
+/* All batches of t up to t->left are complete. */
+void race_close_left(struct race_win *x, struct race_target *t, uint64_t done, enum race_call call,
+                     uint64_t site);
 
 /* window.c: all members alike */
 void race_win_made(struct comm *over, struct rma_win *w, const void *site); /* waits */

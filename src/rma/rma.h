@@ -150,7 +150,9 @@ int rma_op_begin_staged(struct rma_win *w, const struct rma_args *a, MPI_Request
 int rma_notify_set_num(struct rma_win *w, int num);
 /* The program has the window before the index: remarks on it once (MPIR_CVAR_DEBUG_SUMMARY). */
 void rma_notify_swapped(void);
-/* 1: a notified operation of this process waits to leave, and may within any wait. */
+/* mpix_notify_order=target: a notification covers the origin's earlier operations, too. */
+int rma_notes_cover(const struct rma_win *w);
+/* 1: this process has a notified operation that is not done. It may leave within any wait here. */
 int rma_notes_leave(void);
 int rma_notify_get(struct rma_win *w, int i, MPI_Count *value); /* polls now and then */
 int rma_notify_set(struct rma_win *w, int i, MPI_Count value);

@@ -275,10 +275,10 @@ void watch_noting(struct rma_win *w, const struct rma_args *a)
         TELL(i, noting, w, a);
 }
 
-void watch_note_lost(struct rma_win *w, int rank, unsigned index)
+void watch_note_lost(struct rma_win *w, int rank, unsigned index, int taken)
 {
     EACH(i)
-        TELL(i, note_lost, w, rank, index);
+        TELL(i, note_lost, w, rank, index, taken);
 }
 
 int watch_note_lags(struct rma_win *w, unsigned index, uint64_t word)

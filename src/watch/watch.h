@@ -40,7 +40,7 @@ enum watch_events {
     WATCH_OPS = 2048,   /* op */
     WATCH_APART = 4096, /* ops_apart */
     WATCH_OWN_JOB = 8192, /* own_job */
-    WATCH_NOTES = 16384 /* noting to noted */
+    WATCH_NOTES = 16384 /* noting, note_lost, note_lags, noted */
 };
 /* The functions of MPI that tell these leave their short way at its first test, which is that of
  * the phase: PROC_CHECKED. MPI_Init sets the phase when all rooms are open, so a watcher of these
@@ -154,8 +154,9 @@ struct watcher {
     void (*op)(struct rma_win *w, const struct rma_args *a, struct request *req, const void *site);
     /* A notified operation is about to be given to the core. */
     void (*noting)(struct rma_win *w, const struct rma_args *a);
-    /* Such a one was refused, here or at its target `rank`, and is not counted there. */
-    void (*note_lost)(struct rma_win *w, int rank, unsigned index);
+    /* Such a one is not counted at its target `rank`: the core here did not take it, or (taken) it
+     * failed later, here or there. */
+    void (*note_lost)(struct rma_win *w, int rank, unsigned index, int taken);
     /* 1: what the watcher has to know about the first `word` notifications of this process's
      * counter `index` is not there yet. */
     int (*note_lags)(struct rma_win *w, unsigned index, uint64_t word);
@@ -216,7 +217,7 @@ void watch_sync_begins(struct rma_win *w, const struct watch_sync *s);
 void watch_sync_ended(struct rma_win *w, const struct watch_sync *s, int err);
 void watch_op(struct rma_win *w, const struct rma_args *a, struct request *req, const void *site);
 void watch_noting(struct rma_win *w, const struct rma_args *a);
-void watch_note_lost(struct rma_win *w, int rank, unsigned index);
+void watch_note_lost(struct rma_win *w, int rank, unsigned index, int taken);
 int watch_note_lags(struct rma_win *w, unsigned index, uint64_t word);
 void watch_noted(struct rma_win *w, unsigned index, uint64_t word, struct request *req);
 void watch_win_closes(struct rma_win *w);

@@ -2,6 +2,7 @@
  * counts the data that are complete: a counter never says more, and says all in the end. */
 #include <stdlib.h>
 
+#include "race/watched.h"
 #include "scripted.h"
 
 static void quiet(struct sim_knobs *k)
@@ -532,6 +533,7 @@ static void native_fails(void *arg)
         OK(MPIX_Win_notify_wait(j.win, 0, 1));
         OK(MPIX_Win_notify_get_value(j.win, 1, &n));
         SIM_CHECK(n == 0);
+        SIM_CHECK(!proc->race || race_note_awaits(inside(j.win), 1, 1)); /* it knows that, too */
     }
     job_close(&j);
 }
@@ -652,6 +654,12 @@ static void native_breaks(struct sim_knobs *k)
 {
     native(k);
     k->native_put_fails = 100;
+}
+
+static void native_breaks_watched(struct sim_knobs *k)
+{
+    native_breaks(k);
+    scenario_cvar("MPIR_CVAR_RACE", "rma");
 }
 
 static void native_mortal(struct sim_knobs *k)
@@ -971,6 +979,7 @@ const struct scenario scenarios_notify[] = {
     {"count-notify-pulled", 2, 1, pulled_counts, NULL, pulled},
     {"count-notify-short", 2, 1, short_counts, NULL, not_pulled},
     {"notify-native-fails", 2, 1, native_fails, NULL, native_breaks},
+    {"notify-native-fails-race", 2, 1, native_fails, NULL, native_breaks_watched},
     {"notify-native-death", 2, 1, native_death, NULL, native_mortal},
     {"notify-death", 3, 1, death, NULL, mortal},
     {"notify-random", 3, 1, random_program, NULL, any_network},

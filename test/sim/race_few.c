@@ -5,6 +5,7 @@
  *   race-notify-* a counter that was seen orders one operation, and what is known of it goes */
 #include <mpi.h>
 
+#include "memory.h"
 #include "race/race_types.h"
 #include "scripted.h"
 
@@ -231,6 +232,93 @@ static void notified(void *arg)
     OK(MPI_Win_free(&win));
 }
 
+static int batches(MPI_Win win)
+{
+    struct race_win *x = race_win_find(inside(win));
+    const struct race_target *t = race_target_of(x, 0, 1);
+    int n = 0;
+    for (const struct list *l = t->pending.next; l != &t->pending; l = l->next)
+        n++;
+    return n;
+}
+
+/* Rank 1 fills many places and notifies two counters in turn. It never flushes, and learns nothing
+ * of rank 0, which looks at a place when it has taken its notification. Odd seeds: notifications
+ * cover what rank 1 did before, so rank 0 looks at the place between, too. */
+static void endless(void *arg)
+{
+    enum { MANY = 600, AHEAD = 8 };
+    static int taken;
+    int rank, in, flag, *mem, covers = (int)(sim_seed() % 2), v[MANY];
+    long sent = 0;
+    MPI_Win win;
+    MPI_Info info;
+    (void)arg;
+    taken = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpix_notify_order", covers ? "target" : "operation");
+    OK(MPI_Win_allocate(2 * MANY * 4, 4, info, MPI_COMM_WORLD, &mem, &win));
+    MPI_Info_free(&info);
+    OK(MPIX_Win_notify_set_num(win, MPI_INFO_NULL, 2));
+    OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < MANY; i++)
+        v[i] = i;
+    for (int i = 0; i < MANY; i++) {
+        while (rank == 1 && i - taken > AHEAD)
+            OK(MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
+        if (rank == 1) {
+            if (covers)
+                OK(MPI_Put(&v[i], 1, MPI_INT, 0, 2 * i + 1, 1, MPI_INT, win));
+            OK(MPIX_Put_notify(&v[i], 1, MPI_INT, 0, 2 * i, 1, MPI_INT, i % 2, win));
+            SIM_CHECK(batches(win) <= 2 * RACE_NOTED_MAX + 2);
+            sent = i == MANY / 2 ? sim_sent(1, -1) : sent;
+            continue;
+        }
+        OK(MPIX_Win_notify_take(win, i % 2, 1));
+        OK(MPI_Get(&in, 1, MPI_INT, 0, 2 * i + (i % 3 && covers), 1, MPI_INT, win));
+        OK(MPI_Win_flush(0, win));
+        SIM_CHECK(in == i);
+        taken++;
+    }
+    /* of each: data, records, clock; covered: data, records, name */
+    SIM_CHECK(rank == 0 || sim_sent(1, -1) - sent <= MANY / 2 * (covers ? 7 : 4));
+    OK(MPI_Win_unlock_all(win));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    SIM_CHECK(proc->race->races == 0 && proc->race->possible == 0 && proc->race->open.count == 0);
+    OK(MPI_Win_free(&win));
+}
+
+/* What the core refuses leaves nothing at the owner of the counter. */
+static void refused(void *arg)
+{
+    int rank, *mem;
+    long before = 0;
+    MPI_Win win;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    OK(MPI_Win_allocate(16, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win));
+    OK(MPIX_Win_notify_set_num(win, MPI_INFO_NULL, 1));
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    for (int n = 0; n < 2; n++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int i = 0; rank == 1 && i < 200; i++)
+            ERR(MPI_ERR_RMA_SYNC, MPIX_Put_notify(&n, 1, MPI_INT, 0, 0, 1, MPI_INT, 0, win));
+        OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, win));
+        if (rank == 1)
+            OK(MPIX_Put_notify(&n, 1, MPI_INT, 0, 0, 1, MPI_INT, 0, win));
+        else
+            OK(MPIX_Win_notify_take(win, 0, 1));
+        OK(MPI_Win_unlock_all(win));
+        MPI_Barrier(MPI_COMM_WORLD);
+        SIM_CHECK(n == 0 || memory_bytes(sim_rank()) - before < 4096);
+        before = memory_bytes(sim_rank());
+    }
+    SIM_CHECK(proc->race->races == 0);
+    OK(MPI_Win_free(&win));
+}
+
 static void watched(struct sim_knobs *k)
 {
     scenario_cvar("MPIR_CVAR_RACE", "rma");
@@ -251,6 +339,12 @@ static void far(struct sim_knobs *k)
     k->ordered = 1;
 }
 
+static void measured(struct sim_knobs *k)
+{
+    near(k);
+    k->mortal = 1; /* memory is counted */
+}
+
 static void unordered(struct sim_knobs *k)
 {
     watched(k);
@@ -268,5 +362,8 @@ const struct scenario scenarios_race_few[] = {
     {"race-notify-near", 2, 1, notified, NULL, near},
     {"race-notify-far", 2, 1, notified, NULL, far},
     {"race-notify-unordered", 2, 1, notified, NULL, unordered},
+    {"race-notify-endless-near", 2, 1, endless, NULL, near},
+    {"race-notify-endless-far", 2, 1, endless, NULL, far},
+    {"race-notify-refused", 2, 1, refused, NULL, measured},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

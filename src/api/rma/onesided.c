@@ -107,7 +107,7 @@ static SLOW int run_apart(struct rma_win *w, const struct rma_args *a, MPI_Reque
         watch_noting(w, a);
     int err = rma_op_begin_staged(w, a, req);
     if (notes && err)
-        watch_note_lost(w, a->rank, (unsigned)a->notify - 1);
+        watch_note_lost(w, a->rank, (unsigned)a->notify - 1, 0);
     if (watch_wants(WATCH_OPS) && !err)
         watch_op(w, a, req ? obj_find(OBJ_REQUEST, *req) : NULL, site);
     return err;

@@ -1,4 +1,5 @@
-/* lookup.c - what all parts of the checker look up: threads, windows, places, names of calls. */
+/* lookup.c - what all parts of the checker look up: threads, windows, places, names of calls. Start
+ * with race_self(). */
 #include <execinfo.h>
 #include <link.h>
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 
 #include "base/log.h"
 #include "base/sched.h"
-#include "race/race_types.h"
+#include "race/watched.h"
 #include "var/var.h"
 
 _Noreturn void race_no_memory(void)
@@ -58,6 +59,29 @@ struct race_win *race_win_of(uint64_t id)
 struct race_win *race_win_find(struct rma_win *w)
 {
     return race_win_of(comm_ctx(rma_win_comm(w)));
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+uint64_t *race_open_numbers(int src, uint64_t win, uint64_t most, size_t *n)
+{
+    const struct map *open = &proc->race->open;
+    uint64_t *number = malloc((open->count + 1) * sizeof *number);
+    size_t at = 0;
+    if (!number)
+        race_no_memory();
+    *n = 0;
+    for (struct map_entry *e; (e = map_next(open, &at)) != NULL;) {
+        const struct race_batch *b = e->value;
+        if (e->key == race_batch_key(src, b->number) && b->win == win && b->number <= most)
+            number[(*n)++] = b->number;
+    }
+    qsort(number, *n, sizeof *number, by_number);
+    return number;
 }
 
 struct race_origin *race_origin_of(struct race_win *x, int world)

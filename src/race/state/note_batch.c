@@ -1,7 +1,10 @@
 /* note_batch.c - batches of notified operations at the owner of the counter: whether its program
- * has seen their notification (sync/note_clock.c). Records and sight come in either order. */
+ * has seen their notification (sync/note_clock.c). Records and sight come in either order. Start
+ * with race_note_batch(). */
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/vec.h"
 #include "race/watched.h"
 
 struct marked { /* it was seen, and is open still */
@@ -9,17 +12,17 @@ struct marked { /* it was seen, and is open still */
     int src;
     struct race_note_end end;
 };
+struct named { /* by one origin, and not seen yet */
+    uint64_t *number, before; /* 0: it will not come; so many were named and seen before */
+    uint32_t n, room, first;
+};
 struct race_notes {
     struct map rows;    /* index + 1 -> what note_clock.c keeps of a counter */
-    struct map batches; /* key_of() -> batch whose notification was not seen yet */
+    struct map batches; /* race_batch_key() -> batch whose notification was not seen yet */
     struct map early;   /* the same -> struct race_note_end, of batches that have not come */
+    struct map named;   /* world rank + 1 */
     struct list marked;
 };
-
-static uint64_t key_of(int src, uint64_t number)
-{
-    return (uint64_t)src << 40 | number;
-}
 
 static struct race_notes *notes_of(struct race_win *x)
 {
@@ -31,6 +34,7 @@ static struct race_notes *notes_of(struct race_win *x)
     map_init(&s->rows);
     map_init(&s->batches);
     map_init(&s->early);
+    map_init(&s->named);
     list_init(&s->marked);
     return x->notes = s;
 }
@@ -63,9 +67,9 @@ static void mark(struct race_notes *s, int src, struct race_batch *b,
 void race_note_batch(struct race_win *x, int src, struct race_batch *b)
 {
     struct race_notes *s = notes_of(x);
-    struct race_note_end *end = map_del(&s->early, key_of(src, b->number));
+    struct race_note_end *end = map_del(&s->early, race_batch_key(src, b->number));
     if (!end) {
-        put(&s->batches, key_of(src, b->number), race_batch_ref(b));
+        put(&s->batches, race_batch_key(src, b->number), race_batch_ref(b));
         return;
     }
     mark(s, src, b, end);
@@ -75,21 +79,71 @@ void race_note_batch(struct race_win *x, int src, struct race_batch *b)
 void race_note_seen(struct race_win *x, int src, const struct race_note_end *end)
 {
     struct race_notes *s = notes_of(x);
-    struct race_batch *b = map_del(&s->batches, key_of(src, end->number));
-    if (!b && (b = map_get(&proc->race->open, key_of(src, end->number))) != NULL)
+    struct race_batch *b = map_del(&s->batches, race_batch_key(src, end->number));
+    if (!b && (b = map_get(&proc->race->open, race_batch_key(src, end->number))) != NULL)
         race_batch_ref(b); /* a later notification covers it */
     if (b) {
         mark(s, src, b, end);
         race_batch_drop(b);
         return;
     }
-    if (map_get(&s->early, key_of(src, end->number)))
+    if (map_get(&s->early, race_batch_key(src, end->number)))
         return;
     struct race_note_end *early = malloc(sizeof *early);
     if (early)
         *early = *end;
-    put(&s->early, key_of(src, end->number), early);
+    put(&s->early, race_batch_key(src, end->number), early);
 }
+
+/* --- named in order --------------------------------------------------------------------------- */
+
+static struct named *named_by(struct race_notes *s, int src)
+{
+    struct named *n = map_get(&s->named, (uint64_t)src + 1);
+    if (!n)
+        put(&s->named, (uint64_t)src + 1, n = calloc(1, sizeof *n));
+    return n;
+}
+
+uint64_t race_note_name(struct race_win *x, int src, uint64_t number)
+{
+    struct named *n = named_by(notes_of(x), src);
+    if (!number)
+        return n->before + n->n - n->first;
+    if (n->first > n->n / 2) {
+        memmove(n->number, n->number + n->first, (n->n - n->first) * sizeof *n->number);
+        n->n -= n->first;
+        n->first = 0;
+    }
+    if (!VEC_FITS(n->number, n->room, n->n + 1, 8))
+        race_no_memory();
+    n->number[n->n++] = number;
+    return n->before + n->n - n->first;
+}
+
+void race_note_seen_all(struct race_win *x, int src, const struct race_note_end *end)
+{
+    struct named *n = named_by(notes_of(x), src);
+    struct race_note_end one = *end;
+    for (; n->first < n->n && n->before < end->number; n->before++)
+        if ((one.number = n->number[n->first++]) != 0)
+            race_note_seen(x, src, &one);
+}
+
+uint64_t race_note_forget(struct race_win *x, int src, uint64_t number)
+{
+    struct race_notes *s = notes_of(x);
+    const struct named *n = map_get(&s->named, (uint64_t)src + 1);
+    free(map_del(&s->early, race_batch_key(src, number)));
+    for (uint32_t i = n ? n->n : 0; n && i-- > n->first;)
+        if (n->number[i] == number) {
+            n->number[i] = 0;
+            return n->before + i + 1 - n->first;
+        }
+    return 0;
+}
+
+/* --- what origins know ------------------------------------------------------------------------ */
 
 int race_note_known(struct race_win *x, int src, const struct race_vclock *v,
                     struct race_note_end *end)
@@ -123,11 +177,18 @@ void race_notes_free(struct race_win *x)
     at = 0;
     for (struct map_entry *e; (e = map_next(&s->early, &at)) != NULL;)
         free(e->value);
+    at = 0;
+    for (struct map_entry *e; (e = map_next(&s->named, &at)) != NULL;) {
+        struct named *n = e->value;
+        free(n->number);
+        free(n);
+    }
     while ((l = list_pop(&s->marked)) != NULL)
         free(LIST_OBJ(l, struct marked, link));
     map_destroy(&s->rows);
     map_destroy(&s->batches);
     map_destroy(&s->early);
+    map_destroy(&s->named);
     free(s);
     x->notes = NULL;
 }

@@ -17,25 +17,28 @@
 #include "base/vec.h"
 #include "boot/boot.h"
 #include "dt/dt.h"
-#include "obj/attr.h"
 #include "race/watched.h"
 
+/* A NOTE tells of a notification, but for two kinds of it. */
 struct note_msg {
-    uint64_t win, number; /* of the batch; 0: it has no bytes */
+    uint64_t win, number; /* of its batch; 0: it has no bytes */
     uint32_t index;
-    uint8_t lost;         /* no notification: one that was told was refused */
-    uint8_t more;         /* no notification: the next one covers that batch, too */
-    uint8_t lock;         /* enum race_lock_kind, whose former holders the origin does not know */
-    uint8_t unused;
-}; /* the vector clock, unless lost */
+    uint8_t lost;         /* one that was told is not counted. number: its batch will not come */
+    uint8_t more;         /* that batch was issued before the notification of the next NOTE, which
+                           * covers it */
+    uint8_t lock;         /* not RACE_UNLOCKED: the origin does not know yet what former holders of
+                           * this lock knew. The owner of the counter takes it from them */
+    uint8_t covers;       /* not if lost: a notification covers all that its origin has named */
+}; /* then the vector clock */
 
 struct row { /* of a counter of this process */
     uint64_t came, lost;
     struct race_vclock *vclock; /* of those not seen yet, in mode full of all */
     struct {
-        int src;
+        int src, covers;
         uint64_t number;
-    } *batch;                   /* of operations whose notification was not seen yet */
+    } *batch;                   /* of operations whose notification was not seen yet; covers: of all
+                                 * that the origin had named then (race_note_name()) */
     uint32_t n, room;
     uint8_t lock;
 };
@@ -75,27 +78,22 @@ static int is_member(const struct race_win *x, int rank)
     return x && !proc->race->off && rank >= 0 && rank < rma_win_comm(x->w)->size;
 }
 
-/* mpix_notify_order=target: it covers all earlier operations of this process to that target. */
-static int notes_all(struct rma_win *w)
-{
-    struct info *i;
-    if (rma_win_get_info(w, &i))
-        return 0;
-    const char *v = info_value(i, "mpix_notify_order");
-    int all = v && !strcmp(v, "target");
-    info_drop(i);
-    return all;
-}
-
+/* Names what it covers. Where order is kept the target knows that all that was named before is
+ * covered, too, by whichever counter: so each batch is named once. Those before one that was
+ * looked at were looked at with it. */
 static void note_all(struct race_win *x, const struct race_target *t, struct note_msg m,
-                      struct race_vclock *v)
+                     struct race_vclock *v)
 {
+    int once = m.covers, looked = once ? 2 : (int)m.index + 3;
     m.more = 1;
-    for (struct list *l = t->pending.next; l != &t->pending; l = l->next) {
+    for (struct list *l = t->pending.prev; l != &t->pending; l = l->prev) {
         struct race_pending *p = LIST_OBJ(l, struct race_pending, link);
-        if (p->notified == (int)m.index + 2) /* an earlier one of this counter covers it */
+        int was = p->notified;
+        if (was == looked)
+            break;
+        p->notified = looked;
+        if (once && was) /* by its own NOTE */
             continue;
-        p->notified = (int)m.index + 2; /* nothing joins it any more */
         m.number = p->number;
         send(x, t->rank, &m, v);
     }
@@ -116,18 +114,23 @@ void race_noting(struct rma_win *w, const struct rma_args *a)
         m.number = ++proc->race->numbers;
     race_self()->noting = m.number;
     struct race_vclock *v = race_release();
-    if (notes_all(w))
+    m.covers = rma_notes_cover(w) && am_ordered(t->world);
+    if (rma_notes_cover(w))
         note_all(x, t, m, v);
     send(x, a->rank, &m, v);
     race_vclock_drop(v);
 }
 
-void race_note_undo(struct rma_win *w, int rank, unsigned index)
+/* Where the core has taken it, records of its batch are there, or come. So are its bytes, perhaps:
+ * which of several notifications failed is not known, so its batch may count as seen. */
+void race_note_undo(struct rma_win *w, int rank, unsigned index, int taken)
 {
     struct race_win *x = race_win_find(w);
     struct note_msg m = {.index = index, .lost = 1};
     if (!is_member(x, rank))
         return;
+    if (!taken)
+        m.number = race_self()->noting;
     m.win = x->id;
     send(x, rank, &m, race_self()->vclock);
 }
@@ -143,22 +146,48 @@ static void close_known(struct race_win *x, int src, const struct race_vclock *v
         race_close_open(src, end.number, end.clock, end.tid + 1);
 }
 
+/* The core has not taken it, so no records will come. */
+static void forget(struct race_win *x, struct row *c, int src, uint64_t number)
+{
+    uint64_t named = race_note_forget(x, src, number);
+    for (uint32_t i = c->n; i-- > 0;)
+        if (c->batch[i].src == src && c->batch[i].number == (c->batch[i].covers ? named : number)) {
+            c->batch[i] = c->batch[--c->n];
+            return;
+        }
+}
+
+static void keep(struct row *c, int src, uint64_t number, int covers)
+{
+    if (!number)
+        return;
+    if (!VEC_FITS(c->batch, c->room, c->n + 1, 8))
+        race_no_memory();
+    c->batch[c->n].src = src;
+    c->batch[c->n].covers = covers;
+    c->batch[c->n++].number = number;
+}
+
 static int on_note(struct race_win *x, int src, const struct note_msg *m, struct race_vclock *v)
 {
     struct row *c = row_of(x, m->index);
     if (m->lost) {
         c->lost++;
+        if (m->number)
+            forget(x, c, src, m->number);
         return 0;
     }
     struct race_vclock *both = race_vclock_join(c->vclock, v);
-    if (!both || (m->number && !VEC_FITS(c->batch, c->room, c->n + 1, 8)))
+    if (!both)
         race_no_memory();
     race_vclock_drop(c->vclock);
     c->vclock = both;
-    if (m->number) {
-        c->batch[c->n].src = src;
-        c->batch[c->n++].number = m->number;
-    }
+    if (!m->covers)
+        keep(c, src, m->number, 0);
+    else if (!m->more)
+        keep(c, src, race_note_name(x, src, m->number), 1);
+    else
+        race_note_name(x, src, m->number);
     c->lock = m->lock > c->lock ? m->lock : c->lock;
     c->came += !m->more;
     if (am_ordered(src))
@@ -166,7 +195,7 @@ static int on_note(struct race_win *x, int src, const struct note_msg *m, struct
     return 0;
 }
 
-int race_on_note(int src, const void *msg, size_t len)
+static int on_note_msg(int src, const void *msg, size_t len)
 {
     struct note_msg m;
     size_t used;
@@ -187,6 +216,11 @@ int race_on_note(int src, const void *msg, size_t len)
     return 0;
 }
 
+void race_note_init(void)
+{
+    am_handler(RACE_NOTE, on_note_msg);
+}
+
 /* All that has come for the counter happened before what the calling thread does from now on. */
 static void take(struct race_win *x, unsigned index)
 {
@@ -199,7 +233,7 @@ static void take(struct race_win *x, unsigned index)
     struct race_note_end end = {.tid = race_self()->tid, .clock = c->n ? race_tick() : 0};
     for (uint32_t i = 0; i < c->n; i++) {
         end.number = c->batch[i].number;
-        race_note_seen(x, c->batch[i].src, &end);
+        (c->batch[i].covers ? race_note_seen_all : race_note_seen)(x, c->batch[i].src, &end);
     }
     struct race_vclock *v = NULL;
     if (r->threads > 1) /* another thread may see the same ones later */

@@ -27,7 +27,9 @@ struct records_msg {
 struct close_msg {
     uint64_t win, number, done, site;
     uint32_t done_by, records; /* that were sent: where order is not kept, some may come later */
-    uint8_t call, unused[7];
+    uint8_t call;
+    uint8_t all;                /* and of all batches of that window before it, which are there */
+    uint8_t unused[6];
 };
 
 /* --- sending ---------------------------------------------------------------------------------- */
@@ -187,18 +189,13 @@ static int is_let_in(struct race_win *x, int src, uint32_t epoch)
     return !o || o->posts >= epoch;
 }
 
-static uint64_t open_key(int src, uint64_t number)
-{
-    return (uint64_t)src << 40 | number;
-}
-
 /* 0: the epoch is not posted yet. */
 static int take_records(int src, const struct records_msg *m, const char *records,
                         const char *vclock, size_t vclock_len)
 {
     struct race *r = proc->race;
     struct race_win *x = race_win_of(m->win);
-    struct race_batch *b = map_get(&r->open, open_key(src, m->number));
+    struct race_batch *b = map_get(&r->open, race_batch_key(src, m->number));
     size_t used;
     int cut = 0;
     if (!x)
@@ -218,7 +215,7 @@ static int take_records(int src, const struct records_msg *m, const char *record
         }
         if (m->notified)
             race_note_batch(x, src, b);
-        if (m->done == RACE_OPEN && !map_put(&r->open, open_key(src, m->number), b))
+        if (m->done == RACE_OPEN && !map_put(&r->open, race_batch_key(src, m->number), b))
             race_batch_ref(b);
     } else {
         race_batch_ref(b);
@@ -239,10 +236,16 @@ static int take_records(int src, const struct records_msg *m, const char *record
     return 1;
 }
 
+static void close_all(int src, const struct close_msg *m);
+
 static void close_batch(int src, const struct close_msg *m)
 {
     struct race *r = proc->race;
-    struct race_batch *b = map_del(&r->open, open_key(src, m->number));
+    if (m->all) {
+        close_all(src, m);
+        return;
+    }
+    struct race_batch *b = map_del(&r->open, race_batch_key(src, m->number));
     if (!b)
         return;
     b->done_by = m->done_by;
@@ -251,6 +254,22 @@ static void close_batch(int src, const struct close_msg *m)
     race_shadow_complete(&r->shadow, b, m->done);
     race_batch_drop(b);
     race_count();
+}
+
+/* As if each had its own CLOSE. m->done_by is the thread + 1 that completed them. */
+static void close_all(int src, const struct close_msg *m)
+{
+    size_t n;
+    uint64_t *number = race_open_numbers(src, m->win, m->number, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct race_batch *b = map_get(&proc->race->open, race_batch_key(src, number[i]));
+        struct close_msg one = *m;
+        one.all = 0;
+        one.number = number[i];
+        one.done_by = m->done_by == b->tid + 1 ? 0 : m->done_by;
+        close_batch(src, &one);
+    }
+    free(number);
 }
 
 void race_close_open(int src, uint64_t number, uint64_t done, uint32_t done_by)
@@ -274,8 +293,9 @@ static void hold(struct race_win *x, int src, int type, const void *msg, size_t 
     proc->race->nheld++;
 }
 
-/* Are there records of that batch before `end`? */
-static int holds(const struct race_win *x, const struct list *end, int src, uint64_t number)
+/* Are there records of what it ends before `end`? */
+static int holds(const struct race_win *x, const struct list *end, int src,
+                 const struct close_msg *c)
 {
     for (const struct list *l = x->held.next; l != end; l = l->next) {
         const struct race_held *h = LIST_OBJ(l, struct race_held, link);
@@ -283,7 +303,7 @@ static int holds(const struct race_win *x, const struct list *end, int src, uint
         if (h->type != RACE_RECORDS || h->src != src)
             continue;
         memcpy(&m, h->bytes, sizeof m);
-        if (m.number == number)
+        if (m.number == c->number || (c->all && m.number < c->number))
             return 1;
     }
     return 0;
@@ -292,14 +312,14 @@ static int holds(const struct race_win *x, const struct list *end, int src, uint
 /* Where order is not kept it may come before what it ends. */
 static int is_early(int src, const struct close_msg *m)
 {
-    const struct race_batch *b = map_get(&proc->race->open, open_key(src, m->number));
+    const struct race_batch *b = map_get(&proc->race->open, race_batch_key(src, m->number));
     return !am_ordered(src) && (!b || b->came < m->records);
 }
 
 static void take_close(int src, const struct close_msg *m)
 {
     struct race_win *x = race_win_of(m->win);
-    if (x && (holds(x, &x->held, src, m->number) || is_early(src, m)))
+    if (x && (holds(x, &x->held, src, m) || is_early(src, m)))
         hold(x, src, RACE_CLOSE, m, sizeof *m);
     else
         close_batch(src, m);
@@ -312,7 +332,7 @@ static int replay_one(const struct race_win *x, const struct race_held *h)
     struct close_msg c;
     if (h->type == RACE_CLOSE) {
         memcpy(&c, h->bytes, sizeof c);
-        if (holds(x, &h->link, h->src, c.number) || is_early(h->src, &c))
+        if (holds(x, &h->link, h->src, &c) || is_early(h->src, &c))
             return 0;
         close_batch(h->src, &c);
         return 1;
@@ -442,6 +462,21 @@ static void send_part(struct race_win *x, const struct race_target *t, const str
     free(h);
 }
 
+/* thread: the one here whose clock is the end. */
+static void send_close(int world, const struct close_msg *c, uint32_t thread)
+{
+    if ((uint32_t)world == proc->race->me) {
+        take_close(world, c);
+        return;
+    }
+    struct race_peer *to = race_peer_of(world);
+    if (!to)
+        race_no_memory();
+    note_end(to, thread, c->done);
+    proc->race->acks++;
+    race_msg_send(world, RACE_CLOSE, c, sizeof *c);
+}
+
 void race_send_batch(struct race_win *x, const struct race_target *t, struct race_pending *p,
                      uint64_t done, enum race_call call, uint64_t site)
 {
@@ -468,16 +503,16 @@ void race_send_batch(struct race_win *x, const struct race_target *t, struct rac
         return;
     struct close_msg c = {.win = x->id, .number = p->number, .done = done, .site = site,
                           .done_by = m.done_by, .records = p->sent, .call = (uint8_t)call};
-    if ((uint32_t)t->world == proc->race->me) {
-        take_close(t->world, &c);
-        return;
-    }
-    struct race_peer *to = race_peer_of(t->world);
-    if (!to)
-        race_no_memory();
-    note_end(to, ending_thread(&m), done);
-    proc->race->acks++;
-    race_msg_send(t->world, RACE_CLOSE, &c, sizeof c);
+    send_close(t->world, &c, ending_thread(&m));
+}
+
+void race_close_left(struct race_win *x, struct race_target *t, uint64_t done, enum race_call call,
+                     uint64_t site)
+{
+    uint32_t me = race_self()->tid;
+    struct close_msg c = {.win = x->id, .number = t->left, .done = done, .site = site, .all = 1,
+                          .done_by = me + 1, .call = (uint8_t)call};
+    send_close(t->world, &c, me / (uint32_t)boot_size());
 }
 
 /* --- handlers --------------------------------------------------------------------------------- */

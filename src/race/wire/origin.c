@@ -358,6 +358,27 @@ static void watch_request(struct race_win *x, const struct buffers *u, uint64_t 
     race_watch_done(req, on_request, e);
 }
 
+/* A program may notify without end, and never flush. So what the target has is not kept here: one
+ * CLOSE ends all of it. Without order a CLOSE has to name the records that it waits for. */
+static void leave_some(struct race_win *x, struct race_target *t)
+{
+    int covers = rma_notes_cover(x->w);
+    if (++t->noted <= RACE_NOTED_MAX || !am_ordered(t->world))
+        return;
+    for (struct list *l = t->pending.next, *next; l != &t->pending; l = next) {
+        struct race_pending *p = LIST_OBJ(l, struct race_pending, link);
+        next = l->next;
+        if (p->alone || p->done || (covers && !p->notified)) /* a NOTE will name it */
+            continue;
+        race_send_batch(x, t, p, RACE_OPEN, RACE_CALL_NONE, 0);
+        if (p->sent < p->n) /* to a failed process */
+            continue;
+        t->left = p->number > t->left ? p->number : t->left;
+        pending_free(p);
+    }
+    t->noted = 0;
+}
+
 /* Number of its batch; 0: no memory. */
 static uint64_t record(struct race_win *x, struct race_target *t, const struct rma_args *a,
                        int alone, uint64_t site)
@@ -378,9 +399,13 @@ static uint64_t record(struct race_win *x, struct race_target *t, const struct r
         pending_add(p, &w);
     }
     int many = p->notified || p->n - p->sent >= proc->race->pending_max;
-    if (many && race_lock_is_known(x, t))
+    uint64_t number = p->number;
+    if (many && race_lock_is_known(x, t)) {
         race_send_batch(x, t, p, RACE_OPEN, RACE_CALL_NONE, 0);
-    return p->number;
+        if (p->notified)
+            leave_some(x, t);
+    }
+    return number;
 }
 
 void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, const void *site)
@@ -440,6 +465,9 @@ void race_complete(struct race_win *x, struct race_target *t, uint64_t done, enu
 {
     struct list *l;
     race_complete_local(t, done, call, site);
+    if (t->left)
+        race_close_left(x, t, done, call, site);
+    t->left = t->noted = 0;
     while ((l = list_first(&t->pending)) != NULL) {
         struct race_pending *p = LIST_OBJ(l, struct race_pending, link);
         if (p->done)

@@ -10,6 +10,8 @@
 
 #include <errno.h>
 
+#include "watch/watch.h"
+
 enum step { STEP_NOTHING, STEP_SENT, STEP_AGAIN };
 
 /* --- sending --------------------------------------------------------------------------------- */
@@ -47,6 +49,15 @@ static unsigned operations(const struct rma_op *op)
     return op->coalesced ? op->coalesced_ops : 1;
 }
 
+/* t's next operation has left, or will not. If the data were copied, or have left, a put is
+ * complete for the origin. The answer to DONE covers the rest. */
+static void leaves_queue(struct rma_target *t, struct rma_op *op)
+{
+    t->next = t->next->next;
+    t->queued--;
+    rma_op_settle(op);
+}
+
 /* An operation (or a part of it) has left with the packet. */
 static void op_left(struct rma_target *t, struct rma_op *op, size_t part, int piggybacks)
 {
@@ -63,13 +74,8 @@ static void op_left(struct rma_target *t, struct rma_op *op, size_t part, int pi
         return;
     if (op->bytes || !(op->flags & OP_BEGUN)) /* else it is counted, and only notified */
         rma_count(t->w, PVAR_RMA_AM, operations(op));
-    if (rma_note_follows(op))
-        return;
-    t->next = t->next->next;
-    t->queued--;
-    /* If the data were copied, or have left, a put is complete for the origin. The answer to DONE
-     * covers the rest. */
-    rma_op_settle(op);
+    if (!rma_note_follows(op))
+        leaves_queue(t, op);
 }
 
 static void lock_left(struct rma_target *t)
@@ -165,14 +171,6 @@ int rma_lock_send(struct rma_target *t)
     return send_lock(t) == STEP_SENT;
 }
 
-/* t's next operation has left, or will not. */
-static void leaves_queue(struct rma_target *t, struct rma_op *op)
-{
-    t->next = t->next->next;
-    t->queued--;
-    rma_op_settle(op);
-}
-
 /* One piece of the next operation by the network itself. */
 static int send_native(struct rma_target *t)
 {
@@ -234,6 +232,8 @@ static enum step data_first(struct rma_target *t, struct rma_op *op)
     if (parts_are_out(op))
         return op->natives ? STEP_NOTHING : STEP_AGAIN;
     if (op->err) {
+        if (watch_wants(WATCH_NOTES))
+            watch_note_lost(t->w, t->rank, (unsigned)op->a.notify - 1, 1);
         leaves_queue(t, op);
         return STEP_SENT;
     }

@@ -118,6 +118,11 @@ int rma_notes_hint(struct rma_win *w)
     return v && num <= RMA_NOTE_MAX ? rma_notify_set_num(w, num) : MPI_SUCCESS;
 }
 
+int rma_notes_cover(const struct rma_win *w)
+{
+    return w->notes.covers;
+}
+
 void rma_notify_swapped(void)
 {
     struct rma *r = rma_self();
@@ -280,8 +285,7 @@ int rma_notify_test(struct rma_win *w, int i, MPI_Count value, int *flag)
 struct note_wait {
     struct rma_note_call call;
     struct rma_win *w;
-    unsigned i;
-    int64_t value, saw; /* asked for; there */
+    int64_t saw;    /* the value that was there */
     int take, over; /* over: 1 the value was there, -1 a member has failed */
     int looks;      /* at the counter, before it says that the value is not there */
 };
@@ -289,7 +293,7 @@ struct note_wait {
 static int is_there(struct note_wait *x)
 {
     for (int i = 0; i < x->looks; i++)
-        if ((x->saw = rma_note_value(x->w, x->i)) >= x->value)
+        if ((x->saw = rma_note_value(x->w, x->call.i)) >= x->call.asked)
             return 1;
     return 0;
 }
@@ -302,7 +306,7 @@ static int wait_over(void *arg)
         return 1;
     if (is_there(x)) {
         if (x->take) /* here: no other thread comes between */
-            n->base[x->i] += (uint64_t)x->value;
+            n->base[x->call.i] += (uint64_t)x->call.asked;
         x->over = 1;
     } else if (n->deaths != n->told) {
         n->told = n->deaths;
@@ -346,30 +350,30 @@ int rma_notes_leave(void)
 
 int rma_notify_wait(struct rma_win *w, int i, MPI_Count value, int take)
 {
-    struct note_wait x = {.w = w, .i = (unsigned)i, .value = (int64_t)value, .take = take,
+    struct note_wait x = {.call = {.thread = pthread_self(), .i = (unsigned)i, .asked = value},
+                          .w = w, .take = take,
                           .looks = w->notes.every == LOOKS && !sched ? LOOKS : 1};
     int err = rma_note_check(w, i, value);
     if (err)
         return err;
-    if (rma_note_value(w, x.i) >= value) {
+    if (rma_note_value(w, x.call.i) >= value) {
         look_around(w, 0);
         (void)wait_over(&x);
         if (x.over > 0) {
-            saw(w, x.i, x.saw);
+            saw(w, x.call.i, x.saw);
             return MPI_SUCCESS;
         }
     }
-    x.call = (struct rma_note_call){.thread = pthread_self(), .i = x.i, .asked = x.value};
     list_push_front(&w->notes.calls, &x.call.link);
     rma_count(w, PVAR_RMA_NOTE_WAITS, 1);
     rma_await(w, WHY_NOTIFY, wait_over, &x, "notifications of a window", -1);
     list_del(&x.call.link);
     if (x.over > 0) {
-        saw(w, x.i, x.saw);
+        saw(w, x.call.i, x.saw);
         return MPI_SUCCESS;
     }
     return err_make(MPIX_ERR_PROC_FAILED_PENDING,
                     "%s: counter %d of %s is %lld, not yet %lld, and a process of the window died",
-                    rma_call(), i, rma_win_text(w), (long long)rma_note_value(w, x.i),
+                    rma_call(), i, rma_win_text(w), (long long)rma_note_value(w, x.call.i),
                     (long long)value);
 }

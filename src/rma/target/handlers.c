@@ -93,7 +93,7 @@ static void run_note(struct turn *x, const struct rma_hdr *h, int failed)
     if (cls)
         keep_fault(x, h, NULL, cls);
     if (x->note && (cls || failed) && watch_wants(WATCH_NOTES))
-        watch_note_lost(x->w, x->w->rank, x->note - 1);
+        watch_note_lost(x->w, x->w->rank, x->note - 1, 1);
 }
 
 /* The answer to one packet, under construction. */

@@ -135,7 +135,7 @@ static void finish(struct rma_pull *f)
     if (f->note && !f->cls && done == f->bytes) /* else the rest of it notifies */
         f->cls = rma_note_came(w, f->note - 1, (int)f->h.src);
     if (f->note && f->cls && watch_wants(WATCH_NOTES))
-        watch_note_lost(w, w->rank, f->note - 1);
+        watch_note_lost(w, w->rank, f->note - 1, 1);
     tell(w, f->world, &f->h, f->count, results, done, f->cls);
 }
 
@@ -411,7 +411,7 @@ int rma_on_pull(int src, const void *msg, size_t len)
     if (!cls && begin(w, src, &h, &d, payload + sizeof d, note.index + noted) == 0)
         return 0;
     if (noted && cls && watch_wants(WATCH_NOTES))
-        watch_note_lost(w, w->rank, note.index);
+        watch_note_lost(w, w->rank, note.index, 1);
     tell(w, src, &h, d.count, d.result != 0, 0, cls);
     return 0;
 }

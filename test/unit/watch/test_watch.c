@@ -117,9 +117,9 @@ START_TEST(drops_itself)
 }
 END_TEST
 
-static void lost(struct rma_win *w, int rank, unsigned index)
+static void lost(struct rma_win *w, int rank, unsigned index, int taken)
 {
-    tell(rank == 3 && index == 5 ? 'n' : '?');
+    tell(rank == 3 && index == 5 && taken ? 'n' : '?');
 }
 
 static int lags(struct rma_win *w, unsigned index, uint64_t word)
@@ -141,7 +141,7 @@ START_TEST(notifications)
     ck_assert(!watch_note_lags(NULL, 0, 9));
     ck_assert(watch_add(&x) == 0 && watch_add(&y) == 0);
     ck_assert_uint_eq(proc->watched, WATCH_NOTES);
-    watch_note_lost(NULL, 3, 5);
+    watch_note_lost(NULL, 3, 5, 1);
     ck_assert(watch_note_lags(NULL, 0, 3) && !watch_note_lags(NULL, 0, 2));
     watch_noted(NULL, 0, 2, NULL);
     watch_noting(NULL, NULL);
