@@ -291,7 +291,7 @@ static void values(void)
     MPIX_Win_notify_set_num(w.win, MPI_INFO_NULL, 1);
     MPIX_Put_notify(&x, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, 2, w.win);
     MPIX_Win_notify_set_num(w.win, MPI_INFO_NULL, 3);
-    MPI_Win_flush(0, w.win); /* the counter was not there: a message, which another thread may take */
+    MPI_Win_flush(0, w.win); /* the counter was not there: a message, which may be under way */
     MPIX_Win_notify_get_value(w.win, 0, &v);
     CHECK_EQ(v, 1);
     MPIX_Win_notify_get_value(w.win, 1, &v);
