@@ -170,7 +170,9 @@ void dt_op_apply(const struct dt_op *op, const void *in, void *inout, size_t cou
     if (!count)
         return;
     if (!op->index) {
+        const char *call = proc->call; /* it may call MPI, which notes and clears it */
         user_apply(op, in, inout, count, t);
+        proc->call = call;
         return;
     }
     if (!t->size)

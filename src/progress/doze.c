@@ -22,6 +22,13 @@ static void note_again(const char *call)
         proc->call = call;
 }
 
+void progress_let_in(void)
+{
+    const char *call = proc->call;
+    lock_yield(&proc->lock);
+    note_again(call);
+}
+
 static void retake(unsigned depth, const char *call)
 {
     if (!depth)
@@ -48,11 +55,8 @@ uint64_t progress_step_aside(int idle)
  * before this one takes it again. */
 static void give_way(void)
 {
-    const char *call = proc->call;
-    if (proc->threaded) {
-        lock_yield(&proc->lock);
-        note_again(call);
-    }
+    if (proc->threaded)
+        progress_let_in();
     if (proc->progress->blind) /* no news are waiting: give the core away, too */
         progress_step_aside(1);
 }
@@ -124,10 +128,12 @@ int progress_doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms
     *slept = 0;
     p->polls += PROGRESS_SLEEP;
     if (p->poller && !(p->blind && !backoff_ms)) {
+        const char *call = proc->call;
         p->followers++;
         lock_cond_wait(&p->cond, atomic_load_explicit(&p->cond.seq, memory_order_acquire),
                        &proc->lock, (uint64_t)max_ms * 1000000u);
         p->followers--;
+        note_again(call);
         return 0;
     }
     if (p->poller) {

@@ -356,7 +356,7 @@ static inline void loop_poll(struct progress *p, struct wait_loop *l)
 static inline void loop_spin(struct progress *p, struct wait_loop *l)
 {
     if (proc->threaded)
-        lock_yield(&proc->lock);
+        progress_let_in();
     int glimpse = p->networks && l->idle && l->idle % SPIN_GLIMPSE == 0 && !p->skips_left;
     if (glimpse && cvar.progress_yield)
         l->yields += yield_measured(p);
@@ -538,6 +538,6 @@ void progress_test(void)
         look_after(p, &p->test_since, "MPI_Test", -1, NULL, NULL);
         progress_step_aside(0);
     } else if (proc->threaded) {
-        lock_yield(&proc->lock);
+        progress_let_in();
     }
 }

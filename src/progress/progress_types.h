@@ -49,6 +49,9 @@ struct progress {
 /* Let other threads and processes run; returns with the lock as before.  Returns ns without the
  * core; the time in which it waits for the lock is not counted. */
 uint64_t progress_step_aside(int idle);
+/* Let threads in that wait for the lock. The call that this thread noted stays noted: its name
+ * decides what an error is to the program (api_returned()). */
+void progress_let_in(void);
 /* Sleep until a descriptor wakes us, at most max_ms.  One thread polls; the others wait for the
  * condition variable.  If a source has no descriptor, a thread that dozes looks again after
  * backoff_ms.  Otherwise (0) a turn is an ordinary one, and no thread follows one that dozes. 1:

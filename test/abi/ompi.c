@@ -2,10 +2,13 @@
  * callbacks that get its handles and codes, statuses, texts of its lengths, handles of Fortran.
  * Compiled with Open MPI's mpicc. 2 ranks or more. */
 #include <mpi.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, size, bad;
 #define CHECK(cond)                                                                                \
@@ -150,6 +153,7 @@ static void jumps(void)
     int v = 0, w = 0;
     MPI_Win win, none = MPI_WIN_NULL;
     CHECK(MPI_Comm_rank(MPI_COMM_NULL, &v) == MPI_ERR_COMM);
+    CHECK(MPI_Comm_size(MPI_COMM_NULL, &v) == MPI_ERR_COMM);
     CHECK(MPI_Send(&v, 1, MPI_INT, 0, 0, MPI_COMM_NULL) == MPI_ERR_COMM);
     CHECK(MPI_Bsend(&v, 1, MPI_INT, size, 0, MPI_COMM_WORLD) == MPI_ERR_RANK);
     CHECK(MPI_Ssend(&v, 1, MPI_INT, size, 0, MPI_COMM_WORLD) == MPI_ERR_RANK);
@@ -538,11 +542,60 @@ static void edges(void)
     MPI_Comm_free_keyval(&key);
 }
 
+static atomic_int stops;
+
+static void *looks(void *arg)
+{
+    int flag;
+    while (!stops)
+        MPI_Iprobe(MPI_ANY_SOURCE, 9, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+    return arg;
+}
+
+/* The errors of calls that wait, beside a thread that is in other calls meanwhile. */
+static void threads(void)
+{
+    pthread_t other;
+    int v[2] = {1, 2}, given = -1;
+    MPI_Query_thread(&given);
+    CHECK(given == MPI_THREAD_MULTIPLE);
+    pthread_create(&other, NULL, looks, NULL);
+    for (int i = 0; i < 20; i++) {
+        MPI_Comm c;
+        MPI_Comm_dup(MPI_COMM_WORLD, &c);
+        MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
+        if (!rank)
+            usleep(20000);
+        int err = MPI_Bcast(v, rank ? 1 : 2, MPI_INT, 0, c);
+        CHECK(err == (rank ? MPI_ERR_TRUNCATE : MPI_SUCCESS));
+        if (rank) { /* a receive is converted by itself */
+            err = MPI_Recv(v, 1, MPI_INT, 0, 1, c, MPI_STATUS_IGNORE);
+            CHECK(err == MPI_ERR_TRUNCATE);
+        }
+        for (int r = 1; !rank && r < size; r++) {
+            usleep(20000);
+            MPI_Send(v, 2, MPI_INT, r, 1, c);
+        }
+        MPI_Comm_free(&c);
+    }
+    stops = 1;
+    pthread_join(other, NULL);
+}
+
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
+    int given, is_threads = argc > 1 && !strcmp(argv[1], "threads");
+    MPI_Init_thread(&argc, &argv, is_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &given);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (is_threads) {
+        threads();
+        MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        if (!bad && !rank)
+            printf(" No Errors\n");
+        MPI_Finalize();
+        return bad;
+    }
     layout();
     messages();
     errors();

@@ -302,16 +302,13 @@ int api_err_spawn(void)
 
 /* Only at the root do count and the array of infos mean anything. */
 CORE(Comm_spawn_multiple);
-CORE(Comm_rank);
 int custom_Comm_spawn_multiple(int count, char *commands[], char **argvs[], const int maxprocs[],
                                const HANDLE infos[], int root, HANDLE comm, HANDLE *intercomm,
                                int errcodes[])
 {
     struct ints c;
-    int rank = -1, made = 0;
-    if (api_comm_exists(handle_in(comm)))
-        core_Comm_rank(handle_in(comm), &rank);
-    ints_begin(&c, rank == root ? count : 0, rank == root ? infos : NULL);
+    int made = 0, at_root = api_at_root(handle_in(comm), rank_in(root));
+    ints_begin(&c, at_root ? count : 0, at_root ? infos : NULL);
     int rc = core_Comm_spawn_multiple(count, commands, argvs, maxprocs, c.v, rank_in(root),
                                   handle_in(comm), intercomm ? &made : NULL, errcodes);
     ints_end(&c);
