@@ -72,8 +72,8 @@ static void look(pid_t pid, int *seen)
     *seen = status ? *seen + 1 : 0;
     if (*seen < LOOKS)
         return;
-    fprintf(stderr, "mpiexec: %s ended with status %d and has not started the job on its host; the "
-                    "job is ended\n", name, status);
+    fprintf(stderr, "mpiexec: %s ended with status %d: its host cannot be reached, or does not "
+                    "start the job; the job is ended\n", name, status);
     kill(pid, SIGTERM);
     *seen = -1;
 }
@@ -85,7 +85,10 @@ static int watch(pid_t pid, const sigset_t *take)
     for (;;) {
         siginfo_t got;
         int sig = sigtimedwait(take, &got, &turn);
-        if (waitpid(pid, &ws, WNOHANG) == pid)
+        pid_t ended = waitpid(pid, &ws, WNOHANG);
+        if (ended < 0)
+            return STATUS_FAILED;
+        if (ended == pid)
             break;
         if (sig > 0 && sig != SIGCHLD) {
             if (got.si_code <= 0) /* from a process: the terminal's reach the launcher, too */
@@ -103,23 +106,24 @@ int engine_run(char **words)
 {
     static const int taken[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
     sigset_t take, old;
+    signal(SIGCHLD, SIG_DFL); /* if inherited as ignored, no end would ever be seen */
     sigemptyset(&take);
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
         sigaddset(&take, taken[i]);
     sigprocmask(SIG_BLOCK, &take, &old);
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* Hydra passes SIGTERM on, and goes on */
         if (getppid() != parent)
-            _exit(EXIT_FAILURE);
+            _exit(STATUS_FAILED);
         sigprocmask(SIG_SETMASK, &old, NULL);
         execvp(words[0], words);
         fprintf(stderr, "mpiexec: %s does not start: %s\n", words[0], strerror(errno));
-        _exit(EXIT_FAILURE);
+        _exit(STATUS_FAILED);
     }
     if (pid < 0) {
         fprintf(stderr, "mpiexec: %s does not start: %s\n", words[0], strerror(errno));
-        return EXIT_FAILURE;
+        return STATUS_FAILED;
     }
     return watch(pid, &take);
 }

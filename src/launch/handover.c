@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STATUS_FAILED = 255 };
 
 static const char *const commands[ENGINES] = {"mpiexec.hydra", "srun", "prterun"};
 

@@ -16,7 +16,7 @@ const char *engine_command(enum engine e);
  * no memory; msg has the reason in one line. */
 char **engine_words(enum engine e, const struct args *a, const char *hosts, char *msg, size_t len);
 void engine_words_free(char **words);
-/* Become the engine.  Returns only after a failure, which it has printed: the exit status. */
+/* Become the engine, or run it (Hydra).  Returns the exit status; a failure was printed. */
 int engine_exec(const struct args *a);
 
 #endif
