@@ -46,7 +46,7 @@ struct race_pending {
     uint32_t epoch;          /* number of the access epoch by MPI_Win_start, RACE_FENCE | number
                               * of the fence with MPI_MODE_NOPRECEDE, or 0 */
     int alone;               /* of a request that completes it: nothing else joins it */
-    int notified;            /* nothing joins it: 1: of a notified operation; else: note_all() */
+    int notified;            /* not 0: nothing joins it (1: it notifies; else: note_all()) */
     /* it is complete since then, but is sent when its lock is known to be held; 0 */
     uint64_t done;
     uint32_t done_by;         /* race_batch.done_by then */

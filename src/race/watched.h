@@ -37,8 +37,9 @@ int race_on_clock(int src, const void *msg, size_t len);
 void race_received(struct comm *c, int source);
 
 /* note_clock.c */
-/* A notified operation is about to be given to the core; it was refused; so many notifications of a
- * counter of this process are seen (watch/watch.h). race_noted() waits. */
+/* A notified operation is about to be given to the core; it is not counted (taken: the core had
+ * taken it); so many notifications of a counter of this process are seen (watch/watch.h).
+ * race_noted() waits. */
 void race_noting(struct rma_win *w, const struct rma_args *a);
 void race_note_undo(struct rma_win *w, int rank, unsigned index, int taken);
 int race_note_awaits(struct rma_win *w, unsigned index, uint64_t word);
@@ -54,6 +55,8 @@ void race_note_batch(struct race_win *x, int src, struct race_batch *b); /* it h
 void race_note_seen(struct race_win *x, int src, const struct race_note_end *end);
 /* Batch `number` (0: none) of src is named. How many it has named so far; 0: none. */
 uint64_t race_note_name(struct race_win *x, int src, uint64_t number);
+/* A batch that is named may be complete before its notification is seen. */
+void race_note_keep(struct race_win *x, int src, uint64_t number);
 /* The first end->number that src named. */
 void race_note_seen_all(struct race_win *x, int src, const struct race_note_end *end);
 /* It will not come. If it was named: what race_note_name() returned. */

@@ -4,7 +4,7 @@
 #include <mpi.h>
 #include <string.h>
 
-enum { WORDS = 8 };
+enum { WORDS = 8, MANY = 65 };
 static int rank, *base;
 static MPI_Win win;
 
@@ -55,6 +55,23 @@ static void needed(void)
     if (rank == 0)
         MPI_Put(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* third */
     MPI_Win_unlock(0, win);
+}
+
+/* More than an origin keeps open: their flush is needed all the same. */
+static void notifies(void)
+{
+    int got;
+    MPI_Win_lock_all(0, win);
+    if (rank == 1) {
+        for (int i = 0; i < MANY; i++)
+            MPIX_Put_notify(&rank, 1, MPI_INT, 0, i, 1, MPI_INT, 0, win);
+        MPI_Win_flush(0, win); /* needed */
+        MPI_Send(&rank, 1, MPI_INT, 2, 0, MPI_COMM_WORLD);
+    } else if (rank == 2) {
+        MPI_Recv(&got, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Get(&got, 1, MPI_INT, 0, 1, 1, MPI_INT, win); /* get */
+    }
+    MPI_Win_unlock_all(win);
 }
 
 /* Nothing orders the two. */
@@ -133,13 +150,15 @@ int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Win_allocate(WORDS * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPI_Win_allocate(MANY * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
     MPI_Win_set_name(win, "words");
     MPI_Barrier(MPI_COMM_WORLD); /* named */
     if (argc > 1 && !strcmp(argv[1], "needless"))
         needless();
     else if (argc > 1 && !strcmp(argv[1], "needed"))
         needed();
+    else if (argc > 1 && !strcmp(argv[1], "notifies"))
+        notifies();
     else if (argc > 1 && !strcmp(argv[1], "meetings"))
         meetings();
     else if (argc > 1 && !strcmp(argv[1], "met"))

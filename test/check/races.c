@@ -117,6 +117,26 @@ static void message(int (*flush)(int rank, MPI_Win win))
 static void message_race(void) { message(MPI_Win_flush_local); }
 static void message_fine(void) { message(MPI_Win_flush); }
 
+/* A complete request of an atomic operation says that it is applied. */
+static void rfop_fine(void)
+{
+    MPI_Request r;
+    int one = 1, none = 0, old;
+    MPI_Win_lock_all(0, win);
+    if (rank == 1) {
+        MPIX_Rfetch_and_op(&one, &old, MPI_INT, 0, 0, MPI_SUM, win, &r);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+        MPIX_Rcompare_and_swap(&one, &none, &old, MPI_INT, 0, 1, win, &r);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+        MPI_Send(NULL, 0, MPI_INT, 2, 0, MPI_COMM_WORLD);
+    } else if (rank == 2) {
+        MPI_Recv(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Put(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+        MPI_Put(&one, 1, MPI_INT, 0, 1, 1, MPI_INT, win);
+    }
+    MPI_Win_unlock_all(win);
+}
+
 static void pscw(int together)
 {
     MPI_Group all, g;
@@ -402,6 +422,7 @@ static const struct {
 #define CASE(name) {#name, name}
     CASE(fence_race), CASE(fence_fine), CASE(lanes_race), CASE(lanes_fine), CASE(rows_race),
     CASE(rows_fine), CASE(lock_race), CASE(lock_fine), CASE(message_race), CASE(message_fine),
+    CASE(rfop_fine),
     CASE(pscw_race), CASE(pscw_fine),
     CASE(operation_race), CASE(type_race), CASE(accumulate_fine), CASE(buffer_race),
     CASE(buffer_fine), CASE(barrier_race), CASE(barrier_fine), CASE(subset_race),

@@ -57,7 +57,7 @@ static void mark(struct race_notes *s, int src, struct race_batch *b,
         return;
     b->noted = end->clock;
     b->noted_by = end->tid;
-    struct marked *k = b->done == RACE_OPEN ? malloc(sizeof *k) : NULL;
+    struct marked *k = b->done == RACE_OPEN && am_ordered(src) ? malloc(sizeof *k) : NULL;
     if (!k)
         return;
     *k = (struct marked){.src = src, .end = *end};
@@ -74,6 +74,15 @@ void race_note_batch(struct race_win *x, int src, struct race_batch *b)
     }
     mark(s, src, b, end);
     free(end);
+}
+
+void race_note_keep(struct race_win *x, int src, uint64_t number)
+{
+    struct race_notes *s = notes_of(x);
+    uint64_t key = race_batch_key(src, number);
+    struct race_batch *b = map_get(&proc->race->open, key);
+    if (b && !b->noted && !map_get(&s->batches, key))
+        put(&s->batches, key, race_batch_ref(b));
 }
 
 void race_note_seen(struct race_win *x, int src, const struct race_note_end *end)
@@ -154,6 +163,10 @@ int race_note_known(struct race_win *x, int src, const struct race_vclock *v,
     /* What does not fit goes to the end, so that every entry is looked at in its turn. */
     for (struct list *l; n < LOOKS && (l = list_pop(&s->marked)) != NULL; n++) {
         struct marked *k = LIST_OBJ(l, struct marked, link);
+        if (!map_get(&proc->race->open, race_batch_key(k->src, k->end.number))) {
+            free(k); /* its origin has completed it */
+            continue;
+        }
         if (k->src != src || race_vclock_of(v, k->end.tid) < k->end.clock) {
             list_push(&s->marked, l);
             continue;

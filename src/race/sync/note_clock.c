@@ -19,7 +19,8 @@
 #include "dt/dt.h"
 #include "race/watched.h"
 
-/* A NOTE tells of a notification, but for two kinds of it. */
+/* A NOTE announces one notification. With `lost` it takes one back, with `more` it only names a
+ * batch. */
 struct note_msg {
     uint64_t win, number; /* of its batch; 0: it has no bytes */
     uint32_t index;
@@ -188,6 +189,8 @@ static int on_note(struct race_win *x, int src, const struct note_msg *m, struct
         keep(c, src, race_note_name(x, src, m->number), 1);
     else
         race_note_name(x, src, m->number);
+    if (m->more)
+        race_note_keep(x, src, m->number);
     c->lock = m->lock > c->lock ? m->lock : c->lock;
     c->came += !m->more;
     if (am_ordered(src))

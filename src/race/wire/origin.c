@@ -302,8 +302,8 @@ struct race_request {
     int rank;
 };
 
-/* A get has read what it returns. */
-static void complete_get(const struct race_request *e, uint64_t done)
+/* A get has read what it returns, an atomic operation is applied. */
+static void complete_one(const struct race_request *e, uint64_t done)
 {
     struct race_win *x = race_win_of(e->win);
     struct race_target *t = x ? race_target_of(x, e->rank, 0) : NULL;
@@ -340,7 +340,7 @@ static void on_request(void *arg)
     if (l)
         local_free(l);
     if (done && e->number)
-        complete_get(e, done);
+        complete_one(e, done);
     free(e);
 }
 
@@ -427,8 +427,9 @@ void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, c
         race_lock_all_acquire(x, t);
     race_op_tick();
     r->atomics |= a->kind >= RMA_GACC ? RACE_FETCHED : a->kind == RMA_ACC ? RACE_UPDATED : 0;
-    int is_get = req && a->kind == RMA_GET;
-    uint64_t number = record(x, t, a, is_get, place);
+    /* MPIX_Rfetch_and_op and MPIX_Rcompare_and_swap are applied when their request is complete. */
+    int ends = req && (a->kind == RMA_GET || a->kind == RMA_FOP || a->kind == RMA_CAS);
+    uint64_t number = record(x, t, a, ends, place);
     int reads = a->kind != RMA_GET && !(a->op && a->op->index == DT_NO_OP);
     struct buffers u = {.t = t, .alone = req != NULL};
     if (reads && a->otype)
@@ -438,7 +439,7 @@ void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, c
     if (a->rtype)
         use_buffer(&u, RACE_STORE, call_of(a), a->result, a->rcount, a->rtype, place);
     if (req)
-        watch_request(x, &u, is_get ? number : 0, req);
+        watch_request(x, &u, ends ? number : 0, req);
     race_count();
 }
 

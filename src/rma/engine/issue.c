@@ -350,8 +350,11 @@ static void run_direct(struct rma_target *t)
         op->flags &= (uint8_t)~OP_DIRECT;
         return;
     }
-    if (err)
+    if (err) {
         op->err = err;
+        if (op->a.notify && watch_wants(WATCH_NOTES))
+            watch_note_lost(t->w, t->rank, (unsigned)op->a.notify - 1, 1);
+    }
     op->sent = op->bytes;
     t->next = t->next->next;
     t->queued--;

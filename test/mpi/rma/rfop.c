@@ -129,14 +129,17 @@ static void edges(struct rw *w)
     err = MPIX_Rcompare_and_swap(&v, &v, &old, MPI_INT64_T, next, rw_disp(w, next, 0), w->win,
                                  NULL);
     CHECK_EQ(mt_class(err), MPI_ERR_ARG);
+    memset(&req, 0x5a, sizeof req);
     err = MPIX_Rcompare_and_swap(&d, &d, &d, MPI_DOUBLE, next, rw_disp(w, next, 0), w->win, &req);
     CHECK_EQ(mt_class(err), MPI_ERR_TYPE);
     CHECK(req == MPI_REQUEST_NULL);
     MPI_Win_unlock_all(w->win);
+    memset(&req, 0x5a, sizeof req);
     err = MPIX_Rfetch_and_op(&v, &old, MPI_INT64_T, next, rw_disp(w, next, 0), MPI_SUM, w->win,
                              &req);
     CHECK_EQ(mt_class(err), MPI_ERR_RMA_SYNC);
     CHECK(req == MPI_REQUEST_NULL);
+    MPI_Win_set_errhandler(w->win, MPI_ERRORS_ARE_FATAL);
     MPI_Barrier(w->comm);
 }
 
