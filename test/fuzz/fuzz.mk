@@ -26,7 +26,7 @@ DIR = fuzz/$(KIND)
 FLAGS = -g1 -O1 -fno-omit-frame-pointer -D_GNU_SOURCE -DWR_DEBUG -I. -Isrc -I$(top_srcdir)/src \
   -I$(top_srcdir)/include -I$(top_srcdir)/test/fuzz -I$(top_srcdir)/test/sim $(CORE_CPPFLAGS) -std=gnu11 -fvisibility=hidden -fno-common -Wall -Wextra -Wno-unused-parameter $(CFLAGS_$(KIND))
 LAUNCH = src/launch/pmi_server.c src/launch/kvs.c src/launch/args.c src/launch/dialect.c src/launch/help.c \
-  src/launch/handover.c src/launch/program.c src/launch/option_table.c \
+  src/launch/handover.c src/launch/engine_watch.c src/launch/program.c src/launch/option_table.c \
   src/launch/ports.c src/launch/spawn_request.c
 object = $(patsubst %.c,$(DIR)/%.o,$(1))
 TARGETS = rma p2p flat wire args
