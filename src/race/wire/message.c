@@ -236,19 +236,13 @@ static int take_records(int src, const struct records_msg *m, const char *record
     return 1;
 }
 
-static void close_all(int src, const struct close_msg *m);
-
-static void close_batch(int src, const struct close_msg *m)
+static void close_one(int src, uint64_t number, const struct close_msg *m, uint32_t done_by)
 {
     struct race *r = proc->race;
-    if (m->all) {
-        close_all(src, m);
-        return;
-    }
-    struct race_batch *b = map_del(&r->open, race_batch_key(src, m->number));
+    struct race_batch *b = map_del(&r->open, race_batch_key(src, number));
     if (!b)
         return;
-    b->done_by = m->done_by;
+    b->done_by = done_by;
     b->done_site = m->site;
     b->done_call = m->call;
     race_shadow_complete(&r->shadow, b, m->done);
@@ -256,18 +250,18 @@ static void close_batch(int src, const struct close_msg *m)
     race_count();
 }
 
-/* As if each had its own CLOSE. m->done_by is the thread + 1 that completed them. */
-static void close_all(int src, const struct close_msg *m)
+/* With `all` as if each had its own CLOSE. m->done_by is then the thread + 1 that did it. */
+static void close_batch(int src, const struct close_msg *m)
 {
+    if (!m->all) {
+        close_one(src, m->number, m, m->done_by);
+        return;
+    }
     size_t n;
     uint64_t *number = race_open_numbers(src, m->win, m->number, &n);
     for (size_t i = 0; i < n; i++) {
         const struct race_batch *b = map_get(&proc->race->open, race_batch_key(src, number[i]));
-        struct close_msg one = *m;
-        one.all = 0;
-        one.number = number[i];
-        one.done_by = m->done_by == b->tid + 1 ? 0 : m->done_by;
-        close_batch(src, &one);
+        close_one(src, number[i], m, m->done_by == b->tid + 1 ? 0 : m->done_by);
     }
     free(number);
 }
