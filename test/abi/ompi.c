@@ -582,20 +582,8 @@ static void threads(void)
     pthread_join(other, NULL);
 }
 
-int main(int argc, char **argv)
+static void one_thread(const char *file)
 {
-    int given, is_threads = argc > 1 && !strcmp(argv[1], "threads");
-    MPI_Init_thread(&argc, &argv, is_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &given);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (is_threads) {
-        threads();
-        MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-        if (!bad && !rank)
-            printf(" No Errors\n");
-        MPI_Finalize();
-        return bad;
-    }
     layout();
     messages();
     errors();
@@ -607,10 +595,22 @@ int main(int argc, char **argv)
     communicators();
     collectives();
     windows();
-    if (argc > 1)
-        files(argv[1]);
+    if (file)
+        files(file);
     fortran();
     edges();
+}
+
+int main(int argc, char **argv)
+{
+    int given, is_threads = argc > 1 && !strcmp(argv[1], "threads");
+    MPI_Init_thread(&argc, &argv, is_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &given);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (is_threads)
+        threads();
+    else
+        one_thread(argc > 1 ? argv[1] : NULL);
     MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (!bad && !rank)
         printf(" No Errors\n");
