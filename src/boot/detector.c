@@ -63,6 +63,7 @@
 
 #include "base/proc.h"
 #include "base/sched.h"
+#include "base/own_thread.h"
 #include "boot/detector_types.h"
 #include "var/var.h"
 
@@ -218,25 +219,6 @@ static void detector_free(struct detector *w)
     free(w);
 }
 
-static int thread_start(struct detector *w)
-{
-    sigset_t all, old;
-    pthread_attr_t attr;
-    int err = pthread_attr_init(&attr);
-    if (err)
-        return -err;
-    pthread_attr_setstacksize(&attr, STACK);
-    /* Signals belong to the user's threads. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    err = pthread_create(&w->thread, &attr, detector_run, w);
-    if (err == EINVAL) /* the program's thread-local variables do not fit */
-        err = pthread_create(&w->thread, NULL, detector_run, w);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    pthread_attr_destroy(&attr);
-    return -err;
-}
-
 static int detector_open(struct detector *w)
 {
     int fd[2], err = detector_addresses_find(w);
@@ -254,7 +236,7 @@ static int detector_open(struct detector *w)
     if (gethostname(w->card.host, sizeof w->card.host - 1))
         strcpy(w->card.host, "?");
     w->card.host[strcspn(w->card.host, ".")] = 0;
-    return thread_start(w);
+    return thread_start(&w->thread, detector_run, w);
 }
 
 int boot_detector_start(void)

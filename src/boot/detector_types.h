@@ -26,8 +26,7 @@ enum {
     DEAF = 10, /* W7: in time-outs */
     /* connections of a process that end without its answer, until another program is assumed
      * there */
-    SHUT_MAX = 3,
-    STACK = 256 * 1024
+    SHUT_MAX = 3
 };
 #define MS 1000000u /* ns */
 static const uint64_t GUEST_NS = 500 * (uint64_t)MS, AGAIN_NS = 250 * (uint64_t)MS,

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +23,7 @@
 
 #include "base/proc.h"
 #include "base/sched.h"
+#include "base/own_thread.h"
 
 enum {
     LOOK_US = 20000,        /* longest sleep of the asker before it looks at the clock */
@@ -119,7 +119,6 @@ static void in_child(void)
 
 int mem_door_open(struct mem *m)
 {
-    sigset_t all, old;
     struct sockaddr_un a;
     if (m->door || sched) /* the simulator's processes are of one namespace */
         return 0;
@@ -133,13 +132,8 @@ int mem_door_open(struct mem *m)
     if (!err && setsockopt(d->ask_fd, SOL_SOCKET, SO_RCVTIMEO,
                            &(struct timeval){.tv_usec = LOOK_US}, sizeof(struct timeval)) != 0)
         err = -errno;
-    if (!err) {
-        /* Signals belong to the user's threads. */
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &old);
-        err = -pthread_create(&d->thread, NULL, serve, d);
-        pthread_sigmask(SIG_SETMASK, &old, NULL);
-    }
+    if (!err)
+        err = thread_start(&d->thread, serve, d);
     if (err) {
         door_free(d);
         return err;
