@@ -26,7 +26,7 @@ struct proc *proc = &the_proc;
 void *thread_self(void)
 {
     /* Not state: only its address is used, which differs between live threads. */
-    static _Thread_local char self;
+    static _Thread_local char self __attribute__((tls_model("initial-exec"))); /* without a call */
     return sched ? sched->self() : &self;
 }
 

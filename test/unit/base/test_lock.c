@@ -90,6 +90,88 @@ START_TEST(yield_lets_waiters_in)
 }
 END_TEST
 
+static void *try_often(void *arg)
+{
+    struct shared *s = arg;
+    for (int i = 0; i < TURNS; i++) {
+        if (!lock_try(&s->lock))
+            continue;
+        s->counter++;
+        s->guest_turns++;
+        lock_release(&s->lock);
+    }
+    return NULL;
+}
+
+/* One preferred thread beside those that wait for the lock and one that only tries. */
+START_TEST(prefers_one_thread)
+{
+    struct shared s = {.counter = 0};
+    pthread_t t[2], tries;
+    int brief = 0;
+    lock_init(&s.lock);
+    ck_assert_int_eq(lock_enter_briefly(&s.lock), 0); /* it prefers no thread */
+    lock_acquire(&s.lock);
+    if (lock_prefer(&s.lock) != 0) /* the system has no such fence, or ThreadSanitizer looks on */
+        return;
+    lock_release(&s.lock);
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(pthread_create(&t[i], NULL, add, &s), 0);
+    ck_assert_int_eq(pthread_create(&tries, NULL, try_often, &s), 0);
+    add(&s);
+    for (int i = 0; i < TURNS; i++) {
+        if (!lock_enter_briefly(&s.lock))
+            continue;
+        s.counter++;
+        lock_leave_preferred(&s.lock);
+        brief++;
+    }
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], NULL);
+    pthread_join(tries, NULL);
+    ck_assert_int_eq(s.counter, 3l * TURNS + s.guest_turns + brief);
+    ck_assert_int_eq(lock_try(&s.lock), 1);
+    ck_assert_int_eq(lock_enter_briefly(&s.lock), 0); /* it would end the hold */
+    s.flag = 0;
+    ck_assert_int_eq(pthread_create(&tries, NULL, try_once, &s), 0);
+    pthread_join(tries, NULL);
+    ck_assert_int_eq(s.flag, 1); /* it is held */
+    unsigned depth = lock_drop(&s.lock);
+    lock_retake(&s.lock, depth);
+    ck_assert(lock_mine(&s.lock));
+    lock_release(&s.lock);
+    ck_assert(!lock_mine(&s.lock));
+}
+END_TEST
+
+START_TEST(tries_leave_it_to_those_that_wait)
+{
+    struct shared s = {.counter = 0};
+    lock_init(&s.lock);
+    atomic_store(&s.lock.waiters, 1);
+    ck_assert_int_eq(lock_try(&s.lock), 0);
+    atomic_store(&s.lock.waiters, 0);
+    ck_assert_int_eq(lock_try(&s.lock), 1);
+    lock_release(&s.lock);
+}
+END_TEST
+
+START_TEST(preferred_thread_yields_to_waiters)
+{
+    struct shared s = {.counter = 0};
+    pthread_t t;
+    lock_init(&s.lock);
+    lock_acquire(&s.lock);
+    if (lock_prefer(&s.lock) != 0)
+        return;
+    ck_assert_int_eq(pthread_create(&t, NULL, guest, &s), 0);
+    while (s.guest_turns < 50) /* as above */
+        lock_yield(&s.lock);
+    lock_release(&s.lock);
+    pthread_join(t, NULL);
+}
+END_TEST
+
 static void *raise_flag(void *arg)
 {
     struct shared *s = arg;
@@ -125,6 +207,9 @@ Suite *suite_lock(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, excludes_and_recurses);
     tcase_add_test(t, yield_lets_waiters_in);
+    tcase_add_test(t, prefers_one_thread);
+    tcase_add_test(t, tries_leave_it_to_those_that_wait);
+    tcase_add_test(t, preferred_thread_yields_to_waiters);
     tcase_add_test(t, condition_wakes_and_times_out);
     suite_add_tcase(s, t);
     return s;
