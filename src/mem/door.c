@@ -27,8 +27,7 @@
 
 enum {
     LOOK_US = 20000,        /* longest sleep of the asker before it looks at the clock */
-    SECOND_NS = 1000000000, /* ... after which a question is asked again, or its owner has ended */
-    GIVE_UP_S = 30          /* the answering thread gets no processor for so long */
+    SECOND_NS = 1000000000  /* ... after which a question is asked again, or its owner has ended */
 };
 
 /* The whole question; the answer has the error in place of the descriptor's number. */
@@ -139,7 +138,8 @@ int mem_door_open(struct mem *m)
         return err;
     }
     m->door = d;
-    pthread_atfork(NULL, NULL, in_child);
+    if (!m->at_fork)
+        m->at_fork = !pthread_atfork(NULL, NULL, in_child);
     return 0;
 }
 
@@ -206,7 +206,7 @@ static int owner_lives(const struct mem_key *key)
 
 /* A question that got in is answered.  It is asked again after a second, since an answer may find a
  * full queue; no sooner, since each answer that is not taken holds the memory. */
-static int ask(int fd, const struct mem_key *key)
+static int ask(int fd, const struct mem_key *key, uint64_t wait_ns)
 {
     struct sockaddr_un a;
     socklen_t len = door_name(key->pid_ns, key->pid, &a);
@@ -225,7 +225,7 @@ static int ask(int fd, const struct mem_key *key)
                 return -ESTALE;
             asked = n < 0 ? 0 : now;
         }
-        if (now - start > GIVE_UP_S * (uint64_t)SECOND_NS)
+        if (now - start > wait_ns)
             return -ETIMEDOUT;
         int err = answer_take(fd, key->seg_id);
         if (err != -EAGAIN)
@@ -233,7 +233,7 @@ static int ask(int fd, const struct mem_key *key)
     }
 }
 
-int mem_door_ask(const struct mem_key *key)
+int mem_door_ask(const struct mem_key *key, uint64_t wait_ns)
 {
-    return ask(proc->mem->door->ask_fd, key);
+    return ask(proc->mem->door->ask_fd, key, wait_ns);
 }

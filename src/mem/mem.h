@@ -78,6 +78,9 @@ void mem_segment_key(const struct mem_segment *seg, struct mem_key *key);
 /* Map the segment of a process on this host. -EPERM: the system refuses; -ESTALE: the owner has
  * ended. */
 int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg);
+/* For handlers. -ETIMEDOUT also: the owner is in another container, and its thread has not answered
+ * within 100 ms. */
+int mem_segment_attach_soon(const struct mem_key *key, struct mem_segment **seg);
 /* The same, but a segment that this process has attached so before is mapped only once.
  * mem_segment_drop() ends one use.  Such a mapping is never moved.  A few unused mappings of
  * segments that last (MEM_LASTS) are kept, since opening and mapping one takes 20 us. */

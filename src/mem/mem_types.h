@@ -58,6 +58,7 @@ struct mem {
     uint32_t pid_ns, user_ns; /* of this process */
     uint64_t job;             /* a random number that the processes of the host share */
     struct mem_door *door;    /* NULL: closed; open if processes of other namespaces may ask */
+    int at_fork;              /* children close it */
     int wake_fd;
     uid_t uid; /* the user whose wake-ups count */
     /* closed during an attach when the process has no other descriptor (M8a); -1: none */
@@ -107,11 +108,14 @@ struct mem_door {
     pthread_t thread;
 };
 
+/* How long an asker waits: while the answering thread gets no processor; in a handler. */
+static const uint64_t MEM_DOOR_LONG_NS = 30000000000u, MEM_DOOR_SOON_NS = 100000000;
+
 /* door.c.  Open: 0 or -errno; harmless when open.  Ask: a descriptor of the segment, or -errno
- * (-ESTALE: its owner has ended). */
+ * (-ESTALE: its owner has ended; -ETIMEDOUT). */
 int mem_door_open(struct mem *m);
 void mem_door_close(struct mem *m);
-int mem_door_ask(const struct mem_key *key);
+int mem_door_ask(const struct mem_key *key, uint64_t wait_ns);
 /* 0: descriptor fd of this process is the memory file of that segment; else -errno. */
 int mem_descriptor_is(int fd, uint64_t seg_id);
 

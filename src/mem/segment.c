@@ -416,14 +416,14 @@ static int proc_open(const struct mem_key *key)
 
 /* The owner's memfd; close_again() closes it.  Check it after: the number may have been reused for
  * another file in between. */
-static int key_open(const struct mem_key *key)
+static int key_open(const struct mem_key *key, uint64_t wait_ns)
 {
     struct stat st;
     int fd = key->pid_ns == proc->mem->pid_ns ? proc_open(key) : -EPERM;
     if (fd == -EPERM && proc->mem->door) {
-        fd = mem_door_ask(key);
+        fd = mem_door_ask(key, wait_ns);
         if (fd == -EMFILE && spare_take(proc->mem))
-            fd = mem_door_ask(key);
+            fd = mem_door_ask(key, wait_ns);
     }
     if (fd < 0)
         return fd;
@@ -436,7 +436,7 @@ static int key_open(const struct mem_key *key)
     return err;
 }
 
-int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg)
+static int attach(const struct mem_key *key, uint64_t wait_ns, struct mem_segment **seg)
 {
     if (key->size == 0 || key->size % mem_page() || key->size > INT64_MAX || key->fd < 0)
         return -EINVAL;
@@ -445,7 +445,7 @@ int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg)
         return -ENOMEM;
     s->key = *key;
     s->pub.fd = -1;
-    int fd = key_open(key);
+    int fd = key_open(key, wait_ns);
     int err = fd < 0 ? fd : seg_map(s, fd, 0);
     close_again(fd);
     if (err) {
@@ -454,6 +454,16 @@ int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg)
     }
     *seg = &s->pub;
     return 0;
+}
+
+int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg)
+{
+    return attach(key, MEM_DOOR_LONG_NS, seg);
+}
+
+int mem_segment_attach_soon(const struct mem_key *key, struct mem_segment **seg)
+{
+    return attach(key, MEM_DOOR_SOON_NS, seg);
 }
 
 int mem_segment_attach_again(const struct mem_key *key, struct mem_segment **seg)
@@ -539,7 +549,7 @@ static int reserve_part(struct mem_segment *seg, size_t off, size_t len)
         return 0;
     if (len >= ASK_FROM && len > mem_available())
         return -ENOMEM;
-    int fd = seg->owner ? seg->fd : key_open(&s->key);
+    int fd = seg->owner ? seg->fd : key_open(&s->key, MEM_DOOR_LONG_NS);
     if (fd < 0 && !seg->owner)
         mem_spare_fill(proc->mem);
     if (fd < 0)

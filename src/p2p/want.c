@@ -430,7 +430,7 @@ static int words_of(struct p2p_wants *t, const struct mem_key *key)
 {
     if (t->word)
         return 0;
-    if (mem_segment_attach(key, &t->seg))
+    if (mem_segment_attach_soon(key, &t->seg)) /* in a handler, under proc->lock */
         return -1;
     if (t->seg->size < P2P_OFFERS * sizeof(struct p2p_word)) {
         mem_segment_drop(t->seg);

@@ -1,4 +1,4 @@
-/* test_door.c - mem/door.c: given, refused, stranger, forked, few descriptors, apart. */
+/* test_door.c - mem/door.c: given, late, refused, stranger, forked, few descriptors, apart. */
 #include "job.h"
 #include "unit.h"
 
@@ -77,6 +77,39 @@ static void given(void)
 START_TEST(is_given)
 {
     ck_assert_int_eq(job_run(2, NULL, given, 20), 0);
+}
+END_TEST
+
+static socklen_t door_of(const struct mem_key *key, struct sockaddr_un *a)
+{
+    *a = (struct sockaddr_un){.sun_family = AF_UNIX};
+    int n = snprintf(a->sun_path + 1, sizeof a->sun_path - 1, "windrose.door.%x.%u", key->pid_ns,
+                     key->pid);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+/* A door whose thread gets no processor. */
+static void late(void)
+{
+    struct mem_segment *seg = NULL, *none;
+    apart();
+    struct mem_key key = shown(&seg), deaf = key;
+    if (boot_rank() == 1) {
+        struct sockaddr_un a;
+        deaf.pid ^= 1u << 30; /* no process has so large a number */
+        socklen_t len = door_of(&deaf, &a);
+        int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+        job_check(bind(fd, (struct sockaddr *)&a, len) == 0);
+        job_check(mem_segment_attach_soon(&deaf, &none) == -ETIMEDOUT);
+        close(fd);
+        job_check(mem_segment_attach_soon(&key, &seg) == 0 && *(int *)seg->base == 7);
+    }
+    both_leave(seg);
+}
+
+START_TEST(comes_late)
+{
+    ck_assert_int_eq(job_run(2, NULL, late, 20), 0);
 }
 END_TEST
 
@@ -159,11 +192,9 @@ static void stranger(void)
     apart();
     struct mem_key key = shown(&seg);
     if (boot_rank() == 1) {
-        struct sockaddr_un a = {.sun_family = AF_UNIX};
+        struct sockaddr_un a;
         int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
-        int n = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, "windrose.door.%x.%u", key.pid_ns,
-                         key.pid);
-        socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+        socklen_t len = door_of(&key, &a);
         for (int i = 0; i < 3000; i++)
             sendto(fd, "stranger, stranger", (size_t)(i % 19), 0, (struct sockaddr *)&a, len);
         close(fd);
@@ -307,6 +338,7 @@ Suite *suite_door(void)
     TCase *t = tcase_create("door");
     tcase_set_timeout(t, 60);
     tcase_add_test(t, is_given);
+    tcase_add_test(t, comes_late);
     tcase_add_test(t, is_refused);
     tcase_add_test(t, of_strangers);
     tcase_add_test(t, not_forked);
