@@ -7,9 +7,10 @@
  *   - no room keeps a static or thread-local variable;
  *   - `proc` may be read again after any wait, never cached across processes.
  *
- * Locking: proc->lock is taken by every MPI call when MPI_THREAD_MULTIPLE was given or an
- * asynchronous progress thread runs (proc->threaded); progress_wait() gives it up while it yields
- * or sleeps.  All rooms rely on it; only the near fast path of rma/ goes without. */
+ * Locking: proc->lock is taken by every MPI call when MPI_THREAD_MULTIPLE was given, an
+ * asynchronous progress thread runs, or one that stands in (proc->threaded); progress_wait() gives
+ * it up while it yields or sleeps.  All rooms rely on it; only the near fast path of rma/ goes
+ * without. */
 #ifndef BASE_PROC_H
 #define BASE_PROC_H
 
@@ -18,6 +19,8 @@
 struct proc {
     struct lock lock;          /* see above */
     int threaded;              /* lock must be taken */
+    int helped;                /* ... but by one thread of the program at a time: another one of the
+                                * library serves peers (progress/standin.c) */
     int thread_level;          /* MPI_THREAD_* given */
     atomic_int phase;          /* enum proc_phase */
     /* call, wait_what, wait_peer: a struct where (base/where.h) that mpiexec reads */

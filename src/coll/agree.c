@@ -339,7 +339,7 @@ static struct agree_part own_part(const struct comm *c, int side, enum agree_cal
                                   uint32_t flag)
 {
     struct agree_part p = {.flag = {UINT32_MAX, UINT32_MAX}, .call = call, .alike = 1,
-                           .alone = !proc->threaded};
+                           .alone = !proc->threaded || proc->helped};
     p.flag[side] = flag;
     for (int i = 0, world; (world = comm_acked(c, &i)) >= 0;) {
         p.acked++;

@@ -456,6 +456,7 @@ void sched_begin(struct sched *s)
     }
     room->hook.fn = drive;
     room->hook.arg = room;
+    room->hook.program = 1; /* operations of the program */
     list_push(&room->active, &s->link);
     progress_hook_add(&room->hook);
 }

@@ -479,6 +479,7 @@ static void start(struct later *m)
     list_push(&r->later, &m->running);
     r->later_hook.fn = drive;
     r->later_hook.arg = r;
+    r->later_hook.program = 1; /* as in workers.c */
     progress_hook_add(&r->later_hook);
 }
 

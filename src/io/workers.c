@@ -111,7 +111,8 @@ static struct pool *pool_get(void)
     lock_init(&p->lock);
     list_init(&p->jobs);
     list_init(&p->done);
-    p->hook = (struct progress_hook){.fn = take_done, .arg = p};
+    /* program: data representations have functions of the program */
+    p->hook = (struct progress_hook){.fn = take_done, .arg = p, .program = 1};
     p->source = (struct progress_source){.fd = pool_fd, .arg = p};
     p->proc = proc;
     return r->pool = p;

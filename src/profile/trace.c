@@ -83,7 +83,7 @@ static struct trace *tracing(void)
 /* The address of the thread's own variable, without what all have alike. */
 static uint32_t thread_bits(void)
 {
-    return proc->threaded ? (uint32_t)((uintptr_t)thread_self() >> 4) | 1 : 0;
+    return proc->threaded && !proc->helped ? (uint32_t)((uintptr_t)thread_self() >> 4) | 1 : 0;
 }
 
 /* The place of one more event. Only several threads need an atomic addition. */

@@ -61,32 +61,37 @@ static void give_way(void)
         progress_step_aside(1);
 }
 
-/* What arming the descriptors has shown.  BLIND: a source that must be polled has no descriptor, or
- * none now. */
-enum armed { NEWS, MAY_SLEEP, BLIND };
-
-static enum armed arm_all(struct progress *p, int *nfds)
+enum progress_armed progress_arm(struct progress *p, struct pollfd **fds, int *fds_room,
+                                 int networks, int *nfds)
 {
-    enum armed is = MAY_SLEEP;
-    int room = p->nsources * PROGRESS_FDS + 1;
-    if (!VEC_FITS(p->fds, p->fds_room, room, (size_t)room))
-        return NEWS;
-    int n = 0;
-    p->fds[n++] = (struct pollfd){.fd = mem_wake_fd(), .events = POLLIN};
+    enum progress_armed is = PROGRESS_MAY_SLEEP;
+    int room = p->nsources * PROGRESS_FDS + 1, n = 1;
+    if (!VEC_FITS(*fds, *fds_room, room, (size_t)room))
+        return PROGRESS_NEWS;
     for (struct list *l = p->sources.next; l != &p->sources; l = l->next) {
         struct progress_source *s = LIST_OBJ(l, struct progress_source, link);
+        if (networks && !s->network)
+            continue;
         int err = s->fd(s->arg, 1);
         if (err > 0)
-            return NEWS;
+            return PROGRESS_NEWS;
         if (err < 0)
-            is = BLIND;
+            is = PROGRESS_BLIND;
         int fd[PROGRESS_FDS] = {-1}, many = 0;
         if (!err)
             many = s->fds ? s->fds(s->arg, fd) : (fd[0] = s->fd(s->arg, 0)) >= 0;
         for (int i = 0; i < many; i++)
-            p->fds[n++] = (struct pollfd){.fd = fd[i], .events = POLLIN};
+            (*fds)[n++] = (struct pollfd){.fd = fd[i], .events = POLLIN};
     }
     *nfds = n;
+    return is;
+}
+
+static enum progress_armed arm_all(struct progress *p, int *nfds)
+{
+    enum progress_armed is = progress_arm(p, &p->fds, &p->fds_room, 0, nfds);
+    if (is != PROGRESS_NEWS)
+        p->fds[0] = (struct pollfd){.fd = mem_wake_fd(), .events = POLLIN};
     return is;
 }
 
@@ -126,7 +131,7 @@ int progress_doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms
 {
     int met = 0, nfds = 0;
     *slept = 0;
-    p->polls += PROGRESS_SLEEP;
+    progress_polled(p, PROGRESS_SLEEP);
     if (p->poller && !(p->blind && !backoff_ms)) {
         const char *call = proc->call;
         p->followers++;
@@ -146,9 +151,10 @@ int progress_doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms
     mem_wake_arm();
     /* The look is for the hooks, too: some wait for words in shared memory whose writer wakes
      * us. */
-    enum armed is = progress_poll() == 0 ? arm_all(p, &nfds) : NEWS;
-    p->blind = is == BLIND;
-    int ms = !p->blind || max_ms < backoff_ms ? max_ms : backoff_ms, sleeps = is != NEWS && ms > 0;
+    enum progress_armed is = progress_poll() == 0 ? arm_all(p, &nfds) : PROGRESS_NEWS;
+    p->blind = is == PROGRESS_BLIND;
+    int ms = !p->blind || max_ms < backoff_ms ? max_ms : backoff_ms;
+    int sleeps = is != PROGRESS_NEWS && ms > 0;
     if (sleeps && !(met = cond(arg)))
         *slept = sleep_on(p, nfds, ms);
     mem_wake_disarm();

@@ -74,7 +74,8 @@ int progress_init(void)
     p->wait.magic = WHERE_MAGIC;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     /* Where no core is free the progress thread that is woken is one more process that spins. */
-    p->crowded = boot_host_processes() * (cvar.async_progress ? 2 : 1) > (cores > 0 ? cores : 1);
+    int each = cvar.async_progress == PROGRESS_ASYNC ? 2 : 1;
+    p->crowded = boot_host_processes() * each > (cores > 0 ? cores : 1);
     /* With more processes than cores every spin delays the awaited process. */
     p->spin_max = p->crowded ? cvar.progress_spin / 64 : cvar.progress_spin;
     p->spin = p->spin_max;
@@ -128,16 +129,18 @@ void progress_source_del(struct progress_source *s)
     proc->progress->networks -= s->network;
 }
 
-static inline __attribute__((always_inline)) int poll_once(struct progress *p)
+static inline __attribute__((always_inline)) int poll_hooks(struct progress *p, int for_others)
 {
     if (p->polling) /* a hook, or user code called by one: the pass under way does the work */
         return 0;
     p->polling = 1;
-    p->polls++;
+    progress_polled(p, 1);
     int events = 0;
     for (p->cursor = p->hooks.next; p->cursor != &p->hooks;) {
         struct progress_hook *h = LIST_OBJ(p->cursor, struct progress_hook, link);
         p->cursor = p->cursor->next;
+        if (for_others && h->program)
+            continue;
         events += h->fn(h->arg);
     }
     p->cursor = NULL;
@@ -147,6 +150,25 @@ static inline __attribute__((always_inline)) int poll_once(struct progress *p)
     return events;
 }
 
+static inline __attribute__((always_inline)) int poll_once(struct progress *p)
+{
+    return poll_hooks(p, 0);
+}
+
+int progress_poll_for_others(struct progress *p)
+{
+    p->for_others = 1;
+    int events = poll_hooks(p, 1);
+    p->for_others = 0;
+    return events;
+}
+
+int progress_is_helper(void)
+{
+    const struct progress *p = proc->progress;
+    return p && (p->for_others || (p->serves && pthread_equal(p->server, pthread_self())));
+}
+
 int progress_poll(void)
 {
     return poll_once(proc->progress);
@@ -154,7 +176,7 @@ int progress_poll(void)
 
 uint64_t progress_polls(void)
 {
-    return proc->progress->polls;
+    return atomic_load_explicit(&proc->progress->polls, memory_order_relaxed);
 }
 
 void progress_signal_threads(void)
@@ -445,7 +467,7 @@ static __attribute__((cold, noinline)) int loop_watched(struct progress *p, stru
                                                         enum progress_why why, const void *of)
 {
     struct progress_seen seen = {.why = why, .of = of, .what = l->what, .peer = l->peer,
-                                 .since = time_now(), .polls = p->polls};
+                                 .since = time_now(), .polls = progress_polls()};
     l->seen = &seen;
     int err = loop_run(p, l);
     seen.until = time_now();

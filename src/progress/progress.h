@@ -23,6 +23,7 @@
 struct progress_hook {
     int (*fn)(void *arg);
     void *arg;
+    int program; /* it may call functions of the program: only for threads that are in MPI */
     struct list link;
 };
 
@@ -40,6 +41,9 @@ struct progress_source {
     void *arg;
     struct list link;
 };
+
+/* MPIR_CVAR_ASYNC_PROGRESS */
+enum { PROGRESS_NO_THREAD, PROGRESS_ASYNC, PROGRESS_STANDIN };
 
 int progress_init(void);
 void progress_finalize(void);
@@ -123,5 +127,13 @@ void progress_glance(void);
  * must be set before. 0 or -errno. progress_finalize() stops it at the latest. */
 int progress_async_start(void);
 void progress_async_stop(void);
+/* A thread that serves peers only while no thread of the program looks, where some are of other
+ * nodes and a network is open. As above; it costs the program nothing while that polls. */
+int progress_standin_wanted(void);
+int progress_standin_start(void);
+void progress_standin_stop(void); /* before progress_finalize() */
+/* The caller is one of these two threads: functions of the program that it calls must be safe for
+ * any thread. */
+int progress_is_helper(void);
 
 #endif

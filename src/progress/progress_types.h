@@ -11,6 +11,7 @@
 #include "progress/progress.h"
 
 struct pollfd;
+struct standin;
 
 struct progress {
     struct where_wait wait; /* first: mpiexec reads it */
@@ -19,7 +20,9 @@ struct progress {
     struct list *cursor;   /* next hook of the pass under way */
     int nsources, networks;
     int polling;           /* a pass is under way */
-    uint64_t polls;        /* passes so far, and PROGRESS_SLEEP for each sleep */
+    int for_others;        /* ... of the thread that stands in */
+    _Atomic uint64_t polls; /* passes so far, and PROGRESS_SLEEP for each sleep; under proc->lock,
+                             * but read by standin.c without it */
     /* more processes on this host than cores, their progress threads included */
     int crowded;
     int64_t spin, spin_max; /* idle polls before yielding: now, at most */
@@ -43,7 +46,19 @@ struct progress {
     /* that thread's own identity, while serves; set before it first releases the lock */
     pthread_t server;
     int serves;
+    struct standin *standin; /* standin.c; NULL: there is none */
 };
+
+/* By the holder of proc->lock: no atomic addition is needed. */
+static inline void progress_polled(struct progress *p, uint64_t n)
+{
+    n += atomic_load_explicit(&p->polls, memory_order_relaxed);
+    atomic_store_explicit(&p->polls, n, memory_order_relaxed);
+}
+
+/* engine.c: a pass by another thread than the program's: without the hooks that may call functions
+ * of the program. */
+int progress_poll_for_others(struct progress *p);
 
 /* doze.c */
 /* Let other threads and processes run; returns with the lock as before.  Returns ns without the
@@ -52,6 +67,13 @@ uint64_t progress_step_aside(int idle);
 /* Let threads in that wait for the lock. The call that this thread noted stays noted: its name
  * decides what an error is to the program (api_returned()). */
 void progress_let_in(void);
+/* What arming the descriptors has shown.  BLIND: a source that must be polled has no descriptor, or
+ * none now. */
+enum progress_armed { PROGRESS_NEWS, PROGRESS_MAY_SLEEP, PROGRESS_BLIND };
+/* Arm all sources (networks: only those) and put their descriptors behind (*fds)[0], which stays
+ * the caller's.  *nfds: how many there are then. */
+enum progress_armed progress_arm(struct progress *p, struct pollfd **fds, int *fds_room,
+                                 int networks, int *nfds);
 /* Sleep until a descriptor wakes us, at most max_ms.  One thread polls; the others wait for the
  * condition variable.  If a source has no descriptor, a thread that dozes looks again after
  * backoff_ms.  Otherwise (0) a turn is an ordinary one, and no thread follows one that dozes. 1:

@@ -90,7 +90,10 @@ static int store(const struct cvar_info *c, const char *as, const char *text, ch
         *field = copy;
         return 0;
     }
-    if (c->kind == CVAR_BOOL ? parse_bool(text, &v) : parse_int(text, &v)) {
+    /* Numbers that began as truth values still take the words. */
+    int levels = c->kind == CVAR_INT && c->min == 0 && c->max <= 3;
+    if (c->kind == CVAR_BOOL ? parse_bool(text, &v)
+                             : parse_int(text, &v) && (!levels || parse_bool(text, &v))) {
         if (c->kind == CVAR_BOOL)
             snprintf(msg, len, "%s=\"%s\" is not a truth value (0/1, no/yes, false/true, off/on)",
                      as, text);

@@ -169,6 +169,27 @@ static void setting_fails(const char *why, const struct boot_ops *forced)
     boot_abort(1, text);
 }
 
+/* The thread that serves peers, if there is to be one. From now on the lock is needed. Where the
+ * system gives none by default, peers wait for this process's calls. */
+static int helper_start(void)
+{
+    if (cvar.async_progress == PROGRESS_ASYNC && !sched)
+        return progress_async_start();
+    if (!progress_standin_wanted())
+        return 0;
+    if (!proc->threaded) {
+        lock_acquire(&proc->lock);
+        proc->threaded = proc->helped = 1;
+        if (proc->thread_level < MPI_THREAD_SERIALIZED)
+            lock_prefer(&proc->lock); /* where the system cannot, the lock costs more */
+    }
+    int err = progress_standin_start();
+    if (err && boot_host_index(boot_rank()) == 0) /* one process of the host reports it */
+        log_warn("no thread will answer for a process that computes: %s (MPIR_CVAR_ASYNC_PROGRESS)",
+                 strerror(-err));
+    return 0;
+}
+
 int api_start(int required, int *provided, const struct boot_ops *forced)
 {
     char why[320], limit[128];
@@ -183,8 +204,8 @@ int api_start(int required, int *provided, const struct boot_ops *forced)
     if (required < MPI_THREAD_SINGLE || required > MPI_THREAD_MULTIPLE)
         required = MPI_THREAD_MULTIPLE;
     proc->thread_level = required;
-    proc->threaded = required == MPI_THREAD_MULTIPLE || (cvar.async_progress && !sched) ||
-                     race_is_full();
+    proc->threaded = required == MPI_THREAD_MULTIPLE || race_is_full() ||
+                     (cvar.async_progress == PROGRESS_ASYNC && !sched);
     proc->call = "MPI_Init";
     if (proc->threaded)
         lock_acquire(&proc->lock);
@@ -204,7 +225,7 @@ int api_start(int required, int *provided, const struct boot_ops *forced)
         names_remark();
     api_attrs_init(&proc->api->attrs);
     proc->api->file_errhandler = errhandler_of(ERRHANDLER_RETURN);
-    if (cvar.async_progress && !sched && (err = progress_async_start()) != 0)
+    if ((err = helper_start()) != 0)
         start_fails("the progress thread", err);
     atomic_store_explicit(&proc->phase, watch_wants(WATCH_API) ? PROC_CHECKED : PROC_INIT,
                           memory_order_relaxed);
@@ -314,6 +335,7 @@ int api_stop(void)
     race_ending();
     check_ending();
     progress_async_stop();
+    progress_standin_stop();
     io_ending();
     rma_ending();
     p2p_drain_wait();

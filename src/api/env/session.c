@@ -134,6 +134,7 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *ses
         err = session_make(info, errhandler, session);
     /* From now on there may be more threads than MPI_Init was asked for. */
     proc->threaded = 1;
+    proc->helped = 0;
     proc->thread_level = MPI_THREAD_MULTIPLE;
     proc->call = NULL;
     lock_release(&proc->lock);
@@ -408,6 +409,7 @@ int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *fn, MPI_Errh
     if (!running())
         api_start(MPI_THREAD_MULTIPLE, NULL, NULL);
     proc->threaded = 1;
+    proc->helped = 0;
     if (!proc->api->sessions_used) {
         proc->api->sessions_used = 1;
         atexit(end_with_process);

@@ -118,9 +118,23 @@ static inline int onesided_near(struct rma_win_near *w, int rank, MPI_Aint disp,
 static inline int onesided_far(struct rma_win_near *w, int rank, MPI_Aint disp, int n,
                                MPI_Datatype type, struct dt_op *op, const void *origin)
 {
-    return !proc->threaded &&
-           rma_near_coalesce(w, rank, disp, n, proc->obj->table[OBJ_TYPE].builtin[type & 0xff], op,
-                             origin);
+    struct dt_type *t = proc->obj->table[OBJ_TYPE].builtin[type & 0xff];
+    if (!proc->threaded)
+        return rma_near_coalesce(w, rank, disp, n, t, op, origin);
+    if (!proc->helped)
+        return 0;
+    /* The thread that stands in may send the packet. */
+    int taken = 0;
+    if (lock_enter_briefly(&proc->lock)) {
+        taken = rma_near_pack(w, rank, disp, n, t, op, origin);
+        lock_leave_preferred(&proc->lock);
+    }
+    if (!taken) {
+        lock_acquire(&proc->lock);
+        taken = rma_near_coalesce(w, rank, disp, n, t, op, origin);
+        lock_release(&proc->lock);
+    }
+    return taken;
 }
 
 /* --- checks ----------------------------------------------------------------------------------- */

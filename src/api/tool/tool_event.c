@@ -5,7 +5,8 @@
  *
  * Callbacks run where the event happens, inside a call of MPI: so the first of the levels
  * MPI_RESTRICTED, THREAD_SAFE and ASYNC_SIGNAL_SAFE that has a function is called, and one of level
- * NONE, which may call MPI, is not. What happens while a callback runs is dropped and counted. */
+ * NONE, which may call MPI, is not. In a thread of the library one of MPI_RESTRICTED is not called
+ * either. What happens while a callback runs is dropped and counted. */
 #include "api/api.h"
 
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "base/event.h"
 #include "base/sched.h"
 #include "obj/attr.h"
+#include "progress/progress.h"
 
 enum { ELEMENTS = 3, SAFETIES = 4 };
 
@@ -84,11 +86,16 @@ static void tell_dropped(struct MPIR_T_event_registration_s *r, int level)
 
 static void deliver(struct MPIR_T_event_registration_s *r, struct MPIR_T_event_instance_s *e)
 {
-    int level = MPI_T_CB_REQUIRE_MPI_RESTRICTED;
+    /* The program's own thread may be in the same function now. */
+    const int least = progress_is_helper() ? MPI_T_CB_REQUIRE_THREAD_SAFE
+                                           : MPI_T_CB_REQUIRE_MPI_RESTRICTED;
+    int level = least, wanted = 0;
     while (level < SAFETIES && !r->callback[level].fn)
         level++;
     if (level == SAFETIES) {
-        r->dropped += r->callback[MPI_T_CB_REQUIRE_NONE].fn != NULL;
+        while (--level >= MPI_T_CB_REQUIRE_NONE)
+            wanted |= r->callback[level].fn != NULL;
+        r->dropped += wanted;
         return;
     }
     tell_dropped(r, level);

@@ -60,12 +60,11 @@ int rma_coalesce_full(const struct rma_op *op)
     return op->bytes + op->step_bytes > op->coalesce_room;
 }
 
+/* To an open packet: touches memory alone. */
 static inline int append(struct rma_target *t, const struct rma_args *a, size_t *bytes)
 {
     const struct rma_win *w = t->w;
     struct rma_op *op = t->coalesced;
-    if (t->lone == RMA_LONE_SOON && !op)
-        return (*bytes = rma_native_soon(t, a)) != 0;
     if (!op || !alike(op, a) || !plain(a) || rma_coalesce_full(op) || w->starved)
         return 0;
     if (a->disp < 0 && w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
@@ -75,9 +74,16 @@ static inline int append(struct rma_target *t, const struct rma_args *a, size_t 
     return 1;
 }
 
+static inline int add(struct rma_target *t, const struct rma_args *a, size_t *bytes)
+{
+    if (t->lone == RMA_LONE_SOON && !t->coalesced)
+        return (*bytes = rma_native_soon(t, a)) != 0;
+    return append(t, a, bytes);
+}
+
 int rma_coalesce_add(struct rma_target *t, const struct rma_args *a, size_t *bytes)
 {
-    return append(t, a, bytes);
+    return add(t, a, bytes);
 }
 
 /* The element of a rank, that of the last operation first; NULL: it has none. */
@@ -92,8 +98,10 @@ static inline struct rma_target *target_of(struct rma_win *w, int rank)
     return t;
 }
 
-int rma_near_coalesce(struct rma_win_near *near, int rank, MPI_Aint disp, int n,
-                      struct dt_type *type, struct dt_op *op, const void *origin)
+static inline __attribute__((always_inline)) int coalesce(struct rma_win_near *near, int rank,
+                                                          MPI_Aint disp, int n,
+                                                          struct dt_type *type, struct dt_op *op,
+                                                          const void *origin, int packed)
 {
     struct rma_win *w = (struct rma_win *)near;
     struct rma_target *t = target_of(w, rank);
@@ -109,11 +117,23 @@ int rma_near_coalesce(struct rma_win_near *near, int rank, MPI_Aint disp, int n,
                                .ttype = type,
                                .op = op};
     size_t bytes;
-    if (!append(t, &a, &bytes))
+    if (!(packed ? append(t, &a, &bytes) : add(t, &a, &bytes)))
         return 0;
     rma_count(w, op ? PVAR_RMA_ACC : PVAR_RMA_PUT, 1);
     rma_count(w, PVAR_RMA_BYTES, bytes);
     return 1;
+}
+
+int rma_near_coalesce(struct rma_win_near *near, int rank, MPI_Aint disp, int n,
+                      struct dt_type *type, struct dt_op *op, const void *origin)
+{
+    return coalesce(near, rank, disp, n, type, op, origin, 0);
+}
+
+int rma_near_pack(struct rma_win_near *near, int rank, MPI_Aint disp, int n, struct dt_type *type,
+                  struct dt_op *op, const void *origin)
+{
+    return coalesce(near, rank, disp, n, type, op, origin, 1);
 }
 
 void rma_coalesce_init(struct rma *r)

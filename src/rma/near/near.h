@@ -264,6 +264,10 @@ int rma_near_alone(struct rma_win_near *w, struct rma_near *n, int64_t disp, uin
  * put. 1: done and counted; 0: nothing was done. Needs proc->lock, or a process without threads. */
 int rma_near_coalesce(struct rma_win_near *w, int rank, MPI_Aint disp, int n, struct dt_type *type,
                    struct dt_op *op, const void *origin);
+/* The same, but 0 also where that would begin one by the network. It touches memory alone:
+ * lock_enter_briefly() is enough. */
+int rma_near_pack(struct rma_win_near *w, int rank, MPI_Aint disp, int n, struct dt_type *type,
+                  struct dt_op *op, const void *origin);
 
 /* 1: a flush of rank is only a fence. Now and then it returns 0, so that a program spinning on
  * flush makes progress. */

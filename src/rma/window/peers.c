@@ -36,7 +36,7 @@ int rma_node_find(struct rma_win *w)
     w->near.count = together ? n : 0;
     if (!together)
         rma_spread_make(w);
-    w->near.by_target = proc->threaded || !together;
+    w->near.by_target = (proc->threaded && !proc->helped) || !together;
     for (unsigned i = 0; i < n; i++)
         if (w->near.near[i].rank == w->rank)
             w->node.n.me = i;

@@ -1,6 +1,6 @@
 /* computing.c - the target computes and never enters MPI: near peers still lock, put, get,
  * accumulate, fetch, compare and flush, on every flavour that they can reach. (rma.md, section 4)
- * Far ones do where the target has a progress thread (MPIR_CVAR_ASYNC_PROGRESS=1). The target spins
+ * Far ones do by the thread that stands in for the target, or its progress thread. The target spins
  * on its own memory until the puts of the origins show that they are done. Then the time of one
  * operation is measured; `computing figures` prints it. */
 #define _GNU_SOURCE /* process_vm_readv */

@@ -3,9 +3,10 @@
 
 Suite *suite_engine(void);
 Suite *suite_async(void);
+Suite *suite_standin(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_engine, suite_async};
-    return unit_run(suites, 2);
+    Suite *(*const suites[])(void) = {suite_engine, suite_async, suite_standin};
+    return unit_run(suites, sizeof suites / sizeof suites[0]);
 }
