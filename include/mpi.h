@@ -446,6 +446,9 @@ extern int MPIR_F08_MPI_BOTTOM;
 /* counters of notifications for each process and window, at most */
 #define MPIX_NOTIFY_MAX 65536
 
+/* as a rank of MPIX_Win_order: all */
+#define MPIX_ALL (-100)
+
 /* modes of MPIX_Win_acquire, states of MPIX_Win_tile */
 #define MPIX_WIN_READ 1
 #define MPIX_WIN_WRITE 2
@@ -1925,6 +1928,10 @@ int MPIX_Rcompare_and_swap(const void *origin_addr, const void *compare_addr, vo
                            MPI_Datatype datatype, int target_rank, MPI_Aint target_disp,
                            MPI_Win win, MPI_Request *request);
 
+/* ---- Order without completion (MPIX_Win_order(3)) ------------------------ */
+
+int MPIX_Win_order(int rank, MPI_Win win);
+
 /* ---- Deprecated, or removed in MPI-3.0; kept for old programs ------------ */
 
 int MPI_Address(void *location, MPI_Aint *address);
@@ -2631,6 +2638,7 @@ extern __typeof__(MPIX_Win_create_notify) PMPIX_Win_create_notify;
 extern __typeof__(MPIX_Win_free_notify) PMPIX_Win_free_notify;
 extern __typeof__(MPIX_Rfetch_and_op) PMPIX_Rfetch_and_op;
 extern __typeof__(MPIX_Rcompare_and_swap) PMPIX_Rcompare_and_swap;
+extern __typeof__(MPIX_Win_order) PMPIX_Win_order;
 extern __typeof__(MPI_Address) PMPI_Address;
 extern __typeof__(MPI_Type_extent) PMPI_Type_extent;
 extern __typeof__(MPI_Type_lb) PMPI_Type_lb;

@@ -49,6 +49,17 @@ static inline void fence_beside_rmw(void)
 #endif
 }
 
+/* Earlier loads and stores of this thread precede its later stores, as seen by any processor. On
+ * x86-64 only the compiler needs it. */
+static inline void fence_release(void)
+{
+#ifdef BASE_TSAN
+    fence_full();
+#else
+    atomic_thread_fence(memory_order_release);
+#endif
+}
+
 /* A hint to the processor that this is a spin loop. */
 static inline void cpu_relax(void)
 {

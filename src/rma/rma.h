@@ -179,6 +179,7 @@ int rma_unlock(struct rma_win *w, int rank);                     /* waits */
 int rma_lock_all(struct rma_win *w, int assert);                 /* waits for near targets */
 int rma_unlock_all(struct rma_win *w);                           /* waits */
 int rma_flush(struct rma_win *w, int rank);                      /* waits */
+int rma_order(struct rma_win *w, int rank); /* rank, or MPIX_ALL; may wait for near targets */
 int rma_flush_all(struct rma_win *w);
 int rma_flush_local(struct rma_win *w, int rank);
 int rma_flush_local_all(struct rma_win *w);

@@ -12,7 +12,7 @@ static const char *const names[WATCH_SYNCS] = {
     [WATCH_UNLOCK] = "MPI_Win_unlock", [WATCH_LOCK_ALL] = "MPI_Win_lock_all",
     [WATCH_UNLOCK_ALL] = "MPI_Win_unlock_all", [WATCH_FLUSH] = "MPI_Win_flush",
     [WATCH_FLUSH_ALL] = "MPI_Win_flush_all", [WATCH_FLUSH_LOCAL] = "MPI_Win_flush_local",
-    [WATCH_FLUSH_LOCAL_ALL] = "MPI_Win_flush_local_all"};
+    [WATCH_FLUSH_LOCAL_ALL] = "MPI_Win_flush_local_all", [WATCH_ORDER] = "MPIX_Win_order"};
 
 static int fence(struct rma_win *w, int assert, const void *site)
 {
@@ -54,6 +54,8 @@ static int core(struct rma_win *w, const struct watch_sync *s)
         return rma_lock_all(w, s->assert);
     case WATCH_UNLOCK_ALL:
         return rma_unlock_all(w);
+    case WATCH_ORDER:
+        return rma_order(w, s->rank);
     default:
         return flushed(w, s);
     }

@@ -472,6 +472,25 @@ int PMPI_Win_flush(int rank, MPI_Win win)
 }
 API_ALIAS(MPI_Win_flush);
 
+static __attribute__((noinline, cold)) int order_slow(int rank, MPI_Win win)
+{
+    if (API_WATCHED())
+        return api_watch(WATCH_ORDER, win, rank, 0, 0, __builtin_return_address(0));
+    api_enter_running("MPIX_Win_order");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = rma_order(w, rank);
+    return api_exit_win(win, err);
+}
+
+/* Where a flush is a fence, so is this. */
+int PMPIX_Win_order(int rank, MPI_Win win)
+{
+    return fast_flush(win, rank) ? MPI_SUCCESS : order_slow(rank, win);
+}
+API_ALIAS(MPIX_Win_order);
+
 int PMPI_Win_flush_local(int rank, MPI_Win win)
 {
     return fast_flush_local(win, rank) ? MPI_SUCCESS : flush_local_slow(rank, win);

@@ -167,7 +167,7 @@ sub convert {
     my $v = $p->{name};
     my $rule = $own->($f, $v, $is);
     return $rule if $rule;
-    return ['', "rank_in($v)", ''] if $is eq 'int rank' && $f->{name} =~ /^MPI_Win_/;
+    return ['', "rank_in($v)", ''] if $is eq 'int rank' && $f->{name} =~ /^MPIX?_Win_/;
     if ($v =~ /^(send|recv)types$/) {
         my $is_send = $1 eq 'send' ? 1 : 0;
         my $neighbor = $f->{name} =~ /eighbor/ ? 1 : 0;

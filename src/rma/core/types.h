@@ -33,6 +33,7 @@
  *    t->native_out. A put that was not alone restarts the count.
  * R15 t->held, if not 0, is the pass of the progress engine at which the oldest operation of t was
  *    held back. Then t has queued operations, and w->held is the least of all targets or older.
+ * R16 An operation with op->after (t->mark: the next one) leaves when it passes none (win_order.c).
  *
  * proc->lock protects everything here; shared-memory words are atomics. */
 #ifndef RMA_CORE_TYPES_H
@@ -93,12 +94,12 @@ struct rma_op {
     size_t bytes;         /* packed length; the target layout's first bytes if it is longer */
     size_t sent;          /* packed bytes that left (or were asked for) */
     size_t answered;      /* packed bytes that came back (OP_ANSWERS) */
-    unsigned acks;        /* own answers outstanding (unordered transport) */
-    unsigned zcopies;        /* R13 */
+    unsigned acks, zcopies; /* own answers outstanding (unordered transport); R13 */
     unsigned natives;     /* its native pieces under way ... */
     size_t native_bytes;  /* ... and their bytes, which no message answers (OP_ANSWERS) */
     struct rma_request *req;
     int err;
+    uint8_t after;        /* R16 */
     uint8_t last_waits;   /* its last part, which notifies, waits for the answers to the others */
     char *coalesced;      /* coalesce.c: the operations it stands for, as packets; NULL: one */
     uint32_t coalesced_ops;
@@ -154,7 +155,7 @@ struct rma_target {
     uint8_t flags;     /* enum target_flag */
     uint8_t atomics;   /* R9 */
     uint8_t unsure;    /* R11 */
-    uint8_t lone;      /* R14 */
+    uint8_t lone, after, mark; /* R14, R16 */
     uint16_t pins;     /* R5 */
     uint16_t sync;     /* RMA_F_DONE, UNLOCK, COMPLETE: flags for the tail of the queue */
     uint16_t piggybacked;     /* the flags that left with the LOCK that is under way */
@@ -175,8 +176,7 @@ struct rma_target {
     unsigned acks;     /* unordered: own answers outstanding */
     struct rma_key *key; /* for native access; NULL: not looked up yet, or no free place */
     struct rma_offer *offer; /* of the operation whose data the target pulls; NULL: none */
-    unsigned natives;  /* R8 */
-    unsigned zcopies;     /* R13 */
+    unsigned natives, zcopies; /* R8, R13 */
     /* bytes from which a contiguous part is sent zero-copy; UINT32_MAX: never */
     uint32_t zcopy_min;
     unsigned native_out; /* native puts and accumulates that no flush has confirmed */

@@ -190,6 +190,7 @@ struct rma_win {
     uint8_t starved;            /* a pool was exhausted in this epoch: send at once */
     uint8_t asks_early;         /* R12: flushes found that everything had left */
     uint8_t ordered_acc;        /* accumulate_ordering is not none */
+    uint8_t orders;             /* win_order.c: some operations wait for earlier ones */
     uint8_t dead;               /* a member failed */
     uint8_t no_locks;           /* info key: locks are refused (rma_no_locks) */
     uint8_t kicking, own, copying; /* rma_win_granted(); rma_win_own(); staged.c, end() */

@@ -77,6 +77,8 @@ int rma_issue_target(struct rma_target *t); /* number of packets sent */
 int rma_issue_win(struct rma_win *w);
 /* Does the state permit to send anything of t? */
 int rma_target_due(const struct rma_target *t);
+/* Is everything that went to t by message complete there? */
+int rma_nothing_under_way(const struct rma_target *t);
 /* Let t's tail carry `sync` and the token (0: none). Nothing is sent yet. */
 void rma_target_sync(struct rma_target *t, unsigned sync, uint32_t token);
 /* Send a LOCK alone: 1 sent, 0 no room now. */

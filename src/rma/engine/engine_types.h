@@ -31,10 +31,14 @@ static inline int rma_note_follows(const struct rma_op *op)
 {
     return op->a.notify && op->bytes && op->flags & OP_BEGUN;
 }
+/* Is op to be done after all that this origin did before to the same target: MPIX_Win_order (R16),
+ * or a notification with mpix_notify_order=target? */
+static inline int rma_follows(const struct rma_op *op)
+{
+    return op->after || (op->a.notify && op->t->w->notes.covers);
+}
 /* The target layout as `count` elements of a predefined type (op->bytes may be fewer), or NULL. */
 struct dt_type *rma_simple_elem(const struct rma_op *op, size_t *count);
-/* Is everything that went to t by message complete there? */
-int rma_nothing_under_way(const struct rma_target *t);
 
 /* --- token.c ---- */
 uint32_t rma_token_next(const struct rma_win *w); /* the one that is given out next */
@@ -42,6 +46,8 @@ uint32_t rma_token_next(const struct rma_win *w); /* the one that is given out n
 /* --- route.c ---- */
 enum rma_route { RMA_ROUTE_AM, RMA_ROUTE_NATIVE };
 enum rma_route rma_route_of(const struct rma_target *t, const struct rma_op *op);
+/* Would a native operation pass something that is under way to t? */
+int rma_is_behind(const struct rma_target *t);
 /* Is it certain here that the target will accept it? (R11) */
 int rma_route_certain(struct rma_target *t, const struct rma_op *op);
 /* Would op be faster natively if the key were known? min: bytes of one put or get. */

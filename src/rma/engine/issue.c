@@ -10,6 +10,7 @@
 
 #include <errno.h>
 
+#include "base/atomic.h"
 #include "watch/watch.h"
 
 enum step { STEP_NOTHING, STEP_SENT, STEP_AGAIN };
@@ -66,6 +67,7 @@ static void op_left(struct rma_target *t, struct rma_op *op, size_t part, int pi
         t->acks++;
     }
     op->sent += part;
+    t->after |= op->after; /* R16 */
     if (piggybacks)
         op->flags |= OP_PIGGYBACKED;
     if (!(op->flags & OP_ANSWERS) && t->ordered)
@@ -251,21 +253,39 @@ static int note_is_early(const struct rma_target *t, const struct packet *p)
     return op->last_waits;
 }
 
-/* With mpix_notify_order=target the notification covers all that this origin did before to the same
- * target. It waits for what the network itself does (R8), and for all answers where messages pass
- * each other. What the target pulls stays first of the queue. n: operations that may go now. */
-static int note_must_wait(struct rma_target *t, unsigned n)
+/* Operations that may share the next packet, of the n that may go now. */
+static unsigned in_packet(const struct rma_target *t, unsigned n)
+{
+    size_t bytes = 0;
+    unsigned most = 0;
+    for (const struct list *l = t->next; most < n && bytes < t->packet; l = l->next, most++)
+        bytes += sizeof(struct rma_hdr) + op_at(l)->bytes;
+    return most;
+}
+
+/* Does the next packet have an operation that follows others (R16)? Then it waits for what the
+ * network itself does (R8), and for all answers where messages pass each other. What the target
+ * pulls stays first of the queue. An operation that has begun has waited. */
+static int must_follow(struct rma_target *t, unsigned n)
 {
     const struct list *l = t->next;
-    if (!t->w->notes.covers)
+    if (!t->w->orders)
         return 0;
-    while (n && !op_at(l)->a.notify) {
+    if (t->after && !rma_is_behind(t))
+        t->after = 0;
+    int begun = rma_note_follows(op_at(l)) || (op_at(l)->after && op_at(l)->sent);
+    n = in_packet(t, n);
+    if (n && begun) {
+        l = l->next;
+        n--;
+    }
+    while (n && !rma_follows(op_at(l))) {
         l = l->next;
         n--;
     }
     if (!n)
         return 0;
-    if (rma_native_settle(t) != 1)
+    if (rma_native_settle(t) != 1 || (!t->ordered && t->w->acks))
         return 1;
     for (l = t->ops.next; !t->ordered && l != t->next; l = l->next)
         if (!(op_at(l)->flags & OP_DONE))
@@ -278,10 +298,9 @@ static int send_ops(struct rma_target *t, int lock)
     struct packet p = {.ops = 0};
     unsigned n = due_ops(t);
     struct rma_op *first = op_at(t->next);
-    int begun = rma_note_follows(first); /* then it has waited */
-    if (begun && first->sent == first->bytes)
+    if (rma_note_follows(first) && first->sent == first->bytes)
         return data_first(t, first);
-    if (must_wait_turn(t, first) || (!begun && note_must_wait(t, n)))
+    if (must_wait_turn(t, first) || must_follow(t, n))
         return STEP_AGAIN;
     if (op_at(t->next)->last_waits && parts_are_out(op_at(t->next)))
         return STEP_AGAIN;
@@ -359,6 +378,10 @@ static void run_direct(struct rma_target *t)
     t->next = t->next->next;
     t->queued--;
     op->flags |= OP_DONE;
+    /* MPIX_Win_order was called before this was done. Its stores precede those of later operations:
+     * pairs with the fence in the flush of the process that reads them. */
+    if (t->w->orders)
+        fence_full();
 }
 
 /* --- steps ----------------------------------------------------------------------------------- */

@@ -68,6 +68,8 @@ void rma_op_enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op,
         op->aop = (uint8_t)a->op->index;
     if (op->aop == DT_NO_OP)
         op->flags |= OP_NO_DATA;
+    op->after = t->mark;
+    t->mark = 0;
     hold_types(&op->a);
     if (t->next == &t->ops)
         t->next = &op->link;

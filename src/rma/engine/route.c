@@ -103,6 +103,11 @@ static int in_order(const struct rma_target *t, const struct rma_op *op)
            (!op->sent && t->queued == 1 && !rma_unsure(t->w) && rma_nothing_under_way(t));
 }
 
+int rma_is_behind(const struct rma_target *t)
+{
+    return t->w->acks || !rma_nothing_under_way(t);
+}
+
 static int in_range(const struct rma_key *k, const struct rma_op *op)
 {
     int64_t lo, hi;
@@ -136,5 +141,6 @@ enum rma_route rma_route_of(const struct rma_target *t, const struct rma_op *op)
         return RMA_ROUTE_AM;
     int native = op->elem ? rma_route_atomic(k, op) && in_order(t, op) && aligned(k, op)
                           : rma_route_moves(t, op);
-    return native && in_range(k, op) ? RMA_ROUTE_NATIVE : RMA_ROUTE_AM;
+    native = native && in_range(k, op) && !((t->after || op->after) && rma_is_behind(t)); /* R16 */
+    return native ? RMA_ROUTE_NATIVE : RMA_ROUTE_AM;
 }

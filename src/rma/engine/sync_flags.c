@@ -165,13 +165,16 @@ int rma_lock_plain(struct rma_win *w, int rank, struct rma_hdr *h)
 
 /* --- what callers ask for -------------------------------------------------------------------- */
 
-/* Only a get may change its place: its answer is then the acknowledgement, too. */
+/* Only a get may change its place: its answer is then the acknowledgement, too. It passes none that
+ * follows it (R16). */
 static void get_to_tail(struct rma_target *t)
 {
     if (!cvar.rma_hold || t->queued < 2 || !t->ordered || op_at(t->ops.prev)->kind == RMA_GET)
         return;
     for (struct list *l = t->ops.prev; l != t->next->prev; l = l->prev) {
         struct rma_op *op = op_at(l);
+        if (rma_follows(op))
+            return;
         /* its target pulls it: it stays first */
         if (op->kind != RMA_GET || op->sent || (op->flags & OP_DIRECT) ||
             (t->offer && l == t->next))

@@ -273,6 +273,7 @@ static void run_plain(struct turn *x, const struct rma_hdr *h, const char *paylo
 static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload)
 {
     struct rma_noted note = {.index = 0};
+    fence_release(); /* win_order.c: pairs with the flush of the process that reads */
     x->note = 0;
     if (!(h->flags & RMA_F_NOTIFY)) {
         run_plain(x, h, payload);
@@ -406,6 +407,7 @@ static int bundle_run(struct rma_win *w, char *at, uint32_t ops)
         at += sizeof e;
         left -= sizeof e;
         size_t room = rma_pad(e.len);
+        fence_release(); /* as in run_one() */
         if (!e.len || room > left || !(mem = rma_win_local(w, e.at, e.len)))
             return -1;
         if (e.get)

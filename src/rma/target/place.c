@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/atomic.h"
+
 struct dt_type *rma_type_learn(struct rma *r, const void *flat, size_t len)
 {
     struct dt_type *t;
@@ -335,6 +337,7 @@ int rma_run_coalesced(struct rma_win *w, const struct rma_hdr *h, const char *at
         const char *data = at + sizeof disp;
         memcpy(&disp, at, sizeof disp);
         int err = 0;
+        fence_release(); /* as in run_one() */
         if (!rma_window_at(w, disp, 0, (int64_t)bytes, &off, &mem)) {
             err = MPI_ERR_RMA_RANGE;
         } else if (w->coherent &&
