@@ -43,8 +43,8 @@ struct race_pending {
     uint32_t tid;
     uint64_t number, issued, vclock_no;
     struct race_vclock *vclock;
-    uint32_t epoch;          /* number of the access epoch by MPI_Win_start, RACE_FENCE | number
-                              * of the fence with MPI_MODE_NOPRECEDE, or 0 */
+    uint32_t epoch, order;   /* number of the access epoch by MPI_Win_start, RACE_FENCE | number
+                              * of the fence with MPI_MODE_NOPRECEDE, or 0; race_batch.order */
     int alone;               /* of a request that completes it: nothing else joins it */
     int notified;            /* not 0: nothing joins it (1: it notifies; else: note_all()) */
     /* it is complete since then, but is sent when its lock is known to be held; 0 */
@@ -65,7 +65,7 @@ enum race_lock_kind { RACE_UNLOCKED, RACE_SHARED, RACE_EXCLUSIVE, RACE_UNCHECKED
 struct race_target {
     int rank, world;
     struct list pending, local;
-    uint32_t starts;         /* access epochs by MPI_Win_start */
+    uint32_t starts, orders; /* calls of MPI_Win_start, and of MPIX_Win_order for it alone */
     uint8_t lock;            /* enum race_lock_kind */
     uint8_t late;            /* that lock may not be held yet: MPI_Win_lock does not wait for it */
     uint8_t all;             /* MPI_Win_lock_all: its lock is held, and former holders are known */
@@ -108,6 +108,7 @@ struct race_win {
     int all;                 /* enum race_lock_kind of MPI_Win_lock_all */
     uint32_t fences;         /* with MPI_MODE_NOPRECEDE: they need not wait */
     uint32_t last_fence;     /* redundant_barrier.c: phase that it began; 0: none is open */
+    uint32_t orders;         /* calls of MPIX_Win_order for all */
     int fence_open;          /* the epoch was begun by such a one */
     struct race_vclock *at_fence; /* of this process at the last */
     uint8_t accumulate;      /* enum race_accumulate */
@@ -240,8 +241,7 @@ struct race_target *race_target_of(struct race_win *x, int rank, int make);
 /* All operations on it are complete (local: only here). */
 void race_complete(struct race_win *x, struct race_target *t, uint64_t done, enum race_call call,
                    uint64_t site);
-void race_complete_local(struct race_target *t, uint64_t done, enum race_call call,
-                         uint64_t site);
+void race_complete_local(struct race_target *t, uint64_t done, enum race_call call, uint64_t site);
 void race_complete_all(struct race_win *x, enum race_call call, uint64_t site);
 /* What is open goes to the targets as it is. 0: but what waits for a lock. */
 int race_send_open(struct race_win *x);

@@ -7,7 +7,7 @@
 #include "watch/watch.h"
 
 _Static_assert((int)RACE_CALL_FENCE == WATCH_FENCE &&
-                   (int)RACE_CALL_FLUSH_LOCAL_ALL == WATCH_FLUSH_LOCAL_ALL,
+                   (int)RACE_CALL_ORDER == WATCH_ORDER,
                "a watch_sync_call is a race_call");
 
 /* collective.c */

@@ -116,6 +116,35 @@ static void message(int (*flush)(int rank, MPI_Win win))
 
 static void message_race(void) { message(MPI_Win_flush_local); }
 static void message_fine(void) { message(MPI_Win_flush); }
+static void order_race(void) { message(MPIX_Win_order); } /* it completes nothing */
+
+/* Two puts to the same bytes, and what is read between them. */
+static void order_fine(void)
+{
+    int got, two = 2;
+    MPI_Win_lock_all(0, win);
+    if (rank == 1) {
+        MPI_Put(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+        MPIX_Win_order(0, win);
+        MPI_Get(&got, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+        MPIX_Win_order(MPIX_ALL, win);
+        MPI_Put(&two, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+    }
+    MPI_Win_unlock_all(win);
+}
+
+/* Of another target. */
+static void order_other_race(void)
+{
+    int two = 2;
+    MPI_Win_lock_all(0, win);
+    if (rank == 1) {
+        MPI_Put(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* first */
+        MPIX_Win_order(2, win);
+        MPI_Put(&two, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* second */
+    }
+    MPI_Win_unlock_all(win);
+}
 
 /* A complete request of an atomic operation says that it is applied. */
 static void rfop_fine(void)
@@ -422,7 +451,7 @@ static const struct {
 #define CASE(name) {#name, name}
     CASE(fence_race), CASE(fence_fine), CASE(lanes_race), CASE(lanes_fine), CASE(rows_race),
     CASE(rows_fine), CASE(lock_race), CASE(lock_fine), CASE(message_race), CASE(message_fine),
-    CASE(rfop_fine),
+    CASE(rfop_fine), CASE(order_fine), CASE(order_race), CASE(order_other_race),
     CASE(pscw_race), CASE(pscw_fine),
     CASE(operation_race), CASE(type_race), CASE(accumulate_fine), CASE(buffer_race),
     CASE(buffer_fine), CASE(barrier_race), CASE(barrier_fine), CASE(subset_race),

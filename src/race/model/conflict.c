@@ -132,6 +132,14 @@ static void report_ordered(struct race_shadow *g, const struct race_access *old,
         g->ordered(g->arg, first ? old : now, first ? now : old);
 }
 
+/* One process did both, and called MPIX_Win_order between them. */
+static int in_turn(const struct race_access *old, const struct race_access *now)
+{
+    const struct race_batch *a = old->batch, *b = now->batch;
+    int known = a->order != RACE_NO_ORDER && b->order != RACE_NO_ORDER;
+    return known && a->win && a->win == b->win && a->order != b->order;
+}
+
 void race_access_test(struct race_shadow *g, const struct race_access *old,
                       const struct race_access *now, int again)
 {
@@ -148,6 +156,8 @@ void race_access_test(struct race_shadow *g, const struct race_access *old,
     if (order != RACE_UNORDERED)
         return;
     int one = one_process(g, old->batch->tid, now->batch->tid);
+    if (one && in_turn(old, now))
+        return;
     int hulls = (old->effect.flags | now->effect.flags) & RACE_HULL;
     int locks = !one && rule != RACE_ACC_TYPE && rule != RACE_ACC_OP;
     struct race_conflict f = {old, now, rule, overlap == RACE_MAY_OVERLAP || hulls, 0};

@@ -21,7 +21,8 @@ enum race_call {
     RACE_CALL_NONE, RACE_CALL_FENCE, RACE_CALL_POST, RACE_CALL_START, RACE_CALL_COMPLETE,
     RACE_CALL_WAIT, RACE_CALL_TEST, RACE_CALL_LOCK, RACE_CALL_UNLOCK, RACE_CALL_LOCK_ALL,
     RACE_CALL_UNLOCK_ALL, RACE_CALL_FLUSH, RACE_CALL_FLUSH_ALL, RACE_CALL_FLUSH_LOCAL,
-    RACE_CALL_FLUSH_LOCAL_ALL, RACE_CALL_SYNC, RACE_CALL_REQUEST, RACE_CALL_PUT, RACE_CALL_GET,
+    RACE_CALL_FLUSH_LOCAL_ALL, RACE_CALL_ORDER, RACE_CALL_SYNC, RACE_CALL_REQUEST,
+    RACE_CALL_PUT, RACE_CALL_GET,
     RACE_CALL_ACC, RACE_CALL_GACC, RACE_CALL_FOP, RACE_CALL_CAS, RACE_CALL_LOAD,
     RACE_CALL_STORE, RACE_CALL_BARRIER, RACE_CALL_PUT_NOTE, RACE_CALL_GET_NOTE,
     RACE_CALL_ACC_NOTE, RACE_CALL_NOTE, RACE_CALLS
@@ -54,6 +55,7 @@ int race_interval_grow(struct race_interval *l, const struct race_interval *next
 /* --- vector clocks (clock.c) ---------------------------------------------------------------- */
 
 #define RACE_OPEN UINT64_MAX /* not yet complete */
+#define RACE_NO_ORDER UINT32_MAX
 #define RACE_NO_VCLOCK UINT64_MAX /* vclock_no: none equals it, so there is no rule D */
 
 struct race_vclock_entry {
@@ -142,6 +144,7 @@ struct race_batch {
     uint32_t noted_by;
     uint32_t done_by;         /* thread of that call, + 1; 0: their own */
     uint32_t epoch; /* of its window, 0: none: what let it in is part of the vector clock */
+    uint32_t order; /* calls of MPIX_Win_order for its target before it; RACE_NO_ORDER: a hull */
     uint8_t done_call, accumulate; /* enum race_accumulate */
     uint8_t atomics;         /* bits of enum race_atomics */
     struct race_access *open;   /* kept records, while done is RACE_OPEN */

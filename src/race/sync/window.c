@@ -351,6 +351,14 @@ static void before_flush(struct race_win *x, const struct watch_sync *s, uint64_
         race_complete(x, t, race_tick(), s->call, site);
 }
 
+static void after_order(struct race_win *x, int rank)
+{
+    struct race_target *t = rank < 0 ? NULL : race_target_of(x, rank, 1);
+    x->orders += rank == MPIX_ALL;
+    if (t)
+        t->orders++;
+}
+
 void race_before(struct rma_win *w, const struct watch_sync *s)
 {
     struct race_win *x = race_win_find(w);
@@ -405,6 +413,9 @@ void race_after(struct rma_win *w, const struct watch_sync *s, int err)
         break;
     case RACE_CALL_WAIT:
         after_wait(x);
+        break;
+    case RACE_CALL_ORDER:
+        after_order(x, s->rank);
         break;
     case RACE_CALL_LOCK:
         after_lock(x, s);

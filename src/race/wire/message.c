@@ -21,8 +21,8 @@
 
 struct records_msg {
     uint64_t win, number, issued, done, vclock_no, site;
-    uint32_t epoch, n, tid, done_by;
-    uint8_t call, atomics, notified, unused[5];
+    uint32_t epoch, n, tid, done_by, order;
+    uint8_t call, atomics, notified, unused;
 }; /* records, then the vector clock */
 struct close_msg {
     uint64_t win, number, done, site;
@@ -174,9 +174,9 @@ static struct race_batch *batch_make(const struct records_msg *m, int src, struc
     *b = (struct race_batch){.tid = m->tid, .done_by = m->done_by, .refs = 1, .issued = m->issued,
                              .done = m->done, .vclock = v,
                              .vclock_no = in_order ? m->vclock_no : RACE_NO_VCLOCK, .win = m->win,
-                             .epoch = m->epoch, .number = m->number, .done_site = m->site,
-                             .done_call = m->call, .accumulate = x->accumulate,
-                             .atomics = m->atomics};
+                             .epoch = m->epoch, .order = m->order, .number = m->number,
+                             .done_site = m->site, .done_call = m->call,
+                             .accumulate = x->accumulate, .atomics = m->atomics};
     return b;
 }
 
@@ -479,7 +479,7 @@ void race_send_batch(struct race_win *x, const struct race_target *t, struct rac
     int was = p->sent || p->notified; /* that one has one batch at the target, however it is sent */
     struct records_msg m = {.win = x->id, .number = p->number, .issued = p->issued,
                             .done = was ? RACE_OPEN : done, .vclock_no = p->vclock_no, .site = site,
-                            .epoch = p->epoch, .tid = p->tid,
+                            .epoch = p->epoch, .order = p->order, .tid = p->tid,
                             .done_by = p->done ? p->done_by : race_done_by(p->tid),
                             .call = (uint8_t)call, .notified = p->notified != 0,
                             .atomics = proc->race->atomics};

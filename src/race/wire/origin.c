@@ -138,10 +138,11 @@ static struct race_pending *pending_now(struct race_win *x, struct race_target *
     struct race *r = proc->race;
     const struct race_thread *me = race_self();
     uint32_t epoch = x->nstarted ? t->starts : x->fence_open ? RACE_FENCE | x->fences : 0;
+    uint32_t order = x->orders + t->orders;
     struct race_pending *p =
         list_empty(&t->pending) ? NULL : LIST_OBJ(t->pending.prev, struct race_pending, link);
     int joins = p && !p->alone && !p->notified && !alone && !note && p->vclock_no == me->vclock_no;
-    if (joins && p->epoch == epoch && me->clock - p->issued < UINT32_MAX / 2)
+    if (joins && p->epoch == epoch && p->order == order && me->clock - p->issued < UINT32_MAX / 2)
         return p;
     p = calloc(1, sizeof *p);
     if (!p)
@@ -152,6 +153,7 @@ static struct race_pending *pending_now(struct race_win *x, struct race_target *
     p->vclock_no = me->vclock_no;
     p->vclock = race_vclock_ref(me->vclock);
     p->epoch = epoch;
+    p->order = order;
     p->alone = alone;
     p->notified = note != 0;
     list_push(&t->pending, &p->link);
