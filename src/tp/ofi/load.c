@@ -146,17 +146,10 @@ static int ask(struct ofi *o, uint64_t caps, const char *provider)
     return o->info ? 0 : -FI_ENODATA;
 }
 
-/* Ask for the same with longer injects: ofi_rxm promises 64 bytes by default.  A message that is
- * not injected costs a system call here, and one more for its completion.  A provider that cannot
- * do it stays as it is. */
-static void inject_more(struct ofi *o)
+/* Ask the chosen provider again, by h, which is freed. One that cannot do it stays as it is. */
+static void ask_again(struct ofi *o, struct fi_info *h)
 {
-    struct fi_info *list = NULL, *h = o->lib.dupinfo(o->info);
-    if (!h || o->info->tx_attr->inject_size >= OFI_INJECT) {
-        o->lib.freeinfo(h);
-        return;
-    }
-    h->tx_attr->inject_size = OFI_INJECT;
+    struct fi_info *list = NULL;
     if (o->lib.getinfo(api_version, NULL, NULL, 0, h, &list) == 0) {
         struct fi_info *more = NULL;
         for (const struct fi_info *i = list; i && !more; i = i->next)
@@ -171,6 +164,30 @@ static void inject_more(struct ofi *o)
         o->lib.freeinfo(list);
     }
     o->lib.freeinfo(h);
+}
+
+/* Ask for the same with longer injects: ofi_rxm promises 64 bytes by default.  A message that is
+ * not injected costs a system call here, and one more for its completion. */
+static void inject_more(struct ofi *o)
+{
+    struct fi_info *h = o->info->tx_attr->inject_size < OFI_INJECT ? o->lib.dupinfo(o->info) : NULL;
+    if (!h)
+        return;
+    h->tx_attr->inject_size = OFI_INJECT;
+    ask_again(o, h);
+}
+
+/* Some providers leave it to the program whether it registers its own buffers: they have a cache
+ * of registrations, or copy.  Without it each native operation registers its buffer here.  The
+ * first question offers it: a card that needs it is not to lose against a slower provider. */
+static void register_less(struct ofi *o)
+{
+    struct fi_info *h =
+        o->info->domain_attr->mr_mode & FI_MR_LOCAL ? o->lib.dupinfo(o->info) : NULL;
+    if (!h)
+        return;
+    h->domain_attr->mr_mode &= ~FI_MR_LOCAL;
+    ask_again(o, h);
 }
 
 /* One descriptor for the queue of ofi_rxm is an epoll set of epoll sets.  An event wakes each of
@@ -292,6 +309,7 @@ int ofi_choose(struct ofi *o)
         return -EPROTO;
     }
     if (o->info) {
+        register_less(o);
         inject_more(o);
         heed_quirks(o);
         return rename_shm(o->info);

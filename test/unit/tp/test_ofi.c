@@ -803,6 +803,44 @@ static void no_such_provider(void)
     }
 }
 
+/* A card whose driver needs registered buffers, or takes them where they are offered. */
+static int (*real_getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags,
+                           const struct fi_info *hints, struct fi_info **list);
+static int needs_local, asked_with, asked_without;
+
+static int card_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
+                        const struct fi_info *hints, struct fi_info **list)
+{
+    int with = (hints->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
+    asked_with += with;
+    asked_without += !with;
+    if (needs_local && !with)
+        return -FI_ENODATA;
+    int err = real_getinfo(version, node, service, flags, hints, list);
+    for (struct fi_info *i = err ? NULL : *list; i && with; i = i->next)
+        i->domain_attr->mr_mode |= FI_MR_LOCAL;
+    return err;
+}
+
+/* Buffers are registered only where the provider insists on it; and one that does is chosen. */
+static void registers_less(void)
+{
+    int answer = 0;
+    struct ofi *o = open_one(&answer);
+    real_getinfo = o->lib.getinfo;
+    for (needs_local = 0; needs_local < 2; needs_local++) {
+        struct ofi card = {.lib = o->lib};
+        card.lib.getinfo = card_getinfo;
+        asked_with = asked_without = 0;
+        job_check(ofi_choose(&card) == 0);
+        job_check(!(card.info->domain_attr->mr_mode & FI_MR_LOCAL) == !needs_local);
+        job_check(card.info->tx_attr->inject_size >= OFI_INJECT);
+        job_check(asked_with > 0 && asked_without > 0);
+        card.lib.freeinfo(card.info);
+    }
+    close_one(o);
+}
+
 /* What rank 0 has overrules the variable, and is published again as it was. */
 static void variants(void)
 {
@@ -847,6 +885,7 @@ static void greedy_all(void) { if (boot_rank() == 0) greedy(); }
     RUN(name, 4, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
 ONE(lost_amid)
 ONE(again)
+ONE(registers_less)
 ONE(lost_last)
 ONE(lost_verdict)
 ONE(lost_hello)
@@ -888,6 +927,7 @@ Suite *suite_ofi(void)
     tcase_add_test(t, window_);
     tcase_add_test(t, lost_amid_);
     tcase_add_test(t, again_);
+    tcase_add_test(t, registers_less_);
     tcase_add_test(t, lost_last_);
     tcase_add_test(t, lost_verdict_);
     tcase_add_test(t, lost_hello_);
