@@ -10,8 +10,8 @@ static volatile double sum;
 
 static __attribute__((noinline)) void endless(void)
 {
-    for (double x = 1;; x += 1)
-        sum += sin(x); /* LINE loop */
+    /* one line, so that every moment of the loop has its number */
+    for (double x = 1;; sum += sin(x += 1)) continue; /* LINE loop */
 }
 
 int main(int argc, char **argv)
