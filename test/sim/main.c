@@ -1,10 +1,12 @@
 /* main.c - the simulator's driver:
  *
- *   sim [--seeds N] [--first S] [--only NAME|BEGINNING*] [--jobs N] [--seed S --verbose] [--list]
+ *   sim [--seeds N] [--first S] [--only PATTERN] [--jobs N] [--seed S --verbose] [--list]
  *
  * Runs every scenario under N seeds; each tenth seed twice, which must give the same events.
+ * PATTERN is a name, or has the shell's stars.
  * A failure prints the seed; `sim --only NAME --seed S --verbose` replays it with every event. */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,13 +54,6 @@ static void run_once(const struct scenario *sc, unsigned long seed, int verbose,
     sim_run(&k, sc->program, sc->thread_program, NULL, out);
     while (nset > 0)
         unsetenv(set_names[--nset]);
-}
-
-/* By its name, or the beginning of it and a star. */
-static int named(const char *only, const char *name)
-{
-    size_t n = strlen(only);
-    return n && only[n - 1] == '*' ? !strncmp(only, name, n - 1) : !strcmp(only, name);
 }
 
 /* Many ranks take long: fewer of several seeds. */
@@ -179,7 +174,7 @@ int main(int argc, char **argv)
     options(argc, argv);
     for (int g = 0; g < GROUPS; g++)
         for (const struct scenario *sc = groups[g]; sc->name; sc++) {
-            if (only && !named(only, sc->name))
+            if (only && fnmatch(only, sc->name, 0))
                 continue;
             if (list)
                 printf("%s: %d ranks, %d threads\n", sc->name, sc->ranks, sc->threads);
