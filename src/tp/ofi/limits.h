@@ -6,6 +6,8 @@
 
 /* bytes of a packet that ofi_rxm over tcp sends at once: 64 KiB of data and their headers */
 #define OFI_EAGER 69632
+/* bytes of a buffer of ofi_rxm over tcp: what is longer goes from and to ours */
+#define OFI_RXM_BUFFER 2560
 /* a peer that has not heard us is looked at once in this time (ns) */
 #define OFI_LOOK_NS 1000000000u
 enum {
@@ -24,7 +26,7 @@ enum {
      * completion */
     OFI_ZCOPY = 16384,
     OFI_ZCOPY_IOV = 3, /* ... our header, that piece, the filling of its last word */
-    /* bytes, wire included: requested of a provider that has less */
+    /* bytes, wire included: requested of a provider that has less; over tcp OFI_RXM_BUFFER */
     OFI_INJECT = 4096,
     /* bytes, wire included: send buffers have this size or that of the longest */
     OFI_SMALL = 512,

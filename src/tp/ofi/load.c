@@ -18,19 +18,36 @@ static const char *const library = "libfabric.so.1", *const eager_limit = "FI_OF
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 static const struct var_env settings[] = {{"FI_OFI_RXM_MSG_RX_SIZE", "128"},
-                                          {"FI_OFI_RXM_EAGER_LIMIT", TEXT(OFI_EAGER)}};
+                                          {"FI_OFI_RXM_EAGER_LIMIT", TEXT(OFI_EAGER)},
+                                          {"FI_OFI_RXM_BUFFER_SIZE", TEXT(OFI_RXM_BUFFER)}};
 
 /* The least version whose objects have all that is used here. */
 static const uint32_t api_version = FI_VERSION(1, 11);
 
+/* A number of the environment. */
+static size_t setting(const char *name, size_t otherwise)
+{
+    const char *set = var_env_get(name);
+    char *end = NULL;
+    long n = set ? strtol(set, &end, 10) : 0;
+    return n > 0 && !*end ? (size_t)n : otherwise;
+}
+
+static int is_tcp(const struct ofi *o)
+{
+    return !strcmp(o->info->fabric_attr->prov_name, "tcp;ofi_rxm");
+}
+
 /* Settings of ofi_rxm, which has no other place for them.  It reads them once, when the library is
  * opened.  Values that the user set stay.
+ *   MSG_RX_SIZE  buffers that wait for messages: 4096 by default, 52 MB of every process
  *   EAGER_LIMIT  bytes of a message that is sent without asking first.  tcp takes them from our
- *                buffer and puts them into the receiver's.  Over verbs the limit must be the size
- *                of ofi_rxm's own buffers, so it stays unset where there are cards.  Processes with
- *                different limits do not get a connection, so it is part of the variant
+ *                buffer and puts them into the receiver's.  By itself it is BUFFER_SIZE.  Processes
+ *                with different limits do not get a connection, so it is part of the variant
  *                (ofi_variant).
- *   MSG_RX_SIZE  buffers of 16 KiB that wait for messages: 4096 by default, 52 MB of every process
+ *   BUFFER_SIZE  bytes of a buffer of its own, of which it makes about 2,000: 16 KiB by default, 34
+ *                MB of every process.  It bounds an inject.
+ * Over verbs the last two must be equal, so they stay unset where there are cards.
  * A program that links libfabric may have used it already.  Then it does not read them again. */
 static void settings_make(void)
 {
@@ -39,24 +56,16 @@ static void settings_make(void)
         dlclose(there);
         return;
     }
-    int alone = access("/sys/class/infiniband", F_OK) == 0 || var_env_get(buffer_size);
-    var_env_on(settings, alone ? 1 : 2); /* for good: the library may read them at any time */
-}
-
-static size_t setting(const char *name)
-{
-    const char *set = var_env_get(name);
-    char *end = NULL;
-    long n = set ? strtol(set, &end, 10) : 0;
-    return n > OFI_EAGER_MIN && !*end ? (size_t)n : OFI_EAGER_MIN;
+    int alone =
+        access("/sys/class/infiniband", F_OK) == 0 || setting(buffer_size, 0) > OFI_EAGER;
+    var_env_on(settings, alone ? 1 : 3); /* for good: the library may read them at any time */
 }
 
 size_t ofi_eager(const struct ofi *o)
 {
-    if (strcmp(o->info->fabric_attr->prov_name, "tcp;ofi_rxm"))
+    if (!is_tcp(o))
         return OFI_EAGER_MIN;
-    size_t eager = setting(eager_limit), buffer = setting(buffer_size);
-    return eager > buffer ? eager : buffer;
+    return setting(eager_limit, setting(buffer_size, OFI_EAGER_MIN));
 }
 
 int ofi_load(struct ofi_lib *lib)
@@ -166,14 +175,17 @@ static void ask_again(struct ofi *o, struct fi_info *h)
     o->lib.freeinfo(h);
 }
 
-/* Ask for the same with longer injects: ofi_rxm promises 64 bytes by default.  A message that is
- * not injected costs a system call here, and one more for its completion. */
+/* Ask for the same with longer injects: ofi_rxm promises 64 bytes by default, and can do its
+ * buffer's size.  A message that is not injected costs a system call here, and one more for its
+ * completion. */
 static void inject_more(struct ofi *o)
 {
-    struct fi_info *h = o->info->tx_attr->inject_size < OFI_INJECT ? o->lib.dupinfo(o->info) : NULL;
+    size_t buffer = is_tcp(o) ? setting(buffer_size, OFI_EAGER_MIN) : OFI_INJECT;
+    size_t most = buffer < OFI_INJECT ? buffer : OFI_INJECT;
+    struct fi_info *h = o->info->tx_attr->inject_size < most ? o->lib.dupinfo(o->info) : NULL;
     if (!h)
         return;
-    h->tx_attr->inject_size = OFI_INJECT;
+    h->tx_attr->inject_size = most;
     ask_again(o, h);
 }
 
@@ -197,8 +209,7 @@ static void register_less(struct ofi *o)
  * not tried. */
 enum fi_wait_obj ofi_wait_obj(const struct ofi *o)
 {
-    int fixed = !strcmp(o->info->fabric_attr->prov_name, "tcp;ofi_rxm") &&
-                o->lib.version() == FI_VERSION(1, 17);
+    int fixed = is_tcp(o) && o->lib.version() == FI_VERSION(1, 17);
     return fixed ? FI_WAIT_POLLFD : FI_WAIT_FD;
 }
 
@@ -301,6 +312,11 @@ int ofi_choose(struct ofi *o)
     int err = -FI_ENODATA;
     for (size_t i = 0; i < sizeof wishes / sizeof *wishes && !o->info; i++)
         err = ask(o, wishes[i], named);
+    if (o->info && ofi_eager(o) < OFI_EAGER_MIN) {
+        log_warn("transport ofi: %s is %zu; it must be at least %d bytes",
+                 var_env_get(eager_limit) ? eager_limit : buffer_size, ofi_eager(o), OFI_EAGER_MIN);
+        return -EINVAL;
+    }
     if (o->info && eager && ofi_eager(o) != eager) {
         log_warn("transport ofi: ofi_rxm sends packets of up to %zu bytes at once here, and %lu at "
                  "rank 0: such processes do not get a "

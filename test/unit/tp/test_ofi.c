@@ -856,11 +856,17 @@ static void variants(void)
     setenv("FI_OFI_RXM_EAGER_LIMIT", "20000", 1);
     env.variant = "tcp;ofi_rxm 20000";
     job_check(tp_ofi_ops.open(&env, &tp, &caps) == 0 && caps.am_max < 20000 && caps.am_max > 19000);
+    /* Its buffers are short, and the longest inject fills one. */
+    job_check(((struct ofi *)tp)->inject == OFI_RXM_BUFFER);
     tp_ofi_ops.close(tp);
     env.variant = "tcp;ofi_rxm 16384";
     job_check(tp_ofi_ops.open(&env, &tp, &caps) == -EPROTO);
     env.variant = "pigeons";
     job_check(tp_ofi_ops.open(&env, &tp, &caps) == -ENODEV);
+    /* Packets of ours have at least 16 KiB. */
+    setenv("FI_OFI_RXM_EAGER_LIMIT", "8192", 1);
+    env.variant = "tcp;ofi_rxm";
+    job_check(tp_ofi_ops.open(&env, &tp, &caps) == -EINVAL);
 }
 
 #define RUN(name, size, set)                                              \
