@@ -85,7 +85,12 @@ int race_init(void)
     if (!sched && x->code)
         on_exit(at_exit, x);
     race_print_init();
-    race_msg_init();
+    race_send_init();
+    race_batches_init();
+    am_handler(RACE_CLOCK, race_on_clock);
+    am_handler(RACE_RELEASE, race_on_release);
+    am_handler(RACE_ASK, race_on_ask);
+    am_handler(RACE_ANSWER, race_on_answer);
     race_note_init();
     if (race_advice_init() || race_barrier_init() || race_graph_init())
         return -ENOMEM;
@@ -125,7 +130,8 @@ void race_finalize(void)
     progress_hook_del(&r->hook);
     race_wins_free();
     race_report_undecided(RACE_OPEN, 0);
-    race_msg_free();
+    race_send_free();
+    race_batches_free();
     race_shadow_free(&r->shadow);
     free(r->shadow.thread_atomics);
     race_advice_free();

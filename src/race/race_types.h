@@ -246,16 +246,19 @@ void race_complete_all(struct race_win *x, enum race_call call, uint64_t site);
 /* What is open goes to the targets as it is. 0: but what waits for a lock. */
 int race_send_open(struct race_win *x);
 void race_targets_free(struct race_win *x);
-/* message.c */
+/* send_queue.c */
 struct race_peer *race_peer_of(int world);
 void race_msg_send(int dst, int type, const void *bytes, size_t len);
-int race_msg_init(void);
+void race_wait_acks(void); /* until all that was sent has been taken; waits */
+void race_send_init(void);
+void race_send_free(void);
+/* message.c */
 void race_send_batch(struct race_win *x, const struct race_target *t, struct race_pending *p,
                      uint64_t done, enum race_call call, uint64_t site);
-void race_wait_acks(void); /* until all that was sent has been taken; waits */
 void race_replay(struct race_win *x); /* what was held until a post */
 void race_close_open(int src, uint64_t number, uint64_t done, uint32_t done_by);
-void race_msg_free(void);
+void race_batches_init(void);
+void race_batches_free(void);
 /* lock_clock.c */
 void race_lock_acquire(struct race_win *x, int rank, enum race_lock_kind kind);
 void race_lock_release(struct race_win *x, int rank, enum race_lock_kind kind);
@@ -283,7 +286,6 @@ struct race_vclock *race_unpack(const void *bytes, size_t len, size_t *used, int
 /* window.c */
 void race_wins_free(void);
 /* report.c */
-void race_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void race_ordered(void *arg, const struct race_access *early, const struct race_access *late);
 void race_report(void *arg, const struct race_conflict *f);
 void race_count(void); /* the performance variables show what the region has */
@@ -291,10 +293,5 @@ void race_count(void); /* the performance variables show what the region has */
  * will be reported (0). */
 void race_report_undecided(uint64_t clock, int received);
 void race_summary(void);
-void race_print_init(void);
-void race_print_later(const struct race_conflict *f); /* as soon as its lines are known */
-void race_print_all(void); /* what is left; waits */
-void race_site_text(uint64_t site, char *buf, size_t len); /* as site_text(); waits */
-void race_print_free(void);
 
 #endif

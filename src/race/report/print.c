@@ -5,12 +5,16 @@
  *
  * addr2line may take seconds, and a pair is found in handlers and calls of any thread: none of them
  * waits for it. MPI_Finalize waits for the rest; what ends the job prints it, too. */
-#include "race/race_types.h"
+#include "race/report/report.h"
 
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/log.h"
 #include "base/sched.h"
 #include "boot/boot.h"
 #include "var/var.h"
@@ -33,6 +37,24 @@ struct race_unprinted {
     char window[96];       /* its name, or what it is instead */
     struct side side[2];
 };
+
+/* One line, to the file of MPIR_CVAR_RACE_FILE or to stderr. */
+void race_line(const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    int fd = *cvar.race_file ? open(cvar.race_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)
+                             : -1;
+    if (fd < 0) {
+        log_warn("%s", text);
+        return;
+    }
+    dprintf(fd, "windrose[%d]: %s\n", boot_rank(), text);
+    close(fd);
+}
 
 /* --- what a report needs ---------------------------------------------------------------------- */
 

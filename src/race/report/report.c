@@ -2,39 +2,17 @@
  * print.c has the text. Start with race_report(). */
 #include "race/report/report.h"
 
-#include <fcntl.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/hash.h"
-#include "base/log.h"
 #include "boot/boot.h"
 #include "dt/dt.h"
 #include "var/var.h"
 
 enum { MOST_UNDECIDED = 1024 };
-
-/* One line, to the file of MPIR_CVAR_RACE_FILE or to stderr. */
-void race_line(const char *fmt, ...)
-{
-    char text[512];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    int fd = *cvar.race_file ? open(cvar.race_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)
-                             : -1;
-    if (fd < 0) {
-        log_warn("%s", text);
-        return;
-    }
-    dprintf(fd, "windrose[%d]: %s\n", boot_rank(), text);
-    close(fd);
-}
 
 /* Was this pair of places reported before? */
 static int is_known(const struct race_conflict *f)

@@ -1,10 +1,17 @@
-/* report.h - what is said of a whole run at its end: advice (redundant.c, redundant_barrier.c), and
- * the graph (dependence.c). */
+/* report.h - the text of reports (print.c), and what is said of a whole run at its end: advice
+ * (redundant.c, redundant_barrier.c), and the graph (dependence.c). */
 #ifndef RACE_REPORT_H
 #define RACE_REPORT_H
 
 #include "race/race_types.h"
 
+/* print.c */
+void race_print_init(void);
+void race_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void race_print_later(const struct race_conflict *f); /* as soon as its lines are known */
+void race_print_all(void); /* what is left; waits */
+void race_site_text(uint64_t site, char *buf, size_t len); /* as site_text(); waits */
+void race_print_free(void);
 /* redundant.c: none of these does anything where no advice is asked for */
 int race_advice_init(void);
 void race_advice_run(enum race_call call, uint64_t site);
