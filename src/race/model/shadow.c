@@ -335,7 +335,7 @@ static struct race_batch *batch_of_both(const struct race_batch *a, const struct
     x->vclock_no = RACE_NO_VCLOCK;
     x->number = 0;
     x->noted = 0;
-    x->order = a->order == b->order ? a->order : RACE_NO_ORDER;
+    x->order = a->win == b->win && a->order == b->order ? a->order : RACE_NO_ORDER;
     x->issued = a->issued < b->issued ? a->issued : b->issued;
     x->done = a->done > b->done ? a->done : b->done;
     return x;

@@ -82,7 +82,7 @@ struct rma_target *rma_target_add(struct rma_win *w, int rank)
     w->table.ntargets++;
     rma_evicted_del(&w->passive.evicted, rank);
     t->born = t->answered = t->out_token = w->token;
-    t->mark = w->orders && w->acks;
+    t->mark = w->orders && rma_unsure(w);
     rma_near_admit(w);
     if (rma_near_of(w, rank))
         t->flags |= TARGET_NEAR;

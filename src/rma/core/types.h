@@ -33,7 +33,7 @@
  *    t->native_out. A put that was not alone restarts the count.
  * R15 t->held, if not 0, is the pass of the progress engine at which the oldest operation of t was
  *    held back. Then t has queued operations, and w->held is the least of all targets or older.
- * R16 An operation with op->after (t->mark: the next one) leaves when it passes none (win_order.c).
+ * R16 An operation with op->after (t->mark: the next one) passes no earlier one (win_order.c).
  *
  * proc->lock protects everything here; shared-memory words are atomics. */
 #ifndef RMA_CORE_TYPES_H

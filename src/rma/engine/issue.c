@@ -36,9 +36,11 @@ static int send_packet(struct rma_target *t, struct packet *p)
     return err;
 }
 
+/* All data of a queued operation may be there while its notification still has to leave. */
 void rma_op_settle(struct rma_op *op)
 {
-    int over = op->sent == op->bytes && !op->acks && !(op->flags & OP_PIGGYBACKED) &&
+    int over = op->t->next != &op->link && op->sent == op->bytes && !op->acks &&
+               !(op->flags & OP_PIGGYBACKED) &&
                (!(op->flags & OP_ANSWERS) || op->answered == op->bytes);
     if (!op->natives && !op->zcopies && (over || op->t->flags & TARGET_FAILED))
         op->flags |= OP_DONE;
@@ -253,44 +255,34 @@ static int note_is_early(const struct rma_target *t, const struct packet *p)
     return op->last_waits;
 }
 
-/* Operations that may share the next packet, of the n that may go now. */
-static unsigned in_packet(const struct rma_target *t, unsigned n)
-{
-    size_t bytes = 0;
-    unsigned most = 0;
-    for (const struct list *l = t->next; most < n && bytes < t->packet; l = l->next, most++)
-        bytes += sizeof(struct rma_hdr) + op_at(l)->bytes;
-    return most;
-}
-
-/* Does the next packet have an operation that follows others (R16)? Then it waits for what the
- * network itself does (R8), and for all answers where messages pass each other. What the target
- * pulls stays first of the queue. An operation that has begun has waited. */
-static int must_follow(struct rma_target *t, unsigned n)
+/* Of the n operations that may go now, those that the next packet may have. One that follows others
+ * (R16) waits for what the network itself does (R8), and for all answers where messages pass each
+ * other; those before it do not. One that has begun has waited. 0: none may go. */
+static unsigned may_leave(struct rma_target *t, unsigned n)
 {
     const struct list *l = t->next;
-    if (!t->w->orders)
-        return 0;
+    unsigned k = 0, most = (unsigned)(t->packet / sizeof(struct rma_hdr));
+    if (!t->w->orders || !n)
+        return n;
     if (t->after && !rma_is_behind(t))
         t->after = 0;
-    int begun = rma_note_follows(op_at(l)) || (op_at(l)->after && op_at(l)->sent);
-    n = in_packet(t, n);
-    if (n && begun) {
+    n = n < most ? n : most;
+    if (rma_note_follows(op_at(l)) || op_at(l)->sent) {
+        k++;
         l = l->next;
-        n--;
     }
-    while (n && !rma_follows(op_at(l))) {
-        l = l->next;
-        n--;
-    }
-    if (!n)
-        return 0;
+    for (; k < n && !rma_follows(op_at(l)); l = l->next)
+        k++;
+    if (k == n)
+        return n;
+    if (k) /* these wait for nothing */
+        return t->ordered && !t->natives && !t->native_out ? n : k;
     if (rma_native_settle(t) != 1 || (!t->ordered && t->w->acks))
-        return 1;
+        return 0;
     for (l = t->ops.next; !t->ordered && l != t->next; l = l->next)
         if (!(op_at(l)->flags & OP_DONE))
-            return 1;
-    return 0;
+            return 0;
+    return n;
 }
 
 static int send_ops(struct rma_target *t, int lock)
@@ -300,7 +292,7 @@ static int send_ops(struct rma_target *t, int lock)
     struct rma_op *first = op_at(t->next);
     if (rma_note_follows(first) && first->sent == first->bytes)
         return data_first(t, first);
-    if (must_wait_turn(t, first) || must_follow(t, n))
+    if (must_wait_turn(t, first) || (n = may_leave(t, n)) == 0)
         return STEP_AGAIN;
     if (op_at(t->next)->last_waits && parts_are_out(op_at(t->next)))
         return STEP_AGAIN;

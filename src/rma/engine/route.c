@@ -105,7 +105,7 @@ static int in_order(const struct rma_target *t, const struct rma_op *op)
 
 int rma_is_behind(const struct rma_target *t)
 {
-    return t->w->acks || !rma_nothing_under_way(t);
+    return rma_unsure(t->w) || !rma_nothing_under_way(t);
 }
 
 static int in_range(const struct rma_key *k, const struct rma_op *op)

@@ -2,17 +2,19 @@
  * what it calls later.  It completes nothing and waits for no answer.  Start with rma_order().
  *
  * What keeps its order without it: mapped memory, but for the processor's own reordering; one queue
- * of messages, where the network keeps messages in order.  What passes: a native operation all
- * that is under way, a message on a network without order, and a message a native operation.
+ * of messages, where the network keeps messages in order.  What may pass without it: a native
+ * operation passes all that is under way.  A message passes native operations, and on a network
+ * without order other messages.
  *
  *   t->mark    the next operation gets op->after
- *   op->after  it follows all before it (issue.c, must_follow). No get is moved behind it
+ *   op->after  it follows all before it (issue.c, may_leave). No get is moved behind it
  *              (sync_flags.c)
  *   t->after   such a one has left by message: while anything is unanswered, nothing goes natively
  *              (route.c)
  *   w->orders  there were such calls, or notifications that cover earlier operations
  *
- * An element that is made while answers of evicted ones are awaited (w->acks) begins with the mark.
+ * An element that is made while answers of evicted ones may be missing (rma_unsure) begins with the
+ * mark.
  * The target does operations of messages one after the other, with a fence between them. */
 #include "rma/sync/sync_types.h"
 
@@ -21,7 +23,8 @@
 static void order_target(struct rma_target *t)
 {
     const struct rma_win_native *n = &t->w->native;
-    if (!t->queued && !t->natives && !t->native_out && rma_nothing_under_way(t) && !t->w->acks)
+    if (!t->queued && !t->natives && !t->native_out && rma_nothing_under_way(t) &&
+        !rma_unsure(t->w))
         return;
     t->mark = 1;
     t->lone = 0; /* R14: no put leaves at its call */

@@ -273,7 +273,11 @@ static void run_plain(struct turn *x, const struct rma_hdr *h, const char *paylo
 static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload)
 {
     struct rma_noted note = {.index = 0};
-    fence_release(); /* win_order.c: pairs with the flush of the process that reads */
+    /* win_order.c: pairs with the flush, or the order, of the process that reads or writes */
+    if (h->type == RMA_PKT_GET)
+        fence_full(); /* its loads follow the stores of those before it */
+    else
+        fence_release();
     x->note = 0;
     if (!(h->flags & RMA_F_NOTIFY)) {
         run_plain(x, h, payload);

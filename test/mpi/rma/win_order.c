@@ -4,7 +4,7 @@
 
 /* up to 255 rounds: what is half written has no other value */
 enum { ROUNDS = 240, SLOTS = 4, LONGS = 3000, DATA = 8 * LONGS, FLAG = SLOTS * DATA,
-       SUM = FLAG + 8, SAME = FLAG + 64, BYTES = SAME + DATA };
+       SAME = FLAG + 64, BYTES = SAME + DATA };
 static const int lens[] = {1, 3, 40, 600, LONGS};
 
 /* Rank 0 writes to the last rank, in each round another length, by another operation. */
