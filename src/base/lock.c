@@ -74,7 +74,6 @@ static int prefers(const struct lock *l, const void *self)
     return __builtin_expect(p != NULL, 0) && p == self;
 }
 
-
 static void await_claim(struct lock *l)
 {
     for (int i = 0; i < SPINS; i++) {

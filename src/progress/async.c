@@ -1,8 +1,7 @@
 /* async.c - the asynchronous progress thread (doc/design/progress.md). */
-#include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 
+#include "base/own_thread.h"
 #include "base/proc.h"
 #include "progress/progress.h"
 #include "progress/progress_types.h"
@@ -30,16 +29,9 @@ static void *serve(void *arg)
 int progress_async_start(void)
 {
     struct progress *p = proc->progress;
-    sigset_t all, old;
-    /* Signals belong to the user's threads. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int err = pthread_create(&p->async, NULL, serve, p);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (err)
-        return -err;
-    p->async_on = 1;
-    return 0;
+    int err = thread_start(&p->async, serve, p);
+    p->async_on = !err;
+    return err;
 }
 
 void progress_async_stop(void)

@@ -54,7 +54,7 @@ struct standin {
     int fds_room;
 };
 
-/* Returns how long to sleep (ns), and how many descriptors end it; 0 ns: look again. */
+/* The program may be in MPI: how long until the next look (ns), twice as long each time. */
 static uint64_t pause_ns(struct standin *s)
 {
     s->sleep_ms = 0;
@@ -64,7 +64,8 @@ static uint64_t pause_ns(struct standin *s)
     return s->pause;
 }
 
-/* Under proc->lock. */
+/* Under proc->lock. Returns how long to sleep (ns), and how many descriptors end it; 0 ns: look
+ * again. */
 static uint64_t serve(struct standin *s, struct progress *p, int *nfds)
 {
     int turns = 0;
@@ -101,7 +102,7 @@ static uint64_t program_polls(struct standin *s)
     return PAUSE_NS;
 }
 
-/* Returns as pause_ns(). The program's passes are seen without the lock: a fence in a thread that
+/* Returns as serve(). The program's passes are seen without the lock: a fence in a thread that
  * polls takes longer than all else here. */
 static uint64_t look(struct standin *s, struct progress *p, int *nfds)
 {

@@ -19,14 +19,22 @@ static inline struct rma_note *counters(const struct rma_near *n, int i)
     return x && (unsigned)i < atomic_load_explicit(&x->num, memory_order_relaxed) ? x : NULL;
 }
 
+/* The thread that stands in for the program (proc->helped) only adds to the counters, with
+ * release. */
+static inline int alone(void)
+{
+    return !proc->threaded || proc->helped;
+}
+
 /* This process's counters, if this function may read number i of them; NULL: take the slow path,
- * sometimes only because it polls. Other threads may change them under proc->lock. */
+ * sometimes only because it polls. Other threads of the program may change them under
+ * proc->lock. */
 static inline struct rma_win_notes *own(MPI_Win win, int i)
 {
     struct rma_near_table *room = rma_near_self();
     struct rma_win_near *w;
     struct rma_win_notes *x;
-    if (UNLIKELY(!room) || UNLIKELY(proc->threaded) || UNLIKELY(!(w = rma_near_win(room, win))) ||
+    if (UNLIKELY(!room) || UNLIKELY(!alone()) || UNLIKELY(!(w = rma_near_win(room, win))) ||
         UNLIKELY(!(x = w->notes)) || UNLIKELY((unsigned)i >= x->lines) ||
         UNLIKELY(++x->looks >= x->every))
         return NULL;

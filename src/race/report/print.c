@@ -232,11 +232,11 @@ static void aborting(void)
     struct race *r = proc->race;
     int held = !proc->threaded || lock_mine(&proc->lock);
     struct list *l;
-    if (!r || (!held && atomic_load(&proc->lock.word)))
-        return;
-    if (!held)
-        lock_acquire(&proc->lock);
     uint64_t until = time_now() + ABORT_NS;
+    for (unsigned i = 0; r && !held && !(held = lock_try(&proc->lock)) && time_now() < until; i++)
+        thread_pause(i);
+    if (!r || !held)
+        return;
     for (unsigned i = 0; !sched && !none_left(r) && time_now() < until; i++)
         thread_pause(i);
     while ((l = list_pop(&r->unprinted)) != NULL)

@@ -180,7 +180,8 @@ static void ask_again(struct ofi *o, struct fi_info *h)
  * completion. */
 static void inject_more(struct ofi *o)
 {
-    size_t buffer = is_tcp(o) ? setting(buffer_size, OFI_EAGER_MIN) : OFI_INJECT;
+    int rxm = strstr(o->info->fabric_attr->prov_name, ";ofi_rxm") != NULL;
+    size_t buffer = rxm ? setting(buffer_size, OFI_EAGER_MIN) : OFI_INJECT;
     size_t most = buffer < OFI_INJECT ? buffer : OFI_INJECT;
     struct fi_info *h = o->info->tx_attr->inject_size < most ? o->lib.dupinfo(o->info) : NULL;
     if (!h)
