@@ -70,6 +70,68 @@ static void unordered_counts(void *arg)
     job_close(&j);
 }
 
+enum { LINE = 120, GETS = 7, GOT = 37 /* longs */, AT = 8 };
+
+static void native_puts(struct sim_knobs *k)
+{
+    quiet(k);
+    k->native = SIM_NATIVE_PUT;
+    k->native_ordered = 0;
+    k->native_min = LINE * sizeof(long);
+    /* less than what the gets fetch, more than they take in a packet */
+    scenario_cvar("MPIR_CVAR_RMA_PACKET_SIZE", "2048");
+}
+
+/* The gets fit into one packet with the put behind the order, which waits for the native one. */
+static void put_many(const struct job *j)
+{
+    long line[LINE], got[GETS][GOT], flag = 5;
+    const struct rma_target *t;
+    OK(MPI_Win_lock_all(0, j->win));
+    for (int i = 0; i < LINE; i++)
+        line[i] = 0;
+    do {
+        OK(MPI_Put(line, LINE, MPI_LONG, 1, AT, LINE, MPI_LONG, j->win));
+        OK(MPI_Win_flush(1, j->win));
+        t = rma_target_find(inside(j->win), 1);
+    } while (!t->key || t->key->state != KEY_READY);
+    for (int i = 0; i < LINE; i++)
+        line[i] = 9;
+    sim_hold(SIM_NATIVE_OPS, 0, 1);
+    tell(1);
+    struct counts c = mark(0);
+    OK(MPI_Put(line, LINE, MPI_LONG, 1, AT, LINE, MPI_LONG, j->win));
+    for (int i = 0; i < GETS; i++)
+        OK(MPI_Get(got[i], GOT, MPI_LONG, 1, AT + LINE, GOT, MPI_LONG, j->win));
+    OK(MPIX_Win_order(1, j->win));
+    put1(j, &flag, 1, 0);
+    OK(MPI_Win_flush(1, j->win));
+    SENT2(&c, 1, BATCH, 1, PUT);
+    OK(MPI_Win_unlock_all(j->win));
+}
+
+static void gets_before(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(AT + LINE + GOT);
+    if (j.rank == 0) {
+        put_many(&j);
+    } else {
+        hear(0);
+        for (int i = 0; i < 200; i++) {
+            turn();
+            SIM_CHECK(j.mem[0] == 0);
+        }
+        sim_let_go(SIM_NATIVE_OPS, 1);
+        sim_hold(-1, 0, 0);
+        while (j.mem[0] != 5)
+            turn();
+        for (int i = 0; i < LINE; i++)
+            SIM_CHECK(j.mem[AT + i] == 9);
+    }
+    job_close(&j);
+}
+
 static void errors(void *arg)
 {
     (void)arg;
@@ -324,6 +386,7 @@ static void poor_native_network(struct sim_knobs *k)
 const struct scenario scenarios_order[] = {
     {"count-order", 2, 1, ordered_counts, NULL, quiet},
     {"count-order-unordered", 2, 1, unordered_counts, NULL, unordered},
+    {"count-order-gets", 2, 1, gets_before, NULL, native_puts},
     {"order-errors", 2, 1, errors, NULL, NULL},
     {"order-random", 3, 1, random_program, NULL, any_network},
     {"order-random-poor", 3, 1, random_program, NULL, poor_network},
