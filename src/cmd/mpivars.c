@@ -1,6 +1,6 @@
 /* mpivars.c - print what this library is: version, how it was built, and with what. Under the name
  * mpichversion it prints the same in the form of MPICH's command, by which build scripts find the
- * ABI. */
+ * ABI. With --sh it prints what makes a shell use this installation. */
 #include "config.h"
 
 #include <hwloc.h>
@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "launch/folders.h"
 #include "tp/tp.h"
 
 static void line(const char *name, const char *value)
@@ -43,6 +44,39 @@ static void all(void)
 #ifdef WR_DEBUG
     line("invariants", "asserted (--enable-debug)");
 #endif
+}
+
+/* --- a shell -------------------------------------------------------------------------------- */
+
+/* DIR in quotes of sh. */
+static void quoted(const char *dir, const char *below)
+{
+    putchar('\'');
+    for (const char *c = dir; *c; c++)
+        if (*c == '\'')
+            fputs("'\\''", stdout);
+        else
+            putchar(*c);
+    printf("%s'", below);
+}
+
+static void put_first(const char *list, const char *dir, const char *below)
+{
+    printf("%s=", list);
+    quoted(dir, below);
+    printf("${%s:+:$%s}; export %s\n", list, list, list);
+}
+
+/* Lines for eval. The folder of Open MPI's names has no others, so what was built for MPICH or for
+ * MPI-5.0's ABI does not look there. */
+static void shell(void)
+{
+    char bin[PATH_MAX], lib[PATH_MAX];
+    own_folders(bin, lib);
+    put_first("PATH", bin, "");
+    put_first("LD_LIBRARY_PATH", lib, "/windrose/ompi");
+    put_first("LD_LIBRARY_PATH", lib, "");
+    put_first("PKG_CONFIG_PATH", lib, "/pkgconfig");
 }
 
 /* --- mpichversion --------------------------------------------------------------------------- */
@@ -99,12 +133,15 @@ int main(int argc, char **argv)
         all();
     else if (argc == 2 && (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version")))
         printf("Windrose %s\n", WINDROSE_VERSION);
+    else if (argc == 2 && !strcmp(argv[1], "--sh"))
+        shell();
     else {
         FILE *out = argc == 2 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")) ? stdout
                                                                                         : stderr;
         fprintf(out,
-                "Usage: mpivars [-V | --version]\n"
+                "Usage: mpivars [--sh | -V | --version]\n"
                 "Tells version, configure line, compiler, libraries and transports of this MPI.\n"
+                "eval \"$(mpivars --sh)\" makes a shell use it, for Open MPI's programs too.\n"
                 "Control variables: mpiexec --cvars, or cvars(7).\n");
         return out == stderr;
     }
