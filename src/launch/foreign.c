@@ -147,6 +147,12 @@ static const char *only_of_open_mpi(const struct libraries *all)
     return NULL;
 }
 
+/* A name of Open MPI's libraries that the program asks for, to be freed; NULL: all are there. */
+static char *lacking(const struct library_search *s, const char *file)
+{
+    return libraries_undefined(s, file, "^(P?MPIX?_|p?mpix?_|ompi_|mca_|_ZNK?3MPI)");
+}
+
 /* Would the program load this library if LD_LIBRARY_PATH began with its folder? */
 static int would_swap(struct library_search s, const char *file)
 {
@@ -191,18 +197,24 @@ static char *behind(int dir, char *const *argv)
     return NULL;
 }
 
-/* `late`: nothing contradicts it, so guesses about the loader, and about what env starts, count,
- * too. */
+/* When the loader is asked. After the start nothing contradicts it, so guesses about the loader,
+ * and about what env starts, count, too. */
+enum when {
+    AT_START,
+    AT_END,
+    AT_UNBOUND, /* it may have ended a process for a name that no library has */
+};
+
 static int look(char *line, size_t len, const struct args *a, const struct block *b,
-                char *const *env, int late)
+                char *const *env, enum when when)
 {
     struct env e = {0};
     struct libraries all = {0};
     struct finding f = {0};
     struct library_search s = {.dir = program_folder(a, b)};
     struct stat st;
-    char *file = NULL;
-    int said = 0;
+    char *file = NULL, *name = NULL;
+    int said = 0, late = when != AT_START;
     if (s.dir == -1 || env_of_block(&e, a, b, env))
         goto out;
     s.path = env_find(&e, "LD_LIBRARY_PATH");
@@ -223,9 +235,14 @@ static int look(char *line, size_t len, const struct args *a, const struct block
         snprintf(line, len, "%s needs Open MPI's %s, which this library has not: build it with "
                  "this library's compilers, or start it with Open MPI's mpirun", b->argv[0], only);
         said = 1;
+    } else if (when == AT_UNBOUND && f.own && (name = lacking(&s, file))) {
+        snprintf(line, len, "%s needs %s, which this library has not: build it with this library's "
+                 "compilers, or start it with Open MPI's mpirun", b->argv[0], name);
+        said = 1;
     }
 out:
     libraries_free(&all);
+    free(name);
     free(file);
     env_free(&e);
     if (s.dir >= 0)
@@ -240,14 +257,15 @@ static int as_before(const struct args *a, int i)
     return i > 0 && !strcmp(b->argv[0], o->argv[0]) && !b->wdir && !o->wdir && !b->env && !o->env;
 }
 
-static int look_all(char *line, size_t len, const struct args *a, char *const *env, int late)
+static int look_all(char *line, size_t len, const struct args *a, char *const *env,
+                    enum when when)
 {
     enum { MOST = 16 }; /* programs: each costs a run of the loader */
     for (int i = 0, looks = 0; i < a->nblocks && looks < MOST; i++) {
-        if (!late && as_before(a, i))
+        if (when == AT_START && as_before(a, i))
             continue;
         looks++;
-        if (look(line, len, a, &a->block[i], env, late))
+        if (look(line, len, a, &a->block[i], env, when))
             return 1;
     }
     return 0;
@@ -255,7 +273,7 @@ static int look_all(char *line, size_t len, const struct args *a, char *const *e
 
 int foreign_text(char *line, size_t len, const struct args *a, char *const *env)
 {
-    return look_all(line, len, a, env, 0);
+    return look_all(line, len, a, env, AT_START);
 }
 
 void foreign_at_start(struct job *j, char *const *env)
@@ -271,11 +289,21 @@ void foreign_at_end(struct job *j)
 {
     char line[1900];
     if (j->foreign_said || j->phase != JOB_RUNNING || pmi_met(j->pmi) ||
-        !look_all(line, sizeof line, j->args, environ, 1))
+        !look_all(line, sizeof line, j->args, environ, AT_END))
         return;
     j->foreign_said = 1;
     job_say(j, "%d rank%s ended and none joined the job: %s", j->size, j->size == 1 ? "" : "s",
             line);
+}
+
+void foreign_unbound(struct job *j, const struct block *b)
+{
+    char line[2048];
+    if (j->foreign_said || j->phase != JOB_RUNNING || !b ||
+        !look(line, sizeof line, j->args, b, environ, AT_UNBOUND))
+        return;
+    j->foreign_said = 1;
+    job_say(j, "%s", line);
 }
 
 /* --- what a process has mapped ---------------------------------------------------------------- */

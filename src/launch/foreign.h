@@ -5,6 +5,7 @@
  *   meanwhile     no rank has joined: by what the processes have mapped, now and then
  *   at the end    no rank joined: by what the loader lists for its file, or for the file that a
  *                 command like env was to start
+ *   at status 127 by which the loader ends a process: by the names that it does not find
  *
  * Nothing is executed but the loader of mpiexec itself, which lists libraries (--list). */
 #ifndef LAUNCH_FOREIGN_H
@@ -26,6 +27,8 @@ void foreign_joined(struct job *j);
 uint64_t foreign_tick(struct job *j, uint64_t now);
 void foreign_output(struct job *j); /* a rank has printed something: a good moment to look */
 void foreign_at_end(struct job *j);
+/* A rank of this block ended with the status by which the loader ends one that lacks a name. */
+void foreign_unbound(struct job *j, const struct block *b);
 int foreign_is_mpi(const char *name); /* the file name of an MPI library ("libmpi.so.12")? */
 
 #endif

@@ -350,6 +350,8 @@ static void on_exit_of(struct job *j, int rank, int ws)
     }
     if (j->phase == JOB_RUNNING && status > j->status)
         j->status = status;
+    if (status == 127)
+        foreign_unbound(j, r->program);
     if (sig && !broken_pipe(r, sig))
         snprintf(how, sizeof how, "was killed by signal %d (%s)%s%s%s", sig, strsignal(sig),
                  oom_cause(&j->oom, sig), WCOREDUMP(ws) ? ", core dumped" : "",

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <regex.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -66,10 +67,14 @@ static char *read_all(int fd)
     return text;
 }
 
-/* Run the loader on the file; what it prints. */
-static char *run_loader(char *loader, const struct library_search *s, char *program)
+/* Run the loader on the file; what it prints. `bind`: also the names that no library has. */
+static char *run_loader(char *loader, const struct library_search *s, char *program, int bind)
 {
-    char option[] = "--list", *argv[] = {loader, option, program, NULL}, *env[2] = {NULL, NULL};
+    /* With --list the loader does not look for names. */
+    static char trace[] = "LD_TRACE_LOADED_OBJECTS=1", warn[] = "LD_WARN=1",
+                now[] = "LD_BIND_NOW=1";
+    char option[] = "--list", *argv[] = {loader, option, program, NULL};
+    char *env[] = {NULL, NULL, NULL, NULL, NULL}, **more = &env[s->path != NULL];
     posix_spawn_file_actions_t io;
     posix_spawnattr_t attr;
     sigset_t none;
@@ -77,8 +82,16 @@ static char *run_loader(char *loader, const struct library_search *s, char *prog
     int fd[2];
     if (s->path && asprintf(&env[0], "LD_LIBRARY_PATH=%s", s->path) < 0)
         return NULL;
+    if (bind) {
+        argv[1] = program;
+        argv[2] = NULL;
+        more[0] = trace;
+        more[1] = warn;
+        more[2] = now;
+    }
     if (pipe2(fd, O_CLOEXEC)) {
-        free(env[0]);
+        if (s->path)
+            free(env[0]);
         return NULL;
     }
     sigemptyset(&none);
@@ -101,7 +114,8 @@ static char *run_loader(char *loader, const struct library_search *s, char *prog
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
             ;
     }
-    free(env[0]);
+    if (s->path)
+        free(env[0]);
     return text;
 }
 
@@ -130,11 +144,10 @@ static void parse_list(struct libraries *l)
     }
 }
 
-int libraries_list(struct libraries *l, const struct library_search *s, const char *program)
+/* What the loader prints of the program, to be freed. 0 or as libraries_list(). */
+static int loader_text(char **text, const struct library_search *s, const char *program, int bind)
 {
     char loader[PATH_MAX], ours[PATH_MAX], link[64], real[PATH_MAX];
-    l->text = NULL;
-    l->n = 0;
     int err = program_interpreter(s->dir, program, loader);
     if (!err)
         err = program_interpreter(AT_FDCWD, "/proc/self/exe", ours);
@@ -150,10 +163,38 @@ int libraries_list(struct libraries *l, const struct library_search *s, const ch
     if (n <= 0)
         return -ENOENT;
     real[n] = 0;
-    if (!(l->text = run_loader(ours, s, real)))
-        return -EIO;
-    parse_list(l);
-    return 0;
+    return (*text = run_loader(ours, s, real, bind)) ? 0 : -EIO;
+}
+
+int libraries_list(struct libraries *l, const struct library_search *s, const char *program)
+{
+    l->text = NULL;
+    l->n = 0;
+    int err = loader_text(&l->text, s, program, 0);
+    if (!err)
+        parse_list(l);
+    return err;
+}
+
+char *libraries_undefined(const struct library_search *s, const char *program, const char *match)
+{
+    static const char says[] = "undefined symbol: ";
+    char *text = NULL, *name = NULL;
+    regex_t want;
+    if (regcomp(&want, match, REG_EXTENDED | REG_NOSUB))
+        return NULL;
+    if (!loader_text(&text, s, program, 1))
+        for (char *at = text; !name && (at = strstr(at, says));) {
+            at += sizeof says - 1;
+            name = strndup(at, strcspn(at, ", \t\n"));
+            if (name && regexec(&want, name, 0, NULL, 0)) {
+                free(name);
+                name = NULL;
+            }
+        }
+    regfree(&want);
+    free(text);
+    return name;
 }
 
 /* --- a map ------------------------------------------------------------------------------------ */

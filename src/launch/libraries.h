@@ -26,6 +26,9 @@ struct library_search {
 /* What the loader would load for the program. 0; -ENOEXEC: a script, a static program, or one for
  * another loader than that of mpiexec; another -errno. The program is not executed. */
 int libraries_list(struct libraries *l, const struct library_search *s, const char *program);
+/* A name that the program asks for, that none of its libraries has, and that the regular expression
+ * matches, to be freed; NULL: none is known. The program is not executed. */
+char *libraries_undefined(const struct library_search *s, const char *program, const char *match);
 /* What the process has mapped. 0 or -errno. */
 int libraries_mapped(struct libraries *l, pid_t pid);
 /* LD_LIBRARY_PATH of a process, to be freed; NULL: not set, or not to be read. */
