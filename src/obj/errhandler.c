@@ -12,6 +12,7 @@
 #include "obj/comm.h"
 #include "obj/err.h"
 #include "obj/obj_types.h"
+#include "place/place.h"
 
 static const int builtin_handle[] = {
     [ERRHANDLER_FATAL] = MPI_ERRORS_ARE_FATAL,
@@ -85,10 +86,22 @@ void errhandler_drop(struct errhandler *e)
     free(e);
 }
 
+/* Where the program has called, for the end of a message; empty: it is not known. */
+static void called_at(char *text, size_t len)
+{
+    char line[160] = "";
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    site_text(site_portable(site_here()), line, sizeof line);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+    snprintf(text, len, "%s%s", *line ? ", called at " : "", line);
+}
+
 static void fatal(const char *where, int code, const char *call) __attribute__((noreturn));
 static void fatal(const char *where, int code, const char *call)
 {
-    char text[ERR_TEXT], line[ERR_TEXT + 256], name[64];
+    char text[ERR_TEXT], line[ERR_TEXT + 512], name[64], at[200];
     err_text(code, text, sizeof text);
     /* Texts begin with "MPI_Call: ". Print the call once, and take it from the text: `call` may be
      * another thread's. */
@@ -101,8 +114,9 @@ static void fatal(const char *where, int code, const char *call)
     }
     int status = err_class(code);
     const char *class = err_class_name(status);
-    snprintf(line, sizeof line, "fatal error in %s on %s (%s): %s", call ? call : "an MPI call",
-             where, class ? class : "a class of the program", rest);
+    called_at(at, sizeof at);
+    snprintf(line, sizeof line, "fatal error in %s on %s (%s): %s%s", call ? call : "an MPI call",
+             where, class ? class : "a class of the program", rest, at);
     boot_abort(status > 0 && status < 128 ? status : 1, line);
 }
 

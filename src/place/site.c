@@ -165,11 +165,18 @@ static int is_ours(const char *path)
     return !strncmp(slash ? slash + 1 : path, "libmpi", 6); /* Fortran's, too */
 }
 
+/* With libmpi.a the frames of the library are in the program's own file. */
+static int is_shared(void)
+{
+    struct module m = {.address = (uint64_t)(uintptr_t)is_shared};
+    return dl_iterate_phdr(look, &m) && m.found && is_ours(m.path);
+}
+
 uint64_t site_here(void)
 {
     enum { DEEP = 64 };
     void *frame[DEEP];
-    if (sched) /* one program, and stacks of its own */
+    if (sched || !is_shared()) /* simulated: one program, and stacks of its own */
         return 0;
     int n = backtrace(frame, DEEP);
     for (int i = 0; i < n; i++) {
