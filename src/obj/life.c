@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "obj/obj_types.h"
+#include "obj/request.h"
 
 int obj_early(void)
 {
@@ -22,6 +23,7 @@ int obj_init(void)
         obj_finalize();
         return -ENOMEM;
     }
+    request_builtin_init();
     return 0;
 }
 

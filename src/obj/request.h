@@ -61,6 +61,11 @@ struct request {
     MPI_Status status;
 };
 
+/* The handle of a built-in request, which is complete: what was done in its call returns it. It is
+ * never written and never freed. Its index is not MPI_MESSAGE_NO_PROC's. */
+enum { REQUEST_COMPLETE = 0x6c000001 };
+void request_builtin_init(void);
+
 /* Was it made with this table? */
 static inline int request_is(const struct request *r, const struct request_ops *ops)
 {

@@ -6,6 +6,8 @@
  *             -> pools dry: evict.c, then from the top again */
 #include "rma/rma_types.h"
 
+#include "watch/watch.h"
+
 static struct rma_target *target_make(struct rma_win *w, int rank, enum verdict v)
 {
     struct rma_target *t = rma_target_add(w, rank);
@@ -126,14 +128,15 @@ static void run_queue(struct rma_target *t, struct rma_op *op, const struct rma_
         progress_test();
 }
 
-/* t: the element of the target as the caller found it; it is looked up again after each wait. */
+/* t: the element of the target as the caller found it; it is looked up again after each wait. A
+ * missing *q is made for `req` (NULL: none is asked for) when the operation is not done at once. */
 static int op_run(struct rma_win *w, struct rma_target *t, const struct rma_args *a, size_t bytes,
-                  struct rma_request *req, int *later)
+                  struct rma_request **q, MPI_Request *req, int *later)
 {
     for (int waited = 0;; t = rma_target_find(w, a->rank)) {
         enum verdict v;
         int err = MPI_SUCCESS;
-        enum rma_called how = req || a->notify ? RMA_CALLED : RMA_LATER_TOO;
+        enum rma_called how = *q || req || a->notify ? RMA_CALLED : RMA_LATER_TOO;
         enum run r = run_here(w, a, &bytes, how, t, &v, &err);
         if (r == RUN_QUEUE) {
             err = MPI_SUCCESS; /* NOT_HERE is no error */
@@ -147,10 +150,12 @@ static int op_run(struct rma_win *w, struct rma_target *t, const struct rma_args
             rma_coalesce_wait(t);
             continue;
         }
+        if (req && !*q && (err = rma_request_make(w, q, req)) != MPI_SUCCESS)
+            return err;
         struct rma_op *op = rma_op_alloc(w);
         if (op) {
             *later = 1;
-            run_queue(t, op, a, bytes, req);
+            run_queue(t, op, a, bytes, *q);
             return MPI_SUCCESS;
         }
         if ((err = rma_evict_for_op(w)) != MPI_SUCCESS)
@@ -208,12 +213,12 @@ static const uint8_t counter[] = {[RMA_PUT] = PVAR_RMA_PUT,   [RMA_GET] = PVAR_R
 
 /* It was checked, and its target is a rank. */
 static inline int op_take(struct rma_win *w, struct rma_target *t, const struct rma_args *a,
-                          size_t bytes, struct rma_request *q, int *later)
+                          size_t bytes, struct rma_request **q, MPI_Request *req, int *later)
 {
     int err = MPI_SUCCESS;
     struct rma_near *n = rma_near_of(w, a->rank);
     if (bytes || a->notify)
-        err = op_run(w, t, a, bytes, q, later);
+        err = op_run(w, t, a, bytes, q, req, later);
     else if (rma_admit(w, a->rank, n, t) == ADMIT_NO)
         err = rma_not_admitted(w, a->rank);
     if (!err) {
@@ -231,7 +236,7 @@ int rma_op_with(struct rma_win *w, const struct rma_args *a, struct rma_request 
     size_t bytes = 0;
     int err = op_check(w, a, asked, &bytes);
     *later = 0;
-    return err ? err : op_take(w, rma_target_find(w, a->rank), a, bytes, q, later);
+    return err ? err : op_take(w, rma_target_find(w, a->rank), a, bytes, &q, NULL, later);
 }
 
 int rma_op_begin(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
@@ -247,16 +252,19 @@ int rma_op_begin(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
     }
     if (a->rank != MPI_PROC_NULL && (err = op_check(w, a, req != NULL, &bytes)) != MPI_SUCCESS)
         return err;
-    if (req && (err = rma_request_make(w, &q, req)) != MPI_SUCCESS)
+    /* A checker notes the request. */
+    if (req && watch_wants(WATCH_OPS) && (err = rma_request_make(w, &q, req)) != MPI_SUCCESS)
         return err;
     if (a->rank != MPI_PROC_NULL)
-        err = op_take(w, t, a, bytes, q, &later);
+        err = op_take(w, t, a, bytes, &q, req, &later);
     if (q && err) {
         q->r.done = 1;
         request_release(&q->r);
         *req = MPI_REQUEST_NULL;
     } else if (q && !later) {
         request_complete(&q->r, MPI_SUCCESS);
+    } else if (req && !later && !err) {
+        *req = REQUEST_COMPLETE;
     }
     return err;
 }

@@ -139,7 +139,8 @@ struct rma_args {
     struct dt_op *op; /* acc, gacc, fop */
     int notify; /* put, get, acc: index + 1 of the target's counter; 0: none */
 };
-/* req NULL: plain; else the request-based form (in passive epochs only: RMA_SYNC). */
+/* req NULL: plain; else the request-based form (in passive epochs only: RMA_SYNC), which gives
+ * REQUEST_COMPLETE where the operation is done in the call. */
 int rma_op_begin(struct rma_win *w, const struct rma_args *a, MPI_Request *req);
 /* The same where WATCH_APART or WATCH_OPS is watched: buffers may lie in memory of devices (the key
  * mpix_win_buffers). Waits for copies of them. Also BUFFER, OTHER. */

@@ -33,6 +33,24 @@ static void waitall(void)
 }
 
 #ifndef OPEN_MPI
+static void order(void) { MPIX_Win_order(0, win); }
+static void put_order(void)
+{
+    put8();
+    order();
+}
+static MPI_Request taken; /* what is done in its call gives no new one */
+static void rfop8(void) { MPIX_Rfetch_and_op(from, to, MPI_INT64_T, 0, 0, MPI_SUM, win, &taken); }
+static void rput8(void) { MPI_Rput(from, 8, MPI_BYTE, 0, 0, 8, MPI_BYTE, win, &taken); }
+static void rfop8_wait(void)
+{
+    rfop8();
+    MPI_Wait(&taken, MPI_STATUS_IGNORE);
+}
+static void racc8(void)
+{
+    MPI_Raccumulate(from, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_SUM, win, &taken);
+}
 static void get8(void) { MPI_Get(to, 8, MPI_BYTE, 0, 0, 8, MPI_BYTE, win); }
 static void acc8(void) { MPI_Accumulate(from, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_SUM, win); }
 static void acc_double(void)
@@ -150,6 +168,12 @@ int main(int argc, char **argv)
     COUNT(fop8);
     COUNT(cas8);
     COUNT(flush);
+    COUNT(order);
+    COUNT(put_order);
+    COUNT(rput8);
+    COUNT(rfop8);
+    COUNT(rfop8_wait);
+    COUNT(racc8);
     COUNT(acc64k);
     MPIX_Win_notify_set_num(win, MPI_INFO_NULL, 1);
     COUNT(put_notify8);

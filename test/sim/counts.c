@@ -1143,6 +1143,58 @@ static void near_counts(void *arg)
     job_close(&j);
 }
 
+static int sync_refused(int err, const MPI_Request *r)
+{
+    int class;
+    MPI_Error_class(err, &class);
+    return class == MPI_ERR_RMA_SYNC && *r == MPI_REQUEST_NULL;
+}
+
+/* What is done in its call has a built-in request, in passive epochs alone. */
+static void rfop_near(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8);
+    long one = 1, three = 3, was = -1;
+    int t = (j.rank + 1) % j.size, flag;
+    MPI_Request r[4];
+    MPI_Status st;
+    OK(MPI_Win_set_errhandler(j.win, MPI_ERRORS_RETURN));
+    OK(MPI_Win_fence(0, j.win));
+    SIM_CHECK(sync_refused(MPIX_Rfetch_and_op(&one, &was, MPI_LONG, t, 0, MPI_SUM, j.win, r), r));
+    SIM_CHECK(sync_refused(
+        MPIX_Rcompare_and_swap(&one, &one, &was, MPI_LONG, t, 0, j.win, r), r));
+    SIM_CHECK(sync_refused(MPI_Rput(&one, 1, MPI_LONG, t, 0, 1, MPI_LONG, j.win, r), r));
+    SIM_CHECK(sync_refused(MPI_Rget(&was, 1, MPI_LONG, t, 0, 1, MPI_LONG, j.win, r), r));
+    SIM_CHECK(sync_refused(
+        MPI_Raccumulate(&one, 1, MPI_LONG, t, 0, 1, MPI_LONG, MPI_SUM, j.win, r), r));
+    OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, j.win));
+    SIM_CHECK(was == -1 && j.mem[0] == 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, t, 0, j.win));
+    OK(MPIX_Rfetch_and_op(&three, &was, MPI_LONG, t, 1, MPI_SUM, j.win, &r[0]));
+    SIM_CHECK(was == 0);
+    OK(MPIX_Rcompare_and_swap(&one, &three, &was, MPI_LONG, t, 1, j.win, &r[1]));
+    SIM_CHECK(was == 3);
+    OK(MPI_Rget(&was, 1, MPI_LONG, t, 1, 1, MPI_LONG, j.win, &r[2]));
+    OK(MPI_Raccumulate(&one, 1, MPI_LONG, t, 1, 1, MPI_LONG, MPI_SUM, j.win, &r[3]));
+    SIM_CHECK(was == 1 && r[0] == r[1] && r[1] == r[2] && r[2] == r[3]);
+    OK(MPI_Request_get_status(r[0], &flag, &st));
+    SIM_CHECK(flag && st.MPI_TAG == MPI_ANY_TAG);
+    OK(MPI_Request_free(&r[0]));
+    OK(MPI_Wait(&r[1], &st));
+    SIM_CHECK(st.MPI_TAG == MPI_ANY_TAG && r[0] == MPI_REQUEST_NULL && r[1] == MPI_REQUEST_NULL);
+    OK(MPI_Testall(4, r, &flag, MPI_STATUSES_IGNORE));
+    SIM_CHECK(flag && r[2] == MPI_REQUEST_NULL && r[3] == MPI_REQUEST_NULL);
+    OK(MPI_Rput(&three, 1, MPI_LONG, t, 2, 1, MPI_LONG, j.win, &r[0]));
+    OK(MPI_Waitany(4, r, &flag, &st));
+    SIM_CHECK(flag == 0 && r[0] == MPI_REQUEST_NULL);
+    OK(MPI_Win_unlock(t, j.win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(j.mem[1] == 2 && j.mem[2] == 3);
+    job_close(&j);
+}
+
 /* Long ones leave when they are called.  Once a flush had to ask by itself they ask, too; but not
  * where another follows. */
 static void early_counts(void *arg)
@@ -1240,6 +1292,7 @@ const struct scenario scenarios_counts[] = {
     {"count-gather", 2, 1, gather_counts, NULL, gathering},
     {"count-lone", 2, 1, lone_counts, NULL, lone_puts},
     {"count-near", 3, 1, near_counts, NULL, together},
+    {"rfop-near", 2, 1, rfop_near, NULL, together},
     {"count-lock-all", 5, 1, lock_all_counts, NULL, enough_credit},
     {"count-lock-all-window", 6, 1, lock_all_window, NULL, poor_enough_credit},
     {NULL, 0, 0, NULL, NULL, NULL},

@@ -122,7 +122,9 @@ static inline __attribute__((always_inline)) int wait_body(MPI_Request *request,
     int err = one_arg(request, status, &r);
     if (err)
         return api_exit(MPI_COMM_NULL, err);
-    if (!is_active(r)) {
+    if (!is_active(r) || *request == REQUEST_COMPLETE) {
+        if (r && r->active)
+            *request = MPI_REQUEST_NULL;
         progress_glance();
         set_empty(status);
         return api_exit(MPI_COMM_NULL, MPI_SUCCESS);

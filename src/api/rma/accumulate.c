@@ -93,8 +93,20 @@ API_ALIAS(MPI_Accumulate_c);
 int PMPI_Raccumulate(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
                      int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
+    struct rma_near *n;
+    const struct dt_type *t;
+    unsigned o;
+    uint64_t off;
     if (!request)
         return onesided_no_request("MPI_Raccumulate", win);
+    if (origin && otype == ttype && ocount == 1 && tcount == 1 &&
+        fast_place_passive(win, rank, disp, rma_near_bytes(ttype), ttype, &n, &off) &&
+        fast_op(o = dt_op_handle_index(op), DT_NO_OP,
+                t = proc->obj->table[OBJ_TYPE].builtin[ttype & 0xff])) {
+        rma_near_count(n, PVAR_RMA_ACC, rma_near_bytes(ttype));
+        *request = REQUEST_COMPLETE;
+        return acc_near(n, off, t, origin, NULL, o);
+    }
     return acc("MPI_Raccumulate", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win,
                request);
 }
@@ -228,8 +240,20 @@ API_ALIAS(MPI_Fetch_and_op);
 int PMPIX_Rfetch_and_op(const void *origin, void *result, MPI_Datatype type, int rank,
                         MPI_Aint disp, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
+    struct rma_near *n;
+    const struct dt_type *t;
+    unsigned o;
+    uint64_t off;
     if (!request)
         return onesided_no_request("MPIX_Rfetch_and_op", win);
+    if (origin && result &&
+        fast_place_passive(win, rank, disp, rma_near_bytes(type), type, &n, &off) &&
+        fast_op(o = dt_op_handle_index(op), DT_OPS,
+                t = proc->obj->table[OBJ_TYPE].builtin[type & 0xff])) {
+        rma_near_count(n, PVAR_RMA_FOP, rma_near_bytes(type));
+        *request = REQUEST_COMPLETE;
+        return acc_near(n, off, t, origin, result, o);
+    }
     return fop("MPIX_Rfetch_and_op", origin, result, type, rank, disp, op, win, request, SITE);
 }
 API_ALIAS(MPIX_Rfetch_and_op);
@@ -287,8 +311,18 @@ int PMPIX_Rcompare_and_swap(const void *origin, const void *compare, void *resul
                             MPI_Datatype type, int rank, MPI_Aint disp, MPI_Win win,
                             MPI_Request *request)
 {
+    struct rma_near *n;
+    const struct dt_type *t;
+    uint64_t off;
     if (!request)
         return onesided_no_request("MPIX_Rcompare_and_swap", win);
+    if (origin && compare && result &&
+        fast_place_passive(win, rank, disp, rma_near_bytes(type), type, &n, &off) &&
+        can_compare(t = proc->obj->table[OBJ_TYPE].builtin[type & 0xff])) {
+        rma_near_count(n, PVAR_RMA_CAS, rma_near_bytes(type));
+        *request = REQUEST_COMPLETE;
+        return acc_near_cas(n, off, t, origin, compare, result);
+    }
     return cas("MPIX_Rcompare_and_swap", origin, compare, result, type, rank, disp, win, request,
                SITE);
 }

@@ -72,6 +72,18 @@ static inline int fast_place_one(MPI_Win win, int rank, MPI_Aint disp, MPI_Datat
     return 1;
 }
 
+/* For an operation with a request. 1: the place of `bytes` bytes, in a passive epoch, where it is
+ * done at once. 0: take the slow path. */
+static inline int fast_place_passive(MPI_Win win, int rank, MPI_Aint disp, uint64_t bytes,
+                                     MPI_Datatype type, struct rma_near **n, uint64_t *off)
+{
+    struct rma_near_table *room = rma_near_self();
+    struct rma_win_near *w;
+    return room && rma_near_plain(room, type) && (w = rma_near_win(room, win)) != NULL &&
+           atomic_load_explicit(&w->passive, memory_order_acquire) && /* near.h (b) */
+           rma_near_target(w, rank, n) && rma_near_at(*n, disp, bytes, off);
+}
+
 /* Is operation number o predefined (below `end`) and legal for t? */
 static inline int fast_op(unsigned o, unsigned end, const struct dt_type *t)
 {

@@ -81,8 +81,15 @@ API_ALIAS(MPI_Put_c);
 int PMPI_Rput(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
               int tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
 {
+    struct rma_near *n;
+    uint64_t off, bytes = (uint64_t)(int64_t)tcount * rma_near_bytes(ttype);
     if (!request)
         return onesided_no_request("MPI_Rput", win);
+    if (origin && otype == ttype && ocount == tcount &&
+        fast_place_passive(win, rank, disp, bytes, ttype, &n, &off)) {
+        *request = REQUEST_COMPLETE;
+        return put_near(n, origin, n->base + off, bytes);
+    }
     return put("MPI_Rput", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, win, request);
 }
 API_ALIAS(MPI_Rput);
@@ -151,8 +158,15 @@ API_ALIAS(MPI_Get_c);
 int PMPI_Rget(void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
               MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
 {
+    struct rma_near *n;
+    uint64_t off, bytes = (uint64_t)(int64_t)tcount * rma_near_bytes(ttype);
     if (!request)
         return onesided_no_request("MPI_Rget", win);
+    if (origin && otype == ttype && ocount == tcount &&
+        fast_place_passive(win, rank, disp, bytes, ttype, &n, &off)) {
+        *request = REQUEST_COMPLETE;
+        return get_near(n, origin, n->base + off, bytes);
+    }
     return get("MPI_Rget", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win,
                request);
 }

@@ -143,6 +143,41 @@ static void edges(struct rw *w)
     MPI_Barrier(w->comm);
 }
 
+/* The handle of what was done in its call serves like any other, and each of them once. */
+static void handles(struct rw *w)
+{
+    MPI_Request req[4];
+    MPI_Status st[4];
+    int64_t v = 9, old[4];
+    int i, n, at[4], flag, next = (w->rank + 1) % w->size;
+
+    MPI_Barrier(w->comm);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, w->win);
+    for (i = 0; i < 4; i++)
+        MPIX_Rfetch_and_op(&v, &old[i], MPI_INT64_T, next, rw_disp(w, next, 8), MPI_SUM, w->win,
+                           &req[i]);
+    CHECK(MPI_Request_f2c(MPI_Request_c2f(req[0])) == req[0]);
+    do
+        MPI_Request_get_status(req[3], &flag, &st[0]);
+    while (!flag);
+    CHECK_EQ(old[3], 27);
+    MPI_Request_free(&req[0]);
+    CHECK(req[0] == MPI_REQUEST_NULL && req[3] != MPI_REQUEST_NULL);
+    do
+        MPI_Test(&req[1], &flag, &st[0]);
+    while (!flag);
+    CHECK(req[1] == MPI_REQUEST_NULL && old[1] == 9);
+    for (i = 0; i < 2; i += n) {
+        MPI_Waitsome(4, req, &n, at, st);
+        CHECK(n == 1 || n == 2);
+    }
+    CHECK(req[2] == MPI_REQUEST_NULL && req[3] == MPI_REQUEST_NULL && old[2] == 18);
+    MPI_Waitsome(4, req, &n, at, st);
+    CHECK_EQ(n, MPI_UNDEFINED);
+    MPI_Win_unlock(next, w->win);
+    MPI_Barrier(w->comm);
+}
+
 int main(int argc, char **argv)
 {
     struct rw w;
@@ -153,6 +188,7 @@ int main(int argc, char **argv)
         if (!rw_make(&w, f, BYTES, MPI_COMM_WORLD))
             continue;
         edges(&w);
+        handles(&w);
         tickets(&w);
         places(&w);
         applied(&w);

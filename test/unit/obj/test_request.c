@@ -188,5 +188,26 @@ START_TEST(waits)
 }
 END_TEST
 
+/* It may be finished and freed for ever. */
+START_TEST(builtin_request)
+{
+    unsigned live = proc->obj->table[OBJ_REQUEST].live;
+    for (int i = 0; i < 3; i++) {
+        MPI_Status st = {.MPI_SOURCE = 4, .MPI_TAG = 4, .MPI_ERROR = 4};
+        struct request *r = obj_find(OBJ_REQUEST, REQUEST_COMPLETE);
+        ck_assert_ptr_nonnull(r);
+        ck_assert(r->done && r->active && !request_is_persistent(r));
+        request_wait(r);
+        ck_assert_int_eq(request_finish(r, &st), MPI_SUCCESS);
+        ck_assert_int_eq(st.MPI_SOURCE, MPI_ANY_SOURCE);
+        ck_assert_int_eq(st.MPI_TAG, MPI_ANY_TAG);
+        ck_assert_int_eq(st.MPI_ERROR, 4);
+        request_release(r);
+    }
+    ck_assert_int_eq(MPI_MESSAGE_NO_PROC == REQUEST_COMPLETE, 0);
+    ck_assert_uint_eq(proc->obj->table[OBJ_REQUEST].live, live);
+}
+END_TEST
+
 OBJ_SUITE(request, status_counts, complete_then_finish, freed_before_and_after_completion,
-          persistent_requests, waits)
+          persistent_requests, waits, builtin_request)
