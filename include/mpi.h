@@ -256,6 +256,7 @@ extern int *const MPI_WEIGHTS_EMPTY;
 #define MPI_WIN_DISP_UNIT 0x66000005
 #define MPI_WIN_CREATE_FLAVOR 0x66000007
 #define MPI_WIN_MODEL 0x66000009
+#define MPIX_WIN_PROGRESS 0x6600000b
 
 /* windows */
 enum {
@@ -448,6 +449,21 @@ extern int MPIR_F08_MPI_BOTTOM;
 
 /* as a rank of MPIX_Win_order: all */
 #define MPIX_ALL (-100)
+
+/* MPIX_WIN_PROGRESS: two bits for each kind of operation, from this one on ... */
+#define MPIX_PROGRESS_PUT 0
+#define MPIX_PROGRESS_GET 2
+#define MPIX_PROGRESS_ACCUMULATE 4
+#define MPIX_PROGRESS_FETCH 6
+#define MPIX_PROGRESS_LOCK 8
+#define MPIX_PROGRESS_NOTIFICATION 10
+#define MPIX_PROGRESS_STRIDED 12
+/* ... and what they say: the target is not needed; a thread of the library serves there; it must
+ * call MPI; not known yet */
+#define MPIX_PROGRESS_ALONE 0
+#define MPIX_PROGRESS_THREAD 1
+#define MPIX_PROGRESS_TARGET 2
+#define MPIX_PROGRESS_UNKNOWN 3
 
 /* modes of MPIX_Win_acquire, states of MPIX_Win_tile */
 #define MPIX_WIN_READ 1

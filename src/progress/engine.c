@@ -169,6 +169,12 @@ int progress_is_helper(void)
     return p && (p->for_others || (p->serves && pthread_equal(p->server, pthread_self())));
 }
 
+int progress_has_helper(void)
+{
+    const struct progress *p = proc->progress;
+    return p->async_on || p->standin;
+}
+
 int progress_poll(void)
 {
     return poll_once(proc->progress);

@@ -132,6 +132,8 @@ void progress_async_stop(void);
 int progress_standin_wanted(void);
 int progress_standin_start(void);
 void progress_standin_stop(void); /* before progress_finalize() */
+/* One of these two threads is there. */
+int progress_has_helper(void);
 /* The caller is one of these two threads: functions of the program that it calls must be safe for
  * any thread. */
 int progress_is_helper(void);

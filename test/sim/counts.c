@@ -1195,6 +1195,50 @@ static void rfop_near(void *arg)
     job_close(&j);
 }
 
+static int serves_of(MPI_Win win, const char **text)
+{
+    static char value[MPI_MAX_INFO_VAL + 1];
+    MPI_Info info;
+    int *bits, flag;
+    OK(MPI_Win_get_info(win, &info));
+    OK(MPI_Info_get(info, "mpix_progress", MPI_MAX_INFO_VAL, value, &flag));
+    SIM_CHECK(flag);
+    OK(MPI_Info_free(&info));
+    *text = value;
+    OK(MPI_Win_get_attr(win, MPIX_WIN_PROGRESS, &bits, &flag));
+    SIM_CHECK(flag);
+    return *bits;
+}
+
+/* No packet says which operations need their target. */
+static void serves_near(void *arg)
+{
+    (void)arg;
+    const char *text;
+    struct job j = job_open(8);
+    struct counts c = mark(j.rank);
+    SIM_CHECK(serves_of(j.win, &text) == 0);
+    SIM_CHECK(!strcmp(text, "put:alone,get:alone,accumulate:alone,fetch:alone,lock:alone,"
+                            "notification:alone,strided:alone"));
+    SIM_CHECK(since_all(&c) == 0);
+    job_close(&j);
+}
+
+static void serves_far(void *arg)
+{
+    (void)arg;
+    const char *text;
+    struct job j = job_open(8);
+    struct counts c = mark(j.rank);
+    int bits = serves_of(j.win, &text);
+    for (int shift = MPIX_PROGRESS_PUT; shift <= MPIX_PROGRESS_STRIDED; shift += 2)
+        SIM_CHECK((bits >> shift & 3) == MPIX_PROGRESS_TARGET);
+    SIM_CHECK(!strcmp(text, "put:target,get:target,accumulate:target,fetch:target,lock:target,"
+                            "notification:target,strided:target"));
+    SIM_CHECK(since_all(&c) == 0);
+    job_close(&j);
+}
+
 /* Long ones leave when they are called.  Once a flush had to ask by itself they ask, too; but not
  * where another follows. */
 static void early_counts(void *arg)
@@ -1293,6 +1337,8 @@ const struct scenario scenarios_counts[] = {
     {"count-lone", 2, 1, lone_counts, NULL, lone_puts},
     {"count-near", 3, 1, near_counts, NULL, together},
     {"rfop-near", 2, 1, rfop_near, NULL, together},
+    {"serves-near", 2, 1, serves_near, NULL, together},
+    {"serves-far", 2, 1, serves_far, NULL, enough_credit},
     {"count-lock-all", 5, 1, lock_all_counts, NULL, enough_credit},
     {"count-lock-all-window", 6, 1, lock_all_window, NULL, poor_enough_credit},
     {NULL, 0, 0, NULL, NULL, NULL},

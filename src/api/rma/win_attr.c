@@ -94,7 +94,8 @@ API_ALIAS(MPI_Win_get_name);
 static int predefined(int keyval)
 {
     return keyval == MPI_WIN_BASE || keyval == MPI_WIN_SIZE || keyval == MPI_WIN_DISP_UNIT ||
-           keyval == MPI_WIN_CREATE_FLAVOR || keyval == MPI_WIN_MODEL;
+           keyval == MPI_WIN_CREATE_FLAVOR || keyval == MPI_WIN_MODEL ||
+           keyval == MPIX_WIN_PROGRESS;
 }
 
 static int fixed(int keyval)

@@ -182,7 +182,7 @@ struct rma_win {
     int rank, size;
     uint8_t state, expo;        /* state.c */
     uint8_t flavor;
-    uint8_t freed;
+    uint8_t freed, helped;      /* helped: a thread of the library serves at every member */
     uint8_t all_near;           /* every member is on this node */
     uint8_t all_mapped;         /* this process maps the memory of every near member */
     uint8_t loads;              /* rma_loads_begin(): the program may load peers' memory: LOCK_ALL
@@ -202,7 +202,7 @@ struct rma_win {
     void *base;
     MPI_Aint bytes, disp_unit;
     int attr_unit;              /* disp_unit if an int holds it: the attribute points here */
-    int create_flavor, model;
+    int create_flavor, model, serves; /* attributes point here */
     struct attr_list attrs;
     struct errhandler *errhandler;
     struct info *info;

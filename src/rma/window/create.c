@@ -159,11 +159,14 @@ static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, i
         err = err_make(MPI_ERR_RMA_SHARED, "%s: %d of %d processes are on other nodes", rma_call(),
                        w->size - (int)w->nears, w->size);
     int64_t kept = err ? 0 : (int64_t)rma_node_offer(w);
-    int64_t v[5] = {err ? err_class(err) : 0, p->size, kept, -kept,
-                    align > RMA_PAGE ? (int64_t)align : 0 /* a page, as ever */};
-    int e = coll_allreduce_i64(v, 5, COLL_MAX, c);
-    if (w)
+    int64_t v[6] = {err ? err_class(err) : 0, p->size, kept, -kept,
+                    align > RMA_PAGE ? (int64_t)align : 0 /* a page, as ever */,
+                    !progress_has_helper()};
+    int e = coll_allreduce_i64(v, 6, COLL_MAX, c);
+    if (w) {
         w->mem.align = v[4] ? (size_t)v[4] : RMA_PAGE;
+        w->helped = !v[5]; /* none is without */
+    }
     out->most = (uint64_t)v[1];
     out->kept = v[2] == -v[3] ? (uint64_t)v[2] : 0; /* highest and lowest are one */
     if (!err && !e && v[0])

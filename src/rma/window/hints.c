@@ -135,7 +135,7 @@ static int64_t alignment_had(const struct rma_win *w)
 
 int rma_win_get_info(struct rma_win *w, struct info **out)
 {
-    char text[24];
+    char text[24], serves[160];
     const struct {
         const char *key;
         int64_t value;
@@ -150,7 +150,9 @@ int rma_win_get_info(struct rma_win *w, struct info **out)
     if (!rma_memory_ours(w))
         told--; /* the last */
     struct info *i = info_copy(w->info);
-    if (i && info_put(i, "large_pages", w->mem.large_pages ? "true" : "false")) {
+    rma_serves_text(rma_serves_worst(w), serves, sizeof serves);
+    if (i && (info_put(i, "large_pages", w->mem.large_pages ? "true" : "false") ||
+              info_put(i, "mpix_progress", serves))) {
         info_drop(i);
         i = NULL;
     }

@@ -46,6 +46,9 @@ void *rma_win_attr(struct rma_win *w, int keyval)
         return &w->create_flavor;
     case MPI_WIN_MODEL:
         return &w->model;
+    case MPIX_WIN_PROGRESS:
+        w->serves = rma_serves_worst(w);
+        return &w->serves;
     default:
         return NULL;
     }

@@ -15,6 +15,10 @@ static inline int rma_memory_ours(const struct rma_win *w)
 int rma_hints_take(struct rma_win *w, const struct info *given, int made); /* MPI error code */
 unsigned rma_acc_hints(const struct rma_win *w);
 
+/* --- serves.c: bits of MPIX_WIN_PROGRESS ---- */
+int rma_serves_worst(const struct rma_win *w); /* over all members */
+void rma_serves_text(int bits, char *text, size_t len);
+
 /* --- memory.c: MPI error codes ---- */
 int rma_memory_make(struct rma_win *w);
 /* MPI_Win_allocate_shared: the one segment */

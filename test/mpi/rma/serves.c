@@ -1,0 +1,187 @@
+/* serves.c - MPIX_WIN_PROGRESS is right both ways. Rank 0 computes. What the attribute calls
+ * MPIX_PROGRESS_ALONE or MPIX_PROGRESS_THREAD ends meanwhile; then a signal ends the computing.
+ * What it calls MPIX_PROGRESS_TARGET does not end before rank 0 calls MPI. `serves known`: nothing
+ * is MPIX_PROGRESS_UNKNOWN. */
+#define _GNU_SOURCE
+#include "rw.h"
+
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { KINDS = 7, BLOCKS = 100, NOTE = 0 };
+static const struct {
+    const char *name;
+    int shift;
+} kinds[KINDS] = {{"put", MPIX_PROGRESS_PUT},
+                  {"get", MPIX_PROGRESS_GET},
+                  {"accumulate", MPIX_PROGRESS_ACCUMULATE},
+                  {"fetch", MPIX_PROGRESS_FETCH},
+                  {"lock", MPIX_PROGRESS_LOCK},
+                  {"notification", MPIX_PROGRESS_NOTIFICATION},
+                  {"strided", MPIX_PROGRESS_STRIDED}};
+static volatile sig_atomic_t over;
+static MPI_Datatype strided;
+static int known;
+
+static void on_signal(int sig)
+{
+    (void)sig;
+    over = 1;
+}
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void one(struct rw *w, int kind)
+{
+    static int64_t v = 1, got, many[2 * BLOCKS];
+    MPI_Aint at = rw_disp(w, 0, 64);
+
+    switch (kind) {
+    case 0: MPI_Put(&v, 1, MPI_INT64_T, 0, at, 1, MPI_INT64_T, w->win); break;
+    case 1: MPI_Get(&got, 1, MPI_INT64_T, 0, at, 1, MPI_INT64_T, w->win); break;
+    case 2: MPI_Accumulate(&v, 1, MPI_INT64_T, 0, at, 1, MPI_INT64_T, MPI_SUM, w->win); break;
+    case 3: MPI_Fetch_and_op(&v, &got, MPI_INT64_T, 0, at, MPI_SUM, w->win); break;
+    case 5:
+        MPIX_Put_notify(&v, 1, MPI_INT64_T, 0, at, 1, MPI_INT64_T, NOTE, w->win);
+        break;
+    default: MPI_Put(many, 1, strided, 0, at, 1, strided, w->win); break;
+    }
+}
+
+/* Empty far epochs send nothing: a put makes its lock be taken. */
+static void locked(struct rw *w, int far)
+{
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win);
+    if (far)
+        one(w, 0);
+    MPI_Win_unlock(0, w->win);
+}
+
+/* Rank 1. The others are of no matter. */
+static void origin(struct rw *w, int kind, int is, int put_is)
+{
+    pid_t target;
+    double ends, until;
+
+    if (kind != 4) { /* the lock is held already */
+        MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w->win);
+        one(w, 0);
+        MPI_Win_flush(0, w->win);
+    }
+    MPI_Recv(&target, sizeof target, MPI_BYTE, 0, 1, w->comm, MPI_STATUS_IGNORE);
+    MPI_Recv(&until, 1, MPI_DOUBLE, 0, 1, w->comm, MPI_STATUS_IGNORE);
+    if (kind != 4) {
+        one(w, kind);
+        MPI_Win_flush(0, w->win);
+    } else {
+        locked(w, is != MPIX_PROGRESS_ALONE && put_is == is);
+    }
+    ends = now();
+    if (is == MPIX_PROGRESS_TARGET)
+        MUST(ends >= until, "%s: %s ended %.3f s before its target called MPI",
+             rw_flavour_names[w->flavour], kinds[kind].name, until - ends);
+    else
+        MUST(ends < until, "%s: %s did not end while its target computed",
+             rw_flavour_names[w->flavour], kinds[kind].name);
+    if (ends < until)
+        kill(target, SIGUSR1);
+    MPI_Send(NULL, 0, MPI_BYTE, 0, 2, w->comm); /* the signal has been sent, or none is */
+    if (kind != 4)
+        MPI_Win_unlock(0, w->win);
+}
+
+static void target(struct rw *w, int is)
+{
+    pid_t me = getpid();
+    double until;
+
+    over = 0;
+    MPI_Send(&me, sizeof me, MPI_BYTE, 1, 1, w->comm);
+    until = now() + (is == MPIX_PROGRESS_TARGET ? 0.2 : 20);
+    MPI_Send(&until, 1, MPI_DOUBLE, 1, 1, w->comm);
+    while (!over && now() < until)
+        ;
+    MPI_Recv(NULL, 0, MPI_BYTE, 1, 2, w->comm, MPI_STATUS_IGNORE);
+}
+
+static const char *text_of(MPI_Win win, char *value)
+{
+    MPI_Info i;
+    int flag;
+
+    MPI_Win_get_info(win, &i);
+    MPI_Info_get(i, "mpix_progress", MPI_MAX_INFO_VAL, value, &flag);
+    CHECK(flag);
+    MPI_Info_free(&i);
+    return value;
+}
+
+/* The text says the same. */
+static void text(struct rw *w, int bits)
+{
+    static const char *const words[] = {"alone", "thread", "target", "unknown"};
+    char value[MPI_MAX_INFO_VAL + 1], want[MPI_MAX_INFO_VAL + 1];
+    size_t at = 0;
+    int k;
+
+    for (k = 0; k < KINDS; k++)
+        at += (size_t)snprintf(want + at, sizeof want - at, "%s%s:%s", k ? "," : "", kinds[k].name,
+                               words[bits >> kinds[k].shift & 3]);
+    MUST(!strcmp(text_of(w->win, value), want), "%s, not %s", value, want);
+}
+
+static void each(struct rw *w)
+{
+    int *bits, flag, k, err, is, worst;
+
+    MPI_Win_get_attr(w->win, MPIX_WIN_PROGRESS, &bits, &flag);
+    MUST(flag, "the window has no attribute MPIX_WIN_PROGRESS");
+    worst = *bits;
+    text(w, worst);
+    MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN);
+    err = MPI_Win_set_attr(w->win, MPIX_WIN_PROGRESS, bits);
+    CHECK_EQ(mt_class(err), MPI_ERR_KEYVAL);
+    err = MPI_Win_delete_attr(w->win, MPIX_WIN_PROGRESS);
+    CHECK_EQ(mt_class(err), MPI_ERR_KEYVAL);
+    MPI_Win_set_errhandler(w->win, MPI_ERRORS_ARE_FATAL);
+    MPIX_Win_notify_set_num(w->win, MPI_INFO_NULL, 1);
+    MPI_Barrier(w->comm);
+    for (k = 0; k < KINDS && w->size > 1; k++) {
+        is = worst >> kinds[k].shift & 3;
+        CHECK(!known || is != MPIX_PROGRESS_UNKNOWN);
+        if (is == MPIX_PROGRESS_UNKNOWN)
+            continue;
+        if (w->rank == 0)
+            target(w, is);
+        else if (w->rank == 1)
+            origin(w, k, is, worst >> MPIX_PROGRESS_PUT & 3);
+        MPI_Barrier(w->comm);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct rw w;
+    int f;
+
+    known = argc > 1 && !strcmp(argv[1], "known");
+    mt_init(&argc, &argv);
+    signal(SIGUSR1, on_signal);
+    MPI_Type_vector(BLOCKS, 1, 2, MPI_INT64_T, &strided);
+    MPI_Type_commit(&strided);
+    for (f = 0; f < RW_FLAVOURS; f++) {
+        if (!rw_make(&w, f, 4096, MPI_COMM_WORLD))
+            continue;
+        each(&w);
+        rw_free(&w);
+    }
+    MPI_Type_free(&strided);
+    return mt_finish();
+}
