@@ -42,7 +42,8 @@
  *      that it waits for is given up after DEAF times the time-out. After one of these from any
  *      process this rule is off: then it is a firewall.
  *   W8 A message that came after the question is an answer. Silence counts from there, and no more
- *      if no process has asked since.
+ *      if no process has asked since. Of those that follow it none is reported until the next
+ *      question: so silence counts anew from that.
  * The thread touches its own record, struct boot's set of failures (atomic) and nothing else;
  * proc->lock is not its.
  *

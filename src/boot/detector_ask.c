@@ -276,6 +276,8 @@ void detector_probe_take(struct detector *w, const struct ask *a, uint64_t now)
             q->asked = now;
             if (a->why == ASK_LIFE && q->proof)
                 q->begun = now;
+            if (a->why == ASK_LIFE && q->spoke) /* W8: what else it said was not reported */
+                probe_heard(w, q, now);
             if (a->why == ASK_LIFE)
                 q->proof = q->spoke = 0;
             return;

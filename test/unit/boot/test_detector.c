@@ -292,6 +292,21 @@ START_TEST(spoke)
 }
 END_TEST
 
+/* W8: of what it says after the first answer nothing is heard until it is asked again. */
+START_TEST(spoke_and_asked)
+{
+    struct hosts h;
+    hosts_open(&h);
+    boot_detector_ask(2, &h.silent, sizeof h.silent);
+    usleep(50000);
+    boot_detector_hear(2);
+    usleep(750000);
+    boot_detector_ask(2, &h.silent, sizeof h.silent);
+    until_dead(2, 0.9, 3);
+    hosts_close(&h);
+}
+END_TEST
+
 /* A process that is asked for a proof only is not judged. */
 START_TEST(only_tried)
 {
@@ -947,6 +962,7 @@ Suite *suite_watch(void)
     tcase_add_test(t, silent_alone);
     tcase_add_test(t, silent_before);
     tcase_add_test(t, spoke);
+    tcase_add_test(t, spoke_and_asked);
     tcase_add_test(t, only_tried);
     tcase_add_test(t, deaf);
     tcase_add_test(t, second_address);
