@@ -83,8 +83,12 @@ static inline int am_ordered(int dst)
  * nothing more. */
 int am_has_left(int dst);
 
-/* Send a request. 0; AM_AGAIN: no credit or room now, nothing happened, try again from a progress
- * hook; < 0: -errno (-ENOTCONN if dst is dead). iov[0] is the room's header. */
+/* dst's network has returned -ENOTCONN: its connection broke. 1: the failure detector is asked;
+ * within seconds dst has failed, and then boot_failed_why() gives the reason. 0: it has failed. */
+int am_in_doubt(int dst);
+/* Send a request. 0; AM_AGAIN: no credit or room now, or dst is in doubt; nothing happened, try
+ * again from a progress hook; < 0: -errno (-ENOTCONN if dst is dead). iov[0] is the room's
+ * header. */
 int am_request(int dst, int type, const struct iovec *iov, int n, unsigned replies);
 /* The same, zero-copy for the last piece if possible (tp.h, am_zcopy_min). TP_PENDING: it is read
  * until d->fn. */

@@ -2,6 +2,7 @@
  * asked whether they live (liveness.c has the others). Start with am_lost_why(). */
 #include "am/am_types.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,6 +84,16 @@ void am_lost(void *am, unsigned peer, int err)
     char why[BOOT_WHY_MAX];
     snprintf(why, sizeof why, "the connection to it broke (%s)", strerror(-err));
     am_lost_why(am, (int)peer, why);
+}
+
+/* A transport may refuse before it reports that the peer is lost. */
+int am_in_doubt(int dst)
+{
+    const struct am_peer *p = am_peer_known(dst);
+    if (!p || p->dead || p->t->ops->near)
+        return 0;
+    am_lost(proc->am, (unsigned)dst, -ENOTCONN);
+    return am_is_lost(proc->am, dst);
 }
 
 void am_lost_look(struct am *a)

@@ -48,6 +48,8 @@ int am_request_zcopy(int dst, int type, const struct iovec *iov, int n, unsigned
             t->credits += replies;
             p->owed -= replies;
         }
+        if (err == -ENOTCONN && am_in_doubt(dst))
+            err = AM_AGAIN;
         if (err == TP_AGAIN)
             pvar_set_add(pvar_proc(), PVAR_AM_AGAIN, 1);
         return err;

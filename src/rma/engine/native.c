@@ -250,7 +250,8 @@ static void zcopy_done(struct tp_done *d, int err)
         struct rma_target *t = op->t;
         op->zcopies--;
         t->zcopies--;
-        if (err && !op->err)
+        /* in doubt: what comes next to this target, a flush at the latest, gets the error */
+        if (err && !op->err && !(err == -ENOTCONN && am_in_doubt(t->world)))
             op->err = err == -ENOTCONN || boot_failed(t->world) ? rma_failed_error(t->w, t->rank)
                                                                 : rma_cut_error(t->w, t->rank, err);
         rma_op_settle(op);
@@ -306,7 +307,8 @@ static int handed_over(struct rma_target *t, struct rma_op *op, struct rma_nativ
     uint64_t bytes = x->bytes;
     if (err != TP_PENDING)
         record_put(rma_self(), x);
-    if (err == TP_AGAIN)
+    /* in doubt: it fails soon, and the error then says why */
+    if (err == TP_AGAIN || (err == -ENOTCONN && am_in_doubt(t->world)))
         return AM_AGAIN;
     if (err < 0)
         return err;

@@ -213,6 +213,53 @@ START_TEST(unreachable)
 }
 END_TEST
 
+static int connects(struct tp *tp, unsigned peer, const void *addr, size_t len)
+{
+    return 0;
+}
+
+static int refuses_one(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov,
+                       int n, struct tp_done *d)
+{
+    return peer == 1 ? -ENOTCONN : 0;
+}
+
+/* A network that refuses messages to a process does not report why: the error comes when the
+ * failure detector knows that. */
+static void refused(void)
+{
+    struct tp_ops cut = tp_none_ops;
+    const struct tp_ops *const list[] = {&tp_self_ops, &cut, NULL};
+    cut.name = "cut";
+    cut.connect = connects;
+    cut.am = refuses_one;
+    job_check(tp_use(list) == 0);
+    start();
+    if (boot_rank() == 1)
+        _exit(0);
+    if (boot_rank() == 0) {
+        job_check(am_request(2, AM_TEST, NULL, 0, 0) == 0);
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == AM_AGAIN);
+        job_check(am_in_doubt(1) && proc->am->alive.nlost == 1 && !boot_failed(1));
+        uint64_t from = time_now();
+        job_check(progress_wait_for(one_is_dead, NULL, "a death", -1, 20000000000u) == 0);
+        job_check(time_now() - from < 4000000000u);
+        job_check(strstr(boot_failed_why(1), "has ended") != NULL);
+        progress_poll();
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == -ENOTCONN && !am_in_doubt(1));
+        job_words()[0] = 1;
+    }
+    while (!*(volatile uint64_t *)job_words())
+        usleep(1000);
+    stop();
+}
+
+START_TEST(refused_and_told)
+{
+    ck_assert_int_eq(job_run(3, quick, refused, 30), 0);
+}
+END_TEST
+
 Suite *suite_alive(void)
 {
     Suite *s = suite_create("alive");
@@ -221,6 +268,7 @@ Suite *suite_alive(void)
     tcase_add_test(t, lost_and_known);
     tcase_add_test(t, greeting);
     tcase_add_test(t, unreachable);
+    tcase_add_test(t, refused_and_told);
     suite_add_tcase(s, t);
     return s;
 }
