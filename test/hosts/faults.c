@@ -3,14 +3,15 @@
  *      faults KIND ACTION [SECONDS]
  *
  * The victim is the last rank. KIND is what the others wait in; ACTION what becomes of the victim:
- * kill (SIGKILL), spin or stop (computes, or is stopped, for SECONDS and then takes part: all must
- * end right), blip (as spin; its host is cut off for a moment), wait (all wait for a file
- * FAULTS_OUT.go, before which the script cuts the victim's host off; longacc and longget go on
- * until it happens). FAULTS_OUT names files, one per rank, of what happened: "ready", "cut me"
- * (wait: the rank is where the cut is to meet it), "error after SECONDS: TEXT", "right after
- * SECONDS", "finalized after SECONDS" (since the call began). With FAULTS_FATAL=1 the default
- * error handlers stay. With FAULTS_FIRST=1 no process has sent to another before: no window, and
- * only the kinds that need none. */
+ * kill (SIGKILL; the target of lock and lockall, of which a thread would answer until then, is
+ * stopped first, and killed when the others wait), spin or stop (computes, or is stopped, for
+ * SECONDS and then takes part: all must end right), blip (as spin; its host is cut off for a
+ * moment), wait (all wait for a file FAULTS_OUT.go, before which the script cuts the victim's host
+ * off; longacc and longget go on until it happens). FAULTS_OUT names files, one per rank, of what
+ * happened: "ready", "stopped", "cut me" (wait: the rank is where the cut is to meet it), "error
+ * after SECONDS: TEXT", "right after SECONDS", "finalized after SECONDS" (since the call began).
+ * With FAULTS_FATAL=1 the default error handlers stay. With FAULTS_FIRST=1 no process has sent to
+ * another before: no window, and only the kinds that need none. */
 #include <execinfo.h>
 #include <mpi.h>
 #include <signal.h>
@@ -314,8 +315,55 @@ static const struct {
     {"create", create},   {"finalize", finalize}, {"longacc", longacc}, {"longget", longget}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static void become(const char *action)
+/* 1: the kernel has stopped it, all its threads. */
+static int is_stopped(pid_t pid)
 {
+    char name[64], line[256] = "";
+    snprintf(name, sizeof name, "/proc/%d/stat", (int)pid);
+    FILE *f = fopen(name, "r");
+    if (f) {
+        if (!fgets(line, sizeof line, f))
+            line[0] = 0;
+        fclose(f);
+    }
+    return strstr(line, ") T ") != NULL;
+}
+
+static void die_stopped(void)
+{
+    pid_t me = getpid();
+    if (!fork()) {
+        while (!is_stopped(me) && getppid() == me)
+            usleep(1000);
+        say("stopped");
+        usleep(300000); /* then the others wait for it */
+        kill(me, SIGKILL);
+        _exit(0);
+    }
+    raise(SIGSTOP);
+}
+
+static void await_stop(void)
+{
+    char name[4096], text[1024];
+    const char *out = getenv("FAULTS_OUT");
+    snprintf(name, sizeof name, "%s.%d", out ? out : "", victim);
+    for (;;) {
+        FILE *f = fopen(name, "r");
+        size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+        text[n] = 0;
+        if (f)
+            fclose(f);
+        if (strstr(text, "stopped"))
+            return;
+        usleep(20000);
+    }
+}
+
+static void become(const char *action, int stops)
+{
+    if (!strcmp(action, "kill") && stops)
+        die_stopped();
     if (!strcmp(action, "kill"))
         raise(SIGKILL);
     double end = now() + seconds;
@@ -377,8 +425,11 @@ int main(int argc, char **argv)
     began = now();
     while (mem && now() < began + 0.3)
         usleep(10000);
+    int stops = !strcmp(action, "kill") && !strncmp(argv[1], "lock", 4);
     if (rank == victim)
-        become(action);
+        become(action, stops);
+    else if (stops)
+        await_stop();
     else if (!strcmp(argv[1], "finalize"))
         usleep(500000);
     began = now();
