@@ -263,8 +263,8 @@ int rma_op_begin(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
         *req = MPI_REQUEST_NULL;
     } else if (q && !later) {
         request_complete(&q->r, MPI_SUCCESS);
-    } else if (req && !later && !err) {
-        *req = REQUEST_COMPLETE;
+    } else if (req && !later) {
+        *req = err ? MPI_REQUEST_NULL : REQUEST_COMPLETE;
     }
     return err;
 }
