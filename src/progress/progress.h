@@ -43,7 +43,7 @@ struct progress_source {
 };
 
 /* MPIR_CVAR_ASYNC_PROGRESS */
-enum { PROGRESS_NO_THREAD, PROGRESS_ASYNC, PROGRESS_STANDIN };
+enum { PROGRESS_STANDIN = -1, PROGRESS_NO_THREAD, PROGRESS_ASYNC };
 
 int progress_init(void);
 void progress_finalize(void);

@@ -170,7 +170,7 @@ static void setting_fails(const char *why, const struct boot_ops *forced)
 }
 
 /* The thread that serves peers, if there is to be one. From now on the lock is needed. Where the
- * system gives no thread that stands in, peers wait for this process's calls. */
+ * system gives none by default, peers wait for this process's calls. */
 static int helper_start(void)
 {
     if (cvar.async_progress == PROGRESS_ASYNC && !sched)
