@@ -7,11 +7,11 @@
 #include "io/io_types.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/own_thread.h"
 #include "base/sched.h"
 
 enum { WORKERS = 4 };
@@ -118,17 +118,13 @@ static struct pool *pool_get(void)
     return r->pool = p;
 }
 
-/* One more thread if all are busy. Signals are for the threads of the program. 0: there is none. */
+/* One more thread if all are busy. 0: there is none. */
 static int workers_there(struct pool *p)
 {
-    sigset_t all, old;
     if (p->threads && (p->idle || p->threads == WORKERS))
         return 1;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    if (!pthread_create(&p->thread[p->threads], NULL, work, p))
+    if (!thread_start(&p->thread[p->threads], work, p))
         p->threads++;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
     return p->threads > 0;
 }
 

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/lock.h"
+#include "base/own_thread.h"
 #include "base/sched.h"
 #include "var/var.h"
 
@@ -260,23 +260,19 @@ static int sim_count(void)
 static int sim_open(int index, struct space **s, struct space_caps *caps)
 {
     struct sim *d = index < sim_count() ? calloc(1, sizeof *d) : NULL;
-    sigset_t all, old;
     if (!d)
         return index < sim_count() ? -ENOMEM : -ENODEV;
     lock_init(&d->lock);
     d->nstreams = OWN + 1;
-    sigfillset(&all); /* signals belong to the user's threads */
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int err = pthread_create(&d->worker[COPIES], NULL, work_copies, d);
+    int err = thread_start(&d->worker[COPIES], work_copies, d);
     int begun = !err;
     if (!err)
-        err = pthread_create(&d->worker[KERNELS], NULL, work_kernels, d);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+        err = thread_start(&d->worker[KERNELS], work_kernels, d);
     if (err) {
         if (begun)
             worker_end(d, COPIES);
         free(d);
-        return -err;
+        return err;
     }
     *caps = (struct space_caps){.flags = SPACE_PEER | SPACE_LAUNCH, .grain = GRAIN,
                                 .bytes = (size_t)cvar.space_sim_bytes};

@@ -1,10 +1,9 @@
 /* sample.c - a thread that looks each millisecond what this process does: computing, working in
  * MPI, or waiting there. It reads the words that mpiexec reads too (base/where.h). So calls pay
  * nothing. A put that is a store counts as computing. */
-#include <errno.h>
-#include <signal.h>
 #include <string.h>
 
+#include "base/own_thread.h"
 #include "base/proc.h"
 #include "base/sched.h"
 #include "base/where.h"
@@ -63,18 +62,13 @@ static void *look(void *arg)
 
 int profile_sample_start(struct profile_sampler *s)
 {
-    sigset_t all, old;
     lock_init(&s->lock);
     s->of = proc;
     s->every = EVERY_NS;
     s->last = time_now();
-    /* Signals belong to the user's threads. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int err = pthread_create(&s->thread, NULL, look, s);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    int err = thread_start(&s->thread, look, s);
     s->on = !err;
-    return -err;
+    return err;
 }
 
 void profile_sample_stop(struct profile_sampler *s)
