@@ -44,6 +44,7 @@ struct proc {
     unsigned watched;    /* enum watch_events: those that have a subscriber */
     struct place_room *place; /* NULL: nothing is kept of places in the program */
     struct check *check; /* NULL: collective calls are not compared */
+    struct leak *leak;   /* NULL: what the program leaves behind is not looked for */
     struct race *race;   /* NULL: one-sided operations are not watched */
     struct profile *profile; /* NULL: no report is asked for */
     struct api *api;

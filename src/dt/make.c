@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "watch/watch.h"
+
 /* --- building ---------------------------------------------------------------- */
 struct build {
     struct place place;
@@ -85,6 +87,7 @@ static int build_finish(struct build *b, struct dt_type *model, int err, struct 
         dt_drop(t);
         return type_errno(-ENOMEM);
     }
+    watch_made(OBJ_TYPE, &t->obj);
     *out = t;
     return MPI_SUCCESS;
 }

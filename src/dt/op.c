@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "obj/err.h"
+#include "watch/watch.h"
 
 const struct kernel_table *kernel_table_pick(void)
 {
@@ -90,6 +91,7 @@ static int op_add(struct dt_op *o, int commute, struct dt_op **out)
         free(o);
         return type_errno(-ENOMEM);
     }
+    watch_made(OBJ_OP, &o->obj);
     *out = o;
     return MPI_SUCCESS;
 }

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "coll/coll.h"
 #include "coll/survive.h"
+#include "watch/watch.h"
 
 /* --- open ------------------------------------------------------------------------------------- */
 static int amode_check(int amode)
@@ -120,6 +121,7 @@ static struct io_file *file_make(const char *name, int amode, struct info *info,
         file_free(f);
         return NULL;
     }
+    watch_made(OBJ_FILE, &f->obj);
     list_push(&io_self()->files, &f->link);
     return f;
 }

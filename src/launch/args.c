@@ -14,8 +14,8 @@
 
 enum opt {
     O_N, O_ENV, O_ENVALL, O_ENVNONE, O_ENVLIST, O_ENVEXCL, O_WDIR, O_GENV, O_GENVALL,
-    O_GENVNONE, O_GENVLIST, O_GENVEXCL, O_EXPORT, O_OUTPUT, O_TIMEOUT, O_REPORT, O_TRACE, O_BIND,
-    O_MAP, O_PPN, O_HOSTS, O_HOSTFILE, O_USIZE, O_CONFIG, O_X, O_CVARS, O_HELP, O_VERSION,
+    O_GENVNONE, O_GENVLIST, O_GENVEXCL, O_EXPORT, O_OUTPUT, O_TIMEOUT, O_REPORT, O_TRACE, O_CHECK,
+    O_BIND, O_MAP, O_PPN, O_HOSTS, O_HOSTFILE, O_USIZE, O_CONFIG, O_X, O_CVARS, O_HELP, O_VERSION,
 };
 
 static const struct opt_row {
@@ -52,6 +52,7 @@ static const struct opt_row {
     {"x", O_X, 1},
     {"report", O_REPORT, -1}, /* a value, behind = only */
     {"trace", O_TRACE, -1},
+    {"check", O_CHECK, -1},
     {"cvars", O_CVARS, 0},
     {"help", O_HELP, 0},
     {"h", O_HELP, 0},
@@ -348,6 +349,9 @@ static int apply(struct parse *p, struct block *b, const struct opt_row *o, cons
     case O_HOSTFILE: return read_hostfile(p, o->name, v[0]);
     case O_USIZE: return count_of(p, o->name, v[0], INT_MAX, &a->universe);
     case O_CONFIG: return read_config(p, v[0]);
+    case O_CHECK:
+        return option_check(a, v[0])
+                   ? complain(p, "-check=%s: the level is 1, 2 or 3", v[0], NULL) : 0;
     case O_REPORT: case O_TRACE: return option_profile(a, o->opt == O_TRACE, v[0], &p->word);
     case O_CVARS: a->action = ARGS_CVARS; break;
     case O_HELP: a->action = ARGS_HELP; break;

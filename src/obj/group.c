@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "boot/boot.h"
+#include "watch/watch.h"
 
 /* A stride that fits ranks[0..size) or 0 in *ok. */
 static int regular(const int *ranks, int size, int *stride)
@@ -175,6 +176,7 @@ struct group *group_make(struct rankmap *map, int rank)
     }
     g->map = rankmap_ref(map);
     g->rank = rank;
+    watch_made(OBJ_GROUP, &g->obj);
     return g;
 }
 

@@ -123,6 +123,18 @@ static struct p2p_unex *find_kind(uint32_t ctx, uint32_t src, int tag, int kind)
     return NULL;
 }
 
+void p2p_never_received(void (*fn)(uint32_t ctx, int source, int tag, void *arg), void *arg)
+{
+    for (int bin = 0; bin < P2P_UNEX_BINS; bin++) {
+        struct list *head = &proc->p2p->unex[0][bin];
+        for (struct list *l = head->next; l != head; l = l->next) {
+            const struct p2p_unex *u = LIST_OBJ(l, struct p2p_unex, link[0]);
+            if (u->m.ctx % CTX_STEP == CTX_P2P)
+                fn(u->m.ctx, p2p_rank(u->m.src), u->m.tag, arg);
+        }
+    }
+}
+
 struct p2p_unex *match_find(uint32_t ctx, uint32_t src, int tag)
 {
     if (!proc->p2p->unexpected)

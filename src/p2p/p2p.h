@@ -99,6 +99,10 @@ int p2p_mrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *mess
 int p2p_imrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *message,
                struct request **out);
 
+/* fn for each message of the program that has come and that no receive has taken: the ctx_recv of
+ * its communicator, the sender's rank there, its tag. */
+void p2p_never_received(void (*fn)(uint32_t ctx, int source, int tag, void *arg), void *arg);
+
 /* What a message that has not come, or has not been taken, needs: a call of another process. */
 struct p2p_awaited {
     int world;   /* that process; -1: any member of the communicator */

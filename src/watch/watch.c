@@ -42,7 +42,8 @@ static unsigned wants(const struct watcher *w)
         {WATCH_OPS, w->op != NULL},
         {WATCH_NOTES, has_notes(w)},
         {WATCH_APART, w->ops_apart},
-        {WATCH_OWN_JOB, w->own_job}};
+        {WATCH_OWN_JOB, w->own_job},
+        {WATCH_MADE, w->made != NULL}};
     unsigned all = 0;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         all |= of[i].has ? of[i].bit : 0;
@@ -205,6 +206,12 @@ void watch_file_freed(struct comm *c)
 {
     EACH_REVERSED(i)
         TELL(i, file_freed, c);
+}
+
+void watch_made(int kind, const struct obj *o)
+{
+    EACH(i)
+        TELL(i, made, kind, o);
 }
 
 int watch_fails(struct comm *c, int err)

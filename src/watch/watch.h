@@ -16,6 +16,7 @@ struct coll_args;
 struct comm;
 struct group;
 struct io_file;
+struct obj;
 struct p2p_took;
 struct progress_seen;
 struct progress_waiting;
@@ -40,7 +41,8 @@ enum watch_events {
     WATCH_OPS = 2048,   /* op */
     WATCH_APART = 4096, /* ops_apart */
     WATCH_OWN_JOB = 8192, /* own_job */
-    WATCH_NOTES = 16384 /* noting, note_lost, note_lags, noted */
+    WATCH_NOTES = 16384, /* noting, note_lost, note_lags, noted */
+    WATCH_MADE = 32768 /* made */
 };
 /* The functions of MPI that tell these leave their short way at its first test, which is that of
  * the phase: PROC_CHECKED. MPI_Init sets the phase when all rooms are open, so a watcher of these
@@ -128,6 +130,9 @@ struct watcher {
     void (*win_freed)(struct comm *c);
     void (*file_made)(struct comm *c, struct io_file *f);
     void (*file_freed)(struct comm *c);
+    /* A group, datatype, operation, window or file has its handle. kind: enum obj_kind. It may be
+     * one that the program never sees. */
+    void (*made)(int kind, const struct obj *o);
     /* A call that completes requests of c has failed: what it is to return. */
     int (*fails)(struct comm *c, int err);
 
@@ -206,6 +211,7 @@ void watch_win_made(struct comm *c, struct rma_win *w, const void *site);
 void watch_win_freed(struct comm *c);
 void watch_file_made(struct comm *c, struct io_file *f);
 void watch_file_freed(struct comm *c);
+void watch_made(int kind, const struct obj *o);
 int watch_fails(struct comm *c, int err);
 void watch_sending(struct comm *c, int dest);
 void watch_send_prepared(struct request *r, struct comm *c, int dest);

@@ -18,6 +18,7 @@
 #include "coll/newcomm.h"
 #include "dt/dt.h"
 #include "io/io.h"
+#include "leak/leak.h"
 #include "mem/mem.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
@@ -88,6 +89,7 @@ static const struct {
     /* in this order: the comparison is told first when a call has ended */
     {"the race checker", race_init, race_finalize},
     {"the comparison of collective calls", check_init, check_finalize},
+    {"the look for leaks", leak_init, leak_finalize},
     {"the report", profile_init, profile_finalize},
 };
 enum { ROOMS = sizeof rooms / sizeof *rooms };
@@ -334,6 +336,7 @@ int api_stop(void)
     profile_ending();
     race_ending();
     check_ending();
+    leak_ending();
     progress_async_stop();
     progress_standin_stop();
     io_ending();
@@ -342,6 +345,7 @@ int api_stop(void)
     /* All processes have finished with each other: only then may inboxes be freed. */
     err = coll_barrier_living(proc->obj->world);
     check_ended();
+    leak_ended();
     /* Every room serves peers until all are here: from now on no process sends. */
     int met = last_barrier_wait() == 0;
     /* No process polls a network any more when the first one closes its end (tp.h). */

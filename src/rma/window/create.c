@@ -179,6 +179,7 @@ static int win_publish(struct rma_win *w)
     struct rma *r = rma_self();
     if (obj_add(OBJ_WIN, &w->near.obj))
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for a window handle", rma_call());
+    watch_made(OBJ_WIN, &w->near.obj);
     /* Only now: a packet that names it finds everything that a handler touches. */
     if (map_put(&r->wins, w->id, w))
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for a window", rma_call());

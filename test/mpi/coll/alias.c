@@ -146,6 +146,7 @@ static void same(void)
 
     make(MEMBERS, &s, &r);
     MPI_Type_dup(s.type, &copy); /* another type, of equal layout */
+    MPI_Type_free(&r.type);
     r.type = copy;
     CHECK_EQ(mt_class(MPI_Alltoall(v, 1, MPI_INT, v, 1, MPI_INT, c)), MPI_ERR_BUFFER);
     CHECK_EQ(mt_class(MPI_Alltoall(v, 1, MPI_INT, v, 4, MPI_BYTE, c)), MPI_ERR_BUFFER);

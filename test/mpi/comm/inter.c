@@ -28,7 +28,7 @@ static void across(MPI_Comm inter, int expect_remote)
 int main(int argc, char **argv)
 {
     MPI_Comm half, inter, merged, copy, part;
-    MPI_Group g, remote;
+    MPI_Group g, none, remote;
     int low, n, m, r, k, cmp, odd, even;
 
     mt_init(&argc, &argv);
@@ -45,9 +45,11 @@ int main(int argc, char **argv)
         CHECK_EQ(n, low ? odd : even);
         MPI_Group_size(g, &n);
         CHECK_EQ(n, low ? even : odd);
-        MPI_Group_intersection(g, remote, &g);
-        MPI_Group_size(g, &n);
+        MPI_Group_intersection(g, remote, &none);
+        MPI_Group_size(none, &n);
         CHECK_EQ(n, 0);
+        MPI_Group_free(&none);
+        MPI_Group_free(&g);
         MPI_Group_free(&remote);
 
         for (k = 0; k < 2; k++) {          /* `high` decides which comes first */
