@@ -43,6 +43,7 @@ struct sim_knobs {
     int native_ordered; /* ... in the order of the calls, and before messages sent later
                          * (TP_PUT_THEN_AM) */
     int native_reg;     /* ... from and to registered memory only (TP_REG_LOCAL) */
+    int native_locked;  /* ... bytes of a rank's buffers that can be registered at once; 0: all */
     int native_coherent; /* ... atomics agree with the processor's (TP_CPU_COHERENT); else with each
                           * other only */
     int native_atomic_pays; /* ... and are declared faster than messages */

@@ -58,9 +58,21 @@ struct nic_op {
 
 /* --- memory --------------------------------------------------------------------------------- */
 
+/* May a buffer of this rank be registered beside the others? Those are for itself alone. */
+static int may_lock(const struct sim *s, size_t len, int access)
+{
+    for (const struct list *l = s->mems.next; l != &s->mems; l = l->next) {
+        const struct tp_mem *m = LIST_OBJ(l, struct tp_mem, link);
+        len += m->owner == s->now->rank && !m->access ? m->len : 0;
+    }
+    return access || !s->k.native_locked || len <= (size_t)s->k.native_locked;
+}
+
 int sim_native_reg(struct tp *t, void *base, size_t len, int space, int access, struct tp_mem **mem)
 {
     (void)t, (void)space;
+    if (!may_lock(the_sim, len, access))
+        return -ENOMEM;
     struct tp_mem *m = sim_alloc(sizeof *m);
     *m = (struct tp_mem){.id = ++the_sim->nic_serial,
                          .owner = the_sim->now->rank,

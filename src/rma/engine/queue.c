@@ -31,6 +31,7 @@ void rma_op_finish(struct rma_op *op)
 {
     struct rma_target *t = op->t;
     struct rma_win *w = t->w;
+    WR_ASSERT(t->next != &op->link); /* R1: it has left */
     list_del(&op->link);
     t->nops--;
     w->table.nops--;
