@@ -153,7 +153,7 @@ static void errors(void *arg)
 
 /* --- random programs -------------------------------------------------------------------------- */
 
-enum { STEPS = 24, CELLS = 160, KINDS = 5 };
+enum { STEPS = 24, CELLS = 160, KINDS = 5, FEW = 16 /* cells of small puts */ };
 enum kind { PUT, REPLACE, GET, FETCH, REQUEST };
 
 struct step {
@@ -176,6 +176,12 @@ static int overlaps(const struct step *a, const struct step *b)
     return a->at < b->at + b->len && b->at < a->at + a->len;
 }
 
+/* Many small puts, some of which share an element (R10). */
+static int coalesces(uint64_t seed)
+{
+    return seed / 2 % 2 != 0;
+}
+
 /* All ranks know it. */
 static void plan_make(struct plan *p, int origin, int target)
 {
@@ -190,6 +196,12 @@ static void plan_make(struct plan *p, int origin, int target)
         s->len = s->kind == FETCH ? 1 : lens[next(&x) % 8];
         s->at = (int)(next(&x) % (uint64_t)(CELLS - s->len + 1));
         int apart = next(&x) % 2 != 0;
+        if (coalesces(sim_seed()) && next(&x) % 8) {
+            s->kind = next(&x) % 4 ? PUT : GET;
+            s->len = 1;
+            s->at %= FEW;
+            apart = next(&x) % 8 == 0;
+        }
         for (int k = first; k < i; k++)
             apart |= overlaps(&p->s[k], s);
         if (i > 0 && apart) {
@@ -350,6 +362,10 @@ static void any_network(struct sim_knobs *k)
 {
     k->nodes = k->seed % 3 == 0 ? 1 : k->seed % 3 == 1 ? k->ranks : 2;
     k->ordered = k->seed / 3 % 4 != 0;
+    if (coalesces(k->seed)) {
+        k->gather = 600;
+        scenario_cvar("MPIR_CVAR_RMA_PIGGYBACK_THRESHOLD", "2");
+    }
 }
 
 static void poor_network(struct sim_knobs *k)
