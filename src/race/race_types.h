@@ -47,6 +47,7 @@ struct race_pending {
                               * of the fence with MPI_MODE_NOPRECEDE, or 0; race_batch.order */
     int alone;               /* of a request that completes it: nothing else joins it */
     int notified;            /* not 0: nothing joins it (1: it notifies; else: note_all()) */
+    uint32_t names;          /* so often it was named where no order is kept */
     /* it is complete since then, but is sent when its lock is known to be held; 0 */
     uint64_t done;
     uint32_t done_by;         /* race_batch.done_by then */

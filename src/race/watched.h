@@ -51,7 +51,8 @@ struct race_note_end { /* batch `number` of an origin: thread tid saw its notifi
     uint64_t number, clock;
     uint32_t tid;
 };
-void race_note_batch(struct race_win *x, int src, struct race_batch *b); /* it has come */
+/* It has come. notifies: so it said when it left. */
+void race_note_batch(struct race_win *x, int src, struct race_batch *b, int notifies);
 void race_note_seen(struct race_win *x, int src, const struct race_note_end *end);
 /* Batch `number` (0: none) of src is named. How many it has named so far; 0: none. */
 uint64_t race_note_name(struct race_win *x, int src, uint64_t number);

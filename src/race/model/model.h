@@ -150,6 +150,7 @@ struct race_batch {
     struct race_access *open;   /* kept records, while done is RACE_OPEN */
     uint32_t kept;           /* records in the region */
     uint32_t came;           /* records of messages, while done is RACE_OPEN */
+    uint32_t names;          /* NOTEs that named it (race_note_keep()) */
 };
 struct race_access { /* 64 bytes */
     struct race_interval interval;

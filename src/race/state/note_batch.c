@@ -12,6 +12,10 @@ struct marked { /* it was seen, and is open still */
     int src;
     struct race_note_end end;
 };
+struct early {
+    struct race_note_end end; /* clock 0: its notification was not seen */
+    uint32_t names;           /* race_batch.names */
+};
 struct named { /* by one origin, and not seen yet */
     uint64_t *number, before; /* 0: it will not come; so many were named and seen before */
     uint32_t n, room, first;
@@ -19,7 +23,7 @@ struct named { /* by one origin, and not seen yet */
 struct race_notes {
     struct map rows;    /* index + 1 -> what note_clock.c keeps of a counter */
     struct map batches; /* race_batch_key() -> batch whose notification was not seen yet */
-    struct map early;   /* the same -> struct race_note_end, of batches that have not come */
+    struct map early;   /* the same -> struct early, of batches that have not come */
     struct map named;   /* world rank + 1 */
     struct list marked;
 };
@@ -64,25 +68,41 @@ static void mark(struct race_notes *s, int src, struct race_batch *b,
     list_push(&s->marked, &k->link);
 }
 
-void race_note_batch(struct race_win *x, int src, struct race_batch *b)
+static struct early *early_of(struct race_notes *s, uint64_t key)
 {
-    struct race_notes *s = notes_of(x);
-    struct race_note_end *end = map_del(&s->early, race_batch_key(src, b->number));
-    if (!end) {
-        put(&s->batches, race_batch_key(src, b->number), race_batch_ref(b));
+    struct early *e = map_get(&s->early, key);
+    if (!e)
+        put(&s->early, key, e = calloc(1, sizeof *e));
+    return e;
+}
+
+void race_note_batch(struct race_win *x, int src, struct race_batch *b, int notifies)
+{
+    if (!notifies && !x->notes)
         return;
-    }
-    mark(s, src, b, end);
-    free(end);
+    struct race_notes *s = notes_of(x);
+    uint64_t key = race_batch_key(src, b->number);
+    struct early *e = map_del(&s->early, key);
+    if (e)
+        b->names = e->names;
+    if (e && e->end.clock)
+        mark(s, src, b, &e->end);
+    else if (e || notifies)
+        put(&s->batches, key, race_batch_ref(b));
+    free(e);
 }
 
 void race_note_keep(struct race_win *x, int src, uint64_t number)
 {
     struct race_notes *s = notes_of(x);
     uint64_t key = race_batch_key(src, number);
-    struct race_batch *b = map_get(&proc->race->open, key);
-    if (b && !b->noted && !map_get(&s->batches, key))
-        put(&s->batches, key, race_batch_ref(b));
+    struct race_batch *b = map_get(&s->batches, key), *open = map_get(&proc->race->open, key);
+    if (b || open)
+        (b ? b : open)->names++;
+    else if (!am_ordered(src)) /* else it has gone */
+        early_of(s, key)->names++;
+    if (!b && open && !open->noted)
+        put(&s->batches, key, race_batch_ref(open));
 }
 
 void race_note_seen(struct race_win *x, int src, const struct race_note_end *end)
@@ -96,12 +116,9 @@ void race_note_seen(struct race_win *x, int src, const struct race_note_end *end
         race_batch_drop(b);
         return;
     }
-    if (map_get(&s->early, race_batch_key(src, end->number)))
-        return;
-    struct race_note_end *early = malloc(sizeof *early);
-    if (early)
-        *early = *end;
-    put(&s->early, race_batch_key(src, end->number), early);
+    struct early *e = early_of(s, race_batch_key(src, end->number));
+    if (!e->end.clock)
+        e->end = *end;
 }
 
 /* --- named in order --------------------------------------------------------------------------- */

@@ -23,7 +23,9 @@
  * batch. */
 struct note_msg {
     uint64_t win, number; /* of its batch; 0: it has no bytes */
+    uint64_t group;       /* without order, of a NOTE and those that name what it covers; else 0 */
     uint32_t index;
+    uint32_t names;       /* so many others of its group name a batch */
     uint8_t lost;         /* one that was told is not counted. number: its batch will not come */
     uint8_t more;         /* that batch was issued before the notification of the next NOTE, which
                            * covers it */
@@ -34,6 +36,9 @@ struct note_msg {
 
 struct row { /* of a counter of this process */
     uint64_t came, lost;
+    struct map groups; /* race_batch_key() -> names that have not come, as an int64_t; below 0: they
+                        * were before their NOTE */
+    uint32_t parted;   /* groups above 0 */
     struct race_vclock *vclock; /* of those not seen yet, in mode full of all */
     struct {
         int src, covers;
@@ -51,6 +56,8 @@ static struct row *row_of(struct race_win *x, unsigned index)
     if (c)
         return c;
     c = calloc(1, sizeof *c);
+    if (c)
+        map_init(&c->groups);
     if (!c || map_put(rows, (uint64_t)index + 1, c))
         race_no_memory();
     return c;
@@ -79,13 +86,14 @@ static int is_member(const struct race_win *x, int rank)
     return x && !proc->race->off && rank >= 0 && rank < rma_win_comm(x->w)->size;
 }
 
-/* Names what it covers. Where order is kept the target knows that all that was named before is
- * covered, too, by whichever counter: so each batch is named once. Those before one that was
- * looked at were looked at with it. */
-static void note_all(struct race_win *x, const struct race_target *t, struct note_msg m,
-                     struct race_vclock *v)
+/* Names what it covers, and returns how often. Where order is kept the target knows that all that
+ * was named before is covered, too, by whichever counter: so each batch is named once. Those before
+ * one that was looked at were looked at with it. */
+static uint32_t note_all(struct race_win *x, const struct race_target *t, struct note_msg m,
+                         struct race_vclock *v)
 {
     int once = m.covers, looked = once ? 2 : (int)m.index + 3;
+    uint32_t names = 0;
     m.more = 1;
     for (struct list *l = t->pending.prev; l != &t->pending; l = l->prev) {
         struct race_pending *p = LIST_OBJ(l, struct race_pending, link);
@@ -96,8 +104,11 @@ static void note_all(struct race_win *x, const struct race_target *t, struct not
         if (once && was) /* by its own NOTE */
             continue;
         m.number = p->number;
+        p->names += !once;
         send(x, t->rank, &m, v);
+        names++;
     }
+    return names;
 }
 
 void race_noting(struct rma_win *w, const struct rma_args *a)
@@ -116,8 +127,10 @@ void race_noting(struct rma_win *w, const struct rma_args *a)
     race_self()->noting = m.number;
     struct race_vclock *v = race_release();
     m.covers = rma_notes_cover(w) && am_ordered(t->world);
-    if (rma_notes_cover(w))
-        note_all(x, t, m, v);
+    if (rma_notes_cover(w)) {
+        m.group = m.covers ? 0 : ++proc->race->numbers;
+        m.names = note_all(x, t, m, v);
+    }
     send(x, a->rank, &m, v);
     race_vclock_drop(v);
 }
@@ -169,6 +182,17 @@ static void keep(struct row *c, int src, uint64_t number, int covers)
     c->batch[c->n++].number = number;
 }
 
+/* Where messages pass each other a NOTE may come before those that name what it covers. */
+static void group_came(struct row *c, int src, const struct note_msg *m)
+{
+    uint64_t key = race_batch_key(src, m->group);
+    int64_t before = (intptr_t)map_del(&c->groups, key);
+    int64_t left = before + (m->more ? -1 : (int64_t)m->names);
+    c->parted += (uint32_t)(left > 0) - (uint32_t)(before > 0);
+    if (left && map_put(&c->groups, key, (void *)(intptr_t)left))
+        race_no_memory();
+}
+
 static int on_note(struct race_win *x, int src, const struct note_msg *m, struct race_vclock *v)
 {
     struct row *c = row_of(x, m->index);
@@ -189,6 +213,8 @@ static int on_note(struct race_win *x, int src, const struct note_msg *m, struct
         keep(c, src, race_note_name(x, src, m->number), 1);
     else
         race_note_name(x, src, m->number);
+    if (m->group)
+        group_came(c, src, m);
     if (m->more)
         race_note_keep(x, src, m->number);
     c->lock = m->lock > c->lock ? m->lock : c->lock;
@@ -212,8 +238,11 @@ static int on_note_msg(int src, const void *msg, size_t len)
     memcpy(&m, msg, sizeof m);
     struct race_vclock *v = race_unpack((const char *)msg + sizeof m, len - sizeof m, &used, &cut);
     struct race_win *x = race_win_of(m.win);
-    if (x && v && m.index < MPIX_NOTIFY_MAX)
+    if (x && v && m.index < MPIX_NOTIFY_MAX) {
         on_note(x, src, &m, v);
+        if (m.more && proc->race->nheld && !am_ordered(src)) /* the end of what it names */
+            race_replay(x);
+    }
     race_vclock_drop(v);
     race_msg_send(src, RACE_ACK, "", 1);
     return 0;
@@ -256,7 +285,7 @@ static int all_here(void *arg)
 {
     const struct wait *q = arg;
     const struct row *c = row_of(q->x, q->index);
-    return (int64_t)(c->came - c->lost - q->word) >= 0 || boot_failed_count();
+    return ((int64_t)(c->came - c->lost - q->word) >= 0 && !c->parted) || boot_failed_count();
 }
 
 int race_note_awaits(struct rma_win *w, unsigned index, uint64_t word)
@@ -305,6 +334,7 @@ void race_note_rows_free(struct race_win *x)
     for (struct map_entry *e; x->notes && (e = map_next(race_note_rows(x), &at)) != NULL;) {
         struct row *c = e->value;
         race_vclock_drop(c->vclock);
+        map_destroy(&c->groups);
         free(c->batch);
         free(c);
     }

@@ -29,7 +29,8 @@ struct close_msg {
     uint32_t done_by, records; /* that were sent: where order is not kept, some may come later */
     uint8_t call;
     uint8_t all;                /* and of all batches of that window before it, which are there */
-    uint8_t unused[6];
+    uint8_t unused[2];
+    uint32_t names;             /* that were sent (race_note_keep()) */
 };
 
 /* --- batches ---------------------------------------------------------------------------------- */
@@ -129,8 +130,7 @@ static int take_records(int src, const struct records_msg *m, const char *record
             r->shadow.n.lost += m->n;
             return 1;
         }
-        if (m->notified)
-            race_note_batch(x, src, b);
+        race_note_batch(x, src, b, m->notified);
         if (m->done == RACE_OPEN && !map_put(&r->open, race_batch_key(src, m->number), b))
             race_batch_ref(b);
     } else {
@@ -223,7 +223,7 @@ static int holds(const struct race_win *x, const struct list *end, int src,
 static int is_early(int src, const struct close_msg *m)
 {
     const struct race_batch *b = map_get(&proc->race->open, race_batch_key(src, m->number));
-    return !am_ordered(src) && (!b || b->came < m->records);
+    return !am_ordered(src) && (!b || b->came < m->records || b->names < m->names);
 }
 
 static void take_close(int src, const struct close_msg *m)
@@ -412,7 +412,8 @@ void race_send_batch(struct race_win *x, const struct race_target *t, struct rac
     if (!was || done == RACE_OPEN)
         return;
     struct close_msg c = {.win = x->id, .number = p->number, .done = done, .site = site,
-                          .done_by = m.done_by, .records = p->sent, .call = (uint8_t)call};
+                          .done_by = m.done_by, .records = p->sent, .call = (uint8_t)call,
+                          .names = p->names};
     send_close(t->world, &c, ending_thread(&m));
 }
 
