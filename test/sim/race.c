@@ -6,10 +6,7 @@
  *                   nothing orders. Programs with accumulates that fetch may have possible ones
  *   race-starved-*  4 KiB for records: nothing but these bytes is reported
  *   race-unordered  ends of operations overtake their records
- *   race-flag       a flag made of accumulates orders two others: no race
- *   race-merge      the second operation of a record comes after what is complete meanwhile
- *   race-post       records and their end come before the post that lets them in
- *   race-loop       a pair in a loop takes no place from another one
+ *   race-notes-*    some operations notify their target, which waits for that
  *
  * The oracle has clocks of its own: `sure` is what a rank knows of another by the calls alone,
  * `wide` what it may know by the messages of the checker that have come before they are due.
@@ -37,6 +34,14 @@ struct access {
     int unsettled;               /* its lock may not be held yet */
     int fence;                   /* number of the fence that let it in; 0: none */
     int post;                    /* number of the post of its target + 1; 0: none */
+    uint64_t noted;              /* clock of its target, which saw its notification; 0: not yet */
+};
+struct noted { /* an operation that notifies */
+    int origin, owner, win, index, settled; /* settled: its origin knows that it has its lock */
+    int access;                  /* its own; -1: it has no bytes, or is not done yet */
+    int before;                  /* accesses before it, if it covers these; else 0 */
+    uint64_t seen;               /* clock of its owner; 0: not yet */
+    clocks sent[ORACLES];
 };
 struct told { /* a pair that the checker has found */
     int owner, possible, rank[2], kind[2];
@@ -46,7 +51,7 @@ struct told { /* a pair that the checker has found */
 struct holder { /* of the lock of one window of one rank: what its former holders knew */
     clocks exclusive[ORACLES], shared[ORACLES];
 };
-enum { COLLS = 200, POSTS = 40 };
+enum { COLLS = 200, POSTS = 40, NOTES = 64 /* each a counter of its own */ };
 static struct oracle {
     int size, met, meeting, fetches;
     struct access a[MOST];
@@ -68,6 +73,8 @@ static struct oracle {
         clocks sent[MOST_MSGS], wide;
         int nsent, got;
     } msg[RANKS][RANKS];
+    struct noted note[2 * NOTES];
+    int nnotes;
     char *window[RANKS], *buffer[RANKS];
     struct rma_win *w[RANKS][WINS];
     uint64_t races, values;
@@ -85,8 +92,10 @@ struct play {
         int a[3];
         int is_get;
     } req[16];
-    int nreq;
+    int nreq, counters;
+    struct noted *noting; /* the next operation notifies */
 };
+static int with_notes, covers; /* the second window has mpix_notify_order=target */
 
 static unsigned draw(uint64_t *state, unsigned below)
 {
@@ -231,6 +240,18 @@ static void let_in(const struct play *p, struct access *a)
     a->post = p->opened[a->win];
 }
 
+/* Its owner has seen it: the operation is complete for what follows there. So are all that its
+ * origin called before on that window of the owner, where notifications cover them. */
+static void mark_noted(const struct noted *e)
+{
+    for (int i = 0; e->seen && i < o.n; i++) {
+        struct access *a = &o.a[i];
+        int its = a->rank == e->origin && a->win == e->win && a->target == e->owner;
+        if (its && a->where == WINDOW && !a->noted && (i == e->access || i < e->before))
+            a->noted = e->seen;
+    }
+}
+
 static void note(struct play *p, int win, int t, const struct shape *s, enum kind kind, int op,
                  int from, int to, int size)
 {
@@ -248,6 +269,10 @@ static void note(struct play *p, int win, int t, const struct shape *s, enum kin
         a->odd = s->at % s->esize;
     }
     let_in(p, a);
+    if (p->noting) {
+        p->noting->access = (int)(a - o.a);
+        mark_noted(p->noting);
+    }
     if (from >= 0)
         add(p, win, t, BUFFER, LOAD, bytes_of(from, size));
     if (to >= 0)
@@ -267,13 +292,18 @@ static void put_or_get(struct play *p, int win, int t, int passive)
     struct shape s = draw_shape(p);
     int b = place(p, s.bytes), get = (int)draw(&p->own, 2), n = s.bytes / s.esize;
     MPI_Datatype plain = s.esize == 4 ? MPI_INT32_T : MPI_INT64_T;
-    MPI_Request *r = passive && p->nreq < 16 && draw(&p->own, 4) == 0 ? &p->req[p->nreq].r : NULL;
+    int may_ask = passive && p->nreq < 16 && !p->noting;
+    MPI_Request *r = may_ask && draw(&p->own, 4) == 0 ? &p->req[p->nreq].r : NULL;
     if (r) {
         p->req[p->nreq].a[0] = -1;
         p->req[p->nreq++].is_get = get;
     }
     char *at = p->buffer + b;
-    if (get && r)
+    if (p->noting && get)
+        OK(MPIX_Get_notify(at, n, plain, t, s.at, s.count, s.type, p->noting->index, p->win[win]));
+    else if (p->noting)
+        OK(MPIX_Put_notify(at, n, plain, t, s.at, s.count, s.type, p->noting->index, p->win[win]));
+    else if (get && r)
         OK(MPI_Rget(at, n, plain, t, s.at, s.count, s.type, p->win[win], r));
     else if (get)
         OK(MPI_Get(at, n, plain, t, s.at, s.count, s.type, p->win[win]));
@@ -292,6 +322,12 @@ static void accumulate(struct play *p, int win, int t)
     int result = place(p, s.bytes), reads = (int)draw(&p->own, 3) == 0;
     MPI_Datatype plain = s.esize == 4 ? MPI_INT32_T : MPI_INT64_T;
     char *at = p->buffer + b;
+    if (p->noting) {
+        OK(MPIX_Accumulate_notify(at, n, plain, t, s.at, s.count, s.type, ops[k], p->noting->index,
+                                  p->win[win]));
+        note(p, win, t, &s, ACC, (int)ops[k], b, -1, s.bytes);
+        return;
+    }
     if (!o.fetches || draw(&p->own, 2)) {
         OK(MPI_Accumulate(at, n, plain, t, s.at, s.count, s.type, ops[k], p->win[win]));
         note(p, win, t, &s, ACC, (int)ops[k], b, -1, s.bytes);
@@ -398,6 +434,94 @@ static void message(const struct play *p, int from, int to, int request)
     }
 }
 
+static void notify(struct play *p, int win, int owner, int index)
+{
+    int me = p->rank;
+    SIM_CHECK(o.nnotes < 2 * NOTES);
+    struct noted *e = &o.note[o.nnotes++];
+    tick(me);
+    *e = (struct noted){.origin = me, .owner = owner, .win = win, .index = index, .access = -1,
+                        .settled = !type_of(me, win, owner) || o.settled[me][win][owner],
+                        .before = covers && win ? o.n : 0};
+    memcpy(e->sent, o.now[me], sizeof e->sent);
+    p->noting = e;
+    switch (draw(&p->own, 4)) {
+    case 0: OK(MPIX_Put_notify(NULL, 0, MPI_INT, owner, 0, 0, MPI_INT, index, p->win[win])); break;
+    case 1: accumulate(p, win, owner); break;
+    default: put_or_get(p, win, owner, 0);
+    }
+    p->noting = NULL;
+}
+
+/* Waits until so many notifications have come. */
+static void await(struct play *p, MPI_Win win, int index, int many)
+{
+    int flag = 0;
+    MPI_Count value = 0;
+    MPI_Request r;
+    switch (draw(&p->own, 5)) {
+    case 0: OK(MPIX_Win_notify_wait(win, index, many)); break;
+    case 1: OK(MPIX_Win_notify_take(win, index, many)); break;
+    case 2:
+        for (; !flag; sim_compute(1))
+            OK(MPIX_Win_notify_test(win, index, many, &flag));
+        break;
+    case 3:
+        for (; value < many; sim_compute(1))
+            OK(MPIX_Win_notify_get_value(win, index, &value));
+        break;
+    default:
+        OK(MPIX_Win_notify_request(win, index, many, &r));
+        OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    }
+}
+
+/* All notifications of one counter are seen: each operation that raised it is complete here, and
+ * what its origin knew is known. */
+static void see(const struct play *p, int win, int index)
+{
+    int me = p->rank;
+    for (int i = 0; i < o.nnotes; i++) {
+        struct noted *e = &o.note[i];
+        if (e->owner != me || e->win != win || e->index != index)
+            continue;
+        join_both(o.now[me], e->sent);
+        /* of former holders of its lock those that have released it, perhaps */
+        if (!e->settled)
+            join(o.now[me][WIDE], o.lock[win][me].exclusive[WIDE]);
+    }
+    uint64_t now = tick(me);
+    for (int i = 0; i < o.nnotes; i++)
+        if (o.note[i].owner == me && o.note[i].win == win && o.note[i].index == index) {
+            o.note[i].seen = now;
+            mark_noted(&o.note[i]);
+        }
+}
+
+/* One or two ranks notify an owner, which waits for both. */
+static void notifications(struct play *p, int win, int passive)
+{
+    int from = (int)draw(&p->common, (unsigned)p->size), index = p->counters++;
+    int owner = (int)draw(&p->common, (unsigned)p->size), many = 1 + (int)draw(&p->common, 2);
+    SIM_CHECK(index < NOTES);
+    for (int i = 0; i < many; i++) {
+        if ((from + i) % p->size != p->rank)
+            continue;
+        if (draw(&p->own, 2))
+            some_ops(p, win, owner, passive);
+        notify(p, win, owner, index);
+        if (draw(&p->own, 2))
+            some_ops(p, win, owner, passive);
+    }
+    if (owner != p->rank)
+        return;
+    if (draw(&p->own, 3) == 0)
+        some_ops(p, win, owner, passive);
+    await(p, p->win[win], index, many);
+    see(p, win, index);
+    some_ops(p, win, owner, passive);
+}
+
 /* What all do at the same place of the program. */
 static void together(struct play *p)
 {
@@ -405,7 +529,10 @@ static void together(struct play *p)
     int from = (int)draw(&p->common, (unsigned)p->size);
     int to = (int)draw(&p->common, (unsigned)p->size);
     MPI_Request r;
-    switch (draw(&p->common, 12)) {
+    int what = (int)draw(&p->common, with_notes ? 18 : 12);
+    if (what >= 9 && with_notes && p->opened[0] < 0)
+        notifications(p, (int)draw(&p->common, WINS), 1);
+    switch (what) {
     case 0:
         n = enter(p);
         OK(MPI_Barrier(MPI_COMM_WORLD));
@@ -549,6 +676,8 @@ static void fences(struct play *p)
     while (n--) {
         for (int k = (int)draw(&p->own, 3); k--;)
             some_ops(p, w, any_rank(p), 0);
+        if (with_notes && draw(&p->common, 2))
+            notifications(p, w, 0);
         fence(p, w, n ? 0 : MPI_MODE_NOSUCCEED);
     }
 }
@@ -637,7 +766,8 @@ static int interfere(const struct access *a, const struct access *b)
 static int before(const struct access *a, const struct access *b, int oracle)
 {
     uint64_t knew = b->rank == a->rank ? b->number : b->know[oracle][a->rank];
-    return a->done && knew >= a->done;
+    uint64_t saw = b->rank == a->target ? b->number : b->know[oracle][a->target];
+    return (a->done && knew >= a->done) || (a->noted && saw >= a->noted);
 }
 
 static int same_pair(const struct told *t, const struct access *a, const struct access *b)
@@ -732,6 +862,15 @@ static void windows_make(struct play *p)
                            &p->win[w]);
         o.w[p->rank][w] = inside(p->win[w]);
     }
+    if (!with_notes)
+        return;
+    for (int w = 0; w < WINS; w++)
+        OK(MPIX_Win_notify_set_num(p->win[w], MPI_INFO_NULL, NOTES));
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpix_notify_order", covers ? "target" : "operation");
+    OK(MPI_Win_set_info(p->win[1], info));
+    MPI_Info_free(&info);
 }
 
 static void windows_free(struct play *p)
@@ -786,159 +925,11 @@ static void random_program(void *arg)
     free(p);
 }
 
-/* Rank 0 puts, and raises a flag at rank 2; rank 1 looks at the flag, then reads what was put. The
- * owner of the data may hear of the flag long after the reader has seen it. */
-static void flag(void *arg)
-{
-    int rank, *mem, one = 1, got = 0, turns = 0;
-    MPI_Win win;
-    (void)arg;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
-    *mem = 0;
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Win_lock_all(0, win);
-    if (rank == 0) {
-        OK(MPI_Put(&one, 1, MPI_INT, 3, 0, 1, MPI_INT, win));
-        OK(MPI_Win_flush(3, win));
-        OK(MPI_Accumulate(&one, 1, MPI_INT, 2, 0, 1, MPI_INT, MPI_SUM, win));
-        OK(MPI_Win_flush(2, win));
-    } else if (rank == 1) {
-        for (; !got; turns++) {
-            OK(MPI_Fetch_and_op(&one, &got, MPI_INT, 2, 0, MPI_NO_OP, win));
-            OK(MPI_Win_flush(2, win));
-            sim_compute(1);
-        }
-        OK(MPI_Get(&got, 1, MPI_INT, 3, 0, 1, MPI_INT, win));
-        OK(MPI_Win_flush(3, win));
-        SIM_CHECK(got == 1);
-    }
-    if (sim_seed() % 2)
-        MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Win_unlock_all(win);
-    MPI_Win_free(&win);
-    SIM_CHECK(proc->race->races == 0 && proc->race->values == 0);
-    SIM_CHECK(proc->race->possible == (rank == 3));
-}
-
-/* A get by one window, complete before a put by another window touches its bytes. The put follows
- * one to the bytes before, of the same call, which was issued before the get was complete. */
-static void merge(void *arg)
-{
-    int rank, got;
-    char *mem;
-    MPI_Win win[2];
-    (void)arg;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win[0]);
-    MPI_Win_create(mem, 8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win[1]);
-    MPI_Win_lock_all(0, win[0]);
-    MPI_Win_lock_all(0, win[1]);
-    if (rank == 0)
-        OK(MPI_Get(&got, 1, MPI_INT, 1, 4, 1, MPI_INT, win[1]));
-    for (int i = 0; i < 2 && rank == 0; i++) {
-        OK(MPI_Put(&rank, 1, MPI_INT, 1, 4 * i, 1, MPI_INT, win[0]));
-        OK(MPI_Win_flush(1, win[1]));
-    }
-    MPI_Win_unlock_all(win[1]);
-    MPI_Win_unlock_all(win[0]);
-    MPI_Barrier(MPI_COMM_WORLD);
-    SIM_CHECK(proc->race->races == 0);
-    MPI_Win_free(&win[1]);
-    MPI_Win_free(&win[0]);
-}
-
-static void two_windows(MPI_Aint bytes, char **mem, MPI_Win win[2])
-{
-    MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, mem, &win[0]);
-    MPI_Win_create(*mem, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win[1]);
-}
-
-/* Records leave in parts, rank 1 posts late, and a put of rank 2 comes behind the epoch of rank 0:
- * after a message, or, with odd seeds, at any time. */
-static void late_post(void *arg)
-{
-    int rank, v[8] = {0}, races = (int)(sim_seed() % 2), to, many = 3;
-    char *mem;
-    MPI_Win win[2];
-    MPI_Group all, one;
-    (void)arg;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    proc->race->pending_max = 2;
-    two_windows(64, &mem, win);
-    MPI_Comm_group(MPI_COMM_WORLD, &all);
-    to = rank == 0;
-    MPI_Group_incl(all, 1, &to, &one);
-    if (rank == 0) {
-        OK(MPI_Win_start(one, 0, win[0]));
-        for (int i = 0; i < many; i++)
-            OK(MPI_Put(v, 1, MPI_INT, 1, 8 * i, 1, MPI_INT, win[0]));
-        OK(MPI_Win_complete(win[0]));
-        if (!races)
-            OK(MPI_Send(v, 1, MPI_INT, 2, 0, MPI_COMM_WORLD));
-    } else if (rank == 1) {
-        sim_compute((int)(sim_seed() / 2 % 3) * 300);
-        OK(MPI_Win_post(one, 0, win[0]));
-        OK(MPI_Win_wait(win[0]));
-    } else {
-        if (!races)
-            OK(MPI_Recv(v, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-        OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win[1]));
-        OK(MPI_Put(v, 1, MPI_INT, 1, 0, 1, MPI_INT, win[1]));
-        OK(MPI_Win_unlock(1, win[1]));
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    SIM_CHECK(proc->race->races == (uint64_t)(races && rank == 1));
-    SIM_CHECK(proc->race->open.count == 0 && proc->race->nheld == 0);
-    MPI_Group_free(&all);
-    MPI_Group_free(&one);
-    MPI_Win_free(&win[1]);
-    MPI_Win_free(&win[0]);
-}
-
-/* Rank 1 puts twice. Rank 0 fetches, so that verdicts wait; it puts many times beside the first
- * put, then gets beside the second. */
-static void loop(void *arg)
-{
-    static int is_there;
-    int rank, v = 0, flag;
-    char *mem;
-    MPI_Win win;
-    (void)arg;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    is_there = 0;
-    MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
-    MPI_Win_lock_all(0, win);
-    if (rank == 1) {
-        OK(MPI_Put(&rank, 1, MPI_INT, 2, 0, 1, MPI_INT, win));
-        OK(MPI_Put(&rank, 1, MPI_INT, 2, 8, 1, MPI_INT, win));
-        OK(MPI_Win_flush(2, win));
-    }
-    while (!is_there) {
-        OK(MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
-        is_there |= rank == 2 && proc->race->shadow.n.records == 2;
-        sim_compute(1);
-    }
-    if (rank == 0) {
-        OK(MPI_Fetch_and_op(&v, &v, MPI_INT, 2, 32, MPI_NO_OP, win));
-        OK(MPI_Win_flush(2, win));
-        for (int i = 0; i < 1100; i++) {
-            OK(MPI_Put(&rank, 1, MPI_INT, 2, 0, 1, MPI_INT, win));
-            OK(MPI_Win_flush(2, win));
-        }
-        OK(MPI_Get(&v, 1, MPI_INT, 2, 8, 1, MPI_INT, win));
-    }
-    MPI_Win_unlock_all(win);
-    MPI_Barrier(MPI_COMM_WORLD);
-    SIM_CHECK(proc->race->unresolved == 0 && proc->race->nundecided == 0);
-    SIM_CHECK(proc->race->races == (rank == 2 ? 2u : 0u));
-    MPI_Win_free(&win);
-}
-
 /* --- knobs ------------------------------------------------------------------------------------ */
 
 static void watched(struct sim_knobs *k)
 {
+    with_notes = covers = 0;
     scenario_cvar("MPIR_CVAR_RACE", "rma");
     scenario_cvar("MPIR_CVAR_RACE_REPORTS", k->seed % 16 ? "0" : "1");
     scenario_cvar("MPIR_CVAR_RACE_FILE", "/dev/null");
@@ -949,6 +940,26 @@ static void near(struct sim_knobs *k)
 {
     watched(k);
     k->nodes = 1;
+}
+
+static void noting(struct sim_knobs *k)
+{
+    watched(k);
+    with_notes = 1;
+    covers = k->seed / 3 % 2 != 0;
+}
+
+static void noting_apart(struct sim_knobs *k)
+{
+    noting(k);
+    k->nodes = k->seed % 2 ? k->ranks : 1;
+}
+
+static void noting_unordered(struct sim_knobs *k)
+{
+    noting(k);
+    k->nodes = k->ranks;
+    k->ordered = 0;
 }
 
 static void far(struct sim_knobs *k)
@@ -976,11 +987,11 @@ const struct scenario scenarios_race[] = {
     {"race-far-4", 4, 1, random_program, NULL, far},
     {"race-6", 6, 1, random_program, NULL, watched},
     {"race-unordered-3", 3, 1, random_program, NULL, unordered},
+    {"race-notes-2", 2, 1, random_program, NULL, noting},
+    {"race-notes-3", 3, 1, random_program, NULL, noting},
+    {"race-notes-4", 4, 1, random_program, NULL, noting_apart},
+    {"race-notes-unordered-3", 3, 1, random_program, NULL, noting_unordered},
     {"race-starved-3", 3, 1, random_program, NULL, starved},
     {"race-starved-5", 5, 1, random_program, NULL, starved},
-    {"race-flag", 4, 1, flag, NULL, watched},
-    {"race-merge", 2, 1, merge, NULL, watched},
-    {"race-post", 3, 1, late_post, NULL, watched},
-    {"race-loop", 3, 1, loop, NULL, watched},
     {NULL, 0, 0, NULL, NULL, NULL},
 };
