@@ -10,6 +10,7 @@
  * it. */
 #include <mpi.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +37,7 @@ struct fetches {
 
 struct play {
     uint64_t common, own;
-    int rank, size, ordered;
+    int rank, size, ordered, promised; /* promised: no MPI_MAX */
     MPI_Win win;
     char *mem, *heap;
     MPI_Datatype every2;
@@ -82,7 +83,7 @@ static int64_t apply(MPI_Op op, int64_t old, int64_t v)
 static void on_cells(struct play *p, int t)
 {
     static const MPI_Op ops[] = {MPI_SUM, MPI_REPLACE, MPI_BXOR, MPI_NO_OP, MPI_MAX, MPI_SUM};
-    MPI_Op op = ops[draw(&p->own, 6)];
+    MPI_Op op = ops[draw(&p->own, p->promised ? 4 : 6)];
     int n = draw(&p->own, 3) ? 1 : 1 + (int)draw(&p->own, 3),
         step = n > 1 ? 1 + (int)draw(&p->own, 2) : 1;
     int i = (int)draw(&p->own, (unsigned)(CELLS - 1 - (n - 1) * step)),
@@ -130,6 +131,8 @@ static void on_words(struct play *p, int t)
     double d = (double)v;
     struct fetched *f = &p->back[p->calls++];
     int w = draw(&p->own, 3) ? (int)draw(&p->own, TICKET) : FETCHED;
+    if (p->promised && w == MOST)
+        w = SUM;
     f->n = 0;
     f->from = w == FETCHED ? t : -1;
     f->added = v;
@@ -337,6 +340,28 @@ static void round_of(struct play *p)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
+/* Single elements: a promise of their length, or of operations and types. */
+static void elements(struct play *p, MPI_Info info)
+{
+    static const char *const ops[] = {"sum", "replace", "no_op", "bxor", "cswap"};
+    char key[40];
+    unsigned how = draw(&p->common, 3);
+    p->promised = how != 0;
+    if (how == 0)
+        MPI_Info_set(info, "mpi_accumulate_granularity", "8");
+    if (how == 1) {
+        MPI_Info_set(info, "mpix_accumulate_ops", "sum,replace,no_op,bxor,cas");
+        MPI_Info_set(info, "mpix_accumulate_types", "int64,int32,double");
+    }
+    if (how == 2) { /* as MPICH has it */
+        MPI_Info_set(info, "which_accumulate_ops", "cswap,sum,bxor,no_op,replace");
+        for (int i = 0; i < 5; i++) {
+            snprintf(key, sizeof key, "accumulate_op_types:%s", ops[i]);
+            MPI_Info_set(info, key, i ? "int64:1,int32:1" : "double:1,longlong:1");
+        }
+    }
+}
+
 static void window_make(struct play *p)
 {
     MPI_Aint bytes = WORDS * LINE + p->size * CELLS * (MPI_Aint)sizeof(int64_t);
@@ -344,7 +369,7 @@ static void window_make(struct play *p)
     MPI_Info info;
     MPI_Info_create(&info);
     if (draw(&p->common, 5))
-        MPI_Info_set(info, "mpi_accumulate_granularity", "8");
+        elements(p, info);
     if (!(p->ordered = (int)draw(&p->common, 2)))
         MPI_Info_set(info, "accumulate_ordering", "none");
     if (memory == 0) {
@@ -553,6 +578,73 @@ static void dies(void *arg)
     MPI_Send(NULL, 0, MPI_BYTE, 2, 7, MPI_COMM_WORLD);
 }
 
+static int is(MPI_Info info, const char *key, const char *want)
+{
+    char value[MPI_MAX_INFO_VAL + 1];
+    int flag;
+    OK(MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &flag));
+    return flag && !strcmp(value, want);
+}
+
+static int class_of(int err)
+{
+    int class;
+    MPI_Error_class(err, &class);
+    return class;
+}
+
+/* What is promised makes fetches leave by the network alone; what breaks it is an error here, and
+ * changes nothing there. */
+static void promise_kept(void *arg)
+{
+    enum { KEY_BY = 20, TURNS = KEY_BY + 5 };
+    int rank, near = boot_local_size() > 1;
+    int64_t *mem, v[8] = {1, 1, 1, 1, 1, 1, 1, 1}, got = -1, zero = 0;
+    int32_t half = 1;
+    long sent = 0;
+    MPI_Win win;
+    MPI_Info info;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpix_accumulate_ops", "cas,SUM,no_op");
+    MPI_Info_set(info, "mpix_accumulate_types", "longlong,double");
+    MPI_Win_allocate(64, 8, info, MPI_COMM_WORLD, &mem, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Info_set(info, "mpix_accumulate_ops", "any"); /* it was made by the promise */
+    OK(MPI_Win_set_info(win, info));
+    MPI_Info_free(&info);
+    memset(mem, 0, 64);
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_Win_get_info(win, &info));
+    SIM_CHECK(is(info, "mpix_accumulate_ops", "sum,no_op,cas"));
+    SIM_CHECK(is(info, "mpix_accumulate_types", "int64,double"));
+    SIM_CHECK(is(info, "mpix_accumulate_by", near ? "processor" : "network"));
+    MPI_Info_free(&info);
+    if (rank == 0) {
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win));
+        SIM_CHECK(class_of(MPI_Accumulate(v, 8, MPI_INT64_T, 1, 0, 8, MPI_INT64_T, MPI_BXOR,
+                                          win)) == MPI_ERR_OP);
+        SIM_CHECK(class_of(MPI_Accumulate(&half, 1, MPI_INT32_T, 1, 0, 2, MPI_INT32_T, MPI_SUM,
+                                          win)) == MPI_ERR_TYPE);
+        for (int i = 0; i < TURNS; i++) {
+            if (i == KEY_BY) /* the key has come */
+                sent = sim_sent(0, -1);
+            OK(MPI_Fetch_and_op(v, &got, MPI_INT64_T, 1, 0, MPI_SUM, win));
+            OK(MPI_Win_flush(1, win));
+            SIM_CHECK(got == i);
+        }
+        OK(MPI_Compare_and_swap(&zero, &(int64_t){TURNS}, &got, MPI_INT64_T, 1, 0, win));
+        OK(MPI_Win_flush(1, win));
+        SIM_CHECK(got == TURNS && sim_sent(0, -1) == sent);
+        OK(MPI_Win_unlock(1, win));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 8; i++)
+        SIM_CHECK(mem[i] == 0);
+    MPI_Win_free(&win);
+}
+
 /* --- knobs ------------------------------------------------------------------------------------ */
 
 static uint64_t bits_of(const struct sim_knobs *k, int shift)
@@ -619,7 +711,21 @@ static void mortal(struct sim_knobs *k)
         k->max_delay = 300;
 }
 
+static void two_nodes(struct sim_knobs *k)
+{
+    native(k);
+    k->nodes = 2;
+    k->native_coherent = 1;
+}
+
+static void one_node(struct sim_knobs *k)
+{
+    k->nodes = 1;
+}
+
 const struct scenario scenarios_atomics[] = {
+    {"rma-native-atomics-promise", 2, 1, promise_kept, NULL, two_nodes},
+    {"promise-near", 2, 1, promise_kept, NULL, one_node},
     {"rma-native-atomics-3", 3, 1, random_atomics, NULL, native},
     {"rma-native-atomics-5", 5, 1, random_atomics, NULL, native},
     {"rma-native-atomics-starved-4", 4, 1, random_atomics, NULL, starved},

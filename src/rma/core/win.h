@@ -196,8 +196,7 @@ struct rma_win {
     uint8_t kicking, own, copying; /* rma_win_granted(); rma_win_own(); staged.c, end() */
     uint8_t evicting;           /* calls that wait for an element of a pool, 255 at most */
     int cut, cut_rank;          /* -errno: why no packet to a living member leaves; its rank */
-    struct list link;           /* rma->windows */
-    struct list active;         /* rma->active */
+    struct list link, active;   /* rma->windows, rma->active */
     /* what the user sees */
     void *base;
     MPI_Aint bytes, disp_unit;
@@ -228,6 +227,7 @@ struct rma_win {
     struct rma_win_exposure exposure;
     struct rma_win_passive passive;
     struct rma_win_target target;
+    struct { uint64_t types; unsigned ops, given; } promise; /* window/promise.c */
     struct rma_win_notes notes;
     struct rma_win_freeing free;
     struct rma_coherent *coherent; /* coherent/: instances on devices; NULL: none */

@@ -104,6 +104,8 @@ int rma_hints_take(struct rma_win *w, const struct info *given, int made)
         if (v && hint_put(w->info, hints[i].key, v))
             return err_make(MPI_ERR_NO_MEM, "%s: no memory for hints", rma_call());
     }
+    if (!made)
+        rma_promise_take(w, given);
     hints_apply(w);
     return MPI_SUCCESS;
 }
@@ -114,6 +116,8 @@ unsigned rma_acc_hints(const struct rma_win *w)
     enum { ELEMENT_MOST = 16 }; /* bytes of the longest predefined element */
     const char *grain = info_value(w->info, "mpi_accumulate_granularity");
     if (grain && atoll(grain) > 0 && atoll(grain) <= ELEMENT_MOST)
+        h |= ACC_SINGLE_ELEMENTS;
+    if (rma_promise_single(w))
         h |= ACC_SINGLE_ELEMENTS;
     return h;
 }
@@ -133,9 +137,30 @@ static int64_t alignment_had(const struct rma_win *w)
     return (int64_t)(at && low < w->mem.align ? low : w->mem.align);
 }
 
+/* How this process's elements are changed, as far as it knows. */
+static const char *changed_by(const struct rma_win *w)
+{
+    if (!acc_ctl_atomic(rma_near_own(w)->acc))
+        return "stripes";
+    return w->native.acc ? "network" : "processor";
+}
+
+/* Texts that are no numbers. 0, or not 0: no memory. */
+static int put_texts(const struct rma_win *w, struct info *i)
+{
+    enum { TEXT = 320 };
+    char serves[TEXT], op_text[TEXT], type_text[TEXT];
+    rma_serves_text(rma_serves_worst(w), serves, sizeof serves);
+    rma_promise_text(w, op_text, type_text, TEXT);
+    return info_put(i, "large_pages", w->mem.large_pages ? "true" : "false") ||
+           info_put(i, "mpix_progress", serves) || info_put(i, "mpix_accumulate_ops", op_text) ||
+           info_put(i, "mpix_accumulate_types", type_text) ||
+           info_put(i, "mpix_accumulate_by", changed_by(w));
+}
+
 int rma_win_get_info(struct rma_win *w, struct info **out)
 {
-    char text[24], serves[160];
+    char text[24];
     const struct {
         const char *key;
         int64_t value;
@@ -150,9 +175,7 @@ int rma_win_get_info(struct rma_win *w, struct info **out)
     if (!rma_memory_ours(w))
         told--; /* the last */
     struct info *i = info_copy(w->info);
-    rma_serves_text(rma_serves_worst(w), serves, sizeof serves);
-    if (i && (info_put(i, "large_pages", w->mem.large_pages ? "true" : "false") ||
-              info_put(i, "mpix_progress", serves))) {
+    if (i && put_texts(w, i)) {
         info_drop(i);
         i = NULL;
     }

@@ -15,6 +15,16 @@ static inline int rma_memory_ours(const struct rma_win *w)
 int rma_hints_take(struct rma_win *w, const struct info *given, int made); /* MPI error code */
 unsigned rma_acc_hints(const struct rma_win *w);
 
+/* --- promise.c ---- */
+enum { RMA_PROMISE_CAS = 1 << DT_OPS, RMA_PROMISE_ANY_OP = (1 << (DT_OPS + 1)) - 1 };
+#define RMA_PROMISE_ANY_TYPE UINT64_MAX
+void rma_promise_take(struct rma_win *w, const struct info *given);
+/* 0: the list is malformed. */
+int rma_promise_ops(const char *list, unsigned *bits);
+int rma_promise_types(const char *list, uint64_t *bits);
+int rma_promise_single(const struct rma_win *w); /* it has the effect of ACC_SINGLE_ELEMENTS */
+void rma_promise_text(const struct rma_win *w, char *op_text, char *type_text, size_t len);
+
 /* --- serves.c: bits of MPIX_WIN_PROGRESS ---- */
 int rma_serves_worst(const struct rma_win *w); /* over all members */
 void rma_serves_text(int bits, char *text, size_t len);

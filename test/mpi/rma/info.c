@@ -27,6 +27,8 @@ static const struct key {
     {"accumulate_ordering", "rar,raw,war,waw", "waw,rar", "waw,rar", "rar;raw", 0},
     {"accumulate_ops", "same_op_no_op", "same_op", "same_op", "any_op", 0},
     {"mpi_accumulate_granularity", "0", "8", "8", "eight", 1},
+    {"mpix_accumulate_ops", "any", "cas,Sum,no_op", "sum,no_op,cas", "sum,add", 1},
+    {"mpix_accumulate_types", "any", "double,longlong", "int64,double", "double,", 1},
     {"same_size", "false", "true", "true", "2", 0},
     {"same_disp_unit", "false", "true", "true", "maybe", 0},
     {"alloc_shared_noncontig", "false", "true", "true", "", 0},

@@ -12,6 +12,7 @@ int main(void)
         suite_coalesce, suite_shmlock, suite_slot,      suite_win,
         suite_bundle,
         suite_spread,
+        suite_promise,
         suite_delegate_copy,
     };
     return unit_run(suites, sizeof suites / sizeof *suites);

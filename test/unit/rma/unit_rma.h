@@ -24,6 +24,7 @@ Suite *suite_op(void);
 Suite *suite_one(void);
 Suite *suite_bundle(void);
 Suite *suite_spread(void);
+Suite *suite_promise(void);
 Suite *suite_delegate_copy(void);
 Suite *suite_packet(void);
 Suite *suite_pool(void);
