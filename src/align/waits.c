@@ -240,7 +240,8 @@ static void list_comms(struct waits *x)
     size_t at = 0;
     for (struct map_entry *e; (e = map_next(&proc->check->aligns, &at)) != NULL;) {
         const struct align *a = e->value;
-        if (a->comm && !a->final && x->comms < WAIT_COMMS) /* the judge knows of freed ones */
+        /* The judge knows of freed ones. Those that MPI_Finalize has closed get no message more. */
+        if (a->comm && a->final != ALIGN_FREED && x->comms < WAIT_COMMS)
             x->comm[x->comms++] = (struct wait_comm){.key = a->key, .calls = a->h.calls};
     }
 }

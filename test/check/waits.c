@@ -125,6 +125,12 @@ static void finalized(void)
         MPI_Recv(buf, 1, MPI_INT, 1, 3, W, MPI_STATUS_IGNORE);
 }
 
+static void any_finalized(void)
+{
+    if (rank == 0)
+        MPI_Recv(buf, 1, MPI_INT, MPI_ANY_SOURCE, 3, W, MPI_STATUS_IGNORE);
+}
+
 static void lock(void)
 {
     MPI_Win w;
@@ -332,7 +338,8 @@ static const struct check_case cases[] = {
     {"recv_barrier", recv_barrier}, {"irecv_allreduce", irecv_allreduce},
     {"ibarrier_recv", ibarrier_recv}, {"ring", ring}, {"sends", sends},
     {"any_source", any_source}, {"waitany", waitany}, {"probe", probe}, {"two_comms", two_comms},
-    {"two_comms_return", two_comms_return}, {"finalized", finalized}, {"lock", lock},
+    {"two_comms_return", two_comms_return}, {"finalized", finalized},
+    {"any_finalized", any_finalized}, {"lock", lock},
     {"fence_recv", fence_recv}, {"itself", itself}, {"computes", computes}, {"one_of", one_of},
     {"polls", polls}, {"held_lock", held_lock}, {"started", started}, {"duplicate", duplicate},
     {"slow_chain", slow_chain}, {"notified", notified}, {"notify", notify}, {"legal", legal}};

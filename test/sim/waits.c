@@ -100,6 +100,15 @@ static void finalized_sent(void)
     proof(2, 1, size - 2);
 }
 
+/* All that could send are in MPI_Finalize. */
+static void any_finalized(void *arg)
+{
+    int v = 0;
+    begin();
+    if (sim_rank() == 0)
+        OK(MPI_Recv(&v, 1, MPI_INT, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
 /* Two communicators: errors, and the program goes on. */
 static void two_comms(void *arg)
 {
@@ -372,6 +381,12 @@ static void count_any(struct sim_knobs *k)
     k->aborts = "rank 0: MPI_Recv(MPI_ANY_SOURCE, tag 3) waits for ranks 1-3";
 }
 
+static void count_any_finalized(struct sim_knobs *k)
+{
+    counted(k, any_sent);
+    k->aborts = "ranks 1-3: MPI_Finalize";
+}
+
 static void count_finalized(struct sim_knobs *k)
 {
     counted(k, finalized_sent);
@@ -418,6 +433,7 @@ const struct scenario scenarios_waits[] = {
     {"align-wait-recv", 2, 1, recv_barrier, NULL, count_recv_barrier},
     {"align-wait-ring", 3, 1, ring, NULL, count_ring},
     {"align-wait-any", 4, 1, any, NULL, count_any},
+    {"align-wait-any-finalized", 4, 1, any_finalized, NULL, count_any_finalized},
     {"align-wait-finalized", 3, 1, finalized, NULL, count_finalized},
     {"align-wait-comms", 3, 1, two_comms, NULL, mortal},
     {"align-wait-late", 4, 1, late_message, NULL, any_order},
