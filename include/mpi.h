@@ -73,6 +73,13 @@ typedef struct {
     MPI_Fint MPI_ERROR;
 } MPI_F08_status;
 
+/* a block of memory (MPIX_Type_iov), as struct iovec */
+typedef struct MPIX_Iov MPIX_Iov;
+struct MPIX_Iov {
+    void *iov_base;
+    MPI_Aint iov_len;
+};
+
 /* ---- Handles --------------------------------------------------------------- */
 
 #define MPI_COMM_NULL ((MPI_Comm)0x04000000)
@@ -1881,6 +1888,11 @@ int MPIX_Grequest_class_create(MPI_Grequest_query_function *query_fn,
                                MPIX_Grequest_class *greq_class);
 int MPIX_Grequest_class_allocate(MPIX_Grequest_class greq_class, void *extra_state,
                                  MPI_Request *request);
+int MPIX_Request_is_complete(MPI_Request request);
+int MPIX_Type_iov_len(MPI_Datatype datatype, MPI_Count max_iov_bytes, MPI_Count *iov_len,
+                      MPI_Count *actual_iov_bytes);
+int MPIX_Type_iov(MPI_Datatype datatype, MPI_Count iov_offset, MPIX_Iov *iov, MPI_Count max_iov_len,
+                  MPI_Count *actual_iov_len);
 int MPIX_Comm_revoke(MPI_Comm comm);
 int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
 int MPIX_Comm_agree(MPI_Comm comm, int *flag);
@@ -2620,6 +2632,9 @@ extern __typeof__(MPIX_Query_ze_support) PMPIX_Query_ze_support;
 extern __typeof__(MPIX_Grequest_start) PMPIX_Grequest_start;
 extern __typeof__(MPIX_Grequest_class_create) PMPIX_Grequest_class_create;
 extern __typeof__(MPIX_Grequest_class_allocate) PMPIX_Grequest_class_allocate;
+extern __typeof__(MPIX_Request_is_complete) PMPIX_Request_is_complete;
+extern __typeof__(MPIX_Type_iov_len) PMPIX_Type_iov_len;
+extern __typeof__(MPIX_Type_iov) PMPIX_Type_iov;
 extern __typeof__(MPIX_Comm_revoke) PMPIX_Comm_revoke;
 extern __typeof__(MPIX_Comm_shrink) PMPIX_Comm_shrink;
 extern __typeof__(MPIX_Comm_agree) PMPIX_Comm_agree;

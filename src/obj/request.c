@@ -82,7 +82,7 @@ static void request_destroy(struct request *r)
 void request_complete(struct request *r, int error)
 {
     r->error = error;
-    r->done = 1;
+    request_set_done(r);
     proc->obj->completions++;
     if (r->freed)
         request_destroy(r);
@@ -95,7 +95,7 @@ void request_complete(struct request *r, int error)
 void request_suspend(struct request *r, int error)
 {
     r->error = error;
-    r->done = 1;
+    request_set_done(r);
     proc->obj->completions++;
     progress_signal();
 }

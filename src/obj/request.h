@@ -47,7 +47,7 @@ struct request {
     struct obj obj;
     const struct request_ops *ops;
     enum request_kind kind;
-    int done;        /* under proc->lock */
+    int done;        /* written under proc->lock; MPIX_Request_is_complete reads it without */
     int active;      /* persistent: started and not yet waited for; others: always 1 */
     int freed;       /* MPI_Request_free was called: free at completion */
     int error;       /* MPI error code of the operation */
@@ -65,6 +65,17 @@ struct request {
  * never written and never freed. Its index is not MPI_MESSAGE_NO_PROC's. */
 enum { REQUEST_COMPLETE = 0x6c000001 };
 void request_builtin_init(void);
+
+/* Pairs with the acquire in request_seen_done(): a thread that sees it there sees error and data. */
+static inline void request_set_done(struct request *r)
+{
+    __atomic_store_n(&r->done, 1, __ATOMIC_RELEASE);
+}
+/* Without the lock. */
+static inline int request_seen_done(const struct request *r)
+{
+    return __atomic_load_n(&r->done, __ATOMIC_ACQUIRE);
+}
 
 /* Was it made with this table? */
 static inline int request_is(const struct request *r, const struct request_ops *ops)

@@ -187,6 +187,16 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request requests[], int 
 }
 API_ALIAS(MPI_Request_get_status_some);
 
+/* Without lock and progress: a program may call it where it may call nothing that waits. */
+int PMPIX_Request_is_complete(MPI_Request request)
+{
+    if (API_WATCHED())
+        api_enter_cold("MPIX_Request_is_complete");
+    const struct request *r = obj_find(OBJ_REQUEST, request);
+    return !r || (request_seen_done(r) && !request_is_suspended(r));
+}
+API_ALIAS(MPIX_Request_is_complete);
+
 /* --- fields of a status -------------------------------------------------------------- */
 
 static int field_arg(const char *call, const MPI_Status *status, const void *out, const char *name)
