@@ -66,7 +66,7 @@ struct request {
 enum { REQUEST_COMPLETE = 0x6c000001 };
 void request_builtin_init(void);
 
-/* Pairs with the acquire in request_seen_done(): a thread that sees it there sees error and data. */
+/* Pairs with the acquire in request_seen_done(): a thread that sees it there sees the data, too. */
 static inline void request_set_done(struct request *r)
 {
     __atomic_store_n(&r->done, 1, __ATOMIC_RELEASE);
