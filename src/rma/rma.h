@@ -60,7 +60,6 @@ int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *
 int rma_win_group(struct rma_win *w, struct group **out);
 int rma_win_set_info(struct rma_win *w, struct info *info); /* collective in MPI; does not wait */
 int rma_win_get_info(struct rma_win *w, struct info **out);
-int rma_serves(const struct rma_win *w, int rank); /* MPIX_WIN_PROGRESS of one member */
 /* Predefined attribute, or NULL for another keyval. */
 /* NULL: MPI_WIN_DISP_UNIT exceeds an int; a base may also be NULL */
 void *rma_win_attr(struct rma_win *w, int keyval);

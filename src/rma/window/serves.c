@@ -1,5 +1,5 @@
 /* serves.c - MPIX_WIN_PROGRESS: which operations need a call of their target.  Start with
- * rma_serves().
+ * rma_serves_worst().
  *
  *   mapped, and by CMA  the target is not needed; one that polls may be asked, not waited for
  *   by message          its thread serves, where all members have one; else it must call MPI
@@ -42,12 +42,6 @@ static int near_serves(const struct rma_win *w, const struct rma_near *n)
         return all(MPIX_PROGRESS_ALONE);
     int data = n->alone && !w->helped ? all(MPIX_PROGRESS_UNKNOWN) : by_message(w);
     return data & ~(3 << MPIX_PROGRESS_LOCK);
-}
-
-int rma_serves(const struct rma_win *w, int rank)
-{
-    const struct rma_near *n = rma_near_of(w, rank);
-    return n ? near_serves(w, n) : by_message(w);
 }
 
 /* Far members are alike, so only near ones are looked at. */
