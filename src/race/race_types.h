@@ -21,9 +21,10 @@
 #include "rma/rma.h"
 
 enum {
-    RACE_RECORDS = AM_CHECK + 12, RACE_CLOSE, RACE_ACK, RACE_CLOCK, RACE_RELEASE, RACE_ASK,
+    RACE_RECORDS = AM_RACE, RACE_CLOSE, RACE_ACK, RACE_CLOCK, RACE_RELEASE, RACE_ASK,
     RACE_ANSWER, RACE_NOTE
 };
+_Static_assert((int)RACE_NOTE < (int)AM_TEST, "the block of the race checker");
 enum { RACE_PHASE_BITS = 32, RACE_INTERVALS = 64, RACE_PENDING_MAX = 4096, RACE_NOTED_MAX = 64 };
 #define RACE_FENCE (1u << 31)
 
