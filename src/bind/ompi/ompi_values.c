@@ -52,8 +52,10 @@ HANDLE ompi_f2c(enum ompi_kind kind, int index)
     if (index < FORTRAN_FIRST)
         return (size_t)index < FORTRAN_MOST ? (HANDLE)(uintptr_t)of_fortran[kind][index] : NULL;
     unsigned i = (unsigned)index - FORTRAN_FIRST;
-    return dynamic_out((int)(2u << 30 | (i >> 26 & 1) << 30 | kind_bits[kind] << 26 |
-                             (i & INDEX_BITS)));
+    /* Bit 26 is the lower one of the two bits above the kind. The only request that has it is the
+     * predefined one. */
+    unsigned top = (i >> 26 & 1) == 0 ? 2u : kind == OMPI_REQUEST ? 1u : 3u;
+    return dynamic_out((int)(top << 30 | kind_bits[kind] << 26 | (i & INDEX_BITS)));
 }
 
 /* --- errors --------------------------------------------------------------------------- */
