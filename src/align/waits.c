@@ -240,7 +240,7 @@ static void list_comms(struct waits *x)
     size_t at = 0;
     for (struct map_entry *e; (e = map_next(&proc->check->aligns, &at)) != NULL;) {
         const struct align *a = e->value;
-        /* The judge knows of freed ones. Those that MPI_Finalize has closed get no message more. */
+        /* The judge knows of freed ones. Those that MPI_Finalize closed get no more messages. */
         if (a->comm && a->final != ALIGN_FREED && x->comms < WAIT_COMMS)
             x->comm[x->comms++] = (struct wait_comm){.key = a->key, .calls = a->h.calls};
     }

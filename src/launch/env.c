@@ -95,6 +95,23 @@ static int put_all(struct env *e, const struct env_spec *s)
     return 0;
 }
 
+/* The variables of the checkers, where the rank has none of them. */
+static int put_checks(struct env *e, int level)
+{
+    static const struct {
+        const char *name, *value[4]; /* by level; NULL: as without */
+    } sets[] = {
+        {"MPIR_CVAR_LEAK_CHECK", {NULL, "1", "1", "1"}},
+        {"MPIR_CVAR_COLL_CHECK", {NULL, "1", "2", "2"}},
+        {"MPIR_CVAR_RACE", {NULL, NULL, "rma", "full"}},
+    };
+    int err = 0;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets && !err; i++)
+        if (sets[i].value[level] && !env_find(e, sets[i].name))
+            err = env_put(e, sets[i].name, sets[i].value[level]);
+    return err;
+}
+
 int env_of_block(struct env *e, const struct args *a, const struct block *b, char *const *from)
 {
     *e = (struct env){0};
@@ -112,6 +129,8 @@ int env_of_block(struct env *e, const struct args *a, const struct block *b, cha
         err = put_all(e, &a->genv);
     if (!err)
         err = put_all(e, b->env);
+    if (!err)
+        err = put_checks(e, a->check);
     return err ? err : open_mpi_path(a, e);
 }
 

@@ -120,27 +120,11 @@ int option_profile(struct args *a, int trace, const char *file, char ***word)
 
 int option_check(struct args *a, const char *level)
 {
-    static const struct {
-        char level;
-        const char *name, *value;
-    } sets[] = {
-        {'1', "MPIR_CVAR_LEAK_CHECK", "1"}, {'2', "MPIR_CVAR_LEAK_CHECK", "1"},
-        {'3', "MPIR_CVAR_LEAK_CHECK", "1"}, {'1', "MPIR_CVAR_COLL_CHECK", "1"},
-        {'2', "MPIR_CVAR_COLL_CHECK", "2"}, {'3', "MPIR_CVAR_COLL_CHECK", "2"},
-        {'2', "MPIR_CVAR_RACE", "rma"},     {'3', "MPIR_CVAR_RACE", "full"},
-    };
     if (!level)
         level = "1";
     if (strlen(level) != 1 || *level < '1' || *level > '3')
         return -EINVAL;
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-        if (sets[i].level != *level || getenv(sets[i].name))
-            continue;
-        if (a->genv.n == ARGS_ENV_MAX)
-            return -EINVAL;
-        a->genv.name[a->genv.n] = sets[i].name;
-        a->genv.value[a->genv.n++] = sets[i].value;
-    }
+    a->check = *level - '0';
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "leak/leak.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,6 @@
 #include "base/map.h"
 #include "base/proc.h"
 #include "base/vec.h"
-#include "boot/boot.h"
-#include "coll/coll.h"
 #include "dt/dt.h"
 #include "obj/comm.h"
 #include "obj/request.h"
@@ -21,14 +20,17 @@
 #include "watch/watch.h"
 
 enum {
-    AGREED = 64, /* places of rank 0 that the other processes count theirs to */
-    LINES = 20   /* of a process: beyond them it prints a number */
+    AGREED = 64,       /* places in a message; what is more a process prints itself */
+    LINES = 20,        /* of a process: beyond them it prints a number */
+    TAG = INT_MIN + 65 /* coll_types.h has the others of this stream */
 };
 
-struct leak_place {
-    uint64_t site; /* site_portable(); 0: not known */
-    int kind;      /* enum obj_kind */
-    int n;         /* objects that were made there and are left */
+struct leak_place { /* also in messages */
+    uint64_t site;  /* site_portable(); 0: not known */
+    int64_t n;      /* objects that were made there and are left */
+    int32_t kind;   /* enum obj_kind */
+    int32_t processes, rank; /* that have some; one of them */
+    int32_t unused;
 };
 
 struct leak_message {
@@ -82,8 +84,15 @@ static void on_comm_freed(struct comm *c, enum watch_call call, const void *site
     map_del(&proc->leak->comms, (uint64_t)(uintptr_t)c);
 }
 
+/* Others may still use it, as a persistent collective does an operation. */
+static void on_gone(int kind, const struct obj *o)
+{
+    (void)kind;
+    map_del(&proc->leak->made, (uint32_t)o->handle);
+}
+
 static const struct watcher watcher = {
-    .made = on_made, .comm_made = on_comm_made, .comm_freed = on_comm_freed};
+    .made = on_made, .gone = on_gone, .comm_made = on_comm_made, .comm_freed = on_comm_freed};
 
 int leak_init(void)
 {
@@ -124,7 +133,9 @@ static void left_at(int kind, uint64_t at)
             return;
         }
     if (VEC_FITS(k->place, k->place_room, k->places + 1, AGREED))
-        k->place[k->places++] = (struct leak_place){site, kind, 1};
+        k->place[k->places++] = (struct leak_place){.site = site, .n = 1, .kind = kind,
+                                                    .processes = 1,
+                                                    .rank = proc->obj->world->rank};
 }
 
 static void left_object(void *object, void *arg)
@@ -161,49 +172,77 @@ static int may_print(struct leak *k)
     return !k->more;
 }
 
-/* `by`: "", or how many processes have some. */
-static void print_place(struct leak *k, const struct leak_place *p, long long n, const char *by)
+/* Of how many processes; of one, which. */
+static void print_place(struct leak *k, const struct leak_place *p)
 {
-    char line[200] = "";
+    char line[200] = "", by[64];
     if (!may_print(k))
         return;
     site_text(p->site, line, sizeof line);
-    log_warn("not freed at MPI_Finalize: %lld %s%s made at %s%s", n, kind_name[p->kind],
-             n == 1 ? "" : "s", *line ? line : "an unknown place", by);
+    if (p->processes == 1)
+        snprintf(by, sizeof by, "rank %d", p->rank);
+    else
+        snprintf(by, sizeof by, "%d of %d processes", p->processes, proc->obj->world->size);
+    log_warn("not freed at MPI_Finalize: %lld %s%s made at %s, by %s", (long long)p->n,
+             kind_name[p->kind], p->n == 1 ? "" : "s", *line ? line : "an unknown place", by);
 }
 
-/* Rank 0 names its places, and prints them for all. The others print what is theirs alone. */
-static void print_places(struct leak *k)
+/* One more of these places; without room this process prints it. */
+static void add_place(struct leak *k, const struct leak_place *p)
 {
-    struct comm *world = proc->obj->world;
-    struct leak_place told[AGREED] = {0};
-    int64_t count[2 * AGREED] = {0}; /* objects; processes that have some */
-    int n = world->rank ? 0 : k->places < AGREED ? k->places : AGREED;
-    if (n)
-        memcpy(told, k->place, (size_t)n * sizeof *told);
-    int together = world->size > 1 && !boot_failed_count() &&
-                   !coll_bcast_bytes(&n, sizeof n, 0, world) &&
-                   !coll_bcast_bytes(told, (size_t)n * sizeof *told, 0, world);
     for (int i = 0; i < k->places; i++) {
-        int t = 0;
-        while (t < n && (told[t].kind != k->place[i].kind || told[t].site != k->place[i].site))
-            t++;
-        if (t < n && (together || !world->rank)) {
-            count[t] = k->place[i].n;
-            count[AGREED + t] = 1;
-        } else {
-            print_place(k, &k->place[i], k->place[i].n, "");
+        struct leak_place *q = &k->place[i];
+        if (q->kind == p->kind && q->site == p->site) {
+            q->n += p->n;
+            q->processes += p->processes;
+            return;
         }
     }
-    if (together)
-        together = !coll_allreduce_i64(count, 2 * AGREED, COLL_SUM, world);
-    for (int t = 0; t < n && !world->rank; t++) {
-        char by[64] = "";
-        if (together)
-            snprintf(by, sizeof by, ", by %d of %d processes", (int)count[AGREED + t],
-                     world->size);
-        print_place(k, &told[t], (long long)count[t], by);
+    if (VEC_FITS(k->place, k->place_room, k->places + 1, AGREED))
+        k->place[k->places++] = *p;
+    else
+        print_place(k, p);
+}
+
+static void add_child(struct leak *k, struct leak_place *from, int child)
+{
+    MPI_Status status = {.MPI_ERROR = MPI_SUCCESS};
+    struct comm *world = proc->obj->world;
+    char none;
+    if (p2p_recv(from ? (void *)from : &none, from ? AGREED * (MPI_Aint)sizeof *from : 0,
+                 dt_find(MPI_BYTE), child, TAG, world, P2P_TOOL, &status))
+        return; /* it has failed, or there is no memory */
+    int n = (int)(status_count(&status) / (int64_t)sizeof *from);
+    for (int i = 0; i < n; i++)
+        if (from[i].kind > 0 && from[i].kind < OBJ_KINDS && kind_name[from[i].kind])
+            add_place(k, &from[i]);
+}
+
+/* The places of all processes go up a binomial tree to rank 0, which prints them. Messages of this
+ * stream and tag are no collective call: so it does not matter which calls the program has made. A
+ * process always sends to its parent, so a parent never waits for a living child. */
+static void gather_places(struct leak *k)
+{
+    struct comm *world = proc->obj->world;
+    struct leak_place none;
+    struct leak_place *from = calloc(AGREED, sizeof *from);
+    unsigned rank = (unsigned)world->rank, size = (unsigned)world->size;
+    for (unsigned step = 1; step < size; step <<= 1) {
+        if (rank & step) {
+            int n = k->places < AGREED ? k->places : AGREED;
+            for (int i = n; i < k->places; i++)
+                print_place(k, &k->place[i]);
+            (void)p2p_send(n ? k->place : &none, n * (MPI_Aint)sizeof none, dt_find(MPI_BYTE),
+                           (int)(rank - step), TAG, world, P2P_TOOL);
+            free(from);
+            return;
+        }
+        if (rank + step < size)
+            add_child(k, from, (int)(rank + step));
     }
+    free(from);
+    for (int i = 0; i < k->places; i++)
+        print_place(k, &k->place[i]);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
@@ -251,7 +290,7 @@ void leak_ending(void)
         return;
     print_requests(k);
     find_objects(k);
-    print_places(k);
+    gather_places(k);
 }
 
 /* --- messages --------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
  * has not completed, messages that it has not received (MPIR_CVAR_LEAK_CHECK).
  *
  *   watch/ --- an object is made ---> its place
- *   MPI_Finalize ---> what is still there; equal places of all processes are one line of rank 0
+ *   MPI_Finalize ---> what is still there; rank 0 prints the places of all
  *
  * Error handlers, keys and info objects are left out: the program may have freed those that others
  * still use, and info objects may outlive MPI_Finalize. All runs under proc->lock. */

@@ -89,10 +89,11 @@ void errhandler_drop(struct errhandler *e)
 /* Where the program has called, for the end of a message; empty: it is not known. */
 static void called_at(char *text, size_t len)
 {
+    const uint64_t most = 2000000000; /* ns: others wait meanwhile */
     char line[160] = "";
     if (proc->threaded)
         lock_acquire(&proc->lock);
-    site_text(site_portable(site_here()), line, sizeof line);
+    site_text_until(most, site_portable(site_here()), line, sizeof line);
     if (proc->threaded)
         lock_release(&proc->lock);
     snprintf(text, len, "%s%s", *line ? ", called at " : "", line);

@@ -199,17 +199,23 @@ void site_text_known(uint64_t id, char *buf, size_t len)
 
 void site_text(uint64_t id, char *buf, size_t len)
 {
+    site_text_until(SITE_NS, id, buf, len);
+}
+
+void site_text_until(uint64_t ns, uint64_t id, char *buf, size_t len)
+{
+    uint64_t reap_ns = ns < REAP_NS ? ns : REAP_NS;
     struct site_line one = {.id = id};
     struct place_room *k = proc->place;
     struct site_line *s = k && id ? line_of(k, id) : NULL;
     s = s ? s : &one;
     if (s->state == LINE_NEW && id && !sched)
-        ask(s, SITE_NS);
+        ask(s, ns);
     for (unsigned i = 0; s->state == LINE_ASKED && !sched; i++) {
         thread_pause(i);
         turn(s);
     }
     if (s == &one) /* nothing keeps its number */
-        reap_until(s, time_now() + REAP_NS);
+        reap_until(s, time_now() + reap_ns);
     fill_line(id, s->state == LINE_OVER ? s->text : "", buf, len);
 }

@@ -21,6 +21,8 @@ uint64_t site_here(void);
 uint64_t site_portable(uint64_t address);
 /* "heat.c:212", or "program+0x1234" without lines. It may wait for addr2line. */
 void site_text(uint64_t portable, char *buf, size_t len);
+/* The same; it waits so long for addr2line at most (ns). */
+void site_text_until(uint64_t ns, uint64_t portable, char *buf, size_t len);
 
 /* The rest is for users of place_open(). */
 

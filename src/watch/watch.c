@@ -43,7 +43,7 @@ static unsigned wants(const struct watcher *w)
         {WATCH_NOTES, has_notes(w)},
         {WATCH_APART, w->ops_apart},
         {WATCH_OWN_JOB, w->own_job},
-        {WATCH_MADE, w->made != NULL}};
+        {WATCH_MADE, w->made || w->gone}};
     unsigned all = 0;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         all |= of[i].has ? of[i].bit : 0;
@@ -208,10 +208,16 @@ void watch_file_freed(struct comm *c)
         TELL(i, file_freed, c);
 }
 
-void watch_made(int kind, const struct obj *o)
+void watch_made_now(int kind, const struct obj *o)
 {
     EACH(i)
         TELL(i, made, kind, o);
+}
+
+void watch_gone_now(int kind, const struct obj *o)
+{
+    EACH(i)
+        TELL(i, gone, kind, o);
 }
 
 int watch_fails(struct comm *c, int err)

@@ -42,7 +42,7 @@ enum watch_events {
     WATCH_APART = 4096, /* ops_apart */
     WATCH_OWN_JOB = 8192, /* own_job */
     WATCH_NOTES = 16384, /* noting, note_lost, note_lags, noted */
-    WATCH_MADE = 32768 /* made */
+    WATCH_MADE = 32768 /* made, gone */
 };
 /* The functions of MPI that tell these leave their short way at its first test, which is that of
  * the phase: PROC_CHECKED. MPI_Init sets the phase when all rooms are open, so a watcher of these
@@ -133,6 +133,8 @@ struct watcher {
     /* A group, datatype, operation, window or file has its handle. kind: enum obj_kind. It may be
      * one that the program never sees. */
     void (*made)(int kind, const struct obj *o);
+    /* The program has freed it (an operation); others may still use it. */
+    void (*gone)(int kind, const struct obj *o);
     /* A call that completes requests of c has failed: what it is to return. */
     int (*fails)(struct comm *c, int err);
 
@@ -211,7 +213,8 @@ void watch_win_made(struct comm *c, struct rma_win *w, const void *site);
 void watch_win_freed(struct comm *c);
 void watch_file_made(struct comm *c, struct io_file *f);
 void watch_file_freed(struct comm *c);
-void watch_made(int kind, const struct obj *o);
+void watch_made_now(int kind, const struct obj *o);
+void watch_gone_now(int kind, const struct obj *o);
 int watch_fails(struct comm *c, int err);
 void watch_sending(struct comm *c, int dest);
 void watch_send_prepared(struct request *r, struct comm *c, int dest);
@@ -228,6 +231,18 @@ int watch_note_lags(struct rma_win *w, unsigned index, uint64_t word);
 void watch_noted(struct rma_win *w, unsigned index, uint64_t word, struct request *req);
 void watch_win_closes(struct rma_win *w);
 void watch_target_state(struct rma_win *w, int world, const char *state);
+
+static inline void watch_made(int kind, const struct obj *o)
+{
+    if (watch_wants(WATCH_MADE))
+        watch_made_now(kind, o);
+}
+
+static inline void watch_gone(int kind, const struct obj *o)
+{
+    if (watch_wants(WATCH_MADE))
+        watch_gone_now(kind, o);
+}
 
 static inline int watch_begins(struct watch_turn *t)
 {

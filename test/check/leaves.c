@@ -87,6 +87,24 @@ static void messages(void)
         MPI_Send(&x, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
 }
 
+/* A call that the others do not make: their numbers of collective calls differ from then on. */
+static void differ(void)
+{
+    if (rank == 0)
+        MPI_Bcast(&size, 1, MPI_INT, 0, MPI_COMM_WORLD);
+}
+
+/* An operation is freed while a persistent collective still has it. */
+static void keep(void)
+{
+    static int in, out;
+    MPI_Op op;
+    MPI_Request request;
+    MPI_Op_create(add, 1, &op);
+    MPI_Allreduce_init(&in, &out, 1, MPI_INT, op, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    MPI_Op_free(&op);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -96,6 +114,10 @@ int main(int argc, char **argv)
     tidy();
     objects();
     messages();
+    if (!strcmp(what, "differs"))
+        differ();
+    if (!strcmp(what, "kept"))
+        keep();
     MPI_Finalize();
     return 0;
 }

@@ -43,6 +43,7 @@ int PMPI_Op_free(MPI_Op *op)
     if (!err && o->index)
         err = err_make(MPI_ERR_OP, "%s: operation %#x is predefined", proc->call, (unsigned)*op);
     if (!err) {
+        watch_gone(OBJ_OP, &o->obj);
         dt_op_drop(o);
         *op = MPI_OP_NULL;
     }
