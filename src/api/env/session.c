@@ -41,11 +41,17 @@ static int running(void)
     return proc_runs();
 }
 
-/* At exit: sessions were used, so the library is still running. */
+/* At exit: sessions were used, so the library is still running, and a thread of it may be. */
 static void end_with_process(void)
 {
-    if (running() && proc->api->world != WORLD_OPEN && proc->api->sessions == 0)
-        api_stop();
+    if (!running() || proc->api->world == WORLD_OPEN || proc->api->sessions)
+        return;
+    int threaded = proc->threaded;
+    if (threaded)
+        lock_acquire(&proc->lock);
+    api_stop();
+    if (threaded)
+        lock_release(&proc->lock);
 }
 
 /* --- errors ---------------------------------------------------------------------------- */
