@@ -86,10 +86,11 @@ struct am_alive { /* liveness.c */
     size_t at;            /* in that map, or the host index */
     uint64_t chunk;       /* key in am.idle; next place in it */
     unsigned in_chunk;
-    struct {
+    struct am_broken {
         int rank;
         uint64_t at; /* ns */
         char why[BOOT_WHY_MAX];
+        int doubted; /* by am_in_doubt(): the transport may know more */
     } lost[AM_LOST];
     unsigned nlost;
     void (*on_stall[AM_FAIL_HOOKS])(void (*ask)(int rank));

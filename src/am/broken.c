@@ -57,12 +57,17 @@ static void give_up(struct am_alive *l, unsigned i)
     l->lost[i] = l->lost[--l->nlost];
 }
 
+static struct am_broken *lost_of(struct am_alive *l, int rank)
+{
+    for (unsigned i = 0; i < l->nlost; i++)
+        if (l->lost[i].rank == rank)
+            return &l->lost[i];
+    return NULL;
+}
+
 int am_is_lost(const struct am *a, int rank)
 {
-    for (unsigned i = 0; i < a->alive.nlost; i++)
-        if (a->alive.lost[i].rank == rank)
-            return 1;
-    return 0;
+    return lost_of((struct am_alive *)(uintptr_t)&a->alive, rank) != NULL;
 }
 
 void am_lost_why(struct am *a, int rank, const char *why)
@@ -74,6 +79,7 @@ void am_lost_why(struct am *a, int rank, const char *why)
         give_up(l, 0);
     l->lost[l->nlost].rank = rank;
     l->lost[l->nlost].at = time_now();
+    l->lost[l->nlost].doubted = 0;
     snprintf(l->lost[l->nlost].why, sizeof l->lost[0].why, "%s", why);
     l->nlost++;
     am_ask_by(rank, boot_detector_ask);
@@ -82,8 +88,14 @@ void am_lost_why(struct am *a, int rank, const char *why)
 void am_lost(void *am, unsigned peer, int err)
 {
     char why[BOOT_WHY_MAX];
+    struct am *a = am;
+    struct am_broken *l = lost_of(&a->alive, (int)peer);
     snprintf(why, sizeof why, "the connection to it broke (%s)", strerror(-err));
-    am_lost_why(am, (int)peer, why);
+    if (l && l->doubted) {
+        snprintf(l->why, sizeof l->why, "%s", why);
+        l->doubted = 0;
+    }
+    am_lost_why(a, (int)peer, why);
 }
 
 /* A transport may refuse before it reports that the peer is lost. */
@@ -92,8 +104,14 @@ int am_in_doubt(int dst)
     const struct am_peer *p = am_peer_known(dst);
     if (!p || p->dead || p->t->ops->near)
         return 0;
-    am_lost(proc->am, (unsigned)dst, -ENOTCONN);
-    return am_is_lost(proc->am, dst);
+    struct am *a = proc->am;
+    if (!am_is_lost(a, dst)) {
+        am_lost(a, (unsigned)dst, -ENOTCONN);
+        struct am_broken *l = lost_of(&a->alive, dst);
+        if (l)
+            l->doubted = 1;
+    }
+    return am_is_lost(a, dst);
 }
 
 void am_lost_look(struct am *a)

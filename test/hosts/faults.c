@@ -332,7 +332,10 @@ static int is_stopped(pid_t pid)
 static void die_stopped(void)
 {
     pid_t me = getpid();
-    if (!fork()) {
+    pid_t child = fork();
+    if (child < 0)
+        abort();
+    if (!child) {
         while (!is_stopped(me) && getppid() == me)
             usleep(1000);
         say("stopped");

@@ -488,7 +488,7 @@ int rma_native_settle(struct rma_target *t)
         int err = t->key->ops->flush(t->key->tp, (unsigned)t->world, &x->d);
         if (err != TP_PENDING)
             record_put(r, x);
-        if (err == TP_AGAIN) {
+        if (err == TP_AGAIN || (err == -ENOTCONN && am_in_doubt(t->world))) {
             t->flushing = 0;
             return AM_AGAIN;
         }
