@@ -83,6 +83,9 @@ static uint64_t serve(struct standin *s, struct progress *p, int *nfds)
         s->pause = 0;
         return 0;
     }
+    /* What waits for so many passes waits no longer than one sleep. */
+    progress_polled(p, PROGRESS_SLEEP);
+    s->polls = progress_polls();
     s->pause = 0;
     s->sleep_ms = s->sleep_ms ? 2 * s->sleep_ms : 1;
     if (s->sleep_ms > SLEEP_MAX_MS)
@@ -252,5 +255,6 @@ void progress_standin_stop(void)
     p->standin = NULL;
     eventfd_write(s->stop_fd, 1);
     pthread_join(s->thread, NULL); /* also under the lock: the thread only tries it */
+    turn_held(s); /* another thread of the program may be in before_fork() */
     standin_free(s);
 }
