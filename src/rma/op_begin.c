@@ -204,7 +204,7 @@ static int op_check(const struct rma_win *w, const struct rma_args *a, int reque
         return rma_sync_error(w, "request-based operations need a passive-target epoch on",
                               "call MPI_Win_lock or MPI_Win_lock_all first");
     int err = dt_total(a->ttype, (size_t)a->tcount, bytes);
-    if (__builtin_expect(w->promise.given, 0) && !err && a->kind >= RMA_ACC)
+    if (__builtin_expect(w->promise.given, 0) && !err && *bytes && a->kind >= RMA_ACC)
         err = rma_promise_check(w, a);
     return err ? err : check_sizes(a, bytes);
 }
