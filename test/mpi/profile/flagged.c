@@ -8,6 +8,8 @@ enum { TIMES = 200, FEW = 5 };
 static void flags(int rank, MPI_Win win)
 {
     double data[8] = {0}, flag = 1;
+    if (rank) /* the first flush waits: only a wait that lasts has a place */
+        nanosleep(&(struct timespec){0, 20000000}, NULL);
     for (int i = 0; rank == 0 && i < TIMES; i++) {
         MPI_Put(data, 8, MPI_DOUBLE, 1, 0, 8, MPI_DOUBLE, win);
         MPI_Win_flush(1, win); /* the first */
