@@ -272,7 +272,7 @@ struct rma {
     void **target_slab;
     unsigned target_slabs;
     unsigned ops_used, targets_used; /* global quota */
-    struct rma_native *native_free; /* records of native.c */
+    struct rma_native *native_free, *native_doubted; /* records of native.c */
     struct list pulls;        /* records of pull_target.c, at most cvar.rma_pulls */
     struct progress_hook pull_hook; /* while the network has no room for a pull */
     struct rma_atomics atomics[RMA_REGS]; /* of the transports open, as they were asked */

@@ -25,7 +25,7 @@ enum { KEY_MAX = 1024 };                       /* bytes that a transport packs *
 
 struct rma_native { /* one call under way */
     struct tp_done d;
-    struct rma_native *next; /* r->native_free */
+    struct rma_native *next; /* r->native_free or native_doubted */
     uint32_t op;    /* 0: a flush */
     int rank;       /* of a flush: its window */
     uint64_t win;   /* id of its window */
@@ -74,9 +74,12 @@ void rma_native_open(struct rma_win *w, unsigned acc_hints)
 
 void rma_native_free(struct rma *r)
 {
-    for (struct rma_native *x; (x = r->native_free) != NULL;) {
-        r->native_free = x->next;
-        free(x);
+    struct rma_native **lists[] = {&r->native_free, &r->native_doubted};
+    for (int i = 0; i < 2; i++) {
+        for (struct rma_native *x; (x = *lists[i]) != NULL;) {
+            *lists[i] = x->next;
+            free(x);
+        }
     }
 }
 
@@ -171,11 +174,16 @@ static struct rma_native *record_get(struct rma *r)
     return x;
 }
 
-static void record_put(struct rma *r, struct rma_native *x)
+static void record_end(struct rma_native *x)
 {
     if (x->local)
         x->ops->dereg(x->tp, x->local);
     x->local = NULL;
+}
+
+static void record_put(struct rma *r, struct rma_native *x)
+{
+    record_end(x);
     x->next = r->native_free;
     r->native_free = x;
 }
@@ -210,6 +218,23 @@ static int error_of(struct rma_target *t, int err)
                     rma_win_text(t->w), strerror(-err));
 }
 
+/* The network refused, and whether t has failed is not known yet. Its failure follows, which says
+ * why. */
+static int in_doubt(const struct rma_target *t, int err)
+{
+    return err == -ENOTCONN && am_in_doubt(t->world);
+}
+
+static void piece_counted(struct rma_op *op, const struct rma_native *x)
+{
+    op->natives--;
+    op->t->natives--;
+    if (op->flags & OP_ANSWERS) {
+        op->answered += x->bytes;
+        op->native_bytes -= x->bytes;
+    }
+}
+
 static void piece_done(struct tp_done *d, int err)
 {
     struct rma_native *x = LIST_OBJ(d, struct rma_native, d);
@@ -221,18 +246,35 @@ static void piece_done(struct tp_done *d, int err)
     struct rma_op *op = op_of(x);
     if (op && op->natives) {
         struct rma_target *t = op->t;
-        op->natives--;
-        t->natives--;
-        if (op->flags & OP_ANSWERS) {
-            op->answered += x->bytes;
-            op->native_bytes -= x->bytes;
+        if (in_doubt(t, err)) { /* it counts as under way until rma_native_fail() */
+            record_end(x);
+            x->next = r->native_doubted;
+            r->native_doubted = x;
+            return;
         }
+        piece_counted(op, x);
         if (err && !op->err)
             op->err = error_of(t, err);
         rma_op_settle(op);
         go_on(t);
     }
     record_put(r, x);
+}
+
+/* t has failed: what the network had refused before ends. */
+static void doubted_end(struct rma *r, const struct rma_target *t)
+{
+    for (struct rma_native **p = &r->native_doubted, *x; (x = *p) != NULL;) {
+        struct rma_op *op = op_of(x);
+        if (op && op->t != t) {
+            p = &x->next;
+            continue;
+        }
+        *p = x->next;
+        if (op && op->natives)
+            piece_counted(op, x);
+        record_put(r, x);
+    }
 }
 
 /* --- data of messages that the transport reads where they are ------------------------------- */
@@ -251,7 +293,7 @@ static void zcopy_done(struct tp_done *d, int err)
         op->zcopies--;
         t->zcopies--;
         /* in doubt: what comes next to this target, a flush at the latest, gets the error */
-        if (err && !op->err && !(err == -ENOTCONN && am_in_doubt(t->world)))
+        if (err && !op->err && !in_doubt(t, err))
             op->err = err == -ENOTCONN || boot_failed(t->world) ? rma_failed_error(t->w, t->rank)
                                                                 : rma_cut_error(t->w, t->rank, err);
         rma_op_settle(op);
@@ -308,7 +350,7 @@ static int handed_over(struct rma_target *t, struct rma_op *op, struct rma_nativ
     if (err != TP_PENDING)
         record_put(rma_self(), x);
     /* in doubt: it fails soon, and the error then says why */
-    if (err == TP_AGAIN || (err == -ENOTCONN && am_in_doubt(t->world)))
+    if (err == TP_AGAIN || in_doubt(t, err))
         return AM_AGAIN;
     if (err < 0)
         return err;
@@ -467,7 +509,7 @@ static void flush_done(struct tp_done *d, int err)
     }
     struct rma_win *w = rma_win_find(x->win);
     struct rma_target *t = w ? rma_target_find(w, x->rank) : NULL;
-    if (t && t->flush == x->flush) {
+    if (t && t->flush == x->flush && !in_doubt(t, err)) { /* rma_native_fail() ends it else */
         flushed(t, err);
         go_on(t);
     }
@@ -488,7 +530,7 @@ int rma_native_settle(struct rma_target *t)
         int err = t->key->ops->flush(t->key->tp, (unsigned)t->world, &x->d);
         if (err != TP_PENDING)
             record_put(r, x);
-        if (err == TP_AGAIN || (err == -ENOTCONN && am_in_doubt(t->world))) {
+        if (err == TP_AGAIN || in_doubt(t, err)) {
             t->flushing = 0;
             return AM_AGAIN;
         }
@@ -510,6 +552,7 @@ void rma_native_fail(struct rma_target *t)
     t->native_out = t->flushing = 0;
     t->flush = 0;
     t->atomics = 0;
+    doubted_end(rma_self(), t);
     if (!t->natives && !t->zcopies) {
         rma_pull_over(t); /* of an offer that found no room for its packet */
         return;

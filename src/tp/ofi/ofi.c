@@ -397,12 +397,12 @@ static void complete(struct ofi *o, const struct fi_cq_data_entry *e, int err)
     }
 }
 
-/* What was under way when a connection broke comes back as cancelled; only the provider's code
- * shows the cause. */
+/* What was under way when a connection broke comes back as cancelled, and the provider's code may
+ * be an old errno.  Nothing but a receive is cancelled by ofi.c. */
 static int why_failed(const struct fi_cq_err_entry *e)
 {
-    if (e->err == FI_ECANCELED &&
-        (e->prov_errno == ENOTCONN || e->prov_errno == ECONNRESET || e->prov_errno == EPIPE))
+    const struct ofi_op *op = e->op_context;
+    if (e->err == FI_ECANCELED && op && op->kind != OFI_OP_RECV)
         return -ENOTCONN;
     int err = ofi_err(-e->err);
     return err == TP_AGAIN ? -EIO : err;

@@ -20,6 +20,8 @@ static void failed(int err, const char *what)
 
     MPI_Error_string(err, text, &len);
     MUST(mt_class(err) == MPIX_ERR_PROC_FAILED, "%s: class %d: %s", what, mt_class(err), text);
+    /* what the network refuses waits for the reason */
+    MUST(!strstr(text, "there is no connection to it"), "%s: %s", what, text);
 }
 
 int main(int argc, char **argv)
