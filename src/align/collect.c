@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/sched.h"
 #include "boot/boot.h"
+#include "finding/finding.h"
 #include "var/var.h"
 
 static const uint64_t GATHER_NS = 50000000u;   /* for the states of others */
@@ -332,6 +333,19 @@ static void title(const struct stall *s, int stuck)
     log_warn("deadlock of rank%s %s%s:", n > 1 ? "s" : "", list, more);
 }
 
+static void add_finding(const struct stall *s, const char *brief)
+{
+    struct finding f = {.class = "deadlock"};
+    char at[FINDING_PLACE];
+    for (int i = 0; i < s->ncore && finding_wanted(); i++) {
+        finding_rank(&f, s->core[i]->m.world);
+        site_text_known(s->core[i]->m.site, at, sizeof at);
+        finding_place(&f, at);
+    }
+    snprintf(f.text, sizeof f.text, "%s", brief);
+    finding_add(&f);
+}
+
 static void report_stall(struct stall *s)
 {
     int n;
@@ -356,6 +370,7 @@ static void report_stall(struct stall *s)
                     report_group(&v, i);
             if (v.lines > LINES)
                 log_warn("  and %d more", v.lines - LINES);
+            add_finding(s, v.brief);
             end_all(s, v.brief);
         }
     }

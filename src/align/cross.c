@@ -23,6 +23,7 @@
 #include "align/stall.h"
 #include "base/log.h"
 #include "boot/boot.h"
+#include "finding/finding.h"
 #include "obj/err.h"
 #include "p2p/p2p.h"
 #include "var/var.h"
@@ -146,6 +147,11 @@ static void report(struct align *a, const struct cross_note *n, const struct p2p
     log_warn("  rank  %-9d %s %s, before its call of that number", a->rank, wait, took);
     log_warn("  where the collective call waits for all, neither goes on.");
     pvar_set_add(pvar_proc(), PVAR_CHECK_VERDICTS, 1);
+    struct finding f = {.class = "crossing", .ranks = 2, .rank = {n->world, boot_rank()}};
+    finding_place(&f, sent);
+    finding_place(&f, took);
+    snprintf(f.text, sizeof f.text, "%s", brief);
+    finding_add(&f);
     if (cvar.coll_check >= CHECK_STRICT)
         end_calls(a, brief);
 }

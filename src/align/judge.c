@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/sched.h"
 #include "boot/boot.h"
+#include "finding/finding.h"
 #include "obj/err.h"
 #include "var/var.h"
 
@@ -151,6 +152,35 @@ static uint32_t first_difference(const struct align_view *v, int n)
     return first;
 }
 
+static int world_of(const struct align *a, const struct align_view *v)
+{
+    for (const struct list *l = a->others.next; l != &a->others; l = l->next)
+        if (LIST_OBJ(l, struct align_others, link)->v.rank == v->rank)
+            return LIST_OBJ(l, struct align_others, link)->world;
+    return boot_rank();
+}
+
+/* For machines. The text has ranks of the communicator. */
+static void add_finding(const struct align *a, const struct align_view *v, int n, uint32_t k,
+                        const char *brief)
+{
+    struct finding f = {.class = "collective"};
+    uint64_t site[TEXT_LINES];
+    char at[FINDING_PLACE];
+    if (!finding_wanted())
+        return;
+    for (int i = 0; i < n; i++)
+        if (shows_call(&v[i], k))
+            finding_rank(&f, world_of(a, &v[i]));
+    int sites = text_sites(v, n, k, site);
+    for (int i = 0; i < sites; i++) {
+        site_text_known(site[i], at, sizeof at);
+        finding_place(&f, at);
+    }
+    snprintf(f.text, sizeof f.text, "%s", brief);
+    finding_add(&f);
+}
+
 static void report_verdict(struct align *a, const struct align_view *v, int n, uint32_t k)
 {
     struct align_text *t = malloc(sizeof *t);
@@ -161,6 +191,7 @@ static void report_verdict(struct align *a, const struct align_view *v, int n, u
     text_verdict(v, n, k, a->name, site_text, t);
     for (int i = 0; i < t->n; i++)
         log_warn("%s", t->line[i]);
+    add_finding(a, v, n, k, t->brief);
     judge_verdict(a, t->brief);
     to_all(a, ALIGN_VERDICT, t->brief, strlen(t->brief) + 1);
     judge_end_job(a);

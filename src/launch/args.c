@@ -351,7 +351,9 @@ static int apply(struct parse *p, struct block *b, const struct opt_row *o, cons
     case O_CONFIG: return read_config(p, v[0]);
     case O_CHECK:
         return option_check(a, v[0])
-                   ? complain(p, "-check=%s: the level is 1, 2 or 3", v[0], NULL) : 0;
+                   ? complain(p, "-check=%s: known are a level, 1, 2 or 3, and json=FILE behind it",
+                              v[0], NULL)
+                   : 0;
     case O_REPORT: case O_TRACE: return option_profile(a, o->opt == O_TRACE, v[0], &p->word);
     case O_CVARS: a->action = ARGS_CVARS; break;
     case O_HELP: a->action = ARGS_HELP; break;

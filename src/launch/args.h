@@ -59,6 +59,7 @@ struct args {
     int reports;          /* -report: they do that, too */
     const char *report_file; /* of -report, or NULL */
     int check;            /* -check: its level; 0: none */
+    const char *check_json; /* ... and the file of what was found, or NULL */
     const char *trace;    /* file of a trace; the ranks load the library that traces calls */
     const char *input;    /* what gets standard input: a rank, "all", "none"; NULL: rank 0 */
     int gdb;              /* each rank runs under gdb */

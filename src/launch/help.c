@@ -25,6 +25,7 @@ const char args_help[] =
     "  -check, -check=LEVEL    look for errors: 1 collectives, deadlocks, leaks; 2 races of "
     "one-sided\n"
     "                          operations, too; 3 with loads and stores (mpicc -race)\n"
+    "  -check=[LEVEL,]json=FILE  write what was found there, as a list; status 9 for 0\n"
     "  -gdb                    each rank under gdb: commands to all, equal lines once\n"
     "  -no-ompi                programs built for Open MPI load that, each rank alone\n"
     "  -disable-auto-cleanup   a rank that dies does not end the others\n"

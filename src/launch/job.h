@@ -60,6 +60,7 @@ struct job {
     int page_fd;
     int signal_fd;
     int report_fd;                  /* failures before exec */
+    int findings_fd;                /* findings.c; -1: nothing is looked for */
     enum job_phase phase;
     int live;                       /* ranks not reaped */
     int ended;                      /* ranks reaped */

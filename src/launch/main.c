@@ -13,6 +13,7 @@
 
 #include "launch/args.h"
 #include "launch/binding.h"
+#include "launch/findings.h"
 #include "launch/handover.h"
 #include "launch/job.h"
 #include "launch/foreign.h"
@@ -85,6 +86,9 @@ static int run_far(const struct args *a)
     char line[2048];
     if (foreign_text(line, sizeof line, a, environ))
         fprintf(stderr, "mpiexec: %s\n", line);
+    if (a->check)
+        fprintf(stderr, "mpiexec: -check has no effect where another launcher starts the job: set "
+                        "the checkers' variables with -genv\n");
     return engine_exec(a);
 }
 
@@ -114,6 +118,7 @@ static int run(const struct args *a)
     if (!status || j.live)
         status = job_run(&j);
     profiled_end(&j);
+    status = findings_end(&j, status);
     if (a->exitcodes && j.rank)
         print_exit_codes(&j);
     job_free(&j);

@@ -118,13 +118,19 @@ int option_profile(struct args *a, int trace, const char *file, char ***word)
     return 0;
 }
 
-int option_check(struct args *a, const char *level)
+int option_check(struct args *a, const char *list)
 {
-    if (!level)
-        level = "1";
-    if (strlen(level) != 1 || *level < '1' || *level > '3')
+    int level = 1;
+    if (list && *list >= '1' && *list <= '3') {
+        level = *list++ - '0';
+        if (*list && *list++ != ',')
+            return -EINVAL;
+        list = list[-1] == ',' ? list : NULL;
+    }
+    if (list && (strncmp(list, "json=", 5) || !list[5]))
         return -EINVAL;
-    a->check = *level - '0';
+    a->check = level;
+    a->check_json = list ? list + 5 : a->check_json;
     return 0;
 }
 

@@ -21,8 +21,8 @@ size_t option_names(const char **names);
 /* -report, -trace: file: behind their =, or NULL: *word may be meant as it, and then is taken, with
  * a hint. 0 or -EINVAL: no room in the environment of all ranks. */
 int option_profile(struct args *a, int trace, const char *file, char ***word);
-/* -check=LEVEL (NULL: 1). 0 or -EINVAL. */
-int option_check(struct args *a, const char *level);
+/* -check=[LEVEL,][json=FILE] (NULL: level 1). 0 or -EINVAL. */
+int option_check(struct args *a, const char *list);
 /* Open MPI's --output, a list of such options: 0 or -EINVAL. */
 int option_output(struct args *a, const char *list);
 

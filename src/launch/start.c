@@ -18,6 +18,7 @@
 #include "launch/binding.h"
 #include "launch/debugger.h"
 #include "launch/env.h"
+#include "launch/findings.h"
 #include "launch/foreign.h"
 #include "launch/gdb.h"
 #include "launch/job.h"
@@ -317,7 +318,7 @@ static int start_ranks(struct job *j, struct start *s, char *const *env)
             return cannot(j, "make an environment", -ENOMEM);
         int err = open_mpi_variables(&s->env, a->block, a->nblocks, &a->block[b],
                                      job_universe(j));
-        if (err || profiled_env(a, &s->env))
+        if (err || profiled_env(a, &s->env) || findings_env(j, &s->env))
             err = cannot(j, "make an environment", -ENOMEM);
         for (int i = 0; i < a->block[b].n && !err; i++, rank++) {
             job_rank_init(j, rank, b, &a->block[b]);
@@ -345,6 +346,8 @@ int job_start_more(struct job *j, struct spawned_job *g, int report)
         if (!err)
             err = open_mpi_variables(&s.env, g->request->block, g->request->nblocks, block,
                                      job_universe(j));
+        if (!err)
+            err = findings_env(j, &s.env);
         for (int i = 0; i < block->n && !err; i++)
             err = start_rank(j, &s, rank++) ? -EAGAIN : 0;
         env_free(&s.env);
@@ -402,7 +405,7 @@ static int prepare(struct job *j, struct start *s)
     const struct args *a = j->args;
     char msg[256], host[HOST_NAME_MAX + 1] = "";
     int err = own_options(j, a);
-    if (err)
+    if (err || (err = findings_open(j)))
         return err;
     err = place_parse(&s->place, a->bind, a->map, msg, sizeof msg);
     if (err) {
@@ -435,7 +438,7 @@ int job_start(struct job *j, const struct args *a, char *const *env)
     j->args = a;
     j->env = env;
     j->size = a->size;
-    j->page_fd = j->signal_fd = j->report_fd = -1;
+    j->page_fd = j->signal_fd = j->report_fd = j->findings_fd = -1;
     j->pump.from = j->pump.to = -1;
     j->reaper.pipe = -1;
     oom_mark(&j->oom, "");

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "base/proc.h"
 #include "base/vec.h"
 #include "dt/dt.h"
+#include "finding/finding.h"
 #include "obj/comm.h"
 #include "obj/request.h"
 #include "p2p/p2p.h"
@@ -22,6 +24,7 @@
 enum {
     AGREED = 64,       /* places in a message; what is more a process prints itself */
     LINES = 20,        /* of a process: beyond them it prints a number */
+    RANKS = FINDING_RANKS,
     TAG = INT_MIN + 65 /* coll_types.h has the others of this stream */
 };
 
@@ -29,8 +32,8 @@ struct leak_place { /* also in messages */
     uint64_t site;  /* site_portable(); 0: not known */
     int64_t n;      /* objects that were made there and are left */
     int32_t kind;   /* enum obj_kind */
-    int32_t processes, rank; /* that have some; one of them */
-    int32_t unused;
+    int32_t processes; /* that have some */
+    int32_t rank[RANKS]; /* the first ones of these */
 };
 
 struct leak_message {
@@ -123,19 +126,26 @@ void leak_finalize(void)
 
 /* --- what is left ----------------------------------------------------------------------------- */
 
+/* What is left of this kind from this place, a new record if there is none; NULL: no memory. */
+static struct leak_place *place_of(struct leak *k, int kind, uint64_t site)
+{
+    for (int i = 0; i < k->places; i++)
+        if (k->place[i].kind == kind && k->place[i].site == site)
+            return &k->place[i];
+    if (!VEC_FITS(k->place, k->place_room, k->places + 1, AGREED))
+        return NULL;
+    k->place[k->places] = (struct leak_place){.site = site, .kind = kind};
+    return &k->place[k->places++];
+}
+
 static void left_at(int kind, uint64_t at)
 {
-    struct leak *k = proc->leak;
-    uint64_t site = at > 1 ? site_portable(at) : 0;
-    for (int i = 0; i < k->places; i++)
-        if (k->place[i].kind == kind && k->place[i].site == site) {
-            k->place[i].n++;
-            return;
-        }
-    if (VEC_FITS(k->place, k->place_room, k->places + 1, AGREED))
-        k->place[k->places++] = (struct leak_place){.site = site, .n = 1, .kind = kind,
-                                                    .processes = 1,
-                                                    .rank = proc->obj->world->rank};
+    struct leak_place *p = place_of(proc->leak, kind, at > 1 ? site_portable(at) : 0);
+    if (!p)
+        return;
+    p->n++;
+    p->processes = 1;
+    p->rank[0] = proc->obj->world->rank;
 }
 
 static void left_object(void *object, void *arg)
@@ -163,45 +173,53 @@ static void find_objects(struct leak *k)
     }
 }
 
-static int may_print(struct leak *k)
+/* A finding, in a line of its own as far as there may be lines. f has its ranks and places. */
+static void say(struct leak *k, struct finding *f, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static void say(struct leak *k, struct finding *f, const char *fmt, ...)
 {
-    if (k->lines == LINES)
-        k->more++;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(f->text, sizeof f->text, fmt, ap);
+    va_end(ap);
+    if (k->lines < LINES)
+        log_warn("%s", f->text);
     else
-        k->lines++;
-    return !k->more;
+        k->more++;
+    k->lines += k->lines < LINES;
+    finding_add(f);
 }
 
 /* Of how many processes; of one, which. */
 static void print_place(struct leak *k, const struct leak_place *p)
 {
-    char line[200] = "", by[64];
-    if (!may_print(k))
-        return;
-    site_text(p->site, line, sizeof line);
+    char line[FINDING_PLACE] = "", by[64];
+    struct finding f = {.class = "leak"};
+    if (k->lines < LINES || finding_wanted()) /* the text may take its time */
+        site_text(p->site, line, sizeof line);
     if (p->processes == 1)
-        snprintf(by, sizeof by, "rank %d", p->rank);
+        snprintf(by, sizeof by, "rank %d", p->rank[0]);
     else
         snprintf(by, sizeof by, "%d of %d processes", p->processes, proc->obj->world->size);
-    log_warn("not freed at MPI_Finalize: %lld %s%s made at %s, by %s", (long long)p->n,
-             kind_name[p->kind], p->n == 1 ? "" : "s", *line ? line : "an unknown place", by);
+    for (int i = 0; i < p->processes && i < RANKS; i++)
+        finding_rank(&f, p->rank[i]);
+    finding_place(&f, line);
+    say(k, &f, "not freed at MPI_Finalize: %lld %s%s made at %s, by %s", (long long)p->n,
+        kind_name[p->kind], p->n == 1 ? "" : "s", *line ? line : "an unknown place", by);
 }
 
-/* One more of these places; without room this process prints it. */
+/* More of these; without room this process prints them. */
 static void add_place(struct leak *k, const struct leak_place *p)
 {
-    for (int i = 0; i < k->places; i++) {
-        struct leak_place *q = &k->place[i];
-        if (q->kind == p->kind && q->site == p->site) {
-            q->n += p->n;
-            q->processes += p->processes;
-            return;
-        }
-    }
-    if (VEC_FITS(k->place, k->place_room, k->places + 1, AGREED))
-        k->place[k->places++] = *p;
-    else
+    struct leak_place *q = place_of(k, p->kind, p->site);
+    if (!q) {
         print_place(k, p);
+        return;
+    }
+    q->n += p->n;
+    for (int i = 0; i < p->processes && i < RANKS && q->processes + i < RANKS; i++)
+        q->rank[q->processes + i] = p->rank[i];
+    q->processes += p->processes;
 }
 
 static void add_child(struct leak *k, struct leak_place *from, int child)
@@ -214,7 +232,8 @@ static void add_child(struct leak *k, struct leak_place *from, int child)
         return; /* it has failed, or there is no memory */
     int n = (int)(status_count(&status) / (int64_t)sizeof *from);
     for (int i = 0; i < n; i++)
-        if (from[i].kind > 0 && from[i].kind < OBJ_KINDS && kind_name[from[i].kind])
+        if (from[i].kind > 0 && from[i].kind < OBJ_KINDS && kind_name[from[i].kind] &&
+            from[i].processes > 0)
             add_place(k, &from[i]);
 }
 
@@ -274,13 +293,14 @@ static void left_request(void *object, void *arg)
 static void print_requests(struct leak *k)
 {
     struct left_requests left = {0};
+    struct finding f = {.class = "request", .ranks = 1, .rank = {proc->obj->world->rank}};
     obj_each(OBJ_REQUEST, left_request, &left);
-    if (left.active && may_print(k))
-        log_warn("not completed at MPI_Finalize: %d request%s (%s%s)", left.active,
-                 left.active == 1 ? "" : "s", left.some, left.named > 3 ? ", ..." : "");
-    if (left.idle && may_print(k))
-        log_warn("not freed at MPI_Finalize: %d persistent request%s", left.idle,
-                 left.idle == 1 ? "" : "s");
+    if (left.active)
+        say(k, &f, "not completed at MPI_Finalize: %d request%s (%s%s)", left.active,
+            left.active == 1 ? "" : "s", left.some, left.named > 3 ? ", ..." : "");
+    if (left.idle)
+        say(k, &f, "not freed at MPI_Finalize: %d persistent request%s", left.idle,
+            left.idle == 1 ? "" : "s");
 }
 
 void leak_ending(void)
@@ -341,9 +361,9 @@ void leak_ended(void)
     p2p_never_received(left_message, k);
     for (int i = 0; i < k->messages; i++) {
         const struct leak_message *m = &k->message[i];
-        if (may_print(k))
-            log_warn("never received: %d message%s from rank %d of %s with tag %d", m->n,
-                     m->n == 1 ? "" : "s", m->source, comm_name(m->ctx), m->tag);
+        struct finding f = {.class = "message", .ranks = 1, .rank = {proc->obj->world->rank}};
+        say(k, &f, "never received: %d message%s from rank %d of %s with tag %d", m->n,
+            m->n == 1 ? "" : "s", m->source, comm_name(m->ctx), m->tag);
     }
     if (k->more)
         log_warn("%d more kinds of what is left were not printed", k->more);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "boot/boot.h"
+#include "finding/finding.h"
 #include "obj/comm.h"
 #include "obj/err.h"
 #include "obj/obj_types.h"
@@ -86,17 +87,42 @@ void errhandler_drop(struct errhandler *e)
     free(e);
 }
 
-/* Where the program has called, for the end of a message; empty: it is not known. */
-static void called_at(char *text, size_t len)
+/* Where the program has called; empty: it is not known. */
+static void called_at(char *line, size_t len)
 {
     const uint64_t most = 2000000000; /* ns: others wait meanwhile */
-    char line[160] = "";
+    *line = 0;
     if (proc->threaded)
         lock_acquire(&proc->lock);
-    site_text_until(most, site_portable(site_here()), line, sizeof line);
+    site_text_until(most, site_portable(site_here()), line, len);
     if (proc->threaded)
         lock_release(&proc->lock);
-    snprintf(text, len, "%s%s", *line ? ", called at " : "", line);
+}
+
+/* Is it an error of the program? Others come from failures, the system or its limits. */
+static int is_programs(int class)
+{
+    static const int others[] = {
+        MPI_ERR_UNKNOWN, MPI_ERR_OTHER, MPI_ERR_INTERN, MPI_ERR_ACCESS, MPI_ERR_BAD_FILE,
+        MPI_ERR_FILE_EXISTS, MPI_ERR_FILE_IN_USE, MPI_ERR_IO, MPI_ERR_NO_MEM, MPI_ERR_NO_SPACE,
+        MPI_ERR_NO_SUCH_FILE, MPI_ERR_QUOTA, MPI_ERR_READ_ONLY, MPI_ERR_SPAWN, MPI_ERR_PORT,
+        MPI_ERR_NAME, MPI_ERR_SERVICE, MPI_ERR_PROC_ABORTED, MPI_ERR_IN_STATUS, MPI_ERR_PENDING,
+        MPI_ERR_UNSUPPORTED_OPERATION, MPI_ERR_UNSUPPORTED_DATAREP, MPI_ERR_CONVERSION};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (class == others[i])
+            return 0;
+    return class > 0 && class <= MPI_ERR_LASTCODE && err_class_name(class) != NULL &&
+           strncmp(err_class_name(class), "MPIX_", 5) != 0;
+}
+
+static void add_finding(int class, const char *text, const char *place)
+{
+    struct finding f = {.class = "error", .ranks = 1, .rank = {boot_rank()}};
+    if (!finding_wanted() || !is_programs(class))
+        return;
+    finding_place(&f, place);
+    snprintf(f.text, sizeof f.text, "%s", text);
+    finding_add(&f);
 }
 
 static void fatal(const char *where, int code, const char *call) __attribute__((noreturn));
@@ -116,8 +142,10 @@ static void fatal(const char *where, int code, const char *call)
     int status = err_class(code);
     const char *class = err_class_name(status);
     called_at(at, sizeof at);
-    snprintf(line, sizeof line, "fatal error in %s on %s (%s): %s%s", call ? call : "an MPI call",
-             where, class ? class : "a class of the program", rest, at);
+    snprintf(line, sizeof line, "fatal error in %s on %s (%s): %s%s%s",
+             call ? call : "an MPI call", where, class ? class : "a class of the program", rest,
+             *at ? ", called at " : "", at);
+    add_finding(status, line, at);
     boot_abort(status > 0 && status < 128 ? status : 1, line);
 }
 

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/sched.h"
 #include "boot/boot.h"
+#include "finding/finding.h"
 #include "var/var.h"
 
 static const uint64_t ABORT_NS = 1000000000u; /* a process that aborts waits so long for lines */
@@ -134,6 +135,38 @@ static void print_side(const struct side *s)
               rest);
 }
 
+static void add_side(struct finding *f, const struct side *s, const char *before, const char *at)
+{
+    size_t n = strlen(f->text);
+    const char *use = !s->buffer ? "" : s->stores ? " writes its buffer" : " reads its buffer";
+    finding_rank(f, (int)(s->tid % (uint32_t)boot_size()));
+    finding_place(f, at);
+    snprintf(f->text + n, sizeof f->text - n, "%s%s%s%s%s", before,
+             race_call_name((enum race_call)s->call), use, *at ? " at " : "", at);
+}
+
+/* For machines. The two in the order of their places, and without ranks in the text: what several
+ * processes find of one pair of places is one finding. */
+static void add_finding(const struct race_unprinted *t, const char *window)
+{
+    struct finding f = {.class = t->possible                   ? "possible race"
+                                 : race_rule_is_value(t->rule) ? "value"
+                                                               : "race"};
+    char at[2][FINDING_PLACE];
+    if (!finding_wanted())
+        return;
+    for (int i = 0; i < 2; i++)
+        site_text_known(t->side[i].site, at[i], sizeof at[i]);
+    int order = strcmp(at[0], at[1]);
+    int first = order ? order > 0 : t->side[0].call > t->side[1].call;
+    add_side(&f, &t->side[first], "", at[first]);
+    add_side(&f, &t->side[!first], " and ", at[!first]);
+    size_t n = strlen(f.text);
+    snprintf(f.text + n, sizeof f.text - n, " on %s are not ordered: %s", window,
+             race_rule_text(t->rule));
+    finding_add(&f);
+}
+
 static void print(const struct race_unprinted *t)
 {
     char made[160], window[256], place[64] = "";
@@ -152,6 +185,7 @@ static void print(const struct race_unprinted *t)
     print_side(&t->side[0]);
     print_side(&t->side[1]);
     race_line("  not ordered: %s", race_rule_text(t->rule));
+    add_finding(t, window);
 }
 
 /* --- time ------------------------------------------------------------------------------------- */
