@@ -38,11 +38,11 @@ static void put_rows(const struct profile_page *p, struct profile_text *out)
 
 static void put_peers(const struct profile_wait *w, struct profile_text *out)
 {
-    const char *comma = "";
-    profile_put(out, "\"awaited\": [");
+    const char *comma = "", *what = w->why == WHY_NOTIFY ? "counter" : "rank";
+    profile_put(out, w->why == WHY_NOTIFY ? "\"counters\": [" : "\"awaited\": [");
     for (int i = 0; i < PROFILE_PEERS; i++)
         if (w->peer[i].ns) {
-            profile_put(out, "%s{\"rank\": %d, \"ns\": %llu}", comma, w->peer[i].rank,
+            profile_put(out, "%s{\"%s\": %d, \"ns\": %llu}", comma, what, w->peer[i].rank,
                         (unsigned long long)w->peer[i].ns);
             comma = ", ";
         }

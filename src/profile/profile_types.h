@@ -29,7 +29,7 @@ enum {
 /* --- sums --------------------------------------------------------------------------------- */
 
 struct profile_peer {
-    int32_t rank; /* world; -1: a free place */
+    int32_t rank; /* world; of WHY_NOTIFY a counter of the window */
     uint32_t unused;
     uint64_t ns;
 };

@@ -73,7 +73,9 @@ void profile_note(const struct progress_seen *s)
     uint64_t ns = s->until - s->since;
     enum progress_why why = profile_why_of(s);
     uint64_t win = s->of && why != WHY_WINDOW ? rma_win_id(s->of) : 0;
-    struct profile_cell *c = cell_of(y, call, s->site, win, why);
+    unsigned counter;
+    uint64_t noted = why == WHY_NOTIFY ? rma_note_awaited(s->cond, s->arg, &counter) : 0;
+    struct profile_cell *c = cell_of(y, call, s->site, noted ? noted : win, why);
     y->waited += ns;
     if (why == WHY_LOCK && win)
         profile_lock_waited(y, win);
@@ -82,8 +84,8 @@ void profile_note(const struct progress_seen *s)
     c->w.n++;
     c->w.ns += ns;
     c->w.max = ns > c->w.max ? ns : c->w.max;
-    if (s->peer >= 0 && ns)
-        profile_peer_add(&c->w, s->peer, ns);
+    if (ns && (noted || s->peer >= 0))
+        profile_peer_add(&c->w, noted ? (int)counter : s->peer, ns);
 }
 
 /* A name of the program: one line, whatever it holds. */

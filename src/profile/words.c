@@ -153,10 +153,9 @@ int profile_late_rank(const struct profile_page *p, const struct profile_wait *w
     return w->ranks == size && w->least < mean / 4 ? w->least_rank : -1;
 }
 
-void profile_awaited(const struct profile_page *p, const struct profile_wait *w, char *buf,
-                     size_t len)
+/* "rank 3", or "ranks 3 (60 %), 5 (20 %)": those that were awaited most, of this kind. */
+static int put_most(const struct profile_wait *w, const char *kind, char *buf, size_t len)
 {
-    int late = profile_late_rank(p, w);
     const struct profile_peer *a = NULL, *b = NULL;
     for (int i = 0; i < PROFILE_PEERS; i++) {
         const struct profile_peer *x = &w->peer[i];
@@ -167,20 +166,31 @@ void profile_awaited(const struct profile_page *p, const struct profile_wait *w,
             b = x;
         }
     }
+    if (b)
+        snprintf(buf, len, "%ss %d (%.0f %%), %d (%.0f %%)", kind, a->rank,
+                 100.0 * (double)a->ns / (double)w->ns, b->rank,
+                 100.0 * (double)b->ns / (double)w->ns);
+    else if (a)
+        snprintf(buf, len, "%s %d", kind, a->rank);
+    return a != NULL;
+}
+
+void profile_awaited(const struct profile_page *p, const struct profile_wait *w, char *buf,
+                     size_t len)
+{
+    int late = profile_late_rank(p, w);
+    char most[64], win[48];
+    profile_win_text(p, w->win, win, sizeof win);
     if (late >= 0)
         snprintf(buf, len, "rank %d", late);
     else if (meets_all(w))
         snprintf(buf, len, "several in turn");
-    else if (!a && w->why == WHY_NOTIFY) /* any member may notify */
-        profile_win_text(p, w->win, buf, len);
-    else if (!a)
-        snprintf(buf, len, "-");
-    else if (b)
-        snprintf(buf, len, "ranks %d (%.0f %%), %d (%.0f %%)", a->rank,
-                 100.0 * (double)a->ns / (double)w->ns, b->rank,
-                 100.0 * (double)b->ns / (double)w->ns);
+    else if (w->why != WHY_NOTIFY)
+        snprintf(buf, len, "%s", put_most(w, "rank", most, sizeof most) ? most : "-");
+    else if (put_most(w, "counter", most, sizeof most))
+        snprintf(buf, len, "%s of %s", most, win);
     else
-        snprintf(buf, len, "rank %d", a->rank);
+        snprintf(buf, len, "%s", win); /* any member may notify */
 }
 
 void profile_call_at(const struct profile_wait *w, char *buf, size_t len)

@@ -472,8 +472,9 @@ static int loop_run(struct progress *p, struct wait_loop *l)
 static __attribute__((cold, noinline)) int loop_watched(struct progress *p, struct wait_loop *l,
                                                         enum progress_why why, const void *of)
 {
-    struct progress_seen seen = {.why = why, .of = of, .what = l->what, .peer = l->peer,
-                                 .since = time_now(), .polls = progress_polls()};
+    struct progress_seen seen = {.why = why, .of = of, .cond = l->cond, .arg = l->arg,
+                                 .what = l->what, .peer = l->peer, .since = time_now(),
+                                 .polls = progress_polls()};
     l->seen = &seen;
     int err = loop_run(p, l);
     seen.until = time_now();

@@ -89,6 +89,8 @@ void progress_wait_why(int (*cond)(void *arg), void *arg, const char *what, int 
 struct progress_seen {
     enum progress_why why;
     const void *of;
+    int (*cond)(void *arg); /* its room knows what it is for */
+    void *arg;
     const char *what;
     int peer;
     uint64_t since, until; /* ns */

@@ -119,6 +119,9 @@ void rma_pvars_collect(void);
 /* Does a wait (progress_waiting) end only by a call of another member: an unlock, a post, a
  * complete? Its window, or NULL. */
 struct rma_win *rma_awaits(int (*cond)(void *), void *arg);
+/* The counter of notifications that a wait (progress_seen) is for, and the id of its window; 0: it
+ * is for none, or for several requests. */
+uint64_t rma_note_awaited(int (*cond)(void *), void *arg, unsigned *counter);
 
 /* --- operations -----------------------------------------------------------------
  * RMA_SYNC (no epoch), RANK, DISP, RMA_RANGE (near), NO_MEM.  Wait only when pools are exhausted.

@@ -104,6 +104,14 @@ static void free_it(struct request *r)
 static const struct request_ops ops = {.cancel = cancel, .told = request_resume, .blame = blame,
                                        .free = free_it};
 
+uint64_t rma_note_requested(const struct request *r, unsigned *counter)
+{
+    if (!r || !request_is(r, &ops))
+        return 0;
+    *counter = ((const struct note_request *)r)->i;
+    return ((const struct note_request *)r)->win;
+}
+
 int rma_notify_request(struct rma_win *w, int i, MPI_Count value, MPI_Request *req)
 {
     struct rma *room = rma_self();

@@ -320,6 +320,22 @@ struct rma_win *rma_note_awaits(int (*cond)(void *), void *arg)
     return cond == wait_over ? ((struct note_wait *)arg)->w : NULL;
 }
 
+static void find_request(struct request *r, void *to)
+{
+    *(struct request **)to = r;
+}
+
+uint64_t rma_note_awaited(int (*cond)(void *), void *arg, unsigned *counter)
+{
+    struct request *r = NULL;
+    if (cond == wait_over) {
+        *counter = ((const struct note_wait *)arg)->call.i;
+        return ((const struct note_wait *)arg)->w->id;
+    }
+    request_awaits(cond, arg, find_request, &r);
+    return r ? rma_note_requested(r, counter) : 0;
+}
+
 static int target_has_note(const struct rma_target *t)
 {
     for (const struct list *l = t->ops.next; l != &t->ops; l = l->next)

@@ -66,6 +66,10 @@ struct rma_win *rma_note_awaits(int (*cond)(void *), void *arg); /* as rma_await
 /* MPI error code if i is no counter here, or value cannot be waited for. */
 int rma_note_check(const struct rma_win *w, int i, MPI_Count value);
 
+/* --- note_request.c ---- */
+/* The counter that r waits for, and the id of its window; 0: r is no such request. */
+uint64_t rma_note_requested(const struct request *r, unsigned *counter);
+
 /* --- free_after_failure.c ---- */
 /* it reported that it is in MPI_Win_free, after a failure */
 int rma_is_freeing(const struct rma_win *w, int rank);

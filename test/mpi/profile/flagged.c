@@ -31,13 +31,20 @@ static void plain(int rank, MPI_Win win)
 static void notify(int rank, MPI_Win win)
 {
     double value = 1;
-    for (int i = 0; i < FEW; i++) {
-        if (rank)
-            MPIX_Win_notify_take(win, 0, 1);
+    MPI_Request req;
+    if (rank)
+        MPIX_Win_notify_request(win, 1, 1, &req);
+    for (int i = 0; i <= FEW; i++) {
+        if (rank && i < FEW)
+            MPIX_Win_notify_take(win, 2, 1);
+        else if (rank)
+            MPI_Wait(&req, MPI_STATUS_IGNORE);
         else
             nanosleep(&(struct timespec){0, 100000000}, NULL);
-        if (!rank)
-            MPIX_Put_notify(&value, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, 0, win);
+        if (!rank) {
+            MPIX_Put_notify(&value, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, i < FEW ? 2 : 1, win);
+            MPI_Win_flush(1, win); /* so that it leaves before the next sleep */
+        }
     }
 }
 
@@ -51,7 +58,7 @@ int main(int argc, char **argv)
     MPI_Win_allocate(9 * sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &mine,
                      &win);
     MPI_Win_set_name(win, "halo");
-    MPIX_Win_notify_set_num(win, MPI_INFO_NULL, 1);
+    MPIX_Win_notify_set_num(win, MPI_INFO_NULL, 3);
     MPI_Win_lock_all(0, win);
     MPI_Barrier(MPI_COMM_WORLD);
     if (argc < 2)
