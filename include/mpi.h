@@ -445,6 +445,10 @@ extern int MPIR_F08_MPI_BOTTOM;
 #define MPIX_ERR_PROC_FAILED (MPICH_ERR_FIRST_MPIX + 1)
 #define MPIX_ERR_PROC_FAILED_PENDING (MPICH_ERR_FIRST_MPIX + 2)
 #define MPIX_ERR_REVOKED (MPICH_ERR_FIRST_MPIX + 3)
+/* ... as the MPI Forum has voted them */
+#define MPI_ERR_PROC_FAILED MPIX_ERR_PROC_FAILED
+#define MPI_ERR_PROC_FAILED_PENDING MPIX_ERR_PROC_FAILED_PENDING
+#define MPI_ERR_REVOKED MPIX_ERR_REVOKED
 #define MPIX_ERR_EAGAIN (MPICH_ERR_FIRST_MPIX + 4)
 #define MPIX_ERR_NOREQ (MPICH_ERR_FIRST_MPIX + 5)
 #define MPICH_ERR_LAST_MPIX (MPICH_ERR_FIRST_MPIX + 5)
@@ -1893,11 +1897,22 @@ int MPIX_Type_iov_len(MPI_Datatype datatype, MPI_Count max_iov_bytes, MPI_Count 
                       MPI_Count *actual_iov_bytes);
 int MPIX_Type_iov(MPI_Datatype datatype, MPI_Count iov_offset, MPIX_Iov *iov, MPI_Count max_iov_len,
                   MPI_Count *actual_iov_len);
+
+/* ---- Life after failures (MPIX_Comm_shrink(3)) --------------------------- */
+
 int MPIX_Comm_revoke(MPI_Comm comm);
+int MPI_Comm_revoke(MPI_Comm comm);
+int MPIX_Comm_is_revoked(MPI_Comm comm, int *flag);
 int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
+int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
 int MPIX_Comm_agree(MPI_Comm comm, int *flag);
+int MPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request);
 int MPIX_Comm_failure_ack(MPI_Comm comm);
 int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp);
+int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
+int MPI_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
+int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
+int MPI_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
 
 /* ---- Coherent windows: instances on devices (MPIX_Win_acquire(3)) -------- */
 
@@ -2636,10 +2651,18 @@ extern __typeof__(MPIX_Request_is_complete) PMPIX_Request_is_complete;
 extern __typeof__(MPIX_Type_iov_len) PMPIX_Type_iov_len;
 extern __typeof__(MPIX_Type_iov) PMPIX_Type_iov;
 extern __typeof__(MPIX_Comm_revoke) PMPIX_Comm_revoke;
+extern __typeof__(MPI_Comm_revoke) PMPI_Comm_revoke;
+extern __typeof__(MPIX_Comm_is_revoked) PMPIX_Comm_is_revoked;
 extern __typeof__(MPIX_Comm_shrink) PMPIX_Comm_shrink;
+extern __typeof__(MPIX_Comm_ishrink) PMPIX_Comm_ishrink;
 extern __typeof__(MPIX_Comm_agree) PMPIX_Comm_agree;
+extern __typeof__(MPIX_Comm_iagree) PMPIX_Comm_iagree;
 extern __typeof__(MPIX_Comm_failure_ack) PMPIX_Comm_failure_ack;
 extern __typeof__(MPIX_Comm_failure_get_acked) PMPIX_Comm_failure_get_acked;
+extern __typeof__(MPIX_Comm_get_failed) PMPIX_Comm_get_failed;
+extern __typeof__(MPI_Comm_get_failed) PMPI_Comm_get_failed;
+extern __typeof__(MPIX_Comm_ack_failed) PMPIX_Comm_ack_failed;
+extern __typeof__(MPI_Comm_ack_failed) PMPI_Comm_ack_failed;
 extern __typeof__(MPIX_Space_find) PMPIX_Space_find;
 extern __typeof__(MPIX_Win_acquire) PMPIX_Win_acquire;
 extern __typeof__(MPIX_Win_release) PMPIX_Win_release;

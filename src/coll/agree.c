@@ -1,5 +1,5 @@
 /* agree.c - agreements: entering, waiting, messages, and what stays of them. Start with
- * agree_on(); the rules are in agree_step.c. */
+ * agree_start(); the rules are in agree_step.c. */
 #include "coll/agree.h"
 
 #include <stdlib.h>
@@ -22,6 +22,8 @@ enum { SWEEP_MIN = 64 };
 
 /* --- records -------------------------------------------------------------------------- */
 
+static void next_op(struct agree *a);
+
 static void on_failure(void)
 {
     struct survive *s = proc->coll ? proc->coll->survive : NULL;
@@ -33,6 +35,7 @@ static void on_failure(void)
         if (a->run && (rankmap_dead(a->group[0], 0) >= 0 ||
                        (a->group[1] && rankmap_dead(a->group[1], 0) >= 0)))
             agree_failed(a);
+        next_op(a);
     }
 }
 
@@ -66,6 +69,7 @@ static struct agree *record(uint64_t ctx)
     s->unknown++;
     pvar_set_add(pvar_proc(), PVAR_AGREEMENTS, 1);
     list_init(&a->early);
+    list_init(&a->ops);
     return a;
 }
 
@@ -151,7 +155,7 @@ static void records_sweep(struct survive *s)
     mark(proc->obj->self, s);
     for (const struct map_entry *e; (e = map_next(&s->agrees, &cursor)) != NULL;) {
         struct agree *a = e->value;
-        int ended = a->known && a->own && !a->run && !a->nearly;
+        int ended = a->known && a->own && list_empty(&a->ops) && !a->nearly;
         if (gone && !a->marked && (ended || (!a->known && a->stale)))
             gone[n++] = a;
         a->marked = 0;
@@ -196,7 +200,6 @@ void agree_end(struct agree *a)
     forget_run(a);
     if (sweeps)
         s->sweep_due = 1;
-    progress_signal();
 }
 
 static int member_of(const struct agree *a, int world)
@@ -282,12 +285,14 @@ static int on_agree(int src, const void *msg, size_t len)
     if (!a)
         a = record(m.ctx);
     int32_t ahead = (int32_t)(m.number - a->number);
-    if (ahead == 1 && a->run)
+    if (ahead == 1 && a->run) {
         take(a, src, &m);
-    else if (ahead > 0)
+        next_op(a);
+    } else if (ahead > 0) {
         return put_early(a, src, &m, len);
-    else if (ahead == 0)
+    } else if (ahead == 0) {
         answer(a, src, &m);
+    }
     return 0;
 }
 
@@ -335,11 +340,13 @@ static uint64_t mixed(uint64_t x)
     return x ^ (x >> 32);
 }
 
+/* blocks: this process makes no other call before this one has ended. */
 static struct agree_part own_part(const struct comm *c, int side, enum agree_call call,
-                                  uint32_t flag)
+                                  uint32_t flag, int blocks)
 {
     struct agree_part p = {.flag = {UINT32_MAX, UINT32_MAX}, .call = call, .alike = 1,
-                           .alone = !proc->threaded || proc->helped};
+                           .alone = blocks && (!proc->threaded || proc->helped) &&
+                                    !survive_room()->nops};
     p.flag[side] = flag;
     for (int i = 0, world; (world = comm_acked(c, &i)) >= 0;) {
         p.acked++;
@@ -348,9 +355,11 @@ static struct agree_part own_part(const struct comm *c, int side, enum agree_cal
     return p;
 }
 
-static void enter(struct agree *a, const struct comm *c, int side, const struct agree_part *part,
-                  uint32_t from)
+static void enter(struct agree *a, const struct agree_op *op)
 {
+    const struct comm *c = op->c;
+    int side, first;
+    (void)agree_key(c, &side);
     a->run = calloc(1, sizeof *a->run);
     if (!a->run) /* the others would wait for ever */
         log_fatal("no memory to agree with other processes");
@@ -359,10 +368,9 @@ static void enter(struct agree *a, const struct comm *c, int side, const struct 
     a->own = !newcomm_is_mixed(c);
     a->group[0] = rankmap_ref(side ? c->remote : c->map);
     a->group[1] = rankmap_ref(side ? c->map : c->remote);
-    int first;
     a->me = agree_member(c, &first, &a->n);
-    a->run->part = *part;
-    a->run->from = from;
+    a->run->part = op->part;
+    a->run->from = op->from;
     if (rankmap_dead(c->map, 0) >= 0 || (c->remote && rankmap_dead(c->remote, 0) >= 0))
         agree_failed(a);
     else
@@ -370,39 +378,71 @@ static void enter(struct agree *a, const struct comm *c, int side, const struct 
     take_early(a);
 }
 
-struct wait {
-    const struct agree *a;
-    uint32_t number;
-};
-
-static int has_ended(void *arg)
+static void op_ended(struct agree_op *op)
 {
-    const struct wait *w = arg;
-    return w->a->number == w->number;
+    int err = op->value.call ? MPI_SUCCESS
+                             : err_make(MPI_ERR_OTHER, "members of the communicator are in "
+                                                       "different calls: some agree, others "
+                                                       "shrink it");
+    err = op->ended(op, err);
+    op->entered = err != AGREE_MORE;
+    if (!op->entered)
+        return;
+    list_del(&op->link);
+    survive_room()->nops--;
+    comm_drop(op->c);
+    request_complete(&op->r, err);
 }
 
-int agree_on(struct comm *c, enum agree_call call, uint32_t flag, uint32_t from,
-             struct agree_value *out)
+/* Ends the first call whose agreement has ended, and enters the next agreement, until one runs. */
+static void next_op(struct agree *a)
+{
+    while (!a->run && !list_empty(&a->ops)) {
+        struct agree_op *op = LIST_OBJ(a->ops.next, struct agree_op, link);
+        if (op->entered) {
+            op->value = a->value;
+            op_ended(op);
+        } else {
+            op->entered = 1;
+            enter(a, op);
+        }
+    }
+}
+
+void agree_start(struct agree_op *op, struct comm *c, enum agree_call call, uint32_t flag,
+                 int blocks, const struct request_ops *ops)
 {
     int side;
     struct agree *a = record(agree_key(c, &side));
-    struct agree_part part = own_part(c, side, call, flag);
-    struct wait w = {a, a->number + 1};
     struct survive *s = survive_room();
-    if (a->run)
-        return err_make(MPI_ERR_OTHER, "another thread is in an agreement on the communicator");
+    request_init(&op->r, REQUEST_COLL, ops, c);
+    op->r.what = "the living members to agree";
+    op->c = comm_ref(c);
+    op->part = own_part(c, side, call, flag, blocks);
+    op->from = 0;
+    op->entered = 0;
     int others = s->unknown > (unsigned)!a->known; /* are unknown */
-    if (others && part.alone && may_sweep(s) && may_cover_job(comm_members(c)))
+    if (others && op->part.alone && may_sweep(s) && may_cover_job(comm_members(c)))
         note_stale(s);
-    enter(a, c, side, &part, from);
-    progress_wait_why(has_ended, &w, "the living members to agree", -1, WHY_COLLECTIVE, NULL);
-    *out = a->value;
+    list_push(&a->ops, &op->link);
+    s->nops++;
+    next_op(a);
+}
+
+static int has_ended(void *arg)
+{
+    const struct agree_op *op = arg;
+    return op->r.done;
+}
+
+int agree_wait(struct agree_op *op)
+{
+    struct survive *s = survive_room();
+    progress_wait_why(has_ended, op, "the living members to agree", -1, WHY_COLLECTIVE, NULL);
     if (s->sweep_due)
         records_sweep(s);
     s->sweep_due = 0;
-    return out->call ? MPI_SUCCESS
-                     : err_make(MPI_ERR_OTHER, "members of the communicator are in different "
-                                               "calls: some agree, others shrink it");
+    return op->r.error;
 }
 
 /* --- life -------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* agree.h - agreement of the living members of a communicator on a value; private to coll/. Start
- * with agree_on(). */
+ * with agree_start(). */
 #ifndef COLL_AGREE_H
 #define COLL_AGREE_H
 
@@ -8,6 +8,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "obj/comm.h"
+#include "obj/request.h"
 #include "progress/progress.h"
 
 /* Failed members that one value names. */
@@ -84,6 +85,7 @@ struct agree {
     uint32_t number;          /* agreements that have ended here */
     struct agree_value value; /* of the last */
     struct agree_run *run;    /* NULL: this process is in none */
+    struct list ops;          /* struct agree_op: calls of this process; the first has the run */
     struct list early;        /* struct agree_early: for agreements not yet entered */
     unsigned nearly;
 };
@@ -94,9 +96,26 @@ struct agree_early {
     struct agree_msg msg;
 };
 
+/* A call of this process. It enters its agreement when those before it on the communicator have
+ * ended here, which is in the same order at all members. */
+struct agree_op {
+    struct request r;
+    struct list link;         /* in struct agree */
+    struct comm *c;
+    struct agree_part part;   /* ... as it was when the call was made */
+    uint32_t from;            /* failed members below were named by an earlier agreement of it */
+    int entered;
+    struct agree_value value; /* of its last agreement */
+    /* That has ended, with an MPI error code. AGREE_MORE: `from` is set for another one, which
+     * comes before those of later calls. Other results complete the request. In a handler, too. */
+    int (*ended)(struct agree_op *op, int err);
+};
+enum { AGREE_MORE = -1 };
+
 /* What coll/ keeps for this, from its first use on. */
 struct survive {
     struct map agrees;     /* ctx -> struct agree */
+    unsigned nops;         /* struct agree_op: those that have not ended */
     unsigned unknown;      /* ... of them, those that this process has never entered */
     size_t sweep_at;       /* records_sweep() is tried when there are so many; */
     int sweep_due;         /* ... and an agreement has ended that allows it */
@@ -109,10 +128,11 @@ struct survive {
 };
 struct survive *survive_room(void); /* never NULL */
 
-/* agree.c: one agreement over all living members of c, which begins at failed member `from`. All
- * members get the same value. Waits. */
-int agree_on(struct comm *c, enum agree_call call, uint32_t flag, uint32_t from,
-             struct agree_value *out);
+/* agree.c: agreements over all living members of c, which give all the same values. `call` and
+ * `flag` are of this process; op->ended is set. blocks: agree_wait() follows at once. */
+void agree_start(struct agree_op *op, struct comm *c, enum agree_call call, uint32_t flag,
+                 int blocks, const struct request_ops *ops);
+int agree_wait(struct agree_op *op); /* the MPI error code of its request */
 /* The number of this member of c; the sizes of group 0 and of both groups. */
 int agree_member(const struct comm *c, int *first, int *all);
 void agree_send(const struct agree *a, int world, enum agree_step step, uint32_t ballot);

@@ -1,4 +1,5 @@
-/* shrink.c - coll_agree() and coll_shrink(). */
+/* shrink.c - what members agree on: a flag, or which of them have failed, and the communicator of
+ * the others. Start with call_make(). */
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -23,15 +24,67 @@ static int failed_error(const struct comm *c)
                                rankmap_world(m, dead), boot_failed_why(rankmap_world(m, dead)));
 }
 
-int coll_agree(struct comm *c, int *flag)
+struct call {
+    struct agree_op op;
+    int *flag;           /* coll_agree(): the result */
+    unsigned char *gone; /* coll_shrink(), by member: is it named as failed? */
+    struct comm *made;   /* ... the result, */
+    MPI_Comm *handle;    /* ... and where its handle goes; NULL: nowhere */
+};
+
+static void call_free(struct request *r)
 {
-    struct agree_value v;
-    int first, all, err = agree_on(c, AGREE_FLAG, (uint32_t)*flag, 0, &v);
+    struct call *x = (struct call *)r;
+    free(x->gone);
+    free(x);
+}
+
+static const struct request_ops call_ops = {.free = call_free};
+
+/* The other members wait for this one, so it cannot go on without memory. */
+static struct call *call_make(int members)
+{
+    struct call *x = calloc(1, sizeof *x);
+    if (!x || !(x->gone = calloc((size_t)members + 1, 1)))
+        log_fatal("no memory to agree with other processes");
+    return x;
+}
+
+static int call_wait(struct call *x)
+{
+    int err = agree_wait(&x->op);
+    call_free(&x->op.r);
+    return err;
+}
+
+static int agreed(struct agree_op *op, int err)
+{
+    const struct agree_value *v = &op->value;
+    int first, all;
     if (err)
         return err;
-    int other = c->remote && agree_member(c, &first, &all) < first;
-    *flag = (int)v.flag[other];
-    return v.unacked ? failed_error(c) : MPI_SUCCESS;
+    int other = op->c->remote && agree_member(op->c, &first, &all) < first;
+    *((struct call *)op)->flag = (int)v->flag[other];
+    return v->unacked ? failed_error(op->c) : MPI_SUCCESS;
+}
+
+static struct call *agree_make(struct comm *c, int *flag, int blocks)
+{
+    struct call *x = call_make(0);
+    x->flag = flag;
+    x->op.ended = agreed;
+    agree_start(&x->op, c, AGREE_FLAG, (uint32_t)*flag, blocks, &call_ops);
+    return x;
+}
+
+int coll_agree(struct comm *c, int *flag)
+{
+    return call_wait(agree_make(c, flag, 1));
+}
+
+struct request *coll_iagree(struct comm *c, int *flag)
+{
+    return &agree_make(c, flag, 0)->op.r;
 }
 
 /* The living of ranks 0 .. n-1 of m, whose first member has number `first`. */
@@ -44,20 +97,6 @@ static struct rankmap *living(const struct rankmap *m, const unsigned char *gone
     struct rankmap *made = world ? rankmap_make(world, n) : NULL;
     free(world);
     return made;
-}
-
-/* As many agreements as it takes to name all that have failed. */
-static int agree_on_failed(struct comm *c, unsigned char *gone, struct agree_value *v)
-{
-    uint32_t from = 0;
-    for (;;) {
-        int err = agree_on(c, AGREE_SHRINK, UINT32_MAX, from, v);
-        for (uint32_t i = 0; !err && i < v->nfailed; i++)
-            gone[v->failed[i]] = 1;
-        if (err || !v->more)
-            return err;
-        from = v->failed[v->nfailed - 1] + 1;
-    }
 }
 
 static int build(struct comm *c, const unsigned char *gone, const uint64_t ctx[4],
@@ -88,26 +127,58 @@ static int receives(const struct comm *c, uint64_t ctx)
     return c && (comm_ctx(c) == ctx || (c->local && comm_ctx(c->local) == ctx));
 }
 
-int coll_shrink(struct comm *c, struct comm **out)
+/* All that have failed are named. */
+static int named(struct call *x, int err)
 {
-    struct agree_value v = {0};
-    int first, all;
-    *out = NULL;
-    (void)agree_member(c, &first, &all);
-    unsigned char *gone = calloc((size_t)all, 1);
-    if (!gone) /* the others would wait for ever */
-        log_fatal("no memory for the ranks that have failed");
-    int err = agree_on_failed(c, gone, &v);
+    const struct agree_value *v = &x->op.value;
+    struct comm *c = x->op.c;
     int ids = c->remote ? 4 : 1;
     for (int i = 0; !err && i < ids; i++)
-        if (!ctx_is_id(v.ctx[i]))
+        if (!ctx_is_id(v->ctx[i]))
             err = err_make(MPI_ERR_OTHER,
                            "no context id left: too many communicators are alive");
     if (!err)
-        err = build(c, gone, v.ctx, out);
+        err = build(c, x->gone, v->ctx, &x->made);
     for (int i = 0; i < ids; i++) /* it may be used again, with another round */
-        if (ctx_is_own(v.ctx[i]) && !receives(*out, v.ctx[i]))
-            ctx_unmake(v.ctx[i]);
-    free(gone);
+        if (ctx_is_own(v->ctx[i]) && !receives(x->made, v->ctx[i]))
+            ctx_unmake(v->ctx[i]);
+    if (x->handle && x->made)
+        *x->handle = x->made->obj.handle;
     return err;
+}
+
+/* It takes as many agreements as name all that have failed. */
+static int shrunk(struct agree_op *op, int err)
+{
+    struct call *x = (struct call *)op;
+    const struct agree_value *v = &op->value;
+    for (uint32_t i = 0; !err && i < v->nfailed; i++)
+        x->gone[v->failed[i]] = 1;
+    if (err || !v->more)
+        return named(x, err);
+    op->from = v->failed[v->nfailed - 1] + 1;
+    return AGREE_MORE;
+}
+
+static struct call *shrink_make(struct comm *c, MPI_Comm *handle, int blocks)
+{
+    struct call *x = call_make(comm_members(c));
+    x->handle = handle;
+    x->op.ended = shrunk;
+    agree_start(&x->op, c, AGREE_SHRINK, UINT32_MAX, blocks, &call_ops);
+    return x;
+}
+
+int coll_shrink(struct comm *c, struct comm **out)
+{
+    struct call *x = shrink_make(c, NULL, 1);
+    int err = agree_wait(&x->op);
+    *out = x->made;
+    call_free(&x->op.r);
+    return err;
+}
+
+struct request *coll_ishrink(struct comm *c, MPI_Comm *out)
+{
+    return &shrink_make(c, out, 0)->op.r;
 }

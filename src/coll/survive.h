@@ -2,7 +2,7 @@
  * functions): the living agree, and make a communicator of their own.
  *
  *   coll_agree ---\                        up, accept, ack, decide along a tree, or
- *   coll_shrink ---> agree_on (agree.c) -> a coordinator, once a member is known to have failed
+ *   coll_shrink ---> agree_start (agree.c) -> a coordinator, once a member is known to have failed
  *   coll_revoke (revoke.c) -> a notice that each member passes on
  *
  * The proofs are in doc/design/survive.md. coll_agree() and coll_shrink() return MPI error codes,
@@ -11,6 +11,8 @@
 #define COLL_SURVIVE_H
 
 #include "obj/comm.h"
+
+struct request;
 
 /* All calls on c end with MPIX_ERR_REVOKED, here at once, at the other members when they get to
  * know of it: if one that lives does, all that live will. Local. Calls that may be made on it are
@@ -24,5 +26,9 @@ int coll_agree(struct comm *c, int *flag);
 /* The communicator of the living members, in the order of c. It may have members that failed
  * meanwhile. */
 int coll_shrink(struct comm *c, struct comm **out);
+/* The same with requests. Calls on one communicator take effect in their order. *out is written
+ * before the request is done; the caller has set it to MPI_COMM_NULL. */
+struct request *coll_iagree(struct comm *c, int *flag);
+struct request *coll_ishrink(struct comm *c, MPI_Comm *out);
 
 #endif

@@ -52,14 +52,37 @@ void comm_ack(struct comm *c)
     c->unacked = 0;
 }
 
-int comm_acked(const struct comm *c, int *i)
+static int next_member(const struct comm *c, int *i, int end)
 {
-    while (*i < c->acked) {
+    while (*i < end) {
         int world = proc->obj->failed->world[(*i)++];
         if (is_member(c, world))
             return world;
     }
     return -1;
+}
+
+int comm_acked(const struct comm *c, int *i)
+{
+    return next_member(c, i, c->acked);
+}
+
+int comm_failed(const struct comm *c, int *i)
+{
+    return next_member(c, i, proc->obj->failed ? proc->obj->failed->n : 0);
+}
+
+void comm_ack_first(struct comm *c, int n)
+{
+    int i = 0, got = 0;
+    while (got < n && comm_failed(c, &i) >= 0)
+        got++;
+    if (got < n) { /* all of them */
+        comm_ack(c);
+    } else if (i > c->acked) {
+        c->acked = c->failed_seen = i;
+        c->unacked = 0;
+    }
 }
 
 void failed_finalize(void)

@@ -83,9 +83,11 @@ void p2p_refuse(uint64_t ctx);
  * is of another job and has called MPI_Finalize, since that one answers nothing. */
 void p2p_give_up(struct request *r);
 
-/* MPIX_Comm_failure_ack: what failed so far no longer stops receives from any process on c, and
- * those that it has suspended go on. */
-void p2p_failure_ack(struct comm *c);
+/* What is known to have failed is dealt with: comm_failed() finds it (obj/failed.h). */
+void p2p_see_failed(void);
+/* MPIX_Comm_ack_failed: the first n failed members no longer stop receives from any process on c,
+ * and what only they had suspended goes on. */
+void p2p_ack_failed(struct comm *c, int n);
 
 /* Probe: *flag is set if a message is there; blocking when flag is NULL.  With message != NULL the
  * message is taken out of matching (MPI_Mprobe): *message is a request of kind REQUEST_MESSAGE,

@@ -24,12 +24,17 @@ static void go_on(void *arg)
         request_resume(r);
 }
 
-void p2p_failure_ack(struct comm *c)
+void p2p_see_failed(void)
 {
     do /* what is known to have failed is dealt with: am/ first handles what it had sent */
         progress_poll();
     while (am_failed_count() != boot_failed_count());
-    comm_ack(c);
+}
+
+void p2p_ack_failed(struct comm *c, int n)
+{
+    p2p_see_failed();
+    comm_ack_first(c, n);
     obj_sweep(OBJ_REQUEST, go_on);
 }
 

@@ -150,6 +150,8 @@ static void after(struct bench *b)
     OK(MPI_Comm_set_name(b->c, "revoked"));
     OK(MPI_Comm_set_info(b->c, MPI_INFO_NULL));
     OK(MPIX_Comm_failure_ack(b->c));
+    OK(MPIX_Comm_is_revoked(b->c, &flag));
+    SIM_CHECK(flag == 1);
     ERR(MPIX_ERR_REVOKED, MPI_Send(&buf, 1, MPI_INT, b->peer, 2, b->c));
     ERR(MPIX_ERR_REVOKED, MPI_Irecv(&buf, 1, MPI_INT, b->peer, 2, b->c, &r));
     ERR(MPIX_ERR_REVOKED, MPI_Iprobe(MPI_ANY_SOURCE, 2, b->c, &flag, MPI_STATUS_IGNORE));

@@ -7,7 +7,7 @@ enum { ROUNDS = 6, ALL_BITS = 0x3fffffff };
 
 /* Ranks are fibers of one process: what the first one that ended call i got. */
 static struct {
-    struct { int set, flag, err, size; unsigned sum; } got[ROUNDS];
+    struct { int set, flag, err, size; unsigned sum; } got[ROUNDS + 2];
     int in[ROUNDS][SIM_RANKS]; /* contributed */
 } seen;
 
@@ -70,6 +70,37 @@ static void exactly(void *arg)
         SIM_CHECK(sent_all(size) == 4L * (size - 1) * (i + 1));
         MPI_Barrier(MPI_COMM_WORLD);
     }
+}
+
+/* With requests: several under way at once, on two communicators, waited for from the last on. They
+ * take effect in their order, and cost as many messages. */
+static void later_exactly(void *arg)
+{
+    int rank, size, n, flag[ROUNDS];
+    MPI_Comm made = MPI_COMM_WORLD, other;
+    MPI_Request r[ROUNDS + 1];
+    (void)arg;
+    scene(&rank, &size);
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &other));
+    for (int i = 0; i < ROUNDS; i++) {
+        if (i == ROUNDS / 2)
+            OK(MPIX_Comm_ishrink(MPI_COMM_WORLD, &made, &r[ROUNDS]));
+        flag[i] = ~(1 << rank) << i % 3;
+        OK(MPIX_Comm_iagree(i % 2 ? other : MPI_COMM_WORLD, &flag[i], &r[i]));
+    }
+    OK(MPI_Comm_free(&other)); /* when its agreements have ended */
+    for (int i = ROUNDS; i-- > 0;) {
+        OK(MPI_Wait(&r[i], MPI_STATUS_IGNORE));
+        SIM_CHECK(flag[i] == -(1 << size) << i % 3);
+    }
+    SIM_CHECK(made != MPI_COMM_NULL && made != MPI_COMM_WORLD); /* later ones have ended */
+    OK(MPI_Wait(&r[ROUNDS], MPI_STATUS_IGNORE));
+    MPI_Comm_size(made, &n);
+    SIM_CHECK(n == size);
+    OK(MPI_Barrier(made));
+    SIM_CHECK(sent_all(size) == 4L * (size - 1) * (ROUNDS + 1));
+    OK(MPI_Barrier(made));
+    MPI_Comm_free(&made);
 }
 
 /* Between two groups each gets the other's bits. */
@@ -180,6 +211,42 @@ static void shrink_dies(void *arg)
     MPI_Comm_free(&c);
 }
 
+/* With requests, which are all under way when members die. */
+static void later_dies(void *arg)
+{
+    int rank, size, n, flag[ROUNDS];
+    MPI_Comm made[2];
+    MPI_Request r[ROUNDS + 2];
+    (void)arg;
+    scene(&rank, &size);
+    MPI_Comm c = copy_of(MPI_COMM_WORLD);
+    MPI_Barrier(c);
+    maybe_doom(rank, size);
+    for (int i = 0; i < ROUNDS; i++) {
+        flag[i] = seen.in[i][rank] = (int)(sim_random() & ALL_BITS) | 1 << (i + 3);
+        OK(MPIX_Comm_iagree(i % 2 ? c : MPI_COMM_WORLD, &flag[i], &r[i]));
+        if (sim_random() % 3 == 0)
+            sim_compute((int)(sim_random() % 200));
+    }
+    OK(MPIX_Comm_ishrink(c, &made[0], &r[ROUNDS]));
+    OK(MPIX_Comm_ishrink(MPI_COMM_WORLD, &made[1], &r[ROUNDS + 1]));
+    OK(MPI_Comm_free(&c));
+    for (int k = 0, i = (int)(sim_random() % ROUNDS); k < ROUNDS; k++, i = (i + 1) % ROUNDS) {
+        int err = class_of(MPI_Wait(&r[i], MPI_STATUS_IGNORE)), least, most;
+        SIM_CHECK(err == MPI_SUCCESS || err == MPIX_ERR_PROC_FAILED);
+        bounds(i, size, &least, &most);
+        SIM_CHECK((flag[i] & least) == least && !(flag[i] & ~most));
+        one_result(i, flag[i], err, 0, 0);
+    }
+    for (int k = 0; k < 2; k++) {
+        OK(MPI_Wait(&r[ROUNDS + k], MPI_STATUS_IGNORE));
+        MPI_Comm_size(made[k], &n);
+        one_result(ROUNDS + k, 0, 0, n, sum_of(made[k]));
+        MPI_Comm_free(&made[k]);
+    }
+    end_doomed(rank, size);
+}
+
 /* --- what is acknowledged ------------------------------------------------------- */
 
 /* A receive from any process is suspended until the failure is acknowledged, and takes its message
@@ -234,6 +301,67 @@ static void acked(void *arg)
     flag = 1;
     ERR(MPIX_ERR_PROC_FAILED, MPIX_Comm_agree(MPI_COMM_WORLD, &flag)); /* rank 1 has not */
     OK(MPIX_Comm_agree(MPI_COMM_WORLD, &flag));
+}
+
+static int failed_size(int (*get)(MPI_Comm, MPI_Group *), MPI_Comm c, int *world)
+{
+    MPI_Group g, all;
+    int n;
+    OK(get(c, &g));
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &all));
+    MPI_Group_size(g, &n);
+    for (int i = 0; i < n; i++)
+        MPI_Group_translate_ranks(g, 1, &i, all, &world[i]);
+    MPI_Group_free(&all);
+    MPI_Group_free(&g);
+    return n;
+}
+
+/* Two die. The list grows at its end, in the same order on each communicator; a receive from any
+ * process goes on when both are acknowledged. */
+static void listed(void *arg)
+{
+    int rank, size, n, flag, first[SIM_RANKS], both[SIM_RANKS];
+    MPI_Request r;
+    MPI_Comm c, few;
+    (void)arg;
+    scene(&rank, &size);
+    c = copy_of(MPI_COMM_WORLD);
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 3, 0, &few); /* without rank 3 */
+    MPI_Comm_set_errhandler(few, MPI_ERRORS_RETURN);
+    if (rank == 1 || rank == 2) {
+        hear(0);
+        sim_die();
+    }
+    if (rank == 3) {
+        hear(0);
+        OK(MPI_Send(&rank, 1, MPI_INT, 0, 3, c));
+        return;
+    }
+    OK(MPI_Irecv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 3, c, &r));
+    SIM_CHECK(failed_size(MPIX_Comm_get_failed, c, first) == 0);
+    OK(MPI_Comm_ack_failed(c, 2, &n));
+    SIM_CHECK(n == 0); /* of failures to come, none */
+    for (int i = 1; i <= 2; i++) {
+        tell(3 - i);
+        hear_of_death(3 - i);
+        SIM_CHECK(failed_size(MPI_Comm_get_failed, c, both) == i && both[i - 1] == 3 - i);
+        SIM_CHECK(failed_size(MPI_Comm_get_failed, few, both) == i && both[0] == 2);
+        ERR(MPIX_ERR_PROC_FAILED_PENDING, MPI_Test(&r, &flag, MPI_STATUS_IGNORE));
+    }
+    ERR(MPI_ERR_ARG, MPIX_Comm_ack_failed(c, -1, &n));
+    OK(MPIX_Comm_ack_failed(c, 1, &n));
+    SIM_CHECK(n == 1 && failed_size(MPIX_Comm_failure_get_acked, c, first) == 1 && first[0] == 2);
+    ERR(MPIX_ERR_PROC_FAILED_PENDING, MPI_Test(&r, &flag, MPI_STATUS_IGNORE));
+    OK(MPIX_Comm_ack_failed(c, 0, &n));
+    SIM_CHECK(n == 1); /* it stays so */
+    OK(MPI_Comm_ack_failed(c, 2, &n));
+    SIM_CHECK(n == 2 && failed_size(MPIX_Comm_failure_get_acked, c, both) == 2 && both[1] == 1);
+    SIM_CHECK(failed_size(MPIX_Comm_failure_get_acked, few, both) == 0);
+    OK(MPI_Test(&r, &flag, MPI_STATUS_IGNORE));
+    SIM_CHECK(!flag);
+    tell(3);
+    OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
 }
 
 /* --- orders that chance does not bring -------------------------------------------- */
@@ -343,5 +471,11 @@ const struct scenario scenarios_ulfm[] = {
     {"ulfm-decided-3", 3, 1, decided, NULL, mortal},
     {"ulfm-unheard-3", 3, 1, unheard, NULL, mortal},
     {"ulfm-acked", 3, 1, acked, NULL, mortal},
+    {"ulfm-listed", 4, 1, listed, NULL, mortal},
+    {"ulfm-later-1", 1, 1, later_exactly, NULL, NULL},
+    {"ulfm-later-2", 2, 1, later_exactly, NULL, NULL},
+    {"ulfm-later-9", 9, 1, later_exactly, NULL, NULL},
+    {"ulfm-later-dies-4", 4, 1, later_dies, NULL, mortal},
+    {"ulfm-later-dies-8", 8, 1, later_dies, NULL, mortal},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

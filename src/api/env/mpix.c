@@ -1,12 +1,6 @@
 /* mpix.c - MPICH's extensions, MPIX_. Those that need a missing feature return an error that names
- * it. Start with PMPIX_Comm_shrink(). */
+ * it. Start with PMPIX_Delete_error_class(). */
 #include "api/api.h"
-
-#include <stdlib.h>
-
-#include "coll/survive.h"
-#include "obj/failed.h"
-#include "p2p/p2p.h"
 
 /* The signatures are given from outside; not every function needs all of its own. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -109,85 +103,3 @@ int PMPIX_Grequest_class_allocate(MPIX_Grequest_class greq_class, void *extra_st
     return no_polling("MPIX_Grequest_class_allocate");
 }
 API_ALIAS(MPIX_Grequest_class_allocate);
-
-/* --- communicators after failures ------------------------------------------------------------- */
-
-int PMPIX_Comm_revoke(MPI_Comm comm)
-{
-    api_enter("MPIX_Comm_revoke");
-    struct comm *c;
-    int err = api_comm_local(comm, &c);
-    if (!err)
-        coll_revoke(c);
-    return api_exit(comm, err);
-}
-API_ALIAS(MPIX_Comm_revoke);
-
-int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm)
-{
-    api_enter("MPIX_Comm_shrink");
-    struct comm *c, *n = NULL;
-    int err = api_comm_local(comm, &c);
-    if (!err)
-        err = api_pointer(newcomm, "newcomm");
-    if (!err)
-        err = coll_shrink(c, &n);
-    return api_exit_new(comm, err, n, newcomm);
-}
-API_ALIAS(MPIX_Comm_shrink);
-
-int PMPIX_Comm_agree(MPI_Comm comm, int *flag)
-{
-    api_enter("MPIX_Comm_agree");
-    struct comm *c;
-    int err = api_comm_local(comm, &c);
-    if (!err)
-        err = api_pointer(flag, "flag");
-    if (!err)
-        err = coll_agree(c, flag);
-    return api_exit(comm, err);
-}
-API_ALIAS(MPIX_Comm_agree);
-
-int PMPIX_Comm_failure_ack(MPI_Comm comm)
-{
-    api_enter("MPIX_Comm_failure_ack");
-    struct comm *c;
-    int err = api_comm_local(comm, &c);
-    if (!err)
-        p2p_failure_ack(c);
-    return api_exit(comm, err);
-}
-API_ALIAS(MPIX_Comm_failure_ack);
-
-static struct rankmap *acked_map(const struct comm *c)
-{
-    int n = 0, *world = NULL;
-    for (int i = 0; comm_acked(c, &i) >= 0; n++)
-        ;
-    struct rankmap *m = NULL;
-    if ((world = malloc((size_t)n * sizeof *world + 1))) {
-        for (int i = 0, k = 0; k < n; k++)
-            world[k] = comm_acked(c, &i);
-        m = rankmap_make(world, n);
-    }
-    free(world);
-    return m;
-}
-
-int PMPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp)
-{
-    api_enter("MPIX_Comm_failure_get_acked");
-    struct comm *c;
-    struct rankmap *m = NULL;
-    int err = api_comm_local(comm, &c);
-    if (!err)
-        err = api_pointer(failedgrp, "failedgrp");
-    if (!err && !(m = acked_map(c)))
-        err = err_make(MPI_ERR_NO_MEM, "MPIX_Comm_failure_get_acked: no memory for the group");
-    if (!err)
-        err = api_group_publish(m, c->session, failedgrp);
-    rankmap_drop(m);
-    return api_exit(comm, err);
-}
-API_ALIAS(MPIX_Comm_failure_get_acked);

@@ -60,7 +60,7 @@ sub use_table {
         my $name = $f->{name};
         next if !Calls::in_core($f) || $name =~ /^MPI_T_|_(?:c2f|f2c|c2f08|f082c)$/;
         next if $world ? !$world->{has}->($f)
-            : !Calls::standard($f) && $name !~ /^MPIX_(?:Comm_|\w+_notify)/;
+            : !Calls::standard($f) && $name !~ /^MPIX?_Comm_|^MPIX_\w+_notify/;
         ($f->{base} = $f->{name}) =~ s/_c$//;
         ($f->{tail} = lc $f->{base}) =~ s/^mpi//;
         my $rule = $f->{mark}{fortran} // '';
@@ -332,10 +332,10 @@ sub dummy {
     my $kind = $base =~ /^MPI_(?:Aint|Count|Offset)$/ ? 'integer(8)'
         : $base =~ /^MPI_(?:$handle)$/ ? ($f08 ? "type($base)" : 'integer')
         : $base eq 'MPI_F08_status' ? 'type(MPI_Status)'
-        : $v =~ $logical && $f->{name} !~ /^MPIX_Comm_/ ? 'logical' : 'integer';
+        : $v =~ $logical && $f->{name} !~ /^MPIX_Comm_i?agree/ ? 'logical' : 'integer';
     return "$kind$in :: $v$dims" if $in;
     my $inout = $dims || $v =~ $changes || $f->{base} =~ /(?:_free|_finalize|_close|commit)$/i
-        || $f->{base} =~ /disconnect|free_keyval|_agree/;
+        || $f->{base} =~ /disconnect|free_keyval|_i?agree/;
     return "$kind, intent(" . ($inout ? 'inout' : 'out') . ") :: $v$dims";
 }
 

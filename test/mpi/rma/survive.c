@@ -65,28 +65,39 @@ static void revoked(void)
     else if (MPI_Issend(&flag, 1, MPI_INT, from, 2, talk, &r) == MPI_SUCCESS)
         CHECK_EQ(class_of(MPI_Wait(&r, MPI_STATUS_IGNORE)), MPIX_ERR_REVOKED);
     CHECK_EQ(class_of(MPI_Barrier(talk)), MPIX_ERR_REVOKED);
-    CHECK_EQ(MPIX_Comm_revoke(talk), MPI_SUCCESS);
+    CHECK_EQ(MPI_Comm_revoke(talk), MPI_SUCCESS);
+    CHECK_EQ(MPIX_Comm_is_revoked(talk, &flag), MPI_SUCCESS);
+    CHECK_EQ(flag, 1);
+    CHECK_EQ(MPIX_Comm_is_revoked(comm, &flag), MPI_SUCCESS);
+    CHECK_EQ(flag, 0);
 }
 
 /* The others know of the death, by and by, and go on without the victim. c may be revoked. */
 static void recover(MPI_Comm c)
 {
     MPI_Group dead;
+    MPI_Request r;
     int flag, err, n = 0, rounds = 0;
     do { /* until all have acknowledged it; what is agreed on is the same */
         flag = 7 ^ (rank == size - 1);
-        err = MPIX_Comm_agree(c, &flag);
+        CHECK_EQ(MPIX_Comm_iagree(c, &flag, &r), MPI_SUCCESS);
+        err = class_of(MPI_Wait(&r, MPI_STATUS_IGNORE));
         MAY_FAIL(err);
         CHECK_EQ(flag & 1, 0);
         CHECK_EQ(flag & 6, 6);
-        CHECK_EQ(MPIX_Comm_failure_ack(c), MPI_SUCCESS);
+        CHECK_EQ(MPI_Comm_ack_failed(c, size, &n), MPI_SUCCESS);
     } while (err && ++rounds < 100);
     CHECK_EQ(err, MPI_SUCCESS);
     CHECK_EQ(MPIX_Comm_failure_get_acked(c, &dead), MPI_SUCCESS);
     MPI_Group_size(dead, &n);
     MUST(n == 1, "%d processes are acknowledged", n);
     MPI_Group_free(&dead);
-    CHECK_EQ(MPIX_Comm_shrink(c, &next), MPI_SUCCESS);
+    CHECK_EQ(MPI_Comm_get_failed(c, &dead), MPI_SUCCESS);
+    MPI_Group_size(dead, &n);
+    MUST(n == 1, "%d processes are known to have failed", n);
+    MPI_Group_free(&dead);
+    CHECK_EQ(MPIX_Comm_ishrink(c, &next, &r), MPI_SUCCESS);
+    CHECK_EQ(MPI_Wait(&r, MPI_STATUS_IGNORE), MPI_SUCCESS);
     MPI_Comm_size(next, &n);
     CHECK_EQ(n, size - 1);
 }
