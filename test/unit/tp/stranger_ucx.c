@@ -121,9 +121,9 @@ static void part(void)
 }
 
 static const struct row messages = {&tp_ucx_ops,        2, 2, "MPIR_CVAR_RMA_NATIVE=0",
-                                    "UCX_TLS=tcp,self", 0, 0, 0};
+                                    "UCX_TLS=tcp,self", 0, 0, 0, 0};
 static const struct row one_sided = {&tp_ucx_ops,        2, 2, "MPIR_CVAR_RMA_NATIVE_PUT_MIN=1",
-                                     "UCX_TLS=tcp,self", 0, 0, 0};
+                                     "UCX_TLS=tcp,self", 0, 0, 0, 0};
 
 /* Where only messages are used, nothing of it has an effect. */
 START_TEST(stranger)

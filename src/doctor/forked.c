@@ -1,7 +1,9 @@
-/* job.c - job.h: the forked processes and the launcher that they talk to. */
-#include "job.h"
+/* forked.c - the forked processes and the launcher that they talk to (forked.h). Start with
+ * job_run(). */
+#include "doctor/forked.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -11,8 +13,10 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/proc.h"
+#include "base/sched.h"
 #include "var/var.h"
 
 enum { WORDS = 256, ENTRIES = 256, PROCESSES = 64 };
@@ -30,6 +34,11 @@ static struct job { /* shared by the processes of one job_run */
     int entries;
     struct entry entry[ENTRIES];
     uint64_t words[WORDS];
+    int quiet;                  /* nothing is printed */
+    atomic_int fault[PROCESSES]; /* enum fault: what each is about */
+    atomic_uint events;
+    atomic_int first; /* the first failed check has been noted */
+    struct job_end end;
 } *job;
 static int my_rank;
 static unsigned my_round; /* of the barrier under way */
@@ -151,11 +160,45 @@ uint64_t *job_words(void)
     return job->words;
 }
 
+void job_word_set(int i, uint64_t v)
+{
+    atomic_store_explicit((_Atomic uint64_t *)&job_words()[i * 8], v, memory_order_release);
+}
+
+uint64_t job_word(int i)
+{
+    return atomic_load_explicit((_Atomic uint64_t *)&job_words()[i * 8], memory_order_acquire);
+}
+
+enum fault job_about(enum fault now)
+{
+    return (enum fault)atomic_exchange_explicit(&job->fault[my_rank], (int)now,
+                                                memory_order_relaxed);
+}
+
+void job_event(void)
+{
+    atomic_fetch_add_explicit(&job->events, 1, memory_order_relaxed);
+}
+
+int job_quiet(void)
+{
+    return job->quiet;
+}
+
 void job_check_at(int ok, const char *text, const char *file, int line)
 {
     if (ok)
         return;
-    fprintf(stderr, "%s:%d: rank %d: check failed: %s\n", file, line, my_rank, text);
+    if (!atomic_exchange_explicit(&job->first, 1, memory_order_relaxed)) {
+        job->end.fault = (enum fault)atomic_load_explicit(&job->fault[my_rank],
+                                                          memory_order_relaxed);
+        const char *slash = strrchr(file, '/');
+        snprintf(job->end.text, sizeof job->end.text, "%s (%s:%d)", text, slash ? slash + 1 : file,
+                 line);
+    }
+    if (!job->quiet)
+        fprintf(stderr, "%s:%d: rank %d: check failed: %s\n", file, line, my_rank, text);
     _exit(3);
 }
 
@@ -163,6 +206,11 @@ static void child(int rank, const char *const *sets, void (*body)(void))
 {
     char why[256];
     my_rank = rank;
+    if (job->quiet) { /* the libraries below complain of what they are put through */
+        int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        if (null >= 0)
+            dup2(null, 2);
+    }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (var_init(why, sizeof why) != 0)
         _exit(4);
@@ -183,18 +231,33 @@ static void child(int rank, const char *const *sets, void (*body)(void))
 
 static int64_t now_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)(time_now() / 1000000);
 }
 
-/* Collect the children until `end` (ms); the first that fails leaves the others a second.
+/* When the job must be over (ms), with what was last seen of its events. */
+struct limits {
+    int64_t end, quiet_end;
+    int64_t quiet; /* 0: events do not matter */
+    unsigned events;
+};
+
+static int is_over(struct limits *l)
+{
+    unsigned events = atomic_load_explicit(&job->events, memory_order_relaxed);
+    int64_t now = now_ms();
+    if (events != l->events)
+        l->quiet_end = now + l->quiet;
+    l->events = events;
+    return now >= l->end || (l->quiet && now >= l->quiet_end);
+}
+
+/* Collect the children until the limits; the first that fails leaves the others a second.
  * Collected ones become 0.  Number of failures among them. */
-static int reap(pid_t *pid, int n, int64_t end)
+static int reap(pid_t *pid, int n, struct limits *l)
 {
     const struct timespec pause_ts = {0, 2000000};
     int left = n, failed = 0, status;
-    while (left && now_ms() < end) {
+    while (left && !is_over(l)) {
         for (int i = 0; i < n; i++) {
             if (!pid[i] || waitpid(pid[i], &status, WNOHANG) != pid[i])
                 continue;
@@ -202,38 +265,55 @@ static int reap(pid_t *pid, int n, int64_t end)
             left--;
             if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
                 continue;
-            if (WIFSIGNALED(status))
+            if (WIFSIGNALED(status) && !job->quiet)
                 fprintf(stderr, "rank %d: %s\n", i, strsignal(WTERMSIG(status)));
-            if (!failed++ && now_ms() + 1000 < end)
-                end = now_ms() + 1000;
+            if (!failed++ && now_ms() + 1000 < l->end)
+                l->end = now_ms() + 1000;
         }
         nanosleep(&pause_ts, NULL);
     }
     return failed;
 }
 
-int job_run(int size, const char *const *sets, void (*body)(void), unsigned seconds)
+int job_run_quiet(int size, const char *const *sets, void (*body)(void), unsigned seconds,
+                  unsigned quiet, struct job_end *end)
 {
     pid_t pid[PROCESSES];
     job = mmap(NULL, sizeof *job, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (job == MAP_FAILED || size > PROCESSES)
         return -1;
     job->size = size;
+    job->quiet = end != NULL;
     fflush(NULL);
     for (int i = 0; i < size; i++) {
         pid[i] = fork();
         if (pid[i] == 0)
             child(i, sets, body);
     }
-    int failed = reap(pid, size, now_ms() + seconds * 1000);
+    struct limits l = {.end = now_ms() + seconds * 1000, .quiet = quiet * 1000,
+                       .quiet_end = now_ms() + quiet * 1000};
+    int failed = reap(pid, size, &l), hung = 0;
     for (int i = 0; i < size; i++) {
         if (!pid[i])
             continue;
         kill(pid[i], SIGKILL);
         waitpid(pid[i], NULL, 0);
-        fprintf(stderr, "rank %d did not end and was killed\n", i);
-        failed++;
+        if (!job->quiet)
+            fprintf(stderr, "rank %d did not end and was killed\n", i);
+        hung++;
+    }
+    if (end) {
+        *end = job->end;
+        end->hung = hung && !failed;
+        if (end->hung)
+            end->fault = (enum fault)atomic_load(&job->fault[0]);
+        end->failed = failed + hung;
     }
     munmap(job, sizeof *job);
-    return failed;
+    return failed + hung;
+}
+
+int job_run(int size, const char *const *sets, void (*body)(void), unsigned seconds)
+{
+    return job_run_quiet(size, sets, body, seconds, 0, NULL);
 }

@@ -1,8 +1,6 @@
-/* end.c - what the tests of the contract share: a transport opened in a process, and how all
- * part. */
-#include "contract.h"
-#include "job.h"
-#include "unit.h"
+/* end.c - a transport opened in a process, and how all part. */
+#include "doctor/doctor.h"
+#include "doctor/forked.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -12,6 +10,11 @@
 #include "mem/mem.h"
 
 static const struct row *now; /* the processes of a job are forked with it */
+
+const struct row *row_now(void)
+{
+    return now;
+}
 
 void end_open(struct end *e, end_recv_fn *recv, void *up)
 {
@@ -64,14 +67,28 @@ void end_close(struct end *e)
     mem_finalize();
 }
 
-int row_run(const struct row *r, int processes, void (*fn)(void))
+/* The variables of a row, for its processes. */
+static void row_prepare(const struct row *r)
+{
+    now = r;
+    if (!r->env)
+        return;
+    putenv((char *)(uintptr_t)r->env);
+    /* over shared memory alone it complains of each peer (doc/design/ucx.md) */
+    setenv("UCX_LOG_LEVEL", "fatal", 0);
+}
+
+int row_run(const struct row *r, int processes, void (*body)(void))
 {
     const char *const sets[] = {r->set, NULL};
-    now = r;
-    if (r->env) {
-        putenv((char *)(uintptr_t)r->env);
-        /* over shared memory alone it complains of each peer (doc/design/ucx.md) */
-        setenv("UCX_LOG_LEVEL", "fatal", 0);
-    }
-    return job_run(processes, sets, fn, 60);
+    row_prepare(r);
+    return job_run(processes, sets, body, 60);
+}
+
+int row_look(const struct row *r, int processes, void (*body)(void), unsigned quiet,
+             struct job_end *end)
+{
+    const char *const sets[] = {r->set, NULL};
+    row_prepare(r);
+    return job_run_quiet(processes, sets, body, 60, quiet, end);
 }
