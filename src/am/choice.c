@@ -131,6 +131,8 @@ static int open_wanted(struct am *a, const struct tp_ops *ops, struct am_tp *n)
             return err;
     }
     err = ops->open(ops->near ? &a->env : &a->far_env, &n->tp, &n->caps);
+    if (!err && !ops->near && (err = tp_trust(ops, n->tp, &n->caps)) != 0)
+        ops->close(n->tp);
     if (!err) {
         n->ops = ops;
         tell(ops, n->tp, &n->caps, why);
@@ -228,6 +230,8 @@ int am_choice_follow(struct am *a)
     struct tp_env env = a->far_env;
     env.variant = variant;
     err = ops->open(&env, &a->ready.tp, &a->ready.caps);
+    if (!err && (err = tp_trust(ops, a->ready.tp, &a->ready.caps)) != 0)
+        ops->close(a->ready.tp);
     if (err) {
         char cause[80];
         snprintf(cause, sizeof cause, ": it does not open here (%s)", strerror(-err));

@@ -181,6 +181,9 @@ const struct tp_ops *tp_find(const char *name);
 int tp_wanted(const struct tp_ops *ops, const struct tp_caps *open, const char **why);
 /* Whether the later of two networks replaces the one that is open. */
 int tp_better(const struct tp_caps *open, const struct tp_caps *later);
+/* MPIR_CVAR_TRUST: take from the capabilities of an open network what does not hold by the doctor's
+ * file.  0; -ENOTSUP: its messages fail, so it must not be used; -errno: no such file. */
+int tp_trust(const struct tp_ops *ops, struct tp *tp, struct tp_caps *caps);
 /* Names of the active list that MPIR_CVAR_TRANSPORT takes, "auto" included, separated by commas. */
 void tp_names(char *text, size_t len);
 
