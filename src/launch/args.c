@@ -461,6 +461,8 @@ static int parse_block(struct parse *p)
                    ? complain(p, "-configfile does not go with the program %s on the command line",
                               *p->word, NULL)
                    : 0;
+    if (!*p->word && p->a->doctor)
+        return 0;
     if (!*p->word || !strcmp(*p->word, ":"))
         return complain(p, "no program is named (mpiexec -help shows how)", "", NULL);
     if (!**p->word)

@@ -66,6 +66,8 @@ struct args {
     int exitcodes;        /* print them at the end */
     const char *report_pid; /* where mpiexec's pid goes: "-", "+" or a file; NULL: nowhere */
     int dry;              /* check, but start nothing */
+    int doctor;           /* look at this host and its networks; no program */
+    const char *doctor_json, *doctor_networks; /* where that goes, too; names, or NULL */
     const char *umask;    /* octal, or NULL */
     const char *rankfile, *cpus; /* processors of each rank: a file, a list; or NULL */
     int strict;           /* not more ranks than processors */

@@ -14,6 +14,7 @@
 #include "launch/args.h"
 #include "launch/binding.h"
 #include "launch/findings.h"
+#include "launch/doctor_exec.h"
 #include "launch/handover.h"
 #include "launch/job.h"
 #include "launch/foreign.h"
@@ -144,7 +145,9 @@ int main(int argc, char **argv)
                 fprintf(stderr, "mpiexec: %s\n", a.hint);
             if (a.verbose && *a.idle)
                 fprintf(stderr, "mpiexec: without effect here: %s\n", a.idle);
-            if (!timeout_from_environment(&a))
+            if (a.doctor)
+                status = doctor_exec(&a);
+            else if (!timeout_from_environment(&a))
                 status = a.far ? run_far(&a) : run(&a);
             break;
         }

@@ -1,0 +1,69 @@
+/* diagnosis.h - what the doctor found: of this host (host.c), of each network (networks.c), and how
+ * it is written (write.c). */
+#ifndef DOCTOR_DIAGNOSIS_H
+#define DOCTOR_DIAGNOSIS_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "doctor/doctor.h"
+
+enum { NOTES = 48, NETWORKS = 4, FINDINGS = 16 };
+
+/* One fact of the host. */
+struct fact {
+    char name[32], value[160];
+    char advice[200]; /* what to set; "": nothing */
+};
+
+/* What a network promises falls into three parts: of a part that fails nothing is used. */
+enum part { PART_MESSAGES, PART_PUTS, PART_ATOMICS, PARTS };
+
+struct finding {
+    enum part part;
+    enum fault fault;
+    const char *look; /* the name of what was looked at */
+    char text[160];
+};
+
+/* Written by a process of the network's first job, read here. */
+struct promise {
+    int open; /* 1; 0: it does not open; -1: its library is not in this build */
+    struct tp_caps caps;
+    char about[160], variant[96];
+    double ping_us, put_us; /* half a round trip of 8 bytes; put and flush; 0: not measured */
+};
+
+struct network {
+    const struct row *row;
+    const char *name;
+    struct promise *promise;
+    int looks; /* that were made */
+    int nfindings;
+    struct finding finding[FINDINGS];
+};
+
+struct report {
+    char host[64];
+    int nnotes;
+    struct fact note[NOTES];
+    int nnetworks;
+    struct network network[NETWORKS];
+};
+
+/* host.c: limits, processors, cards. */
+void host_look(struct report *r);
+/* networks.c: `only` are names separated by commas, `part` is the name of one part (NULL: all);
+ * quiet: seconds without any event
+ * after which a wait counts as one without end.  0 or -ENOMEM. */
+int networks_look(struct report *r, const char *only, const char *part, unsigned quiet);
+/* The parts in which something failed or that are not offered. */
+int network_fails(const struct network *n, enum part part);
+int network_offers(const struct network *n, enum part part);
+
+/* write.c */
+extern const char *const part_names[PARTS];
+void write_text(const struct report *r, FILE *out);
+void write_json(const struct report *r, FILE *out);
+
+#endif
