@@ -1,0 +1,338 @@
+/* liar.c - a libfabric that lies: the real one, whose objects get other functions here and there.
+ * Built as libfabric.so.1 in a folder of its own; LIAR names the lie, LIAR_REAL the real library.
+ *
+ *   order    a short message is held back and passed by the next one to the same process
+ *   torn     of a put the first half is written
+ *   early    puts are issued without FI_DELIVERY_COMPLETE
+ *   atomics  a sum reads, and then writes
+ *   lost     a put has no completion now and then
+ *   inject   of an injected message the first 64 bytes are sent, whatever inject_size is
+ *   key      memory that is closed stays open
+ *   again    after some puts each is refused with EAGAIN
+ *   none     nothing */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HELD = 4096, STASH = 64, AT_ONCE = 64, SHORT = 40, HELD_READS = 200, PUTS_TAKEN = 40 };
+
+static void *real(const char *name)
+{
+    static void *so;
+    if (!so)
+        so = dlopen(getenv("LIAR_REAL"), RTLD_NOW | RTLD_LOCAL);
+    void *f = so ? dlsym(so, name) : NULL;
+    if (!f) {
+        fprintf(stderr, "liar: LIAR_REAL has no %s\n", name);
+        abort();
+    }
+    return f;
+}
+
+static int lie(const char *name)
+{
+    const char *set = getenv("LIAR");
+    return set && !strcmp(set, name);
+}
+
+/* --- messages ------------------------------------------------------------------------------- */
+
+static struct fi_ops_msg msg_ops, msg_real;
+static struct {
+    int there, reads;
+    size_t len;
+    fi_addr_t to;
+    char bytes[HELD];
+} held;
+static int burst; /* messages since the queue was read last */
+
+static void release(struct fid_ep *ep)
+{
+    if (held.there && msg_real.inject(ep, held.bytes, held.len, held.to) == 0)
+        held.there = 0;
+}
+
+/* Behind a message to `to`. */
+static ssize_t passed(struct fid_ep *ep, fi_addr_t to, ssize_t err)
+{
+    burst += !err;
+    if (!err && held.there && held.to == to)
+        release(ep);
+    return err;
+}
+
+static struct fid_ep *the_ep;
+
+static ssize_t liar_inject(struct fid_ep *ep, const void *buf, size_t len, fi_addr_t to)
+{
+    char part[HELD] = "";
+    if (lie("order") && burst && !held.there && len > SHORT && len <= HELD) {
+        memcpy(held.bytes, buf, len);
+        held.len = len;
+        held.to = to;
+        held.there = 1;
+        held.reads = 0;
+        return 0;
+    }
+    if (lie("inject") && len > 64 && len <= HELD)
+        buf = memcpy(part, buf, 64);
+    return passed(ep, to, msg_real.inject(ep, buf, len, to));
+}
+
+static ssize_t liar_send(struct fid_ep *ep, const void *buf, size_t len, void *desc, fi_addr_t to,
+                         void *context)
+{
+    return passed(ep, to, msg_real.send(ep, buf, len, desc, to, context));
+}
+
+static ssize_t liar_sendv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t count,
+                          fi_addr_t to, void *context)
+{
+    return passed(ep, to, msg_real.sendv(ep, iov, desc, count, to, context));
+}
+
+/* --- the completion queue ------------------------------------------------------------------- */
+
+static struct fi_ops_cq cq_ops, cq_real;
+static struct fid_cq *the_cq;
+static struct fi_cq_data_entry stash[STASH];
+static size_t stashed;
+static void *victim; /* its completion is lost */
+
+static ssize_t liar_read(struct fid_cq *cq, void *buf, size_t count)
+{
+    struct fi_cq_data_entry *e = buf;
+    if (stashed) {
+        size_t n = stashed < count ? stashed : count;
+        memcpy(e, stash, n * sizeof *e);
+        memmove(stash, stash + n, (stashed - n) * sizeof *stash);
+        stashed -= n;
+        return (ssize_t)n;
+    }
+    burst = 0;
+    if (held.there && ++held.reads > HELD_READS)
+        release(the_ep);
+    ssize_t n = cq_real.read(cq, buf, count);
+    for (ssize_t i = 0; i < n && victim; i++)
+        if (e[i].op_context == victim) {
+            memmove(e + i, e + i + 1, (size_t)(n - i - 1) * sizeof *e);
+            victim = NULL;
+            return n > 1 ? n - 1 : -FI_EAGAIN;
+        }
+    return n;
+}
+
+/* --- puts ----------------------------------------------------------------------------------- */
+
+static struct fi_ops_rma rma_ops, rma_real;
+
+static ssize_t liar_writemsg(struct fid_ep *ep, const struct fi_msg_rma *msg, uint64_t flags)
+{
+    static unsigned puts;
+    struct fi_msg_rma m = *msg;
+    struct iovec v = *msg->msg_iov;
+    struct fi_rma_iov rv = *msg->rma_iov;
+    if (lie("again") && puts >= PUTS_TAKEN)
+        return -FI_EAGAIN;
+    if (lie("early"))
+        flags &= ~(uint64_t)FI_DELIVERY_COMPLETE;
+    if (lie("torn") && v.iov_len > 8) {
+        v.iov_len /= 2;
+        rv.len = v.iov_len;
+        m.msg_iov = &v;
+        m.rma_iov = &rv;
+    }
+    ssize_t err = rma_real.writemsg(ep, &m, flags);
+    puts += !err;
+    if (!err && lie("lost") && puts % PUTS_TAKEN == PUTS_TAKEN - 1 && !victim)
+        victim = msg->context;
+    return err;
+}
+
+/* --- atomics -------------------------------------------------------------------------------- */
+
+static struct fi_ops_atomic atomic_ops, atomic_real;
+
+/* Wait for our own completion; those of others are kept for later. 0, or it did not come. */
+static int own_wait(void *context)
+{
+    struct fi_cq_data_entry e;
+    for (;;) {
+        ssize_t n = cq_real.read(the_cq, &e, 1);
+        if (n == 1 && e.op_context == context)
+            return 0;
+        if (n == 1 && stashed < STASH)
+            stash[stashed++] = e;
+        else if (n != -FI_EAGAIN)
+            return -1;
+    }
+}
+
+static ssize_t liar_atomicmsg(struct fid_ep *ep, const struct fi_msg_atomic *msg, uint64_t flags)
+{
+    static struct fi_context2 own;
+    static _Alignas(8) char old[8];
+    struct fi_msg_atomic m = *msg;
+    size_t bytes = msg->datatype == FI_INT64 || msg->datatype == FI_UINT64   ? 8
+                   : msg->datatype == FI_INT32 || msg->datatype == FI_UINT32 ? 4
+                                                                             : 0;
+    if (!lie("atomics") || msg->op != FI_SUM || !bytes || msg->msg_iov->count != 1 ||
+        stashed > STASH / 2)
+        return atomic_real.writemsg(ep, msg, flags);
+    struct fi_ioc result = {old, 1};
+    m.op = FI_ATOMIC_READ;
+    m.context = &own;
+    ssize_t err = atomic_real.readwritemsg(ep, &m, &result, NULL, 1, FI_COMPLETION);
+    if (err || own_wait(&own))
+        return err ? err : -FI_EAGAIN;
+    if (bytes == 8)
+        *(uint64_t *)msg->msg_iov->addr += *(uint64_t *)(void *)old;
+    else
+        *(uint32_t *)msg->msg_iov->addr += *(uint32_t *)(void *)old;
+    m = *msg;
+    m.op = FI_ATOMIC_WRITE;
+    do
+        err = atomic_real.writemsg(ep, &m, flags);
+    while (err == -FI_EAGAIN);
+    return err;
+}
+
+/* --- memory --------------------------------------------------------------------------------- */
+
+static struct fi_ops_mr mr_ops, mr_real;
+static struct fi_ops mr_fid;
+
+static int liar_mr_close(struct fid *fid)
+{
+    (void)fid;
+    return 0;
+}
+
+static int liar_reg(struct fid *fid, const void *buf, size_t len, uint64_t access, uint64_t offset,
+                    uint64_t key, uint64_t flags, struct fid_mr **mr, void *context)
+{
+    int err = mr_real.reg(fid, buf, len, access, offset, key, flags, mr, context);
+    if (!err && lie("key")) {
+        mr_fid = *(*mr)->fid.ops;
+        mr_fid.close = liar_mr_close;
+        (*mr)->fid.ops = &mr_fid;
+    }
+    return err;
+}
+
+/* --- objects -------------------------------------------------------------------------------- */
+
+/* The object gets a copy of its table, with other functions. */
+#define PATCH(field, copy, was) \
+    do {                        \
+        (was) = *(field);       \
+        (copy) = *(field);      \
+        (field) = &(copy);      \
+    } while (0)
+
+static struct fi_ops_domain domain_ops, domain_real;
+static struct fi_ops_fabric fabric_ops, fabric_real;
+
+static int liar_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
+                         void *context)
+{
+    int err = domain_real.endpoint(domain, info, ep, context);
+    if (err)
+        return err;
+    the_ep = *ep;
+    PATCH((*ep)->msg, msg_ops, msg_real);
+    msg_ops.inject = liar_inject;
+    msg_ops.send = liar_send;
+    msg_ops.sendv = liar_sendv;
+    PATCH((*ep)->rma, rma_ops, rma_real);
+    rma_ops.writemsg = liar_writemsg;
+    if ((*ep)->atomic) {
+        PATCH((*ep)->atomic, atomic_ops, atomic_real);
+        atomic_ops.writemsg = liar_atomicmsg;
+    }
+    return 0;
+}
+
+static int liar_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq **cq,
+                        void *context)
+{
+    int err = domain_real.cq_open(domain, attr, cq, context);
+    if (err)
+        return err;
+    the_cq = *cq;
+    PATCH((*cq)->ops, cq_ops, cq_real);
+    cq_ops.read = liar_read;
+    return 0;
+}
+
+static int liar_domain(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain,
+                       void *context)
+{
+    int err = fabric_real.domain(fabric, info, domain, context);
+    if (err)
+        return err;
+    PATCH((*domain)->ops, domain_ops, domain_real);
+    domain_ops.endpoint = liar_endpoint;
+    domain_ops.cq_open = liar_cq_open;
+    PATCH((*domain)->mr, mr_ops, mr_real);
+    mr_ops.reg = liar_reg;
+    return 0;
+}
+
+/* --- what is looked up by name -------------------------------------------------------------- */
+
+__attribute__((visibility("default"))) int fi_fabric(struct fi_fabric_attr *attr,
+                                                     struct fid_fabric **fabric, void *context)
+{
+    int (*f)(struct fi_fabric_attr *, struct fid_fabric **, void *) = real("fi_fabric");
+    int err = f(attr, fabric, context);
+    if (err)
+        return err;
+    PATCH((*fabric)->ops, fabric_ops, fabric_real);
+    fabric_ops.domain = liar_domain;
+    return 0;
+}
+
+__attribute__((visibility("default"))) int fi_getinfo(uint32_t version, const char *node,
+                                                      const char *service, uint64_t flags,
+                                                      const struct fi_info *hints,
+                                                      struct fi_info **info)
+{
+    int (*f)(uint32_t, const char *, const char *, uint64_t, const struct fi_info *,
+             struct fi_info **) = real("fi_getinfo");
+    return f(version, node, service, flags, hints, info);
+}
+
+__attribute__((visibility("default"))) void fi_freeinfo(struct fi_info *info)
+{
+    void (*f)(struct fi_info *) = real("fi_freeinfo");
+    f(info);
+}
+
+__attribute__((visibility("default"))) struct fi_info *fi_dupinfo(const struct fi_info *info)
+{
+    struct fi_info *(*f)(const struct fi_info *) = real("fi_dupinfo");
+    return f(info);
+}
+
+__attribute__((visibility("default"))) const char *fi_strerror(int err)
+{
+    const char *(*f)(int) = real("fi_strerror");
+    return f(err);
+}
+
+__attribute__((visibility("default"))) uint32_t fi_version(void)
+{
+    uint32_t (*f)(void) = real("fi_version");
+    return f();
+}
