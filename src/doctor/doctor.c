@@ -3,6 +3,8 @@
  *
  *   doctor [-json FILE] [-networks NAME,NAME] [-part PART] [-timeout SECONDS]
  *
+ * %h in FILE becomes the name of the host.
+ *
  * Exit status: 0, 1 where something that was promised does not hold, 2 for a wrong command line. */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +20,26 @@ static int usage(void)
     fprintf(stderr, "doctor: -json FILE, -networks NAME,NAME, -part messages|puts|atomics and "
                     "-timeout SECONDS are known\n");
     return 2;
+}
+
+/* FILE with the name of the host for each %h. */
+static FILE *json_open(const char *file, const char *host)
+{
+    char path[4096];
+    size_t at = 0, n = strlen(host);
+    for (; *file && at + n + 1 < sizeof path; file++)
+        if (file[0] == '%' && file[1] == 'h') {
+            memcpy(path + at, host, n);
+            at += n;
+            file++;
+        } else {
+            path[at++] = *file;
+        }
+    path[at] = 0;
+    if (!*file)
+        return fopen(path, "we");
+    errno = ENAMETOOLONG;
+    return NULL;
 }
 
 int main(int argc, char **argv)
@@ -41,12 +63,12 @@ int main(int argc, char **argv)
     }
     if (timeout < 1 || timeout > TIMEOUT_MOST)
         return usage();
-    FILE *out = json ? fopen(json, "we") : NULL;
+    host_look(&r);
+    FILE *out = json ? json_open(json, r.host) : NULL;
     if (json && !out) {
         fprintf(stderr, "mpiexec: -doctor-json %s: %s\n", json, strerror(errno));
         return 2;
     }
-    host_look(&r);
     int err = networks_look(&r, only, part, (unsigned)timeout);
     if (err) {
         fprintf(stderr, "mpiexec: -doctor: %s\n", strerror(-err));

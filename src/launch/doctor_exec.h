@@ -4,7 +4,8 @@
 
 #include "launch/args.h"
 
-/* Become it.  Returns the exit status of a failure, which was printed. */
-int doctor_exec(const struct args *a);
+/* Become it, or have it started on each of several hosts.  Returns the exit status; a failure was
+ * printed. */
+int doctor_exec(struct args *a);
 
 #endif
