@@ -1975,6 +1975,10 @@ int MPIX_Rcompare_and_swap(const void *origin_addr, const void *compare_addr, vo
 
 int MPIX_Win_order(int rank, MPI_Win win);
 
+/* ---- Duplicates of windows (MPIX_Win_idup(3)) ---------------------------- */
+
+int MPIX_Win_idup(MPI_Win win, MPI_Info info, MPI_Win *newwin, MPI_Request *request);
+
 /* ---- Deprecated, or removed in MPI-3.0; kept for old programs ------------ */
 
 int MPI_Address(void *location, MPI_Aint *address);
@@ -2693,6 +2697,7 @@ extern __typeof__(MPIX_Win_free_notify) PMPIX_Win_free_notify;
 extern __typeof__(MPIX_Rfetch_and_op) PMPIX_Rfetch_and_op;
 extern __typeof__(MPIX_Rcompare_and_swap) PMPIX_Rcompare_and_swap;
 extern __typeof__(MPIX_Win_order) PMPIX_Win_order;
+extern __typeof__(MPIX_Win_idup) PMPIX_Win_idup;
 extern __typeof__(MPI_Address) PMPI_Address;
 extern __typeof__(MPI_Type_extent) PMPI_Type_extent;
 extern __typeof__(MPI_Type_lb) PMPI_Type_lb;

@@ -120,6 +120,8 @@ int api_rankmap_compare(const struct rankmap *a, const struct rankmap *b, int *r
 int api_request(MPI_Request h, struct request **out); /* MPI_REQUEST_NULL: MPI_SUCCESS and NULL */
 struct rma_win;
 int api_win(MPI_Win h, struct rma_win **out);
+/* The same, and of a duplicate the window that it was made of. */
+int api_win_root(MPI_Win h, struct rma_win **out);
 /* The synchronization calls of windows while a watcher looks on (sync_calls.c). call: an enum
  * watch_sync_call; a, b, c: arguments of the MPI function in their order, without the window. */
 int api_watch(int call, MPI_Win win, int a, int b, int c, const void *site)

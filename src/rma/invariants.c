@@ -107,7 +107,11 @@ void rma_check_invariants(const struct rma_win *w)
     unsigned bundles = 0;
     for (unsigned i = 0; i < w->nears; i++)
         bundles += w->near.near[i].bundles;
-    WR_ASSERT(bundles == w->delegate.bundles && w->delegate.bundle_gets <= bundles);
+    if (!w->parent)
+        WR_ASSERT(bundles == w->delegate.bundles && w->delegate.bundle_gets <= bundles);
+    else
+        WR_ASSERT(!w->delegate.bundles &&
+                  (w->state == WIN_UNSET || rma_in(w->parent, SET_LOCK_ALL)));
     WR_ASSERT(!w->delegate.errs || w->err);
     WR_ASSERT(!bundles || !atomic_load_explicit(&w->near.quiet, memory_order_relaxed));
     if (w->state == WIN_UNSET)
@@ -122,7 +126,7 @@ void rma_check_invariants(const struct rma_win *w)
         WR_ASSERT(w->access.nwaiting == 0); /* E5 */
     int all_asked = w->state == WIN_LOCK_ALL_CALLED || w->state == WIN_LOCK_ALL_ISSUED;
     int all_granted = w->state == WIN_LOCK_ALL_GRANTED && !w->passive.nocheck_all;
-    if (all_asked || all_granted) /* E6, E8 */
+    if ((all_asked || all_granted) && !w->parent) /* E6, E8 */
         WR_ASSERT(near_locks(w) + w->passive.lazies == w->nears || w->passive.giving_back ||
                   w->dead || boot_failed_count());
     WR_ASSERT((w->state == WIN_LOCK_ALL_ISSUED) == (w->passive.sw != NULL)); /* E7 */

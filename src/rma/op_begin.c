@@ -67,7 +67,7 @@ static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t *by
         return RUN_AGAIN;
     }
     if (n && n->lazy) {
-        *err = rma_lockall_touch(w, n);
+        *err = rma_lockall_touch(rma_root(w), n);
         return *err ? RUN_OVER : RUN_AGAIN;
     }
     if (*v == ADMIT_QUEUE && n && opens_soon(w))
@@ -77,11 +77,33 @@ static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t *by
         return RUN_AGAIN;
     }
     if (n && *v == ADMIT_ISSUE && in_order(w, n, t)) {
-        *err = rma_direct_noted(w, n, a, bytes, how);
+        *err = rma_direct_noted(rma_root(w), n, a, bytes, how);
         if (*err != NOT_HERE)
             return RUN_OVER;
     }
     return RUN_QUEUE;
+}
+
+/* A duplicate's element needs the lock that its window holds there, or gets now. In LOCK_ALL_CALLED
+ * the window's element is its record, and stays. */
+static enum run run_parent(struct rma_win *p, int rank, int *err)
+{
+    struct rma_target *t = rma_target_find(p, rank);
+    if (rma_near_of(p, rank)) /* run_here() has taken it */
+        return RUN_QUEUE;
+    if (rma_switch_wait(p))
+        return RUN_AGAIN;
+    if (rma_evicted_err(&p->passive.evicted, rank)) {
+        *err = rma_cut_error(p, rank, rma_evicted_err(&p->passive.evicted, rank));
+        return RUN_OVER;
+    }
+    if (rma_in(p, SET_ALL_LOCKED) || (t && t->state == TARGET_LOCK_GRANTED))
+        return RUN_QUEUE;
+    if (!t && !(t = target_make(p, rank, ADMIT_LOCK_FIRST)))
+        *err = rma_evict_target(p);
+    else
+        *err = rma_lock_now(p, rank);
+    return *err ? RUN_OVER : RUN_AGAIN;
 }
 
 /* The element of its target; a missing one is made. */
@@ -92,6 +114,9 @@ static enum run run_target(struct rma_win *w, int rank, enum verdict v, struct r
         *err = rma_cut_error(w, rank, rma_evicted_err(&w->passive.evicted, rank));
         return RUN_OVER;
     }
+    enum run parent = !*t && w->parent ? run_parent(w->parent, rank, err) : RUN_QUEUE;
+    if (parent != RUN_QUEUE)
+        return parent;
     if (!*t && !(*t = target_make(w, rank, v))) {
         *err = rma_evict_target(w);
         return *err ? RUN_OVER : RUN_AGAIN;

@@ -17,10 +17,17 @@ static void request_poke(struct request *r)
     rma_advance_target(t);
 }
 
+/* NULL: it has been freed. */
+static const struct rma_win *window_of(const struct rma_request *q)
+{
+    struct rma_win *w = rma_win_find(q->win);
+    return w ? rma_channel(w, (unsigned)q->channel) : NULL;
+}
+
 static struct errhandler *request_blame(struct request *r, int *win, char **name)
 {
     struct rma_request *q = (struct rma_request *)r;
-    const struct rma_win *w = rma_win_find(q->win);
+    const struct rma_win *w = window_of(q);
     const char *now = w ? w->name : q->win_name;
     *win = q->win_handle;
     *name = now && *now ? strdup(now) : NULL;
@@ -30,7 +37,7 @@ static struct errhandler *request_blame(struct request *r, int *win, char **name
 /* The window as it is named now, or was when the operation failed. */
 static const char *where(const struct rma_request *q, char *text, size_t len)
 {
-    const struct rma_win *w = rma_win_find(q->win);
+    const struct rma_win *w = window_of(q);
     if (w)
         return rma_win_text(w);
     if (q->win_name)
@@ -77,6 +84,7 @@ int rma_request_make(const struct rma_win *w, struct rma_request **out, MPI_Requ
     q->op = NULL;
     q->end = NULL;
     q->win = w->id;
+    q->channel = w->channel;
     q->call = rma_call();
     q->errhandler = NULL;
     q->win_name = NULL;

@@ -68,7 +68,7 @@ void rma_ending(void)
     r->ending = 1;
     for (struct list *l = r->windows.next; l != &r->windows; l = l->next) {
         struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
-        if (!w->own && (!rma_in(w, SET_FREE_MAY) || w->expo != EXPO_NONE))
+        if (!w->own && !w->parent && (!rma_in(w, SET_FREE_MAY) || w->expo != EXPO_NONE))
             log_warn("MPI_Finalize: an epoch is open on %s: %s; processes that wait for its end "
                      "wait for ever",
                      rma_win_text(w),

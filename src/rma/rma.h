@@ -45,7 +45,14 @@ int rma_win_allocate(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struc
 int rma_win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c,
                             void *base_out, struct rma_win **out);
 int rma_win_create_dynamic(struct info *info, struct comm *c, struct rma_win **out);
-/* MPI_ERR_RMA_SYNC if an epoch is open: the window stays. Runs attribute callbacks. Waits. */
+/* A duplicate: local, without a message. NO_MEM, OTHER (there are too many). */
+int rma_win_idup(struct rma_win *of, struct info *info, struct rma_win **out);
+unsigned rma_win_channel(const struct rma_win *w); /* of a duplicate, else 0 */
+/* The window that a duplicate was made of, or w itself: its memory, counters of notifications. */
+struct rma_win *rma_win_root(struct rma_win *w);
+/* MPI_ERR_RMA_SYNC if an epoch is open, or there are duplicates: the window stays. Of a duplicate:
+ * completes its operations; with their error the duplicate stays. Runs attribute callbacks.
+ * Waits. */
 int rma_win_free(struct rma_win *w);
 /* RMA_FLAVOR, RMA_ATTACH; SIZE, BASE. If a region of 0 bytes and another one begin at the same
  * address, detach takes the other one first. */
@@ -98,7 +105,7 @@ int rma_fence_check(const struct rma_win *w, int assert);
 /* Has a fence of this window failed so that the other processes may still wait in it? */
 int rma_fence_missed(const struct rma_win *w);
 
-/* Call fn(w) for each window that exists. */
+/* Call fn(w) for each window that exists, but for duplicates. */
 void rma_each(void (*fn)(struct rma_win *w));
 uint64_t rma_win_id(const struct rma_win *w); /* the same at all members; no other window has it */
 int rma_win_flavor(const struct rma_win *w);  /* MPI_WIN_FLAVOR_CREATE.. */

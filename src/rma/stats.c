@@ -20,6 +20,8 @@ void rma_pvars_collect(void)
         uint64_t sum = atomic_load_explicit(&r->closed.v[i], memory_order_relaxed);
         for (const struct list *l = r->windows.next; l != &r->windows; l = l->next) {
             const struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
+            if (w->parent && pvar_table[i].cls == PVAR_COUNTER) /* its window's have them */
+                continue;
             uint64_t v = rma_pvar(w, (enum pvar_id)i);
             sum = pvar_table[i].cls == PVAR_HIGHWATER ? (v > sum ? v : sum) : sum + v;
         }
@@ -31,7 +33,8 @@ void rma_each(void (*fn)(struct rma_win *w))
 {
     struct rma *r = rma_self();
     for (struct list *l = r->windows.next; l != &r->windows; l = l->next)
-        fn(LIST_OBJ(l, struct rma_win, link));
+        if (!LIST_OBJ(l, struct rma_win, link)->parent)
+            fn(LIST_OBJ(l, struct rma_win, link));
 }
 
 uint64_t rma_win_id(const struct rma_win *w)

@@ -266,7 +266,7 @@ static int set_num(const char *call, MPI_Win win, MPI_Info info, int num)
     struct rma_win *w;
     struct info *i;
     api_enter(call);
-    int err = api_win(win, &w);
+    int err = api_win_root(win, &w);
     if (!err)
         err = api_info(info, &i);
     if (!err)
@@ -296,7 +296,7 @@ static SLOW int get_value(const char *call, MPI_Win win, int index, MPI_Count *v
 {
     struct rma_win *w;
     api_enter(call);
-    int err = api_win(win, &w);
+    int err = api_win_root(win, &w);
     if (!err)
         err = api_pointer(value, "value");
     if (!err)
@@ -324,7 +324,7 @@ static int set_value(const char *call, MPI_Win win, int index, MPI_Count value)
 {
     struct rma_win *w;
     api_enter(call);
-    int err = api_win(win, &w);
+    int err = api_win_root(win, &w);
     if (!err)
         err = rma_notify_set(w, index, value);
     return api_exit_win(win, err);
@@ -354,7 +354,7 @@ static SLOW int wait(const char *call, MPI_Win win, int index, MPI_Count value, 
 {
     struct rma_win *w;
     api_enter(call);
-    int err = api_win(win, &w);
+    int err = api_win_root(win, &w);
     if (!err)
         err = rma_notify_wait(w, index, value, take);
     return api_exit_win(win, err);
@@ -384,7 +384,7 @@ int PMPIX_Win_notify_request(MPI_Win win, int index, MPI_Count value, MPI_Reques
 {
     struct rma_win *w;
     api_enter("MPIX_Win_notify_request");
-    int err = api_win(win, &w);
+    int err = api_win_root(win, &w);
     if (!err)
         err = api_pointer(request, "request");
     if (!err)
@@ -399,7 +399,7 @@ static SLOW int test(MPI_Win win, int index, MPI_Count value, int *flag)
 {
     struct rma_win *w;
     api_enter("MPIX_Win_notify_test");
-    int err = api_win(win, &w);
+    int err = api_win_root(win, &w);
     if (!err)
         err = api_pointer(flag, "flag");
     if (!err)

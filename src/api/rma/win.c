@@ -28,6 +28,14 @@ int api_win(MPI_Win h, struct rma_win **out)
     return err_make(MPI_ERR_WIN, "%s: window handle %#x does not exist", proc->call, (unsigned)h);
 }
 
+int api_win_root(MPI_Win h, struct rma_win **out)
+{
+    int err = api_win(h, out);
+    if (!err)
+        *out = rma_win_root(*out);
+    return err;
+}
+
 int api_fail_win(MPI_Win win, int err, const char *call)
 {
     if (proc->threaded)
@@ -180,6 +188,15 @@ static __attribute__((noinline, cold)) int free_watched(struct rma_win *w, const
     return err;
 }
 
+/* To a watcher it is a flush. */
+static __attribute__((noinline, cold)) int free_dup(struct rma_win *w, const void *site)
+{
+    const struct watch_sync s = {.call = WATCH_FLUSH_ALL, .site = site};
+    if (watch_wants(WATCH_SYNC))
+        watch_sync_begins(w, &s);
+    return rma_win_free(w);
+}
+
 int PMPI_Win_free(MPI_Win *win)
 {
     api_enter("MPI_Win_free");
@@ -188,7 +205,9 @@ int PMPI_Win_free(MPI_Win *win)
     MPI_Win h = err ? MPI_WIN_NULL : *win;
     if (!err)
         err = api_win(h, &w);
-    if (!err)
+    if (!err && rma_win_channel(w))
+        err = free_dup(w, __builtin_return_address(0));
+    else if (!err)
         err = watch_wants(WATCH_OBJECTS) ? free_watched(w, __builtin_return_address(0))
                                          : rma_win_free(w);
     if (!err)

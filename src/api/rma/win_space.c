@@ -6,7 +6,7 @@
 static int window(MPI_Win win, struct rma_win **w, const void *a, const void *b, const void *c,
                   const char *name)
 {
-    int err = api_win(win, w);
+    int err = api_win_root(win, w);
     if (!err && (!a || !b || !c))
         err = err_make(MPI_ERR_ARG, "%s: %s is NULL", proc->call, name);
     return err;
@@ -25,7 +25,7 @@ static int over_range(MPI_Win win, const struct rma_range *r,
                       int (*fn)(struct rma_win *w, const struct rma_range *r))
 {
     struct rma_win *w;
-    int err = api_win(win, &w);
+    int err = api_win_root(win, &w);
     if (!err)
         err = fn(w, r);
     return api_exit_win(win, err);

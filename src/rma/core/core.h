@@ -57,6 +57,33 @@ static inline void rma_name(const struct rma_win *w, struct rma_hdr *h)
 {
     h->win = (uint32_t)w->id;
     h->src = w->src;
+    h->token |= (uint32_t)w->channel << RMA_TOKEN_BITS;
+}
+/* The window that the other members know: itself, or of a duplicate its parent. */
+static inline struct rma_win *rma_root(const struct rma_win *w)
+{
+    return w->parent ? w->parent : (struct rma_win *)(uintptr_t)w;
+}
+/* The duplicates of a window in this process, by channel. The upper bits of a token name the
+ * channel, the others count (packets.h). */
+enum { RMA_CHANNELS = 1 << (32 - RMA_TOKEN_BITS) };
+struct rma_channels {
+    struct rma_win *of[RMA_CHANNELS]; /* [0] is NULL: the window itself */
+    unsigned used, last;              /* how many; the last one given out */
+    uint32_t token[RMA_CHANNELS];     /* of the last holder: its late answers fit no later one */
+};
+/* The duplicate of w that has a channel, or (0) w; NULL: it has been freed. */
+static inline struct rma_win *rma_channel(struct rma_win *w, unsigned channel)
+{
+    return !channel ? w : w->channels ? w->channels->of[channel] : NULL;
+}
+/* The first duplicate with a channel of at least *i, which is counted on; NULL: no further one. */
+struct rma_win *rma_dup_next(const struct rma_win *w, unsigned *i);
+/* Is token a given out before b, or b itself? Of one window, they are less than half the range
+ * apart. */
+static inline int rma_token_upto(uint32_t a, uint32_t b)
+{
+    return (int32_t)((a - b) << (32 - RMA_TOKEN_BITS)) <= 0;
 }
 /* Is `src` of a packet inside another the sender's, whose rank is `rank`? */
 static inline int rma_same_src(const struct rma_win *w, uint32_t src, uint32_t rank)
@@ -90,6 +117,8 @@ int rma_far_error(const struct rma_win *w, const struct rma_hdr *h, const char *
                   const char *call);
 /* The same, for op. */
 int rma_op_refused(const struct rma_op *op, const struct rma_hdr *h, const char *what);
+/* A duplicate has no epochs of its own: MPI_ERR_RMA_SYNC that says so. */
+int rma_dup_error(const struct rma_win *w);
 /* MPI_ERR_RMA_SYNC: "<what> <window>: <todo>", as in "an epoch is open on". */
 int rma_sync_error(const struct rma_win *w, const char *what, const char *todo);
 

@@ -126,6 +126,14 @@ int rma_op_refused(const struct rma_op *op, const struct rma_hdr *h, const char 
     return h->aop && had ? had : rma_far_error(op->t->w, h, what, op->req ? op->req->call : NULL);
 }
 
+int rma_dup_error(const struct rma_win *w)
+{
+    return err_make(MPI_ERR_RMA_SYNC,
+                    "%s: %s is a duplicate, which has no epochs of its own: use the window that it "
+                    "was made of, under MPI_Win_lock_all",
+                    rma_call(), rma_win_text(w));
+}
+
 int rma_sync_error(const struct rma_win *w, const char *what, const char *todo)
 {
     return err_make(MPI_ERR_RMA_SYNC, "%s: %s %s: %s", rma_call(), what, rma_win_text(w), todo);

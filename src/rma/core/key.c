@@ -157,7 +157,7 @@ static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
 /* t->key; a missing one is made if `make`. */
 struct rma_key *rma_key_of(struct rma_target *t, int make)
 {
-    struct rma_win *w = t->w;
+    struct rma_win *w = rma_root(t->w); /* a duplicate has none of its own */
     if (t->key || (!(t->key = rma_key_find(w, t->rank)) && !(make && (t->key = key_make(w, t)))))
         return t->key;
     t->key->refs++;

@@ -137,8 +137,16 @@ struct rma_hdr {
     };
     uint32_t len;   /* payload bytes after header and extension (BATCH, ANSWERS: all within)   */
     uint32_t op;    /* origin's operation, echoed; 0: none                                     */
-    uint32_t token; /* of DONE/UNLOCK, echoed; 0: the window's counter                         */
+    /* of DONE/UNLOCK, echoed; lower RMA_TOKEN_BITS: 0 is the window's counter. The upper bits are
+     * the channel of every request: 0, or that of the duplicate that sent it */
+    uint32_t token;
 };
+enum { RMA_TOKEN_BITS = 24 };
+#define RMA_TOKEN_MASK ((UINT32_C(1) << RMA_TOKEN_BITS) - 1)
+static inline unsigned rma_channel_of(const struct rma_hdr *h)
+{
+    return h->token >> RMA_TOKEN_BITS;
+}
 _Static_assert(sizeof(struct rma_hdr) == 40, "rma_hdr is the common prefix of every RMA packet");
 
 /* RMA_F_NOTIFY. It stands first: data that the transport reads in place are the last piece. */

@@ -133,6 +133,11 @@ struct rma_near *rma_near_search(const struct rma_win *w, int rank)
 uint64_t rma_pvar(const struct rma_win *w, enum pvar_id id)
 {
     uint64_t sum = atomic_load_explicit(&w->near.pvars.v[id], memory_order_relaxed);
+    if (w->parent) /* the near table is the window's */
+        return sum;
+    const struct rma_win *dup;
+    for (unsigned i = 0; pvar_table[id].cls == PVAR_COUNTER && (dup = rma_dup_next(w, &i));)
+        sum += rma_pvar(dup, id);
     for (unsigned i = 0; id >= PVAR_RMA_PUT && id <= PVAR_RMA_BYTES && i < w->nears; i++)
         sum += atomic_load_explicit(&w->near.near[i].counted[id - PVAR_RMA_PUT],
                                     memory_order_relaxed);

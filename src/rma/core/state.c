@@ -42,6 +42,9 @@
  *                       in w->passive.evicted
  *  E10 an element in CALLED has sent nothing; in ISSUED only operations sent with the LOCK
  *
+ * A duplicate (window/dup.c) is in UNSET, or in LOCK_ALL_GRANTED while its window is under
+ * LOCK_ALL. It holds no locks: E8 holds for the targets of its elements.
+ *
  * WIN_UNLOCK's "window state is LOCK_CALLED" of the paper means the target's (rma.md 5.15). */
 #include "rma/core/core.h"
 
@@ -150,6 +153,8 @@ const char *rma_end_first(const struct rma_win *w)
 
 int rma_not_admitted(const struct rma_win *w, int rank)
 {
+    if (w->parent)
+        return rma_dup_error(w);
     if (rma_in(w, SET_PSCW))
         return err_make(MPI_ERR_RMA_SYNC,
                         "%s: rank %d of %s is not in the group that was given to MPI_Win_start",
@@ -183,6 +188,14 @@ void rma_near_units_set(struct rma_near *n, int on)
                      __ATOMIC_RELEASE);
 }
 
+/* Bundles, and their errors, are of all. */
+static __attribute__((noinline, cold)) void dups_admit(struct rma_win *w)
+{
+    struct rma_win *dup;
+    for (unsigned i = 0; (dup = rma_dup_next(w, &i)) != NULL;)
+        rma_near_admit(dup);
+}
+
 void rma_near_admit(struct rma_win *w)
 {
     int on = rma_in(w, SET_ON_ALL) && !w->kicking;
@@ -191,10 +204,10 @@ void rma_near_admit(struct rma_win *w)
      * is pending, whatever other targets have, unless a notification went by message. An error of a
      * bundle is for the next flush, which is more than a fence then. */
     int at_once = w->all_mapped && !w->notes.sent;
+    const struct rma_win_delegate *d = &rma_root(w)->delegate;
     int passive = rma_in(w, SET_PASSIVE) &&
                   (at_once ||
-                   (!w->table.ntargets && !rma_unsure(w) && !w->delegate.bundles &&
-                    !w->delegate.errs));
+                   (!w->table.ntargets && !rma_unsure(w) && !d->bundles && !d->errs));
     /* Release pairs with the acquire in near.h. When no element is left, the data of all answers
      * are visible, too. */
     atomic_store_explicit(&w->near.all, all, memory_order_release);
@@ -206,6 +219,16 @@ void rma_near_admit(struct rma_win *w)
         atomic_store_explicit(&w->near.spread_all, (unsigned char)on, memory_order_release);
     }
     atomic_store_explicit(&w->near.passive, (unsigned char)passive, memory_order_release);
+    if (__builtin_expect(w->channels != NULL, 0))
+        dups_admit(w);
+}
+
+struct rma_win *rma_dup_next(const struct rma_win *w, unsigned *i)
+{
+    while (w->channels && w->channels->used && ++*i < RMA_CHANNELS)
+        if (w->channels->of[*i])
+            return w->channels->of[*i];
+    return NULL;
 }
 
 int rma_win_err_taken(struct rma_win *w)
@@ -239,6 +262,17 @@ void rma_acks_add(struct rma_win *w, int n)
     rma_near_admit(w);
 }
 
+/* Duplicates admit operations on all while the window is under LOCK_ALL. They hold no locks: the
+ * first operation on a rank waits for the window's (op_begin.c). */
+static __attribute__((noinline, cold)) void dups_follow(struct rma_win *w)
+{
+    enum win_state s = rma_in(w, SET_LOCK_ALL) ? WIN_LOCK_ALL_GRANTED : WIN_UNSET;
+    struct rma_win *dup;
+    for (unsigned i = 0; (dup = rma_dup_next(w, &i)) != NULL;)
+        if (dup->state != s)
+            rma_win_goto(dup, s);
+}
+
 void rma_win_goto(struct rma_win *w, enum win_state s)
 {
     WR_ASSERT(w->state == s || (win_next[w->state] & BIT(s)));
@@ -261,6 +295,8 @@ void rma_win_goto(struct rma_win *w, enum win_state s)
         w->passive.nocheck_all = 0;
         rma_synced(w);
     }
+    if (__builtin_expect(w->channels != NULL, 0))
+        dups_follow(w);
 }
 
 /* Most locks and unlocks open and close the epoch, and have a near target. So this is
@@ -298,7 +334,7 @@ void rma_unlock_last(struct rma_win *w, struct rma_near *n)
 
 static void show_target(const struct rma_target *t, const char *state)
 {
-    if (watch_wants(WATCH_STATES))
+    if (watch_wants(WATCH_STATES) && !t->w->parent) /* the lock is the window's */
         watch_target_state(t->w, t->world, state);
 }
 

@@ -114,7 +114,7 @@ struct rma_request {
      * they are on the host. */
     void (*end)(struct rma_op *op);
     struct rma_staged *staged;
-    uint64_t win;      /* id of its window, whose handler is called for an error (MPI-3.1 8.3) */
+    uint64_t win, channel; /* its window, whose handler is called for an error (MPI-3.1 8.3) */
     const char *call;  /* that made it */
     int rank;          /* with an error: rank of the target */
     /* Set with an error: the window may be freed before the user tests the request. */

@@ -170,18 +170,20 @@ struct rma_win_freeing {        /* sync/free_after_failure.c */
 
 struct rma_win_target {         /* target/: this process as a target */
     struct rma_lockq lockq;
-    struct map errors;          /* rank + 1 -> struct rma_fault, reported with the next answer */
+    struct map errors;          /* by origin and channel: struct rma_fault, for the next answer */
 };
 
 struct rma_win {
     struct rma_win_near near;   /* near.obj is the object */
+    struct rma_win *parent;     /* of a duplicate (window/dup.c): the window; else NULL */
+    struct rma_channels *channels; /* its duplicates; NULL: it never had one */
     struct comm *comm;          /* own duplicate */
     struct rankmap *map;
     uint64_t id;                /* of its communicator, as it receives (obj/comm.h) */
     uint32_t src;               /* sender's word in packets: rank, above it the round of the id */
     int rank, size;
     uint8_t state, expo;        /* state.c */
-    uint8_t flavor;
+    uint8_t flavor, channel;    /* channel: of a duplicate; else 0 */
     uint8_t freed, helped;      /* helped: a thread of the library serves at every member */
     uint8_t all_near;           /* every member is on this node */
     uint8_t all_mapped;         /* this process maps the memory of every near member */
@@ -206,7 +208,6 @@ struct rma_win {
     struct errhandler *errhandler;
     struct info *info;
     char name[MPI_MAX_OBJECT_NAME];
-    /* near */
     unsigned nears;
     struct rma_node node;
     struct rma_win_mem mem;
@@ -217,10 +218,9 @@ struct rma_win {
     /* answers */
     uint64_t seq;
     struct list resps;
-    uint32_t token;             /* last one given out */
-    unsigned acks;              /* R7 */
+    uint32_t token;             /* last one given out, without its channel */
+    unsigned acks, looks;       /* R7; rma_look_around() */
     int err;                    /* errors of evicted elements */
-    unsigned looks;             /* rma_look_around() */
     /* epochs */
     struct rma_win_fence fence;
     struct rma_win_access access;

@@ -354,7 +354,7 @@ static void run_direct(struct rma_target *t)
     /* R4: it may wait for a stripe, and other threads look at this window meanwhile */
     rma_ready(t);
     int err = n && !rma_overtakes(t->w, n) && rma_nothing_under_way(t)
-                  ? rma_direct_noted(t->w, n, &op->a, &op->bytes, RMA_QUEUED)
+                  ? rma_direct_noted(rma_root(t->w), n, &op->a, &op->bytes, RMA_QUEUED)
                   : NOT_HERE;
     if (!op->bytes) /* its notification is left */
         op->flags &= (uint8_t)~OP_ANSWERS;

@@ -27,7 +27,8 @@ struct rma_native { /* one call under way */
     struct tp_done d;
     struct rma_native *next; /* r->native_free or native_doubted */
     uint32_t op;    /* 0: a flush */
-    int rank;       /* of a flush: its window */
+    int rank;       /* of a flush: its target */
+    uint8_t channel; /* of a flush: 0, or its duplicate of the window */
     uint64_t win;   /* id of its window */
     union {
         uint64_t seq;   /* of op in its window: its id may have come again (op_of) */
@@ -508,6 +509,7 @@ static void flush_done(struct tp_done *d, int err)
         return;
     }
     struct rma_win *w = rma_win_find(x->win);
+    w = w ? rma_channel(w, x->channel) : NULL;
     struct rma_target *t = w ? rma_target_find(w, x->rank) : NULL;
     if (t && t->flush == x->flush && !in_doubt(t, err)) { /* rma_native_fail() ends it else */
         flushed(t, err);
@@ -524,7 +526,8 @@ int rma_native_settle(struct rma_target *t)
         if (!x)
             return AM_AGAIN;
         *x = (struct rma_native){
-            .d.fn = flush_done, .win = t->w->id, .rank = t->rank, .flush = ++r->flushes};
+            .d.fn = flush_done, .win = t->w->id, .channel = t->w->channel, .rank = t->rank,
+            .flush = ++r->flushes};
         t->flushing = t->native_out;
         t->flush = x->flush;
         int err = t->key->ops->flush(t->key->tp, (unsigned)t->world, &x->d);

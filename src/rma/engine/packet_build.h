@@ -31,7 +31,9 @@ static inline struct rma_op *op_at(const struct list *l)
 
 static inline struct rma_hdr header(const struct rma_target *t, enum rma_packet type)
 {
-    return (struct rma_hdr){.type = (uint8_t)type, .win = (uint32_t)t->w->id, .src = t->w->src};
+    struct rma_hdr h = {.type = (uint8_t)type};
+    rma_name(t->w, &h);
+    return h;
 }
 
 static inline int is_small(const struct rma_op *op)

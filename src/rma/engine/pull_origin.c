@@ -211,7 +211,8 @@ int rma_on_pulled(int src, const void *msg, size_t len)
     struct rma_hdr h;
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
     struct rma_op *op = w ? rma_op_by_id(h.op) : NULL;
-    if (!op || op->t->w != w || op->t->world != src || !(op->flags & OP_PULLED) || !op->natives)
+    int its = op && rma_root(op->t->w) == w && op->t->world == src;
+    if (!its || !(op->flags & OP_PULLED) || !op->natives)
         return 0;
     struct rma_target *t = op->t;
     if (t->offer)

@@ -18,7 +18,7 @@ void rma_put_sync(struct rma_hdr *h, unsigned flags, uint32_t token, unsigned *r
 {
     rma_self()->packed.t = NULL; /* h may be in there, and other headers may come behind it */
     h->flags |= (uint16_t)flags;
-    h->token = token;
+    h->token = (h->token & ~RMA_TOKEN_MASK) | token;
     if ((flags & (RMA_F_DONE | RMA_F_UNLOCK)) && !rma_brings_data(h->type) &&
         !(h->flags & RMA_F_ACK))
         ++*replies;
@@ -38,11 +38,11 @@ void rma_sync_left(struct rma_target *t, unsigned flags)
     if (flags & (RMA_F_DONE | RMA_F_UNLOCK)) {
         /* It was given out earlier than the last that left: a flush_all waits for each target's
          * turn. */
-        if ((int32_t)(token - t->out_token) <= 0)
+        if (rma_token_upto(token, t->out_token))
             t->loose = 1;
         else
             t->out_token = token;
-        if ((int32_t)(token - t->born) <= 0)
+        if (rma_token_upto(token, t->born))
             t->born = token - 1;
         t->tokens_out++;
     } else {
@@ -78,7 +78,7 @@ static void early_left(struct rma_target *t, uint32_t token)
     t->early_for = 0;
     /* It is the only one out. Numbers may have advanced by half the range since the last. */
     t->answered = token - 1;
-    if ((int32_t)(token - t->born) <= 0)
+    if (rma_token_upto(token, t->born))
         t->born = token - 1;
     t->tokens_out++;
     t->flags &= (uint8_t)~TARGET_DIRTY;

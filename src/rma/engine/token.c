@@ -9,7 +9,8 @@
 
 uint32_t rma_token_next(const struct rma_win *w)
 {
-    return w->token + 1 ? w->token + 1 : 1; /* 0 names the window's counter */
+    uint32_t next = (w->token + 1) & RMA_TOKEN_MASK;
+    return next ? next : 1; /* 0 names the window's counter */
 }
 
 void rma_resp_open(struct rma_win *w, struct rma_resp *r, int rank)

@@ -98,6 +98,8 @@ void rma_near_posts_wait(struct rma_win *w)
 
 int rma_start(struct rma_win *w, struct group *g, int assert)
 {
+    if (w->parent)
+        return rma_dup_error(w);
     if (assert & ~MPI_MODE_NOCHECK)
         return rma_assert_error(assert & ~MPI_MODE_NOCHECK, "MPI_Win_start");
     if (!rma_in(w, SET_START_MAY))

@@ -39,6 +39,8 @@ int rma_post(struct rma_win *w, struct group *g, int assert)
 {
     const int known = MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT;
 
+    if (w->parent)
+        return rma_dup_error(w);
     if (assert & ~known)
         return rma_assert_error(assert & ~known, "MPI_Win_post");
     if (w->expo != EXPO_NONE)

@@ -115,6 +115,8 @@ static int close_epoch(struct rma_win *w)
 int rma_fence_check(const struct rma_win *w, int assert)
 {
     const int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
+    if (w->parent)
+        return rma_dup_error(w);
     if (assert & ~known)
         return rma_assert_error(assert & ~known, "a fence");
     if (!rma_in(w, SET_FENCE_MAY) || w->expo != EXPO_NONE)

@@ -176,6 +176,8 @@ void rma_look_around(struct rma_win *w)
 
 static int no_epoch(const struct rma_win *w, int rank /* -1: all */)
 {
+    if (w->parent)
+        return rma_dup_error(w);
     if (rank < 0)
         return rma_sync_error(w, "no passive-target epoch is open on",
                               "call MPI_Win_lock or MPI_Win_lock_all first");
@@ -291,7 +293,7 @@ int rma_flush(struct rma_win *w, int rank)
      * message precedes what is read next. */
     fence_full();
     /* of its bundles, for which any call may have waited */
-    return err || !n || !n->err ? err : rma_near_take_err(w, n);
+    return err || !n || !n->err ? err : rma_near_take_err(rma_root(w), n);
 }
 
 int rma_flush_local(struct rma_win *w, int rank)
@@ -304,7 +306,7 @@ int rma_flush_local(struct rma_win *w, int rank)
         return err;
     struct rma_near *n = rma_near_of(w, rank);
     w->delegate.local = 1;
-    if (n && n->bundles && w->delegate.bundle_gets) {
+    if (n && n->bundles && rma_root(w)->delegate.bundle_gets) {
         rma_bundle_drain(w, n);
         t = rma_target_find(w, rank);
     }
@@ -313,7 +315,18 @@ int rma_flush_local(struct rma_win *w, int rank)
     fence_full();
     if (t)
         rma_local_wait(w, t);
-    return n && n->err ? rma_near_take_err(w, n) : MPI_SUCCESS; /* as in rma_flush() */
+    return n && n->err ? rma_near_take_err(rma_root(w), n) : MPI_SUCCESS; /* as in rma_flush() */
+}
+
+/* Bundles, and their errors, are of the window: a duplicate's flush takes those of all. */
+static int near_errors(struct rma_win *p)
+{
+    int err = MPI_SUCCESS;
+    for (unsigned i = 0; p->delegate.errs && i < p->nears; i++) {
+        int e = rma_near_take_err(p, &p->near.near[i]);
+        err = err ? err : e;
+    }
+    return err;
 }
 
 int rma_flush_all(struct rma_win *w)
@@ -321,15 +334,15 @@ int rma_flush_all(struct rma_win *w)
     if (!rma_in(w, SET_PASSIVE))
         return w->passive.nulls ? MPI_SUCCESS : no_epoch(w, -1);
     rma_synced(w);
-    if (w->delegate.bundles)
-        rma_bundle_drain(w, NULL);
+    if (rma_root(w)->delegate.bundles)
+        rma_bundle_drain(rma_root(w), NULL);
     int err = w->table.ntargets || w->acks || w->err ? rma_complete_all(w, RMA_F_DONE)
                                                      : MPI_SUCCESS;
     /* programs spin on this call; before the fence, because what handlers do precedes what is read
      * next */
     rma_look_around(w);
     fence_full(); /* as in rma_flush() */
-    return err;
+    return err || !w->parent ? err : near_errors(w->parent);
 }
 
 int rma_flush_local_all(struct rma_win *w)
@@ -338,14 +351,40 @@ int rma_flush_local_all(struct rma_win *w)
         return w->passive.nulls ? MPI_SUCCESS : no_epoch(w, -1);
     rma_synced(w);
     w->delegate.local = 1;
-    if (w->delegate.bundle_gets)
-        rma_bundle_drain(w, NULL);
+    if (rma_root(w)->delegate.bundle_gets)
+        rma_bundle_drain(rma_root(w), NULL);
     if (w->table.nops)
         local_wait_all(w);
     else
         rma_look_around(w);
     fence_full(); /* as in rma_flush_local() */
+    if (w->parent)
+        return near_errors(w->parent);
     return w->delegate.errs ? rma_win_take_err(w) : MPI_SUCCESS; /* as in rma_flush() */
+}
+
+int rma_dup_end(struct rma_win *dup)
+{
+    int err = MPI_SUCCESS;
+    if (dup->table.ntargets || dup->acks || dup->err)
+        err = rma_complete_all(dup, RMA_F_DONE);
+    if (dup->table.ntargets)
+        rma_targets_drop(dup);
+    if (dup->dead) /* the failed process does not answer */
+        rma_acks_add(dup, -(int)dup->acks);
+    return err;
+}
+
+int rma_dups_end(struct rma_win *w)
+{
+    int err = MPI_SUCCESS;
+    struct rma_win *dup;
+    for (unsigned i = 0; (dup = rma_dup_next(w, &i)) != NULL;) {
+        int e = rma_dup_end(dup);
+        rma_win_goto(dup, WIN_UNSET);
+        err = err ? err : e;
+    }
+    return err;
 }
 
 int rma_sync(struct rma_win *w)

@@ -200,6 +200,8 @@ int rma_no_locks(const struct rma_win *w, int assert)
     struct rma *r = rma_self();
     if (!w->no_locks)
         return MPI_SUCCESS;
+    if (w->parent)
+        return rma_dup_error(w);
     if (!(assert & MPI_MODE_NOCHECK) || cvar.rma_no_locks)
         return err_make(MPI_ERR_RMA_SYNC, "%s: %s has the info key no_locks=true", rma_call(),
                         rma_win_text(w));

@@ -346,6 +346,8 @@ static int unlock_others(struct rma_win *w)
 
 BARE int rma_unlock_all(struct rma_win *w)
 {
+    if (w->parent)
+        return rma_dup_error(w);
     if (!rma_in(w, SET_LOCK_ALL))
         return rma_sync_error(w, "no lock_all epoch is open on", "call MPI_Win_lock_all first");
     int err = MPI_SUCCESS, e;
@@ -353,10 +355,14 @@ BARE int rma_unlock_all(struct rma_win *w)
     w->passive.caller = NULL; /* no other thread begins a switch while this one waits */
     /* another thread that locks another window gets this one granted first */
     rma_switch_wait(w);
+    if (__builtin_expect(w->channels != NULL, 0))
+        err = rma_dups_end(w);
     if (w->delegate.bundles)
         rma_bundle_drain(w, NULL);
-    if (rma_in(w, SET_ALL_LOCKED) && !w->passive.nocheck_all && !w->all_near)
-        err = unlock_others(w);
+    if (rma_in(w, SET_ALL_LOCKED) && !w->passive.nocheck_all && !w->all_near) {
+        e = unlock_others(w);
+        err = err ? err : e;
+    }
     if (w->table.ntargets || w->acks || w->err) {
         e = rma_complete_all(w, w->passive.nocheck_all ? RMA_F_DONE : RMA_F_UNLOCK);
         err = err ? err : e;

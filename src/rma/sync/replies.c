@@ -120,7 +120,7 @@ int rma_on_refused(int src, const void *msg, size_t len)
 /* Answers come once each, in the order in which the requests left. */
 static int answered_before(const struct rma_target *t, uint32_t token)
 {
-    return t->ordered && !t->loose && (int32_t)(token - t->answered) <= 0;
+    return t->ordered && !t->loose && rma_token_upto(token, t->answered);
 }
 
 /* A failure may have ended the wait for this token. Then the answer counts only if the token can
@@ -128,7 +128,7 @@ static int answered_before(const struct rma_target *t, uint32_t token)
  * thread waits for. */
 static int may_be_due(const struct rma_target *t, uint32_t token)
 {
-    return (int32_t)(token - t->out_token) <= 0 && !answered_before(t, token);
+    return rma_token_upto(token, t->out_token) && !answered_before(t, token);
 }
 
 /* The answer to an early DONE: for the flush that took it, or an error for the next one (R12). */
@@ -155,7 +155,7 @@ static void signaled(struct rma_win *w, struct rma_target *t, const struct rma_h
          * to answer its flush_all */
         return;
     if (t && h->token) {
-        int older = (int32_t)(h->token - t->born) <= 0;
+        int older = rma_token_upto(h->token, t->born);
         if (asked == RMA_ASKED_NONE && (older || !may_be_due(t, h->token)))
             /* the answer to an element before t, whose waiter a failure ended; or a forged one */
             return;
@@ -168,7 +168,7 @@ static void signaled(struct rma_win *w, struct rma_target *t, const struct rma_h
         if (asked != RMA_ASKED_ALONE && !t->tokens_out)
             return; /* t was asked nothing: not an answer for another rank either */
         t->tokens_out -= asked != RMA_ASKED_ALONE;
-        if (asked != RMA_ASKED_ALONE && (int32_t)(h->token - t->answered) > 0)
+        if (asked != RMA_ASKED_ALONE && !rma_token_upto(h->token, t->answered))
             t->answered = h->token;
         if (!t->tokens_out)
             t->loose = 0;
@@ -286,13 +286,22 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
     }
 }
 
+/* The window whose request it answers: w, or a duplicate of it. The channel goes out of the token.
+ * NULL: that duplicate has been freed. */
+static struct rma_win *asker(struct rma_win *w, struct rma_hdr *h)
+{
+    unsigned channel = rma_channel_of(h);
+    h->token &= RMA_TOKEN_MASK;
+    return rma_channel(w, channel);
+}
+
 /* A single reply, for the window that it names. */
 static int reply_came(int src, const void *msg, size_t len,
                       void (*take)(struct rma_win *, int, const struct rma_hdr *, const char *))
 {
     struct rma_hdr h;
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
-    if (w)
+    if (w && (w = asker(w, &h)) != NULL)
         take(w, src, &h, (const char *)msg + sizeof h);
     return 0;
 }
@@ -327,10 +336,11 @@ int rma_on_answers(int src, const void *msg, size_t len)
         if (h.win != all.win || !rma_same_src(w, h.src, all.src) || rma_pad(h.len) > left)
             break;
         h.src = all.src;
-        if (h.type == RMA_PKT_DATA)
-            data_came(w, src, &h, at);
-        else if (h.type == RMA_PKT_ACK)
-            acked(w, src, &h, at);
+        struct rma_win *its = asker(w, &h);
+        if (its && h.type == RMA_PKT_DATA)
+            data_came(its, src, &h, at);
+        else if (its && h.type == RMA_PKT_ACK)
+            acked(its, src, &h, at);
         at += rma_pad(h.len);
         left -= rma_pad(h.len);
     }

@@ -33,6 +33,11 @@ int rma_switch_wait(struct rma_win *w);
 int rma_lockall_touch(struct rma_win *w, struct rma_near *n);
 int rma_lockall_near(struct rma_win *w);
 
+/* --- duplicates (flush.c): complete the operations of one, of all of a window, whose epoch ends.
+ * They wait. MPI error code ---- */
+int rma_dup_end(struct rma_win *dup);
+int rma_dups_end(struct rma_win *w);
+
 /* --- the end of a window ---- */
 void rma_barriers_wait(struct rma_win *w, unsigned left); /* waits */
 /* after the last barrier: if a member failed, waits for the others */

@@ -54,8 +54,8 @@ int rma_order(struct rma_win *w, int rank)
     struct rma_near *n = rank == MPIX_ALL ? NULL : rma_near_of(w, rank);
     w->orders = 1;
     /* An operation that is done at once may pass a bundle. */
-    if (n ? n->bundles : rank == MPIX_ALL && w->delegate.bundles)
-        rma_bundle_drain(w, n);
+    if (n ? n->bundles : rank == MPIX_ALL && rma_root(w)->delegate.bundles)
+        rma_bundle_drain(rma_root(w), n);
     if (rank == MPIX_ALL) {
         for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
             order_target(t);

@@ -1,5 +1,5 @@
-/* fault.c - errors that the target reports: what was refused, and per origin the first error until
- * its next answer. */
+/* fault.c - errors that the target reports: what was refused, and per origin and channel the first
+ * error until its next answer. */
 #include "rma/target/place.h"
 
 #include <stdlib.h>
@@ -21,21 +21,27 @@ struct rma_fault rma_fault_of(const struct rma_win *w, const struct rma_hdr *h,
     return f;
 }
 
-void rma_fault_keep(struct rma_win *w, uint32_t rank, const struct rma_fault *f)
+/* Whose error it is. Not 0 */
+static uint64_t fault_key(const struct rma_hdr *h)
 {
-    if (map_get(&w->target.errors, (uint64_t)rank + 1))
+    return (uint64_t)rma_channel_of(h) << 32 | ((uint64_t)h->src + 1);
+}
+
+void rma_fault_keep(struct rma_win *w, const struct rma_hdr *h, const struct rma_fault *f)
+{
+    if (map_get(&w->target.errors, fault_key(h)))
         return;
     struct rma_fault *kept = malloc(sizeof *kept);
     if (kept)
         *kept = *f;
-    if (!kept || map_put(&w->target.errors, (uint64_t)rank + 1, kept))
-        log_fatal("out of memory for an error of rank %u of a window", (unsigned)rank);
+    if (!kept || map_put(&w->target.errors, fault_key(h), kept))
+        log_fatal("out of memory for an error of rank %u of a window", (unsigned)h->src);
 }
 
-int rma_fault_take(struct rma_win *w, uint32_t rank, struct rma_fault *f)
+int rma_fault_take(struct rma_win *w, const struct rma_hdr *h, struct rma_fault *f)
 {
-    struct rma_fault *kept = w->target.errors.count ? map_del(&w->target.errors, (uint64_t)rank + 1)
-                                                 : NULL;
+    struct rma_fault *kept = w->target.errors.count ? map_del(&w->target.errors, fault_key(h))
+                                                    : NULL;
     if (!kept)
         return 0;
     *f = *kept;

@@ -71,7 +71,7 @@ static void answer(struct turn *x, struct rma_hdr *r, const void *data, size_t l
 static void keep_fault(struct turn *x, const struct rma_hdr *h, const struct place *p, int cls)
 {
     struct rma_fault f = rma_fault_of(x->w, h, p, cls);
-    rma_fault_keep(x->w, h->src, &f);
+    rma_fault_keep(x->w, h, &f);
 }
 
 /* UNLOCK and COMPLETE, after the operation and before its answer. */
@@ -124,7 +124,7 @@ static void reply_earlier(struct turn *x, const struct rma_hdr *h, struct reply 
 {
     struct rma *room = rma_self();
     struct rma_fault kept;
-    if (!rma_fault_take(x->w, h->src, &kept))
+    if (!rma_fault_take(x->w, h, &kept))
         return;
     if (r->len + sizeof kept > room->reply_bytes - sizeof *h) { /* origins leave room for it */
         reply_fault(r, &kept);
@@ -246,7 +246,7 @@ static void run_plain(struct turn *x, const struct rma_hdr *h, const char *paylo
     if (h->type == RMA_PKT_PUT || h->type == RMA_PKT_ACC || h->type == RMA_PKT_COALESCED) {
         cls = silent_run(x, h, payload, &at, &f);
         if (cls && !own) /* the next synchronization's answer reports it */
-            rma_fault_keep(x->w, h->src, &f);
+            rma_fault_keep(x->w, h, &f);
         /* near processes may look before the lock is released or the end is reported */
         sched_point();
     }
@@ -260,7 +260,7 @@ static void run_plain(struct turn *x, const struct rma_hdr *h, const char *paylo
         reply_fault(&r, &f);
     if (h->flags & (RMA_F_DONE | RMA_F_UNLOCK)) {
         r.h.flags |= RMA_F_SIGNALED;
-        if (rma_fault_take(x->w, h->src, &f) && !r.cls)
+        if (rma_fault_take(x->w, h, &f) && !r.cls)
             reply_fault(&r, &f);
     }
     if (h->flags & RMA_F_COMPLETE && !r.cls) {

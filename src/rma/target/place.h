@@ -38,9 +38,9 @@ int rma_run_coalesced(struct rma_win *w, const struct rma_hdr *h, const char *at
 /* --- fault.c ---- */
 struct rma_fault rma_fault_of(const struct rma_win *w, const struct rma_hdr *h,
                               const struct place *p, int cls);
-/* Store the first error of an origin for its next answer. */
-void rma_fault_keep(struct rma_win *w, uint32_t rank, const struct rma_fault *f);
-/* 1: *f is the error stored for that origin. */
-int rma_fault_take(struct rma_win *w, uint32_t rank, struct rma_fault *f);
+/* Store the first error of an origin's channel for the next answer to that. h: of the packet. */
+void rma_fault_keep(struct rma_win *w, const struct rma_hdr *h, const struct rma_fault *f);
+/* 1: *f is the error stored for that origin and channel. */
+int rma_fault_take(struct rma_win *w, const struct rma_hdr *h, struct rma_fault *f);
 
 #endif

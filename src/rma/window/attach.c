@@ -55,6 +55,7 @@ static int detach_empty(struct rma_win *w, uint64_t addr)
 int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size)
 {
     uint64_t addr = (uint64_t)(uintptr_t)base;
+    w = rma_root(w);
     if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
         return not_dynamic(w);
     if (size < 0)
@@ -87,6 +88,7 @@ int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size)
 int rma_win_detach(struct rma_win *w, const void *base)
 {
     uint64_t addr = (uint64_t)(uintptr_t)base;
+    w = rma_root(w);
     if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
         return not_dynamic(w);
     unsigned i = rma_region_above(w, addr);

@@ -37,7 +37,7 @@ static int plan_check(const struct plan *p)
     return MPI_SUCCESS;
 }
 
-static struct rma_win *win_blank(const struct plan *p)
+struct rma_win *rma_win_blank(int flavor, void *base, MPI_Aint bytes, MPI_Aint disp_unit)
 {
     struct rma *r = rma_self();
     struct rma_win *w = r->spare;
@@ -50,14 +50,14 @@ static struct rma_win *win_blank(const struct plan *p)
     _Static_assert(offsetof(struct rma_win, near.obj) == 0,
                    "what follows is cleared, the handle stays 0");
     memset((char *)w + sizeof w->near.obj, 0, sizeof *w - sizeof w->near.obj);
-    w->flavor = (uint8_t)p->flavor;
-    w->create_flavor = p->flavor;
+    w->flavor = (uint8_t)flavor;
+    w->create_flavor = flavor;
     w->model = MPI_WIN_UNIFIED;
-    w->loads = p->flavor == MPI_WIN_FLAVOR_SHARED; /* known without a query: parts are contiguous */
-    w->base = p->base;
-    w->bytes = p->size;
-    w->disp_unit = p->disp_unit;
-    w->attr_unit = p->disp_unit <= INT_MAX ? (int)p->disp_unit : 0;
+    w->loads = flavor == MPI_WIN_FLAVOR_SHARED; /* known without a query: parts are contiguous */
+    w->base = base;
+    w->bytes = bytes;
+    w->disp_unit = disp_unit;
+    w->attr_unit = disp_unit <= INT_MAX ? (int)disp_unit : 0;
     w->table.op_quota.size = w->table.op_quota.free = (unsigned)cvar.rma_op_win;
     w->table.target_quota.size = w->table.target_quota.free = (unsigned)cvar.rma_target_win;
     list_init(&w->link);
@@ -82,7 +82,12 @@ static struct rma_win *win_blank(const struct plan *p)
 void rma_win_drop(struct rma_win *w)
 {
     struct rma *r = rma_self();
-    if (watch_wants(WATCH_WINDOWS) && w->id)
+    struct rma_win *dup;
+    for (unsigned i = 0; (dup = rma_dup_next(w, &i)) != NULL;)
+        rma_win_drop(dup);
+    free(w->channels);
+    w->channels = NULL;
+    if (watch_wants(WATCH_WINDOWS) && w->id && !w->parent)
         watch_win_closes(w);
     if (w->near.obj.handle) {
         _Atomic(struct rma_win_near *) *at = &r->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)];
@@ -90,10 +95,12 @@ void rma_win_drop(struct rma_win *w)
             atomic_store_explicit(at, &r->fast.none, memory_order_relaxed);
         obj_del(OBJ_WIN, &w->near.obj);
     }
-    if (w->id)
-        map_del(&r->wins, w->id);
     list_del(&w->link);
     list_del(&w->active);
+    if (w->parent)
+        rma_dup_leave(w); /* what is its window's stays there */
+    if (w->id)
+        map_del(&r->wins, w->id);
     for (int i = 0; i < PVAR_COUNT; i++)
         if (pvar_table[i].cls == PVAR_COUNTER)
             counter_add(&r->closed.v[i], rma_pvar(w, (enum pvar_id)i));
@@ -226,9 +233,17 @@ static int first_part(struct rma_win *w, struct comm *c)
     return MPI_SUCCESS;
 }
 
+void rma_win_fast(struct rma_win *w)
+{
+    if (watch_wants(WATCH_OPS) || w->buffers)
+        return;
+    atomic_store_explicit(&rma_self()->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)], &w->near,
+                          memory_order_release);
+}
+
 static int make(const struct plan *p, struct comm *c, struct rma_win **out)
 {
-    struct rma_win *w = win_blank(p);
+    struct rma_win *w = rma_win_blank(p->flavor, p->base, p->size, p->disp_unit);
     struct agreed all;
     int err = local_part(w, p, c, first_part(w, c), &all);
     if (!err)
@@ -247,11 +262,7 @@ static int make(const struct plan *p, struct comm *c, struct rma_win **out)
         return err;
     w->comm->maker = NULL;
     *out = w;
-    if (watch_wants(WATCH_OPS) || w->buffers)
-        return MPI_SUCCESS;
-    /* Last: from here on the fast path may find it. */
-    atomic_store_explicit(&rma_self()->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)], &w->near,
-                          memory_order_release);
+    rma_win_fast(w);
     return MPI_SUCCESS;
 }
 
@@ -304,6 +315,10 @@ static void last_barrier(struct rma_win *w)
 
 int rma_win_free(struct rma_win *w)
 {
+    if (w->parent)
+        return rma_dup_free(w);
+    if (w->channels && w->channels->used)
+        return rma_sync_error(w, "there are duplicates of", "free them first");
     if (!rma_in(w, SET_FREE_MAY) || w->expo != EXPO_NONE)
         return rma_sync_error(w, "an epoch is open on", w->expo != EXPO_NONE
                                                             ? "call MPI_Win_wait first"

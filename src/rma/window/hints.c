@@ -36,7 +36,7 @@ static void hints_apply(struct rma_win *w)
     w->ordered_acc = strcmp(info_value(w->info, "accumulate_ordering"), "none") != 0;
     w->notes.covers = !strcmp(info_value(w->info, "mpix_notify_order"), "target");
     w->orders |= w->notes.covers;
-    w->no_locks = (uint8_t)info_truth(w->info, "no_locks", 0);
+    w->no_locks = (uint8_t)(w->parent || info_truth(w->info, "no_locks", 0));
 }
 
 /* Lists of rar, raw, war, waw in any order, or none. */
@@ -124,8 +124,10 @@ unsigned rma_acc_hints(const struct rma_win *w)
 
 int rma_win_set_info(struct rma_win *w, struct info *info)
 {
-    int err = rma_hints_take(w, info, 1);
-    const char *num = info ? info_value(info, "mpix_notify_num") : NULL;
+    int err = w->parent ? rma_dup_hints(w) : rma_dups_hints(w);
+    if (!err)
+        err = rma_hints_take(w, info, 1);
+    const char *num = info && !w->parent ? info_value(info, "mpix_notify_num") : NULL;
     return err || !num || !is_number(num) ? err : rma_notes_hint(w);
 }
 
@@ -169,12 +171,12 @@ int rma_win_get_info(struct rma_win *w, struct info **out)
                  {"target_win_pool", w->table.target_quota.size},
                  {"lock_entries", cvar.rma_lock_entries},
                  {"piggyback_threshold", cvar.rma_hold},
-                 {"mpix_notify_num", w->notes.num},
+                 {"mpix_notify_num", rma_root(w)->notes.num},
                  {"mpi_minimum_memory_alignment", alignment_had(w)}};
     size_t told = sizeof sizes / sizeof *sizes;
     if (!rma_memory_ours(w))
         told--; /* the last */
-    struct info *i = info_copy(w->info);
+    struct info *i = info_copy(w->info ? w->info : w->parent->info);
     if (i && put_texts(w, i)) {
         info_drop(i);
         i = NULL;

@@ -4,6 +4,7 @@
 int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
                          void *base_out)
 {
+    w = rma_root(w);
     if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
         return err_make(MPI_ERR_RMA_FLAVOR, "%s: %s is dynamic: it has no memory of its own",
                         rma_call(), rma_win_text(w));

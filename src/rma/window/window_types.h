@@ -11,6 +11,18 @@ static inline int rma_memory_ours(const struct rma_win *w)
     return w->flavor == MPI_WIN_FLAVOR_ALLOCATE || w->flavor == MPI_WIN_FLAVOR_SHARED;
 }
 
+/* --- create.c ---- */
+/* A window of no member, with nothing that needs to be freed; NULL: no memory. */
+struct rma_win *rma_win_blank(int flavor, void *base, MPI_Aint bytes, MPI_Aint disp_unit);
+void rma_win_fast(struct rma_win *w); /* last: from here on the fast path may find it */
+
+/* --- dup.c ---- */
+int rma_dup_free(struct rma_win *w);   /* MPI_Win_free of a duplicate: waits; MPI error code */
+/* It, or each of w's, has an info of its own. Until one of both changes, that is the window's. */
+int rma_dup_hints(struct rma_win *w);
+int rma_dups_hints(const struct rma_win *w);
+void rma_dup_leave(struct rma_win *w); /* it is dropped: it has nothing of its window any more */
+
 /* --- hints.c ---- */
 int rma_hints_take(struct rma_win *w, const struct info *given, int made); /* MPI error code */
 unsigned rma_acc_hints(const struct rma_win *w);
