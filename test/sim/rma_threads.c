@@ -4,7 +4,8 @@
  *   share    threads put, get, fetch and flush in one lock_all epoch
  *   locks    each thread locks targets of its own
  *   pscw     one thread exposes, the other accesses
- *   windows  each thread on a window of its own, with request-based operations */
+ *   windows  each thread on a window of its own, with request-based operations
+ *   dups     each thread on duplicates of one window, which it makes and frees */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -235,6 +236,57 @@ static void windows_thread(int thread, void *arg)
     m->done++;
 }
 
+/* --- dups ------------------------------------------------------------------------------------- */
+
+static void dups_work(struct meet *m, int thread)
+{
+    long *v = m->value[thread];
+    MPI_Win w;
+    MPI_Request req;
+    for (int i = 0; i < TURNS; i++) {
+        int t = (int)(sim_random() % (unsigned)m->size), cell = 1 + m->rank * THREADS + thread;
+        OK(MPIX_Win_idup(m->win[0], MPI_INFO_NULL, &w, &req));
+        OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
+        v[0] = 10 * i + thread;
+        v[2] = 1;
+        OK(MPI_Put(v, 1, MPI_LONG, t, cell, 1, MPI_LONG, w));
+        OK(sim_random() & 1 ? MPI_Win_flush(t, w) : MPI_Win_flush_all(w));
+        OK(MPI_Get(v + 1, 1, MPI_LONG, t, cell, 1, MPI_LONG, w));
+        OK(MPI_Win_flush_local_all(w));
+        SIM_CHECK(v[0] == v[1]);
+        OK(MPI_Accumulate(v + 2, 1, MPI_LONG, t, 0, 1, MPI_LONG, MPI_SUM, w));
+        m->sum++;
+        OK(MPI_Win_free(&w));
+    }
+}
+
+static void dups(void *arg)
+{
+    struct meet *m = here();
+    long total, all;
+    (void)arg;
+    begin(m, 1, 1 + SIM_RANKS * THREADS);
+    OK(MPI_Win_lock_all(0, m->win[0]));
+    others_open(m);
+    dups_work(m, 0);
+    wait_done(m, THREADS - 1);
+    OK(MPI_Win_unlock_all(m->win[0]));
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Allreduce(&m->mem[0][0], &total, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&m->sum, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    SIM_CHECK(total == all);
+    OK(MPI_Win_free(&m->win[0]));
+}
+
+static void dups_thread(int thread, void *arg)
+{
+    (void)arg;
+    struct meet *m = here();
+    wait_open(m);
+    dups_work(m, thread);
+    m->done++;
+}
+
 static void apart(struct sim_knobs *k)
 {
     k->nodes = k->ranks;
@@ -262,5 +314,8 @@ const struct scenario scenarios_rma_threads[] = {
     {"rma-threads-pscw-starved", 3, 2, pscw, pscw_thread, starve},
     {"rma-threads-windows", 3, THREADS, windows, windows_thread, apart},
     {"rma-threads-windows-starved", 3, THREADS, windows, windows_thread, starve},
+    {"rma-threads-dups", 3, THREADS, dups, dups_thread, NULL},
+    {"rma-threads-dups-far", 3, THREADS, dups, dups_thread, apart},
+    {"rma-threads-dups-starved", 3, THREADS, dups, dups_thread, starve},
     {NULL, 0, 0, NULL, NULL, NULL},
 };
