@@ -46,7 +46,8 @@ struct race_pending {
     struct race_vclock *vclock;
     uint32_t epoch, order;   /* number of the access epoch by MPI_Win_start, RACE_FENCE | number
                               * of the fence with MPI_MODE_NOPRECEDE, or 0; race_batch.order */
-    int alone;               /* of a request that completes it: nothing else joins it */
+    unsigned channel, alone; /* rma_win_channel(): a flush completes those of its own; alone: of a
+                              * request that completes it: nothing else joins it */
     int notified;            /* not 0: nothing joins it (1: it notifies; else: note_all()) */
     uint32_t names;          /* so often it was named where no order is kept */
     /* it is complete since then, but is sent when its lock is known to be held; 0 */
@@ -61,6 +62,7 @@ struct race_local { /* buffers of operations in use */
     struct list link;
     struct race_batch *batch;
     struct race_request *req; /* whose alone they are, or NULL */
+    unsigned channel;         /* as above */
 };
 
 enum race_lock_kind { RACE_UNLOCKED, RACE_SHARED, RACE_EXCLUSIVE, RACE_UNCHECKED };
@@ -233,23 +235,22 @@ int race_is_inside(const struct comm *c);
  * (`sent`), and all that its process did happened before for each thread that calls; -1: an error.
  * Waits. */
 int race_exchange_atomics(struct comm *c, int sent);
-/* threads.c: loads, stores and threads */
-int race_full_init(void);
+int race_full_init(void); /* threads.c: loads, stores and threads */
 void race_full_stop(void);
 void race_full_free(void);
 void race_watch_bytes(uint64_t at, uint64_t len); /* their loads and stores are of interest */
 /* origin.c */
 struct race_target *race_target_of(struct race_win *x, int rank, int make);
-/* All operations on it are complete (local: only here). */
-void race_complete(struct race_win *x, struct race_target *t, uint64_t done, enum race_call call,
-                   uint64_t site);
-void race_complete_local(struct race_target *t, uint64_t done, enum race_call call, uint64_t site);
-void race_complete_all(struct race_win *x, enum race_call call, uint64_t site);
-/* What is open goes to the targets as it is. 0: but what waits for a lock. */
-int race_send_open(struct race_win *x);
+/* All operations on it are complete (local: only here): of a channel, or of all. */
+enum { RACE_ALL = -1 };
+void race_complete(struct race_win *x, struct race_target *t, int channel, uint64_t done,
+                   enum race_call call, uint64_t site);
+void race_complete_local(struct race_target *t, int channel, uint64_t done, enum race_call call,
+                         uint64_t site);
+void race_complete_all(struct race_win *x, int channel, enum race_call call, uint64_t site);
+int race_send_open(struct race_win *x); /* as it is. 0: but what waits for a lock */
 void race_targets_free(struct race_win *x);
-/* send_queue.c */
-struct race_peer *race_peer_of(int world);
+struct race_peer *race_peer_of(int world); /* send_queue.c */
 void race_msg_send(int dst, int type, const void *bytes, size_t len);
 void race_wait_acks(void); /* until all that was sent has been taken; waits */
 void race_send_init(void);

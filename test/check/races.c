@@ -118,6 +118,33 @@ static void message_race(void) { message(MPI_Win_flush_local); }
 static void message_fine(void) { message(MPI_Win_flush); }
 static void order_race(void) { message(MPIX_Win_order); } /* it completes nothing */
 
+/* The put is on a duplicate: a flush of the window does not complete it. */
+static void duplicate(int frees)
+{
+    int got;
+    MPI_Win other;
+    MPI_Request r;
+    MPI_Win_lock_all(0, win);
+    if (rank == 1) {
+        MPIX_Win_idup(win, MPI_INFO_NULL, &other, &r);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+        MPI_Put(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, other); /* first */
+        MPI_Win_flush(0, win);
+        if (frees)
+            MPI_Win_free(&other);
+        MPI_Send(&rank, 1, MPI_INT, 2, 0, MPI_COMM_WORLD);
+        if (!frees)
+            MPI_Win_free(&other);
+    } else if (rank == 2) {
+        MPI_Recv(&got, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Get(&got, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* second */
+    }
+    MPI_Win_unlock_all(win);
+}
+
+static void duplicate_race(void) { duplicate(0); }
+static void duplicate_fine(void) { duplicate(1); }
+
 /* Two puts to the same bytes, and what is read between them. */
 static void order_fine(void)
 {
@@ -452,6 +479,7 @@ static const struct {
     CASE(fence_race), CASE(fence_fine), CASE(lanes_race), CASE(lanes_fine), CASE(rows_race),
     CASE(rows_fine), CASE(lock_race), CASE(lock_fine), CASE(message_race), CASE(message_fine),
     CASE(rfop_fine), CASE(order_fine), CASE(order_race), CASE(order_other_race),
+    CASE(duplicate_race), CASE(duplicate_fine),
     CASE(pscw_race), CASE(pscw_fine),
     CASE(operation_race), CASE(type_race), CASE(accumulate_fine), CASE(buffer_race),
     CASE(buffer_fine), CASE(barrier_race), CASE(barrier_fine), CASE(subset_race),

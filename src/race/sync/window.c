@@ -184,7 +184,7 @@ static void before_complete(struct race_win *x, uint64_t site)
 {
     if (!x->nstarted)
         return;
-    race_complete_all(x, RACE_CALL_COMPLETE, site);
+    race_complete_all(x, RACE_ALL, RACE_CALL_COMPLETE, site);
     race_tick();
     struct race_vclock *v = race_release();
     for (int i = 0; i < x->nstarted; i++) {
@@ -270,7 +270,7 @@ static void before_unlock(struct race_win *x, const struct watch_sync *s, uint64
         return;
     race_lock_confirm(x, s->rank);
     t->late = 0;
-    race_complete(x, t, race_tick(), RACE_CALL_UNLOCK, site);
+    race_complete(x, t, RACE_ALL, race_tick(), RACE_CALL_UNLOCK, site);
     race_lock_release(x, s->rank, (enum race_lock_kind)t->lock);
     t->lock = RACE_UNLOCKED;
 }
@@ -294,7 +294,7 @@ static void before_unlock_all(struct race_win *x, uint64_t site)
     if (!x->all)
         return;
     race_lock_confirm(x, -1);
-    race_complete_all(x, RACE_CALL_UNLOCK_ALL, site);
+    race_complete_all(x, RACE_ALL, RACE_CALL_UNLOCK_ALL, site);
     for (int i = 0; i < size; i++) {
         struct race_target *t = race_target_of(x, i, 0);
         if (!t || !t->all) /* it was not locked */
@@ -307,14 +307,15 @@ static void before_unlock_all(struct race_win *x, uint64_t site)
 
 /* --- the calls -------------------------------------------------------------------------------- */
 
-static void flush_local(struct race_win *x, int rank, enum race_call call, uint64_t site)
+static void flush_local(struct race_win *x, int channel, int rank, enum race_call call,
+                        uint64_t site)
 {
     uint64_t done = race_tick();
     size_t at = 0;
     for (struct map_entry *e; (e = map_next(&x->targets, &at)) != NULL;) {
         struct race_target *t = e->value;
         if (rank < 0 || t->rank == rank)
-            race_complete_local(t, done, call, site);
+            race_complete_local(t, channel, done, call, site);
     }
 }
 
@@ -332,7 +333,8 @@ static int in_passive(struct race_win *x, int rank)
     return 0;
 }
 
-static void before_flush(struct race_win *x, const struct watch_sync *s, uint64_t site)
+static void before_flush(struct race_win *x, int channel, const struct watch_sync *s,
+                         uint64_t site)
 {
     int rank = s->call == RACE_CALL_FLUSH || s->call == RACE_CALL_FLUSH_LOCAL ? s->rank : -1;
     struct race_target *t;
@@ -341,14 +343,14 @@ static void before_flush(struct race_win *x, const struct watch_sync *s, uint64_
     if (!in_passive(x, rank))
         return;
     if (s->call == RACE_CALL_FLUSH_LOCAL || s->call == RACE_CALL_FLUSH_LOCAL_ALL) {
-        flush_local(x, rank, s->call, site);
+        flush_local(x, channel, rank, s->call, site);
         return;
     }
     race_lock_confirm(x, rank);
     if (rank < 0)
-        race_complete_all(x, s->call, site);
+        race_complete_all(x, channel, s->call, site);
     else if ((t = race_target_of(x, rank, 0)) != NULL)
-        race_complete(x, t, race_tick(), s->call, site);
+        race_complete(x, t, channel, race_tick(), s->call, site);
 }
 
 static void after_order(struct race_win *x, int rank)
@@ -359,17 +361,25 @@ static void after_order(struct race_win *x, int rank)
         t->orders++;
 }
 
+/* A duplicate has no epochs: no such call has an effect. */
+static int opens_none(const struct rma_win *w, int call)
+{
+    return rma_win_channel(w) && call != RACE_CALL_FLUSH && call != RACE_CALL_FLUSH_ALL &&
+           call != RACE_CALL_FLUSH_LOCAL && call != RACE_CALL_FLUSH_LOCAL_ALL &&
+           call != RACE_CALL_ORDER;
+}
+
 void race_before(struct rma_win *w, const struct watch_sync *s)
 {
     struct race_win *x = race_win_find(w);
-    if (!x || proc->race->off)
+    if (!x || proc->race->off || opens_none(w, s->call))
         return;
     uint64_t site = race_site(s->site);
     race_advice_run(s->call, site);
     switch (s->call) {
     case RACE_CALL_FENCE:
         if (!rma_fence_check(w, s->assert))
-            race_complete_all(x, s->call, site);
+            race_complete_all(x, RACE_ALL, s->call, site);
         break;
     case RACE_CALL_COMPLETE:
         before_complete(x, site);
@@ -384,7 +394,7 @@ void race_before(struct rma_win *w, const struct watch_sync *s)
     case RACE_CALL_FLUSH_ALL:
     case RACE_CALL_FLUSH_LOCAL:
     case RACE_CALL_FLUSH_LOCAL_ALL:
-        before_flush(x, s, site);
+        before_flush(x, (int)rma_win_channel(w), s, site);
         break;
     default:
         break;

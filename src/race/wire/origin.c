@@ -132,8 +132,8 @@ struct race_target *race_target_of(struct race_win *x, int rank, int make)
 
 /* The batch that operations issued now belong to. alone: one that its request completes. note: that
  * of a notified operation, and its number. */
-static struct race_pending *pending_now(struct race_win *x, struct race_target *t, int alone,
-                                        uint64_t note)
+static struct race_pending *pending_now(struct race_win *x, struct race_target *t,
+                                        unsigned channel, int alone, uint64_t note)
 {
     struct race *r = proc->race;
     const struct race_thread *me = race_self();
@@ -142,6 +142,7 @@ static struct race_pending *pending_now(struct race_win *x, struct race_target *
     struct race_pending *p =
         list_empty(&t->pending) ? NULL : LIST_OBJ(t->pending.prev, struct race_pending, link);
     int joins = p && !p->alone && !p->notified && !alone && !note && p->vclock_no == me->vclock_no;
+    joins = joins && p->channel == channel;
     if (joins && p->epoch == epoch && p->order == order && me->clock - p->issued < UINT32_MAX / 2)
         return p;
     p = calloc(1, sizeof *p);
@@ -155,6 +156,7 @@ static struct race_pending *pending_now(struct race_win *x, struct race_target *
     p->epoch = epoch;
     p->order = order;
     p->alone = alone;
+    p->channel = channel;
     p->notified = note != 0;
     list_push(&t->pending, &p->link);
     return p;
@@ -196,6 +198,7 @@ static void pending_free(struct race_pending *p)
 /* What one operation uses here. */
 struct buffers {
     struct race_target *t;
+    unsigned channel;
     int alone;              /* its request ends their use */
     struct race_local *own; /* then: where they stand, once there is one */
 };
@@ -210,6 +213,7 @@ static struct race_local *local_now(struct buffers *u)
     if (u->own)
         return u->own;
     int joins = l && !u->alone && !l->req && l->batch->vclock_no == me->vclock_no;
+    joins = joins && l->channel == u->channel;
     if (joins && l->batch->done == RACE_OPEN && me->clock - l->batch->issued < UINT32_MAX / 2)
         return l;
     l = calloc(1, sizeof *l);
@@ -222,6 +226,7 @@ static struct race_local *local_now(struct buffers *u)
                              .vclock = race_vclock_ref(me->vclock), .vclock_no = me->vclock_no,
                              .atomics = r->atomics};
     l->batch = b;
+    l->channel = u->channel;
     list_push(&t->local, &l->link);
     if (u->alone)
         u->own = l;
@@ -382,12 +387,12 @@ static void leave_some(struct race_win *x, struct race_target *t)
 }
 
 /* Number of its batch; 0: no memory. */
-static uint64_t record(struct race_win *x, struct race_target *t, const struct rma_args *a,
-                       int alone, uint64_t site)
+static uint64_t record(struct race_win *x, struct race_target *t, unsigned channel,
+                       const struct rma_args *a, int alone, uint64_t site)
 {
     struct intervals l;
     const struct race_member *m = &x->member[a->rank];
-    struct race_pending *p = pending_now(x, t, alone, a->notify ? race_self()->noting : 0);
+    struct race_pending *p = pending_now(x, t, channel, alone, a->notify ? race_self()->noting : 0);
     intervals_of(a->ttype, (size_t)a->tcount, m->base + (uint64_t)a->disp * m->unit, &l);
     if (!p)
         return 0;
@@ -431,9 +436,9 @@ void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, c
     r->atomics |= a->kind >= RMA_GACC ? RACE_FETCHED : a->kind == RMA_ACC ? RACE_UPDATED : 0;
     /* MPIX_Rfetch_and_op and MPIX_Rcompare_and_swap are applied when their request is complete. */
     int ends = req && (a->kind == RMA_GET || a->kind == RMA_FOP || a->kind == RMA_CAS);
-    uint64_t number = record(x, t, a, ends, place);
+    uint64_t number = record(x, t, rma_win_channel(w), a, ends, place);
     int reads = a->kind != RMA_GET && !(a->op && a->op->index == DT_NO_OP);
-    struct buffers u = {.t = t, .alone = req != NULL};
+    struct buffers u = {.t = t, .channel = rma_win_channel(w), .alone = req != NULL};
     if (reads && a->otype)
         use_buffer(&u, RACE_LOAD, call_of(a), a->origin, a->ocount, a->otype, place);
     if (a->kind == RMA_CAS)
@@ -447,12 +452,32 @@ void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, c
 
 /* --- completion ------------------------------------------------------------------------------- */
 
-void race_complete_local(struct race_target *t, uint64_t done, enum race_call call, uint64_t site)
+static int is_of(unsigned of, int channel)
 {
-    struct list *l;
+    return channel == RACE_ALL || of == (unsigned)channel;
+}
+
+static struct race_local *local_of(const struct race_target *t, int channel)
+{
+    for (struct list *l = t->local.next; l != &t->local; l = l->next)
+        if (is_of(LIST_OBJ(l, struct race_local, link)->channel, channel))
+            return LIST_OBJ(l, struct race_local, link);
+    return NULL;
+}
+
+static struct race_pending *pending_of(const struct race_target *t, int channel)
+{
+    for (struct list *l = t->pending.next; l != &t->pending; l = l->next)
+        if (is_of(LIST_OBJ(l, struct race_pending, link)->channel, channel))
+            return LIST_OBJ(l, struct race_pending, link);
+    return NULL;
+}
+
+void race_complete_local(struct race_target *t, int channel, uint64_t done, enum race_call call,
+                         uint64_t site)
+{
     race_advice_done(t, call, site);
-    while ((l = list_first(&t->local)) != NULL) {
-        struct race_local *x = LIST_OBJ(l, struct race_local, link);
+    for (struct race_local *x; (x = local_of(t, channel)) != NULL;) {
         x->batch->done_by = race_done_by(x->batch->tid);
         x->batch->done_call = (uint8_t)call;
         x->batch->done_site = site;
@@ -463,16 +488,14 @@ void race_complete_local(struct race_target *t, uint64_t done, enum race_call ca
     }
 }
 
-void race_complete(struct race_win *x, struct race_target *t, uint64_t done, enum race_call call,
-                   uint64_t site)
+void race_complete(struct race_win *x, struct race_target *t, int channel, uint64_t done,
+                   enum race_call call, uint64_t site)
 {
-    struct list *l;
-    race_complete_local(t, done, call, site);
+    race_complete_local(t, channel, done, call, site);
     if (t->left)
         race_close_left(x, t, done, call, site);
     t->left = t->noted = 0;
-    while ((l = list_first(&t->pending)) != NULL) {
-        struct race_pending *p = LIST_OBJ(l, struct race_pending, link);
+    for (struct race_pending *p; (p = pending_of(t, channel)) != NULL;) {
         if (p->done)
             race_send_batch(x, t, p, p->done, RACE_CALL_REQUEST, 0);
         else
@@ -481,12 +504,12 @@ void race_complete(struct race_win *x, struct race_target *t, uint64_t done, enu
     }
 }
 
-void race_complete_all(struct race_win *x, enum race_call call, uint64_t site)
+void race_complete_all(struct race_win *x, int channel, enum race_call call, uint64_t site)
 {
     uint64_t done = race_tick();
     size_t at = 0;
     for (struct map_entry *e; (e = map_next(&x->targets, &at)) != NULL;)
-        race_complete(x, e->value, done, call, site);
+        race_complete(x, e->value, channel, done, call, site);
 }
 
 int race_send_open(struct race_win *x)
@@ -513,7 +536,7 @@ void race_targets_free(struct race_win *x)
         struct race_target *t = e->value;
         while (!list_empty(&t->pending))
             pending_free(LIST_OBJ(t->pending.next, struct race_pending, link));
-        race_complete_local(t, race_tick(), RACE_CALL_NONE, 0);
+        race_complete_local(t, RACE_ALL, race_tick(), RACE_CALL_NONE, 0);
         race_advice_gone(t);
         free(t);
     }
