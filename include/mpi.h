@@ -483,6 +483,12 @@ extern int MPIR_F08_MPI_BOTTOM;
 #define MPIX_TILE_MODIFIED 1
 #define MPIX_TILE_SHARED 2
 #define MPIX_TILE_INVALID 3
+/* flags of MPIX_Continue; MPIX_Continue_init takes MPIX_CONT_POLL_ONLY */
+#define MPIX_CONT_REQBUF_VOLATILE 1
+#define MPIX_CONT_REQUESTS_FREE 2
+#define MPIX_CONT_POLL_ONLY 4
+#define MPIX_CONT_DEFER_COMPLETE 8
+#define MPIX_CONT_INVOKE_FAILED 16
 /* kinds of MPIX_GPU_query_support */
 #define MPIX_GPU_SUPPORT_CUDA 0
 #define MPIX_GPU_SUPPORT_ZE 1
@@ -611,6 +617,7 @@ typedef int(MPI_Grequest_query_function)(void *extra, MPI_Status *);
 typedef int(MPI_Grequest_free_function)(void *extra);
 typedef int(MPI_Grequest_cancel_function)(void *extra, int complete);
 typedef void(MPIX_Space_kernel)(void *const *ptr, const void *arg);
+typedef int(MPIX_Continue_cb_function)(int error_code, void *cb_data);
 typedef int(MPIX_Grequest_poll_function)(void *extra, MPI_Status *);
 typedef int(MPIX_Grequest_wait_function)(int count, void **extras, double timeout, MPI_Status *);
 
@@ -1893,6 +1900,11 @@ int MPIX_Grequest_class_create(MPI_Grequest_query_function *query_fn,
 int MPIX_Grequest_class_allocate(MPIX_Grequest_class greq_class, void *extra_state,
                                  MPI_Request *request);
 int MPIX_Request_is_complete(MPI_Request request);
+int MPIX_Continue_init(int flags, int max_poll, MPI_Info info, MPI_Request *cont_req);
+int MPIX_Continue(MPI_Request *op_request, MPIX_Continue_cb_function *cb, void *cb_data, int flags,
+                  MPI_Status *status, MPI_Request cont_req);
+int MPIX_Continueall(int count, MPI_Request op_requests[], MPIX_Continue_cb_function *cb,
+                     void *cb_data, int flags, MPI_Status *statuses, MPI_Request cont_req);
 int MPIX_Type_iov_len(MPI_Datatype datatype, MPI_Count max_iov_bytes, MPI_Count *iov_len,
                       MPI_Count *actual_iov_bytes);
 int MPIX_Type_iov(MPI_Datatype datatype, MPI_Count iov_offset, MPIX_Iov *iov, MPI_Count max_iov_len,
@@ -2652,6 +2664,9 @@ extern __typeof__(MPIX_Grequest_start) PMPIX_Grequest_start;
 extern __typeof__(MPIX_Grequest_class_create) PMPIX_Grequest_class_create;
 extern __typeof__(MPIX_Grequest_class_allocate) PMPIX_Grequest_class_allocate;
 extern __typeof__(MPIX_Request_is_complete) PMPIX_Request_is_complete;
+extern __typeof__(MPIX_Continue_init) PMPIX_Continue_init;
+extern __typeof__(MPIX_Continue) PMPIX_Continue;
+extern __typeof__(MPIX_Continueall) PMPIX_Continueall;
 extern __typeof__(MPIX_Type_iov_len) PMPIX_Type_iov_len;
 extern __typeof__(MPIX_Type_iov) PMPIX_Type_iov;
 extern __typeof__(MPIX_Comm_revoke) PMPIX_Comm_revoke;

@@ -32,8 +32,9 @@
 #define API_ALIAS(name)                                                                            \
     API_EXPORT extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
 
-/* The phase is not PROC_INIT. Returns if a checker looks at the calls (PROC_CHECKED); else it ends
- * the job with an error line: MPI is not initialised, or is already finalized. */
+/* The phase was not PROC_INIT. Returns if a checker looks at the calls or continuations are to run
+ * (PROC_CHECKED), which then do; else it ends the job with an error line: MPI is not initialised,
+ * or is already finalized. */
 void api_enter_cold(const char *call) __attribute__((cold));
 
 static inline void api_enter_running(const char *call)

@@ -7,13 +7,17 @@
 #include "base/log.h"
 #include "dt/dt.h"
 #include "obj/attr.h"
+#include "obj/continue.h"
 #include "obj/errhandler.h"
 
 void api_enter_cold(const char *call)
 {
     int phase = atomic_load_explicit(&proc->phase, memory_order_relaxed);
-    if (phase == PROC_CHECKED)
+    /* PROC_INIT: another thread has run what was to run since the caller's test. */
+    if (phase == PROC_CHECKED || phase == PROC_INIT) {
+        continue_enter();
         return;
+    }
     log_fatal("%s was called %s", call,
               phase == PROC_NEW ? "before MPI_Init" : "after MPI_Finalize");
 }

@@ -54,7 +54,8 @@ struct proc {
 };
 
 /* PROC_CHECKED: MPI runs as in PROC_INIT.  Calls that a checker watches (watch/watch.h, WATCH_API)
- * leave the hot path at their first test, which is that of the phase. */
+ * leave the hot path at their first test, which is that of the phase. So do all while continuations
+ * run or are to run; then the phase goes there and back (obj/continue.c). */
 enum proc_phase { PROC_NEW, PROC_INIT, PROC_FINALIZED, PROC_CHECKED };
 
 /* test/ranks: every rank is some threads of one process, so that ThreadSanitizer sees them all. */

@@ -59,6 +59,8 @@ struct obj_room {
     void *req_free;              /* recycled requests */
     uint64_t completions;        /* requests completed so far: a wait tests again only if it has
                                   * changed */
+    struct continues *continues; /* continue.c; NULL: MPIX_Continue_init was never called */
+    unsigned continues_ready;    /* functions of continuations that may run */
 };
 
 /* tables, errors, info, errhandlers, groups, MPI_COMM_WORLD and SELF; 0 or -ENOMEM */

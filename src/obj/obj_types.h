@@ -17,5 +17,6 @@ void info_finalize(void);
 int comm_init(void);
 void comm_finalize(void);
 void failed_finalize(void);
+void continue_finalize(void);
 
 #endif

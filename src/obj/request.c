@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "obj/comm.h"
+#include "obj/continue.h"
 #include "obj/err.h"
 #include "progress/progress.h"
 
@@ -131,7 +132,8 @@ static inline void poke(struct request *r)
 
 static int one_done(void *arg)
 {
-    return ((struct request *)arg)->done;
+    struct request *r = arg;
+    return r->done || continue_interrupts(&r, 1);
 }
 
 static enum progress_why why(const struct request *r)
@@ -161,32 +163,48 @@ void request_wait(struct request *r)
     }
     poke(r);
     progress_wait_why(one_done, r, r->what, r->peer, why(r), NULL);
+    while (!r->done) {
+        continue_run(&r, 1);
+        progress_wait_why(one_done, r, r->what, r->peer, why(r), NULL);
+    }
 }
 
 struct wait_set {
     struct request **r;
-    int n, at;     /* all: those below `at` are done */
+    int n, at;     /* all: those below `at` are done; any: n, if one is done */
     uint64_t seen; /* any: completions when the set was looked at last */
 };
 
-static int all_done(void *arg)
+static inline int all_now(struct wait_set *s)
 {
-    struct wait_set *s = arg;
     while (s->at < s->n && (!s->r[s->at] || s->r[s->at]->done))
         s->at++;
     return s->at == s->n;
 }
 
-static int any_done(void *arg)
+static int all_done(void *arg)
 {
     struct wait_set *s = arg;
+    return all_now(s) || continue_interrupts(s->r, s->n);
+}
+
+static inline int any_now(struct wait_set *s)
+{
     if (s->seen == proc->obj->completions)
         return 0;
     s->seen = proc->obj->completions;
     for (int i = 0; i < s->n; i++)
-        if (s->r[i] && s->r[i]->done)
+        if (s->r[i] && s->r[i]->done) {
+            s->at = s->n;
             return 1;
+        }
     return 0;
+}
+
+static int any_done(void *arg)
+{
+    struct wait_set *s = arg;
+    return any_now(s) || continue_interrupts(s->r, s->n);
 }
 
 static void poke_all(struct request **r, int n)
@@ -196,26 +214,39 @@ static void poke_all(struct request **r, int n)
             poke(r[i]);
 }
 
+/* The wait was interrupted: functions of continuations run. Whether it is not over. */
+static inline int goes_on(struct wait_set *s)
+{
+    if (s->at == s->n)
+        return 0;
+    continue_run(s->r, s->n);
+    return 1;
+}
+
 void request_wait_all(struct request **r, int n)
 {
     struct wait_set s = {.r = r, .n = n};
-    if (all_done(&s)) {
+    if (all_now(&s)) {
         progress_glance();
         return;
     }
     poke_all(r, n);
-    progress_wait_why(all_done, &s, r[s.at]->what, r[s.at]->peer, why(r[s.at]), NULL);
+    do
+        progress_wait_why(all_done, &s, r[s.at]->what, r[s.at]->peer, why(r[s.at]), NULL);
+    while (goes_on(&s));
 }
 
 void request_wait_any(struct request **r, int n)
 {
     struct wait_set s = {.r = r, .n = n, .seen = proc->obj->completions - 1};
-    if (any_done(&s)) {
+    if (any_now(&s)) {
         progress_glance();
         return;
     }
     poke_all(r, n);
-    progress_wait_why(any_done, &s, "any of several requests", -1, WHY_MESSAGE, NULL);
+    do
+        progress_wait_why(any_done, &s, "any of several requests", -1, WHY_MESSAGE, NULL);
+    while (goes_on(&s));
 }
 
 enum request_await request_awaits(int (*cond)(void *), void *arg,

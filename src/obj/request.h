@@ -15,8 +15,8 @@
 
 enum request_kind {
     REQUEST_SEND, REQUEST_RECV, REQUEST_COLL, REQUEST_RMA, REQUEST_GENERAL, REQUEST_PERSISTENT_SEND,
-    REQUEST_PERSISTENT_RECV, REQUEST_PERSISTENT_COLL, REQUEST_MESSAGE, REQUEST_PART,
-    REQUEST_IO, REQUEST_NOTE, REQUEST_FLUSH
+    REQUEST_PERSISTENT_RECV, REQUEST_PERSISTENT_COLL, REQUEST_CONTINUE, REQUEST_MESSAGE,
+    REQUEST_PART, REQUEST_IO, REQUEST_NOTE, REQUEST_FLUSH
 };
 
 struct errhandler;
@@ -54,8 +54,8 @@ struct request {
     struct comm *comm; /* for the error handler; may be NULL */
     int peer;        /* world rank waited for, or -1: for traces */
     const char *what; /* "a message" ... : for traces */
-    /* For internal requests: runs at the end of request_complete() instead of waking waiters; may
-     * finish r. */
+    /* For internal requests, continuations and checkers: runs at the end of request_complete()
+     * instead of waking waiters; may finish r. */
     void (*then)(struct request *r, void *arg);
     void *then_arg;
     MPI_Status status;
@@ -125,7 +125,7 @@ void request_release(struct request *r);
 int request_start(struct request *r);
 static inline int request_is_persistent(const struct request *r)
 {
-    return (r->kind >= REQUEST_PERSISTENT_SEND && r->kind <= REQUEST_PERSISTENT_COLL) ||
+    return (r->kind >= REQUEST_PERSISTENT_SEND && r->kind <= REQUEST_CONTINUE) ||
            r->kind == REQUEST_PART;
 }
 /* The MPI_Status for null or inactive requests. */

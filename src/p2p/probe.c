@@ -2,6 +2,7 @@
  * p2p_probe(). */
 #include <stdlib.h>
 
+#include "obj/continue.h"
 #include "obj/err.h"
 #include "obj/failed.h"
 #include "p2p/p2p_types.h"
@@ -21,6 +22,7 @@ struct search {
     uint64_t seen; /* arrivals when looked at last */
     struct p2p_unex *found;
     int dead; /* process whose failure ends it; -1: none */
+    int interrupted; /* the wait is: functions of continuations are to run */
 };
 
 static int look(struct search *l)
@@ -43,7 +45,21 @@ static int look_again(void *arg)
     if (l->seen != proc->p2p->arrivals && look(l))
         return 1;
     /* Another thread may have taken what was found. */
-    return look_for_death(l) || l->comm->revoked;
+    if (look_for_death(l) || l->comm->revoked)
+        return 1;
+    l->interrupted = continue_interrupts(NULL, 0);
+    return l->interrupted;
+}
+
+static void wait_for_message(struct search *l)
+{
+    for (;;) {
+        progress_wait_why(look_again, l, "a message to probe", l->world, WHY_MESSAGE, NULL);
+        if (!l->interrupted)
+            return;
+        l->interrupted = 0;
+        continue_run(NULL, 0);
+    }
 }
 
 int probe_awaits(int (*cond)(void *), void *arg, struct p2p_awaited *out)
@@ -104,7 +120,7 @@ int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **m
         if (flag)
             progress_test();
         else
-            progress_wait_why(look_again, &l, "a message to probe", l.world, WHY_MESSAGE, NULL);
+            wait_for_message(&l);
         if (flag && !look(&l) && !look_for_death(&l)) {
             *flag = 0;
             return MPI_SUCCESS;

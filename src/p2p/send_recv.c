@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "obj/continue.h"
 #include "obj/err.h"
 #include "p2p/p2p.h"
 #include "p2p/spares.h"
@@ -145,7 +146,7 @@ static int recv_fill(struct p2p_req *q, enum request_kind kind, void *buf, MPI_A
 /* Blocking calls have their request on the stack. */
 static int is_done(void *arg)
 {
-    return ((struct p2p_req *)arg)->r.done;
+    return ((struct p2p_req *)arg)->r.done || continue_interrupts(NULL, 0);
 }
 
 int p2p_request_awaits(const struct request *r, struct p2p_awaited *out)
@@ -169,6 +170,10 @@ int call_awaits(int (*cond)(void *), void *arg, struct p2p_awaited *out)
 static int wait_here(struct p2p_req *q, MPI_Status *status)
 {
     progress_wait_why(is_done, q, q->r.what, q->r.peer, WHY_MESSAGE, NULL);
+    while (!q->r.done) {
+        continue_run(NULL, 0);
+        progress_wait_why(is_done, q, q->r.what, q->r.peer, WHY_MESSAGE, NULL);
+    }
     if (status && status != MPI_STATUS_IGNORE) {
         /* only calls that return several statuses set it (MPI-3.1 3.2.5) */
         int keep = status->MPI_ERROR;

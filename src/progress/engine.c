@@ -175,6 +175,11 @@ int progress_has_helper(void)
     return p->async_on || p->standin;
 }
 
+int progress_is_polling(void)
+{
+    return proc->progress->polling;
+}
+
 int progress_poll(void)
 {
     return poll_once(proc->progress);

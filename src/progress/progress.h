@@ -58,6 +58,8 @@ void progress_source_del(struct progress_source *s);
 /* One pass over all hooks; events handled.  A call from inside a hook does nothing and returns
  * 0. */
 int progress_poll(void);
+/* Is a pass under way? Under proc->lock: of this thread, which calls from inside a hook. */
+int progress_is_polling(void);
 /* How many passes there were.  Callers find out by it whether a call has looked around already, and
  * how long something waits.  A sleep counts as PROGRESS_SLEEP passes: what waits for so many passes
  * waits no longer than one sleep. */

@@ -1,4 +1,4 @@
-/* completion.c - completion of requests (MPI-3.1 3.7): one, several; start and cancel. Start with
+/* completion.c - completion of requests (MPI-3.1 3.7): one, several; start. Start with
  * wait_body() and waitall_body(). */
 #include "api/api.h"
 
@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bare.h"
+#include "obj/continue.h"
 #include "obj/errhandler.h"
 #include "progress/progress.h"
 
@@ -114,12 +115,14 @@ static int one_arg(MPI_Request *request, MPI_Status *status, struct request **r)
     return err ? err : api_status(status, "status");
 }
 
-/* watch: an int constant, whether a checker looks on. */
+/* watch: an int constant, whether a checker looks on, or a continuation runs. */
 static inline __attribute__((always_inline)) int wait_body(MPI_Request *request, MPI_Status *status,
                                                            int watch)
 {
     struct request *r;
     int err = one_arg(request, status, &r);
+    if (watch && !err)
+        err = continue_in_vain(&r, 1);
     if (err)
         return api_exit(MPI_COMM_NULL, err);
     if (!is_active(r) || *request == REQUEST_COMPLETE) {
@@ -187,45 +190,6 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     return leave_blame(b, finish(r, request, status));
 }
 API_ALIAS(MPI_Test);
-
-int PMPI_Request_free(MPI_Request *request)
-{
-    api_enter("MPI_Request_free");
-    struct request *r = NULL;
-    int err = one_arg(request, MPI_STATUS_IGNORE, &r);
-    if (!err && !r)
-        err = err_make(MPI_ERR_REQUEST, "MPI_Request_free: request is MPI_REQUEST_NULL");
-    if (!err && r->kind == REQUEST_PART && r->active && !r->done)
-        err = err_make(MPI_ERR_REQUEST,
-                       "MPI_Request_free: request %#x is a partitioned message that was started "
-                       "and is not complete",
-                       (unsigned)*request);
-    if (!err) {
-        request_release(r);
-        *request = MPI_REQUEST_NULL;
-    }
-    return api_exit(MPI_COMM_NULL, err);
-}
-API_ALIAS(MPI_Request_free);
-
-int PMPI_Cancel(MPI_Request *request)
-{
-    api_enter("MPI_Cancel");
-    struct request *r = NULL;
-    int err = one_arg(request, MPI_STATUS_IGNORE, &r);
-    if (!err && !r)
-        err = err_make(MPI_ERR_REQUEST, "MPI_Cancel: request is MPI_REQUEST_NULL");
-    if (!err && !r->ops->cancel)
-        err = err_make(MPI_ERR_REQUEST, "MPI_Cancel: request %#x cannot be cancelled",
-                       (unsigned)*request);
-    if (!err && !r->active)
-        err = err_make(MPI_ERR_REQUEST, "MPI_Cancel: request %#x is not active",
-                       (unsigned)*request);
-    if (!err)
-        err = r->ops->cancel(r);
-    return api_exit(MPI_COMM_NULL, err);
-}
-API_ALIAS(MPI_Cancel);
 
 static int start_arg(MPI_Request h, struct request **r)
 {
@@ -416,6 +380,8 @@ static inline __attribute__((always_inline)) int waitall_body(int count, MPI_Req
     int err = set_open(&s, count, requests);
     if (!err && count > 0)
         err = api_status(statuses, "array_of_statuses");
+    if (watch && !err)
+        err = continue_in_vain(s.r, s.n);
     if (!err) {
         request_wait_all(s.r, s.n);
         if (watch)
@@ -482,6 +448,8 @@ int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *stat
         err = api_status(status, "status");
     if (!err)
         err = api_pointer(index, "index");
+    if (!err && API_WATCHED())
+        err = continue_in_vain(s.r, s.n);
     if (!err && s.active) {
         request_wait_any(s.r, s.n);
         *index = first_done(&s);
@@ -562,6 +530,8 @@ int PMPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indice
     struct set s;
     struct blame c = {0};
     int err = some_args(&s, incount, requests, outcount, indices, statuses);
+    if (!err && API_WATCHED())
+        err = continue_in_vain(s.r, s.n);
     if (!err && !s.active) {
         progress_glance();
         *outcount = MPI_UNDEFINED;

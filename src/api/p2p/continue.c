@@ -1,0 +1,133 @@
+/* continue.c - MPIX_Continue and its kin: a function of the program runs when requests are complete
+ * (obj/continue.h). Start with attach(). */
+#include "obj/continue.h"
+
+#include <stdlib.h>
+
+#include "api/api.h"
+#include "obj/attr.h"
+
+/* With the signature that MPICH's and Open MPI's patches have, and Open MPI's values of the
+ * flags. */
+static int init_args(int flags, int max_poll, MPI_Info info, const MPI_Request *out,
+                     struct continue_mode *m)
+{
+    struct info *i = NULL;
+    int err = api_pointer(out, "cont_req");
+    if (!err && flags & ~(MPIX_CONT_POLL_ONLY | MPIX_CONT_DEFER_COMPLETE))
+        err = err_make(MPI_ERR_ARG, "%s: flags is %#x, not MPIX_CONT_POLL_ONLY or 0", proc->call,
+                       (unsigned)flags);
+    if (!err && max_poll < 0 && max_poll != MPI_UNDEFINED)
+        err = err_make(MPI_ERR_ARG, "%s: max_poll is %d", proc->call, max_poll);
+    if (!err)
+        err = api_info(info, &i);
+    if (err)
+        return err;
+    const char *most = i ? info_value(i, "mpi_continue_max_poll") : NULL;
+    *m = (struct continue_mode){.polled = (flags & MPIX_CONT_POLL_ONLY) != 0,
+                                .defer = (flags & MPIX_CONT_DEFER_COMPLETE) != 0,
+                                .max_poll = max_poll > 0 ? max_poll : 0};
+    if (i) {
+        m->polled = info_truth(i, "mpi_continue_poll_only", m->polled);
+        m->defer = info_truth(i, "mpi_continue_enqueue_complete", m->defer);
+    }
+    if (most && atoi(most) > 0)
+        m->max_poll = atoi(most);
+    /* A bound that other calls do not keep is none. */
+    m->polled |= m->max_poll > 0;
+    return MPI_SUCCESS;
+}
+
+int PMPIX_Continue_init(int flags, int max_poll, MPI_Info info, MPI_Request *cont_req)
+{
+    api_enter("MPIX_Continue_init");
+    struct continue_mode m;
+    int err = init_args(flags, max_poll, info, cont_req, &m);
+    if (!err)
+        err = continue_init(&m, cont_req);
+    return api_exit_begun(MPI_COMM_NULL, err, cont_req);
+}
+API_ALIAS(MPIX_Continue_init);
+
+static int op_wrong(MPI_Request h, const char *why)
+{
+    return err_make(MPI_ERR_REQUEST, "%s: request %#x %s", proc->call, (unsigned)h, why);
+}
+
+static inline int op_arg(MPI_Request h, const struct request *cont)
+{
+    struct request *r;
+    int err = api_request(h, &r);
+    if (err || !r)
+        return err;
+    if (__builtin_expect(r->kind == REQUEST_MESSAGE, 0))
+        return op_wrong(h, "is a message, no request");
+    if (__builtin_expect(r == cont, 0))
+        return op_wrong(h, "cannot continue with itself");
+    return __builtin_expect(continue_holds(r), 0) ? op_wrong(h, "has a continuation already")
+                                                  : MPI_SUCCESS;
+}
+
+static int cont_arg(MPI_Request h, struct request **cont)
+{
+    int err = api_request(h, cont);
+    if (!err && (!*cont || !request_is_continue(*cont)))
+        err = op_wrong(h, "was not made by MPIX_Continue_init");
+    return err;
+}
+
+enum {
+    FLAGS = MPIX_CONT_REQBUF_VOLATILE | MPIX_CONT_REQUESTS_FREE | MPIX_CONT_POLL_ONLY |
+            MPIX_CONT_DEFER_COMPLETE | MPIX_CONT_INVOKE_FAILED
+};
+
+static inline __attribute__((always_inline)) int attach(int n, MPI_Request *ops,
+                                                        const struct continue_what *what,
+                                                        MPI_Status *statuses, MPI_Request cont_req)
+{
+    struct request *cont = NULL;
+    int err = what->fn ? MPI_SUCCESS : api_pointer(NULL, "cb");
+    if (!err && what->flags & ~FLAGS)
+        err = err_make(MPI_ERR_ARG, "%s: flags has unknown bits: %#x", proc->call,
+                       (unsigned)what->flags);
+    if (!err)
+        err = cont_arg(cont_req, &cont);
+    for (int i = 0; i < n && !err; i++)
+        err = op_arg(ops[i], cont);
+    if (!err)
+        err = continue_attach(cont, what, n, ops,
+                              statuses == MPI_STATUSES_IGNORE ? NULL : statuses);
+    /* What is complete already, unless it is to wait. */
+    if (!err && !(what->flags & MPIX_CONT_DEFER_COMPLETE) && proc->obj->continues_ready)
+        continue_now(cont);
+    return api_exit(MPI_COMM_NULL, err);
+}
+
+int PMPIX_Continue(MPI_Request *op_request, MPIX_Continue_cb_function *cb, void *cb_data, int flags,
+                   MPI_Status *status, MPI_Request cont_req)
+{
+    api_enter("MPIX_Continue");
+    int err = api_pointer(op_request, "op_request");
+    if (!err)
+        err = api_status(status, "status");
+    if (err)
+        return api_exit(MPI_COMM_NULL, err);
+    return attach(1, op_request, &(struct continue_what){cb, cb_data, flags}, status, cont_req);
+}
+API_ALIAS(MPIX_Continue);
+
+int PMPIX_Continueall(int count, MPI_Request op_requests[], MPIX_Continue_cb_function *cb,
+                      void *cb_data, int flags, MPI_Status *statuses, MPI_Request cont_req)
+{
+    api_enter("MPIX_Continueall");
+    int err = api_count(count);
+    if (!err && count > 0)
+        err = api_pointer(op_requests, "array_of_op_requests");
+    if (!err && count > 0)
+        err = api_status(statuses, "array_of_statuses");
+    if (err)
+        return api_exit(MPI_COMM_NULL, err);
+    return attach(count, op_requests, &(struct continue_what){cb, cb_data, flags}, statuses,
+                  cont_req);
+}
+API_ALIAS(MPIX_Continueall);

@@ -1,0 +1,543 @@
+/* continue.c - continuations (continue.h; doc/design/continue.md). Start with continue_attach() and
+ * run_first(). */
+#include "obj/continue.h"
+
+#include <stdlib.h>
+
+#include "base/proc.h"
+#include "base/sched.h"
+#include "obj/err.h"
+#include "obj/errhandler.h"
+#include "obj/obj_types.h"
+#include "progress/progress.h"
+#include "watch/watch.h"
+
+struct record;
+
+/* A request that a record waits for. */
+struct part {
+    struct record *rec;
+    struct request *r; /* NULL: none, or one that was inactive or built in */
+    MPI_Status *status; /* NULL: none is wanted */
+    /* What a checker has set before; it is called first, and may take completion back. */
+    void (*inner)(struct request *r, void *arg);
+    void *inner_arg;
+    MPI_Request handle; /* of r. It names r no more if the program has ended r by a copy */
+};
+
+struct record {
+    struct record *next; /* in a queue, or of free ones */
+    struct cont *cont;
+    struct continue_what what;
+    int left; /* requests that are not complete, and 1 while it is being attached */
+    int n;
+    struct part *part; /* n of them: `one`, or from the heap */
+    struct part one;
+};
+
+struct queue {
+    struct record *first, *last;
+    unsigned n;
+};
+
+/* ANYWHERE: at each safe point. POLLED: in tests of its continuation request and waits for it. */
+enum where { ANYWHERE, POLLED, WHERES };
+
+struct cont {
+    struct request r; /* persistent; done while nothing is registered */
+    struct continue_mode mode;
+    uint64_t registered; /* functions that have not returned */
+    struct queue ready[WHERES];
+    struct list link; /* on continues.ready: it runs, and ready[ANYWHERE] is not empty */
+    int orphan;       /* freed by the program; runs nevertheless, and ends with its last function */
+    int failed;       /* the first error since it was complete last */
+};
+
+/* A thread that runs a function; on its stack. */
+struct running {
+    struct running *outer;
+    void *thread;
+};
+
+enum { SLAB = 64 };
+struct slab {
+    struct slab *next;
+    struct record rec[SLAB];
+};
+
+struct continues {
+    struct list ready;       /* struct cont */
+    struct running *running;
+    struct record *spare;
+    struct slab *slabs;
+    int raised;              /* this room has set the phase to PROC_CHECKED */
+};
+
+/* All calls leave their short way, by the test of the phase that each has, while something is to
+ * run at the next safe point, or while a function runs. So none pays for continuations otherwise.
+ * Where a checker has set the phase, it stays. */
+static void raise_phase(struct continues *s)
+{
+    int want = !list_empty(&s->ready) || s->running;
+    if (want == s->raised)
+        return;
+    int from = want ? PROC_INIT : PROC_CHECKED;
+    if (atomic_load_explicit(&proc->phase, memory_order_relaxed) != from)
+        return;
+    /* relaxed: a thread that sees the old one makes its call as if it had come before */
+    atomic_store_explicit(&proc->phase, want ? PROC_CHECKED : PROC_INIT, memory_order_relaxed);
+    s->raised = want;
+}
+
+/* --- queues --------------------------------------------------------------------- */
+
+static inline int runs(const struct cont *c)
+{
+    return c->r.active || c->orphan;
+}
+
+/* continue_enter() reads it without the lock. */
+static inline void count_ready(int change)
+{
+    __atomic_store_n(&proc->obj->continues_ready, proc->obj->continues_ready + (unsigned)change,
+                     __ATOMIC_RELAXED);
+}
+
+static inline void offer(struct cont *c)
+{
+    struct continues *s = proc->obj->continues;
+    if (!c->ready[ANYWHERE].n || !list_empty(&c->link))
+        return;
+    list_push(&s->ready, &c->link);
+    raise_phase(s);
+}
+
+static inline void put(struct queue *q, struct record *rec)
+{
+    rec->next = NULL;
+    if (q->n++)
+        q->last->next = rec;
+    else
+        q->first = rec;
+    q->last = rec;
+}
+
+static inline enum where where_of(const struct cont *c, const struct record *rec)
+{
+    return (c->mode.polled || rec->what.flags & MPIX_CONT_POLL_ONLY) && !c->orphan ? POLLED
+                                                                                   : ANYWHERE;
+}
+
+/* Of an inactive one it waits for MPI_Start. */
+static void make_ready(struct record *rec)
+{
+    struct cont *c = rec->cont;
+    enum where to = where_of(c, rec);
+    put(&c->ready[to], rec);
+    if (!runs(c))
+        return;
+    count_ready(1);
+    if (to == ANYWHERE)
+        offer(c);
+}
+
+/* r is done, in any handler. */
+static void op_done(struct request *r, void *arg)
+{
+    struct part *p = arg;
+    void (*inner)(struct request *, void *) = p->inner;
+    if (inner) {
+        p->inner = NULL;
+        r->then = NULL;
+        inner(r, p->inner_arg);
+        r->then = op_done;
+        r->then_arg = p;
+        if (!r->done) /* it will be completed again */
+            return;
+    }
+    if (--p->rec->left == 0)
+        make_ready(p->rec);
+    progress_signal();
+}
+
+int continue_holds(const struct request *r)
+{
+    return r->then == op_done;
+}
+
+/* --- the continuation request --------------------------------------------------- */
+
+static void over(struct cont *c)
+{
+    if (c->orphan) {
+        free(c);
+        return;
+    }
+    if (!c->r.active || c->r.done)
+        return;
+    int err = c->failed;
+    c->failed = MPI_SUCCESS;
+    request_complete(&c->r, err);
+}
+
+static int cont_start(struct request *r)
+{
+    struct cont *c = (struct cont *)r;
+    if (!c->registered) {
+        over(c);
+        return MPI_SUCCESS;
+    }
+    count_ready((int)(c->ready[ANYWHERE].n + c->ready[POLLED].n));
+    offer(c);
+    return MPI_SUCCESS;
+}
+
+static int in_function(void)
+{
+    const struct continues *s = proc->obj->continues;
+    for (const struct running *x = s->running; x; x = x->outer)
+        if (x->thread == thread_self())
+            return 1;
+    return 0;
+}
+
+int continue_in_vain(struct request *const *r, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (r[i] && request_is_continue(r[i]) && r[i]->active && !r[i]->done && in_function())
+            return err_make(MPI_ERR_REQUEST,
+                            "%s: request %#x is a continuation request, and the call is made by a "
+                            "continuation, which must have returned before others run",
+                            proc->call, (unsigned)r[i]->obj.handle);
+    return MPI_SUCCESS;
+}
+
+static void run_first(struct cont *c, enum where from);
+
+static void run_some(struct cont *c, enum where from, unsigned *most)
+{
+    for (unsigned n = c->ready[from].n < *most ? c->ready[from].n : *most; n && c->ready[from].n;
+         n--, --*most)
+        run_first(c, from);
+}
+
+/* A test, or the first look of a wait: what this poll completes runs at once. */
+static void cont_poke(struct request *r)
+{
+    struct cont *c = (struct cont *)r;
+    progress_test();
+    if (!proc->obj->continues_ready || !runs(c) || in_function())
+        return;
+    unsigned most = c->mode.max_poll > 0 ? (unsigned)c->mode.max_poll : -1u;
+    c->registered++; /* it stays while functions run */
+    run_some(c, ANYWHERE, &most);
+    run_some(c, POLLED, &most);
+    if (!--c->registered)
+        over(c);
+}
+
+static void cont_free(struct request *r)
+{
+    free(r);
+}
+
+static const struct request_ops cont_ops = {
+    .start = cont_start, .poke = cont_poke, .free = cont_free};
+
+static struct continues *room_open(void)
+{
+    struct continues *s = proc->obj->continues;
+    if (!s && (s = calloc(1, sizeof *s))) {
+        list_init(&s->ready);
+        proc->obj->continues = s;
+    }
+    return s;
+}
+
+void continue_finalize(void)
+{
+    struct continues *s = proc->obj->continues;
+    if (!s)
+        return;
+    for (struct slab *next; s->slabs; s->slabs = next) {
+        next = s->slabs->next;
+        free(s->slabs);
+    }
+    free(s);
+    proc->obj->continues = NULL;
+    proc->obj->continues_ready = 0;
+}
+
+int continue_init(const struct continue_mode *m, MPI_Request *out)
+{
+    struct cont *c = room_open() ? calloc(1, sizeof *c) : NULL;
+    if (!c)
+        return err_make(MPI_ERR_NO_MEM, "no memory for a continuation request");
+    request_init(&c->r, REQUEST_CONTINUE, &cont_ops, NULL);
+    c->r.what = "continuations";
+    c->mode = *m;
+    list_init(&c->link);
+    int err = request_publish(&c->r, out);
+    if (err)
+        free(c);
+    return err;
+}
+
+void continue_release(struct request *cont)
+{
+    struct cont *c = (struct cont *)cont;
+    if (!c->registered) {
+        request_release(cont);
+        return;
+    }
+    int ran = runs(c);
+    obj_del(OBJ_REQUEST, &c->r.obj);
+    c->orphan = 1;
+    if (!ran)
+        count_ready((int)(c->ready[ANYWHERE].n + c->ready[POLLED].n));
+    for (struct record *rec = c->ready[POLLED].first, *next; rec; rec = next) {
+        next = rec->next;
+        put(&c->ready[ANYWHERE], rec);
+    }
+    c->ready[POLLED] = (struct queue){0};
+    offer(c);
+}
+
+/* --- attaching ------------------------------------------------------------------ */
+
+static struct record *record_more(struct continues *s)
+{
+    struct slab *b = malloc(sizeof *b);
+    if (!b)
+        return NULL;
+    b->next = s->slabs;
+    s->slabs = b;
+    for (int i = 0; i < SLAB; i++) {
+        b->rec[i].next = s->spare;
+        s->spare = &b->rec[i];
+    }
+    return s->spare;
+}
+
+static inline struct record *record_get(int n)
+{
+    struct continues *s = proc->obj->continues;
+    struct record *rec = s->spare ? s->spare : record_more(s);
+    if (!rec)
+        return NULL;
+    rec->part = &rec->one;
+    if (n > 1 && !(rec->part = malloc((size_t)n * sizeof *rec->part)))
+        return NULL;
+    s->spare = rec->next;
+    return rec;
+}
+
+static inline void record_put(struct record *rec)
+{
+    struct continues *s = proc->obj->continues;
+    if (rec->part != &rec->one)
+        free(rec->part);
+    rec->next = s->spare;
+    s->spare = rec;
+}
+
+static void status_none(MPI_Status *st)
+{
+    if (st)
+        status_empty(st);
+}
+
+static inline void hold(struct part *p, struct request *r, MPI_Request *op)
+{
+    p->r = r;
+    p->handle = *op;
+    p->inner = NULL;
+    if (!r->done && r->ops->poke && !request_is_continue(r)) /* that one runs functions */
+        r->ops->poke(r);
+    int waits = !r->done || request_is_suspended(r);
+    if (waits && r->then) {
+        p->inner = r->then;
+        p->inner_arg = r->then_arg;
+    }
+    r->then = op_done;
+    r->then_arg = p;
+    p->rec->left += waits;
+}
+
+int continue_attach(struct request *cont, const struct continue_what *what, int n,
+                    MPI_Request *ops, MPI_Status *statuses)
+{
+    struct cont *c = (struct cont *)cont;
+    struct record *rec = record_get(n);
+    if (!rec)
+        return err_make(MPI_ERR_NO_MEM, "no memory for a continuation of %d requests", n);
+    rec->cont = c;
+    rec->what = *what;
+    rec->n = n;
+    rec->left = 1; /* it is not ready before all is stored */
+    c->registered++;
+    if (c->r.active)
+        c->r.done = 0;
+    for (int i = 0; i < n; i++) {
+        struct part *p = &rec->part[i];
+        struct request *r = obj_find(OBJ_REQUEST, ops[i]);
+        p->rec = rec;
+        p->status = statuses ? &statuses[i] : NULL;
+        p->r = NULL;
+        /* one that is held: its handle occurred earlier in the array */
+        if (r && r->active && ops[i] != REQUEST_COMPLETE && !continue_holds(r))
+            hold(p, r, &ops[i]);
+        else
+            status_none(p->status);
+        if (!r || !request_is_persistent(r))
+            ops[i] = MPI_REQUEST_NULL;
+    }
+    if (--rec->left == 0)
+        make_ready(rec);
+    return MPI_SUCCESS;
+}
+
+/* --- running -------------------------------------------------------------------- */
+
+/* Statuses and requests of a record whose requests are done. The first error. */
+static inline int end_parts(struct record *rec)
+{
+    int first = MPI_SUCCESS;
+    for (int i = 0; i < rec->n; i++) {
+        struct part *p = &rec->part[i];
+        int err = MPI_SUCCESS;
+        if (!p->r)
+            continue;
+        if (obj_find(OBJ_REQUEST, p->handle) != p->r) {
+            status_none(p->status);
+            err = err_make(MPI_ERR_REQUEST,
+                           "request %#x was completed or freed while a continuation waited for it",
+                           (unsigned)p->handle);
+        } else {
+            p->r->then = NULL;
+            if (watch_wants(WATCH_MESSAGES))
+                watch_waited(&p->r, 1);
+            err = request_finish(p->r, p->status);
+        }
+        if (p->status)
+            p->status->MPI_ERROR = err ? err_give(err) : MPI_SUCCESS;
+        first = first ? first : err;
+    }
+    return first;
+}
+
+static void begin_function(struct running *me)
+{
+    struct continues *s = proc->obj->continues;
+    me->outer = s->running;
+    me->thread = thread_self();
+    s->running = me;
+    raise_phase(s);
+}
+
+static void end_function(struct running *me)
+{
+    struct continues *s = proc->obj->continues;
+    struct running **at = &s->running;
+    while (*at != me) /* other threads have begun meanwhile, and end later */
+        at = &(*at)->outer;
+    *at = me->outer;
+    raise_phase(s);
+}
+
+static int call_function(const struct continue_what *what, int err)
+{
+    const char *call = proc->call;
+    proc->call = NULL;
+    unsigned depth = proc->threaded ? lock_drop(&proc->lock) : 0;
+    int result = what->fn(err, what->data);
+    if (depth)
+        lock_retake(&proc->lock, depth);
+    proc->call = call;
+    return result;
+}
+
+static int returned_error(int result)
+{
+    return err_valid(result) ? result
+                             : err_make(MPI_ERR_OTHER, "the function of a continuation returned %d",
+                                        result);
+}
+
+/* A function that ends a request, such as that of a generalized one, is the program's, too: none
+ * runs inside another one. */
+static void run_first(struct cont *c, enum where from)
+{
+    struct queue *q = &c->ready[from];
+    struct record *rec = q->first;
+    struct continue_what what = rec->what;
+    struct running me;
+    q->first = rec->next;
+    q->n--;
+    count_ready(-1);
+    begin_function(&me);
+    if (from == ANYWHERE && !q->n && !list_empty(&c->link))
+        list_del(&c->link);
+    int err = end_parts(rec);
+    record_put(rec);
+    if (!err || what.flags & MPIX_CONT_INVOKE_FAILED) {
+        err = call_function(&what, err ? err_give(err) : MPI_SUCCESS);
+        err = err ? returned_error(err) : MPI_SUCCESS;
+    }
+    end_function(&me);
+    if (err && !c->failed)
+        c->failed = err;
+    if (!--c->registered)
+        over(c);
+}
+
+int continue_may_run(struct request *const *r, int n)
+{
+    const struct continues *s = proc->obj->continues;
+    if (in_function())
+        return 0;
+    if (!list_empty(&s->ready))
+        return 1;
+    for (int i = 0; i < n; i++)
+        if (r[i] && request_is_continue(r[i]) && r[i]->active &&
+            ((const struct cont *)r[i])->ready[POLLED].n)
+            return 1;
+    return 0;
+}
+
+void continue_run(struct request *const *r, int n)
+{
+    struct continues *s = proc->obj->continues;
+    if (!proc->obj->continues_ready || in_function())
+        return;
+    /* What becomes ready meanwhile runs at the next safe point. */
+    unsigned most = proc->obj->continues_ready;
+    for (; most && !list_empty(&s->ready); most--)
+        run_first(LIST_OBJ(s->ready.next, struct cont, link), ANYWHERE);
+    for (int i = 0; i < n; i++)
+        if (r[i] && request_is_continue(r[i]) && r[i]->active)
+            run_some((struct cont *)r[i], POLLED, &most);
+}
+
+void continue_now(const struct request *cont)
+{
+    const struct cont *c = (const struct cont *)cont;
+    if (!c->mode.defer)
+        continue_run(NULL, 0);
+}
+
+void continue_enter(void)
+{
+    if (!__atomic_load_n(&proc->obj->continues_ready, __ATOMIC_RELAXED))
+        return;
+    /* A call that a function of the program makes, which the library called under the lock or in a
+     * pass of the engine. */
+    if (proc->threaded && lock_mine(&proc->lock))
+        return;
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    if (!progress_is_polling())
+        continue_run(NULL, 0);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+}
