@@ -3,6 +3,7 @@
 
 Suite *suite_attr(void);
 Suite *suite_comm(void);
+Suite *suite_continue_(void);
 Suite *suite_dims(void);
 Suite *suite_err(void);
 Suite *suite_errhandler(void);
@@ -17,6 +18,6 @@ int main(void)
 {
     Suite *(*const suites[])(void) = {suite_obj,  suite_err,    suite_errhandler, suite_group,
                                       suite_comm, suite_attr,   suite_info,       suite_neighbors,
-                                      suite_dims, suite_request, suite_failed};
+                                      suite_dims, suite_request, suite_failed,    suite_continue_};
     return unit_run(suites, (int)(sizeof suites / sizeof *suites));
 }
