@@ -1,13 +1,17 @@
 ! Notified operations by each of Fortran's three ways: mpi_f08, the module mpi, and mpif.h. Handles
 ! are integers in the latter two, so the window may come before the index, as Intel MPI's guide has
-! them.
+! them. Then a duplicate of the window.
 subroutine by_mpi(window, right, left)
     use mpi
     implicit none
     integer, intent(in) :: window, right, left
-    integer :: ierr, x, code, class
+    integer :: ierr, x, code, class, other, request
     integer(MPI_COUNT_KIND) :: value
     logical :: there
+    call MPIX_Win_idup(window, MPI_INFO_NULL, other, request, ierr)
+    call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+    call MPI_Win_free(other, ierr)
+    if (other /= MPI_WIN_NULL) error stop 'mpi: MPIX_Win_idup'
     x = 1000 + left
     call MPIX_Put_notify(x, 1, MPI_INTEGER, right, 2_MPI_ADDRESS_KIND, 1, MPI_INTEGER, 1, window, &
         ierr)
@@ -46,7 +50,7 @@ program notify
     integer, asynchronous :: memory(0:many), x(many), grid(2, many)
     integer(MPI_COUNT_KIND) :: value, n
     logical :: there
-    type(MPI_Win) :: win
+    type(MPI_Win) :: win, other
     type(MPI_Request) :: request
     type(MPI_Status) :: status
 
@@ -96,6 +100,17 @@ program notify
     call MPI_F_sync_reg(memory)
     i = modulo(left - 1, ranks) ! what the left neighbour has on its left
     call check(memory(2) == 1000 + i .and. memory(3) == 2000 + i, 'the module mpi, and mpif.h')
+
+    ! a put on a duplicate, and its own flush
+    call MPIX_Win_idup(win, MPI_INFO_NULL, other, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    x(1) = 3000 + rank
+    call MPI_Put(x, 1, MPI_INTEGER, right, 0_MPI_ADDRESS_KIND, 1, MPI_INTEGER, other)
+    call MPI_Win_flush(right, other)
+    call MPI_Barrier(MPI_COMM_WORLD)
+    call MPI_Win_sync(win)
+    call check(memory(0) == 3000 + left, 'a put on a duplicate')
+    call MPI_Win_free(other)
 
     call MPI_Win_unlock_all(win)
     call MPI_Win_free(win)
