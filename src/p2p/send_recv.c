@@ -167,13 +167,22 @@ int call_awaits(int (*cond)(void *), void *arg, struct p2p_awaited *out)
     return cond == is_done ? p2p_request_awaits(arg, out) : -1;
 }
 
+static __attribute__((noinline)) void wait_long(struct p2p_req *q)
+{
+    for (;;) {
+        progress_wait_why(is_done, q, q->r.what, q->r.peer, WHY_MESSAGE, NULL);
+        if (q->r.done)
+            return;
+        continue_run(NULL, 0);
+    }
+}
+
 static int wait_here(struct p2p_req *q, MPI_Status *status)
 {
-    progress_wait_why(is_done, q, q->r.what, q->r.peer, WHY_MESSAGE, NULL);
-    while (!q->r.done) {
-        continue_run(NULL, 0);
-        progress_wait_why(is_done, q, q->r.what, q->r.peer, WHY_MESSAGE, NULL);
-    }
+    if (q->r.done)
+        progress_glance();
+    else
+        wait_long(q);
     if (status && status != MPI_STATUS_IGNORE) {
         /* only calls that return several statuses set it (MPI-3.1 3.2.5) */
         int keep = status->MPI_ERROR;
