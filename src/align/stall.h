@@ -12,7 +12,7 @@ enum {
     STALL_STATE = AM_CHECK + 8, STALL_HAVE, STALL_ASK, STALL_FLUSH, STALL_FLUSHED, STALL_SAME,
     STALL_VERDICT
 };
-_Static_assert((int)STALL_VERDICT < (int)AM_RACE, "both checkers may be on");
+_Static_assert((int)STALL_VERDICT < (int)AM_SIGNATURE, "all checkers may be on");
 
 enum { STALL_KEYS = 16 };
 

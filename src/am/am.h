@@ -37,6 +37,7 @@ enum am_block {
     AM_COLL = 48,
     AM_RMA = 64,
     AM_CHECK = 96,
+    AM_SIGNATURE = 111, /* one type */
     AM_RACE = 112,
     AM_TEST = 120,
     AM_TYPES = 128

@@ -180,6 +180,10 @@ int64_t dt_elements_bytes(const struct dt_type *t, int64_t n);
 /* 64-bit hash of the basic elements (kind and bytes) of count instances, in order. Equal signatures
  * have equal hashes, however the types were built. Runs of equal elements are O(1). */
 uint64_t dt_sig_hash(const struct dt_type *t, size_t count);
+/* The same of the elements in the first `bytes` packed bytes of repeated t; an element that is cut
+ * does not count. */
+uint64_t dt_sig_hash_part(const struct dt_type *t, size_t bytes);
+int dt_sig_packed(const struct dt_type *t); /* MPI_PACKED is among its elements */
 
 /* --- sending a layout to another process ------------------------------------- */
 /* The layout, bounds and basic type as bytes, cached in the type until it is dropped. NULL: no

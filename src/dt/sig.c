@@ -322,16 +322,20 @@ static struct affine element_map(unsigned kind, unsigned bytes)
     return (struct affine){0x1d6d3a5b1c9e4f37ull % HASH_PRIME, (c ^ c >> 29) % HASH_PRIME};
 }
 
+/* The value of a pair. */
+static struct affine value_map(const struct dt_type *b)
+{
+    int integer = b->elem.num == NUM_PLI || b->elem.num == NUM_PSI || b->elem.num == NUM_P2I;
+    return element_map(integer ? DT_SIGNED : DT_FLOAT, (unsigned)value_bytes(b));
+}
+
 static struct affine leaf_map(const struct dt_type *b)
 {
     if (b->elem.kind != DT_PAIR)
         return element_map(b->elem.kind, b->elem.bytes);
-    unsigned v = (unsigned)value_bytes(b);
-    int integer = b->elem.num == NUM_PLI || b->elem.num == NUM_PSI || b->elem.num == NUM_P2I;
-    unsigned value = integer ? DT_SIGNED : DT_FLOAT;
     int float_index = b->elem.num == NUM_P2F || b->elem.num == NUM_P2D;
-    return then(element_map(value, v),
-                element_map(float_index ? DT_FLOAT : DT_SIGNED, b->elem.bytes - v));
+    return then(value_map(b), element_map(float_index ? DT_FLOAT : DT_SIGNED,
+                                          b->elem.bytes - (unsigned)value_bytes(b)));
 }
 
 static struct affine sig_map(const struct dt_sig *s)
@@ -346,6 +350,37 @@ static struct affine sig_map(const struct dt_sig *s)
     return f;
 }
 
+/* Of the first elements of s, which has more bytes than these. */
+static struct affine sig_map_part(const struct dt_sig *s, int64_t bytes)
+{
+    struct affine f = {1, 0};
+    while (bytes) {
+        if (s->kind == SIG_LEAF) {
+            const struct dt_type *b = s->basic;
+            f = then(f, power(leaf_map(b), (uint64_t)(bytes / b->elem.bytes)));
+            int half = b->elem.parts == 2 && bytes % b->elem.bytes >= value_bytes(b);
+            return half ? then(f, value_map(b)) : f;
+        }
+        if (s->kind == SIG_REP) {
+            f = then(f, power(sig_map(s->kid), (uint64_t)(bytes / s->kid->size)));
+            bytes %= s->kid->size;
+            s = s->kid;
+        } else {
+            int64_t i = cum_find(s->cum, s->n, bytes);
+            for (int64_t k = 0; k < i; k++)
+                f = then(f, sig_map(s->kids[k]));
+            bytes -= s->cum[i];
+            s = s->kids[i];
+        }
+    }
+    return f;
+}
+
+static uint64_t hash_of(struct affine f)
+{
+    return f.add ^ (f.mul << 3);
+}
+
 uint64_t dt_sig_hash(const struct dt_type *t, size_t count)
 {
     if (!t->sig || !count)
@@ -353,5 +388,27 @@ uint64_t dt_sig_hash(const struct dt_type *t, size_t count)
     struct affine f = sig_map(t->sig);
     if (count != 1)
         f = power(f, count);
-    return f.add ^ (f.mul << 3);
+    return hash_of(f);
+}
+
+uint64_t dt_sig_hash_part(const struct dt_type *t, size_t bytes)
+{
+    if (!t->sig || !bytes)
+        return 0;
+    struct affine f = {1, 0};
+    if (bytes >= (size_t)t->size)
+        f = power(sig_map(t->sig), bytes / (size_t)t->size);
+    return hash_of(then(f, sig_map_part(t->sig, (int64_t)(bytes % (size_t)t->size))));
+}
+
+static int packed_leaf(void *arg, const struct dt_type *basic, int64_t n)
+{
+    (void)arg;
+    (void)n;
+    return basic->obj.handle == MPI_PACKED;
+}
+
+int dt_sig_packed(const struct dt_type *t)
+{
+    return t->basic ? packed_leaf(NULL, t->basic, 1) : sig_walk(t->sig, packed_leaf, NULL);
 }

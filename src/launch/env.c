@@ -102,6 +102,7 @@ static int put_checks(struct env *e, int level)
         const char *name, *value[4]; /* by level; NULL: as without */
     } sets[] = {
         {"MPIR_CVAR_LEAK_CHECK", {NULL, "1", "1", "1"}},
+        {"MPIR_CVAR_TYPE_CHECK", {NULL, "1", "1", "1"}},
         {"MPIR_CVAR_COLL_CHECK", {NULL, "1", "2", "2"}},
         {"MPIR_CVAR_RACE", {NULL, NULL, "rma", "full"}},
     };

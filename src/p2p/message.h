@@ -72,7 +72,7 @@ struct p2p_req {
     unsigned offer;      /* receive: its place in p2p->offers + 1; 0: its sender does not know it */
     struct p2p_late *late; /* send: it may be written into an offered receive; NULL: no */
     int eager;           /* send: left as an eager message, may be cancelled until it is waited
-                          * for */
+                          * for; receive: watch_told() is to hear of its message */
     void *buf;
     size_t count;
     struct dt_type *type;
@@ -91,6 +91,7 @@ struct p2p_req {
     struct p2p_req *next_free;
     struct p2p_req *twin; /* buffered send and the copy that is sent for it, while both live */
     void *copy;          /* buffered send: its piece of the attached buffer */
+    const void *site;    /* receive, where `eager` is set: return address of its call */
 };
 
 struct p2p_unex {

@@ -51,6 +51,10 @@ int p2p_irecv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag,
 int p2p_sendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag,
                  void *rbuf, MPI_Aint rcount, struct dt_type *rt, int source, int rtag,
                  struct comm *c, int flags, MPI_Status *status);
+/* The same; watch_told() hears of what it has received. */
+int p2p_sendrecv_told(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag,
+                      void *rbuf, MPI_Aint rcount, struct dt_type *rt, int source, int rtag,
+                      struct comm *c, const void *site, MPI_Status *status);
 /* One request for both. aside: the outgoing data are first packed aside (MPI_Isendrecv_replace). */
 int p2p_isendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag,
                   void *rbuf, MPI_Aint rcount, struct dt_type *rt, int source, int rtag,
@@ -60,9 +64,20 @@ struct p2p_took {
     int world, source, tag; /* the sender, in MPI_COMM_WORLD and in the communicator */
     uint32_t seq;           /* of the message, among the packets that p2p_sent_to() counts */
 };
-/* p2p_recv(), and that. 1 in *known: there is something in *took. */
+/* p2p_recv(), and that. 1 in *known: there is something in *took. watch_told() hears of it. */
 int p2p_recv_took(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
-                  MPI_Status *status, struct p2p_took *took, int *known);
+                  const void *site, MPI_Status *status, struct p2p_took *took, int *known);
+/* A message that a receive has taken, without an error. */
+struct p2p_told {
+    int world, tag; /* its sender */
+    uint32_t seq;   /* as in struct p2p_took */
+    size_t bytes;
+    const struct dt_type *type; /* of the receive */
+    const void *site;           /* ... and its return address */
+};
+/* watch_told() is to hear of the message of this receive, which began in this call; it may be done
+ * already. Not of a persistent one. */
+void p2p_tell(struct request *r, const void *site);
 /* The same of a request that is done; 0: nothing. */
 int p2p_request_took(const struct request *r, struct p2p_took *took);
 /* Persistent: inactive requests; ops->start begins them. */

@@ -252,6 +252,7 @@ void recv_written(struct p2p_req *q, const struct p2p_rts *h, int world);
 /* ... is writing it: WRITTEN comes. */
 void recv_await(struct p2p_req *q, const struct p2p_rts *h, int world);
 void recv_done(struct p2p_req *q, int err);
+void recv_tell(struct p2p_req *q); /* it is done: watch_told() */
 
 /* by_network.c */
 void native_init(struct p2p *s);

@@ -8,12 +8,31 @@
 #include "obj/err.h"
 #include "obj/failed.h"
 #include "p2p/p2p_types.h"
+#include "watch/watch.h"
+
+void recv_tell(struct p2p_req *q)
+{
+    const MPI_Status *s = &q->r.status;
+    struct p2p_told m = {q->world, s->MPI_TAG, (uint32_t)s->MPI_ERROR, q->full, q->type, q->site};
+    q->eager = 0;
+    if (q->full <= q->size && !status_cancelled(s))
+        watch_told(&m);
+}
+
+/* Others know it, or a watcher wants to: p2p_tell() gives it an id, so that receives without one
+ * are not asked. */
+static __attribute__((cold, noinline)) void known_done(struct p2p_req *q, int err)
+{
+    wire_id_drop(q);
+    if (q->eager && !err)
+        recv_tell(q);
+}
 
 void recv_done(struct p2p_req *q, int err)
 {
     q->state = P2P_IDLE;
     if (q->wire_id)
-        wire_id_drop(q);
+        known_done(q, err);
     if (!err && q->full > q->size)
         err = err_make(MPI_ERR_TRUNCATE,
                        "the message from rank %d with tag %d has %zu bytes, the buffer %zu",

@@ -253,14 +253,41 @@ int p2p_request_took(const struct request *r, struct p2p_took *took)
     return 1;
 }
 
+/* Without memory for an id it is not told. */
+static void tell(struct p2p_req *q, const void *site)
+{
+    q->site = site;
+    q->eager = wire_id_make(q) != 0;
+}
+
+static int recv_begin_told(struct p2p_req *q, const void *site)
+{
+    if (q->target != MPI_PROC_NULL)
+        tell(q, site);
+    return recv_begin(q);
+}
+
+void p2p_tell(struct request *r, const void *site)
+{
+    struct p2p_req *q = (struct p2p_req *)r;
+    if (!request_is(r, &req_ops) || q->is_send || q->target == MPI_PROC_NULL)
+        return;
+    if (!r->done) {
+        tell(q, site);
+    } else if (!r->error) {
+        q->site = site;
+        recv_tell(q);
+    }
+}
+
 int p2p_recv_took(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
-                  MPI_Status *status, struct p2p_took *took, int *known)
+                  const void *site, MPI_Status *status, struct p2p_took *took, int *known)
 {
     struct p2p_req q;
     int err = recv_fill(&q, REQUEST_RECV, buf, count, t, source, tag, c, P2P_STANDARD);
     *known = 0;
     if (!err)
-        err = recv_begin(&q);
+        err = recv_begin_told(&q, site);
     if (err)
         return err;
     err = wait_here(&q, status);
@@ -342,23 +369,42 @@ int send_make(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int 
     return MPI_SUCCESS;
 }
 
+/* r is filled in, or err is not MPI_SUCCESS; site: NULL, or where the call is watched from. */
+static inline __attribute__((always_inline)) int
+exchange(struct p2p_req *r, int err, const void *sbuf, MPI_Aint scount, struct dt_type *st,
+         int dest, int stag, struct comm *c, int flags, const void *site, MPI_Status *status)
+{
+    if (!err)
+        err = site ? recv_begin_told(r, site) : recv_begin(r);
+    if (err)
+        return err;
+    int serr = p2p_send(sbuf, scount, st, dest, stag, c, flags);
+    if (serr && r->state == P2P_POSTED) {
+        match_unpost(r);
+        if (site && r->wire_id)
+            wire_id_drop(r);
+        return serr;
+    }
+    err = wait_here(r, status);
+    return serr ? serr : err;
+}
+
 int p2p_sendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag,
                  void *rbuf, MPI_Aint rcount, struct dt_type *rt, int source, int rtag,
                  struct comm *c, int flags, MPI_Status *status)
 {
     struct p2p_req r;
     int err = recv_fill(&r, REQUEST_RECV, rbuf, rcount, rt, source, rtag, c, flags);
-    if (!err)
-        err = recv_begin(&r);
-    if (err)
-        return err;
-    int serr = p2p_send(sbuf, scount, st, dest, stag, c, flags);
-    if (serr && r.state == P2P_POSTED) {
-        match_unpost(&r);
-        return serr;
-    }
-    err = wait_here(&r, status);
-    return serr ? serr : err;
+    return exchange(&r, err, sbuf, scount, st, dest, stag, c, flags, NULL, status);
+}
+
+int p2p_sendrecv_told(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag,
+                      void *rbuf, MPI_Aint rcount, struct dt_type *rt, int source, int rtag,
+                      struct comm *c, const void *site, MPI_Status *status)
+{
+    struct p2p_req r;
+    int err = recv_fill(&r, REQUEST_RECV, rbuf, rcount, rt, source, rtag, c, 0);
+    return exchange(&r, err, sbuf, scount, st, dest, stag, c, 0, site, status);
 }
 
 static int prepare(struct p2p_req *q, int err, struct request **out)

@@ -12,9 +12,15 @@ static int has_objects(const struct watcher *w)
            w->file_freed;
 }
 
+static int has_receives(const struct watcher *w)
+{
+    return w->received || w->recv_begun || w->waited;
+}
+
 static int has_messages(const struct watcher *w)
 {
-    return w->sending || w->send_prepared || w->took || w->received || w->recv_begun || w->waited;
+    int types = w->sends || w->told;
+    return types || w->sending || w->send_prepared || w->took || has_receives(w);
 }
 
 static int has_notes(const struct watcher *w)
@@ -238,6 +244,19 @@ void watch_send_prepared(struct request *r, struct comm *c, int dest)
 {
     EACH(i)
         TELL(i, send_prepared, r, c, dest);
+}
+
+void watch_sends(struct comm *c, int dest, const struct dt_type *t, int64_t count, int tag,
+                 const void *site)
+{
+    EACH(i)
+        TELL(i, sends, c, dest, t, count, tag, site);
+}
+
+void watch_told(const struct p2p_told *m)
+{
+    EACH(i)
+        TELL(i, told, m);
 }
 
 void watch_took(struct comm *c, const struct p2p_took *took)

@@ -14,9 +14,11 @@
 
 struct coll_args;
 struct comm;
+struct dt_type;
 struct group;
 struct io_file;
 struct obj;
+struct p2p_told;
 struct p2p_took;
 struct progress_seen;
 struct progress_waiting;
@@ -143,6 +145,11 @@ struct watcher {
      * at each start. They may wait. */
     void (*sending)(struct comm *c, int dest);
     void (*send_prepared)(struct request *r, struct comm *c, int dest);
+    /* What the send has that begins now: behind sending(), no persistent one. It may not wait. */
+    void (*sends)(struct comm *c, int dest, const struct dt_type *t, int64_t count, int tag,
+                  const void *site);
+    /* A receive that p2p_tell() named has its message, without an error. In handlers, too. */
+    void (*told)(const struct p2p_told *m);
     /* A receive was matched, with or without an error: by which message; it is complete, from rank
      * source of c's peers. */
     void (*took)(struct comm *c, const struct p2p_took *took);
@@ -218,6 +225,9 @@ void watch_gone_now(int kind, const struct obj *o);
 int watch_fails(struct comm *c, int err);
 void watch_sending(struct comm *c, int dest);
 void watch_send_prepared(struct request *r, struct comm *c, int dest);
+void watch_sends(struct comm *c, int dest, const struct dt_type *t, int64_t count, int tag,
+                 const void *site);
+void watch_told(const struct p2p_told *m);
 void watch_took(struct comm *c, const struct p2p_took *took);
 void watch_received(struct comm *c, int source);
 void watch_recv_begun(struct request *r);

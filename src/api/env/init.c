@@ -19,6 +19,7 @@
 #include "dt/dt.h"
 #include "io/io.h"
 #include "leak/leak.h"
+#include "signature/signature.h"
 #include "mem/mem.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
@@ -89,6 +90,7 @@ static const struct {
     /* in this order: the comparison is told first when a call has ended */
     {"the race checker", race_init, race_finalize},
     {"the comparison of collective calls", check_init, check_finalize},
+    {"the comparison of types", signature_init, signature_finalize},
     {"the look for leaks", leak_init, leak_finalize},
     {"the report", profile_init, profile_finalize},
 };

@@ -11,6 +11,13 @@ struct ends {
     struct dt_type *t;
 };
 
+/* In a function that is inlined into an MPI function: where the program has called that. */
+#define SITE __builtin_return_address(0)
+
+/* Watchers hear of a send before it begins (watched.c). */
+void api_watch_send(const char *call, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
+                    int tag, MPI_Comm comm, const void *site) __attribute__((cold));
+
 /* Fast check without a call: valid and ordinary arguments. Otherwise the checks below find the
  * reason, one by one. */
 static inline __attribute__((always_inline)) int plain(struct ends *e, const void *buf,

@@ -9,21 +9,12 @@
 #include "dt/dt.h"
 #include "p2p/p2p.h"
 
-/* What this process knows goes before its message. */
-static __attribute__((cold, noinline)) void watch_send(const char *call, int dest, MPI_Comm comm)
-{
-    api_enter(call);
-    struct comm *c = obj_find(OBJ_COMM, comm);
-    if (c && dest >= 0 && dest < comm_peer_size(c))
-        watch_sending(c, dest);
-    api_unlock();
-}
-
-static inline __attribute__((always_inline)) void enter_send(const char *call, int dest,
-                                                             MPI_Comm comm)
+static inline __attribute__((always_inline)) void enter_send(const char *call, const void *buf,
+                                                             MPI_Count count, MPI_Datatype type,
+                                                             int dest, int tag, MPI_Comm comm)
 {
     if (API_WATCHED())
-        watch_send(call, dest, comm);
+        api_watch_send(call, buf, count, type, dest, tag, comm, SITE);
     api_enter_running(call);
 }
 
@@ -39,19 +30,21 @@ static inline __attribute__((always_inline)) int send_call(const char *call, con
                                                            int mode)
 {
     struct ends e;
-    enter_send(call, dest, comm);
+    enter_send(call, buf, count, type, dest, tag, comm);
     int err = send_args(&e, buf, count, type, dest, tag, comm);
     if (!err)
         err = p2p_send(buf, count, e.t, dest, tag, e.c, mode);
     return api_exit(comm, err);
 }
 
-static BARE int isend_call(const char *call, const void *buf, MPI_Count count, MPI_Datatype type,
-                           int dest, int tag, MPI_Comm comm, int mode, MPI_Request *request)
+static inline __attribute__((always_inline)) int isend_call(const char *call, const void *buf,
+                                                            MPI_Count count, MPI_Datatype type,
+                                                            int dest, int tag, MPI_Comm comm,
+                                                            int mode, MPI_Request *request)
 {
     struct ends e;
     struct request *r = NULL;
-    enter_send(call, dest, comm);
+    enter_send(call, buf, count, type, dest, tag, comm);
     int err = api_pointer(request, "request");
     if (!err)
         err = send_args(&e, buf, count, type, dest, tag, comm);
@@ -77,10 +70,11 @@ static int send_init_call(const char *call, const void *buf, MPI_Count count, MP
 }
 
 static int recv_told(void *buf, MPI_Count count, struct ends *e, int source, int tag,
-                     MPI_Status *status)
+                     const void *site, MPI_Status *status)
 {
     struct p2p_took took;
-    int known, err = p2p_recv_took(buf, count, e->t, source, tag, e->c, status, &took, &known);
+    int known, err = p2p_recv_took(buf, count, e->t, source, tag, e->c, site, status, &took,
+                                   &known);
     if (known)
         watch_took(e->c, &took);
     if (!err)
@@ -88,11 +82,11 @@ static int recv_told(void *buf, MPI_Count count, struct ends *e, int source, int
     return err;
 }
 
-/* watch: an int constant, whether a checker looks on. */
+/* watch: NULL, a constant, or where a checker looks on: the place of the call. */
 static inline __attribute__((always_inline)) int recv_body(void *buf, MPI_Count count,
                                                            MPI_Datatype type,
                                                            int source, int tag, MPI_Comm comm,
-                                                           MPI_Status *status, int watch)
+                                                           MPI_Status *status, const void *watch)
 {
     struct ends e;
     MPI_Status mine;
@@ -102,7 +96,7 @@ static inline __attribute__((always_inline)) int recv_body(void *buf, MPI_Count 
     if (watch && status == MPI_STATUS_IGNORE)
         status = &mine;
     if (watch && !err)
-        err = recv_told(buf, count, &e, source, tag, status);
+        err = recv_told(buf, count, &e, source, tag, watch, status);
     else if (!err)
         err = p2p_recv(buf, count, e.t, source, tag, e.c, 0, status);
     return api_exit(comm, err);
@@ -111,10 +105,10 @@ static inline __attribute__((always_inline)) int recv_body(void *buf, MPI_Count 
 static __attribute__((cold, noinline)) int recv_watched(const char *call, void *buf,
                                                         MPI_Count count, MPI_Datatype type,
                                                         int source, int tag, MPI_Comm comm,
-                                                        MPI_Status *status)
+                                                        MPI_Status *status, const void *site)
 {
     api_enter(call);
-    return recv_body(buf, count, type, source, tag, comm, status, 1);
+    return recv_body(buf, count, type, source, tag, comm, status, site);
 }
 
 static inline __attribute__((always_inline)) int recv_call(const char *call, void *buf,
@@ -123,15 +117,16 @@ static inline __attribute__((always_inline)) int recv_call(const char *call, voi
                                                            MPI_Status *status)
 {
     if (API_WATCHED())
-        return recv_watched(call, buf, count, type, source, tag, comm, status);
+        return recv_watched(call, buf, count, type, source, tag, comm, status, SITE);
     api_enter_running(call);
-    return recv_body(buf, count, type, source, tag, comm, status, 0);
+    return recv_body(buf, count, type, source, tag, comm, status, NULL);
 }
 
 static inline __attribute__((always_inline)) int irecv_body(void *buf,
                                                             MPI_Count count, MPI_Datatype type,
                                                             int source, int tag, MPI_Comm comm,
-                                                            MPI_Request *request, int watch)
+                                                            MPI_Request *request,
+                                                            const void *watch)
 {
     struct ends e;
     struct request *r = NULL;
@@ -140,27 +135,31 @@ static inline __attribute__((always_inline)) int irecv_body(void *buf,
         err = recv_args(&e, buf, count, type, source, tag, comm);
     if (!err)
         err = publish(p2p_irecv(buf, count, e.t, source, tag, e.c, 0, &r), &r, request);
-    if (watch && !err)
+    if (watch && !err) {
         watch_recv_begun(r);
+        p2p_tell(r, watch);
+    }
     return api_exit_begun(comm, err, request);
 }
 
 static __attribute__((cold, noinline)) int irecv_watched(const char *call, void *buf,
                                                          MPI_Count count, MPI_Datatype type,
                                                          int source, int tag, MPI_Comm comm,
-                                                         MPI_Request *request)
+                                                         MPI_Request *request, const void *site)
 {
     api_enter(call);
-    return irecv_body(buf, count, type, source, tag, comm, request, 1);
+    return irecv_body(buf, count, type, source, tag, comm, request, site);
 }
 
-static BARE int irecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type,
-                           int source, int tag, MPI_Comm comm, MPI_Request *request)
+static inline __attribute__((always_inline)) int irecv_call(const char *call, void *buf,
+                                                            MPI_Count count, MPI_Datatype type,
+                                                            int source, int tag, MPI_Comm comm,
+                                                            MPI_Request *request)
 {
     if (API_WATCHED())
-        return irecv_watched(call, buf, count, type, source, tag, comm, request);
+        return irecv_watched(call, buf, count, type, source, tag, comm, request, SITE);
     api_enter_running(call);
-    return irecv_body(buf, count, type, source, tag, comm, request, 0);
+    return irecv_body(buf, count, type, source, tag, comm, request, NULL);
 }
 
 static int recv_init_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type,
@@ -205,6 +204,8 @@ int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 }
 API_ALIAS(MPI_Rsend);
 
+BARE int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm, MPI_Request *request);
 int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
@@ -212,6 +213,8 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 }
 API_ALIAS(MPI_Isend);
 
+BARE int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                     MPI_Comm comm, MPI_Request *request);
 int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                 MPI_Request *request)
 {
@@ -219,6 +222,8 @@ int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 }
 API_ALIAS(MPI_Ibsend);
 
+BARE int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                     MPI_Comm comm, MPI_Request *request);
 int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                 MPI_Request *request)
 {
@@ -226,6 +231,8 @@ int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 }
 API_ALIAS(MPI_Issend);
 
+BARE int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                     MPI_Comm comm, MPI_Request *request);
 int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                 MPI_Request *request)
 {
@@ -274,6 +281,8 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
 }
 API_ALIAS(MPI_Recv);
 
+BARE int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                    MPI_Request *request);
 int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
@@ -316,6 +325,8 @@ int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 }
 API_ALIAS(MPI_Rsend_c);
 
+BARE int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, MPI_Request *request);
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                  MPI_Comm comm, MPI_Request *request)
 {
@@ -323,6 +334,8 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 }
 API_ALIAS(MPI_Isend_c);
 
+BARE int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                       MPI_Comm comm, MPI_Request *request);
 int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                   MPI_Comm comm, MPI_Request *request)
 {
@@ -330,6 +343,8 @@ int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 }
 API_ALIAS(MPI_Ibsend_c);
 
+BARE int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                       MPI_Comm comm, MPI_Request *request);
 int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                   MPI_Comm comm, MPI_Request *request)
 {
@@ -337,6 +352,8 @@ int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 }
 API_ALIAS(MPI_Issend_c);
 
+BARE int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                       MPI_Comm comm, MPI_Request *request);
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                   MPI_Comm comm, MPI_Request *request)
 {
@@ -383,6 +400,8 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
 }
 API_ALIAS(MPI_Recv_c);
 
+BARE int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                      MPI_Comm comm, MPI_Request *request);
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                  MPI_Comm comm, MPI_Request *request)
 {
@@ -418,15 +437,19 @@ static int exchange_args(struct exchange *x)
     return err ? err : recv_args(&x->r, x->rbuf, x->rcount, x->rtype, x->source, x->rtag, x->comm);
 }
 
-static int sendrecv_call(const char *call, struct exchange x, MPI_Status *status)
+static inline __attribute__((always_inline)) int
+sendrecv_call(const char *call, struct exchange x, MPI_Status *status)
 {
     MPI_Status mine;
-    enter_send(call, x.dest, x.comm);
+    enter_send(call, x.sbuf, x.scount, x.stype, x.dest, x.stag, x.comm);
     int err = exchange_args(&x);
     int watched = watch_wants(WATCH_MESSAGES);
     if (watched && status == MPI_STATUS_IGNORE)
         status = &mine;
-    if (!err)
+    if (!err && watched)
+        err = p2p_sendrecv_told(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount, x.r.t,
+                                x.source, x.rtag, x.s.c, SITE, status);
+    else if (!err)
         err = p2p_sendrecv(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount, x.r.t,
                            x.source, x.rtag, x.s.c, 0, status);
     if (watched && !err)
@@ -434,10 +457,11 @@ static int sendrecv_call(const char *call, struct exchange x, MPI_Status *status
     return api_exit(x.comm, err);
 }
 
-static int isendrecv_call(const char *call, struct exchange x, MPI_Request *request)
+static inline __attribute__((always_inline)) int
+isendrecv_call(const char *call, struct exchange x, MPI_Request *request)
 {
     struct request *r = NULL;
-    enter_send(call, x.dest, x.comm);
+    enter_send(call, x.sbuf, x.scount, x.stype, x.dest, x.stag, x.comm);
     int err = api_pointer(request, "request");
     if (!err)
         err = exchange_args(&x);
@@ -451,14 +475,15 @@ static int isendrecv_call(const char *call, struct exchange x, MPI_Request *requ
 }
 
 /* The outgoing data are packed aside, so that the buffer can be received into. */
-static int replace_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int dest,
+static inline __attribute__((always_inline)) int
+replace_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int dest,
                         int stag, int source, int rtag, MPI_Comm comm, MPI_Status *status)
 {
     struct ends s, e;
     size_t bytes;
     void *packed = NULL;
     MPI_Status mine;
-    enter_send(call, dest, comm);
+    enter_send(call, buf, count, type, dest, stag, comm);
     int watched = watch_wants(WATCH_MESSAGES);
     if (watched && status == MPI_STATUS_IGNORE)
         status = &mine;
@@ -471,8 +496,10 @@ static int replace_call(const char *call, void *buf, MPI_Count count, MPI_Dataty
         err = err_make(MPI_ERR_NO_MEM, "%s: no memory for a copy of %zu bytes", call, bytes);
     if (!err) {
         dt_pack(s.t, (size_t)count, buf, 0, packed, bytes);
-        err = p2p_sendrecv(packed, (MPI_Aint)bytes, dt_find(MPI_BYTE), dest, stag, buf, count, e.t,
-                           source, rtag, s.c, 0, status);
+        err = watched ? p2p_sendrecv_told(packed, (MPI_Aint)bytes, dt_find(MPI_BYTE), dest, stag,
+                                          buf, count, e.t, source, rtag, s.c, SITE, status)
+                      : p2p_sendrecv(packed, (MPI_Aint)bytes, dt_find(MPI_BYTE), dest, stag, buf,
+                                     count, e.t, source, rtag, s.c, 0, status);
     }
     free(packed);
     if (watched && !err)
@@ -480,12 +507,13 @@ static int replace_call(const char *call, void *buf, MPI_Count count, MPI_Dataty
     return api_exit(comm, err);
 }
 
-static int ireplace_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int dest,
+static inline __attribute__((always_inline)) int
+ireplace_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int dest,
                          int stag, int source, int rtag, MPI_Comm comm, MPI_Request *request)
 {
     struct ends s, e;
     struct request *r = NULL;
-    enter_send(call, dest, comm);
+    enter_send(call, buf, count, type, dest, stag, comm);
     int err = api_pointer(request, "request");
     if (!err)
         err = send_args(&s, buf, count, type, dest, stag, comm);

@@ -79,6 +79,63 @@ START_TEST(hash_depends_on_elements_only)
 }
 END_TEST
 
+/* The first elements of repeated m as a type of their own: `parts` of them, or one more where a
+ * pair would be cut. How many bytes they have. */
+static size_t first_elements(const struct model *m, size_t parts, struct dt_type **out)
+{
+    enum { MOST = 700 };
+    static int64_t len[MOST], off[MOST];
+    static struct dt_type *type[MOST];
+    size_t bytes = 0, n = 0;
+    for (size_t i = 0; i < parts && n < MOST; i += m->e[i % m->n].basic->elem.parts, n++) {
+        len[n] = 1;
+        off[n] = (int64_t)(n * 32);
+        type[n] = m->e[i % m->n].basic;
+        bytes += type[n]->elem.bytes;
+    }
+    ck_assert_int_eq(dt_make_struct((int64_t)n, len, off, type, out), MPI_SUCCESS);
+    return bytes;
+}
+
+START_TEST(hash_of_the_first_bytes)
+{
+    for (uint64_t seed = 0; seed < 1000; seed++) {
+        struct rng r = {seed * 13 + 7};
+        struct model m = model_random(&r, 1 + (int)(seed % 5), 200, NULL);
+        for (int i = 0; i < 10 && m.n; i++) {
+            struct dt_type *first;
+            size_t bytes = first_elements(&m, (size_t)rng_range(&r, 0, 3 * (int64_t)m.n), &first);
+            ck_assert_uint_eq(dt_sig_hash_part(m.type, bytes), dt_sig_hash(first, 1));
+            dt_drop(first);
+        }
+        ck_assert_uint_eq(dt_sig_hash_part(m.type, (size_t)(3 * m.type->size)),
+                          dt_sig_hash(m.type, m.type->size ? 3 : 0));
+        model_free(&m);
+    }
+    /* a pair may be cut between its value and its index */
+    ck_assert_uint_eq(dt_sig_hash_part(dt_find(MPI_FLOAT_INT), 12),
+                      dt_sig_hash_part(dt_find(MPI_FLOAT_INT), 13));
+    ck_assert_uint_ne(dt_sig_hash_part(dt_find(MPI_FLOAT_INT), 12),
+                      dt_sig_hash_part(dt_find(MPI_FLOAT_INT), 16));
+    ck_assert_uint_eq(dt_sig_hash_part(dt_find(MPI_DOUBLE_INT), 8),
+                      dt_sig_hash(dt_find(MPI_DOUBLE), 1));
+}
+END_TEST
+
+START_TEST(packed_is_seen)
+{
+    struct dt_type *a, *types[2] = {dt_find(MPI_INT), dt_find(MPI_PACKED)};
+    const int64_t lens[2] = {3, 2}, off[2] = {0, 16};
+    ck_assert_int_eq(dt_make_struct(2, lens, off, types, &a), MPI_SUCCESS);
+    ck_assert(dt_sig_packed(types[1]) && dt_sig_packed(a));
+    ck_assert(!dt_sig_packed(types[0]));
+    dt_drop(a);
+    ck_assert_int_eq(dt_make_struct(1, lens, off, types, &a), MPI_SUCCESS);
+    ck_assert(!dt_sig_packed(a));
+    dt_drop(a);
+}
+END_TEST
+
 Suite *suite_sig(void)
 {
     Suite *s = suite_create("dt/sig");
@@ -86,6 +143,8 @@ Suite *suite_sig(void)
     tcase_add_test(t, elements_against_model);
     tcase_add_test(t, runs_in_order);
     tcase_add_test(t, hash_depends_on_elements_only);
+    tcase_add_test(t, hash_of_the_first_bytes);
+    tcase_add_test(t, packed_is_seen);
     suite_add_tcase(s, t);
     return s;
 }
