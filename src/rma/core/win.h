@@ -159,6 +159,7 @@ struct rma_win_delegate {       /* near/delegate.c: operations that their owner 
 };
 
 struct rma_win_freeing {        /* sync/free_after_failure.c */
+    uint8_t lost;               /* the last barrier reported a failure, maybe before boot/ does */
     uint8_t under_way;          /* in MPI_Win_free */
     struct map asked;           /* rank + 1 -> not NULL: it has sent FREEING_ASK, so it is in
                                  * MPI_Win_free */

@@ -97,7 +97,7 @@ static int all_asked(void *arg)
 void rma_free_sync(struct rma_win *w)
 {
     struct round x = {.w = w};
-    int dead = 0;
+    int dead = w->free.lost;
     for (int r = 0; boot_failed_count() && r < w->size && !dead; r++)
         dead = boot_failed(rma_world(w, r));
     /* First all are asked at once, whatever they answer. Otherwise, one may wait for a post that

@@ -310,7 +310,9 @@ static void last_barrier(struct rma_win *w)
         return;
     }
     request_wait(r);
-    w->dead |= request_finish(r, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    int err = request_finish(r, MPI_STATUS_IGNORE);
+    w->dead |= err != MPI_SUCCESS;
+    w->free.lost = err_class(err) == MPIX_ERR_PROC_FAILED;
 }
 
 int rma_win_free(struct rma_win *w)
