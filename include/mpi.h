@@ -1925,6 +1925,8 @@ int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
 int MPI_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
 int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
 int MPI_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
+int MPIX_Win_get_failed(MPI_Win win, MPI_Group *failedgrp);
+int MPIX_Win_shrink(MPI_Win win, MPI_Win *newwin);
 
 /* ---- Coherent windows: instances on devices (MPIX_Win_acquire(3)) -------- */
 
@@ -2682,6 +2684,8 @@ extern __typeof__(MPIX_Comm_get_failed) PMPIX_Comm_get_failed;
 extern __typeof__(MPI_Comm_get_failed) PMPI_Comm_get_failed;
 extern __typeof__(MPIX_Comm_ack_failed) PMPIX_Comm_ack_failed;
 extern __typeof__(MPI_Comm_ack_failed) PMPI_Comm_ack_failed;
+extern __typeof__(MPIX_Win_get_failed) PMPIX_Win_get_failed;
+extern __typeof__(MPIX_Win_shrink) PMPIX_Win_shrink;
 extern __typeof__(MPIX_Space_find) PMPIX_Space_find;
 extern __typeof__(MPIX_Win_acquire) PMPIX_Win_acquire;
 extern __typeof__(MPIX_Win_release) PMPIX_Win_release;

@@ -72,6 +72,27 @@ int comm_failed(const struct comm *c, int *i)
     return next_member(c, i, proc->obj->failed ? proc->obj->failed->n : 0);
 }
 
+int failed_count(const struct comm *c, failed_next *next)
+{
+    int n = 0;
+    for (int i = 0; next(c, &i) >= 0; n++)
+        ;
+    return n;
+}
+
+struct rankmap *failed_map(const struct comm *c, failed_next *next)
+{
+    int n = failed_count(c, next), *world = malloc((size_t)n * sizeof *world + 1);
+    struct rankmap *m = NULL;
+    if (world) {
+        for (int i = 0, k = 0; k < n; k++)
+            world[k] = next(c, &i);
+        m = rankmap_make(world, n);
+    }
+    free(world);
+    return m;
+}
+
 void comm_ack_first(struct comm *c, int n)
 {
     int i = 0, got = 0;

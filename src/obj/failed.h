@@ -20,5 +20,9 @@ int comm_failed(const struct comm *c, int *i);
 /* The acknowledged members of c, of both groups: the job rank of the next one from *i, 0 at first,
  * on; -1: no more. */
 int comm_acked(const struct comm *c, int *i);
+/* Of comm_failed() or comm_acked(): how many; their map (NULL: no memory). */
+typedef int failed_next(const struct comm *c, int *i);
+int failed_count(const struct comm *c, failed_next *next);
+struct rankmap *failed_map(const struct comm *c, failed_next *next);
 
 #endif

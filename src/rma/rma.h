@@ -54,6 +54,9 @@ struct rma_win *rma_win_root(struct rma_win *w);
  * completes its operations; with their error the duplicate stays. Runs attribute callbacks.
  * Waits. */
 int rma_win_free(struct rma_win *w);
+/* A window of the members that live, over the same memory: collective over them. RMA_SYNC,
+ * UNSUPPORTED_OPERATION. w stays; either may be freed first. Waits. */
+int rma_win_shrink(struct rma_win *w, struct rma_win **out);
 /* RMA_FLAVOR, RMA_ATTACH; SIZE, BASE. If a region of 0 bytes and another one begin at the same
  * address, detach takes the other one first. */
 int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size);

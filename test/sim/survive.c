@@ -207,9 +207,123 @@ static void epochs(void *arg)
     OK(MPI_Comm_free(&x.c));
 }
 
+/* --- windows that are shrunk ------------------------------------------------------------------ */
+
+/* Each member has its name in its part. */
+static void names_are_there(MPI_Win win)
+{
+    MPI_Group g, world;
+    int n, err = MPI_Win_lock_all(0, win);
+    may_fail(err);
+    if (err)
+        return;
+    OK(MPI_Win_get_group(win, &g));
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    MPI_Group_size(g, &n);
+    for (int t = 0; t < n; t++) {
+        long got = -1;
+        int name;
+        MPI_Group_translate_ranks(g, 1, &t, world, &name);
+        err = MPI_Get(&got, 1, MPI_LONG, t, 0, 1, MPI_LONG, win);
+        may_fail(err);
+        int e = MPI_Win_flush(t, win);
+        may_fail(e);
+        SIM_CHECK(err || e || got == 100 + name);
+    }
+    may_fail(MPI_Win_unlock_all(win));
+    MPI_Group_free(&world);
+    MPI_Group_free(&g);
+}
+
+/* A window that all of those have that live. */
+static MPI_Win shrunk(const struct life *x, MPI_Win win)
+{
+    for (int tries = 0; tries < TRIES; tries++) {
+        MPI_Win made = MPI_WIN_NULL;
+        int unacked, err = MPIX_Win_shrink(win, &made);
+        may_fail(err);
+        if (all_say(x->c, !err, &unacked))
+            return made;
+        if (!err)
+            may_fail(MPI_Win_free(&made));
+    }
+    SIM_CHECK(!"a window of the living");
+    return MPI_WIN_NULL;
+}
+
+/* Members die at any step. Either window is freed first; the memory stays. */
+static void shrinks(void *arg)
+{
+    int rank, size;
+    long *mem;
+    MPI_Win win, made;
+    struct life x;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    join(&x, copy_of(MPI_COMM_WORLD));
+    MPI_Aint bytes = sim_seed() % 3 ? (MPI_Aint)sizeof *mem : 300000;
+    OK(MPI_Win_allocate(bytes, sizeof *mem, MPI_INFO_NULL, x.c, &mem, &win));
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    *mem = 100 + rank;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (is_doomed(rank, size))
+        sim_die_at(1 + (int)(sim_random() % (60u * (unsigned)size)));
+    for (unsigned i = 0; i < EPOCHS; i++) {
+        if ((sim_seed() + i) % 4 == 0)
+            names_are_there(win);
+        made = shrunk(&x, win);
+        SIM_CHECK(*mem == 100 + rank);
+        names_are_there(made);
+        if ((sim_seed() + i) % 3 == 0) { /* the new one first */
+            may_fail(MPI_Win_free(&made));
+            names_are_there(win);
+        } else {
+            may_fail(MPI_Win_free(&win));
+            win = made;
+            names_are_there(win);
+        }
+        SIM_CHECK(*mem == 100 + rank);
+    }
+    may_fail(MPI_Win_free(&win));
+    end_doomed(rank, size);
+    OK(MPI_Comm_free(&x.c));
+}
+
+/* One agreement: that of the communicator of the living. */
+static void shrinks_exactly(void *arg)
+{
+    int rank, size;
+    long *mem, sent = 0;
+    MPI_Win win, made;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    OK(MPI_Win_allocate(sizeof *mem, sizeof *mem, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win));
+    *mem = 100 + rank;
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win));
+    ERR(MPI_ERR_RMA_SYNC, MPIX_Win_shrink(win, &made));
+    OK(MPI_Win_unlock(rank, win));
+    OK(MPIX_Win_shrink(win, &made));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    for (int r = 0; r < size; r++)
+        sent += sim_sent(r, AM_COLL + COLL_PKT_AGREE);
+    SIM_CHECK(sent == 4L * (size - 1));
+    OK(MPI_Win_free(&win));
+    names_are_there(made);
+    OK(MPI_Win_free(&made));
+}
+
 const struct scenario scenarios_survive[] = {
     {"ulfm-epochs-3", 3, 1, epochs, NULL, mortal},
     {"ulfm-epochs-5", 5, 1, epochs, NULL, mortal},
     {"ulfm-epochs-8", 8, 1, epochs, NULL, mortal},
+    {"ulfm-windows-4", 4, 1, shrinks, NULL, mortal},
+    {"ulfm-windows-7", 7, 1, shrinks, NULL, mortal},
+    {"ulfm-windows-counts-1", 1, 1, shrinks_exactly, NULL, NULL},
+    {"ulfm-windows-counts-6", 6, 1, shrinks_exactly, NULL, NULL},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

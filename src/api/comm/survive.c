@@ -4,7 +4,6 @@
 #include "api/api.h"
 
 #include <limits.h>
-#include <stdlib.h>
 
 #include "coll/survive.h"
 #include "obj/failed.h"
@@ -110,30 +109,7 @@ API_ALIAS(MPIX_Comm_iagree);
 
 /* --- the failed ---------------------------------------------------------------------------- */
 
-typedef int list_fn(const struct comm *c, int *i); /* comm_failed(), comm_acked() */
-
-static int count(const struct comm *c, list_fn *next)
-{
-    int n = 0;
-    for (int i = 0; next(c, &i) >= 0; n++)
-        ;
-    return n;
-}
-
-static struct rankmap *listed(const struct comm *c, list_fn *next)
-{
-    int n = count(c, next), *world = malloc((size_t)n * sizeof *world + 1);
-    struct rankmap *m = NULL;
-    if (world) {
-        for (int i = 0, k = 0; k < n; k++)
-            world[k] = next(c, &i);
-        m = rankmap_make(world, n);
-    }
-    free(world);
-    return m;
-}
-
-static int group_of(MPI_Comm comm, list_fn *next, MPI_Group *failedgrp)
+static int group_of(MPI_Comm comm, failed_next *next, MPI_Group *failedgrp)
 {
     struct comm *c;
     struct rankmap *m = NULL;
@@ -142,7 +118,7 @@ static int group_of(MPI_Comm comm, list_fn *next, MPI_Group *failedgrp)
         err = api_pointer(failedgrp, "failedgrp");
     if (!err)
         p2p_see_failed();
-    if (!err && !(m = listed(c, next)))
+    if (!err && !(m = failed_map(c, next)))
         err = err_make(MPI_ERR_NO_MEM, "%s: no memory for the group", proc->call);
     if (!err)
         err = api_group_publish(m, c->session, failedgrp);
@@ -192,7 +168,7 @@ static int ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked)
         err = err_make(MPI_ERR_ARG, "%s: num_to_ack is %d", proc->call, num_to_ack);
     if (!err) {
         p2p_ack_failed(c, num_to_ack);
-        *num_acked = count(c, comm_acked);
+        *num_acked = failed_count(c, comm_acked);
     }
     return api_exit(comm, err);
 }

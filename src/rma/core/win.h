@@ -159,8 +159,7 @@ struct rma_win_delegate {       /* near/delegate.c: operations that their owner 
 };
 
 struct rma_win_freeing {        /* sync/free_after_failure.c */
-    uint8_t lost;               /* the last barrier reported a failure, maybe before boot/ does */
-    uint8_t under_way;          /* in MPI_Win_free */
+    uint8_t under_way, lost;    /* in MPI_Win_free; its barrier reported a death, perhaps first */
     struct map asked;           /* rank + 1 -> not NULL: it has sent FREEING_ASK, so it is in
                                  * MPI_Win_free */
     uint8_t answered;           /* process `peer` has answered ... */
@@ -176,8 +175,9 @@ struct rma_win_target {         /* target/: this process as a target */
 
 struct rma_win {
     struct rma_win_near near;   /* near.obj is the object */
-    struct rma_win *parent;     /* of a duplicate (window/dup.c): the window; else NULL */
+    struct rma_win *parent, *from; /* its window (window/dup.c); whose memory it has (living.c) */
     struct rma_channels *channels; /* its duplicates; NULL: it never had one */
+    unsigned users, closed;     /* so many have its memory; it is freed, but stays for them */
     struct comm *comm;          /* own duplicate */
     struct rankmap *map;
     uint64_t id;                /* of its communicator, as it receives (obj/comm.h) */
@@ -222,7 +222,6 @@ struct rma_win {
     uint32_t token;             /* last one given out, without its channel */
     unsigned acks, looks;       /* R7; rma_look_around() */
     int err;                    /* errors of evicted elements */
-    /* epochs */
     struct rma_win_fence fence;
     struct rma_win_access access;
     struct rma_win_exposure exposure;

@@ -15,6 +15,7 @@
 #include "watch/watch.h"
 
 struct plan { /* what a creation call asks for */
+    struct rma_win *from; /* rma_win_shrink(): whose memory it is; else NULL */
     int flavor;
     void *base;
     MPI_Aint size, disp_unit;
@@ -79,6 +80,32 @@ struct rma_win *rma_win_blank(int flavor, void *base, MPI_Aint bytes, MPI_Aint d
     return w;
 }
 
+/* What the window exposes, and its mappings of other members' memory. */
+static void memory_free(struct rma_win *w)
+{
+    if (w->near.near)
+        rma_node_close(w);
+    free(w->mem.heap);
+    mem_move_back(w->mem.moved);
+    while (w->mem.nregions)
+        mem_move_back(w->mem.regions[--w->mem.nregions].moved);
+    free(w->mem.regions);
+    free(w->mem.empties);
+}
+
+/* The record; then that of the window whose memory w had, if it is freed and has no other user. */
+static void put_back(struct rma_win *w)
+{
+    struct rma *r = rma_self();
+    struct rma_win *from = w->from;
+    w->mem.heap = (void *)r->spare; /* not freed before the end: rma_near_win() */
+    r->spare = w;
+    if (from && --from->users == 0 && from->closed) {
+        memory_free(from);
+        put_back(from);
+    }
+}
+
 void rma_win_drop(struct rma_win *w)
 {
     struct rma *r = rma_self();
@@ -115,22 +142,18 @@ void rma_win_drop(struct rma_win *w)
     map_destroy(&w->free.asked);
     rma_evicted_clear(&w->passive.evicted);
     rma_notes_close(w);
-    if (w->near.near)
-        rma_node_close(w);
+    if (!w->users)
+        memory_free(w);
     rma_slots_free(w);
     rma_pscw_free(w);
-    free(w->mem.heap);
-    mem_move_back(w->mem.moved);
-    while (w->mem.nregions)
-        mem_move_back(w->mem.regions[--w->mem.nregions].moved);
-    free(w->mem.regions);
-    free(w->mem.empties);
     info_drop(w->info);
     errhandler_drop(w->errhandler);
     if (w->comm)
         comm_drop(w->comm);
-    w->mem.heap = (void *)r->spare; /* not freed before the end: rma_near_win() */
-    r->spare = w;
+    w->closed = w->users != 0;
+    w->node.reusable = 0; /* if it stays: its segment may hold the memory */
+    if (!w->closed)
+        put_back(w);
 }
 
 /* --- creation --------------------------------------------------------------------------------- */
@@ -206,7 +229,7 @@ static int shared_part(struct rma_win *w)
     if (!err && w->flavor == MPI_WIN_FLAVOR_SHARED)
         err = rma_node_shared(w, info_truth(w->info, "alloc_shared_noncontig", 0));
     if (!err)
-        err = rma_notes_hint(w);
+        err = w->from ? rma_notify_set_num(w, (int)w->from->notes.num) : rma_notes_hint(w);
     if (!err)
         err = win_publish(w);
     err = rma_node_attach(w, rma_acc_hints(w), err);
@@ -245,6 +268,8 @@ static int make(const struct plan *p, struct comm *c, struct rma_win **out)
 {
     struct rma_win *w = rma_win_blank(p->flavor, p->base, p->size, p->disp_unit);
     struct agreed all;
+    if (w && p->from)
+        rma_win_take_from(w, p->from);
     int err = local_part(w, p, c, first_part(w, c), &all);
     if (!err)
         err = rma_node_open(w, all.most, all.kept);
@@ -269,14 +294,14 @@ static int make(const struct plan *p, struct comm *c, struct rma_win **out)
 int rma_win_create(void *base, MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c,
                    struct rma_win **out)
 {
-    struct plan p = {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info};
+    struct plan p = {NULL, MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info};
     return make(&p, c, out);
 }
 
 int rma_win_allocate(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c,
                      void *base_out, struct rma_win **out)
 {
-    struct plan p = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info};
+    struct plan p = {NULL, MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info};
     int err = make(&p, c, out);
     if (!err)
         *(void **)base_out = rma_win_shown(*out);
@@ -286,7 +311,7 @@ int rma_win_allocate(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struc
 int rma_win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c,
                             void *base_out, struct rma_win **out)
 {
-    struct plan p = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info};
+    struct plan p = {NULL, MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info};
     int err = make(&p, c, out);
     if (!err)
         *(void **)base_out = (*out)->base;
@@ -295,7 +320,13 @@ int rma_win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, struct info *info
 
 int rma_win_create_dynamic(struct info *info, struct comm *c, struct rma_win **out)
 {
-    struct plan p = {MPI_WIN_FLAVOR_DYNAMIC, NULL, 0, 1, info};
+    struct plan p = {NULL, MPI_WIN_FLAVOR_DYNAMIC, NULL, 0, 1, info};
+    return make(&p, c, out);
+}
+
+int rma_win_create_from(struct rma_win *from, int flavor, struct comm *c, struct rma_win **out)
+{
+    struct plan p = {from, flavor, from->base, from->bytes, from->disp_unit, from->info};
     return make(&p, c, out);
 }
 
@@ -315,12 +346,8 @@ static void last_barrier(struct rma_win *w)
     w->free.lost = err_class(err) == MPIX_ERR_PROC_FAILED;
 }
 
-int rma_win_free(struct rma_win *w)
+int rma_win_is_idle(struct rma_win *w)
 {
-    if (w->parent)
-        return rma_dup_free(w);
-    if (w->channels && w->channels->used)
-        return rma_sync_error(w, "there are duplicates of", "free them first");
     if (!rma_in(w, SET_FREE_MAY) || w->expo != EXPO_NONE)
         return rma_sync_error(w, "an epoch is open on", w->expo != EXPO_NONE
                                                             ? "call MPI_Win_wait first"
@@ -328,7 +355,18 @@ int rma_win_free(struct rma_win *w)
     if (!list_empty(&w->notes.calls) || (w->notes.requests && rma_note_requests(w)))
         return rma_sync_error(w, "a call or request waits for notifications of",
                               "it must end first");
-    int err = rma_coherent_end(w);
+    return MPI_SUCCESS;
+}
+
+int rma_win_free(struct rma_win *w)
+{
+    if (w->parent)
+        return rma_dup_free(w);
+    if (w->channels && w->channels->used)
+        return rma_sync_error(w, "there are duplicates of", "free them first");
+    int err = rma_win_is_idle(w);
+    if (!err)
+        err = rma_coherent_end(w);
     if (!err)
         err = attr_delete_all(OBJ_WIN, w->near.obj.handle, &w->attrs);
     if (err)

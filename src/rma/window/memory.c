@@ -89,6 +89,8 @@ int rma_memory_make(struct rma_win *w)
 {
     int large = w->mem.large_pages;
     w->mem.large_pages = 0; /* unless they are granted */
+    if (w->from)
+        return MPI_SUCCESS;
     if (w->flavor == MPI_WIN_FLAVOR_CREATE) {
         memory_move(w);
         return memory_reserve(w);

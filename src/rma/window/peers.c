@@ -180,7 +180,7 @@ static void near_attach(struct rma_win *w, struct rma_near *n)
         n->base = (char *)n; /* never read: no access to 0 bytes is in range */
         return;
     }
-    if ((n->mapping = n->base = near_map(w, n)) != NULL)
+    if ((n->mapping = n->base = w->from ? rma_from_mapping(w, n) : near_map(w, n)) != NULL)
         return;
     atomic_fetch_add_explicit(&p->unmapped, 1, memory_order_relaxed);
     n->kind = cma_works(n) ? RMA_NEAR_CMA : RMA_NEAR_AM;

@@ -15,6 +15,10 @@ static inline int rma_memory_ours(const struct rma_win *w)
 /* A window of no member, with nothing that needs to be freed; NULL: no memory. */
 struct rma_win *rma_win_blank(int flavor, void *base, MPI_Aint bytes, MPI_Aint disp_unit);
 void rma_win_fast(struct rma_win *w); /* last: from here on the fast path may find it */
+/* RMA_SYNC: an epoch is open, or a call waits for notifications. */
+int rma_win_is_idle(struct rma_win *w);
+/* Over the memory of `from`, a window of all members of c. */
+int rma_win_create_from(struct rma_win *from, int flavor, struct comm *c, struct rma_win **out);
 
 /* --- dup.c ---- */
 int rma_dup_free(struct rma_win *w);   /* MPI_Win_free of a duplicate: waits; MPI error code */
@@ -22,6 +26,11 @@ int rma_dup_free(struct rma_win *w);   /* MPI_Win_free of a duplicate: waits; MP
 int rma_dup_hints(struct rma_win *w);
 int rma_dups_hints(const struct rma_win *w);
 void rma_dup_leave(struct rma_win *w); /* it is dropped: it has nothing of its window any more */
+
+/* --- living.c ---- */
+void rma_win_take_from(struct rma_win *w, struct rma_win *from);
+/* Where the window that w comes from has mapped the memory of n; NULL: nowhere. */
+char *rma_from_mapping(const struct rma_win *w, const struct rma_near *n);
 
 /* --- hints.c ---- */
 int rma_hints_take(struct rma_win *w, const struct info *given, int made); /* MPI error code */
