@@ -224,6 +224,18 @@ void am_on_death(void (*fn)(void))
     a->on_death[i] = fn;
 }
 
+void am_on_note(void (*fn)(uint32_t note))
+{
+    proc->am->on_note = fn;
+}
+
+static void am_noted(void *am, uint32_t note)
+{
+    const struct am *a = am;
+    if (a->on_note)
+        a->on_note(note);
+}
+
 /* --- life ------------------------------------------------------------------------- */
 
 static void am_close(struct am *a)
@@ -257,7 +269,8 @@ static int am_make(void)
     a->peers_max = AM_PEERS;
     list_init(&a->zcopiers);
     a->hook = (struct progress_hook){.fn = am_progress, .arg = a};
-    a->env = a->far_env = (struct tp_env){.recv = am_recv, .lost = am_lost, .up = a, .proc = proc};
+    a->env = a->far_env = (struct tp_env){
+        .recv = am_recv, .lost = am_lost, .noted = am_noted, .up = a, .proc = proc};
     a->far_env.recv = am_recv_far;
     return 0;
 }

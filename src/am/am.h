@@ -115,6 +115,8 @@ int am_failed(int rank);
  * reports which). For rooms whose waits must then end. At most AM_FAIL_HOOKS. */
 enum { AM_FAIL_HOOKS = 4 };
 void am_on_death(void (*fn)(void));
+/* Call fn from progress for the note of each put_note (tp.h) that has come. */
+void am_on_note(void (*fn)(uint32_t note));
 /* Call fn when a wait has lasted long: it calls ask() for each process that the room waits for, as
  * far as known. At most AM_FAIL_HOOKS. */
 void am_on_stall(void (*fn)(void (*ask)(int rank)));

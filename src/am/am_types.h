@@ -117,6 +117,7 @@ struct am {
     int failures; /* that EVENT_PEER_FAILED has told */
     unsigned char *failed; /* of each rank, enum am_fate; NULL: none yet */
     void (*on_death[AM_FAIL_HOOKS])(void);
+    void (*on_note)(uint32_t note);
     unsigned warned; /* bits: what was reported */
     unsigned told;   /* malformed packets: reported, */
     uint64_t malformed; /* ... all of them */

@@ -31,6 +31,7 @@ typedef int end_recv_fn(void *up, unsigned peer, enum tp_class cls, const void *
 
 /* Open the transport of the row that runs and publish its address; a boot_barrier() must follow. */
 void end_open(struct end *e, end_recv_fn *recv, void *up);
+extern void (*end_noted)(void *up, uint32_t note); /* tp_env.noted of the next end_open() */
 void end_connect(struct end *e, int peer);
 void end_poll(struct end *e);
 /* All processes come here; one that waits still serves the others, as in MPI_Finalize. */
@@ -76,5 +77,8 @@ void body_stopped_atomics(void);
 
 /* keys.c */
 void body_stale(void);
+
+/* notes.c */
+void body_noted(void);
 
 #endif

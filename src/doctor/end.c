@@ -10,6 +10,7 @@
 #include "mem/mem.h"
 
 static const struct row *now; /* the processes of a job are forked with it */
+void (*end_noted)(void *up, uint32_t note);
 
 const struct row *row_now(void)
 {
@@ -20,7 +21,7 @@ void end_open(struct end *e, end_recv_fn *recv, void *up)
 {
     char name[16], addr[BOOT_VALUE_MAX];
     size_t len = sizeof addr;
-    const struct tp_env env = {.recv = recv, .up = up, .proc = proc};
+    const struct tp_env env = {.recv = recv, .noted = end_noted, .up = up, .proc = proc};
     *e = (struct end){.row = now, .ops = now->ops, .rank = boot_rank(), .size = boot_size()};
     job_check(mem_init() == 0);
     job_check(e->ops->open(&env, &e->tp, &e->caps) == 0);

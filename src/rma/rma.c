@@ -54,6 +54,7 @@ int rma_init(void)
 #undef P
     am_on_death(rma_fail_peers);
     am_on_stall(rma_name_awaited);
+    am_on_note(rma_note_put_came);
     return 0;
 }
 
@@ -112,6 +113,7 @@ void rma_finalize(void)
     free(r->bundles);
     progress_hook_del(&r->hook);
     progress_hook_del(&r->notes.hook);
+    free(r->notes.numbered);
     for (unsigned i = 0; i < sizeof r->types / sizeof *r->types; i++) {
         free(r->types[i].flat);
         if (r->types[i].t)

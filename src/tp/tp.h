@@ -42,8 +42,9 @@ enum tp_flag {
     TP_REG_LOCAL = 32,                     /* local buffers must be registered (smem != NULL) */
     TP_CPU_COHERENT = 64,                  /* its atomics on integers are atomic with CPU atomics */
     TP_WAIT_FD = 128, TP_THREADS = 256, TP_DEVICE_MEM = 512,
-    TP_AM_LEAVES = 1024                    /* an AM that was taken arrives even if its sender calls
+    TP_AM_LEAVES = 1024,                   /* an AM that was taken arrives even if its sender calls
                                             * nothing more, unless a connection is new or full */
+    TP_PUT_NOTE = 2048                     /* put_note is usable */
 };
 
 struct tp_caps {
@@ -77,6 +78,9 @@ struct tp_env {
      * later call for it returns -ENOTCONN, or what this process lacked for a connection (-EMFILE,
      * -ENFILE).  May be NULL. */
     void (*lost)(void *up, unsigned peer, int err);
+    /* A put_note of some peer is in memory: called from progress, once for each. NULL only where
+     * no peer calls put_note. */
+    void (*noted)(void *up, uint32_t note);
     void *up;
     struct proc *proc;
     const char *variant; /* for open: this variant and no other; NULL: the transport chooses */
@@ -135,6 +139,9 @@ struct tp_ops {
      * result is here) */
     int (*put)(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len,
                struct tp_mem *smem, struct tp_done *d);
+    /* a put that the owner of the memory is told of when all of it is there: env->noted(note) */
+    int (*put_note)(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len,
+                    struct tp_mem *smem, uint32_t note, struct tp_done *d);
     int (*get)(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len,
                struct tp_mem *dmem, struct tp_done *d);
     int (*atomic)(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_atomic *a,

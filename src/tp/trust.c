@@ -63,6 +63,7 @@ int tp_trust(const struct tp_ops *ops, struct tp *tp, struct tp_caps *caps)
     if (fails)
         log_warn("transport %s: by MPIR_CVAR_TRUST=%s its messages fail; it is not used", ops->name,
                  cvar.trust);
+    caps->flags &= ~(unsigned)TP_PUT_NOTE; /* the doctor does not look at notes */
     if (!holds(line, "atomics")) {
         caps->flags &= ~(unsigned)(TP_ATOMIC | TP_CPU_COHERENT);
         caps->atomic_sizes = 0;

@@ -644,6 +644,8 @@ static void native_network(struct sim_knobs *k)
     k->native_min = draw >> 40 & 1 ? 1 : 300;
     k->native_ordered = draw >> 41 & 1;
     k->native_reg = draw >> 42 & 1;
+    k->native_notes = draw >> 43 & 1;
+    scenario_cvar("MPIR_CVAR_NOTIFY_IMMEDIATE", draw >> 51 & 1 ? "1" : "0");
     scenario_cvar("MPIR_CVAR_NOTIFY_NATIVE_MIN", from[(draw >> 44) % 3]);
     scenario_cvar("MPIR_CVAR_RMA_PULLS", pulls[(draw >> 48) % 3]);
     if (draw >> 50 & 1) { /* a get that was asked for by the target comes by message then */

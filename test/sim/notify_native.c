@@ -161,6 +161,78 @@ static void parts_counts(void *arg)
     job_close(&j);
 }
 
+/* The put carries the notification: no message. One for a counter that the key did not tell of has
+ * a message behind it. */
+static void carried_counts(void *arg)
+{
+    (void)arg;
+    struct job j = notify_open(LINE);
+    long v[LINE];
+    for (int i = 0; i < LINE; i++)
+        v[i] = i + 1;
+    if (j.rank == 0) {
+        key_held(&j, 1);
+        int behind = key_of(&j, 1)->then_am;
+        struct counts c = mark(0), b = mark(1);
+        sim_hold(SIM_NATIVE_OPS, 0, 1);
+        put_n(&j, v, LINE, 0, 1);
+        turns(40);
+        let_go();
+        hear(1);
+        SIM_CHECK(since_all(&c) == 0);
+        OK(MPI_Win_flush(1, j.win));
+        SENT(&c, behind, DONE); /* its answer confirms puts where the network keeps that order */
+        SENT(&b, behind, ACK);
+        put_n(&j, v, LINE, 0, 4);
+        hear(1);
+        SENT(&c, behind + 1, DONE);
+        OK(MPI_Win_unlock(1, j.win));
+    } else {
+        MPI_Count n = -1;
+        OK(MPIX_Win_notify_get_value(j.win, 1, &n));
+        SIM_CHECK(n == 0);
+        OK(MPIX_Win_notify_wait(j.win, 1, 1));
+        for (int i = 0; i < LINE; i++)
+            SIM_CHECK(j.mem[i] == i + 1);
+        tell(0);
+        OK(MPIX_Win_notify_set_num(j.win, MPI_INFO_NULL, 5));
+        OK(MPIX_Win_notify_wait(j.win, 4, 1));
+        OK(MPIX_Win_notify_get_value(j.win, 1, &n));
+        SIM_CHECK(n == 1);
+        tell(0);
+    }
+    job_close(&j);
+}
+
+/* With mpix_notify_order=target it does not carry it: an earlier message may be under way. */
+static void carried_order(void *arg)
+{
+    (void)arg;
+    struct job j = notify_open(LINE + 1);
+    long v[LINE] = {1};
+    MPI_Info info;
+    OK(MPI_Info_create(&info));
+    OK(MPI_Info_set(info, "mpix_notify_order", "target"));
+    OK(MPI_Win_set_info(j.win, info));
+    OK(MPI_Info_free(&info));
+    if (j.rank == 0) {
+        key_held(&j, 1);
+        sim_hold(AM_RMA + RMA_PKT_PUT, 0, 1);
+        OK(MPI_Put(v, 1, MPI_LONG, 1, LINE, 1, MPI_LONG, j.win));
+        put_n(&j, v, LINE, 0, 1);
+        turns(100);
+        sim_hold(-1, 0, 0);
+        sim_let_go(AM_RMA + RMA_PKT_PUT, 1);
+        hear(1);
+        OK(MPI_Win_unlock(1, j.win));
+    } else {
+        OK(MPIX_Win_notify_wait(j.win, 1, 1));
+        SIM_CHECK(j.mem[LINE] == 1 && j.mem[0] == 1);
+        tell(0);
+    }
+    job_close(&j);
+}
+
 /* What the network could not do is not counted. */
 static void native_fails(void *arg)
 {
@@ -297,6 +369,21 @@ static void native_behind(struct sim_knobs *k)
     k->native_ordered = 1;
 }
 
+static void native_carries(struct sim_knobs *k)
+{
+    native(k);
+    k->native_notes = 1;
+    k->native_ordered = (int)(k->seed % 2);
+    scenario_cvar("MPIR_CVAR_NOTIFY_IMMEDIATE", "1");
+}
+
+static void native_carries_breaks(struct sim_knobs *k)
+{
+    native_carries(k);
+    k->native_ordered = 0;
+    k->native_put_fails = 100;
+}
+
 static void native_in_part(struct sim_knobs *k)
 {
     native(k);
@@ -325,6 +412,13 @@ static void native_mortal(struct sim_knobs *k)
     k->max_delay = 60;
 }
 
+static void native_carries_mortal(struct sim_knobs *k)
+{
+    native_mortal(k);
+    k->native_notes = 1;
+    scenario_cvar("MPIR_CVAR_NOTIFY_IMMEDIATE", "1");
+}
+
 static void pulled(struct sim_knobs *k)
 {
     native(k);
@@ -341,11 +435,15 @@ static void not_pulled(struct sim_knobs *k)
 const struct scenario scenarios_notify_native[] = {
     {"count-notify-native", 2, 1, native_counts, NULL, native},
     {"count-notify-then-am", 2, 1, native_counts, NULL, native_behind},
+    {"count-notify-carried", 2, 1, carried_counts, NULL, native_carries},
+    {"notify-carried-order", 2, 1, carried_order, NULL, native_carries},
     {"count-notify-parts", 2, 1, parts_counts, NULL, native_in_part},
     {"count-notify-pulled", 2, 1, pulled_counts, NULL, pulled},
     {"count-notify-short", 2, 1, short_counts, NULL, not_pulled},
     {"notify-native-fails", 2, 1, native_fails, NULL, native_breaks},
     {"notify-native-fails-race", 2, 1, native_fails, NULL, native_breaks_watched},
+    {"notify-carried-fails", 2, 1, native_fails, NULL, native_carries_breaks},
+    {"notify-carried-death", 2, 1, native_death, NULL, native_carries_mortal},
     {"notify-native-death", 2, 1, native_death, NULL, native_mortal},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

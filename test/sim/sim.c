@@ -576,6 +576,7 @@ void sim_run(const struct sim_knobs *k, void (*program)(void *arg),
         list_init(&st->inbox[1]);
         list_init(&st->kept);
         list_init(&st->nic);
+        list_init(&st->reports);
         for (int t = 0; t < (thread_program ? k->threads : 1); t++) {
             struct sim_fiber *f = &s->fibers[s->nfibers++];
             f->rank = r;

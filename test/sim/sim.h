@@ -47,6 +47,7 @@ struct sim_knobs {
     int native_coherent; /* ... atomics agree with the processor's (TP_CPU_COHERENT); else with each
                           * other only */
     int native_atomic_pays; /* ... and are declared faster than messages */
+    int native_notes;   /* ... puts carry notes (TP_PUT_NOTE) */
     int native_lone;    /* ... and that one alone pays always */
     int native_min;     /* bytes from which native put and get are declared to pay; 0: never */
     int native_fails;   /* chance that a get fails, though its target lives */

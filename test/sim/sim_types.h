@@ -59,6 +59,7 @@ struct sim_rank_state {
     int dies_at;             /* it dies at that sched_point() from now on; 0: at none */
     struct list kept;        /* struct sim_zcopy of its messages */
     struct list nic;         /* native operations under way (tp_native.c) */
+    struct list reports;     /* notes that have come with puts, and were not heard yet */
     int nic_ops;
     int dead, ended;         /* without MPI_Finalize, with it */
     int cut;                 /* its connections are broken (sim_cut) */
@@ -160,6 +161,8 @@ int sim_native_import(struct tp *t, unsigned peer, const void *key, size_t len,
 void sim_native_drop(struct tp *t, struct tp_far *far);
 int sim_native_put(struct tp *t, struct tp_far *far, uint64_t off, const void *src, size_t len,
                    struct tp_mem *smem, struct tp_done *d);
+int sim_native_put_note(struct tp *t, struct tp_far *far, uint64_t off, const void *src, size_t len,
+                        struct tp_mem *smem, uint32_t note, struct tp_done *d);
 int sim_native_get(struct tp *t, struct tp_far *far, uint64_t off, void *dst, size_t len,
                    struct tp_mem *dmem, struct tp_done *d);
 int sim_native_atomic(struct tp *t, struct tp_far *far, uint64_t off, const struct tp_atomic *a,
@@ -169,7 +172,7 @@ int sim_native_flush(struct tp *t, unsigned peer, struct tp_done *d);
 void sim_native_caps(const struct sim *s, struct tp_caps *caps);
 void sim_native_step(struct sim *s);                  /* what is due happens */
 /* report one completion; 1 if there was one */
-int sim_native_progress(struct sim *s, int rank);
+int sim_native_progress(struct sim *s, int rank, const struct tp_env *env);
 int sim_native_before(const struct sim *s, int src, int dst, uint64_t serial);
 /* blocks of memory that it has registered (count) */
 unsigned sim_native_left(const struct sim *s, int rank);

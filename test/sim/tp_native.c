@@ -36,6 +36,12 @@ struct key {
     int64_t owner;
 };
 
+struct report { /* of a put_note that is in memory */
+    struct list link; /* ranks[target].reports */
+    uint32_t note;
+    long due;
+};
+
 enum kind { PUT, GET, ATOMIC, FLUSH };
 
 struct nic_op {
@@ -50,6 +56,8 @@ struct nic_op {
     long due;         /* step of the next part */
     int read;         /* put: the source has been read; get, atomic: the target's memory */
     int executed, told;
+    int noted;        /* put: its target is to be told `note` when it is there */
+    uint32_t note;
     struct tp_done *d;
     struct tp_atomic a;
     unsigned char operand[ATOM_MAX], compare[ATOM_MAX];
@@ -208,6 +216,19 @@ int sim_native_put(struct tp *t, struct tp_far *far, uint64_t off, const void *s
     return 0;
 }
 
+int sim_native_put_note(struct tp *t, struct tp_far *far, uint64_t off, const void *src, size_t len,
+                        struct tp_mem *smem, uint32_t note, struct tp_done *d)
+{
+    struct sim *s = the_sim;
+    int err = sim_native_put(t, far, off, src, len, smem, d);
+    if (err && err != TP_PENDING)
+        return err;
+    struct nic_op *op = LIST_OBJ(s->ranks[s->now->rank].nic.prev, struct nic_op, link);
+    op->noted = 1;
+    op->note = note;
+    return err;
+}
+
 int sim_native_get(struct tp *t, struct tp_far *far, uint64_t off, void *dst, size_t len,
                    struct tp_mem *dmem, struct tp_done *d)
 {
@@ -332,6 +353,15 @@ static void run_atomic(struct sim *s, struct nic_op *op, char *at)
     op->executed = 1;
 }
 
+/* The target's queue has it from now on; its progress finds it later. */
+static void put_report(struct sim *s, const struct nic_op *op)
+{
+    struct report *x = sim_alloc(sizeof *x);
+    *x = (struct report){.note = op->note, .due = some_time(s)};
+    list_push(&s->ranks[op->peer].reports, &x->link);
+    s->in_flight++;
+}
+
 /* One step of an operation that is due. */
 static void run(struct sim *s, struct nic_op *op)
 {
@@ -376,6 +406,8 @@ static void run(struct sim *s, struct nic_op *op)
     op->due = some_time(s);
     op->read |= op->moved == op->len;
     op->executed = op->kind == PUT && op->moved == op->len;
+    if (op->executed && op->noted)
+        put_report(s, op);
 }
 
 /* Must it wait for an earlier one? A flush for all it is about, the rest by the knob. */
@@ -414,10 +446,29 @@ void sim_native_step(struct sim *s)
     }
 }
 
-/* The origin's progress: completions, each once. */
-int sim_native_progress(struct sim *s, int rank)
+static int hear_reports(struct sim *s, struct sim_rank_state *r, const struct tp_env *env)
+{
+    for (struct list *l = r->reports.next; l != &r->reports; l = l->next) {
+        struct report *x = LIST_OBJ(l, struct report, link);
+        uint32_t note = x->note;
+        if (x->due > s->step)
+            continue;
+        list_del(&x->link);
+        s->in_flight--;
+        sim_release(x);
+        sim_moved(s);
+        env->noted(env->up, note);
+        return 1;
+    }
+    return 0;
+}
+
+/* A process's progress: what peers' puts report, and its completions, each once. */
+int sim_native_progress(struct sim *s, int rank, const struct tp_env *env)
 {
     struct sim_rank_state *r = &s->ranks[rank];
+    if (hear_reports(s, r, env))
+        return 1;
     for (struct list *l = r->nic.next; l != &r->nic; l = l->next) {
         struct nic_op *op = LIST_OBJ(l, struct nic_op, link);
         if (op->told || !(op->executed || (op->kind == PUT && op->read)) || sim_chance(s, 30))
@@ -504,6 +555,10 @@ void sim_native_close(struct sim *s, int rank)
         s->in_flight--;
         sim_release(op);
     }
+    for (struct list *l; (l = list_pop(&r->reports)) != NULL;) {
+        s->in_flight--;
+        sim_release(LIST_OBJ(l, struct report, link));
+    }
 }
 
 void sim_native_caps(const struct sim *s, struct tp_caps *caps)
@@ -520,6 +575,8 @@ void sim_native_caps(const struct sim *s, struct tp_caps *caps)
         caps->flags |= TP_PUT_THEN_AM;
     if (s->k.native_coherent)
         caps->flags |= TP_CPU_COHERENT;
+    if (s->k.native_notes)
+        caps->flags |= TP_PUT_NOTE;
     caps->atomic_pays = s->k.native_atomic_pays;
     caps->put_inline = INLINE;
     caps->rma_max = RMA_MAX;

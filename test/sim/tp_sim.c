@@ -263,7 +263,7 @@ static int sim_progress(struct tp *t)
     struct sim *s = the_sim;
     struct sim_rank_state *r = &s->ranks[t->rank];
     int events = 0;
-    while (sim_native_progress(s, t->rank))
+    while (sim_native_progress(s, t->rank, &t->env))
         events++;
     events += kept_progress(s, r);
     if (sim_chance(s, s->k.refuse_percent))
@@ -300,6 +300,7 @@ const struct tp_ops sim_tp_native_ops = {.name = "sim",
                                          .import = sim_native_import,
                                          .drop = sim_native_drop,
                                          .put = sim_native_put,
+                                         .put_note = sim_native_put_note,
                                          .get = sim_native_get,
                                          .atomic = sim_native_atomic,
                                          .atomic_ok = sim_native_atomic_ok,

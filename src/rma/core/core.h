@@ -249,6 +249,12 @@ size_t rma_pays_from(const struct tp_caps *c);
 const struct rma_atomics *rma_atomics_of(struct tp *tp, const struct tp_ops *ops,
                                          const struct tp_caps *c);
 void rma_native_close(struct rma_win *w); /* frees keys and registrations */
+
+/* --- note_number.c ---- */
+/* May puts over this transport carry notifications? */
+int rma_note_puts(const struct tp_caps *caps);
+/* The number of w in those that come to this process; 0: there is none. */
+unsigned rma_note_number(struct rma_win *w);
 /* what is known of the window at t; NULL: nothing */
 const struct rma_key *rma_native_known(struct rma_target *t);
 /* Size and unit of the window at t, as the answer to COMPLETE reports them. unit 0: not

@@ -149,6 +149,7 @@ static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
     k->lone_get = (uint8_t)lone_get(&caps);
     k->then_am = (caps.flags & TP_PUT_THEN_AM) != 0;
     k->reg_local = (caps.flags & TP_REG_LOCAL) != 0;
+    k->note = rma_note_puts(&caps) ? RMA_NOTE_ASK : 0;
     k->put_inline = caps.put_inline;
     k->atomics = atomics;
     return k;

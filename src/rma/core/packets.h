@@ -238,8 +238,11 @@ struct rma_key_data {
     uint16_t flags;    /* enum rma_key_flag                                                     */
     uint16_t align;    /* address of the window modulo RMA_KEY_ALIGN                            */
     char transport[8]; /* name, cut: whose key it is                                            */
+    uint16_t note;     /* of the window, in notes of puts; 0: it takes none                     */
+    uint16_t notes;    /* counters there, as far as notes reach                                 */
+    uint32_t unused;
 };
-_Static_assert(sizeof(struct rma_key_data) == 32, "no padding on the wire");
+_Static_assert(sizeof(struct rma_key_data) == 40, "no padding on the wire");
 
 /* PULL: where the target finds the data. */
 struct rma_pull_data {

@@ -194,10 +194,10 @@ struct rma_key {
     int rank;
     uint8_t state;     /* enum key_state */
     uint8_t then_am;   /* TP_PUT_THEN_AM: a later DONE confirms puts */
-    uint8_t leaves;    /* TP_AM_LEAVES */
-    uint8_t reg_local; /* TP_REG_LOCAL */
+    uint8_t leaves, reg_local; /* TP_AM_LEAVES, TP_REG_LOCAL */
     unsigned refs;     /* target elements that point to it */
-    uint32_t align;    /* address of the window there, modulo RMA_KEY_ALIGN */
+    uint16_t align;    /* address of the window there, modulo RMA_KEY_ALIGN */
+    uint16_t note;     /* its number there (note_number.c); RMA_NOTE_ASK: not known; 0: none */
     struct tp *tp;
     const struct tp_ops *ops;
     struct tp_far *far;
@@ -208,8 +208,8 @@ struct rma_key {
     size_t put_inline; /* bytes of a put that the transport copies */
     size_t put_min, get_min; /* bytes from which it is faster; SIZE_MAX: never */
     uint8_t lone_put, lone_get; /* it is always faster for one that is flushed at once */
-    uint32_t detached; /* dynamic: regions detached there when this region was reported; if a POST
-                        * has another number, the region may be gone */
+    uint16_t notes;    /* counters there, at most RMA_NOTE_REACH */
+    uint32_t detached; /* dynamic: regions detached there when this one was told; a POST has more */
     const struct rma_atomics *atomics; /* that may be used there; NULL: none */
 };
 _Static_assert(sizeof(struct rma_key) <= 128, "what rma.md states of a window's memory");

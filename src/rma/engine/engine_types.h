@@ -54,6 +54,8 @@ int rma_route_certain(struct rma_target *t, const struct rma_op *op);
 int rma_route_pays(const struct rma_op *op, size_t min);
 /* The same for a put or get to a target with a key record. */
 int rma_route_moves(const struct rma_target *t, const struct rma_op *op);
+/* Does a put of the network carry the notification of op? While the key is not known: would it? */
+int rma_route_carries(const struct rma_target *t, const struct rma_op *op);
 /* Does it pay for op, which notifies, though a message must follow? */
 int rma_route_notes(const struct rma_target *t, const struct rma_op *op);
 /* Is it long enough for a pull by its target? */

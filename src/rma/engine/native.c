@@ -124,6 +124,10 @@ int rma_on_key_ask(int src, const void *msg, size_t len)
     /* Only this process's control block decides: all near processes use it. */
     if (tp && caps.flags & TP_CPU_COHERENT && acc_ctl_atomic(rma_near_own(w)->acc))
         out.d.flags |= RMA_KEY_ATOMICS;
+    if (tp && rma_note_puts(&caps)) {
+        out.d.note = (uint16_t)rma_note_number(w);
+        out.d.notes = (uint16_t)(w->notes.num < RMA_NOTE_REACH ? w->notes.num : RMA_NOTE_REACH);
+    }
     for (unsigned i = 0; tp && i < w->native.nregs; i++) {
         size_t n = sizeof out.key;
         if (w->native.reg[i].tp != tp || ops->pack(tp, w->native.reg[i].mem, out.key, &n))
@@ -157,6 +161,8 @@ int rma_on_key(int src, const void *msg, size_t len)
     k->size = d.size;
     k->unit = d.unit;
     k->align = d.align;
+    k->note = d.note;
+    k->notes = d.notes;
     if (!(d.flags & RMA_KEY_ATOMICS))
         k->atomics = NULL;
     k->state = KEY_READY;
@@ -421,17 +427,23 @@ int rma_native_send(struct rma_target *t, struct rma_op *op)
     *x = record_of(op, piece_done);
     x->bytes = len;
     int put = op->kind == RMA_PUT, err = 0;
+    uint32_t note = len == op->bytes && rma_route_carries(t, op)
+                        ? (uint32_t)k->note << RMA_NOTE_BITS | ((uint32_t)op->a.notify - 1)
+                        : 0;
     if (k->reg_local && !(put && len <= k->put_inline)) {
         x->tp = k->tp;
         x->ops = k->ops;
         err = k->ops->reg(k->tp, here, len, 0, 0, &x->local);
     }
     if (!err)
-        err = put ? k->ops->put(k->tp, k->far, off, here, len, x->local, &x->d)
-                  : k->ops->get(k->tp, k->far, off, here, len, x->local, &x->d);
+        err = !put   ? k->ops->get(k->tp, k->far, off, here, len, x->local, &x->d)
+              : note ? k->ops->put_note(k->tp, k->far, off, here, len, x->local, note, &x->d)
+                     : k->ops->put(k->tp, k->far, off, here, len, x->local, &x->d);
     err = handed_over(t, op, x, err, !put);
     if (err)
         return err;
+    if (note)
+        op->a.notify = 0; /* the network notifies */
     int alone = put && len == op->bytes && len <= k->put_inline && t->sync == RMA_F_DONE &&
                 t->nops == 1 && !t->native_out;
     if (!alone)

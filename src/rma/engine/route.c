@@ -1,5 +1,5 @@
 /* route.c - how an operation leaves: by active message, or by the network's own put, get and
- * atomics.
+ * atomics. Start with rma_route_of().
  *
  * One place decides (issue.c), when the operation leaves the queue. So queue, states and pools do
  * not depend on routes.
@@ -12,8 +12,10 @@
  *   put, get           natively if the key is known, the target's window has the bytes, and each
  *                      piece has the length that the transport wants, or a flush follows a lone
  *                      one. Shorter ones share packets and carry LOCK, DONE and UNLOCK.
- *   that notify        long ones are pulled; or natively, and a message follows when the data are
- *                      there. Others by message, which carries both
+ *   that notify        a put of one block carries it, if the network reports such data at the
+ *                      target (note_number.c). Else long ones are pulled; or natively, and a
+ *                      message follows when the data are there. Others by message, which carries
+ *                      both
  *   out of range       by message: the target's answer is the error, the same as ever */
 #include "rma/engine/engine_types.h"
 
@@ -46,12 +48,28 @@ int rma_route_moves(const struct rma_target *t, const struct rma_op *op)
            lone(t, op);
 }
 
+int rma_route_carries(const struct rma_target *t, const struct rma_op *op)
+{
+    const struct rma_key *k = t->key;
+    if (op->kind != RMA_PUT || !op->a.notify || t->w->notes.covers || !k->note)
+        return 0;
+    if (op->bytes > k->most || op->flags & OP_BEGUN || !rma_route_pays(op, k->put_min))
+        return 0;
+    if (k->state != KEY_READY) /* it tells which counters there are */
+        return 1;
+    return (unsigned)op->a.notify <= k->notes &&
+           dt_blocks(op->a.ttype, (size_t)op->a.tcount) == 1 &&
+           dt_blocks(op->a.otype, (size_t)op->a.ocount) == 1;
+}
+
 /* Where the transport keeps a message behind a put, that message costs no wait. Else it waits for
  * the network, and a target that pulls the data knows sooner that they are there. */
 int rma_route_notes(const struct rma_target *t, const struct rma_op *op)
 {
     if (op->elem)
         return 0;
+    if (rma_route_carries(t, op))
+        return 1;
     if (op->kind == RMA_PUT && t->key->then_am)
         return rma_route_pays(op, t->key->put_min);
     return op->bytes >= (size_t)cvar.rma_notify_native &&

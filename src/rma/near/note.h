@@ -68,12 +68,18 @@ struct rma_win_notes {          /* of a window: this process's counters */
     uint64_t seen;              /* ... and its word then */
     uint8_t sent;               /* in this epoch a near target was notified by message */
     uint8_t covers;             /* mpix_notify_order=target: earlier operations, too */
+    uint16_t number;            /* in notes of puts (note_number.c); 0: none was given */
 };
 
 struct rma_note_waiting { /* of this process (note_request.c) */
     struct list waiting;
     struct progress_hook hook; /* looks for them */
+    struct rma_win **numbered; /* windows by their number in notes of puts (note_number.c) */
+    unsigned numbers, number;  /* places of that; the number given last */
 };
+
+/* What a put_note of a transport carries: the number of the window above, the counter below. */
+enum { RMA_NOTE_BITS = 16, RMA_NOTE_ASK = (1 << RMA_NOTE_BITS) - 1, RMA_NOTE_REACH = RMA_NOTE_ASK };
 
 /* The words of one near member. What the inline path reads is one line. */
 struct rma_note {

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
+#include "base/log.h"
 #include "watch/watch.h"
 
 enum { EARLY_MAX = 1024 }; /* counters that were notified before they were made */
@@ -138,6 +139,8 @@ void rma_notes_close(struct rma_win *w)
     struct rma_win_notes *x = &w->notes;
     if (x->requests)
         rma_note_requests_end(w);
+    if (x->number)
+        rma_self()->notes.numbered[x->number] = NULL;
     if (x->seg)
         mem_segment_drop(x->seg);
     else
@@ -182,7 +185,8 @@ int rma_note_came(struct rma_win *w, unsigned i, int src)
     struct rma_win_notes *x = &w->notes;
     if (i < x->num) {
         add(w, i, 1);
-        keep_source(w, i, src);
+        if (src >= 0)
+            keep_source(w, i, src);
         rma_count(w, PVAR_RMA_NOTE_CAME, 1);
         progress_signal();
         return 0;
@@ -193,9 +197,21 @@ int rma_note_came(struct rma_win *w, unsigned i, int src)
         rma_count(w, PVAR_RMA_NOTE_REFUSED, 1);
         return MPIX_ERR_INVALID_NOTIFICATION;
     }
-    keep_source(w, i, src);
+    if (src >= 0)
+        keep_source(w, i, src);
     rma_count(w, PVAR_RMA_NOTE_EARLY, 1);
     return 0;
+}
+
+/* Which rank put is not known. The origin sends this only for a counter that there was. */
+void rma_note_put_came(uint32_t note)
+{
+    struct rma *r = rma_self();
+    unsigned number = note >> RMA_NOTE_BITS, i = note & RMA_NOTE_ASK;
+    struct rma_win *w = r && number < r->notes.numbers ? r->notes.numbered[number] : NULL;
+    if (w && rma_note_came(w, i, -1))
+        log_warn("a notification of counter %u of %s is lost: this process has %u counters", i,
+                 rma_win_text(w), w->notes.num);
 }
 
 /* --- the calls -------------------------------------------------------------------------------- */

@@ -53,12 +53,13 @@ void rma_on_complete(struct rma_win *w, int rank); /* a far starter has complete
 int rma_post_came(struct rma_win *w, int rank, uint32_t detached); /* 0, or < 0: no memory */
 
 /* --- notifications (note_wait.c, note_request.c) ---- */
-/* One more for counter i of this process, from rank src: MPI error class, or 0. */
+/* One more for counter i of this process, from rank src (-1: unknown): MPI error class, or 0. */
 int rma_note_came(struct rma_win *w, unsigned i, int src);
 void rma_notes_close(struct rma_win *w);
 /* Of requests that wait for a counter: how many are open; those that the program has freed end. */
 unsigned rma_note_requests(struct rma_win *w);
 void rma_note_requests_end(struct rma_win *w); /* all, as cancelled */
+void rma_note_put_came(uint32_t note); /* by the network */
 /* The info key mpix_notify_num, if it is there: MPI error code. */
 int rma_notes_hint(struct rma_win *w);
 

@@ -382,6 +382,11 @@ static void ofi_variant(struct tp *tp, char *text, size_t len)
 static void complete(struct ofi *o, const struct fi_cq_data_entry *e, int err)
 {
     struct ofi_op *op = e->op_context;
+    if (e->flags & FI_REMOTE_WRITE) { /* a peer's (ofi_put_note); op is none of ours */
+        if (!err && e->flags & FI_REMOTE_CQ_DATA && o->env.noted)
+            o->env.noted(o->env.up, (uint32_t)e->data);
+        return;
+    }
     if (!op)
         return;
     if (op->kind == OFI_OP_SEND) {
@@ -474,6 +479,7 @@ const struct tp_ops tp_ofi_ops = {
     .import = ofi_import,
     .drop = ofi_drop,
     .put = ofi_put,
+    .put_note = ofi_put_note,
     .get = ofi_get,
     .atomic = ofi_atomic,
     .atomic_ok = ofi_atomic_ok,

@@ -249,6 +249,8 @@ int ofi_import(struct tp *tp, unsigned peer, const void *key, size_t len, struct
 void ofi_drop(struct tp *tp, struct tp_far *far);
 int ofi_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len,
             struct tp_mem *smem, struct tp_done *d);
+int ofi_put_note(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len,
+                 struct tp_mem *smem, uint32_t note, struct tp_done *d);
 int ofi_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len,
             struct tp_mem *dmem, struct tp_done *d);
 int ofi_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_atomic *a,

@@ -113,6 +113,8 @@ void ofi_rma_caps(struct ofi *o, struct tp_caps *caps)
         caps->flags |= TP_REG_LOCAL;
     if (i->tx_attr->msg_order & i->rx_attr->msg_order & FI_ORDER_SAW)
         caps->flags |= TP_PUT_THEN_AM;
+    if (i->domain_attr->cq_data_size >= sizeof(uint32_t))
+        caps->flags |= TP_PUT_NOTE;
     if (!(i->caps & FI_ATOMIC))
         return;
     /* A width is supported if an integer of it can be added, fetched and compared and swapped. */
@@ -268,10 +270,9 @@ static int check(const struct tp_far *far, uint64_t off, size_t len)
     return off > far->key.len || len > far->key.len - off ? -ERANGE : 0;
 }
 
-int ofi_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len,
-            struct tp_mem *smem, struct tp_done *d)
+static int put(struct ofi *o, struct tp_far *far, uint64_t off, const void *src, size_t len,
+               const struct tp_mem *smem, struct tp_done *d, uint64_t flags, uint32_t note)
 {
-    struct ofi *o = (struct ofi *)tp;
     int err = check(far, off, len), small = len <= OFI_PUT_INLINE;
     if (err || len == 0)
         return err;
@@ -290,8 +291,23 @@ int ofi_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, si
                            .addr = far->peer->addr,
                            .rma_iov = &rv,
                            .rma_iov_count = 1,
-                           .context = &r->op.ctx};
-    return issued(o, r, fi_writemsg(o->ep, &m, FI_DELIVERY_COMPLETE | FI_COMPLETION), 1);
+                           .context = &r->op.ctx,
+                           .data = note};
+    return issued(o, r, fi_writemsg(o->ep, &m, FI_DELIVERY_COMPLETE | FI_COMPLETION | flags), 1);
+}
+
+int ofi_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len,
+            struct tp_mem *smem, struct tp_done *d)
+{
+    return put((struct ofi *)tp, far, off, src, len, smem, d, 0, 0);
+}
+
+/* The note is the immediate data of the put: the target's completion queue has it behind the
+ * data. */
+int ofi_put_note(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len,
+                 struct tp_mem *smem, uint32_t note, struct tp_done *d)
+{
+    return put((struct ofi *)tp, far, off, src, len, smem, d, FI_REMOTE_CQ_DATA, note);
 }
 
 int ofi_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len,

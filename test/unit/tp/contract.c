@@ -26,13 +26,13 @@ const struct row rows[] = {
     {&tp_shm_ops, 2, 7, NULL, NULL, 0, MESSAGES, 0, 0},
 #endif
 #ifdef CONTRACT_OFI
-    {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm", NULL, 1, MESSAGES | ACCESS | ATOMICS,
-     WIDTHS_1_8, 1},
+    {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm", NULL, 1,
+     MESSAGES | ACCESS | ATOMICS | TP_PUT_NOTE, WIDTHS_1_8, 1},
 #endif
 #ifdef CONTRACT_OFI_MORE
     {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=udp;ofi_rxd", NULL, 0, TP_AM_ORDERED, 0, 1},
     {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=shm", NULL, 0,
-     TP_AM_ORDERED | TP_AM_LEAVES | ACCESS, 0, 1},
+     TP_AM_ORDERED | TP_AM_LEAVES | ACCESS | TP_PUT_NOTE, 0, 1},
 #endif
 #ifdef CONTRACT_UCX
     {&tp_ucx_ops, 2, 4, "MPIR_CVAR_RMA_NATIVE_PUT_MIN=1", "UCX_TLS=tcp,self", 0,

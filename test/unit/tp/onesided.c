@@ -10,6 +10,7 @@ Suite *suite_onesided(void);
 
 EACH(put_get, few)
 EACH(many, many)
+EACH(noted, many)
 EACH(atomics, few)
 EACH(counters, many)
 EACH(mixed, many)
@@ -25,6 +26,7 @@ Suite *suite_onesided(void)
     tcase_set_timeout(t, 90);
     tcase_add_loop_test(t, put_get_, 0, rows_count);
     tcase_add_loop_test(t, many_, 0, rows_count);
+    tcase_add_loop_test(t, noted_, 0, rows_count);
     tcase_add_loop_test(t, atomics_, 0, rows_count);
     tcase_add_loop_test(t, counters_, 0, rows_count);
     tcase_add_loop_test(t, mixed_, 0, rows_count);
