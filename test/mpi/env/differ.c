@@ -50,6 +50,7 @@ static const struct row {
     { "MPIR_CVAR_RMA_NATIVE_PUT_MIN", { -1, 1, 5000 } },
     { "MPIR_CVAR_RMA_NATIVE_GET_MIN", { 1, -1, 5000 } },
     { "MPIR_CVAR_NOTIFY_NATIVE_MIN", { 1048576, 0, 5000 } },
+    { "MPIR_CVAR_NOTIFY_IMMEDIATE", { 0, 1, 1 } },
     { "MPIR_CVAR_RMA_NATIVE_ATOMIC", { -1, 1, 0 } },
     { "MPIR_CVAR_RMA_PULL_MIN", { -1, 1, 3000 } },
     { "MPIR_CVAR_RMA_PULL_BYTES", { 524288, 8, 1000 } },
