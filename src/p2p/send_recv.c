@@ -9,6 +9,7 @@
 #include "p2p/spares.h"
 #include "p2p/refuse.h"
 #include "var/var.h"
+#include "watch/watch.h"
 
 static void req_free(struct request *r)
 {
@@ -262,7 +263,7 @@ static void tell(struct p2p_req *q, const void *site)
 
 static int recv_begin_told(struct p2p_req *q, const void *site)
 {
-    if (q->target != MPI_PROC_NULL)
+    if (q->target != MPI_PROC_NULL && watch_wants(WATCH_TOLD))
         tell(q, site);
     return recv_begin(q);
 }
@@ -270,7 +271,8 @@ static int recv_begin_told(struct p2p_req *q, const void *site)
 void p2p_tell(struct request *r, const void *site)
 {
     struct p2p_req *q = (struct p2p_req *)r;
-    if (!request_is(r, &req_ops) || q->is_send || q->target == MPI_PROC_NULL)
+    if (!request_is(r, &req_ops) || q->is_send || q->target == MPI_PROC_NULL ||
+        !watch_wants(WATCH_TOLD))
         return;
     if (!r->done) {
         tell(q, site);

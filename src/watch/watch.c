@@ -49,7 +49,8 @@ static unsigned wants(const struct watcher *w)
         {WATCH_NOTES, has_notes(w)},
         {WATCH_APART, w->ops_apart},
         {WATCH_OWN_JOB, w->own_job},
-        {WATCH_MADE, w->made || w->gone}};
+        {WATCH_MADE, w->made || w->gone},
+        {WATCH_TOLD, w->told != NULL}};
     unsigned all = 0;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         all |= of[i].has ? of[i].bit : 0;

@@ -44,7 +44,8 @@ enum watch_events {
     WATCH_APART = 4096, /* ops_apart */
     WATCH_OWN_JOB = 8192, /* own_job */
     WATCH_NOTES = 16384, /* noting, note_lost, note_lags, noted */
-    WATCH_MADE = 32768 /* made, gone */
+    WATCH_MADE = 32768, /* made, gone */
+    WATCH_TOLD = 65536 /* told */
 };
 /* The functions of MPI that tell these leave their short way at its first test, which is that of
  * the phase: PROC_CHECKED. MPI_Init sets the phase when all rooms are open, so a watcher of these
