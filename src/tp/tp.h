@@ -139,7 +139,8 @@ struct tp_ops {
      * result is here) */
     int (*put)(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len,
                struct tp_mem *smem, struct tp_done *d);
-    /* a put that the owner of the memory is told of when all of it is there: env->noted(note) */
+    /* a put (len > 0) that the owner of the memory is told of when all of it is there:
+     * env->noted(note) */
     int (*put_note)(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len,
                     struct tp_mem *smem, uint32_t note, struct tp_done *d);
     int (*get)(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len,

@@ -420,6 +420,8 @@ static void complain(struct ofi *o)
     struct fi_cq_err_entry e = {0};
     if (fi_cq_readerr(o->cq, &e, 0) < 1)
         return;
+    if (e.flags & FI_REMOTE_WRITE) /* a peer's: its context is none of ours */
+        return;
     /* An inject: a question (O7) shows which peer did not get it. */
     o->nameless += !e.op_context;
     if (!(e.op_context && ((struct ofi_op *)e.op_context)->kind == OFI_OP_SEND) &&
