@@ -161,7 +161,7 @@ int rma_on_key(int src, const void *msg, size_t len)
     k->size = d.size;
     k->unit = d.unit;
     k->align = d.align;
-    k->note = d.note;
+    k->note = k->note ? d.note : 0; /* 0: this process sends none */
     k->notes = d.notes;
     if (!(d.flags & RMA_KEY_ATOMICS))
         k->atomics = NULL;
@@ -253,7 +253,8 @@ static void piece_done(struct tp_done *d, int err)
     struct rma_op *op = op_of(x);
     if (op && op->natives) {
         struct rma_target *t = op->t;
-        if (in_doubt(t, err)) { /* it counts as under way until rma_native_fail() */
+        /* It counts as under way until rma_native_fail(), which may have been called already. */
+        if (!(t->flags & TARGET_FAILED) && in_doubt(t, err)) {
             record_end(x);
             x->next = r->native_doubted;
             r->native_doubted = x;

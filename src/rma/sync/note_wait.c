@@ -336,20 +336,28 @@ struct rma_win *rma_note_awaits(int (*cond)(void *), void *arg)
     return cond == wait_over ? ((struct note_wait *)arg)->w : NULL;
 }
 
+struct found {
+    struct request *r;
+    int n;
+};
+
 static void find_request(struct request *r, void *to)
 {
-    *(struct request **)to = r;
+    struct found *f = to;
+    f->r = r;
+    f->n++;
 }
 
 uint64_t rma_note_awaited(int (*cond)(void *), void *arg, unsigned *counter)
 {
-    struct request *r = NULL;
+    struct found f = {NULL, 0};
     if (cond == wait_over) {
         *counter = ((const struct note_wait *)arg)->call.i;
         return ((const struct note_wait *)arg)->w->id;
     }
-    request_awaits(cond, arg, find_request, &r);
-    return r ? rma_note_requested(r, counter) : 0;
+    if (request_awaits(cond, arg, find_request, &f) != REQUEST_AWAITS_ALL || f.n != 1)
+        return 0;
+    return rma_note_requested(f.r, counter);
 }
 
 static int target_has_note(const struct rma_target *t)

@@ -39,6 +39,13 @@ static int attach_all(struct rma_win *w)
     return coll_agree_error(err, w->comm);
 }
 
+/* am/ first handles what a failed member had sent: it must not land behind the shrink. */
+static int all_handled(void *arg)
+{
+    (void)arg;
+    return am_failed_count() == boot_failed_count();
+}
+
 int rma_win_shrink(struct rma_win *w, struct rma_win **out)
 {
     struct comm *c;
@@ -53,6 +60,7 @@ int rma_win_shrink(struct rma_win *w, struct rma_win **out)
         err = coll_shrink(w->comm, &c);
     if (err)
         return err;
+    progress_wait(all_handled, NULL, "what failed processes had sent", -1);
     int dynamic = w->flavor == MPI_WIN_FLAVOR_DYNAMIC;
     err = rma_win_create_from(w, dynamic ? MPI_WIN_FLAVOR_DYNAMIC : MPI_WIN_FLAVOR_CREATE, c, out);
     comm_drop(c);
