@@ -93,6 +93,10 @@ static enum run run_parent(struct rma_win *p, int rank, int *err)
         return RUN_QUEUE;
     if (rma_switch_wait(p))
         return RUN_AGAIN;
+    if (t && t->flags & TARGET_FAILED) {
+        *err = rma_failed_error(p, rank);
+        return RUN_OVER;
+    }
     if (rma_evicted_err(&p->passive.evicted, rank)) {
         *err = rma_cut_error(p, rank, rma_evicted_err(&p->passive.evicted, rank));
         return RUN_OVER;

@@ -48,7 +48,8 @@ static void fail_in_win(struct rma_win *w, int world)
         rma_target_peer_failed(t);
     rma_stop_counting(w, rma_failed_error(w, rank));
     rma_resps_fail(w, rank, 0, 1, rma_failed_error(w, rank));
-    rma_lockq_fail(w, world);
+    if (!w->parent) /* a duplicate has no queue, and its window's lock word */
+        rma_lockq_fail(w, world);
     w->notes.deaths++;
     rma_win_active(w);
 }

@@ -3,6 +3,7 @@
  * its flush; an error is reported by the flush of its channel, and by that alone. */
 #include <stdlib.h>
 
+#include "rma/shared/shmlock_types.h"
 #include "scripted.h"
 
 static void quiet(struct sim_knobs *k)
@@ -251,6 +252,40 @@ static void death(void *arg)
     tell(1);
 }
 
+/* A lock that waits at this process while it holds its own: a death does not take it off the lock
+ * word, which a duplicate shares. */
+static void death_beside_lock(void *arg)
+{
+    (void)arg;
+    struct job j = job_of_mortals(8);
+    long v = 5;
+    if (j.rank == 2) {
+        hear(0);
+        sim_die();
+    }
+    if (j.rank == 1) {
+        hear(0);
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, j.win));
+        put1(&j, &v, 0, 0);
+        OK(MPI_Win_unlock(0, j.win));
+        tell(0);
+    } else {
+        OK(MPI_Win_lock_all(0, j.win));
+        MPI_Win dup = idup(j.win);
+        tell(1);
+        while (inside(j.win)->target.lockq.count == 0)
+            turn();
+        tell(2);
+        hear_of_death(2);
+        SIM_CHECK(rma_near_own(inside(dup))->lockword->far_type == (uint32_t)SHMLOCK_EXCLUSIVE);
+        (void)MPI_Win_unlock_all(j.win);
+        hear(1);
+        SIM_CHECK(j.mem[0] == v);
+        OK(MPI_Win_free(&dup));
+    }
+    (void)MPI_Win_free(&j.win);
+}
+
 /* --- random programs -------------------------------------------------------------------------- */
 
 enum { DUPS = 4, CELLS = 10, COUNTER = 0, FIRST = 1, RANKS_MOST = 8 };
@@ -441,6 +476,7 @@ const struct scenario scenarios_dup[] = {
     {"dup-errors", 2, 1, errors_of, NULL, quiet},
     {"dup-token-wrap", 2, 1, wraps, NULL, quiet},
     {"dup-death", 3, 1, death, NULL, mortal},
+    {"dup-death-lock", 3, 1, death_beside_lock, NULL, mortal},
     {"dup-random", 3, 1, random_program, NULL, any_network},
     {"dup-random-poor", 3, 1, random_program, NULL, poor_network},
     {"dup-random-native", 3, 1, random_program, NULL, native_network},

@@ -70,6 +70,7 @@ enum { RMA_CHANNELS = 1 << (32 - RMA_TOKEN_BITS) };
 struct rma_channels {
     struct rma_win *of[RMA_CHANNELS]; /* [0] is NULL: the window itself */
     unsigned used, last;              /* how many; the last one given out */
+    unsigned ending;                  /* threads in rma_dups_end() */
     uint32_t token[RMA_CHANNELS];     /* of the last holder: its late answers fit no later one */
 };
 /* The duplicate of w that has a channel, or (0) w; NULL: it has been freed. */

@@ -7,10 +7,21 @@
  * or for another thread, ends no other flush (rma.md 5.6, 5.8). */
 #include "rma/engine/engine_types.h"
 
+static int is_open(const struct rma_win *w, uint32_t token)
+{
+    for (const struct list *l = w->resps.next; l != &w->resps; l = l->next)
+        if (LIST_OBJ(l, struct rma_resp, link)->token == token)
+            return 1;
+    return 0;
+}
+
 uint32_t rma_token_next(const struct rma_win *w)
 {
-    uint32_t next = (w->token + 1) & RMA_TOKEN_MASK;
-    return next ? next : 1; /* 0 names the window's counter */
+    uint32_t next = w->token;
+    do /* 0 names the window's counter; a thread may wait until its token would come again */
+        next = (next + 1) & RMA_TOKEN_MASK;
+    while (!next || is_open(w, next));
+    return next;
 }
 
 void rma_resp_open(struct rma_win *w, struct rma_resp *r, int rank)

@@ -203,7 +203,7 @@ static int flush_check(struct rma_win *w, int rank, struct rma_target **t_out)
         return err;
     const struct rma_near *n = rma_near_of(w, rank);
     *t_out = rma_target_find(w, rank);
-    rma_synced(w);
+    rma_synced(rma_root(w));
     if (rma_in(w, SET_LOCK_ALL) || (*t_out && rma_in(w, SET_PER_TARGET)))
         return MPI_SUCCESS;
     if (!rma_in(w, SET_PER_TARGET) || !(n ? n->lock : rma_evicted(&w->passive.evicted, rank)))
@@ -305,7 +305,7 @@ int rma_flush_local(struct rma_win *w, int rank)
     if (err)
         return err;
     struct rma_near *n = rma_near_of(w, rank);
-    w->delegate.local = 1;
+    rma_root(w)->delegate.local = 1;
     if (n && n->bundles && rma_root(w)->delegate.bundle_gets) {
         rma_bundle_drain(w, n);
         t = rma_target_find(w, rank);
@@ -333,7 +333,7 @@ int rma_flush_all(struct rma_win *w)
 {
     if (!rma_in(w, SET_PASSIVE))
         return w->passive.nulls ? MPI_SUCCESS : no_epoch(w, -1);
-    rma_synced(w);
+    rma_synced(rma_root(w));
     if (rma_root(w)->delegate.bundles)
         rma_bundle_drain(rma_root(w), NULL);
     int err = w->table.ntargets || w->acks || w->err ? rma_complete_all(w, RMA_F_DONE)
@@ -349,8 +349,8 @@ int rma_flush_local_all(struct rma_win *w)
 {
     if (!rma_in(w, SET_PASSIVE))
         return w->passive.nulls ? MPI_SUCCESS : no_epoch(w, -1);
-    rma_synced(w);
-    w->delegate.local = 1;
+    rma_synced(rma_root(w));
+    rma_root(w)->delegate.local = 1;
     if (rma_root(w)->delegate.bundle_gets)
         rma_bundle_drain(rma_root(w), NULL);
     if (w->table.nops)
@@ -375,15 +375,21 @@ int rma_dup_end(struct rma_win *dup)
     return err;
 }
 
+/* Another thread that frees a duplicate waits until this is over (rma_dup_free). */
 int rma_dups_end(struct rma_win *w)
 {
     int err = MPI_SUCCESS;
     struct rma_win *dup;
+    if (!w->channels)
+        return err;
+    w->channels->ending++;
     for (unsigned i = 0; (dup = rma_dup_next(w, &i)) != NULL;) {
         int e = rma_dup_end(dup);
         rma_win_goto(dup, WIN_UNSET);
         err = err ? err : e;
     }
+    w->channels->ending--;
+    progress_signal();
     return err;
 }
 

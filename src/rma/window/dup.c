@@ -44,6 +44,7 @@ static void share(struct rma_win *w, struct rma_win *p)
     w->id = p->id;
     w->src = p->src;
     w->rank = p->rank;
+    w->model = p->model;
     w->size = p->size;
     w->helped = p->helped;
     w->all_near = p->all_near;
@@ -87,7 +88,8 @@ void rma_dup_leave(struct rma_win *w)
     if (all->of[w->channel] == w) {
         all->of[w->channel] = NULL;
         all->used--;
-        all->token[w->channel] = w->token;
+        /* the next holder's operations begin behind this one's (rma_win_idup) */
+        all->token[w->channel] = (w->token + 1) & RMA_TOKEN_MASK;
     }
     w->id = 0;
     w->comm = NULL;
@@ -182,6 +184,11 @@ struct rma_win *rma_win_root(struct rma_win *w)
     return rma_root(w);
 }
 
+static int none_ends(void *channels)
+{
+    return !((const struct rma_channels *)channels)->ending;
+}
+
 int rma_dup_free(struct rma_win *w)
 {
     if (w->parent->delegate.bundles)
@@ -189,6 +196,10 @@ int rma_dup_free(struct rma_win *w)
     int err = rma_dup_end(w);
     if (!err)
         err = attr_delete_all(OBJ_WIN, w->near.obj.handle, &w->attrs);
+    if (!err)
+        err = rma_dup_end(w); /* of what the attributes' functions did */
+    rma_await(w, WHY_FLUSH, none_ends, w->parent->channels, "another thread's MPI_Win_unlock_all",
+              -1);
     if (!err)
         rma_win_drop(w);
     return err;
