@@ -50,7 +50,10 @@ int PMPI_Cancel(MPI_Request *request)
     if (!err && !r->active)
         err = err_make(MPI_ERR_REQUEST, "MPI_Cancel: request %#x is not active",
                        (unsigned)*request);
-    if (!err)
+    /* Its function is about to run, and is told of the completion; a generalized one is told. */
+    int late = !err && continue_holds(r) && r->done && !request_is_suspended(r) &&
+               r->kind != REQUEST_GENERAL;
+    if (!err && !late)
         err = r->ops->cancel(r);
     return api_exit(MPI_COMM_NULL, err);
 }

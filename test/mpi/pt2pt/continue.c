@@ -478,6 +478,39 @@ static void in_waits(void)
     MPI_Request_free(&c);
 }
 
+/* A send that is complete and whose function is about to run is not cancelled any more. */
+static void late_cancel(void)
+{
+    MPI_Request c = made(MPIX_CONT_POLL_ONLY, 0), r, copy, p;
+    MPI_Status st;
+    int to = (mt_rank + 1) % mt_size, from = (mt_rank + mt_size - 1) % mt_size;
+    int v = mt_rank, w, turn, flag;
+
+    MPI_Send_init(&v, 1, MPI_INT, to, 91, MPI_COMM_WORLD, &p);
+    for (turn = 0; turn < 8; turn++) {
+        ran = 0;
+        if (turn % 2) {
+            MPI_Start(&p);
+            copy = p;
+            MPIX_Continue(&p, count, NULL, 0, &st, c);
+        } else {
+            MPI_Isend(&v, 1, MPI_INT, to, 91, MPI_COMM_WORLD, &r);
+            copy = r;
+            MPIX_Continue(&r, count, NULL, 0, &st, c);
+        }
+        CHECK_EQ(MPI_Cancel(&copy), MPI_SUCCESS);
+        w = -1;
+        MPI_Recv(&w, 1, MPI_INT, from, 91, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        CHECK_EQ(w, from);
+        MPI_Wait(&c, MPI_STATUS_IGNORE);
+        MPI_Test_cancelled(&st, &flag);
+        CHECK(ran == 1 && !flag);
+        MPI_Start(&c);
+    }
+    MPI_Request_free(&p);
+    MPI_Request_free(&c);
+}
+
 int main(int argc, char **argv)
 {
     mt_init(&argc, &argv);
@@ -492,6 +525,7 @@ int main(int argc, char **argv)
     failures();
     many();
     in_waits();
+    late_cancel();
     MPI_Barrier(MPI_COMM_WORLD);
     return mt_finish();
 }
