@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "obj/err.h"
+#include "obj/upcall.h"
 #include "watch/watch.h"
 
 const struct kernel_table *kernel_table_pick(void)
@@ -125,12 +126,15 @@ static void user_apply(const struct dt_op *op, const void *in, void *inout, size
                        const struct dt_type *t)
 {
     MPI_Datatype handle = t->obj.handle;
+    struct upcall hold;
+    upcall_begin(&hold);
     if (op->user_c) {
         MPI_Count n = (MPI_Count)count;
         if (op->cxx_c)
             op->cxx_c(in, inout, n, handle, op->user_c);
         else
             op->user_c((void *)(uintptr_t)in, inout, &n, &handle);
+        upcall_end(&hold);
         return;
     }
     for (size_t done = 0; done < count;) {
@@ -146,6 +150,7 @@ static void user_apply(const struct dt_op *op, const void *in, void *inout, size
         done += (size_t)n;
         handle = t->obj.handle;
     }
+    upcall_end(&hold);
 }
 
 /* n elements with their strides; both sides natural (elem.stride) or packed (elem.bytes). */

@@ -8,6 +8,7 @@
 #include "base/proc.h"
 #include "obj/err.h"
 #include "obj/obj_types.h"
+#include "obj/upcall.h"
 
 /* The signatures are given from outside; not every function needs all of its own. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -116,12 +117,15 @@ static int call_delete(int handle, struct attr *a)
 {
     const char *call = proc->call;
     const struct keyval *k = a->key;
+    struct upcall hold;
     if (!k->del)
         return MPI_SUCCESS;
     a->deleting = 1;
+    upcall_begin(&hold);
     int err = k->delete_proxy ? k->delete_proxy((MPI_Comm_delete_attr_function *)k->del, handle,
                                                 k->obj.handle, (int)a->form, a->value, k->extra)
                               : k->del(handle, k->obj.handle, as_pointer(a), k->extra);
+    upcall_end(&hold);
     a->deleting = 0;
     proc->call = call;
     return err;
@@ -206,13 +210,16 @@ static int copy_one(int old_handle, struct keyval *k, struct attr *a, struct att
     struct attr old = *a; /* the callback may change or delete the attribute */
     void *copied = NULL, *seen = as_pointer(&old);
     int flag = 0, err;
+    struct upcall hold;
     if (!k->copy) /* MPI_*_NULL_COPY_FN */
         return MPI_SUCCESS;
+    upcall_begin(&hold);
     if (k->copy_proxy)
         err = k->copy_proxy((MPI_Comm_copy_attr_function *)k->copy, old_handle, k->obj.handle,
                             k->extra, (int)old.form, old.value, &copied, &flag);
     else
         err = k->copy(old_handle, k->obj.handle, k->extra, seen, &copied, &flag);
+    upcall_end(&hold);
     proc->call = call;
     if (err || !flag)
         return err;

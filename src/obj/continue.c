@@ -9,6 +9,7 @@
 #include "obj/err.h"
 #include "obj/errhandler.h"
 #include "obj/obj_types.h"
+#include "obj/upcall.h"
 #include "progress/progress.h"
 #include "watch/watch.h"
 
@@ -53,12 +54,6 @@ struct cont {
     int failed;       /* the first error since it was complete last */
 };
 
-/* A thread that runs a function; on its stack. */
-struct running {
-    struct running *outer;
-    void *thread;
-};
-
 enum { SLAB = 64 };
 struct slab {
     struct slab *next;
@@ -66,19 +61,20 @@ struct slab {
 };
 
 struct continues {
-    struct list ready;       /* struct cont */
-    struct running *running;
+    struct list ready;      /* struct cont */
     struct record *spare;
     struct slab *slabs;
-    int raised;              /* this room has set the phase to PROC_CHECKED */
+    int raised;             /* this room has set the phase to PROC_CHECKED */
 };
 
 /* All calls leave their short way, by the test of the phase that each has, while something is to
- * run at the next safe point, or while a function runs. So none pays for continuations otherwise.
+ * run at the next safe point, or while code of the program runs. So none pays for continuations
+ * otherwise.
  * Where a checker has set the phase, it stays. */
-static void raise_phase(struct continues *s)
+static void raise_phase(void)
 {
-    int want = !list_empty(&s->ready) || s->running;
+    struct continues *s = proc->obj->continues;
+    int want = !list_empty(&s->ready) || proc->obj->upcalls;
     if (want == s->raised)
         return;
     int from = want ? PROC_INIT : PROC_CHECKED;
@@ -109,7 +105,7 @@ static inline void offer(struct cont *c)
     if (!c->ready[ANYWHERE].n || !list_empty(&c->link))
         return;
     list_push(&s->ready, &c->link);
-    raise_phase(s);
+    raise_phase();
 }
 
 static inline void put(struct queue *q, struct record *rec)
@@ -192,22 +188,13 @@ static int cont_start(struct request *r)
     return MPI_SUCCESS;
 }
 
-static int in_function(void)
-{
-    const struct continues *s = proc->obj->continues;
-    for (const struct running *x = s->running; x; x = x->outer)
-        if (x->thread == thread_self())
-            return 1;
-    return 0;
-}
-
 int continue_in_vain(struct request *const *r, int n)
 {
     for (int i = 0; i < n; i++)
-        if (r[i] && request_is_continue(r[i]) && r[i]->active && !r[i]->done && in_function())
+        if (r[i] && request_is_continue(r[i]) && r[i]->active && !r[i]->done && upcall_inside())
             return err_make(MPI_ERR_REQUEST,
                             "%s: request %#x is a continuation request, and the call is made by a "
-                            "continuation, which must have returned before others run",
+                            "function of the program, which must have returned before others run",
                             proc->call, (unsigned)r[i]->obj.handle);
     return MPI_SUCCESS;
 }
@@ -226,7 +213,7 @@ static void cont_poke(struct request *r)
 {
     struct cont *c = (struct cont *)r;
     progress_test();
-    if (!proc->obj->continues_ready || !runs(c) || in_function())
+    if (!proc->obj->continues_ready || !runs(c) || upcall_inside())
         return;
     unsigned most = c->mode.max_poll > 0 ? (unsigned)c->mode.max_poll : -1u;
     c->registered++; /* it stays while functions run */
@@ -250,6 +237,7 @@ static struct continues *room_open(void)
     if (!s && (s = calloc(1, sizeof *s))) {
         list_init(&s->ready);
         proc->obj->continues = s;
+        proc->obj->upcalls_changed = raise_phase;
     }
     return s;
 }
@@ -265,6 +253,7 @@ void continue_finalize(void)
     }
     free(s);
     proc->obj->continues = NULL;
+    proc->obj->upcalls_changed = NULL;
     proc->obj->continues_ready = 0;
 }
 
@@ -426,25 +415,6 @@ static inline int end_parts(struct record *rec)
     return first;
 }
 
-static void begin_function(struct running *me)
-{
-    struct continues *s = proc->obj->continues;
-    me->outer = s->running;
-    me->thread = thread_self();
-    s->running = me;
-    raise_phase(s);
-}
-
-static void end_function(struct running *me)
-{
-    struct continues *s = proc->obj->continues;
-    struct running **at = &s->running;
-    while (*at != me) /* other threads have begun meanwhile, and end later */
-        at = &(*at)->outer;
-    *at = me->outer;
-    raise_phase(s);
-}
-
 static int call_function(const struct continue_what *what, int err)
 {
     const char *call = proc->call;
@@ -471,11 +441,11 @@ static void run_first(struct cont *c, enum where from)
     struct queue *q = &c->ready[from];
     struct record *rec = q->first;
     struct continue_what what = rec->what;
-    struct running me;
+    struct upcall me;
     q->first = rec->next;
     q->n--;
     count_ready(-1);
-    begin_function(&me);
+    upcall_begin(&me);
     if (from == ANYWHERE && !q->n && !list_empty(&c->link))
         list_del(&c->link);
     int err = end_parts(rec);
@@ -484,7 +454,7 @@ static void run_first(struct cont *c, enum where from)
         err = call_function(&what, err ? err_give(err) : MPI_SUCCESS);
         err = err ? returned_error(err) : MPI_SUCCESS;
     }
-    end_function(&me);
+    upcall_end(&me);
     if (err && !c->failed)
         c->failed = err;
     if (!--c->registered)
@@ -494,7 +464,7 @@ static void run_first(struct cont *c, enum where from)
 int continue_may_run(struct request *const *r, int n)
 {
     const struct continues *s = proc->obj->continues;
-    if (in_function())
+    if (upcall_inside())
         return 0;
     if (!list_empty(&s->ready))
         return 1;
@@ -508,7 +478,7 @@ int continue_may_run(struct request *const *r, int n)
 void continue_run(struct request *const *r, int n)
 {
     struct continues *s = proc->obj->continues;
-    if (!proc->obj->continues_ready || in_function())
+    if (!proc->obj->continues_ready || upcall_inside())
         return;
     /* What becomes ready meanwhile runs at the next safe point. */
     unsigned most = proc->obj->continues_ready;

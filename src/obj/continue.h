@@ -5,9 +5,9 @@
  *                          it runs ------------ at a safe point: continue_run()
  *
  * op_done() is called in handlers and runs no code of the program. A safe point has nothing of the
- * library's on its stack that the program could meet: the entry of a call, a turn of a wait for
- * requests, a test of a continuation request. Neither attaching nor completion looks at other
- * requests. proc->lock protects everything here; it is given up while a function runs. */
+ * library's on its stack that the program could meet: the entry of a call, a turn of a wait of the
+ * program's for requests, a test of a continuation request. Neither attaching nor completion looks
+ * at other requests. proc->lock protects everything here; it is given up while a function runs. */
 #ifndef OBJ_CONTINUE_H
 #define OBJ_CONTINUE_H
 
@@ -52,8 +52,8 @@ void continue_run(struct request *const *r, int n);
 void continue_now(const struct request *cont);
 /* The entry of a call, without the lock. */
 void continue_enter(void) __attribute__((cold));
-/* MPI_ERR_REQUEST: this thread runs a function, and would wait in it for one of these requests that
- * is a continuation request. */
+/* MPI_ERR_REQUEST: this thread runs code of the program that the library has called, and would wait
+ * in it for one of these requests that is a continuation request. */
 int continue_in_vain(struct request *const *r, int n);
 
 static inline int continue_interrupts(struct request *const *r, int n)

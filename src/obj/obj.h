@@ -61,6 +61,8 @@ struct obj_room {
                                   * changed */
     struct continues *continues; /* continue.c; NULL: MPIX_Continue_init was never called */
     unsigned continues_ready;    /* functions of continuations that may run */
+    struct upcall *upcalls; /* upcall.h: of all threads, the newest first */
+    void (*upcalls_changed)(void); /* continue.c; NULL as `continues` */
 };
 
 /* tables, errors, info, errhandlers, groups, MPI_COMM_WORLD and SELF; 0 or -ENOMEM */

@@ -169,6 +169,21 @@ void request_wait(struct request *r)
     }
 }
 
+static int inner_done(void *arg)
+{
+    return ((struct request *)arg)->done;
+}
+
+void request_wait_inner(struct request *r)
+{
+    if (r->done) {
+        progress_glance();
+        return;
+    }
+    poke(r);
+    progress_wait_why(inner_done, r, r->what, r->peer, why(r), NULL);
+}
+
 struct wait_set {
     struct request **r;
     int n, at;     /* all: those below `at` are done; any: n, if one is done */
@@ -252,7 +267,7 @@ void request_wait_any(struct request **r, int n)
 enum request_await request_awaits(int (*cond)(void *), void *arg,
                                   void (*each)(struct request *r, void *to), void *to)
 {
-    if (cond == one_done) {
+    if (cond == one_done || cond == inner_done) {
         each(arg, to);
         return REQUEST_AWAITS_ALL;
     }

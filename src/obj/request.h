@@ -104,8 +104,10 @@ void request_resume(struct request *r);
 int request_is_suspended(const struct request *r);
 /* Call fn when r, an internal request, is done: at once if it is done already. */
 void request_then(struct request *r, void (*fn)(struct request *r, void *arg), void *arg);
-/* Wait for one internal or user request (progress_wait). */
+/* Wait for one request, for the program: a safe point of continuations. */
 void request_wait(struct request *r);
+/* For the library itself: no code of the program runs. */
+void request_wait_inner(struct request *r);
 /* Wait for all of n (NULL entries are skipped), or until at least one is done; O(n) in all. */
 void request_wait_all(struct request **r, int n);
 void request_wait_any(struct request **r, int n);

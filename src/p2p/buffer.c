@@ -136,7 +136,7 @@ int p2p_buffer_flush(struct p2p_buffer **at)
     int err = p2p_buffer_iflush(at, &r);
     if (err)
         return err;
-    request_wait(r);
+    request_wait_inner(r);
     return request_finish(r, NULL);
 }
 

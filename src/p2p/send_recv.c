@@ -144,10 +144,18 @@ static int recv_fill(struct p2p_req *q, enum request_kind kind, void *buf, MPI_A
     return err;
 }
 
+/* The library's own messages run no functions of continuations: there the program may be in any
+ * call. */
+static int is_programs(const struct p2p_req *q)
+{
+    return q->r.comm && !(q->flags & P2P_STREAM);
+}
+
 /* Blocking calls have their request on the stack. */
 static int is_done(void *arg)
 {
-    return ((struct p2p_req *)arg)->r.done || continue_interrupts(NULL, 0);
+    const struct p2p_req *q = arg;
+    return q->r.done || (continue_interrupts(NULL, 0) && is_programs(q));
 }
 
 int p2p_request_awaits(const struct request *r, struct p2p_awaited *out)

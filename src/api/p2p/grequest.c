@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/bindings.h"
+#include "obj/upcall.h"
 
 struct general {
     struct request r;
@@ -24,11 +25,14 @@ static int general_query(struct request *r, MPI_Status *st)
 {
     struct general *g = (struct general *)r;
     const char *call = proc->call;
+    struct upcall hold;
     int err = MPI_SUCCESS;
+    upcall_begin(&hold);
     if (g->fortran)
         ((fortran_query *)(void *)g->query)(g->extra, st, &err);
     else if (g->query)
         err = g->query(g->extra, st);
+    upcall_end(&hold);
     proc->call = call;
     return err;
 }
@@ -37,11 +41,14 @@ static int general_cancel(struct request *r)
 {
     struct general *g = (struct general *)r;
     const char *call = proc->call;
+    struct upcall hold;
     int err = MPI_SUCCESS, done = r->done; /* Fortran's .true. is any number but 0 */
+    upcall_begin(&hold);
     if (g->fortran)
         ((fortran_cancel *)(void *)g->cancel)(g->extra, &done, &err);
     else if (g->cancel)
         err = g->cancel(g->extra, done);
+    upcall_end(&hold);
     proc->call = call;
     return err;
 }
@@ -50,11 +57,14 @@ static void general_free(struct request *r)
 {
     struct general *g = (struct general *)r;
     const char *call = proc->call;
+    struct upcall hold;
     int err;
+    upcall_begin(&hold);
     if (g->fortran)
         ((fortran_free *)(void *)g->free)(g->extra, &err);
     else if (g->free)
         g->free(g->extra);
+    upcall_end(&hold);
     proc->call = call;
     free(g);
 }

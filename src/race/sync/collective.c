@@ -346,7 +346,7 @@ static int on_query(struct request *r, MPI_Status *st)
     struct race_watch *x = watch_of(r);
     int (*query)(struct request *, MPI_Status *) = x->ops.inner->query;
     if (x->coming && !r->error) {
-        request_wait(x->coming); /* they have come, see hold() */
+        request_wait_inner(x->coming); /* they have come, see hold() */
         if (!request_finish(x->coming, MPI_STATUS_IGNORE))
             clocks_acquire(&x->clocks);
         x->coming = NULL;

@@ -340,7 +340,7 @@ static void last_barrier(struct rma_win *w)
         w->dead = 1; /* not all have come */
         return;
     }
-    request_wait(r);
+    request_wait_inner(r);
     int err = request_finish(r, MPI_STATUS_IGNORE);
     w->dead |= err != MPI_SUCCESS;
     w->free.lost = err_class(err) == MPIX_ERR_PROC_FAILED;

@@ -87,7 +87,7 @@ static int key_share(struct rma_win *w, struct mem_key *key)
     int err = coll_iexchange(w->comm, &in, !leads, out, n, &r);
     if (err)
         return err;
-    request_wait(r);
+    request_wait_inner(r);
     return request_finish(r, MPI_STATUS_IGNORE);
 }
 

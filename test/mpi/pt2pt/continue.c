@@ -1,5 +1,8 @@
 /* continue.c - MPIX_Continue: functions that run when requests are complete. Each kind of request,
  * flags, errors, and what a function may call. */
+#define _GNU_SOURCE
+#include <unistd.h>
+
 #include "../mt.h"
 
 static int ran, last_error;
@@ -511,6 +514,108 @@ static void late_cancel(void)
     MPI_Request_free(&c);
 }
 
+static int in_program, stops;
+
+/* There is always one that is to run. */
+static int again(int error, void *data)
+{
+    MPI_Request none = MPI_REQUEST_NULL;
+
+    CHECK_EQ(in_program, 0);
+    ran++;
+    if (!stops)
+        MPIX_Continue(&none, again, data, MPIX_CONT_DEFER_COMPLETE, MPI_STATUS_IGNORE, chain);
+    return error;
+}
+
+static void add(void *in, void *inout, int *n, MPI_Datatype *t)
+{
+    int i;
+
+    in_program++;
+    MPI_Type_size(*t, &i);
+    CHECK_EQ(mt_class(MPI_Wait(&chain, MPI_STATUS_IGNORE)), MPI_ERR_REQUEST);
+    for (i = 0; i < *n; i++)
+        ((int *)inout)[i] += ((int *)in)[i];
+    in_program--;
+}
+
+static int copies(MPI_Comm c, int key, void *extra, void *in, void *out, int *flag)
+{
+    (void)key, (void)extra;
+    in_program++;
+    MPI_Comm_rank(c, flag);
+    in_program--;
+    *(void **)out = in;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+static int deletes(MPI_Comm c, int key, void *value_, void *extra)
+{
+    int rank;
+
+    (void)key, (void)value_, (void)extra;
+    in_program++;
+    MPI_Comm_rank(c, &rank);
+    in_program--;
+    return MPI_SUCCESS;
+}
+
+static int asks(void *x, MPI_Status *st)
+{
+    in_program++;
+    query(x, st);
+    in_program--;
+    return MPI_SUCCESS;
+}
+
+/* None runs inside other code of the program, or in the library's own waits. */
+static void not_in_calls(void)
+{
+    MPI_Request none = MPI_REQUEST_NULL, g;
+    MPI_Op op;
+    MPI_Comm dup, some;
+    MPI_Group group;
+    MPI_Win win;
+    int key, a = 1, b = 2, state = 0;
+
+    chain = made(0, 0);
+    stops = 0;
+    MPIX_Continue(&none, again, NULL, MPIX_CONT_DEFER_COMPLETE, MPI_STATUS_IGNORE, chain);
+    MPI_Op_create(add, 1, &op);
+    MPI_Reduce_local(&a, &b, 1, MPI_INT, op);
+    CHECK_EQ(b, 3);
+    MPI_Op_free(&op);
+    MPI_Comm_create_keyval(copies, deletes, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, &a);
+    MPI_Comm_dup(MPI_COMM_SELF, &dup);
+    MPI_Comm_delete_attr(MPI_COMM_SELF, key);
+    MPI_Comm_free(&dup);
+    MPI_Comm_free_keyval(&key);
+    MPI_Grequest_start(asks, freed, cancelled, &state, &g);
+    MPI_Grequest_complete(g);
+    MPI_Wait(&g, MPI_STATUS_IGNORE);
+    CHECK_EQ(state, 11);
+
+    MPI_Comm_group(MPI_COMM_WORLD, &group);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (mt_rank == 0)
+        usleep(30000);
+    ran = 0;
+    MPI_Comm_create_group(MPI_COMM_WORLD, group, 95, &some);
+    CHECK(ran <= 1); /* at the start of the call */
+    MPI_Win_create(&a, sizeof a, 1, MPI_INFO_NULL, some, &win);
+    ran = 0;
+    MPI_Win_free(&win);
+    CHECK(ran <= 1);
+    MPI_Comm_free(&some);
+    MPI_Group_free(&group);
+    stops = 1;
+    MPI_Wait(&chain, MPI_STATUS_IGNORE);
+    MPI_Request_free(&chain);
+}
+
 int main(int argc, char **argv)
 {
     mt_init(&argc, &argv);
@@ -526,6 +631,7 @@ int main(int argc, char **argv)
     many();
     in_waits();
     late_cancel();
+    not_in_calls();
     MPI_Barrier(MPI_COMM_WORLD);
     return mt_finish();
 }

@@ -6,6 +6,7 @@
 
 #include "obj/continue.h"
 #include "obj/err.h"
+#include "obj/upcall.h"
 
 static int ran, freed;
 static MPI_Status st;
@@ -178,6 +179,30 @@ START_TEST(taken_away)
 }
 END_TEST
 
+/* Code of the program that the library calls. */
+START_TEST(held)
+{
+    MPI_Request cont = cont_make(0, 0);
+    struct request *c = of(cont);
+    struct upcall h[2];
+    request_start(c);
+    attach(cont, MPI_REQUEST_NULL, NULL, 0);
+    upcall_begin(&h[0]);
+    upcall_begin(&h[1]);
+    upcall_end(&h[0]); /* another thread's may end first */
+    ck_assert(!continue_may_run(&c, 1));
+    continue_enter();
+    c->ops->poke(c);
+    ck_assert_int_eq(ran, 0);
+    ck_assert_int_eq(err_class(continue_in_vain(&c, 1)), MPI_ERR_REQUEST);
+    upcall_end(&h[1]);
+    ck_assert_int_eq(continue_in_vain(&c, 1), MPI_SUCCESS);
+    continue_enter();
+    ck_assert_int_eq(ran, 1);
+    continue_release(c);
+}
+END_TEST
+
 /* Calls leave their short way while something is to run, and not longer. */
 START_TEST(phase)
 {
@@ -201,4 +226,5 @@ START_TEST(phase)
 }
 END_TEST
 
-OBJ_SUITE(continue_, not_in_the_handler, inactive_waits, polled, checker_first, taken_away, phase)
+OBJ_SUITE(continue_, not_in_the_handler, inactive_waits, polled, checker_first, taken_away, held,
+          phase)
