@@ -52,6 +52,7 @@ struct cont {
     struct list link; /* on continues.ready: it runs, and ready[ANYWHERE] is not empty */
     int orphan;       /* freed by the program; runs nevertheless, and ends with its last function */
     int failed;       /* the first error since it was complete last */
+    struct list all;  /* on continues.all */
 };
 
 enum { SLAB = 64 };
@@ -61,7 +62,7 @@ struct slab {
 };
 
 struct continues {
-    struct list ready;      /* struct cont */
+    struct list ready, all; /* struct cont */
     struct record *spare;
     struct slab *slabs;
     int raised;             /* this room has set the phase to PROC_CHECKED */
@@ -163,10 +164,16 @@ int continue_holds(const struct request *r)
 
 /* --- the continuation request --------------------------------------------------- */
 
+static void cont_end(struct cont *c)
+{
+    list_del(&c->all);
+    free(c);
+}
+
 static void over(struct cont *c)
 {
     if (c->orphan) {
-        free(c);
+        cont_end(c);
         return;
     }
     if (!c->r.active || c->r.done)
@@ -225,7 +232,7 @@ static void cont_poke(struct request *r)
 
 static void cont_free(struct request *r)
 {
-    free(r);
+    cont_end((struct cont *)r);
 }
 
 static const struct request_ops cont_ops = {
@@ -236,12 +243,21 @@ static struct continues *room_open(void)
     struct continues *s = proc->obj->continues;
     if (!s && (s = calloc(1, sizeof *s))) {
         list_init(&s->ready);
+        list_init(&s->all);
         proc->obj->continues = s;
         proc->obj->upcalls_changed = raise_phase;
     }
     return s;
 }
 
+static inline void free_parts(struct record *rec)
+{
+    if (rec->part != &rec->one)
+        free(rec->part);
+    rec->part = &rec->one;
+}
+
+/* What has not run never does. */
 void continue_finalize(void)
 {
     struct continues *s = proc->obj->continues;
@@ -249,8 +265,12 @@ void continue_finalize(void)
         return;
     for (struct slab *next; s->slabs; s->slabs = next) {
         next = s->slabs->next;
+        for (int i = 0; i < SLAB; i++)
+            free_parts(&s->slabs->rec[i]);
         free(s->slabs);
     }
+    while (!list_empty(&s->all))
+        cont_end(LIST_OBJ(s->all.next, struct cont, all));
     free(s);
     proc->obj->continues = NULL;
     proc->obj->upcalls_changed = NULL;
@@ -266,9 +286,10 @@ int continue_init(const struct continue_mode *m, MPI_Request *out)
     c->r.what = "continuations";
     c->mode = *m;
     list_init(&c->link);
+    list_push(&proc->obj->continues->all, &c->all);
     int err = request_publish(&c->r, out);
     if (err)
-        free(c);
+        cont_end(c);
     return err;
 }
 
@@ -302,6 +323,7 @@ static struct record *record_more(struct continues *s)
     b->next = s->slabs;
     s->slabs = b;
     for (int i = 0; i < SLAB; i++) {
+        b->rec[i].part = &b->rec[i].one;
         b->rec[i].next = s->spare;
         s->spare = &b->rec[i];
     }
@@ -314,9 +336,11 @@ static inline struct record *record_get(int n)
     struct record *rec = s->spare ? s->spare : record_more(s);
     if (!rec)
         return NULL;
-    rec->part = &rec->one;
-    if (n > 1 && !(rec->part = malloc((size_t)n * sizeof *rec->part)))
+    struct part *more = n > 1 ? malloc((size_t)n * sizeof *more) : NULL;
+    if (n > 1 && !more)
         return NULL;
+    if (more)
+        rec->part = more;
     s->spare = rec->next;
     return rec;
 }
@@ -324,8 +348,7 @@ static inline struct record *record_get(int n)
 static inline void record_put(struct record *rec)
 {
     struct continues *s = proc->obj->continues;
-    if (rec->part != &rec->one)
-        free(rec->part);
+    free_parts(rec);
     rec->next = s->spare;
     s->spare = rec;
 }
@@ -487,6 +510,17 @@ void continue_run(struct request *const *r, int n)
     for (int i = 0; i < n; i++)
         if (r[i] && request_is_continue(r[i]) && r[i]->active)
             run_some((struct cont *)r[i], POLLED, &most);
+}
+
+int continue_expects(void)
+{
+    struct continues *s = proc->obj->continues;
+    for (struct list *at = s ? s->all.next : NULL; at && at != &s->all; at = at->next) {
+        const struct cont *c = LIST_OBJ(at, struct cont, all);
+        if (runs(c) && c->registered)
+            return 1;
+    }
+    return 0;
 }
 
 void continue_now(const struct request *cont)

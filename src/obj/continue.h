@@ -56,6 +56,9 @@ void continue_enter(void) __attribute__((cold));
  * in it for one of these requests that is a continuation request. */
 int continue_in_vain(struct request *const *r, int n);
 
+/* Whether a function is registered that may run before the program does something for it. */
+int continue_expects(void);
+
 static inline int continue_interrupts(struct request *const *r, int n)
 {
     return __builtin_expect(proc->obj->continues_ready != 0, 0) && continue_may_run(r, n);

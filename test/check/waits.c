@@ -322,6 +322,33 @@ static void notify(void) /* one notification is there for each, and each waits f
     MPIX_Win_notify_wait(w, 0, 2);
 }
 
+static int tells(int err, void *data)
+{
+    MPI_Send(data, 1, MPI_INT, 1, 3, W);
+    return err;
+}
+
+static void continued(void) /* 0 waits for 1, whose message 0's function sends; 2 starts it late */
+{
+    MPI_Request all, r;
+    int value = 0;
+    if (rank == 0) {
+        MPIX_Continue_init(0, 0, MPI_INFO_NULL, &all);
+        MPI_Start(&all);
+        MPI_Irecv(&value, 1, MPI_INT, 2, 4, W, &r);
+        MPIX_Continue(&r, tells, &value, 0, MPI_STATUS_IGNORE, all);
+        MPI_Recv(buf, 1, MPI_INT, 1, 5, W, MPI_STATUS_IGNORE);
+        MPI_Wait(&all, MPI_STATUS_IGNORE);
+        MPI_Request_free(&all);
+    } else if (rank == 1) {
+        MPI_Recv(buf, 1, MPI_INT, 0, 3, W, MPI_STATUS_IGNORE);
+        MPI_Send(buf, 1, MPI_INT, 0, 5, W);
+    } else if (rank == 2) {
+        usleep(2500000);
+        MPI_Send(buf, 1, MPI_INT, 0, 4, W);
+    }
+}
+
 static void legal(void)
 {
     computes();
@@ -332,6 +359,7 @@ static void legal(void)
     duplicate();
     slow_chain();
     notified();
+    continued();
 }
 
 static const struct check_case cases[] = {
@@ -342,7 +370,8 @@ static const struct check_case cases[] = {
     {"any_finalized", any_finalized}, {"lock", lock},
     {"fence_recv", fence_recv}, {"itself", itself}, {"computes", computes}, {"one_of", one_of},
     {"polls", polls}, {"held_lock", held_lock}, {"started", started}, {"duplicate", duplicate},
-    {"slow_chain", slow_chain}, {"notified", notified}, {"notify", notify}, {"legal", legal}};
+    {"slow_chain", slow_chain}, {"notified", notified}, {"notify", notify},
+    {"continued", continued}, {"legal", legal}};
 
 int main(int argc, char **argv)
 {
