@@ -30,7 +30,8 @@ struct record {
     struct record *next; /* in a queue, or of free ones */
     struct cont *cont;
     struct continue_what what;
-    int left; /* requests that are not complete, and 1 while it is being attached */
+    int left;   /* requests that are not complete, and 1 while it is being attached */
+    int queued; /* it is in a queue. With left != 0: one of its requests was undone since */
     int n;
     struct part *part; /* n of them: `one`, or from the heap */
     struct part one;
@@ -130,6 +131,9 @@ static void make_ready(struct record *rec)
 {
     struct cont *c = rec->cont;
     enum where to = where_of(c, rec);
+    if (rec->queued)
+        return;
+    rec->queued = 1;
     put(&c->ready[to], rec);
     if (!runs(c))
         return;
@@ -341,6 +345,7 @@ static inline struct record *record_get(int n)
         return NULL;
     if (more)
         rec->part = more;
+    rec->queued = 0;
     s->spare = rec->next;
     return rec;
 }
@@ -376,6 +381,14 @@ static inline void hold(struct part *p, struct request *r, MPI_Request *op)
     p->rec->left += waits;
 }
 
+/* A record that waits for it waits again. */
+static void undo(struct cont *c)
+{
+    c->r.done = 0;
+    if (continue_holds(&c->r))
+        ((struct part *)c->r.then_arg)->rec->left++;
+}
+
 int continue_attach(struct request *cont, const struct continue_what *what, int n,
                     MPI_Request *ops, MPI_Status *statuses)
 {
@@ -388,8 +401,8 @@ int continue_attach(struct request *cont, const struct continue_what *what, int 
     rec->n = n;
     rec->left = 1; /* it is not ready before all is stored */
     c->registered++;
-    if (c->r.active)
-        c->r.done = 0;
+    if (c->r.active && c->r.done)
+        undo(c);
     for (int i = 0; i < n; i++) {
         struct part *p = &rec->part[i];
         struct request *r = obj_find(OBJ_REQUEST, ops[i]);
@@ -468,9 +481,14 @@ static void run_first(struct cont *c, enum where from)
     q->first = rec->next;
     q->n--;
     count_ready(-1);
-    upcall_begin(&me);
+    rec->queued = 0;
     if (from == ANYWHERE && !q->n && !list_empty(&c->link))
         list_del(&c->link);
+    if (rec->left) { /* another function was attached to one of its requests meanwhile */
+        raise_phase();
+        return;
+    }
+    upcall_begin(&me);
     int err = end_parts(rec);
     record_put(rec);
     if (!err || what.flags & MPIX_CONT_INVOKE_FAILED) {

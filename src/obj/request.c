@@ -186,7 +186,8 @@ void request_wait_inner(struct request *r)
 
 struct wait_set {
     struct request **r;
-    int n, at;     /* all: those below `at` are done; any: n, if one is done */
+    int n, at;     /* all: those below `at` were done; any: n, if one is done */
+    int any;
     uint64_t seen; /* any: completions when the set was looked at last */
 };
 
@@ -229,11 +230,23 @@ static void poke_all(struct request **r, int n)
             poke(r[i]);
 }
 
+/* Whether a function was attached to a continuation request that the wait has seen complete. */
+static int undone(struct wait_set *s)
+{
+    if (s->any) {
+        s->seen = proc->obj->completions - 1;
+        s->at = any_now(s) ? s->n : 0;
+        return s->at < s->n;
+    }
+    s->at = 0;
+    return !all_now(s);
+}
+
 /* The wait was interrupted: functions of continuations run. Whether it is not over. */
 static inline int goes_on(struct wait_set *s)
 {
     if (s->at == s->n)
-        return 0;
+        return proc->obj->continues && undone(s);
     continue_run(s->r, s->n);
     return 1;
 }
@@ -253,7 +266,7 @@ void request_wait_all(struct request **r, int n)
 
 void request_wait_any(struct request **r, int n)
 {
-    struct wait_set s = {.r = r, .n = n, .seen = proc->obj->completions - 1};
+    struct wait_set s = {.r = r, .n = n, .any = 1, .seen = proc->obj->completions - 1};
     if (any_now(&s)) {
         progress_glance();
         return;
@@ -304,7 +317,7 @@ int request_finish(struct request *r, MPI_Status *status)
     if (keep)
         status->MPI_ERROR = old_error;
     if (request_is_persistent(r))
-        r->active = 0;
+        r->active = !r->done; /* a continuation request to which a function was just attached */
     else
         request_destroy(r);
     return err;

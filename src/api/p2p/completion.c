@@ -289,17 +289,19 @@ static void set_close(struct set *s)
 /* Test all, after a poll if none is done: returns the number of done ones; `need` are enough. */
 static int set_test(struct set *s, int need)
 {
-    int done = 0;
+    int done = 0, ran = 0;
     for (int turn = 0; turn < 2; turn++) {
         done = 0;
         for (int i = 0; i < s->n; i++)
             if (s->r[i] && s->r[i]->done)
                 done++;
-            else if (s->r[i] && turn == 0 && s->r[i]->ops->poke)
+            else if (s->r[i] && turn == 0 && s->r[i]->ops->poke) {
                 s->r[i]->ops->poke(s->r[i]);
+                ran |= request_is_continue(s->r[i]); /* and may have undone earlier ones */
+            }
         if (turn)
             break;
-        if (done >= need) {
+        if (done >= need && !ran) {
             progress_glance();
             break;
         }

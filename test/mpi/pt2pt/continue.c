@@ -514,6 +514,109 @@ static void late_cancel(void)
     MPI_Request_free(&c);
 }
 
+static MPI_Request undone;
+static int value[2], order;
+
+static int runs_last(int error, void *data)
+{
+    CHECK(error == MPI_SUCCESS && value[0] == 5);
+    *(int *)data = ++order;
+    return MPI_SUCCESS;
+}
+
+static int sends(int error, void *data)
+{
+    int five = 5;
+
+    MPI_Send(&five, 1, MPI_INT, mt_rank, *(int *)data, MPI_COMM_WORLD);
+    return error;
+}
+
+/* In a wait that has seen `undone` complete: one more is attached to it, and the others' last
+ * message is sent; the new one's comes later. */
+static int attaches(int error, void *data)
+{
+    static int tags[] = {92, 93};
+    MPI_Request r, none = MPI_REQUEST_NULL;
+
+    value[0] = 0;
+    MPI_Irecv(&value[0], 1, MPI_INT, mt_rank, tags[0], MPI_COMM_WORLD, &r);
+    MPIX_Continue(&r, runs_last, data, 0, MPI_STATUS_IGNORE, undone);
+    sends(MPI_SUCCESS, &tags[1]);
+    MPIX_Continue(&none, sends, &tags[0], MPIX_CONT_DEFER_COMPLETE, MPI_STATUS_IGNORE, chain);
+    return error;
+}
+
+static int attaches_later(int error, void *data)
+{
+    MPI_Request none = MPI_REQUEST_NULL;
+
+    MPIX_Continue(&none, attaches, data, MPIX_CONT_DEFER_COMPLETE, MPI_STATUS_IGNORE, chain);
+    return error;
+}
+
+static int notes(int error, void *data)
+{
+    *(int *)data = ++order;
+    return error;
+}
+
+/* A continuation request that is complete, and then is not. */
+static void taken_back(void)
+{
+    MPI_Request r[2], none = MPI_REQUEST_NULL, outer;
+    int inner_at, outer_at, turn, flag, k;
+
+    for (turn = 0; turn < 2; turn++) {
+        order = inner_at = 0;
+        undone = made(0, 0);
+        chain = made(0, 0);
+        MPIX_Continue(&none, attaches_later, &inner_at, MPIX_CONT_DEFER_COMPLETE,
+                      MPI_STATUS_IGNORE, chain);
+        MPI_Irecv(&value[1], 1, MPI_INT, mt_rank, 93, MPI_COMM_WORLD, &r[1 - turn]);
+        r[turn] = undone;
+        MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+        CHECK_EQ(inner_at, 1);
+        CHECK(is_over(&chain) && r[1 - turn] == MPI_REQUEST_NULL);
+        MPI_Request_free(&chain);
+        MPI_Request_free(&undone);
+    }
+
+    /* the operation of another function, which is to run already */
+    order = inner_at = outer_at = k = 0;
+    undone = made(0, 0);
+    outer = made(MPIX_CONT_POLL_ONLY, 0);
+    MPIX_Continue(&undone, notes, &outer_at, 0, MPI_STATUS_IGNORE, outer);
+    MPI_Irecv(&value[0], 1, MPI_INT, mt_rank, 92, MPI_COMM_WORLD, &r[0]);
+    MPIX_Continue(&r[0], runs_last, &inner_at, 0, MPI_STATUS_IGNORE, undone);
+    CHECK(!is_over(&outer) && order == 0);
+    k = 92;
+    sends(MPI_SUCCESS, &k);
+    MPI_Wait(&outer, MPI_STATUS_IGNORE);
+    CHECK(inner_at == 1 && outer_at == 2);
+    MPI_Request_free(&outer);
+    MPI_Request_free(&undone);
+
+    /* a test of one that takes another one back */
+    order = 0;
+    undone = made(0, 0);
+    chain = made(0, 0);
+    outer = made(MPIX_CONT_POLL_ONLY, 0);
+    MPIX_Continue(&none, attaches, &inner_at, 0, MPI_STATUS_IGNORE, outer);
+    MPI_Irecv(&value[1], 1, MPI_INT, mt_rank, 93, MPI_COMM_WORLD, &none);
+    r[0] = undone;
+    r[1] = outer;
+    MPI_Testany(2, r, &k, &flag, MPI_STATUS_IGNORE);
+    CHECK(flag && k == 1);
+    MPI_Wait(&none, MPI_STATUS_IGNORE);
+    MPI_Wait(&undone, MPI_STATUS_IGNORE);
+    MPI_Wait(&chain, MPI_STATUS_IGNORE);
+    CHECK_EQ(order, 1);
+    MPI_Request_free(&outer);
+    MPI_Request_free(&chain);
+    MPI_Request_free(&undone);
+}
+
 static int in_program, stops;
 
 /* There is always one that is to run. */
@@ -631,6 +734,7 @@ int main(int argc, char **argv)
     many();
     in_waits();
     late_cancel();
+    taken_back();
     not_in_calls();
     MPI_Barrier(MPI_COMM_WORLD);
     return mt_finish();

@@ -179,6 +179,46 @@ START_TEST(taken_away)
 }
 END_TEST
 
+/* A continuation request that another one waits for, and that gets one more function. */
+START_TEST(undone)
+{
+    MPI_Request inner = cont_make(0, 0), outer = cont_make(0, 0), op = inner;
+    struct request r[2], *a = of(inner), *c = of(outer);
+    struct continue_what what = {fn, NULL, 0};
+    request_start(a);
+    request_start(c);
+    request_init(&r[1], REQUEST_RMA, &ops, NULL);
+    MPI_Request two[2] = {inner, op_make(&r[1])};
+    ck_assert_int_eq(continue_attach(c, &what, 2, two, NULL), MPI_SUCCESS);
+    ck_assert_int_eq(op, two[0]);
+    attach(inner, op_make(&r[0]), NULL, 0);
+    request_complete(&r[1], MPI_SUCCESS); /* the other one is not */
+    ck_assert(!proc->obj->continues_ready && !c->done);
+    request_complete(&r[0], MPI_SUCCESS);
+    continue_run(NULL, 0);
+    ck_assert(ran == 1 && a->done && proc->obj->continues_ready == 1);
+    /* it is to run, and has to wait again: three times, and it runs once */
+    for (int i = 0; i < 3; i++) {
+        attach(inner, op_make(&r[0]), NULL, 0);
+        if (i != 1) {
+            continue_run(NULL, 0);
+            ck_assert(ran == 1 + i && !proc->obj->continues_ready);
+        }
+        request_complete(&r[0], MPI_SUCCESS);
+        if (i == 1)
+            ck_assert_uint_eq(proc->obj->continues_ready, 2);
+        continue_run(NULL, 0);
+        ck_assert(ran == 2 + i && a->done && !c->done);
+        ck_assert_uint_eq(proc->obj->continues_ready, 1);
+    }
+    ck_assert(continue_expects());
+    continue_run(NULL, 0);
+    ck_assert(ran == 5 && c->done && !a->active && !continue_expects());
+    continue_release(a);
+    continue_release(c);
+}
+END_TEST
+
 /* Code of the program that the library calls. */
 START_TEST(held)
 {
@@ -226,5 +266,5 @@ START_TEST(phase)
 }
 END_TEST
 
-OBJ_SUITE(continue_, not_in_the_handler, inactive_waits, polled, checker_first, taken_away, held,
-          phase)
+OBJ_SUITE(continue_, not_in_the_handler, inactive_waits, polled, checker_first, taken_away, undone,
+          held, phase)
