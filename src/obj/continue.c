@@ -140,6 +140,7 @@ static void make_ready(struct record *rec)
     count_ready(1);
     if (to == ANYWHERE)
         offer(c);
+    progress_signal(); /* a thread may wait for c */
 }
 
 /* r is done, in any handler. */
@@ -196,6 +197,7 @@ static int cont_start(struct request *r)
     }
     count_ready((int)(c->ready[ANYWHERE].n + c->ready[POLLED].n));
     offer(c);
+    progress_signal();
     return MPI_SUCCESS;
 }
 
@@ -315,6 +317,7 @@ void continue_release(struct request *cont)
     }
     c->ready[POLLED] = (struct queue){0};
     offer(c);
+    progress_signal();
 }
 
 /* --- attaching ------------------------------------------------------------------ */
