@@ -9,6 +9,9 @@
 #include "boot/boot.h"
 #include "mem/mem.h"
 
+/* A look ends for want of events, and else only here: a loaded machine is no fault. */
+enum { RUN_SECONDS = 60, LOOK_SECONDS = 3600 };
+
 static const struct row *now; /* the processes of a job are forked with it */
 void (*end_noted)(void *up, uint32_t note);
 
@@ -25,6 +28,7 @@ void end_open(struct end *e, end_recv_fn *recv, void *up)
     *e = (struct end){.row = now, .ops = now->ops, .rank = boot_rank(), .size = boot_size()};
     job_check(mem_init() == 0);
     job_check(e->ops->open(&env, &e->tp, &e->caps) == 0);
+    job_event();
     job_check(e->ops->address(e->tp, addr, &len) == 0 && len <= BOOT_VALUE_MAX / 4);
     snprintf(name, sizeof name, "tp.%d", e->rank);
     job_check(boot_put(name, addr, len) == 0);
@@ -83,7 +87,7 @@ int row_run(const struct row *r, int processes, void (*body)(void))
 {
     const char *const sets[] = {r->set, NULL};
     row_prepare(r);
-    return job_run(processes, sets, body, 60);
+    return job_run(processes, sets, body, RUN_SECONDS);
 }
 
 int row_look(const struct row *r, int processes, void (*body)(void), unsigned quiet,
@@ -91,5 +95,5 @@ int row_look(const struct row *r, int processes, void (*body)(void), unsigned qu
 {
     const char *const sets[] = {r->set, NULL};
     row_prepare(r);
-    return job_run_quiet(processes, sets, body, 60, quiet, end);
+    return job_run_quiet(processes, sets, body, quiet ? LOOK_SECONDS : RUN_SECONDS, quiet, end);
 }

@@ -275,33 +275,59 @@ static int reap(pid_t *pid, int n, struct limits *l)
     return failed;
 }
 
-int job_run_quiet(int size, const char *const *sets, void (*body)(void), unsigned seconds,
-                  unsigned quiet, struct job_end *end)
+/* Kill and collect those that reap() left: what was collected is 0, and its number may be that of a
+ * stranger by now.  How many. */
+static int end_left(const pid_t *pid, int n)
 {
-    pid_t pid[PROCESSES];
-    job = mmap(NULL, sizeof *job, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (job == MAP_FAILED || size > PROCESSES)
-        return -1;
-    job->size = size;
-    job->quiet = end != NULL;
-    fflush(NULL);
-    for (int i = 0; i < size; i++) {
-        pid[i] = fork();
-        if (pid[i] == 0)
-            child(i, sets, body);
-    }
-    struct limits l = {.end = now_ms() + seconds * 1000, .quiet = quiet * 1000,
-                       .quiet_end = now_ms() + quiet * 1000};
-    int failed = reap(pid, size, &l), hung = 0;
-    for (int i = 0; i < size; i++) {
-        if (!pid[i])
+    int left = 0;
+    for (int i = 0; i < n; i++) {
+        if (pid[i] <= 0)
             continue;
         kill(pid[i], SIGKILL);
         waitpid(pid[i], NULL, 0);
         if (!job->quiet)
             fprintf(stderr, "rank %d did not end and was killed\n", i);
-        hung++;
+        left++;
     }
+    return left;
+}
+
+/* 0, or -errno: none runs. */
+static int start(pid_t *pid, int n, const char *const *sets, void (*body)(void))
+{
+    fflush(NULL);
+    for (int i = 0; i < n; i++) {
+        pid[i] = fork();
+        if (pid[i] < 0) {
+            int err = -errno;
+            end_left(pid, i);
+            return err;
+        }
+        if (pid[i] == 0)
+            child(i, sets, body);
+    }
+    return 0;
+}
+
+int job_run_quiet(int size, const char *const *sets, void (*body)(void), unsigned seconds,
+                  unsigned quiet, struct job_end *end)
+{
+    pid_t pid[PROCESSES];
+    if (size > PROCESSES)
+        return -E2BIG;
+    job = mmap(NULL, sizeof *job, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (job == MAP_FAILED)
+        return -ENOMEM;
+    job->size = size;
+    job->quiet = end != NULL;
+    int err = start(pid, size, sets, body);
+    if (err) {
+        munmap(job, sizeof *job);
+        return err;
+    }
+    struct limits l = {.end = now_ms() + (int64_t)seconds * 1000, .quiet = (int64_t)quiet * 1000,
+                       .quiet_end = now_ms() + (int64_t)quiet * 1000};
+    int failed = reap(pid, size, &l), hung = end_left(pid, size);
     if (end) {
         *end = job->end;
         end->hung = hung && !failed;

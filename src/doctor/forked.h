@@ -32,7 +32,8 @@ struct job_end {
 };
 
 /* Run `body` in `size` processes; sets is NULL or "NAME=VALUE" texts ending with NULL, given to
- * cvar_set.  Number of processes that did not leave with 0; all are killed after `seconds`. */
+ * cvar_set.  Number of processes that did not leave with 0; all are killed after `seconds`.
+ * -errno: they cannot be started, and none runs. */
 int job_run(int size, const char *const *sets, void (*body)(void), unsigned seconds);
 /* The same, which also ends when no process had a job_event() for `quiet` seconds (0: no such end),
  * prints nothing, and tells how it ended. */
