@@ -9,19 +9,29 @@
 #include "boot/boot.h"
 #include "mem/mem.h"
 
-enum { OLD = 4096, OLD_FILL = 0x5a, TRY_NS = 300000000 };
+enum { OLD = 4096, OLD_FILL = 0x5a, TRY_NS = 300000000, TRY_MOST_NS = 2000000000 };
 
-/* Put by the old key and flush, whatever the answers: a refused put may be reported or not. */
+static int is_over(int answer, const struct counted *c)
+{
+    return answer != TP_PENDING || c->calls;
+}
+
+/* Put by the old key and flush, whatever the answers: a refused put may be reported or not.  Where
+ * it is not known how they end it takes longer: the bytes come late on a loaded machine. */
 static void try_old(struct tp_far *far)
 {
     static const char spoil[8] = "spoiled";
     static struct counted c = {{one_count}, 0, 0}, f = {{one_count}, 0, 0}; /* may outlive this */
-    uint64_t end = time_now() + TRY_NS;
-    int answer = one.e.ops->put(one.e.tp, far, 64, spoil, sizeof spoil, one.local, &c.d);
+    uint64_t begin = time_now();
+    int flush = 0, answer = one.e.ops->put(one.e.tp, far, 64, spoil, sizeof spoil, one.local, &c.d);
     if (answer == 0 || answer == TP_PENDING)
-        (void)one.e.ops->flush(one.e.tp, (unsigned)one.owner, &f.d);
-    while (time_now() < end)
+        flush = one.e.ops->flush(one.e.tp, (unsigned)one.owner, &f.d);
+    for (uint64_t t = 0; t < TRY_NS || (t < TRY_MOST_NS && !(is_over(answer, &c) &&
+                                                             is_over(flush, &f)));
+         t = time_now() - begin) {
         one_poll();
+        job_event(); /* a wait that ends by itself */
+    }
 }
 
 /* The last process registers a second memory, and gives it back when the other has used it. */
