@@ -549,7 +549,8 @@ static int number_ranks(struct parse *p)
     struct args *a = p->a;
     int kept = 0;
     for (int i = 0; i < a->nblocks; i++) { /* drop places that held only -configfile */
-        if (a->block[i].argv)
+        int alone = !kept && i == a->nblocks - 1; /* -doctor without a program has its options */
+        if (a->block[i].argv || (a->doctor && alone))
             a->block[kept++] = a->block[i];
         else
             free(a->block[i].env);

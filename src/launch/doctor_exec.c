@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "launch/env.h"
 #include "launch/folders.h"
 #include "launch/handover.h"
 
@@ -23,8 +24,8 @@ static int on_each_host(struct args *a, char **argv)
     int n = 1;
     for (const char *c = a->hosts; *c; c++)
         n += *c == ',';
-    a->block[0] = (struct block){.n = n, .argv = argv}; /* the parser made it */
-    a->nblocks = 1;
+    a->block[0].n = n;
+    a->block[0].argv = argv;
     a->size = n;
     a->ppn = 1;
     a->label = 1;
@@ -32,12 +33,32 @@ static int on_each_host(struct args *a, char **argv)
     return engine_exec(a);
 }
 
+/* This process becomes it, with the variables that a rank would get.  Returns the exit status. */
+static int on_this_host(const struct args *a, char **argv)
+{
+    struct env e;
+    const char *other = a->gwdir           ? "-gwdir"
+                        : a->block[0].wdir ? "-wdir"
+                        : a->timeout > 0   ? "-timeout"
+                                           : NULL;
+    if (other) {
+        fprintf(stderr, "mpiexec: %s does not go with -doctor on this host\n", other);
+        return STATUS_USAGE;
+    }
+    errno = ENOMEM;
+    if (env_of_block(&e, a, &a->block[0], environ) == 0)
+        execve(*argv, argv, e.var);
+    fprintf(stderr, "mpiexec: %s cannot be started: %s\n", *argv, strerror(errno));
+    env_free(&e);
+    return STATUS_USAGE;
+}
+
 int doctor_exec(struct args *a)
 {
     static char json[] = "-json", networks[] = "-networks";
     char bin[PATH_MAX], lib[PATH_MAX], path[PATH_MAX + 32], *argv[WORDS];
     int n = 0;
-    if (a->nblocks) {
+    if (a->nblocks != 1 || a->block[0].argv) {
         fprintf(stderr, "mpiexec: -doctor runs no program\n");
         return STATUS_USAGE;
     }
@@ -53,9 +74,5 @@ int doctor_exec(struct args *a)
         argv[n++] = (char *)(uintptr_t)a->doctor_networks;
     }
     argv[n] = NULL;
-    if (a->far)
-        return on_each_host(a, argv);
-    execv(path, argv);
-    fprintf(stderr, "mpiexec: %s cannot be started: %s\n", path, strerror(errno));
-    return STATUS_USAGE;
+    return a->far ? on_each_host(a, argv) : on_this_host(a, argv);
 }

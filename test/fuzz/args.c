@@ -43,8 +43,9 @@ static void check_blocks(const struct args *a)
     FUZZ_CHECK(a->nblocks > 0 && a->nblocks <= ARGS_BLOCKS_MAX);
     for (int i = 0; i < a->nblocks; i++) {
         const struct block *b = &a->block[i];
-        FUZZ_CHECK(b->n > 0 && b->first == size && b->argv && b->argv[0] && *b->argv[0]);
-        for (char **w = b->argv; *w; w++)
+        FUZZ_CHECK(b->n > 0 && b->first == size);
+        FUZZ_CHECK(b->argv ? b->argv[0] && *b->argv[0] : a->doctor && a->nblocks == 1);
+        for (char **w = b->argv; w && *w; w++)
             FUZZ_CHECK(strlen(*w) < ARGS_FILE_MAX);
         size += b->n;
     }
