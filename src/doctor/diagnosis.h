@@ -38,7 +38,9 @@ struct network {
     const struct row *row;
     const char *name;
     struct promise *promise;
+    char why[160]; /* the check that failed when it was opened, or "" */
     int looks; /* that were made */
+    unsigned looked; /* 1 << enum part: one of it was made */
     int nfindings;
     struct finding finding[FINDINGS];
 };
@@ -54,12 +56,14 @@ struct report {
 /* host.c: limits, processors, cards. */
 void host_look(struct report *r);
 /* networks.c: `only` are names separated by commas, `part` is the name of one part (NULL: all);
- * quiet: seconds without any event
- * after which a wait counts as one without end.  0 or -ENOMEM. */
+ * quiet: seconds without any event after which a wait counts as one without end.  0, or -errno: no
+ * memory or no process for it. */
 int networks_look(struct report *r, const char *only, const char *part, unsigned quiet);
-/* The parts in which something failed or that are not offered. */
+int networks_known(const char *only); /* all of these names are networks */
+/* The parts in which something failed, that are offered, and that were looked at. */
 int network_fails(const struct network *n, enum part part);
 int network_offers(const struct network *n, enum part part);
+int network_looked(const struct network *n, enum part part);
 
 /* write.c */
 extern const char *const part_names[PARTS];

@@ -5,10 +5,14 @@
  *
  * %h in FILE becomes the name of the host.
  *
- * Exit status: 0, 1 where something that was promised does not hold, 2 for a wrong command line. */
+ * Exit status: 0, 1 where something that was promised does not hold, 2 for a wrong command line and
+ * where the doctor itself fails. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "doctor/diagnosis.h"
 
@@ -22,36 +26,74 @@ static int usage(void)
     return 2;
 }
 
-/* FILE with the name of the host for each %h. */
-static FILE *json_open(const char *file, const char *host)
+static int part_known(const char *part)
 {
-    char path[4096];
+    for (int i = 0; i < PARTS; i++)
+        if (!strcmp(part, part_names[i]))
+            return 1;
+    return 0;
+}
+
+/* Where the JSON goes: opened first, so that a wrong name is known before the look, and written
+ * beside the file, which is whole at any time. */
+static struct {
+    char path[4096], beside[4096 + 8]; /* beside: "" where it is not a regular file */
+    FILE *out;
+} json;
+
+static int json_failed(const char *file)
+{
+    fprintf(stderr, "mpiexec: -doctor-json %s: %s\n", file, strerror(errno));
+    if (*json.beside)
+        unlink(json.beside);
+    return 2;
+}
+
+/* FILE with the name of the host for each %h.  0 or the exit status. */
+static int json_open(const char *file, const char *host)
+{
+    struct stat st;
+    const char *in = file;
     size_t at = 0, n = strlen(host);
-    for (; *file && at + n + 1 < sizeof path; file++)
-        if (file[0] == '%' && file[1] == 'h') {
-            memcpy(path + at, host, n);
+    for (; *in && at + n + 1 < sizeof json.path; in++)
+        if (in[0] == '%' && in[1] == 'h') {
+            memcpy(json.path + at, host, n);
             at += n;
-            file++;
+            in++;
         } else {
-            path[at++] = *file;
+            json.path[at++] = *in;
         }
-    path[at] = 0;
-    if (!*file)
-        return fopen(path, "we");
+    json.path[at] = 0;
     errno = ENAMETOOLONG;
-    return NULL;
+    if (*in)
+        return json_failed(file);
+    /* a pipe, a device or a link stays what it is */
+    int beside = lstat(json.path, &st) || S_ISREG(st.st_mode);
+    if (beside)
+        snprintf(json.beside, sizeof json.beside, "%s.new", json.path);
+    json.out = fopen(beside ? json.beside : json.path, "we");
+    return json.out ? 0 : json_failed(file);
+}
+
+static int json_close(const struct report *r, const char *file)
+{
+    write_json(r, json.out);
+    int bad = ferror(json.out);
+    if (fclose(json.out) || bad || (*json.beside && rename(json.beside, json.path)))
+        return json_failed(file);
+    return 0;
 }
 
 int main(int argc, char **argv)
 {
     static struct report r;
-    const char *json = NULL, *only = NULL, *part = NULL;
+    const char *file = NULL, *only = NULL, *part = NULL;
     int timeout = TIMEOUT, fails = 0;
     for (int i = 1; i < argc; i += 2) {
         if (i + 1 == argc)
             return usage();
         if (!strcmp(argv[i], "-json"))
-            json = argv[i + 1];
+            file = argv[i + 1];
         else if (!strcmp(argv[i], "-networks"))
             only = argv[i + 1];
         else if (!strcmp(argv[i], "-part"))
@@ -63,25 +105,28 @@ int main(int argc, char **argv)
     }
     if (timeout < 1 || timeout > TIMEOUT_MOST)
         return usage();
-    host_look(&r);
-    FILE *out = json ? json_open(json, r.host) : NULL;
-    if (json && !out) {
-        fprintf(stderr, "mpiexec: -doctor-json %s: %s\n", json, strerror(errno));
+    if (part && !part_known(part)) {
+        fprintf(stderr, "doctor: -part %s: messages, puts and atomics are known\n", part);
         return 2;
     }
+    if (only && !networks_known(only)) {
+        fprintf(stderr, "mpiexec: -doctor-networks %s: shm, ofi and ucx are known\n", only);
+        return 2;
+    }
+    host_look(&r);
+    if (file && json_open(file, r.host))
+        return 2;
     int err = networks_look(&r, only, part, (unsigned)timeout);
     if (err) {
-        fprintf(stderr, "mpiexec: -doctor: %s\n", strerror(-err));
+        fprintf(stderr, "mpiexec: -doctor: no memory or no process for a look: %s\n",
+                strerror(-err));
+        if (*json.beside)
+            unlink(json.beside);
         return 2;
     }
     write_text(&r, stdout);
-    if (out) {
-        write_json(&r, out);
-        if (fclose(out)) {
-            fprintf(stderr, "mpiexec: -doctor-json %s: %s\n", json, strerror(errno));
-            return 2;
-        }
-    }
+    if (file && json_close(&r, file))
+        return 2;
     for (int i = 0; i < r.nnetworks; i++)
         fails |= r.network[i].nfindings > 0;
     return fails;

@@ -19,7 +19,7 @@
 #include "base/sched.h"
 #include "var/var.h"
 
-enum { WORDS = 256, ENTRIES = 256, PROCESSES = 64 };
+enum { WORDS = 256, ENTRIES = 256, PROCESSES = 64, CHECK_FAILED = 3 /* exit status */ };
 
 struct entry {
     char key[64];
@@ -199,7 +199,7 @@ void job_check_at(int ok, const char *text, const char *file, int line)
     }
     if (!job->quiet)
         fprintf(stderr, "%s:%d: rank %d: check failed: %s\n", file, line, my_rank, text);
-    _exit(3);
+    _exit(CHECK_FAILED);
 }
 
 static void child(int rank, const char *const *sets, void (*body)(void))
@@ -265,6 +265,7 @@ static int reap(pid_t *pid, int n, struct limits *l)
             left--;
             if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
                 continue;
+            job->end.crashed |= !WIFEXITED(status) || WEXITSTATUS(status) != CHECK_FAILED;
             if (WIFSIGNALED(status) && !job->quiet)
                 fprintf(stderr, "rank %d: %s\n", i, strsignal(WTERMSIG(status)));
             if (!failed++ && now_ms() + 1000 < l->end)

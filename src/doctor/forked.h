@@ -20,13 +20,14 @@ extern const struct boot_ops job_ops;
  * job_about(), by what it does just then. */
 enum fault {
     FAULT_NONE, FAULT_ORDER, FAULT_TORN, FAULT_EARLY, FAULT_BESIDE, FAULT_LOST, FAULT_INJECT,
-    FAULT_KEY, FAULT_AGAIN, FAULTS
+    FAULT_KEY, FAULT_AGAIN, FAULT_OPEN, FAULTS
 };
 
 /* How a job ended. */
 struct job_end {
     int failed;       /* processes that did not leave with 0 */
     int hung;         /* it was ended for want of events */
+    int crashed;      /* one ended otherwise than by a check; the checks of others may follow */
     enum fault fault; /* of the first check that failed; hung: of the first process */
     char text[160];   /* that check, or "" */
 };

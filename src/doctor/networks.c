@@ -1,6 +1,7 @@
 /* networks.c - each network of this build, put through the bodies of the contract.  Start with
  * networks_look(). */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -104,8 +105,12 @@ static const struct look {
     {"atomics beside the processor's", PART_ATOMICS, body_mixed, 1, FAULT_BESIDE},
     {"atomics on a stopped process", PART_ATOMICS, body_stopped_atomics, 0, FAULT_EARLY},
 };
+/* Not counted: what it promises is asked by them. */
+static const struct look opening = {"opening it", PART_MESSAGES, body_promise, 0, FAULT_OPEN},
+                         pinging = {"8 bytes to and fro", PART_MESSAGES, body_promise, 0,
+                                    FAULT_LOST};
 enum { LOOKS = sizeof looks / sizeof *looks };
-_Static_assert((int)LOOKS <= (int)FINDINGS, "each look finds one fault at most");
+_Static_assert((int)LOOKS < (int)FINDINGS, "each look, and the opening, finds one fault at most");
 
 int network_offers(const struct network *n, enum part part)
 {
@@ -122,23 +127,38 @@ int network_fails(const struct network *n, enum part part)
     return 0;
 }
 
-static void look_at(struct network *n, const struct look *l, unsigned quiet)
+int network_looked(const struct network *n, enum part part)
+{
+    return n->looked >> part & 1;
+}
+
+static void find(struct network *n, const struct look *l, const struct job_end *end)
+{
+    struct finding *f = &n->finding[n->nfindings++];
+    *f = (struct finding){.part = l->part, .fault = end->fault ? end->fault : l->otherwise,
+                          .look = l->name};
+    snprintf(f->text, sizeof f->text, "%s",
+             end->hung    ? "waited for without end"
+             : *end->text ? end->text
+                          : "a process crashed");
+}
+
+/* 0, or -errno: its processes cannot be started, so nothing is known. */
+static int look_at(struct network *n, const struct look *l, unsigned quiet)
 {
     struct job_end end = {0};
     /* what has failed once fails in other ways, too */
     if (!network_offers(n, l->part) || network_fails(n, l->part) ||
         (l->body == body_stale && !n->row->keys_end))
-        return;
+        return 0;
+    int failed = row_look(n->row, l->many ? n->row->many : n->row->few, l->body, quiet, &end);
+    if (failed < 0)
+        return failed;
     n->looks++;
-    if (row_look(n->row, l->many ? n->row->many : n->row->few, l->body, quiet, &end) == 0)
-        return;
-    struct finding *f = &n->finding[n->nfindings++];
-    *f = (struct finding){.part = l->part, .fault = end.fault ? end.fault : l->otherwise,
-                          .look = l->name};
-    snprintf(f->text, sizeof f->text, "%s",
-             end.hung    ? "waited for without end"
-             : *end.text ? end.text
-                         : "a process crashed");
+    n->looked |= 1u << l->part;
+    if (failed)
+        find(n, l, &end);
+    return 0;
 }
 
 static int is_named(const char *only, const char *name)
@@ -161,11 +181,44 @@ enum { ROW_UCX = 2 };
 enum { ROWS = sizeof rows / sizeof *rows };
 _Static_assert((int)ROWS <= (int)NETWORKS, "room for all");
 
+int networks_known(const char *only)
+{
+    for (const char *at = only; *at; at += strcspn(at, ","), at += *at == ',') {
+        int i = 0;
+        while (i < ROWS && (strlen(names[i]) != strcspn(at, ",") ||
+                            strncmp(at, names[i], strlen(names[i]))))
+            i++;
+        if (i == ROWS)
+            return 0;
+    }
+    return *only != 0;
+}
+
+/* What it promises, and then what holds.  0 or -errno. */
+static int network_look(struct network *n, const char *part, unsigned quiet)
+{
+    struct job_end end = {0}, ignored = {0};
+    int failed = row_look(n->row, 2, body_promise, quiet, &end), err = failed < 0 ? failed : 0;
+    /* It may say that it does not open; more than that is a fault. */
+    if (!err && made->open == 0 && (end.hung || end.crashed))
+        find(n, &opening, &(struct job_end){.hung = end.hung});
+    else
+        snprintf(n->why, sizeof n->why, "%s", end.text);
+    if (!err && made->open == 1 && made->caps.flags & TP_PUT)
+        err = row_look(n->row, 2, body_put_time, quiet, &ignored);
+    for (int k = 0; k < LOOKS && err >= 0; k++)
+        if (!part || !strcmp(part, part_names[looks[k].part]))
+            err = look_at(n, &looks[k], quiet);
+    /* last, as a look has a better name for it */
+    if (err >= 0 && failed && made->open == 1 && !network_fails(n, PART_MESSAGES))
+        find(n, &pinging, &end);
+    return err < 0 ? err : 0;
+}
+
 int networks_look(struct report *r, const char *only, const char *part, unsigned quiet)
 {
     for (int i = 0; i < ROWS; i++) {
         struct network *n = &r->network[r->nnetworks];
-        struct job_end end = {0};
         if (!is_named(only, names[i]))
             continue;
         made = mmap(NULL, sizeof *made, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -180,12 +233,9 @@ int networks_look(struct report *r, const char *only, const char *part, unsigned
             made->open = -1;
             continue;
         }
-        row_look(&rows[i], 2, body_promise, quiet, &end);
-        if (made->open == 1 && made->caps.flags & TP_PUT)
-            row_look(&rows[i], 2, body_put_time, quiet, &end);
-        for (int k = 0; k < LOOKS; k++)
-            if (!part || !strcmp(part, part_names[looks[k].part]))
-                look_at(n, &looks[k], quiet);
+        int err = network_look(n, part, quiet);
+        if (err)
+            return err;
     }
     return 0;
 }

@@ -16,13 +16,17 @@ static const struct {
                                      "arrive whole, even alone"},
     [FAULT_KEY] = {"stale key", "memory that was given back is still written to"},
     [FAULT_AGAIN] = {"again for ever", "an operation is refused, and never taken later"},
+    [FAULT_OPEN] = {"open", "it crashes or hangs where it is opened"},
 };
 
 const char *const part_names[PARTS] = {"messages", "puts", "atomics"};
 
 static const char *verdict(const struct network *n, enum part part)
 {
-    return !network_offers(n, part) ? "not offered" : network_fails(n, part) ? "fails" : "holds";
+    return network_fails(n, part)     ? "fails"
+           : !network_offers(n, part) ? "not offered"
+           : network_looked(n, part)  ? "holds"
+                                      : "not looked at";
 }
 
 static void write_promise(const struct promise *p, FILE *out)
@@ -52,16 +56,19 @@ static void write_network(const struct network *n, FILE *out)
     const struct promise *p = n->promise;
     fprintf(out, "network %s%s%s\n", n->name, *p->about ? ": " : "", p->about);
     if (p->open != 1) {
-        fprintf(out, "  %s\n", p->open ? "this build does not have it" : "it does not open");
-        return;
+        fprintf(out, "  %s%s%s\n", p->open ? "this build does not have it" : "it does not open",
+                *n->why ? ": " : "", n->why);
+    } else {
+        write_promise(p, out);
     }
-    write_promise(p, out);
     for (int i = 0; i < n->nfindings; i++) {
         const struct finding *f = &n->finding[i];
         fprintf(out, "  FAILS: %s: %s\n      seen by: %s: %s\n", faults[f->fault].name,
                 faults[f->fault].text, f->look, f->text);
     }
-    if (!n->nfindings)
+    if (p->open != 1)
+        return;
+    if (!n->nfindings && n->looks)
         fprintf(out, "  all %d checks hold\n", n->looks);
     else
         fprintf(out, "  messages: %s; puts: %s; atomics: %s\n", verdict(n, PART_MESSAGES),

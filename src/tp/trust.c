@@ -37,11 +37,16 @@ static char *line_of(char *text, const struct tp_ops *ops, struct tp *tp)
     return line;
 }
 
-static int holds(const char *line, const char *part)
+static int is(const char *line, const char *part, const char *what)
 {
     char member[64];
-    snprintf(member, sizeof member, "\"%s\": \"holds\"", part);
+    snprintf(member, sizeof member, "\"%s\": \"%s\"", part, what);
     return line && strstr(line, member) != NULL;
+}
+
+static int holds(const char *line, const char *part)
+{
+    return is(line, part, "holds");
 }
 
 int tp_trust(const struct tp_ops *ops, struct tp *tp, struct tp_caps *caps)
@@ -61,8 +66,9 @@ int tp_trust(const struct tp_ops *ops, struct tp *tp, struct tp_caps *caps)
                  "are used",
                  cvar.trust, ops->name);
     if (fails)
-        log_warn("transport %s: by MPIR_CVAR_TRUST=%s its messages fail; it is not used", ops->name,
-                 cvar.trust);
+        log_warn("transport %s: by MPIR_CVAR_TRUST=%s its messages %s; it is not used", ops->name,
+                 cvar.trust,
+                 is(line, "messages", "not looked at") ? "were not looked at" : "fail");
     caps->flags &= ~(unsigned)TP_PUT_NOTE; /* the doctor does not look at notes */
     if (!holds(line, "atomics")) {
         caps->flags &= ~(unsigned)(TP_ATOMIC | TP_CPU_COHERENT);

@@ -60,6 +60,11 @@ START_TEST(parts)
     ck_assert_int_eq(trusted("net", "holds", "fails", "holds", &flags), 0);
     ck_assert_uint_eq(flags, TP_AM_ORDERED);
     ck_assert_int_eq(trusted("net", "fails", "holds", "holds", &flags), -ENOTSUP);
+    ck_assert_int_eq(trusted("net", "not looked at", "holds", "holds", &flags), -ENOTSUP);
+    ck_assert_int_eq(trusted("net", "holds", "not looked at", "holds", &flags), 0);
+    ck_assert_uint_eq(flags, TP_AM_ORDERED);
+    ck_assert_int_eq(trusted("net", "holds", "holds", "not looked at", &flags), 0);
+    ck_assert_uint_eq(flags, TP_PUT | TP_GET | TP_AM_ORDERED);
     ck_assert_int_eq(trusted("other", "holds", "holds", "holds", &flags), 0);
     ck_assert_uint_eq(flags, TP_AM_ORDERED);
 }
