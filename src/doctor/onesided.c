@@ -342,16 +342,23 @@ static void stopped_atomic(pid_t pid, int fetch)
     job_check(old == !fetch);
 }
 
-void body_stopped(void)
+/* Rank 0 gets the process of the owner; both sides know each other. */
+static pid_t open_to_stop(void)
 {
-    static const size_t sizes[] = {8, 4096, 1 << 20};
     pid_t pid = 0;
     one_open();
     if (one_offered() && one.e.rank == 0) {
         one_look_up("pid", one.owner, &pid, sizeof pid);
-        one_put(0, 0, 8); /* both sides know each other */
+        one_put(0, 0, 8);
         one_flush();
     }
+    return pid;
+}
+
+void body_stopped(void)
+{
+    static const size_t sizes[] = {8, 4096, 1 << 20};
+    pid_t pid = open_to_stop();
     for (unsigned i = 0; one_offered() && one.e.rank == 0 && i < 3; i++) {
         struct counted c = {{one_count}, 0, 0};
         int answer;
@@ -369,13 +376,7 @@ void body_stopped(void)
 
 void body_stopped_atomics(void)
 {
-    pid_t pid = 0;
-    one_open();
-    if (one_offered() && one.e.rank == 0) {
-        one_look_up("pid", one.owner, &pid, sizeof pid);
-        one_put(0, 0, 8); /* both sides know each other */
-        one_flush();
-    }
+    pid_t pid = open_to_stop();
     for (int fetch = 0; one_offered() && one.e.rank == 0 && fetch < 2; fetch++)
         stopped_atomic(pid, fetch);
     one_close();

@@ -82,15 +82,15 @@ static void share_work(struct meet *m, int thread)
     }
 }
 
-static void share(void *arg)
+/* All threads of a process work within its epoch; what they have added is there. */
+static void share_epoch(void (*work)(struct meet *m, int thread))
 {
     struct meet *m = here();
     long total, all;
-    (void)arg;
     begin(m, 1, 1 + SIM_RANKS * THREADS);
     OK(MPI_Win_lock_all(0, m->win[0]));
     others_open(m);
-    share_work(m, 0);
+    work(m, 0);
     wait_done(m, THREADS - 1);
     OK(MPI_Win_unlock_all(m->win[0]));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -100,13 +100,24 @@ static void share(void *arg)
     OK(MPI_Win_free(&m->win[0]));
 }
 
+static void share_epoch_thread(void (*work)(struct meet *m, int thread), int thread)
+{
+    struct meet *m = here();
+    wait_open(m);
+    work(m, thread);
+    m->done++;
+}
+
+static void share(void *arg)
+{
+    (void)arg;
+    share_epoch(share_work);
+}
+
 static void share_thread(int thread, void *arg)
 {
     (void)arg;
-    struct meet *m = here();
-    wait_open(m);
-    share_work(m, thread);
-    m->done++;
+    share_epoch_thread(share_work, thread);
 }
 
 /* --- locks ------------------------------------------------------------------------------------ */
@@ -262,29 +273,14 @@ static void dups_work(struct meet *m, int thread)
 
 static void dups(void *arg)
 {
-    struct meet *m = here();
-    long total, all;
     (void)arg;
-    begin(m, 1, 1 + SIM_RANKS * THREADS);
-    OK(MPI_Win_lock_all(0, m->win[0]));
-    others_open(m);
-    dups_work(m, 0);
-    wait_done(m, THREADS - 1);
-    OK(MPI_Win_unlock_all(m->win[0]));
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Allreduce(&m->mem[0][0], &total, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Allreduce(&m->sum, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-    SIM_CHECK(total == all);
-    OK(MPI_Win_free(&m->win[0]));
+    share_epoch(dups_work);
 }
 
 static void dups_thread(int thread, void *arg)
 {
     (void)arg;
-    struct meet *m = here();
-    wait_open(m);
-    dups_work(m, thread);
-    m->done++;
+    share_epoch_thread(dups_work, thread);
 }
 
 static void apart(struct sim_knobs *k)
