@@ -151,6 +151,21 @@ static inline int announced(struct p2p_req *q, uint32_t seq)
     return 0;
 }
 
+/* The sender writes the data of q, and says when all are there. What comes from a process behind
+ * its failure may be an RTS, but no WRITTEN follows: then q ends as in peer_reap(). */
+static void await_sender(struct p2p_req *q, const struct p2p_rts *h, int src)
+{
+    const struct p2p_peer *p = peer_get(src);
+    recv_await(q, h, src);
+    if (__builtin_expect(!p || !p->dead, 1))
+        return;
+    list_del(&q->op.link);
+    if (q->native) /* P13 */
+        native_linger(q);
+    else
+        recv_done(q, peer_death(q, src));
+}
+
 /* An RTS whose receive was offered, or which claims so. 0: its data is still to be moved. */
 static int take_offered(struct p2p_req *q, const struct p2p_rts *h, int src)
 {
@@ -168,7 +183,7 @@ static int take_offered(struct p2p_req *q, const struct p2p_rts *h, int src)
     else if (written)
         recv_written(q, h, src);
     else
-        recv_await(q, h, src);
+        await_sender(q, h, src);
     return 1;
 }
 
