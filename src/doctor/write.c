@@ -2,6 +2,7 @@
  * reads one network a line).  Start with write_text(). */
 #include <string.h>
 
+#include "base/json_char.h"
 #include "doctor/diagnosis.h"
 
 static const struct {
@@ -95,14 +96,10 @@ void write_text(const struct report *r, FILE *out)
 
 static void put_string(FILE *out, const char *s)
 {
+    char c[JSON_CHAR];
     fputc('"', out);
-    for (; *s; s++)
-        if (*s == '"' || *s == '\\')
-            fprintf(out, "\\%c", *s);
-        else if ((unsigned char)*s < ' ')
-            fprintf(out, "\\u%04x", (unsigned char)*s);
-        else
-            fputc(*s, out);
+    while (*s)
+        fputs(json_next(&s, c), out);
     fputc('"', out);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_char.h"
 #include "base/log.h"
 #include "var/var.h"
 
@@ -56,31 +57,12 @@ static void put(struct out *o, const char *fmt, ...)
     o->n = o->n < o->len ? o->n : o->len - 1;
 }
 
-/* Bytes of the UTF-8 character at s; 0: it is none. A text that was cut may end within one. */
-static int utf8(const unsigned char *s)
-{
-    int n = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
-    for (int i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    int wide = (*s == 0xe0 && s[1] < 0xa0) || (*s == 0xf0 && s[1] < 0x90);
-    int beyond = (*s == 0xed && s[1] > 0x9f) || (*s == 0xf4 && s[1] > 0x8f);
-    return wide || beyond ? 0 : n;
-}
-
 static void put_string(struct out *o, const char *s)
 {
+    char c[JSON_CHAR];
     put(o, "\"");
-    for (int n; *s; s += n ? n : 1) {
-        unsigned char c = (unsigned char)*s;
-        n = utf8((const unsigned char *)s);
-        if (c == '"' || c == '\\')
-            put(o, "\\%c", c);
-        else if (c < ' ' || !n)
-            put(o, n ? "\\u%04x" : "?", c);
-        else
-            put(o, "%.*s", n, s);
-    }
+    while (*s)
+        put(o, "%s", json_next(&s, c));
     put(o, "\"");
 }
 

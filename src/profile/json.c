@@ -1,19 +1,14 @@
 /* json.c - the same as the page, for programs: everything that the page has room for. Start with
  * profile_json_print(). */
+#include "base/json_char.h"
 #include "profile/profile_types.h"
-
-#include <stdio.h>
 
 static void put_string(struct profile_text *out, const char *s)
 {
+    char c[JSON_CHAR];
     profile_put(out, "\"");
-    for (; *s; s++)
-        if (*s == '"' || *s == '\\')
-            profile_put(out, "\\%c", *s);
-        else if ((unsigned char)*s < ' ')
-            profile_put(out, "\\u%04x", (unsigned char)*s);
-        else
-            profile_put(out, "%c", *s);
+    while (*s)
+        profile_put(out, "%s", json_next(&s, c));
     profile_put(out, "\"");
 }
 
