@@ -9,7 +9,13 @@
  *   inject   of an injected message the first 64 bytes are sent, whatever inject_size is
  *   key      memory that is closed stays open
  *   again    after some puts each is refused with EAGAIN
- *   none     nothing */
+ *   unfenced what is said to wait behind a fence does not
+ *   none     nothing
+ *
+ * LIAR=fences is no lie: the same library with fences. A put that does not ask for
+ * FI_DELIVERY_COMPLETE completes at once and leaves late, an operation with FI_FENCE when all
+ * before it have been delivered.  At the end a line with counts is added to the file LIAR_COUNTS:
+ * puts of LIAR_LENGTH bytes that asked for delivery, those that did not, fences. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <rdma/fabric.h>
@@ -23,8 +29,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { HELD = 4096, STASH = 64, AT_ONCE = 64, SHORT = 40, HELD_READS = 200, PUTS_TAKEN = 40 };
+enum { LATE = 32, LATE_LEN = 1 << 20, LATE_MS = 300 };
 
 static void *real(const char *name)
 {
@@ -101,6 +109,156 @@ static ssize_t liar_sendv(struct fid_ep *ep, const struct iovec *iov, void **des
     return passed(ep, to, msg_real.sendv(ep, iov, desc, count, to, context));
 }
 
+/* --- fences --------------------------------------------------------------------------------- */
+
+static struct fi_ops_rma rma_ops, rma_real;
+enum step { FREE, WAITS, LEFT, THERE }; /* of a put; a fence waits, and has left when it is gone */
+
+static struct late { /* a put that is reported before it leaves, one with its delivery, a fence */
+    struct fi_context2 own;
+    enum step step;
+    int fence, reported;
+    unsigned reads; /* of the queue, since it was given to us or was there */
+    long taken;     /* ms */
+    void *context;
+    fi_addr_t to;
+    struct fi_rma_iov at;
+    uint64_t flags, data;
+    char *bytes;
+} late[LATE];
+static int late_first, late_end; /* a ring: those in use, oldest first (ever growing) */
+static unsigned long counted[3];
+
+static int fenced(void)
+{
+    return lie("fences") || lie("unfenced");
+}
+
+static long now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int earlier(int i, enum step below)
+{
+    for (int k = late_first; k < i; k++)
+        if (late[k % LATE].step < below)
+            return 1;
+    return 0;
+}
+
+static void late_leave(struct fid_ep *ep, struct late *l)
+{
+    struct iovec v = {l->bytes, l->at.len};
+    struct fi_msg_rma m = {.msg_iov = &v,
+                           .iov_count = 1,
+                           .addr = l->to,
+                           .rma_iov = &l->at,
+                           .rma_iov_count = 1,
+                           .context = &l->own,
+                           .data = l->data};
+    uint64_t flags = (l->flags & FI_REMOTE_CQ_DATA) | FI_DELIVERY_COMPLETE | FI_COMPLETION;
+    if (rma_real.writemsg(ep, &m, flags) == 0)
+        l->step = LEFT;
+}
+
+/* What is due, at each look at the queue. Loose puts wait for a fence, or for many looks; in the
+ * lie long enough to be missed. */
+static void late_run(struct fid_ep *ep)
+{
+    int fence = 0;
+    for (int i = late_first; i < late_end; i++)
+        fence |= late[i % LATE].fence && lie("fences");
+    for (int i = late_first; i < late_end; i++) {
+        struct late *l = &late[i % LATE];
+        l->reads++;
+        if (l->step != WAITS)
+            continue;
+        int due = 1;
+        if (l->fence)
+            due = !lie("fences") || !earlier(i, THERE);
+        else if (!(l->flags & FI_DELIVERY_COMPLETE))
+            due = lie("unfenced") ? now() - l->taken > LATE_MS : fence || l->reads > HELD_READS;
+        if (due)
+            late_leave(ep, l);
+    }
+}
+
+static ssize_t late_take(const struct fi_msg_rma *msg, uint64_t flags)
+{
+    size_t len = msg->rma_iov->len;
+    for (int i = late_first; i < late_end; i++)
+        if (late[i % LATE].fence && late[i % LATE].step == WAITS)
+            return -FI_EAGAIN;
+    if (late_end - late_first == LATE)
+        return -FI_EAGAIN;
+    if (len > LATE_LEN)
+        abort();
+    struct late *l = &late[late_end++ % LATE];
+    *l = (struct late){.step = WAITS,
+                       .fence = (flags & FI_FENCE) != 0,
+                       .taken = now(),
+                       .context = msg->context,
+                       .to = msg->addr,
+                       .at = *msg->rma_iov,
+                       .flags = flags,
+                       .data = msg->data,
+                       .bytes = malloc(len + 1)};
+    memcpy(l->bytes, msg->msg_iov->iov_base, len);
+    const char *counts = getenv("LIAR_LENGTH");
+    if (l->fence)
+        counted[2]++;
+    else if (counts && len == strtoul(counts, NULL, 10))
+        counted[!(flags & FI_DELIVERY_COMPLETE)]++;
+    return 0;
+}
+
+/* Completions of ours out of what was read, those that are due into it. */
+static ssize_t late_report(struct fi_cq_data_entry *e, ssize_t n, size_t count)
+{
+    ssize_t kept = 0;
+    for (ssize_t i = 0; i < n; i++) {
+        struct late *l = NULL;
+        for (int k = late_first; k < late_end && !l; k++)
+            l = e[i].op_context == &late[k % LATE].own ? &late[k % LATE] : NULL;
+        if (l) {
+            l->step = THERE;
+            l->reads = 0;
+        } else {
+            e[kept++] = e[i];
+        }
+    }
+    for (int k = late_first; k < late_end && (size_t)kept < count; k++) {
+        struct late *l = &late[k % LATE];
+        /* A put with delivery is reported late, so that what follows finds it under way. */
+        int due = l->flags & FI_DELIVERY_COMPLETE
+                      ? l->step == THERE && (l->fence || l->reads > HELD_READS)
+                      : 1;
+        if (!due || l->reported)
+            continue;
+        l->reported = 1;
+        e[kept++] = (struct fi_cq_data_entry){.op_context = l->context, .flags = FI_RMA | FI_WRITE};
+    }
+    while (late_first < late_end && late[late_first % LATE].reported &&
+           late[late_first % LATE].step == THERE) {
+        free(late[late_first % LATE].bytes);
+        late[late_first++ % LATE].step = FREE;
+    }
+    return kept ? kept : n < 0 ? n : -FI_EAGAIN;
+}
+
+__attribute__((destructor)) static void late_counts(void)
+{
+    const char *name = getenv("LIAR_COUNTS");
+    FILE *f = name && counted[0] + counted[1] ? fopen(name, "a") : NULL;
+    if (f) {
+        fprintf(f, "delivered %lu, loose %lu, fences %lu\n", counted[0], counted[1], counted[2]);
+        fclose(f);
+    }
+}
+
 /* --- the completion queue ------------------------------------------------------------------- */
 
 static struct fi_ops_cq cq_ops, cq_real;
@@ -122,7 +280,11 @@ static ssize_t liar_read(struct fid_cq *cq, void *buf, size_t count)
     burst = 0;
     if (held.there && ++held.reads > HELD_READS)
         release(the_ep);
+    if (fenced())
+        late_run(the_ep);
     ssize_t n = cq_real.read(cq, buf, count);
+    if (fenced())
+        n = late_report(e, n, count);
     for (ssize_t i = 0; i < n && victim; i++)
         if (e[i].op_context == victim) {
             memmove(e + i, e + i + 1, (size_t)(n - i - 1) * sizeof *e);
@@ -132,9 +294,23 @@ static ssize_t liar_read(struct fid_cq *cq, void *buf, size_t count)
     return n;
 }
 
-/* --- puts ----------------------------------------------------------------------------------- */
+static ssize_t liar_readerr(struct fid_cq *cq, struct fi_cq_err_entry *e, uint64_t flags)
+{
+    ssize_t n = cq_real.readerr(cq, e, flags);
+    for (int k = late_first; k < late_end && n > 0; k++) {
+        struct late *l = &late[k % LATE];
+        if (e->op_context != &l->own)
+            continue;
+        int twice = l->reported;
+        l->step = THERE;
+        l->reported = 1;
+        e->op_context = l->context;
+        return twice ? -FI_EAGAIN : n;
+    }
+    return n;
+}
 
-static struct fi_ops_rma rma_ops, rma_real;
+/* --- puts ----------------------------------------------------------------------------------- */
 
 static ssize_t liar_writemsg(struct fid_ep *ep, const struct fi_msg_rma *msg, uint64_t flags)
 {
@@ -144,6 +320,8 @@ static ssize_t liar_writemsg(struct fid_ep *ep, const struct fi_msg_rma *msg, ui
     struct fi_rma_iov rv = *msg->rma_iov;
     if (lie("again") && puts >= PUTS_TAKEN)
         return -FI_EAGAIN;
+    if (fenced())
+        return late_take(msg, flags);
     if (lie("early"))
         flags &= ~(uint64_t)FI_DELIVERY_COMPLETE;
     if (lie("torn") && v.iov_len > 8) {
@@ -243,10 +421,14 @@ static int liar_reg(struct fid *fid, const void *buf, size_t len, uint64_t acces
 static struct fi_ops_domain domain_ops, domain_real;
 static struct fi_ops_fabric fabric_ops, fabric_real;
 
+/* The real library knows no fences. */
 static int liar_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
                          void *context)
 {
+    const uint64_t caps = info->caps;
+    info->caps &= ~(uint64_t)(fenced() ? FI_FENCE : 0);
     int err = domain_real.endpoint(domain, info, ep, context);
+    info->caps = caps;
     if (err)
         return err;
     the_ep = *ep;
@@ -272,13 +454,17 @@ static int liar_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, stru
     the_cq = *cq;
     PATCH((*cq)->ops, cq_ops, cq_real);
     cq_ops.read = liar_read;
+    cq_ops.readerr = liar_readerr;
     return 0;
 }
 
 static int liar_domain(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain,
                        void *context)
 {
+    const uint64_t caps = info->caps;
+    info->caps &= ~(uint64_t)(fenced() ? FI_FENCE : 0);
     int err = fabric_real.domain(fabric, info, domain, context);
+    info->caps = caps;
     if (err)
         return err;
     PATCH((*domain)->ops, domain_ops, domain_real);
@@ -287,6 +473,11 @@ static int liar_domain(struct fid_fabric *fabric, struct fi_info *info, struct f
     PATCH((*domain)->mr, mr_ops, mr_real);
     mr_ops.reg = liar_reg;
     return 0;
+}
+
+static int liar_trywait(struct fid_fabric *fabric, struct fid **fids, int count)
+{
+    return late_first < late_end ? -FI_EAGAIN : fabric_real.trywait(fabric, fids, count);
 }
 
 /* --- what is looked up by name -------------------------------------------------------------- */
@@ -300,6 +491,7 @@ __attribute__((visibility("default"))) int fi_fabric(struct fi_fabric_attr *attr
         return err;
     PATCH((*fabric)->ops, fabric_ops, fabric_real);
     fabric_ops.domain = liar_domain;
+    fabric_ops.trywait = liar_trywait;
     return 0;
 }
 
@@ -310,7 +502,15 @@ __attribute__((visibility("default"))) int fi_getinfo(uint32_t version, const ch
 {
     int (*f)(uint32_t, const char *, const char *, uint64_t, const struct fi_info *,
              struct fi_info **) = real("fi_getinfo");
-    return f(version, node, service, flags, hints, info);
+    if (!fenced() || !hints || !(hints->caps & FI_FENCE))
+        return f(version, node, service, flags, hints, info);
+    struct fi_info *asked = fi_dupinfo(hints);
+    asked->caps &= ~(uint64_t)FI_FENCE;
+    int err = f(version, node, service, flags, asked, info);
+    fi_freeinfo(asked);
+    for (struct fi_info *i = err ? NULL : *info; i; i = i->next)
+        i->caps |= FI_FENCE;
+    return err;
 }
 
 __attribute__((visibility("default"))) void fi_freeinfo(struct fi_info *info)

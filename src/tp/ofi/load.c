@@ -164,7 +164,7 @@ static void ask_again(struct ofi *o, struct fi_info *h)
         for (const struct fi_info *i = list; i && !more; i = i->next)
             if (!strcmp(i->fabric_attr->prov_name, o->info->fabric_attr->prov_name) &&
                 !strcmp(i->domain_attr->name, o->info->domain_attr->name) &&
-                i->caps == o->info->caps)
+                (i->caps | FI_FENCE) == (o->info->caps | FI_FENCE))
                 more = o->lib.dupinfo(i);
         if (more) {
             o->lib.freeinfo(o->info);
@@ -201,6 +201,20 @@ static void register_less(struct ofi *o)
         return;
     h->domain_attr->mr_mode &= ~FI_MR_LOCAL;
     ask_again(o, h);
+}
+
+/* Some providers can hold an operation back behind all before it (O9), if they are asked.  Where
+ * messages stay behind puts, some puts have no flush behind them: none is loose there. */
+static void fence_more(struct ofi *o)
+{
+    const uint64_t order = o->info->tx_attr->msg_order & o->info->rx_attr->msg_order;
+    struct fi_info *h = o->info->caps & FI_RMA && !(order & FI_ORDER_SAW)
+                            ? o->lib.dupinfo(o->info) : NULL;
+    if (!h)
+        return;
+    h->caps |= FI_FENCE;
+    ask_again(o, h);
+    o->fences = (o->info->caps & FI_FENCE) != 0;
 }
 
 /* One descriptor for the queue of ofi_rxm is an epoll set of epoll sets.  An event wakes each of
@@ -328,6 +342,7 @@ int ofi_choose(struct ofi *o)
     if (o->info) {
         register_less(o);
         inject_more(o);
+        fence_more(o);
         heed_quirks(o);
         return rename_shm(o->info);
     }

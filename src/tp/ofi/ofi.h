@@ -27,7 +27,10 @@
  *     that. The process that finds the connection broken notifies the other side.
  * O8. A provider without a descriptor (shm) moves data only while the target looks. A target that
  *     waits may look every few milliseconds only (progress.md P8). So what is given to such a
- *     provider for a process of this host wakes that process. */
+ *     provider for a process of this host wakes that process.
+ * O9. A put asks for FI_DELIVERY_COMPLETE. With FI_FENCE only one that has nothing before it does:
+ *     the others are `loose`. Before a flush waits, an empty write behind a fence follows the last
+ *     loose put; its delivery is theirs. */
 #ifndef TP_OFI_OFI_H
 #define TP_OFI_OFI_H
 
@@ -112,6 +115,11 @@ struct ofi_held { /* a refused request */
     _Alignas(16) char bytes[];
 };
 
+struct ofi_key { /* a packed tp_mem */
+    uint64_t addr; /* of the base: 0 where the provider counts from it */
+    uint64_t key, len;
+};
+
 struct ofi_peer {
     unsigned rank;
     /* O8: its host index; -1: it has a descriptor to sleep on, or is on another host */
@@ -141,6 +149,8 @@ struct ofi_peer {
     struct list queue;     /* struct ofi_send that wait for the provider */
     struct list held;      /* struct ofi_held, oldest first */
     uint64_t put_seq;      /* number of the last put */
+    int loose;             /* O9: puts that no fence has followed (count) */
+    struct ofi_key loose_key; /* memory of the last one */
     struct list puts;      /* struct ofi_rma under way that change its memory, oldest first */
     struct list flushes;   /* struct ofi_flush_wait, oldest first */
     /* on the lists of struct ofi */
@@ -168,6 +178,7 @@ struct ofi {
     int multi;            /* receive buffers take many messages each */
     int reg_local;        /* FI_MR_LOCAL */
     int virt_addr;        /* FI_MR_VIRT_ADDR: far addresses, not offsets */
+    int fences;           /* FI_FENCE (O9) */
     unsigned flags;       /* of the caps */
     struct map peers;     /* world rank -> struct ofi_peer */
     struct ofi_recv *recv;

@@ -1,7 +1,8 @@
 /* rma.c - memory and one-sided operations over libfabric. Start with ofi_put().
  *
  * Every put and atomic asks for FI_DELIVERY_COMPLETE: its completion means that the target's memory
- * has changed.  So a flush waits for completions and sends nothing. */
+ * has changed.  So a flush waits for completions and sends nothing.  Where the provider has fences,
+ * the flush of several puts asks for it once (O9). */
 #include <errno.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -20,11 +21,6 @@ struct tp_mem {
     struct fid_mr *mr;
     void *base;
     size_t len;
-};
-
-struct ofi_key { /* a packed tp_mem */
-    uint64_t addr; /* of the base: 0 where the provider counts from it */
-    uint64_t key, len;
 };
 
 struct tp_far {
@@ -270,10 +266,17 @@ static int check(const struct tp_far *far, uint64_t off, size_t len)
     return off > far->key.len || len > far->key.len - off ? -ERANGE : 0;
 }
 
+/* O9: a put with nothing before it would need the fence for itself alone. */
+static int is_loose(const struct ofi *o, const struct ofi_peer *p)
+{
+    return o->fences && (p->loose || !list_empty(&p->puts));
+}
+
 static int put(struct ofi *o, struct tp_far *far, uint64_t off, const void *src, size_t len,
                const struct tp_mem *smem, struct tp_done *d, uint64_t flags, uint32_t note)
 {
     int err = check(far, off, len), small = len <= OFI_PUT_INLINE;
+    int loose = is_loose(o, far->peer);
     if (err || len == 0)
         return err;
     struct ofi_rma *r = rma_get(o, far->peer, small ? NULL : d);
@@ -293,7 +296,36 @@ static int put(struct ofi *o, struct tp_far *far, uint64_t off, const void *src,
                            .rma_iov_count = 1,
                            .context = &r->op.ctx,
                            .data = note};
-    return issued(o, r, fi_writemsg(o->ep, &m, FI_DELIVERY_COMPLETE | FI_COMPLETION | flags), 1);
+    flags |= FI_COMPLETION | (loose ? FI_TRANSMIT_COMPLETE : FI_DELIVERY_COMPLETE);
+    err = issued(o, r, fi_writemsg(o->ep, &m, flags), 1);
+    if (loose && (err == 0 || err == TP_PENDING)) {
+        far->peer->loose++;
+        far->peer->loose_key = far->key;
+    }
+    return err;
+}
+
+/* O9: nothing is written, behind all that was written before. */
+static int fence(struct ofi *o, struct ofi_peer *p)
+{
+    struct ofi_rma *r = rma_get(o, p, NULL);
+    if (!r)
+        return TP_AGAIN;
+    void *desc = r->mr ? fi_mr_desc(r->mr) : NULL;
+    struct iovec v = {r->bytes.put, 0};
+    struct fi_rma_iov rv = {p->loose_key.addr, 0, p->loose_key.key};
+    struct fi_msg_rma m = {.msg_iov = &v,
+                           .desc = &desc,
+                           .iov_count = 1,
+                           .addr = p->addr,
+                           .rma_iov = &rv,
+                           .rma_iov_count = 1,
+                           .context = &r->op.ctx};
+    int err = issued(
+        o, r, fi_writemsg(o->ep, &m, FI_FENCE | FI_DELIVERY_COMPLETE | FI_COMPLETION), 1);
+    if (!err)
+        p->loose = 0;
+    return err;
 }
 
 int ofi_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len,
@@ -414,8 +446,9 @@ int ofi_flush(struct tp *tp, unsigned peer, struct tp_done *d)
         return -ENOTCONN;
     if (p->broken)
         return -ENOTCONN;
-    if (list_empty(&p->puts))
-        return 0;
+    int err = p->loose ? fence(o, p) : 0;
+    if (err || list_empty(&p->puts))
+        return err;
     struct list *l = list_pop(&o->flush_pool);
     struct ofi_flush_wait *f = l ? LIST_OBJ(l, struct ofi_flush_wait, link) : malloc(sizeof *f);
     if (!f)
