@@ -50,6 +50,11 @@ typedef int MPI_Info;
 typedef int MPI_Errhandler;
 typedef int MPI_Session;
 typedef int MPIX_Grequest_class;
+/* a function of MPIX_Async_start, for the function itself */
+typedef struct MPIR_Async_thing *MPIX_Async_thing;
+/* There are no streams but this one; no macro, since programs take that for the rest of them. */
+typedef int MPIX_Stream;
+enum { MPIX_STREAM_NULL = 0x3c000000 };
 typedef struct ADIOI_FileD *MPI_File;
 
 typedef long MPI_Aint;
@@ -618,6 +623,9 @@ typedef int(MPI_Grequest_free_function)(void *extra);
 typedef int(MPI_Grequest_cancel_function)(void *extra, int complete);
 typedef void(MPIX_Space_kernel)(void *const *ptr, const void *arg);
 typedef int(MPIX_Continue_cb_function)(int error_code, void *cb_data);
+typedef int(MPIX_Async_poll_function)(MPIX_Async_thing);
+/* what it returns */
+enum { MPIX_ASYNC_NOPROGRESS = 0, MPIX_ASYNC_DONE = 1 };
 typedef int(MPIX_Grequest_poll_function)(void *extra, MPI_Status *);
 typedef int(MPIX_Grequest_wait_function)(int count, void **extras, double timeout, MPI_Status *);
 
@@ -1905,6 +1913,10 @@ int MPIX_Continue(MPI_Request *op_request, MPIX_Continue_cb_function *cb, void *
                   MPI_Status *status, MPI_Request cont_req);
 int MPIX_Continueall(int count, MPI_Request op_requests[], MPIX_Continue_cb_function *cb,
                      void *cb_data, int flags, MPI_Status *statuses, MPI_Request cont_req);
+int MPIX_Async_start(MPIX_Async_poll_function *poll_fn, void *extra_state, MPIX_Stream stream);
+int MPIX_Async_spawn(MPIX_Async_thing async_thing, MPIX_Async_poll_function *poll_fn,
+                     void *extra_state, MPIX_Stream stream);
+void *MPIX_Async_get_state(MPIX_Async_thing async_thing);
 int MPIX_Type_iov_len(MPI_Datatype datatype, MPI_Count max_iov_bytes, MPI_Count *iov_len,
                       MPI_Count *actual_iov_bytes);
 int MPIX_Type_iov(MPI_Datatype datatype, MPI_Count iov_offset, MPIX_Iov *iov, MPI_Count max_iov_len,
@@ -2669,6 +2681,9 @@ extern __typeof__(MPIX_Request_is_complete) PMPIX_Request_is_complete;
 extern __typeof__(MPIX_Continue_init) PMPIX_Continue_init;
 extern __typeof__(MPIX_Continue) PMPIX_Continue;
 extern __typeof__(MPIX_Continueall) PMPIX_Continueall;
+extern __typeof__(MPIX_Async_start) PMPIX_Async_start;
+extern __typeof__(MPIX_Async_spawn) PMPIX_Async_spawn;
+extern __typeof__(MPIX_Async_get_state) PMPIX_Async_get_state;
 extern __typeof__(MPIX_Type_iov_len) PMPIX_Type_iov_len;
 extern __typeof__(MPIX_Type_iov) PMPIX_Type_iov;
 extern __typeof__(MPIX_Comm_revoke) PMPIX_Comm_revoke;

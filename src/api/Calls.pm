@@ -104,7 +104,7 @@ sub table {
         local $_ = $lines[$i];
         if (/^    (\S.*)/) {
             $words .= ($words ? ' ' : '') . $1;
-        } elsif (/^(?:(\w+) )?(MPIX?_\w+(?:, MPIX?_\w+)*): (\S+) (\S+)((?: \S+)*)$/) {
+        } elsif (/^(?:(\w+(?: \*)?) )?(MPIX?_\w+(?:, MPIX?_\w+)*): (\S+) (\S+)((?: \S+)*)$/) {
             $words = '';
             my ($result, $names, $where, $version) = ($1 // 'int', $2, $3, $4);
             my (%mark, $fault);

@@ -6,6 +6,7 @@
 
 #include "base/proc.h"
 #include "base/sched.h"
+#include "obj/async_poll.h"
 #include "obj/err.h"
 #include "obj/errhandler.h"
 #include "obj/obj_types.h"
@@ -66,26 +67,7 @@ struct continues {
     struct list ready, all; /* struct cont */
     struct record *spare;
     struct slab *slabs;
-    int raised;             /* this room has set the phase to PROC_CHECKED */
 };
-
-/* All calls leave their short way, by the test of the phase that each has, while something is to
- * run at the next safe point, or while code of the program runs. So none pays for continuations
- * otherwise.
- * Where a checker has set the phase, it stays. */
-static void raise_phase(void)
-{
-    struct continues *s = proc->obj->continues;
-    int want = !list_empty(&s->ready) || proc->obj->upcalls;
-    if (want == s->raised)
-        return;
-    int from = want ? PROC_INIT : PROC_CHECKED;
-    if (atomic_load_explicit(&proc->phase, memory_order_relaxed) != from)
-        return;
-    /* relaxed: a thread that sees the old one makes its call as if it had come before */
-    atomic_store_explicit(&proc->phase, want ? PROC_CHECKED : PROC_INIT, memory_order_relaxed);
-    s->raised = want;
-}
 
 /* --- queues --------------------------------------------------------------------- */
 
@@ -94,20 +76,13 @@ static inline int runs(const struct cont *c)
     return c->r.active || c->orphan;
 }
 
-/* continue_enter() reads it without the lock. */
-static inline void count_ready(int change)
-{
-    __atomic_store_n(&proc->obj->continues_ready, proc->obj->continues_ready + (unsigned)change,
-                     __ATOMIC_RELAXED);
-}
-
 static inline void offer(struct cont *c)
 {
     struct continues *s = proc->obj->continues;
     if (!c->ready[ANYWHERE].n || !list_empty(&c->link))
         return;
     list_push(&s->ready, &c->link);
-    raise_phase();
+    upcall_wanted(1);
 }
 
 static inline void put(struct queue *q, struct record *rec)
@@ -137,7 +112,7 @@ static void make_ready(struct record *rec)
     put(&c->ready[to], rec);
     if (!runs(c))
         return;
-    count_ready(1);
+    continue_count(1);
     if (to == ANYWHERE)
         offer(c);
     progress_signal(); /* a thread may wait for c */
@@ -195,7 +170,7 @@ static int cont_start(struct request *r)
         over(c);
         return MPI_SUCCESS;
     }
-    count_ready((int)(c->ready[ANYWHERE].n + c->ready[POLLED].n));
+    continue_count((int)(c->ready[ANYWHERE].n + c->ready[POLLED].n));
     offer(c);
     progress_signal();
     return MPI_SUCCESS;
@@ -251,7 +226,6 @@ static struct continues *room_open(void)
         list_init(&s->ready);
         list_init(&s->all);
         proc->obj->continues = s;
-        proc->obj->upcalls_changed = raise_phase;
     }
     return s;
 }
@@ -279,8 +253,7 @@ void continue_finalize(void)
         cont_end(LIST_OBJ(s->all.next, struct cont, all));
     free(s);
     proc->obj->continues = NULL;
-    proc->obj->upcalls_changed = NULL;
-    proc->obj->continues_ready = 0;
+    proc->obj->continues_ready = proc->obj->upcalls_wanted = 0;
 }
 
 int continue_init(const struct continue_mode *m, MPI_Request *out)
@@ -310,7 +283,7 @@ void continue_release(struct request *cont)
     obj_del(OBJ_REQUEST, &c->r.obj);
     c->orphan = 1;
     if (!ran)
-        count_ready((int)(c->ready[ANYWHERE].n + c->ready[POLLED].n));
+        continue_count((int)(c->ready[ANYWHERE].n + c->ready[POLLED].n));
     for (struct record *rec = c->ready[POLLED].first, *next; rec; rec = next) {
         next = rec->next;
         put(&c->ready[ANYWHERE], rec);
@@ -483,15 +456,17 @@ static void run_first(struct cont *c, enum where from)
     struct upcall me;
     q->first = rec->next;
     q->n--;
-    count_ready(-1);
+    continue_count(-1);
     rec->queued = 0;
-    if (from == ANYWHERE && !q->n && !list_empty(&c->link))
+    upcall_begin(&me);
+    if (from == ANYWHERE && !q->n && !list_empty(&c->link)) {
         list_del(&c->link);
+        upcall_wanted(-1);
+    }
     if (rec->left) { /* another function was attached to one of its requests meanwhile */
-        raise_phase();
+        upcall_end(&me);
         return;
     }
-    upcall_begin(&me);
     int err = end_parts(rec);
     record_put(rec);
     if (!err || what.flags & MPIX_CONT_INVOKE_FAILED) {
@@ -510,7 +485,7 @@ int continue_may_run(struct request *const *r, int n)
     const struct continues *s = proc->obj->continues;
     if (upcall_inside())
         return 0;
-    if (!list_empty(&s->ready))
+    if ((s && !list_empty(&s->ready)) || async_due())
         return 1;
     for (int i = 0; i < n; i++)
         if (r[i] && request_is_continue(r[i]) && r[i]->active &&
@@ -525,17 +500,20 @@ void continue_run(struct request *const *r, int n)
     if (!proc->obj->continues_ready || upcall_inside())
         return;
     /* What becomes ready meanwhile runs at the next safe point. */
-    unsigned most = proc->obj->continues_ready;
+    unsigned most = proc->obj->continues_ready - async_count();
     for (; most && !list_empty(&s->ready); most--)
         run_first(LIST_OBJ(s->ready.next, struct cont, link), ANYWHERE);
     for (int i = 0; i < n; i++)
         if (r[i] && request_is_continue(r[i]) && r[i]->active)
             run_some((struct cont *)r[i], POLLED, &most);
+    async_turn(0);
 }
 
 int continue_expects(void)
 {
     struct continues *s = proc->obj->continues;
+    if (async_count())
+        return 1;
     for (struct list *at = s ? s->all.next : NULL; at && at != &s->all; at = at->next) {
         const struct cont *c = LIST_OBJ(at, struct cont, all);
         if (runs(c) && c->registered)
@@ -561,8 +539,10 @@ void continue_enter(void)
         return;
     if (proc->threaded)
         lock_acquire(&proc->lock);
-    if (!progress_is_polling())
+    if (!progress_is_polling()) {
         continue_run(NULL, 0);
+        async_turn(1);
+    }
     if (proc->threaded)
         lock_release(&proc->lock);
 }

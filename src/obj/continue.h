@@ -46,7 +46,8 @@ void continue_release(struct request *cont);
 /* Whether continue_run() for a wait for these requests (NULL entries are skipped) would run
  * something. Only where proc->obj->continues_ready is not 0. */
 int continue_may_run(struct request *const *r, int n);
-/* A safe point of a wait for these: runs what is ready now. */
+/* A safe point of a wait for these: runs what is ready now, and a turn of async_poll.h
+ * if one is due. */
 void continue_run(struct request *const *r, int n);
 /* After attaching to `cont`: a safe point, unless that one defers. */
 void continue_now(const struct request *cont);
@@ -56,8 +57,17 @@ void continue_enter(void) __attribute__((cold));
  * in it for one of these requests that is a continuation request. */
 int continue_in_vain(struct request *const *r, int n);
 
-/* Whether a function is registered that may run before the program does something for it. */
+/* Whether a function is there, of a continuation or of async_poll.h, that may run before the
+ * program does something for it. */
 int continue_expects(void);
+
+/* Functions that may run at a safe point, more or less. continue_enter() reads it without the
+ * lock. */
+static inline void continue_count(int change)
+{
+    __atomic_store_n(&proc->obj->continues_ready, proc->obj->continues_ready + (unsigned)change,
+                     __ATOMIC_RELAXED);
+}
 
 static inline int continue_interrupts(struct request *const *r, int n)
 {

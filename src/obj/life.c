@@ -42,6 +42,7 @@ void obj_finalize(void)
     if (!proc->obj)
         return;
     continue_finalize();
+    async_finalize();
     comm_finalize();
     failed_finalize();
     info_finalize();

@@ -60,9 +60,12 @@ struct obj_room {
     uint64_t completions;        /* requests completed so far: a wait tests again only if it has
                                   * changed */
     struct continues *continues; /* continue.c; NULL: MPIX_Continue_init was never called */
-    unsigned continues_ready;    /* functions of continuations that may run */
-    struct upcall *upcalls; /* upcall.h: of all threads, the newest first */
-    void (*upcalls_changed)(void); /* continue.c; NULL as `continues` */
+    unsigned continues_ready;    /* functions of continuations that may run, and all of
+                                  * async_poll.h */
+    struct async *async;         /* async_poll.c; NULL: MPIX_Async_start was never called */
+    struct upcall *upcalls;      /* upcall.h: of all threads, the newest first */
+    unsigned upcalls_wanted;     /* upcall_wanted() */
+    int phase_raised;            /* it has set the phase to PROC_CHECKED */
 };
 
 /* tables, errors, info, errhandlers, groups, MPI_COMM_WORLD and SELF; 0 or -ENOMEM */

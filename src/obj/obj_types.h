@@ -18,5 +18,6 @@ int comm_init(void);
 void comm_finalize(void);
 void failed_finalize(void);
 void continue_finalize(void);
+void async_finalize(void);
 
 #endif

@@ -1,8 +1,11 @@
 /* upcall.h - around calls of the program's own code by the library: functions of continuations, of
- * operations, attributes and generalized requests. While its thread is in there, no function of a
- * continuation runs (continue.h). proc->lock protects it. */
+ * MPIX_Async_start, of operations, attributes and generalized requests. While
+ * its thread is in there, no function of a continuation runs (continue.h), and none of
+ * MPIX_Async_start. proc->lock protects it. */
 #ifndef OBJ_UPCALL_H
 #define OBJ_UPCALL_H
+
+#include <stdatomic.h>
 
 #include "base/proc.h"
 #include "base/sched.h"
@@ -12,7 +15,25 @@
 struct upcall {
     struct upcall *outer;
     void *thread;
+    int counted;       /* by upcall_wanted(): calls look whether they wait in vain */
 };
+
+/* One more (1) or less (-1) of: a call of the program's code, while continuations are in use; what
+ * has such code to run at the next safe point, a continuation request or a function of
+ * MPIX_Async_start. While there is one, all calls leave their short way, by the test of the phase
+ * that each has. So none pays for it otherwise. Where a checker has set the phase, it stays. */
+static inline void upcall_wanted(int change)
+{
+    struct obj_room *o = proc->obj;
+    o->upcalls_wanted += (unsigned)change;
+    int want = o->upcalls_wanted != 0, from = want ? PROC_INIT : PROC_CHECKED;
+    if (want == o->phase_raised ||
+        atomic_load_explicit(&proc->phase, memory_order_relaxed) != from)
+        return;
+    /* relaxed: a thread that sees the old one makes its call as if it had come before */
+    atomic_store_explicit(&proc->phase, want ? PROC_CHECKED : PROC_INIT, memory_order_relaxed);
+    o->phase_raised = want;
+}
 
 static inline void upcall_begin(struct upcall *c)
 {
@@ -20,20 +41,20 @@ static inline void upcall_begin(struct upcall *c)
     c->outer = o->upcalls;
     c->thread = thread_self();
     o->upcalls = c;
-    if (o->upcalls_changed)
-        o->upcalls_changed();
+    c->counted = o->continues != NULL;
+    if (c->counted)
+        upcall_wanted(1);
 }
 
 /* Of all threads: some have begun later and end earlier. */
 static inline void upcall_end(struct upcall *c)
 {
-    struct obj_room *o = proc->obj;
-    struct upcall **at = &o->upcalls;
+    struct upcall **at = &proc->obj->upcalls;
     while (*at != c)
         at = &(*at)->outer;
     *at = c->outer;
-    if (o->upcalls_changed)
-        o->upcalls_changed();
+    if (c->counted)
+        upcall_wanted(-1);
 }
 
 /* Whether this thread is in such a call. */

@@ -21,6 +21,7 @@
 #include "leak/leak.h"
 #include "signature/signature.h"
 #include "mem/mem.h"
+#include "obj/async_poll.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
 #include "p2p/p2p.h"
@@ -329,6 +330,7 @@ static int last_barrier_wait(void)
 
 int api_stop(void)
 {
+    async_drain();
     /* Attributes of MPI_COMM_SELF are deleted first: their callbacks may still use MPI (MPI-3.1
      * 8.7.1). */
     struct comm *self = proc->obj->self;

@@ -1,6 +1,7 @@
 /* main.c - the unit tests of obj/, one suite for each file. */
 #include "unit.h"
 
+Suite *suite_async_poll(void);
 Suite *suite_attr(void);
 Suite *suite_comm(void);
 Suite *suite_continue_(void);
@@ -18,6 +19,7 @@ int main(void)
 {
     Suite *(*const suites[])(void) = {suite_obj,  suite_err,    suite_errhandler, suite_group,
                                       suite_comm, suite_attr,   suite_info,       suite_neighbors,
-                                      suite_dims, suite_request, suite_failed,    suite_continue_};
+                                      suite_dims, suite_request, suite_failed,    suite_continue_,
+                                      suite_async_poll};
     return unit_run(suites, (int)(sizeof suites / sizeof *suites));
 }
