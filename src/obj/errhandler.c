@@ -13,6 +13,7 @@
 #include "obj/comm.h"
 #include "obj/err.h"
 #include "obj/obj_types.h"
+#include "obj/upcall.h"
 #include "place/place.h"
 
 static const int builtin_handle[] = {
@@ -149,18 +150,26 @@ static void fatal(const char *where, int code, const char *call)
     boot_abort(status > 0 && status < 128 ? status : 1, line);
 }
 
-static void refs(struct errhandler *e, void (*change)(struct errhandler *))
+/* The handler may free itself. No continuation runs in it. */
+static struct upcall *handler_begin(struct errhandler *e)
 {
     if (proc->threaded)
         lock_acquire(&proc->lock);
-    change(e);
+    errhandler_ref(e);
+    struct upcall *mark = upcall_mark();
     if (proc->threaded)
         lock_release(&proc->lock);
+    return mark;
 }
 
-static void take(struct errhandler *e)
+static void handler_end(struct errhandler *e, struct upcall *mark)
 {
-    errhandler_ref(e);
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    upcall_unmark(mark);
+    errhandler_drop(e);
+    if (proc->threaded)
+        lock_release(&proc->lock);
 }
 
 /* err_give() writes what other threads read. */
@@ -187,12 +196,12 @@ int errhandler_run(struct errhandler *e, void *handle_ptr, const char *where, in
         fatal(where, code, call);
     code = give(code);
     if (e->fn) {
-        refs(e, take); /* the handler may free itself */
+        struct upcall *mark = handler_begin(e);
         if (e->cxx)
             e->cxx(cxx_kind(e), handle_ptr, &code, (void (*)(void))e->fn);
         else
             e->fn(handle_ptr, &code, call, NULL);
-        refs(e, errhandler_drop);
+        handler_end(e, mark);
     }
     return code;
 }

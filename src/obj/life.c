@@ -7,6 +7,7 @@
 
 #include "obj/obj_types.h"
 #include "obj/request.h"
+#include "obj/upcall.h"
 
 int obj_early(void)
 {
@@ -43,6 +44,7 @@ void obj_finalize(void)
         return;
     continue_finalize();
     async_finalize();
+    upcall_finalize();
     comm_finalize();
     failed_finalize();
     info_finalize();

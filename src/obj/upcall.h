@@ -1,5 +1,5 @@
 /* upcall.h - around calls of the program's own code by the library: functions of continuations, of
- * MPIX_Async_start, of operations, attributes and generalized requests. While
+ * MPIX_Async_start, of operations, attributes and generalized requests, and error handlers. While
  * its thread is in there, no function of a continuation runs (continue.h), and none of
  * MPIX_Async_start. proc->lock protects it. */
 #ifndef OBJ_UPCALL_H
@@ -15,6 +15,7 @@
 struct upcall {
     struct upcall *outer;
     void *thread;
+    const char *frame; /* of upcall_mark(): where its caller's stack began; else NULL */
     int counted;       /* by upcall_wanted(): calls look whether they wait in vain */
 };
 
@@ -40,6 +41,7 @@ static inline void upcall_begin(struct upcall *c)
     struct obj_room *o = proc->obj;
     c->outer = o->upcalls;
     c->thread = thread_self();
+    c->frame = NULL;
     o->upcalls = c;
     c->counted = o->continues != NULL;
     if (c->counted)
@@ -57,13 +59,18 @@ static inline void upcall_end(struct upcall *c)
         upcall_wanted(-1);
 }
 
+/* Around an error handler, which may leave by longjmp or an exception and never come back. Its mark
+ * is on the heap. It counts for nothing where the stack has become shorter than at its begin, and
+ * the next one ends it. NULL: no memory. */
+struct upcall *upcall_mark(void) __attribute__((cold));
+void upcall_unmark(struct upcall *c);
+void upcall_finalize(void);
+
+int upcall_finds(void);
 /* Whether this thread is in such a call. */
 static inline int upcall_inside(void)
 {
-    for (const struct upcall *c = proc->obj->upcalls; c; c = c->outer)
-        if (c->thread == thread_self())
-            return 1;
-    return 0;
+    return proc->obj->upcalls && upcall_finds();
 }
 
 #endif

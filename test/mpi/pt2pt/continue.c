@@ -1,6 +1,7 @@
 /* continue.c - MPIX_Continue: functions that run when requests are complete. Each kind of request,
  * flags, errors, and what a function may call. */
 #define _GNU_SOURCE
+#include <setjmp.h>
 #include <unistd.h>
 
 #include "../mt.h"
@@ -719,6 +720,55 @@ static void not_in_calls(void)
     MPI_Request_free(&chain);
 }
 
+static jmp_buf out;
+static int jumps, handled;
+
+static void on_error(MPI_Comm *c, int *code, ...)
+{
+    int i, flag;
+
+    (void)code;
+    handled++;
+    in_program++;
+    for (i = 0; i < 5; i++)
+        MPI_Iprobe(MPI_ANY_SOURCE, 99, *c, &flag, MPI_STATUS_IGNORE);
+    CHECK_EQ(mt_class(MPI_Wait(&chain, MPI_STATUS_IGNORE)), MPI_ERR_REQUEST);
+    in_program--;
+    if (jumps)
+        longjmp(out, 1);
+}
+
+/* An error handler is the program's code, too. Some leave and do not return. */
+static void not_in_handlers(void)
+{
+    MPI_Request none = MPI_REQUEST_NULL;
+    MPI_Errhandler h;
+    MPI_Comm dup;
+    volatile int turn;
+    int flag;
+
+    MPI_Comm_dup(MPI_COMM_SELF, &dup);
+    MPI_Comm_create_errhandler(on_error, &h);
+    MPI_Comm_set_errhandler(dup, h);
+    MPI_Errhandler_free(&h);
+    chain = made(0, 0);
+    stops = 0;
+    MPIX_Continue(&none, again, NULL, MPIX_CONT_DEFER_COMPLETE, MPI_STATUS_IGNORE, chain);
+    for (turn = 0; turn < 6; turn++) {
+        jumps = turn % 2;
+        if (!setjmp(out))
+            MPI_Send(NULL, -1, MPI_INT, 0, 0, dup);
+        ran = 0;
+        MPI_Iprobe(mt_rank, 99, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        CHECK_EQ(ran, 1); /* the next call runs it */
+    }
+    CHECK_EQ(handled, 6);
+    stops = 1;
+    MPI_Wait(&chain, MPI_STATUS_IGNORE);
+    MPI_Request_free(&chain);
+    MPI_Comm_free(&dup);
+}
+
 int main(int argc, char **argv)
 {
     mt_init(&argc, &argv);
@@ -736,6 +786,7 @@ int main(int argc, char **argv)
     late_cancel();
     taken_back();
     not_in_calls();
+    not_in_handlers();
     MPI_Barrier(MPI_COMM_WORLD);
     return mt_finish();
 }

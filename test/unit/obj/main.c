@@ -14,12 +14,13 @@ Suite *suite_info(void);
 Suite *suite_obj(void);
 Suite *suite_request(void);
 Suite *suite_neighbors(void);
+Suite *suite_upcall(void);
 
 int main(void)
 {
     Suite *(*const suites[])(void) = {suite_obj,  suite_err,    suite_errhandler, suite_group,
                                       suite_comm, suite_attr,   suite_info,       suite_neighbors,
                                       suite_dims, suite_request, suite_failed,    suite_continue_,
-                                      suite_async_poll};
+                                      suite_async_poll, suite_upcall};
     return unit_run(suites, (int)(sizeof suites / sizeof *suites));
 }
