@@ -101,8 +101,8 @@ static inline enum where where_of(const struct cont *c, const struct record *rec
                                                                                    : ANYWHERE;
 }
 
-/* Of an inactive one it waits for MPI_Start. */
-static void make_ready(struct record *rec)
+/* Of an inactive one it waits for MPI_Start. The caller signals: a thread may wait for c. */
+static inline void make_ready(struct record *rec)
 {
     struct cont *c = rec->cont;
     enum where to = where_of(c, rec);
@@ -115,7 +115,6 @@ static void make_ready(struct record *rec)
     continue_count(1);
     if (to == ANYWHERE)
         offer(c);
-    progress_signal(); /* a thread may wait for c */
 }
 
 /* r is done, in any handler. */
@@ -204,9 +203,12 @@ static void cont_poke(struct request *r)
     if (!proc->obj->continues_ready || !runs(c) || upcall_inside())
         return;
     unsigned most = c->mode.max_poll > 0 ? (unsigned)c->mode.max_poll : -1u;
+    struct upcall me;
     c->registered++; /* it stays while functions run */
+    upcall_begin(&me);
     run_some(c, ANYWHERE, &most);
     run_some(c, POLLED, &most);
+    upcall_end(&me);
     if (!--c->registered)
         over(c);
 }
@@ -365,13 +367,11 @@ static void undo(struct cont *c)
         ((struct part *)c->r.then_arg)->rec->left++;
 }
 
-int continue_attach(struct request *cont, const struct continue_what *what, int n,
-                    MPI_Request *ops, MPI_Status *statuses)
+static inline struct record *attach_begin(struct cont *c, const struct continue_what *what, int n)
 {
-    struct cont *c = (struct cont *)cont;
     struct record *rec = record_get(n);
-    if (!rec)
-        return err_make(MPI_ERR_NO_MEM, "no memory for a continuation of %d requests", n);
+    if (__builtin_expect(!rec, 0))
+        return NULL;
     rec->cont = c;
     rec->what = *what;
     rec->n = n;
@@ -379,49 +379,94 @@ int continue_attach(struct request *cont, const struct continue_what *what, int 
     c->registered++;
     if (c->r.active && c->r.done)
         undo(c);
-    for (int i = 0; i < n; i++) {
-        struct part *p = &rec->part[i];
-        struct request *r = obj_find(OBJ_REQUEST, ops[i]);
-        p->rec = rec;
-        p->status = statuses ? &statuses[i] : NULL;
-        p->r = NULL;
-        /* one that is held: its handle occurred earlier in the array */
-        if (r && r->active && ops[i] != REQUEST_COMPLETE && !continue_holds(r))
-            hold(p, r, &ops[i]);
-        else
-            status_none(p->status);
-        if (!r || !request_is_persistent(r))
-            ops[i] = MPI_REQUEST_NULL;
-    }
-    if (--rec->left == 0)
+    return rec;
+}
+
+/* r: the request of *op, or NULL. */
+static inline void attach_part(struct record *rec, struct part *p, struct request *r,
+                               MPI_Request *op, MPI_Status *status)
+{
+    p->rec = rec;
+    p->status = status;
+    p->r = NULL;
+    /* one that is held: its handle occurred earlier in the array */
+    if (r && r->active && *op != REQUEST_COMPLETE && !continue_holds(r))
+        hold(p, r, op);
+    else
+        status_none(status);
+    if (!r || !request_is_persistent(r))
+        *op = MPI_REQUEST_NULL;
+}
+
+static inline void attach_end(struct record *rec)
+{
+    if (--rec->left == 0) {
         make_ready(rec);
+        progress_signal();
+    }
+}
+
+static int no_memory(int n)
+{
+    return err_make(MPI_ERR_NO_MEM, "no memory for a continuation of %d requests", n);
+}
+
+int continue_attach_one(struct request *cont, const struct continue_what *what, struct request *r,
+                        MPI_Request *op, MPI_Status *status)
+{
+    struct record *rec = attach_begin((struct cont *)cont, what, 1);
+    if (__builtin_expect(!rec, 0))
+        return no_memory(1);
+    attach_part(rec, &rec->one, r, op, status);
+    attach_end(rec);
+    return MPI_SUCCESS;
+}
+
+int continue_attach(struct request *cont, const struct continue_what *what, int n,
+                    MPI_Request *ops, MPI_Status *statuses)
+{
+    struct record *rec = attach_begin((struct cont *)cont, what, n);
+    if (!rec)
+        return no_memory(n);
+    for (int i = 0; i < n; i++)
+        attach_part(rec, &rec->part[i], obj_find(OBJ_REQUEST, ops[i]), &ops[i],
+                    statuses ? &statuses[i] : NULL);
+    attach_end(rec);
     return MPI_SUCCESS;
 }
 
 /* --- running -------------------------------------------------------------------- */
 
-/* Statuses and requests of a record whose requests are done. The first error. */
+/* Status and request of a part that is done. */
+static inline int end_part(struct part *p)
+{
+    int err = MPI_SUCCESS;
+    if (!p->r)
+        return MPI_SUCCESS;
+    if (__builtin_expect(obj_find(OBJ_REQUEST, p->handle) != p->r, 0)) {
+        status_none(p->status);
+        err = err_make(MPI_ERR_REQUEST,
+                       "request %#x was completed or freed while a continuation waited for it",
+                       (unsigned)p->handle);
+    } else {
+        p->r->then = NULL;
+        if (watch_wants(WATCH_MESSAGES))
+            watch_waited(&p->r, 1);
+        err = request_finish(p->r, p->status);
+    }
+    if (p->status)
+        p->status->MPI_ERROR = err ? err_give(err) : MPI_SUCCESS;
+    return err;
+}
+
+/* The first error. */
 static inline int end_parts(struct record *rec)
 {
+    if (rec->n == 1)
+        return end_part(&rec->one);
     int first = MPI_SUCCESS;
     for (int i = 0; i < rec->n; i++) {
-        struct part *p = &rec->part[i];
-        int err = MPI_SUCCESS;
-        if (!p->r)
-            continue;
-        if (obj_find(OBJ_REQUEST, p->handle) != p->r) {
-            status_none(p->status);
-            err = err_make(MPI_ERR_REQUEST,
-                           "request %#x was completed or freed while a continuation waited for it",
-                           (unsigned)p->handle);
-        } else {
-            p->r->then = NULL;
-            if (watch_wants(WATCH_MESSAGES))
-                watch_waited(&p->r, 1);
-            err = request_finish(p->r, p->status);
-        }
-        if (p->status)
-            p->status->MPI_ERROR = err ? err_give(err) : MPI_SUCCESS;
+        int err = end_part(&rec->part[i]);
         first = first ? first : err;
     }
     return first;
@@ -446,34 +491,29 @@ static int returned_error(int result)
                                         result);
 }
 
-/* A function that ends a request, such as that of a generalized one, is the program's, too: none
- * runs inside another one. */
+/* Under an upcall mark: a function that ends a request, such as that of a generalized one, is the
+ * program's, too, and none runs inside another one. */
 static void run_first(struct cont *c, enum where from)
 {
     struct queue *q = &c->ready[from];
     struct record *rec = q->first;
     struct continue_what what = rec->what;
-    struct upcall me;
     q->first = rec->next;
     q->n--;
     continue_count(-1);
     rec->queued = 0;
-    upcall_begin(&me);
     if (from == ANYWHERE && !q->n && !list_empty(&c->link)) {
         list_del(&c->link);
         upcall_wanted(-1);
     }
-    if (rec->left) { /* another function was attached to one of its requests meanwhile */
-        upcall_end(&me);
+    if (rec->left) /* another function was attached to one of its requests meanwhile */
         return;
-    }
     int err = end_parts(rec);
     record_put(rec);
     if (!err || what.flags & MPIX_CONT_INVOKE_FAILED) {
         err = call_function(&what, err ? err_give(err) : MPI_SUCCESS);
         err = err ? returned_error(err) : MPI_SUCCESS;
     }
-    upcall_end(&me);
     if (err && !c->failed)
         c->failed = err;
     if (!--c->registered)
@@ -501,11 +541,14 @@ void continue_run(struct request *const *r, int n)
         return;
     /* What becomes ready meanwhile runs at the next safe point. */
     unsigned most = proc->obj->continues_ready - async_count();
+    struct upcall me;
+    upcall_begin(&me);
     for (; most && !list_empty(&s->ready); most--)
         run_first(LIST_OBJ(s->ready.next, struct cont, link), ANYWHERE);
     for (int i = 0; i < n; i++)
         if (r[i] && request_is_continue(r[i]) && r[i]->active)
             run_some((struct cont *)r[i], POLLED, &most);
+    upcall_end(&me);
     async_turn(0);
 }
 

@@ -38,6 +38,9 @@ struct continue_what {
  * all is as before. */
 int continue_attach(struct request *cont, const struct continue_what *what, int n,
                     MPI_Request *ops, MPI_Status *statuses);
+/* The same for one, whose handle is *op. r may be NULL. */
+int continue_attach_one(struct request *cont, const struct continue_what *what, struct request *r,
+                        MPI_Request *op, MPI_Status *status);
 /* Whether a function waits for r. */
 int continue_holds(const struct request *r);
 /* MPI_Request_free of one: what is registered still runs, at any safe point. */

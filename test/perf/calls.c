@@ -2,6 +2,7 @@
  * (test/perf/calls.test counts the instructions). One rank: the window is this process's own, which
  * is a near target like any other. With Open MPI's header only those that count_both() names. */
 #include <mpi.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <valgrind/callgrind.h>
 
@@ -126,6 +127,60 @@ static void isend8(void)
 
 #endif
 
+#ifndef OPEN_MPI
+/* A message to oneself, whose receive has a continuation instead of a wait, while so many other
+ * requests have one. */
+enum { OTHERS = 100000 };
+static MPI_Request cont, other[OTHERS];
+static int others, ran;
+
+static int on_done(int error, void *data)
+{
+    (void)data;
+    ran++;
+    return error;
+}
+static int query(void *x, MPI_Status *st)
+{
+    (void)x, (void)st;
+    return MPI_SUCCESS;
+}
+static int freed(void *x)
+{
+    (void)x;
+    return MPI_SUCCESS;
+}
+static int cancelled(void *x, int done)
+{
+    (void)x, (void)done;
+    return MPI_SUCCESS;
+}
+static void outstanding(int n)
+{
+    for (; others < n; others++) {
+        MPI_Request r;
+        MPI_Grequest_start(query, freed, cancelled, NULL, &r);
+        other[others] = r;
+        MPIX_Continue(&r, on_done, NULL, 0, MPI_STATUS_IGNORE, cont);
+    }
+}
+static void recv_wait(void)
+{
+    MPI_Request r;
+    MPI_Irecv(to, 8, MPI_BYTE, 0, 3, MPI_COMM_WORLD, &r);
+    MPI_Send(from, 8, MPI_BYTE, 0, 3, MPI_COMM_WORLD);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+static void continue10(void)
+{
+    MPI_Request r;
+    MPI_Irecv(to, 8, MPI_BYTE, 0, 3, MPI_COMM_WORLD, &r);
+    MPIX_Continue(&r, on_done, NULL, 0, MPI_STATUS_IGNORE, cont);
+    MPI_Send(from, 8, MPI_BYTE, 0, 3, MPI_COMM_WORLD);
+}
+static void continue100k(void) { continue10(); }
+#endif
+
 #define COUNT(fn)                                  \
     do {                                           \
         fn(); /* what is bound at the first call */ \
@@ -189,6 +244,19 @@ int main(int argc, char **argv)
     COUNT(allreduce8);
     COUNT(sendrecv8);
     COUNT(isend8);
+    COUNT(recv_wait);
+    MPIX_Continue_init(0, 0, MPI_INFO_NULL, &cont);
+    MPI_Start(&cont);
+    outstanding(10);
+    COUNT(continue10);
+    outstanding(OTHERS);
+    COUNT(continue100k);
+    for (int i = 0; i < others; i++)
+        MPI_Grequest_complete(other[i]);
+    MPI_Wait(&cont, MPI_STATUS_IGNORE);
+    MPI_Request_free(&cont);
+    if (ran != OTHERS + 2 * (CALLS + 1))
+        return 1;
 #endif
     MPI_Win_free(&win);
     MPI_Finalize();

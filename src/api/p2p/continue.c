@@ -1,5 +1,5 @@
 /* continue.c - MPIX_Continue and its kin: a function of the program runs when requests are complete
- * (obj/continue.h). Start with attach(). */
+ * (obj/continue.h). Start with PMPIX_Continue(). */
 #include "obj/continue.h"
 
 #include <stdlib.h>
@@ -54,22 +54,25 @@ static int op_wrong(MPI_Request h, const char *why)
     return err_make(MPI_ERR_REQUEST, "%s: request %#x %s", proc->call, (unsigned)h, why);
 }
 
-static inline int op_arg(MPI_Request h, const struct request *cont)
+/* *r: of h, or NULL. */
+static inline int op_arg(MPI_Request h, const struct request *cont, struct request **r)
 {
-    struct request *r;
-    int err = api_request(h, &r);
-    if (err || !r)
-        return err;
-    if (__builtin_expect(r->kind == REQUEST_MESSAGE, 0))
+    *r = obj_find(OBJ_REQUEST, h);
+    if (__builtin_expect(!*r, 0))
+        return api_request(h, r); /* null, or an error */
+    if (__builtin_expect((*r)->kind == REQUEST_MESSAGE, 0))
         return op_wrong(h, "is a message, no request");
-    if (__builtin_expect(r == cont, 0))
+    if (__builtin_expect(*r == cont, 0))
         return op_wrong(h, "cannot continue with itself");
-    return __builtin_expect(continue_holds(r), 0) ? op_wrong(h, "has a continuation already")
-                                                  : MPI_SUCCESS;
+    return __builtin_expect(continue_holds(*r), 0) ? op_wrong(h, "has a continuation already")
+                                                   : MPI_SUCCESS;
 }
 
-static int cont_arg(MPI_Request h, struct request **cont)
+static inline int cont_arg(MPI_Request h, struct request **cont)
 {
+    *cont = obj_find(OBJ_REQUEST, h);
+    if (__builtin_expect(*cont && request_is_continue(*cont), 1))
+        return MPI_SUCCESS;
     int err = api_request(h, cont);
     if (!err && (!*cont || !request_is_continue(*cont)))
         err = op_wrong(h, "was not made by MPIX_Continue_init");
@@ -81,24 +84,19 @@ enum {
             MPIX_CONT_DEFER_COMPLETE | MPIX_CONT_INVOKE_FAILED
 };
 
-static inline __attribute__((always_inline)) int attach(int n, MPI_Request *ops,
-                                                        const struct continue_what *what,
-                                                        MPI_Status *statuses, MPI_Request cont_req)
+static inline int what_args(const struct continue_what *what)
 {
-    struct request *cont = NULL;
-    int err = what->fn ? MPI_SUCCESS : api_pointer(NULL, "cb");
-    if (!err && what->flags & ~FLAGS)
-        err = err_make(MPI_ERR_ARG, "%s: flags has unknown bits: %#x", proc->call,
-                       (unsigned)what->flags);
-    if (!err)
-        err = cont_arg(cont_req, &cont);
-    for (int i = 0; i < n && !err; i++)
-        err = op_arg(ops[i], cont);
-    if (!err)
-        err = continue_attach(cont, what, n, ops,
-                              statuses == MPI_STATUSES_IGNORE ? NULL : statuses);
-    /* What is complete already, unless it is to wait. */
-    if (!err && !(what->flags & MPIX_CONT_DEFER_COMPLETE) && proc->obj->continues_ready)
+    if (__builtin_expect(what->fn && !(what->flags & ~FLAGS), 1))
+        return MPI_SUCCESS;
+    return !what->fn ? api_pointer(NULL, "cb")
+                     : err_make(MPI_ERR_ARG, "%s: flags has unknown bits: %#x", proc->call,
+                                (unsigned)what->flags);
+}
+
+/* What is complete already runs, unless it is to wait. */
+static inline int leave(struct request *cont, int flags, int err)
+{
+    if (!err && !(flags & MPIX_CONT_DEFER_COMPLETE) && proc->obj->continues_ready)
         continue_now(cont);
     return api_exit(MPI_COMM_NULL, err);
 }
@@ -107,12 +105,21 @@ int PMPIX_Continue(MPI_Request *op_request, MPIX_Continue_cb_function *cb, void 
                    MPI_Status *status, MPI_Request cont_req)
 {
     api_enter("MPIX_Continue");
-    int err = api_pointer(op_request, "op_request");
-    if (!err)
+    struct continue_what what = {cb, cb_data, flags};
+    struct request *cont = NULL, *r;
+    int err = op_request && status ? MPI_SUCCESS : api_pointer(op_request, "op_request");
+    if (!err && !status)
         err = api_status(status, "status");
-    if (err)
-        return api_exit(MPI_COMM_NULL, err);
-    return attach(1, op_request, &(struct continue_what){cb, cb_data, flags}, status, cont_req);
+    if (!err)
+        err = what_args(&what);
+    if (!err)
+        err = cont_arg(cont_req, &cont);
+    if (!err)
+        err = op_arg(*op_request, cont, &r);
+    if (!err)
+        err = continue_attach_one(cont, &what, r, op_request,
+                                  status == MPI_STATUS_IGNORE ? NULL : status);
+    return leave(cont, flags, err);
 }
 API_ALIAS(MPIX_Continue);
 
@@ -125,9 +132,17 @@ int PMPIX_Continueall(int count, MPI_Request op_requests[], MPIX_Continue_cb_fun
         err = api_pointer(op_requests, "array_of_op_requests");
     if (!err && count > 0)
         err = api_status(statuses, "array_of_statuses");
-    if (err)
-        return api_exit(MPI_COMM_NULL, err);
-    return attach(count, op_requests, &(struct continue_what){cb, cb_data, flags}, statuses,
-                  cont_req);
+    struct continue_what what = {cb, cb_data, flags};
+    struct request *cont = NULL, *r;
+    if (!err)
+        err = what_args(&what);
+    if (!err)
+        err = cont_arg(cont_req, &cont);
+    for (int i = 0; i < count && !err; i++)
+        err = op_arg(op_requests[i], cont, &r);
+    if (!err)
+        err = continue_attach(cont, &what, count, op_requests,
+                              statuses == MPI_STATUSES_IGNORE ? NULL : statuses);
+    return leave(cont, flags, err);
 }
 API_ALIAS(MPIX_Continueall);
