@@ -1,6 +1,7 @@
 /* continue.c - continuations of several threads at random: messages, one-sided operations,
  * generalized and persistent requests, on shared and own continuation requests; functions attach
- * further ones, send, wait, and never run inside one another. Each runs exactly once.
+ * further ones, send, wait, and never run inside one another. Each runs exactly once. Functions of
+ * MPIX_Async_start are polled by one thread at a time.
  *
  *    continue [threads [rounds [seed]]] */
 #define _GNU_SOURCE
@@ -143,6 +144,36 @@ static int runs_now(int error, void *data)
     return MPI_SUCCESS;
 }
 
+static atomic_int started, polled, in_turn;
+
+/* Whichever thread polls it, one at a time. */
+static int turns(MPIX_Async_thing thing)
+{
+    int *left = MPIX_Async_get_state(thing), flag;
+
+    if (inside++)
+        fails("a polled function runs inside another one");
+    if (atomic_fetch_add(&in_turn, 1))
+        fails("two threads poll functions");
+    MPI_Iprobe(MPI_ANY_SOURCE, 77, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    atomic_fetch_sub(&in_turn, 1);
+    inside--;
+    if (--*left > 0)
+        return MPIX_ASYNC_NOPROGRESS;
+    free(left);
+    atomic_fetch_add(&polled, 1);
+    return MPIX_ASYNC_DONE;
+}
+
+static void start_polled(int n)
+{
+    int *left = mt_alloc(sizeof *left);
+
+    *left = n;
+    atomic_fetch_add(&started, 1);
+    MPIX_Async_start(turns, left, MPIX_STREAM_NULL);
+}
+
 static void *works(void *arg)
 {
     unsigned rnd = seed * 77u + (unsigned)(intptr_t)arg * 1013u + (unsigned)mt_rank;
@@ -161,6 +192,8 @@ static void *works(void *arg)
             on_own[i] = step(&rnd) % 2;
             job[i] = begin(&rnd, (int)(step(&rnd) % 4),
                            on_own[i] ? own : shared[step(&rnd) % 2]);
+            if (step(&rnd) % 32 == 0)
+                start_polled(1 + (int)(step(&rnd) % 20));
             if (step(&rnd) % 4 == 0)
                 MPI_Test(&own, &flag, MPI_STATUS_IGNORE);
         }
@@ -222,6 +255,8 @@ int main(int argc, char **argv)
             atomic_store(&workers_done, 1);
     }
     MPI_Waitall(2, shared, MPI_STATUSES_IGNORE);
+    while (atomic_load(&polled) < atomic_load(&started))
+        MPI_Iprobe(MPI_ANY_SOURCE, 77, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
     CHECK_EQ(atomic_load(&ran), atomic_load(&attached));
     CHECK_EQ(atomic_load(&wrong), 0);
     MPI_Request_free(&shared[0]);
