@@ -61,6 +61,11 @@ long sim_sent(int rank, int type)
     return type < 0 ? the_sim->ranks[rank].sent_all : the_sim->ranks[rank].sent[type & 255];
 }
 
+struct sim_launcher sim_launched(int rank)
+{
+    return the_sim->ranks[rank].launcher;
+}
+
 long sim_received(int rank, int type)
 {
     return type < 0 ? the_sim->ranks[rank].received_all : the_sim->ranks[rank].received[type & 255];

@@ -107,6 +107,12 @@ void sim_let_go(int type, int to);    /* they arrive now */
 void sim_compute(int steps);          /* stay out of MPI for this many scheduler steps */
 long sim_sent(int rank, int type); /* messages of one AM type that a rank has sent; type -1: all */
 long sim_received(int rank, int type); /* ... that it has handled */
+/* What a rank has had of the launcher so far: values put and read, barriers, bytes of the
+ * values. */
+struct sim_launcher {
+    long puts, gets, barriers, bytes;
+};
+struct sim_launcher sim_launched(int rank);
 long sim_time(void);                  /* steps so far, in which messages travel */
 void sim_event(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* A check failed: print the text and the last events, end with status 1. */

@@ -59,10 +59,12 @@ static int sim_put(const char *key, const void *value, size_t len)
     kv->job = all ? -1 : job_of(the_sim->now->rank);
     kv->next = *list;
     *list = kv;
+    r->launcher.puts++;
+    r->launcher.bytes += (long)len;
     return 0;
 }
 
-static int sim_get(const char *key, void *value, size_t *len)
+static int value_of(const char *key, void *value, size_t *len)
 {
     if (the_sim->k.world && virtual_get(key, value, len) == 0)
         return 0;
@@ -75,6 +77,15 @@ static int sim_get(const char *key, void *value, size_t *len)
             return 0;
         }
     return -ENOENT;
+}
+
+static int sim_get(const char *key, void *value, size_t *len)
+{
+    struct sim_launcher *l = &the_sim->ranks[the_sim->now->rank].launcher;
+    int err = value_of(key, value, len);
+    l->gets++;
+    l->bytes += err ? 0 : (long)*len;
+    return err;
 }
 
 /* All that live and have not ended are there. */
@@ -107,6 +118,7 @@ static int sim_barrier_begin(int *fd)
     }
     sim_moved(s);
     s->barrier_here[job]++;
+    r->launcher.barriers++;
     sim_barrier_check(s);
     return 0;
 }

@@ -66,6 +66,7 @@ struct sim_rank_state {
     int no_way, no_way_err;  /* a rank whose requests do not reach it, and -errno of them; 0: all
                               * do */
     int barrier_round;       /* of the job services' barrier it is in */
+    struct sim_launcher launcher;
 };
 
 /* A rank that waits at a port: the launcher's part. */
