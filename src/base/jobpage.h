@@ -25,7 +25,7 @@
 #define JOB_RECORD_NAME "windrose-record %s %d" /* job, rank */
 enum { JOB_RECORD_NONE = 3 };
 
-enum { JOB_PAGE_MAGIC = 0x57524a50, JOB_PAGE_VERSION = 2 };
+enum { JOB_PAGE_MAGIC = 0x57524a50, JOB_PAGE_VERSION = 3 };
 
 /* Places for processes, unless a job needs more: it is two less than a power of two, because two
  * numbers beside those of processes have a meaning (obj/comm.h). */
@@ -36,6 +36,9 @@ struct job_page {
     uint32_t size;     /* places for processes */
     uint32_t universe; /* MPI_UNIVERSE_SIZE */
     atomic_uint dead_count;
+    /* 1: its first job has processes in different network namespaces.  Final when all processes of
+     * that job have come to a barrier: the launcher's messages order it. */
+    atomic_uint apart;
     char name[JOB_NAME_MAX]; /* of the first job: names of others begin with it */
     _Atomic uint8_t dead[]; /* one per rank: enum job_death */
 };

@@ -124,10 +124,38 @@ static int ask_numbers(const struct boot *b, char **text)
     return err;
 }
 
+/* Our mpiexec learns from each process in which network it is.  Where these differ no process wakes
+ * another: they are on different hosts then, without being told.  -errno, or 1. */
+static int is_apart(struct boot *b)
+{
+    if (!b->page || b->ops != &pmi1_ops || b->first || b->size == 1)
+        return 0;
+    int err = b->ops->barrier();
+    if (err || !atomic_load_explicit(&b->page->apart, memory_order_relaxed))
+        return err;
+    /* A loopback leads to this process: no other would ever answer.  A card may need no address. */
+    if (!boot_leads_out() && access("/sys/class/infiniband", F_OK) != 0) {
+        char why[256];
+        snprintf(why, sizeof why,
+                 "MPI_Init: rank %d has a network namespace of its own (a container?) without a "
+                 "network that leads out of it: start all ranks in one network namespace, or give "
+                 "each a network",
+                 b->rank);
+        boot_abort(1, why);
+    }
+    if (b->rank == 0)
+        log_warn("the processes of this job are in different network namespaces (containers?): "
+                 "those of different ones share no memory, and need a network");
+    return 1;
+}
+
 static int load_map(struct boot *b)
 {
     char told[PMI_VALUE_MAX], *text = NULL, *found = NULL;
-    int exchange = !strcmp(cvar.host_map, "exchange");
+    int exchange = !strcmp(cvar.host_map, "exchange"), apart = exchange ? 0 : is_apart(b);
+    if (apart < 0)
+        return apart;
+    exchange |= apart;
     if (!exchange && strcmp(cvar.host_map, "launcher")) {
         char why[320];
         snprintf(why, sizeof why, "MPI_Init: MPIR_CVAR_HOST_MAP=%.200s: it must be launcher or "

@@ -84,6 +84,11 @@ int boot_place(struct boot *b);
 /* The rank that a key names; -1: none. */
 int boot_key_rank(const char *key);
 
+/* namespace.c: number of a namespace of this process; 0: the kernel does not report it. */
+uint64_t boot_namespace(const char *kind);
+/* 1: this process has an interface with an address that leads to others, or it is not known. */
+int boot_leads_out(void);
+
 /* The node map as the processes themselves find it, in the launcher's form (to be freed).  Every
  * process reads one value of each. */
 int boot_host_exchange(struct boot *b, char **text);

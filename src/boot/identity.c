@@ -4,22 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/hash.h"
 #include "base/proc.h"
 #include "boot/boot_types.h"
 #include "var/var.h"
-
-/* Number of a namespace of this process; 0: the kernel does not report it. */
-static uint64_t namespace_of(const char *kind)
-{
-    char path[64];
-    struct stat st;
-    snprintf(path, sizeof path, "/proc/self/ns/%s", kind);
-    return stat(path, &st) ? 0 : (uint64_t)st.st_ino;
-}
 
 int boot_host_here(struct boot_host *h)
 {
@@ -36,9 +26,9 @@ int boot_host_here(struct boot_host *h)
     if (n <= 0 && gethostname(text, sizeof text) == 0)
         n = (ssize_t)strnlen(text, sizeof text);
     h->kernel = hash_bytes(HASH_BYTES, text, n > 0 ? (size_t)n : 0);
-    h->net = namespace_of("net");
-    h->pid = namespace_of("pid");
-    h->user = namespace_of("user");
+    h->net = boot_namespace("net");
+    h->pid = boot_namespace("pid");
+    h->user = boot_namespace("user");
     return 0;
 }
 

@@ -280,8 +280,9 @@ static int pmi1_init(int *rank, int *size, int *appnum)
     c->ours = b->page != NULL;
     if (c->ours)
         snprintf(request, sizeof request,
-                 "cmd=init pmi_version=1 pmi_subversion=1 pid=%ld where=%llx\n", (long)getpid(),
-                 (unsigned long long)boot_where_at());
+                 "cmd=init pmi_version=1 pmi_subversion=1 pid=%ld where=%llx net=%llx\n",
+                 (long)getpid(), (unsigned long long)boot_where_at(),
+                 (unsigned long long)boot_namespace("net"));
     else
         snprintf(request, sizeof request, "cmd=init pmi_version=1 pmi_subversion=1\n");
     if ((err = ask(request, "response_to_init", "registering with the launcher", text,

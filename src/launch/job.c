@@ -212,6 +212,12 @@ static void on_stranger(void *arg, int rank)
     foreign_joined(arg);
 }
 
+static void on_apart(void *arg)
+{
+    struct job *j = arg;
+    atomic_store_explicit(&j->page->apart, 1, memory_order_relaxed);
+}
+
 static int appnum(void *arg, int rank)
 {
     struct job *j = arg;
@@ -225,6 +231,7 @@ int job_pmi_new(struct job *j)
                             .broken = on_broken,
                             .appnum = appnum,
                             .stranger = on_stranger,
+                            .apart = on_apart,
                             .spawn = spawned_job_asked,
                             .arg = j};
     return pmi_server_new(&j->pmi, j->size, job_universe(j), j->name, &host);

@@ -46,13 +46,13 @@ struct world { /* a job */
 
 struct pmi_server {
     struct pmi_host host;
-    int universe;
-    int met; /* some rank has called MPI_Init */
+    int universe, met; /* met: some rank has called MPI_Init */
     char job[PMI_KVS_MAX];
     struct world **world; /* by their first ranks */
     int nworlds, worlds_room;
     struct kvs all;   /* of all jobs */
     struct kvs names; /* of ports */
+    uint64_t net;     /* network namespace of the first process; 0: not known yet */
     struct meets meets;
 };
 
@@ -131,10 +131,18 @@ void pmi_gone(struct pmi_server *s, int rank, int go_on)
 
 /* --- requests ------------------------------------------------------------------- */
 
+/* Processes that are in different network namespaces. */
+static void net_compare(struct pmi_server *s, uint64_t net)
+{
+    s->net = s->net ? s->net : net;
+    if (net && net != s->net && s->host.apart)
+        s->host.apart(s->host.arg);
+}
+
 static void on_init(struct pmi_server *s, int rank, const struct pmi_line *l)
 {
     int version = 0, subversion = 0, pid = 0;
-    const char *where = pmi_line_get(l, "where");
+    const char *where = pmi_line_get(l, "where"), *net = pmi_line_get(l, "net");
     pmi_line_int(l, "pmi_version", 0, INT_MAX, &version);
     pmi_line_int(l, "pmi_subversion", 0, INT_MAX, &subversion);
     pmi_line_int(l, "pid", 1, INT_MAX, &pid);
@@ -147,6 +155,8 @@ static void on_init(struct pmi_server *s, int rank, const struct pmi_line *l)
         r->where = where ? strtoull(where, NULL, 16) : 0;
         if (!pid && s->host.stranger)
             s->host.stranger(s->host.arg, rank);
+        if (net && world_of(s, rank)->first == 0)
+            net_compare(s, strtoull(net, NULL, 16));
     }
     say(s, rank, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=%d\n", ok ? 0 : -1);
 }

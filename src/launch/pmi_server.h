@@ -23,6 +23,8 @@ struct pmi_host {
     int (*appnum)(void *arg, int rank);
     /* it joined without a pid, which this library sends; NULL: not needed */
     void (*stranger)(void *arg, int rank);
+    /* processes of the first job are in different network namespaces; NULL: not needed */
+    void (*apart)(void *arg);
     /* Start a further job (pmi_world_add, and pmi_spawned when its programs run).  Takes q. 0 or
      * -errno.  NULL: refused */
     int (*spawn)(void *arg, int rank, struct spawn_request *q);

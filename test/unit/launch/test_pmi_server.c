@@ -13,7 +13,7 @@ enum { RANKS = 3, SPAWNED = 2 };
 
 /* What the server answered and did, per rank. */
 static char heard[RANKS + SPAWNED + 1][8192];
-static int aborted_by, abort_code, abort_own, broken_ranks, strangers;
+static int aborted_by, abort_code, abort_own, broken_ranks, strangers, aparts;
 static char abort_why[1100];
 
 static void reply(void *arg, int rank, const char *line, size_t len)
@@ -45,12 +45,18 @@ static void stranger(void *arg, int rank)
     strangers |= 1 << rank;
 }
 
+static void apart(void *arg)
+{
+    aparts++;
+}
+
 static struct pmi_server *server(void)
 {
-    static const struct pmi_host host = {reply, aborted, broken, appnum, stranger, NULL, NULL};
+    static const struct pmi_host host = {reply,    aborted, broken, appnum,
+                                         stranger, apart,   NULL,   NULL};
     struct pmi_server *s;
     aborted_by = -1;
-    broken_ranks = strangers = 0;
+    broken_ranks = strangers = aparts = 0;
     ck_assert_int_eq(pmi_server_new(&s, RANKS, 7, "kvs_x", &host), 0);
     return s;
 }
@@ -79,6 +85,15 @@ START_TEST(requests)
          "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n");
     ck_assert(!pmi_initialized(s, 0));
     ck_assert_int_eq(strangers, 1 << 1); /* it joined, and sent no pid */
+    ck_assert_int_eq(aparts, 0);
+    tell(s, 2, "cmd=init pmi_version=1 pmi_subversion=1 pid=77 net=0\n",
+         "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
+    tell(s, 2, "cmd=init pmi_version=1 pmi_subversion=1 pid=77 net=f0000098\n",
+         "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
+    ck_assert_int_eq(aparts, 0);
+    tell(s, 1, "cmd=init pmi_version=1 pmi_subversion=1 pid=78 net=f0000099\n",
+         "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
+    ck_assert_int_eq(aparts, 1);
     tell(s, 1, "cmd=get_maxes\n", "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024 rc=0\n");
     tell(s, 1, "cmd=get_appnum\n", "cmd=appnum appnum=10 rc=0\n");
     tell(s, 1, "cmd=get_universe_size\n", "cmd=universe_size size=7 rc=0\n");
