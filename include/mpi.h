@@ -1937,6 +1937,8 @@ int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
 int MPI_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
 int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
 int MPI_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
+int MPIX_Win_revoke(MPI_Win win);
+int MPIX_Win_is_revoked(MPI_Win win, int *flag);
 int MPIX_Win_get_failed(MPI_Win win, MPI_Group *failedgrp);
 int MPIX_Win_shrink(MPI_Win win, MPI_Win *newwin);
 
@@ -2699,6 +2701,8 @@ extern __typeof__(MPIX_Comm_get_failed) PMPIX_Comm_get_failed;
 extern __typeof__(MPI_Comm_get_failed) PMPI_Comm_get_failed;
 extern __typeof__(MPIX_Comm_ack_failed) PMPIX_Comm_ack_failed;
 extern __typeof__(MPI_Comm_ack_failed) PMPI_Comm_ack_failed;
+extern __typeof__(MPIX_Win_revoke) PMPIX_Win_revoke;
+extern __typeof__(MPIX_Win_is_revoked) PMPIX_Win_is_revoked;
 extern __typeof__(MPIX_Win_get_failed) PMPIX_Win_get_failed;
 extern __typeof__(MPIX_Win_shrink) PMPIX_Win_shrink;
 extern __typeof__(MPIX_Space_find) PMPIX_Space_find;

@@ -120,7 +120,9 @@ int api_group_publish(struct rankmap *map, struct session_share *session, MPI_Gr
 int api_rankmap_compare(const struct rankmap *a, const struct rankmap *b, int *result);
 int api_request(MPI_Request h, struct request **out); /* MPI_REQUEST_NULL: MPI_SUCCESS and NULL */
 struct rma_win;
-int api_win(MPI_Win h, struct rma_win **out);
+int api_win(MPI_Win h, struct rma_win **out); /* MPIX_ERR_REVOKED, too */
+/* The same for calls that communicate with none, or end the window: no MPIX_ERR_REVOKED. */
+int api_win_local(MPI_Win h, struct rma_win **out);
 /* The same, and of a duplicate the window that it was made of. */
 int api_win_root(MPI_Win h, struct rma_win **out);
 /* The synchronization calls of windows while a watcher looks on (sync_calls.c). call: an enum

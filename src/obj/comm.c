@@ -51,6 +51,8 @@ void comm_set_revoked(struct comm *c)
     obj_hide(OBJ_COMM, &c->obj);
     list_push(&proc->obj->revoked, &c->hidden);
     proc->obj->revocations++;
+    if (proc->obj->comm_revoked)
+        proc->obj->comm_revoked(c);
 }
 
 struct comm *comm_find(int handle)

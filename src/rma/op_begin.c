@@ -173,6 +173,8 @@ static int op_run(struct rma_win *w, struct rma_target *t, const struct rma_args
         }
         if (r == RUN_OVER)
             return err;
+        if (r == RUN_AGAIN && rma_is_revoked(w)) /* meanwhile */
+            return rma_revoked_error(w);
         if (r == RUN_AGAIN)
             continue;
         if (!waited++ && how == RMA_LATER_TOO && rma_coalesce_dry(t) && rma_coalesce_behind(t, a)) {
@@ -189,6 +191,8 @@ static int op_run(struct rma_win *w, struct rma_target *t, const struct rma_args
         }
         if ((err = rma_evict_for_op(w)) != MPI_SUCCESS)
             return err;
+        if (rma_is_revoked(w))
+            return rma_revoked_error(w);
     }
 }
 

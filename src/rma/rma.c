@@ -55,6 +55,7 @@ int rma_init(void)
     am_on_death(rma_fail_peers);
     am_on_stall(rma_name_awaited);
     am_on_note(rma_note_put_came);
+    proc->obj->comm_revoked = rma_comm_revoked;
     return 0;
 }
 
@@ -69,7 +70,8 @@ void rma_ending(void)
     r->ending = 1;
     for (struct list *l = r->windows.next; l != &r->windows; l = l->next) {
         struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
-        if (!w->own && !w->parent && (!rma_in(w, SET_FREE_MAY) || w->expo != EXPO_NONE))
+        if (!w->own && !w->parent && !w->hidden &&
+            (!rma_in(w, SET_FREE_MAY) || w->expo != EXPO_NONE))
             log_warn("MPI_Finalize: an epoch is open on %s: %s; processes that wait for its end "
                      "wait for ever",
                      rma_win_text(w),

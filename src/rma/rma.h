@@ -57,6 +57,10 @@ int rma_win_free(struct rma_win *w);
 /* A window of the members that live, over the same memory: collective over them. RMA_SYNC,
  * UNSUPPORTED_OPERATION. w stays; either may be freed first. Waits. */
 int rma_win_shrink(struct rma_win *w, struct rma_win **out);
+/* Local: this and all other members are to end what they do on w and its duplicates. */
+void rma_win_revoke(struct rma_win *w);
+int rma_win_is_revoked(const struct rma_win *w);
+struct rma_win *rma_win_find_revoked(int handle); /* obj_find() does not; NULL: there is none */
 /* RMA_FLAVOR, RMA_ATTACH; SIZE, BASE. If a region of 0 bytes and another one begin at the same
  * address, detach takes the other one first. */
 int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size);

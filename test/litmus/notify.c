@@ -71,6 +71,7 @@ uint64_t random_bits(void)
     return (uint64_t)(uintptr_t)&mem ^ (uint64_t)mem.index * 0x9e3779b97f4a7c15u;
 }
 const char *rma_call(void) { return "litmus"; }
+int rma_revoked_error(const struct rma_win *w) { return w ? MPIX_ERR_REVOKED : 0; }
 const char *rma_win_text(const struct rma_win *w) { return w ? "" : NULL; }
 int err_make(int error, const char *text, ...) { return text ? error : 0; }
 int mem_segment_attach_again(const struct mem_key *key, struct mem_segment **seg)

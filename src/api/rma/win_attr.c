@@ -15,7 +15,7 @@ int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
     api_enter("MPI_Win_get_group");
     struct rma_win *w;
-    int err = api_win(win, &w);
+    int err = api_win_local(win, &w);
     if (!err)
         err = api_pointer(group, "group");
     if (!err)
@@ -43,7 +43,7 @@ int PMPI_Win_get_info(MPI_Win win, MPI_Info *info)
     api_enter("MPI_Win_get_info");
     struct rma_win *w;
     struct info *i = NULL;
-    int err = api_win(win, &w);
+    int err = api_win_local(win, &w);
     if (!err)
         err = api_pointer(info, "info_used");
     if (!err)
@@ -61,7 +61,7 @@ int PMPI_Win_set_name(MPI_Win win, const char *name)
 {
     api_enter("MPI_Win_set_name");
     struct rma_win *w;
-    int err = api_win(win, &w);
+    int err = api_win_local(win, &w);
     if (!err)
         err = api_pointer(name, "win_name");
     if (!err) {
@@ -78,7 +78,7 @@ int PMPI_Win_get_name(MPI_Win win, char *name, int *len)
 {
     api_enter("MPI_Win_get_name");
     struct rma_win *w;
-    int err = api_win(win, &w);
+    int err = api_win_local(win, &w);
     if (!err)
         err = api_pointer(name, "win_name");
     if (!err)
@@ -108,7 +108,7 @@ static int set_attr(MPI_Win win, int keyval, void *value, enum attr_form form)
 {
     api_enter("MPI_Win_set_attr");
     struct rma_win *w;
-    int err = api_win(win, &w);
+    int err = api_win_local(win, &w);
     if (!err && predefined(keyval))
         err = fixed(keyval);
     if (!err)
@@ -130,7 +130,7 @@ static int get_attr(MPI_Win win, int keyval, void *value, int *flag, enum attr_f
 {
     api_enter("MPI_Win_get_attr");
     struct rma_win *w;
-    int err = api_win(win, &w);
+    int err = api_win_local(win, &w);
     if (!err)
         err = api_pointer(value, "attribute_val");
     if (!err)
@@ -179,7 +179,7 @@ int PMPI_Win_delete_attr(MPI_Win win, int keyval)
 {
     api_enter("MPI_Win_delete_attr");
     struct rma_win *w;
-    int err = api_win(win, &w);
+    int err = api_win_local(win, &w);
     if (!err && predefined(keyval))
         err = fixed(keyval);
     if (!err)
@@ -193,7 +193,7 @@ int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
     api_enter("MPI_Win_set_errhandler");
     struct rma_win *w;
     struct errhandler *e;
-    int err = api_win(win, &w);
+    int err = api_win_local(win, &w);
     if (!err)
         err = api_errhandler(errhandler, OBJ_WIN, &e);
     if (!err) {
@@ -209,7 +209,7 @@ int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
 {
     api_enter("MPI_Win_get_errhandler");
     struct rma_win *w;
-    int err = api_win(win, &w);
+    int err = api_win_local(win, &w);
     if (!err)
         err = api_errhandler_get(*rma_win_errhandler(w), errhandler);
     return api_exit_win(win, err);
@@ -220,7 +220,7 @@ int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
 {
     api_enter("MPI_Win_call_errhandler");
     struct rma_win *w;
-    int err = api_win(win, &w);
+    int err = api_win_local(win, &w);
     if (!err && !err_valid(errorcode))
         err = err_make(MPI_ERR_ARG, "MPI_Win_call_errhandler: %d is no error code", errorcode);
     if (err)

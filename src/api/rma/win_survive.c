@@ -1,4 +1,5 @@
-/* win_survive.c - windows after failures. Start with PMPIX_Win_shrink(). */
+/* win_survive.c - windows after failures: revoke, shrink, and which members have failed. Start with
+ * PMPIX_Win_shrink(). */
 #include "api/api.h"
 
 #include "obj/failed.h"
@@ -6,12 +7,38 @@
 #include "rma/rma.h"
 #include "watch/watch.h"
 
+int PMPIX_Win_revoke(MPI_Win win)
+{
+    api_enter("MPIX_Win_revoke");
+    struct rma_win *w;
+    int err = api_win_local(win, &w);
+    if (!err)
+        rma_win_revoke(w);
+    return api_exit_win(win, err);
+}
+API_ALIAS(MPIX_Win_revoke);
+
+int PMPIX_Win_is_revoked(MPI_Win win, int *flag)
+{
+    api_enter("MPIX_Win_is_revoked");
+    struct rma_win *w;
+    int err = api_win_local(win, &w);
+    if (!err)
+        err = api_pointer(flag, "flag");
+    if (!err) {
+        p2p_see_failed(); /* polls: a notice may have come */
+        *flag = rma_win_is_revoked(w);
+    }
+    return api_exit_win(win, err);
+}
+API_ALIAS(MPIX_Win_is_revoked);
+
 int PMPIX_Win_get_failed(MPI_Win win, MPI_Group *failedgrp)
 {
     api_enter("MPIX_Win_get_failed");
     struct rma_win *w;
     struct rankmap *m = NULL;
-    int err = api_win(win, &w);
+    int err = api_win_local(win, &w);
     if (!err)
         err = api_pointer(failedgrp, "failedgrp");
     if (!err)
@@ -29,7 +56,7 @@ int PMPIX_Win_shrink(MPI_Win win, MPI_Win *newwin)
 {
     api_enter("MPIX_Win_shrink");
     struct rma_win *w, *n;
-    int err = api_win(win, &w);
+    int err = api_win_local(win, &w);
     if (!err)
         err = api_pointer(newwin, "newwin");
     if (!err)

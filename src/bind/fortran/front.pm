@@ -53,14 +53,15 @@ sub use_constants {
 
 # The table's functions get more fields: tail, which follows "mpi" in link names, custom, choice.
 # Fortran has those of the standard, apart from MPI_T and conversions, MPIX_Comm_, notified
-# operations, and MPIX_Win_idup.
+# operations, MPIX_Win_idup, and those of windows after failures.
 our @functions;
 sub use_table {
     for my $f (@_) {
         my $name = $f->{name};
         next if !Calls::in_core($f) || $name =~ /^MPI_T_|_(?:c2f|f2c|c2f08|f082c)$/;
         next if $world ? !$world->{has}->($f)
-            : !Calls::standard($f) && $name !~ /^MPIX?_Comm_|^MPIX_\w+_notify|^MPIX_Win_idup$/;
+            : !Calls::standard($f) && $name !~ /^MPIX?_Comm_|^MPIX_\w+_notify/
+                && $name !~ /^MPIX_Win_(?:idup|shrink|get_failed|revoke|is_revoked)$/;
         ($f->{base} = $f->{name}) =~ s/_c$//;
         ($f->{tail} = lc $f->{base}) =~ s/^mpi//;
         my $rule = $f->{mark}{fortran} // '';

@@ -118,6 +118,13 @@ int rma_far_error(const struct rma_win *w, const struct rma_hdr *h, const char *
                   const char *call);
 /* The same, for op. */
 int rma_op_refused(const struct rma_op *op, const struct rma_hdr *h, const char *what);
+/* MPIX_Win_revoke: the communicator of the window, which it shares with its duplicates, is revoked.
+ * No call finds it any more but those that end it (window/revoked.c). */
+static inline int rma_is_revoked(const struct rma_win *w)
+{
+    return w->comm->revoked;
+}
+int rma_revoked_error(const struct rma_win *w);
 /* A duplicate has no epochs of its own: MPI_ERR_RMA_SYNC that says so. */
 int rma_dup_error(const struct rma_win *w);
 /* MPI_ERR_RMA_SYNC: "<what> <window>: <todo>", as in "an epoch is open on". */

@@ -31,6 +31,11 @@ int rma_cut_error(const struct rma_win *w, int rank, int cut)
     return err_from_errno(cut, what);
 }
 
+int rma_revoked_error(const struct rma_win *w)
+{
+    return err_make(MPIX_ERR_REVOKED, "%s: %s was revoked", rma_call(), rma_win_text(w));
+}
+
 int rma_failed_error(struct rma_win *w, int rank)
 {
     int world = rank < 0 ? boot_failed_last() : rma_world(w, rank);
@@ -40,6 +45,8 @@ int rma_failed_error(struct rma_win *w, int rank)
     int cut = t ? t->cut : rank < 0 || rank == w->cut_rank ? w->cut : 0;
     if (cut && !boot_failed(world)) /* no process has failed */
         return rma_cut_error(w, rank < 0 ? w->cut_rank : rank, cut);
+    if (rank >= 0 && !boot_failed(world) && rma_is_revoked(w)) /* rma_epochs_revoke() */
+        return rma_revoked_error(w);
     return err_make(MPIX_ERR_PROC_FAILED, "%s: rank %d of %s (process %d) died: %s", rma_call(),
                     rank, rma_win_text(w), world, boot_failed_why(world));
 }
@@ -61,6 +68,7 @@ static const char *why(const struct rma_fault *f)
     case MPI_ERR_TYPE: return "its datatype does not fit there";
     case MPI_ERR_COUNT: return "its count does not fit there";
     case MPI_ERR_OP: return "its operation is not defined for its datatype";
+    case MPIX_ERR_REVOKED: return "the window was revoked";
     case MPI_ERR_RMA_SYNC: return "no lock of this process is held there";
     }
     return "it could not be done there";

@@ -185,7 +185,7 @@ struct rma_win {
     int rank, size;
     uint8_t state, expo;        /* state.c */
     uint8_t flavor, channel;    /* channel: of a duplicate; else 0 */
-    uint8_t freed, helped;      /* helped: a thread of the library serves at every member */
+    uint8_t made, hidden, helped; /* creation is over; window/revoked.c; a thread serves at all */
     uint8_t all_near;           /* every member is on this node */
     uint8_t all_mapped;         /* this process maps the memory of every near member */
     uint8_t loads;              /* rma_loads_begin(): the program may load peers' memory: LOCK_ALL

@@ -372,6 +372,17 @@ int shmlock_poll(struct shmlock *l, const struct shmnode *n)
     }
 }
 
+int shmlock_give_up(struct shmlock *l, const struct shmnode *n)
+{
+    withdraw(l, n);
+    /* as in shmlock_poll() */
+    unsigned s = atomic_load_explicit(&l->seat[n->me].state, memory_order_acquire);
+    if (granted(l, n, s))
+        return 1;
+    atomic_store_explicit(&l->seat[n->me].state, SEAT_NONE, memory_order_relaxed);
+    return 0;
+}
+
 int shmlock_held(const struct shmlock *l, const struct shmnode *n)
 {
     if (shmlock_writer(atomic_load_explicit(&l->word, memory_order_relaxed)) == (int)n->me)

@@ -101,6 +101,8 @@ int shmlock_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type ty
 int shmlock_poll(struct shmlock *l, const struct shmnode *n);
 /* The peer (a holder) that the caller waits for, or -1. For traces. */
 int shmlock_holder(const struct shmlock *l, const struct shmnode *n);
+/* Stop waiting. 1: it was granted before that. */
+int shmlock_give_up(struct shmlock *l, const struct shmnode *n);
 /* Release the lock; wakes the next in order. 1: one waited, and the clock has counted it. */
 int shmlock_leave(struct shmlock *l, const struct shmnode *n, enum shmlock_type type);
 /* What this process holds: 0, SHMLOCK_SHARED or SHMLOCK_EXCLUSIVE. */

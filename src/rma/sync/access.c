@@ -32,10 +32,10 @@ static int take_post(struct rma_win *w, int rank)
     int gone = rma_has_gone(w, rank),
         got = n ? shmpair_start(w->node.pairs, &w->node.n, rma_near_index(w, n)) : 0;
     if (n)
-        return got ? got : -gone;
+        return got ? got : -rma_gives_up(w, gone);
     uintptr_t posts = (uintptr_t)map_get(&w->access.posts, (uint64_t)rank + 1);
     if (!posts)
-        return -gone;
+        return -rma_gives_up(w, gone);
     rma_native_posted(w, rank, (uint32_t)(posts >> POSTS_BITS));
     if ((uint32_t)posts == 1)
         map_del(&w->access.posts, (uint64_t)rank + 1);
@@ -168,6 +168,14 @@ struct rma_win *rma_awaits(int (*cond)(void *), void *arg)
     return w ? w : rma_lock_awaits(cond, arg);
 }
 
+void rma_access_over(struct rma_win *w)
+{
+    w->access.start = NULL;
+    w->access.waiting = NULL;
+    w->access.nstart = w->access.nwaiting = 0;
+    rma_scratch_over(&w->access.mem);
+}
+
 int rma_complete(struct rma_win *w)
 {
     if (!rma_in(w, SET_PSCW))
@@ -193,9 +201,6 @@ int rma_complete(struct rma_win *w)
     }
     progress_signal(); /* the poster may be another thread of this process */
     rma_win_goto(w, WIN_UNSET);
-    w->access.start = NULL;
-    w->access.waiting = NULL;
-    w->access.nstart = 0;
-    rma_scratch_over(&w->access.mem);
+    rma_access_over(w);
     return err;
 }

@@ -96,7 +96,7 @@ static int epoch_granted(void *arg)
     rma_start_poll(w);
     if (!rma_in(w, SET_BARRIER_OUT) && !rma_in(w, SET_POSTS_OUT))
         return 1;
-    return target_free_now(w);
+    return target_free_now(w) || rma_is_revoked(w);
 }
 
 struct done_wait {

@@ -101,7 +101,8 @@ void rma_on_complete(struct rma_win *w, int rank)
 static void gone_starters(struct rma_win *w)
 {
     for (unsigned i = 0; i < w->exposure.nfar; i++) {
-        if (w->exposure.far[i].over || !rma_has_gone(w, w->exposure.far[i].rank))
+        if (w->exposure.far[i].over ||
+            !rma_gives_up(w, rma_has_gone(w, w->exposure.far[i].rank)))
             continue;
         rma_gone_error(w, w->exposure.far[i].rank);
         w->exposure.far[i].over = 1;
@@ -119,7 +120,7 @@ static int completes_seen(void *arg)
             gone = rank >= 0 && rma_has_gone(w, rank);
         int got = rank < 0 ? 1
                            : shmpair_wait(w->node.pairs, &w->node.n, (unsigned)w->exposure.near[i]);
-        if (got < 0 || (!got && gone)) {
+        if (got < 0 || (!got && rank >= 0 && rma_gives_up(w, gone))) {
             rma_gone_error(w, rank);
             got = -1;
         }
@@ -129,18 +130,23 @@ static int completes_seen(void *arg)
         else
             open++;
     }
-    if (w->exposure.completes_due && boot_failed_count())
+    if (w->exposure.completes_due && (boot_failed_count() || rma_is_revoked(w)))
         gone_starters(w);
     return !open && !w->exposure.completes_due;
 }
 
-static int exposure_over(struct rma_win *w)
+void rma_exposure_over(struct rma_win *w)
 {
     w->exposure.near = NULL;
     w->exposure.far = NULL;
     w->exposure.nnear = w->exposure.nfar = w->exposure.completes_due = 0;
     rma_scratch_over(&w->exposure.mem);
     rma_expo_goto(w, EXPO_NONE);
+}
+
+static int exposure_over(struct rma_win *w)
+{
+    rma_exposure_over(w);
     /* MEM_SYNC after PROC_SYNC: pairs with the fence before each complete. */
     fence_full();
     return rma_win_take_err(w);

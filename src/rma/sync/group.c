@@ -98,7 +98,7 @@ void rma_gone_error(struct rma_win *w, int rank)
 {
     if (w->err)
         return;
-    w->err = boot_failed(rma_world(w, rank))
+    w->err = boot_failed(rma_world(w, rank)) || rma_is_revoked(w)
                  ? rma_failed_error(w, rank)
                  : err_make(
                        MPIX_ERR_PROC_FAILED,

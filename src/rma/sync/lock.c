@@ -10,6 +10,8 @@
  * request carries it. */
 #include "rma/sync/sync_types.h"
 
+#include <errno.h>
+
 #include "base/atomic.h"
 #include "base/bare.h"
 #include "base/event.h"
@@ -54,7 +56,7 @@ static struct rma_win *lazy_all(void)
     for (struct list *l = r->windows.next; l != &r->windows; l = l->next) {
         struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
         int far = !w->all_near && (rma_in(w, SET_LAZY_ALL) || rma_in(w, SET_SWITCHING));
-        if (w->passive.caller == me && (far || rma_lockall_lazy(w)))
+        if (w->passive.caller == me && !rma_is_revoked(w) && (far || rma_lockall_lazy(w)))
             return w;
     }
     return NULL;
@@ -72,8 +74,9 @@ int rma_called_grant(void)
     if (list_empty(&rma_self()->called) && !rma_self()->lazy_alls)
         return MPI_SUCCESS;
     while ((t = first_called()) != NULL) {
+        struct rma_win *its = t->w;
         e = rma_grant_wait(t);
-        err = err ? err : e;
+        err = err || rma_is_revoked(its) ? err : e; /* that of a revoked one is of no order */
     }
     while ((w = lazy_all()) != NULL) {
         if ((e = rma_lockall_near(w)) != MPI_SUCCESS)
@@ -108,7 +111,7 @@ void rma_clock_advance(struct rma_win *w, uint32_t clock)
 struct near_wait {
     struct rma_win *w;
     struct rma_near *n;
-    int result;
+    int result; /* 0: it waits; 1: held; -EOWNERDEAD; -ESTALE: the window was revoked */
 };
 
 static int near_got(void *arg)
@@ -116,6 +119,8 @@ static int near_got(void *arg)
     struct near_wait *x = arg;
     if (!x->result)
         x->result = shmlock_poll(x->n->lockword, &x->w->node.n);
+    if (!x->result && rma_is_revoked(x->w))
+        x->result = shmlock_give_up(x->n->lockword, &x->w->node.n) ? 1 : -ESTALE;
     return x->result != 0;
 }
 
@@ -148,6 +153,8 @@ BARE int rma_lock_near(struct rma_win *w, struct rma_near *n, enum shmlock_type 
         n->asked = 0;
         if (x.result > 0)
             event_raise(EVENT_LOCK_GRANTED, w->near.obj.handle, rma_world(w, n->rank), 0);
+        if (x.result == -ESTALE)
+            return rma_revoked_error(w);
         if (x.result < 0)
             return err_make(MPIX_ERR_PROC_FAILED,
                             "%s: a process that held the lock of rank %d of %s, or that rank, died",

@@ -86,7 +86,7 @@ int rma_lockall_near(struct rma_win *w)
     return MPI_SUCCESS;
 }
 
-static void near_unlock_all(struct rma_win *w)
+void rma_near_unlock_all(struct rma_win *w)
 {
     w->passive.giving_back = 1; /* other threads may run between one and the next */
     for (unsigned i = 0; w->passive.lazies; i++)
@@ -125,7 +125,7 @@ int rma_lock_all(struct rma_win *w, int assert)
         lazy_set(w, &w->near.near[i], 1);
     err = w->loads ? rma_lockall_near(w) : touch(w, rma_near_own(w));
     if (err)
-        near_unlock_all(w);
+        rma_near_unlock_all(w);
     else
         rma_win_goto(w, WIN_LOCK_ALL_CALLED);
     return err;
@@ -374,7 +374,7 @@ BARE int rma_unlock_all(struct rma_win *w)
          * rma_near_unlock() */
         fence_full();
     else
-        near_unlock_all(w); /* with a fence for each */
+        rma_near_unlock_all(w); /* with a fence for each */
     rma_win_goto(w, WIN_UNSET);
     rma_look_around(w);
     return err;

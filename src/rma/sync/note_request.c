@@ -36,12 +36,12 @@ static int is_there(struct note_request *q)
     return 1;
 }
 
-static void over(struct note_request *q)
+static void over(struct note_request *q, int err)
 {
     list_del(&q->link);
     q->w->notes.requests--;
     q->w = NULL;
-    request_complete(&q->r, MPI_SUCCESS); /* frees it if the program has given it up */
+    request_complete(&q->r, err); /* frees it if the program has given it up */
 }
 
 /* Events. */
@@ -49,7 +49,7 @@ static int look(struct note_request *q)
 {
     struct rma_win *w = q->w;
     if (is_there(q)) {
-        over(q);
+        over(q, MPI_SUCCESS);
         return 1;
     }
     if (w->notes.deaths == q->told)
@@ -80,7 +80,7 @@ static int cancel(struct request *r)
     struct note_request *q = (struct note_request *)r;
     if (q->w) {
         status_set_cancelled(&r->status, 1);
-        over(q);
+        over(q, MPI_SUCCESS);
     }
     return MPI_SUCCESS;
 }
@@ -137,7 +137,7 @@ int rma_notify_request(struct rma_win *w, int i, MPI_Count value, MPI_Request *r
     list_push(&room->notes.waiting, &q->link);
     w->notes.requests++;
     if (is_there(q)) {
-        over(q);
+        over(q, MPI_SUCCESS);
     } else {
         room->notes.hook.fn = poll_all;
         room->notes.hook.arg = room;
@@ -153,9 +153,20 @@ unsigned rma_note_requests(struct rma_win *w)
         struct note_request *q = LIST_OBJ(l, struct note_request, link);
         next = l->next;
         if (q->w == w && q->r.freed)
-            over(q);
+            over(q, MPI_SUCCESS);
     }
     return w->notes.requests;
+}
+
+void rma_note_requests_revoke(struct rma_win *w)
+{
+    struct list *all = &rma_self()->notes.waiting;
+    for (struct list *l = all->next, *next; l != all; l = next) {
+        struct note_request *q = LIST_OBJ(l, struct note_request, link);
+        next = l->next;
+        if (q->w == w)
+            over(q, is_there(q) ? MPI_SUCCESS : rma_revoked_error(w));
+    }
 }
 
 void rma_note_requests_end(struct rma_win *w)

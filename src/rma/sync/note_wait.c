@@ -302,7 +302,7 @@ struct note_wait {
     struct rma_note_call call;
     struct rma_win *w;
     int64_t saw;    /* the value that was there */
-    int take, over; /* over: 1 the value was there, -1 a member has failed */
+    int take, over; /* over: 1 the value was there, -1 a member has failed, -2 it was revoked */
     int looks;      /* at the counter, before it says that the value is not there */
 };
 
@@ -327,6 +327,8 @@ static int wait_over(void *arg)
     } else if (n->deaths != n->told) {
         n->told = n->deaths;
         x->over = -1;
+    } else if (rma_is_revoked(x->w)) {
+        x->over = -2;
     }
     return x->over;
 }
@@ -412,6 +414,8 @@ int rma_notify_wait(struct rma_win *w, int i, MPI_Count value, int take)
         saw(w, x.call.i, x.saw);
         return MPI_SUCCESS;
     }
+    if (x.over == -2)
+        return rma_revoked_error(w);
     return err_make(MPIX_ERR_PROC_FAILED_PENDING,
                     "%s: counter %d of %s is %lld, not yet %lld, and a process of the window died",
                     rma_call(), i, rma_win_text(w), (long long)rma_note_value(w, x.call.i),

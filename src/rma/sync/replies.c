@@ -6,6 +6,7 @@
 
 #include "base/atomic.h"
 #include "base/event.h"
+#include "coll/survive.h"
 
 /* --- locks -------------------------------------------------------------------------------- */
 
@@ -53,6 +54,15 @@ static void piggyback_over(struct rma_target *t)
     t->piggybacked = 0;
 }
 
+/* A target that knows of the revocation holds no lock for it. */
+static void denied(struct rma_target *t)
+{
+    if (t->replies > 1)
+        am_credit_return(t->world, t->replies - 1u);
+    t->replies = 1;
+    rma_target_peer_failed(t);
+}
+
 /* t: the element of the rank, or NULL. */
 static void granted(struct rma_win *w, struct rma_target *t, int rank, int dropped, int err)
 {
@@ -60,6 +70,10 @@ static void granted(struct rma_win *w, struct rma_target *t, int rank, int dropp
         t = NULL;
     if (!t || t->state != TARGET_LOCK_ISSUED) {
         w->err = w->err ? w->err : err;
+        return;
+    }
+    if (err && err_class(err) == MPIX_ERR_REVOKED) {
+        denied(t);
         return;
     }
     t->err = t->err ? t->err : err;
@@ -88,10 +102,14 @@ int rma_on_granted(int src, const void *msg, size_t len)
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
     if (!w)
         return 0;
+    if (h.aop == MPIX_ERR_REVOKED) /* as a notice, which may come later */
+        coll_revoke(w->comm);
     int err = h.aop == MPIX_ERR_PROC_FAILED
                   ? err_make(MPIX_ERR_PROC_FAILED,
                              "%s: a process that held the lock of rank %d died", rma_call(),
                              (int)h.src)
+              : h.aop == MPIX_ERR_REVOKED
+                  ? rma_revoked_error(w)
                   : rma_far_error(w, &h, (const char *)msg + sizeof h, NULL);
     granted(w, rma_target_find(w, (int)h.src), (int)h.src, (h.flags & RMA_F_DROPPED) != 0, err);
     return 0;

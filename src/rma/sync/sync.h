@@ -38,6 +38,14 @@ int rma_lockall_near(struct rma_win *w);
 int rma_dup_end(struct rma_win *dup);
 int rma_dups_end(struct rma_win *w);
 
+/* --- a revoked window (revoked_epochs.c) ---- */
+/* Nothing of this process waits for a fence, a post, or a lock that was not asked for. */
+void rma_epochs_revoke(struct rma_win *w);
+/* Ends all epochs of this process. Its operations that have left are complete then. Waits. */
+void rma_revoked_end(struct rma_win *w);
+/* Before the memory is another window's: what left in ended epochs has arrived. Waits. */
+void rma_evicted_wait(struct rma_win *w);
+
 /* --- the end of a window ---- */
 void rma_barriers_wait(struct rma_win *w, unsigned left); /* waits */
 /* after the last barrier: if a member failed, waits for the others */
@@ -59,6 +67,7 @@ void rma_notes_close(struct rma_win *w);
 /* Of requests that wait for a counter: how many are open; those that the program has freed end. */
 unsigned rma_note_requests(struct rma_win *w);
 void rma_note_requests_end(struct rma_win *w); /* all, as cancelled */
+void rma_note_requests_revoke(struct rma_win *w); /* all; REVOKED if the value is not there */
 void rma_note_put_came(uint32_t note); /* by the network */
 /* The info key mpix_notify_num, if it is there: MPI error code. */
 int rma_notes_hint(struct rma_win *w);

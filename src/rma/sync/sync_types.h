@@ -30,6 +30,9 @@ void rma_look_around(struct rma_win *w);
 /* --- access.c ---- */
 /* START, with loads: the posts of near members. Waits */
 void rma_near_posts_wait(struct rma_win *w);
+/* The lists of an epoch go: of PSCW access, of exposure. */
+void rma_access_over(struct rma_win *w);
+void rma_exposure_over(struct rma_win *w);
 
 /* --- lock.c, lock_all.c ---- */
 int rma_called_grant(void);           /* decision 2: waits */
@@ -47,6 +50,7 @@ static inline void rma_clock_heard(struct rma_win *w, uint32_t clock)
         rma_clock_advance(w, clock);
 }
 void rma_near_unlock(struct rma_win *w, struct rma_near *n);
+void rma_near_unlock_all(struct rma_win *w); /* all that are held; none is lazy any more */
 /* Send the lock of t if it has not left; wait until it is granted. */
 int rma_grant_wait(struct rma_target *t);
 /* Backoff of a refused lock request (ns), given the one before. */
@@ -85,6 +89,11 @@ unsigned rma_near_index(const struct rma_win *w, const struct rma_near *n);
 /* rank failed, or is in MPI_Win_free after a failure: what it has not sent will not come. Call this
  * before looking for what was sent. */
 int rma_has_gone(const struct rma_win *w, int rank);
+/* The same, or the window was revoked, so that it may have given up. */
+static inline int rma_gives_up(const struct rma_win *w, int gone)
+{
+    return gone || rma_is_revoked(w);
+}
 void rma_gone_error(struct rma_win *w, int rank); /* into w->err, if that is free */
 int rma_no_memory(unsigned n);
 /* MPI_ERR_ASSERT that names the bits wrong, which the call or epoch where does not take. */

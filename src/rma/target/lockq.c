@@ -76,7 +76,7 @@ int rma_lockq_release(struct rma_win *w, int src, uint32_t *clock)
     enum shmlock_type type = (enum shmlock_type)(uintptr_t)map_del(&q->holders, (uint64_t)src + 1);
     if (!type) {
         if (!q->anonymous)
-            return MPI_ERR_RMA_SYNC;
+            return rma_is_revoked(w) ? MPIX_ERR_REVOKED : MPI_ERR_RMA_SYNC;
         q->anonymous--;
         type = SHMLOCK_SHARED;
         if (!q->anonymous && q->doubt) {
@@ -177,6 +177,25 @@ static void second(struct rma_win *w, int src)
     rma_reply(w, src, &r, NULL, 0);
 }
 
+/* The window is revoked: a holder of the lock may have given up. The request holds nothing. */
+static void deny(struct rma_win *w, int src)
+{
+    struct rma_hdr r = {.type = RMA_PKT_GRANTED, .flags = RMA_F_DROPPED, .aop = MPIX_ERR_REVOKED};
+    rma_reply(w, src, &r, NULL, 0);
+}
+
+void rma_lockq_deny(struct rma_win *w)
+{
+    struct rma_lockq *q = &w->target.lockq;
+    while (!list_empty(&q->entries)) {
+        struct lock_entry *e = LIST_OBJ(q->entries.next, struct lock_entry, link);
+        int src = e->src;
+        entry_take(q, e, NULL);
+        deny(w, src);
+    }
+    tell_waiting(w);
+}
+
 /* Does every waiting far request stand behind a reader of that age? */
 static int is_oldest(const struct rma_win *w, uint64_t age)
 {
@@ -196,6 +215,10 @@ void rma_lockq_ask(struct rma_win *w, int src, const struct rma_hdr *h, const ch
     /* sent before it failed, received after the failure was handled: it would never be released */
     if (boot_failed_count() && boot_failed(src))
         return;
+    if (rma_is_revoked(w)) {
+        deny(w, src);
+        return;
+    }
     /* A stamp that was never given out, or that has expired (a failure let newcomers in), counts as
      * none. */
     int stamped = (h->flags & RMA_F_STAMP) && h->stamp > 0 && h->stamp <= q->stamps &&

@@ -106,6 +106,14 @@ static void put_back(struct rma_win *w)
     }
 }
 
+void rma_win_slow(struct rma_win *w)
+{
+    struct rma *r = rma_self();
+    _Atomic(struct rma_win_near *) *at = &r->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)];
+    if (atomic_load_explicit(at, memory_order_relaxed) == &w->near)
+        atomic_store_explicit(at, &r->fast.none, memory_order_relaxed);
+}
+
 void rma_win_drop(struct rma_win *w)
 {
     struct rma *r = rma_self();
@@ -117,9 +125,9 @@ void rma_win_drop(struct rma_win *w)
     if (watch_wants(WATCH_WINDOWS) && w->id && !w->parent)
         watch_win_closes(w);
     if (w->near.obj.handle) {
-        _Atomic(struct rma_win_near *) *at = &r->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)];
-        if (atomic_load_explicit(at, memory_order_relaxed) == &w->near)
-            atomic_store_explicit(at, &r->fast.none, memory_order_relaxed);
+        rma_win_slow(w);
+        if (w->hidden)
+            obj_show(OBJ_WIN, &w->near.obj);
         obj_del(OBJ_WIN, &w->near.obj);
     }
     list_del(&w->link);
@@ -287,7 +295,11 @@ static int make(const struct plan *p, struct comm *c, struct rma_win **out)
         return err;
     w->comm->maker = NULL;
     *out = w;
-    rma_win_fast(w);
+    w->made = 1;
+    if (rma_is_revoked(w)) /* by another member, which has it already */
+        rma_win_hide(w);
+    else
+        rma_win_fast(w);
     return MPI_SUCCESS;
 }
 
@@ -364,6 +376,9 @@ int rma_win_free(struct rma_win *w)
         return rma_dup_free(w);
     if (w->channels && w->channels->used)
         return rma_sync_error(w, "there are duplicates of", "free them first");
+    int revoked = rma_is_revoked(w);
+    if (revoked)
+        rma_revoked_end(w);
     int err = rma_win_is_idle(w);
     if (!err)
         err = rma_coherent_end(w);
@@ -373,10 +388,13 @@ int rma_win_free(struct rma_win *w)
         return err;
     rma_barriers_wait(w, 0);
     w->free.under_way = 1;
-    if (w->all_near)
+    if (revoked)
+        w->dead = 1; /* not all have come */
+    else if (w->all_near)
         (void)rma_node_barrier(w); /* the error is w->dead */
     else
         last_barrier(w);
+    w->free.lost |= rma_is_revoked(w) != 0; /* those that knew have not come to the barrier */
     rma_free_sync(w);
     w->node.reusable = w->all_near && !w->dead && !boot_failed_count();
     rma_win_drop(w);

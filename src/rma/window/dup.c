@@ -194,6 +194,8 @@ int rma_dup_free(struct rma_win *w)
     if (w->parent->delegate.bundles)
         rma_bundle_drain(w->parent, NULL);
     int err = rma_dup_end(w);
+    if (rma_is_revoked(w)) /* what has ended with an error, has */
+        err = MPI_SUCCESS;
     if (!err)
         err = attr_delete_all(OBJ_WIN, w->near.obj.handle, &w->attrs);
     if (!err)

@@ -50,14 +50,18 @@ int rma_win_shrink(struct rma_win *w, struct rma_win **out)
 {
     struct comm *c;
     *out = NULL;
+    if (!w->parent && rma_is_revoked(w))
+        rma_revoked_end(w);
     int err = rma_win_is_idle(w);
     if (!err && w->parent)
         err = rma_sync_error(w, "a duplicate is", "shrink the window that it is of");
     if (!err && w->coherent)
         err = err_make(MPI_ERR_UNSUPPORTED_OPERATION, "%s: %s has instances on devices", rma_call(),
                        rma_win_text(w));
-    if (!err)
-        err = coll_shrink(w->comm, &c);
+    if (err)
+        return err;
+    rma_evicted_wait(w);
+    err = coll_shrink(w->comm, &c);
     if (err)
         return err;
     progress_wait(all_handled, NULL, "what failed processes had sent", -1);

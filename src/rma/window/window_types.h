@@ -15,6 +15,7 @@ static inline int rma_memory_ours(const struct rma_win *w)
 /* A window of no member, with nothing that needs to be freed; NULL: no memory. */
 struct rma_win *rma_win_blank(int flavor, void *base, MPI_Aint bytes, MPI_Aint disp_unit);
 void rma_win_fast(struct rma_win *w); /* last: from here on the fast path may find it */
+void rma_win_slow(struct rma_win *w); /* it does not any more */
 /* RMA_SYNC: an epoch is open, or a call waits for notifications. */
 int rma_win_is_idle(struct rma_win *w);
 /* Over the memory of `from`, a window of all members of c. */
@@ -26,6 +27,9 @@ int rma_dup_free(struct rma_win *w);   /* MPI_Win_free of a duplicate: waits; MP
 int rma_dup_hints(struct rma_win *w);
 int rma_dups_hints(const struct rma_win *w);
 void rma_dup_leave(struct rma_win *w); /* it is dropped: it has nothing of its window any more */
+
+/* --- revoked.c ---- */
+void rma_win_hide(struct rma_win *w); /* obj_find() and the fast path find it no more */
 
 /* --- living.c ---- */
 void rma_win_take_from(struct rma_win *w, struct rma_win *from);
