@@ -25,8 +25,8 @@ static const struct scenario *const groups[] = {
     scenarios_coherent, scenarios_race,     scenarios_report,      scenarios_revoke,
     scenarios_survive,  scenarios_jobs,     scenarios_race_few,    scenarios_race_threads,
     scenarios_scarce,   scenarios_notify,   scenarios_order,       scenarios_notify_native,
-    scenarios_dup,      scenarios_race_scripts, scenarios_types,
-    scenarios_continue};
+    scenarios_dup,      scenarios_race_scripts, scenarios_types,    scenarios_continue,
+    scenarios_win_revoke};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
 static const char *set_names[32];
