@@ -1,6 +1,6 @@
 ! Notified operations by each of Fortran's three ways: mpi_f08, the module mpi, and mpif.h. Handles
 ! are integers in the latter two, so the window may come before the index, as Intel MPI's guide has
-! them. Then a duplicate of the window.
+! them. Then a duplicate of the window, a revoked one, and one that is shrunk.
 subroutine by_mpi(window, right, left)
     use mpi
     implicit none
@@ -46,11 +46,12 @@ program notify
     use mpi_f08
     implicit none
     integer, parameter :: many = 1000
-    integer :: rank, ranks, left, right, i
+    integer :: rank, ranks, left, right, i, code, class
     integer, asynchronous :: memory(0:many), x(many), grid(2, many)
     integer(MPI_COUNT_KIND) :: value, n
     logical :: there
     type(MPI_Win) :: win, other
+    type(MPI_Group) :: dead
     type(MPI_Request) :: request
     type(MPI_Status) :: status
 
@@ -113,7 +114,25 @@ program notify
     call MPI_Win_free(other)
 
     call MPI_Win_unlock_all(win)
+
+    ! revoked by all, and shrunk to all
+    call MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN)
+    call MPI_Barrier(MPI_COMM_WORLD)
+    call MPIX_Win_revoke(win)
+    call MPIX_Win_is_revoked(win, there)
+    call check(there, 'MPIX_Win_is_revoked')
+    call MPI_Win_fence(0, win, code)
+    call MPI_Error_class(code, class)
+    call check(class == MPIX_ERR_REVOKED, 'a fence of a revoked window')
+    call MPIX_Win_get_failed(win, dead)
+    call check(dead == MPI_GROUP_EMPTY, 'MPIX_Win_get_failed')
+    call MPIX_Win_shrink(win, other)
     call MPI_Win_free(win)
+    call MPI_Win_fence(0, other)
+    call MPI_Put(x, 1, MPI_INTEGER, right, 1_MPI_ADDRESS_KIND, 1, MPI_INTEGER, other)
+    call MPI_Win_fence(0, other)
+    call check(memory(1) == 3000 + left, 'a put in a window that was shrunk')
+    call MPI_Win_free(other)
     call MPI_Finalize()
     print '(a)', 'notify good'
 contains
