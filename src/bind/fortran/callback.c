@@ -1,5 +1,5 @@
 /* callback.c - functions of Fortran that the library calls: all arguments by reference, the error
- * in the last one. */
+ * in the last one. Start with fort_keyval(). */
 #include "bind/fortran/fort.h"
 
 /* The hooks for binding libraries (api/bindings.h): `form` tells how the value was set. */
@@ -73,6 +73,37 @@ static void file_caller(int kind, int *handle, int *code, void (*fn)(void))
 void fort_file_handler(MPI_Errhandler handler)
 {
     MPII_Errhandler_set_cxx(handler, (void (*)(void))file_caller);
+}
+
+/* --- continuations ------------------------------------------------------------------------- */
+
+typedef void fort_continue(MPI_Fint *error, MPI_Aint *data, MPI_Fint *ierr);
+
+struct continuation {
+    fort_function *fn;
+    MPI_Aint data;
+    int flags;
+};
+
+struct continuation *continuation_make(fort_function *fn, MPI_Aint data, int flags)
+{
+    struct continuation *c = malloc(sizeof *c);
+    if (c)
+        *c = (struct continuation){fn, data, flags};
+    return c;
+}
+
+/* It is registered with MPIX_CONT_INVOKE_FAILED always, so that it is freed. An error that is not
+ * for the program's function is the one that this returns: it comes to the same. */
+int continuation_run(int error, void *of)
+{
+    struct continuation c = *(struct continuation *)of;
+    MPI_Fint code = error, ierr = MPI_SUCCESS;
+    free(of);
+    if (error && !(c.flags & MPIX_CONT_INVOKE_FAILED))
+        return error;
+    ((fort_continue *)c.fn)(&code, &c.data, &ierr);
+    return ierr;
 }
 
 /* --- data representations ------------------------------------------------------------------ */

@@ -18,6 +18,10 @@ use, intrinsic :: iso_c_binding, only : c_ptr
 use mpi_f08_types
 implicit none
 abstract interface
+subroutine MPIX_Continue_cb_function(error_code, cb_data, ierror)
+integer :: error_code, ierror
+integer(8) :: cb_data
+end subroutine
 subroutine MPI_User_function(invec, inoutvec, len, datatype)
 import
 type(c_ptr), value :: invec, inoutvec

@@ -112,6 +112,9 @@ typedef void fort_function(void); /* of Fortran, any */
 /* Attributes: values are INTEGER(KIND=MPI_ADDRESS_KIND), or INTEGER for the calls of MPI-1. */
 void fort_keyval(int keyval, int is_old);
 void fort_file_handler(MPI_Errhandler handler);
+/* For MPIX_Continue: its cb_data with continuation_run(), which frees it. NULL: no memory. */
+struct continuation *continuation_make(fort_function *fn, MPI_Aint data, int flags);
+int continuation_run(int error, void *of);
 /* A data representation lasts to the end: what this returns is not freed. */
 struct datarep *datarep_make(fort_function *read, fort_function *write, fort_function *extent,
                              MPI_Aint extra);

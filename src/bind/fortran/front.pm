@@ -53,14 +53,14 @@ sub use_constants {
 
 # The table's functions get more fields: tail, which follows "mpi" in link names, custom, choice.
 # Fortran has those of the standard, apart from MPI_T and conversions, MPIX_Comm_, notified
-# operations, MPIX_Win_idup, and those of windows after failures.
+# operations, MPIX_Win_idup, continuations, and those of windows after failures.
 our @functions;
 sub use_table {
     for my $f (@_) {
         my $name = $f->{name};
         next if !Calls::in_core($f) || $name =~ /^MPI_T_|_(?:c2f|f2c|c2f08|f082c)$/;
         next if $world ? !$world->{has}->($f)
-            : !Calls::standard($f) && $name !~ /^MPIX?_Comm_|^MPIX_\w+_notify/
+            : !Calls::standard($f) && $name !~ /^MPIX?_Comm_|^MPIX_\w+_notify|^MPIX_Continue/
                 && $name !~ /^MPIX_Win_(?:idup|shrink|get_failed|revoke|is_revoked)$/;
         ($f->{base} = $f->{name}) =~ s/_c$//;
         ($f->{tail} = lc $f->{base}) =~ s/^mpi//;
@@ -88,7 +88,8 @@ sub parameter {
 # --- how a parameter is passed -------------------------------------------------------------------
 
 my $logical = qr/^(?:flag|commute|reorder|periods|remain_dims|high|weighted)$/;
-my $changes = qr/^(?:position|array_of_requests|buflen|pset_len|buffer_addr|message|request)$/;
+my $changes = qr/^(?:position|array_of_requests|buflen|pset_len|buffer_addr|message
+    |(?:op_)?request)$/x;
 
 # In calls.c: [C type of Fortran's argument, before, argument, after], $v the parameter.
 sub passed {
@@ -316,15 +317,15 @@ sub dummy {
         (my $iface = $t) =~ s/ \*$//;
         return $f08 ? "procedure($iface) :: $v" : "external :: $v";
     }
-    return "integer(8), intent(in) :: $v" if $v eq 'extra_state' || $f->{name} =~ /set_attr/
-        && $v eq 'attribute_val';
+    return "integer(8), intent(in) :: $v" if $v =~ /^(?:extra_state|cb_data)$/
+        || $f->{name} =~ /set_attr/ && $v eq 'attribute_val';
     return "integer(8), intent(out) :: $v" if $v eq 'attribute_val';
     return $f08 ? "type(c_ptr), intent(out) :: $v" : "integer(8), intent(out) :: $v"
         if $v eq 'baseptr';
     return "type(c_ptr), intent(out) :: $v" if $v eq 'buffer_addr';
     (my $base = $t) =~ s/^const |\b \*$//g;
     my $dims = $array eq '[][3]' ? '(3,*)' : $array ? '(*)' : '';
-    $dims = '(*)' if $v =~ /weights$|^array_of_statuses$/ || $t eq 'const MPI_Fint *'
+    $dims = '(*)' if $v =~ /weights$|statuses$/ || $t eq 'const MPI_Fint *'
         || $t eq 'MPI_Fint *';
     if ($base eq 'MPI_Status') {
         return $f08 ? "type(MPI_Status)$in :: $v$dims"

@@ -329,6 +329,35 @@ FORT_BOTH(_grequest_start, _GREQUEST_START, (fort_function *query, fort_function
     DONE(rc);
 }
 
+FORT_BOTH(x_continue, X_CONTINUE, (MPI_Fint *request, fort_function *fn, MPI_Aint *data,
+                                   MPI_Fint *flags, MPI_Fint *status, MPI_Fint *cont_req,
+                                   MPI_Fint *ierr))
+{
+    struct continuation *c = continuation_make(fn, *data, *flags);
+    int rc = MPI_ERR_NO_MEM;
+    if (c)
+        rc = CALL(MPIX_Continue)(request, continuation_run, c, *flags | MPIX_CONT_INVOKE_FAILED,
+                                 status_in(status), *cont_req);
+    if (rc)
+        free(c);
+    DONE(rc);
+}
+
+FORT_BOTH(x_continueall, X_CONTINUEALL, (MPI_Fint *n, MPI_Fint *requests, fort_function *fn,
+                                         MPI_Aint *data, MPI_Fint *flags, MPI_Fint *statuses,
+                                         MPI_Fint *cont_req, MPI_Fint *ierr))
+{
+    struct continuation *c = continuation_make(fn, *data, *flags);
+    int rc = MPI_ERR_NO_MEM;
+    if (c)
+        rc = CALL(MPIX_Continueall)(*n, requests, continuation_run, c,
+                                    *flags | MPIX_CONT_INVOKE_FAILED, status_in(statuses),
+                                    *cont_req);
+    if (rc)
+        free(c);
+    DONE(rc);
+}
+
 FORT_BOTH(_register_datarep, _REGISTER_DATAREP, (char *name, fort_function *read,
                                                  fort_function *write, fort_function *extent,
                                                  MPI_Aint *extra, MPI_Fint *ierr,
