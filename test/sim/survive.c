@@ -296,7 +296,7 @@ static void shrinks_exactly(void *arg)
 {
     int rank, size;
     long *mem, sent = 0;
-    MPI_Win win, made;
+    MPI_Win win, made, next;
     (void)arg;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -312,9 +312,14 @@ static void shrinks_exactly(void *arg)
     for (int r = 0; r < size; r++)
         sent += sim_sent(r, AM_COLL + COLL_PKT_AGREE);
     SIM_CHECK(sent == 4L * (size - 1));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPIX_Win_shrink(made, &next));
+    SIM_CHECK(inside(next)->from == inside(win) && inside(win)->users == 2);
+    SIM_CHECK(!inside(made)->users); /* it goes when it is freed */
     OK(MPI_Win_free(&win));
-    names_are_there(made);
     OK(MPI_Win_free(&made));
+    names_are_there(next);
+    OK(MPI_Win_free(&next));
 }
 
 const struct scenario scenarios_survive[] = {

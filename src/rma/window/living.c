@@ -4,8 +4,8 @@
  *   old window:  memory, and mappings of the others'   <--- from ---  new window: all else
  *
  * Locks, queues, stripes, pairs and counters are new, so nothing of a failed member is in them. The
- * old window stays as it is. If it is freed first, its record stays closed until the last window
- * over its memory goes. */
+ * old window stays as it is. The oldest one's record stays closed, if it is freed first, until the
+ * last window over its memory goes. */
 #include "rma/window/window_types.h"
 
 #include "coll/coll.h"
@@ -37,6 +37,17 @@ static int attach_all(struct rma_win *w)
     for (unsigned i = 0; !err && i < m->nempties; i++)
         err = rma_win_attach(w, (void *)(uintptr_t)m->empties[i], 0);
     return coll_agree_error(err, w->comm);
+}
+
+/* The memory is the oldest one's, and so are the mappings: windows between need not stay for it. */
+static void take_from_oldest(struct rma_win *w)
+{
+    struct rma_win *oldest = w->from->from;
+    if (!oldest)
+        return;
+    oldest->users++;
+    w->from->users--; /* it is not freed, so it stays */
+    w->from = oldest;
 }
 
 /* am/ first handles what a failed member had sent: it must not land behind the shrink. */
@@ -74,6 +85,7 @@ int rma_win_shrink(struct rma_win *w, struct rma_win **out)
         *out = NULL;
         return err;
     }
+    take_from_oldest(*out);
     errhandler_drop((*out)->errhandler);
     (*out)->errhandler = errhandler_ref(w->errhandler);
     return MPI_SUCCESS;
