@@ -6,6 +6,7 @@
 
 #include "base/list.h"
 #include "obj/request.h"
+#include "p2p/p2p.h"
 #include "p2p/p2p_packets.h"
 #include "tp/tp.h"
 
@@ -91,7 +92,8 @@ struct p2p_req {
     struct p2p_req *next_free;
     struct p2p_req *twin; /* buffered send and the copy that is sent for it, while both live */
     void *copy;          /* buffered send: its piece of the attached buffer */
-    const void *site;    /* receive, where `eager` is set: return address of its call */
+    const void *site;    /* receive, where `eager` is set or it is persistent: return address */
+    struct p2p_label label; /* send, where its flags have P2P_LABELLED */
 };
 
 struct p2p_unex {

@@ -26,6 +26,19 @@
 
 struct dt_type;
 
+/* What the message of a send goes with, from watch_label() to watch_leaves(). */
+struct p2p_label {
+    uint64_t hash, bytes; /* of what is sent, whatever it was copied to */
+    uint64_t site;        /* site_portable() */
+    uint32_t type;        /* the watcher's */
+    uint32_t told;        /* p2p/: the number + 1 that it was told with last */
+};
+struct p2p_leaves { /* the message that it is about */
+    int world, tag;
+    uint32_t seq; /* as in struct p2p_took */
+    const struct p2p_label *label;
+};
+
 int p2p_init(void);
 /* After the last barrier of MPI_Finalize: waits for nothing, frees all. */
 void p2p_finalize(void);
@@ -36,7 +49,8 @@ void p2p_drain_wait(void);
 enum p2p_flags {
     P2P_STANDARD = 0, P2P_SYNC = 1, P2P_READY = 2, P2P_BUFFERED = 3, P2P_MODE = 3,
     P2P_COLL = CTX_COLL << 4, P2P_TOOL = CTX_TOOL << 4, P2P_STREAM = 3 << 4,
-    P2P_WHOLE = 1 << 6 /* a receive inside another request: any error ends it */
+    P2P_WHOLE = 1 << 6, /* a receive inside another request: any error ends it */
+    P2P_LABELLED = 1 << 7 /* a send that watch_leaves() hears of; for p2p/ alone */
 };
 
 /* Ranks are of the peer group; MPI_PROC_NULL and (receives) the wildcards are legal. */
@@ -48,17 +62,29 @@ int p2p_isend(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int 
               int flags, struct request **out);
 int p2p_irecv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
               int flags, struct request **out);
+/* The same of a send that watch_leaves() hears of. */
+int p2p_send_labelled(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
+                      struct comm *c, int flags, const struct p2p_label *label);
+int p2p_isend_labelled(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
+                       struct comm *c, int flags, const struct p2p_label *label,
+                       struct request **out);
 int p2p_sendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag,
                  void *rbuf, MPI_Aint rcount, struct dt_type *rt, int source, int rtag,
                  struct comm *c, int flags, MPI_Status *status);
+/* What watchers hear of both halves of an exchange; NULL in its place: nothing. */
+struct p2p_ends_told {
+    const struct p2p_label *label; /* of the send, or NULL */
+    const void *site;              /* of the receive */
+};
 /* The same; watch_told() hears of what it has received. */
 int p2p_sendrecv_told(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag,
                       void *rbuf, MPI_Aint rcount, struct dt_type *rt, int source, int rtag,
-                      struct comm *c, const void *site, MPI_Status *status);
+                      struct comm *c, struct p2p_ends_told told, MPI_Status *status);
 /* One request for both. aside: the outgoing data are first packed aside (MPI_Isendrecv_replace). */
 int p2p_isendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag,
                   void *rbuf, MPI_Aint rcount, struct dt_type *rt, int source, int rtag,
-                  struct comm *c, int aside, struct request **out);
+                  struct comm *c, int aside, const struct p2p_ends_told *told,
+                  struct request **out);
 /* What a receive from a named process took. */
 struct p2p_took {
     int world, source, tag; /* the sender, in MPI_COMM_WORLD and in the communicator */
@@ -71,13 +97,16 @@ int p2p_recv_took(void *buf, MPI_Aint count, struct dt_type *t, int source, int 
 struct p2p_told {
     int world, tag; /* its sender */
     uint32_t seq;   /* as in struct p2p_took */
+    int is_setup;   /* of a partitioned message: the data come later; bytes: their most */
     size_t bytes;
     const struct dt_type *type; /* of the receive */
     const void *site;           /* ... and its return address */
 };
 /* watch_told() is to hear of the message of this receive, which began in this call; it may be done
- * already. Not of a persistent one. */
+ * already. Of a persistent one: of all its messages. */
 void p2p_tell(struct request *r, const void *site);
+/* watch_leaves() is to hear of all messages of r, a persistent send. */
+void p2p_label_starts(struct request *r, const struct p2p_label *label);
 /* The same of a request that is done; 0: nothing. */
 int p2p_request_took(const struct request *r, struct p2p_took *took);
 /* Persistent: inactive requests; ops->start begins them. */
@@ -110,9 +139,9 @@ void p2p_ack_failed(struct comm *c, int n);
 int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **message,
               MPI_Status *status);
 /* Receive a message taken by p2p_probe; NULL: the no-process message.  The message object is
- * consumed. */
+ * consumed. site: watch_told() hears of it; NULL: it does not. */
 int p2p_mrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *message,
-              MPI_Status *status);
+              const void *site, MPI_Status *status);
 int p2p_imrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *message,
                struct request **out);
 

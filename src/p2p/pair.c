@@ -42,7 +42,8 @@ static int pair_look(void *arg)
 
 static int pair_begin(struct pair *p, const void *sbuf, MPI_Aint scount, struct dt_type *st,
                       int dest, int stag, void *rbuf, MPI_Aint rcount, struct dt_type *rt,
-                      int source, int rtag, struct comm *c, int aside)
+                      int source, int rtag, struct comm *c, int aside,
+                      const struct p2p_ends_told *told)
 {
     size_t bytes;
     int err = dt_total(st, (size_t)scount, &bytes);
@@ -61,7 +62,11 @@ static int pair_begin(struct pair *p, const void *sbuf, MPI_Aint scount, struct 
     err = p2p_irecv(rbuf, rcount, rt, source, rtag, c, P2P_WHOLE, &p->recv);
     if (err)
         return err;
-    err = p2p_isend(sbuf, scount, st, dest, stag, c, 0, &p->send);
+    if (told)
+        p2p_tell(p->recv, told->site);
+    err = told && told->label
+              ? p2p_isend_labelled(sbuf, scount, st, dest, stag, c, 0, told->label, &p->send)
+              : p2p_isend(sbuf, scount, st, dest, stag, c, 0, &p->send);
     if (err) {
         p->recv->ops->cancel(p->recv);
         request_finish(p->recv, NULL);
@@ -71,7 +76,8 @@ static int pair_begin(struct pair *p, const void *sbuf, MPI_Aint scount, struct 
 
 int p2p_isendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag,
                   void *rbuf, MPI_Aint rcount, struct dt_type *rt, int source, int rtag,
-                  struct comm *c, int aside, struct request **out)
+                  struct comm *c, int aside, const struct p2p_ends_told *told,
+                  struct request **out)
 {
     struct pair *p = calloc(1, sizeof *p);
     if (!p)
@@ -80,7 +86,8 @@ int p2p_isendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int des
     p->r.what = "a message";
     p->hook.fn = pair_look;
     p->hook.arg = p;
-    int err = pair_begin(p, sbuf, scount, st, dest, stag, rbuf, rcount, rt, source, rtag, c, aside);
+    int err = pair_begin(p, sbuf, scount, st, dest, stag, rbuf, rcount, rt, source, rtag, c, aside,
+                         told);
     if (err) {
         pair_free(&p->r);
         return err;

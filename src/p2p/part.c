@@ -15,6 +15,7 @@
 #include "p2p/refuse.h"
 #include "progress/progress.h"
 #include "var/var.h"
+#include "watch/watch.h"
 
 /* The stream of one-sided calls, which send no such messages. */
 enum { PART_STREAM = CTX_RMA << 4 };
@@ -30,6 +31,7 @@ struct part {
     struct dt_type *type;
     int peer, tag;
     int number;           /* the sender's; 0: the setup message has not come */
+    const void *site;     /* watchers hear of the set-up message; NULL: they do not */
     int lost;             /* the error in its place: its sender has failed */
     struct progress_hook hook; /* a started receive waits for the number */
 };
@@ -151,9 +153,22 @@ static int part_start(struct request *r)
 
 static const struct request_ops part_ops = {.start = part_start, .free = part_free};
 
+/* The set-up message stands for the data, whose types are those of all messages to come. */
+static void tell_setup(const struct part *p, const struct request *inner)
+{
+    struct p2p_took took;
+    size_t bytes;
+    if (!p2p_request_took(inner, &took) || dt_total(p->type, (size_t)p->count, &bytes))
+        return;
+    struct p2p_told m = {took.world, took.tag, took.seq, 1, bytes, p->type, p->site};
+    watch_told(&m);
+}
+
 static void setup_done(struct request *inner, void *arg)
 {
     struct part *p = arg;
+    if (p->site && !p->is_send)
+        tell_setup(p, inner);
     int err = request_finish(inner, MPI_STATUS_IGNORE);
     p->lost = p->is_send ? 0 : err; /* a sender gets it with the data */
     part_drop(p);
@@ -163,10 +178,15 @@ static void setup_done(struct request *inner, void *arg)
 static int setup(struct part *p)
 {
     struct request *inner;
+    struct p2p_label label;
     struct dt_type *t = dt_find(MPI_INT);
-    int err = p->is_send
-                  ? p2p_isend(&p->number, 1, t, p->peer, p->tag, p->r.comm, PART_STREAM, &inner)
-                  : p2p_irecv(&p->number, 1, t, p->peer, p->tag, p->r.comm, PART_STREAM, &inner);
+    int told = p->site && p->is_send && watch_label(p->type, p->count, p->site, &label);
+    int err = told         ? p2p_isend_labelled(&p->number, 1, t, p->peer, p->tag, p->r.comm,
+                                                PART_STREAM, &label, &inner)
+              : p->is_send ? p2p_isend(&p->number, 1, t, p->peer, p->tag, p->r.comm, PART_STREAM,
+                                       &inner)
+                           : p2p_irecv(&p->number, 1, t, p->peer, p->tag, p->r.comm, PART_STREAM,
+                                       &inner);
     if (err)
         return err;
     p->refs++;
@@ -175,7 +195,7 @@ static int setup(struct part *p)
 }
 
 int part_make(void *buf, int partitions, MPI_Aint count, struct dt_type *t, int peer, int tag,
-              struct comm *c, int is_send, MPI_Request *request)
+              struct comm *c, int is_send, const void *site, MPI_Request *request)
 {
     struct part *p = calloc(1, sizeof *p);
     if (!p || !(p->ready = calloc((size_t)partitions + 1, 1))) {
@@ -192,6 +212,7 @@ int part_make(void *buf, int partitions, MPI_Aint count, struct dt_type *t, int 
     p->type = dt_ref(t);
     p->peer = peer;
     p->tag = tag;
+    p->site = site;
     p->hook = (struct progress_hook){.fn = part_look, .arg = p};
     list_init(&p->hook.link);
     if (is_send)

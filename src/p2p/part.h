@@ -17,9 +17,9 @@ struct dt_type;
 struct part;
 
 /* An inactive request over `partitions` times `count` elements, with its handle.  It takes a
- * reference on t and c. */
+ * reference on t and c. site: watchers hear of its set-up message; NULL: they do not. */
 int part_make(void *buf, int partitions, MPI_Aint count, struct dt_type *t, int peer, int tag,
-              struct comm *c, int is_send, MPI_Request *request);
+              struct comm *c, int is_send, const void *site, MPI_Request *request);
 /* The partitioned message of r; NULL if r is another kind of request, or goes the other way. */
 struct part *part_of(struct request *r, int is_send);
 int part_check(const struct part *p, int i); /* MPI_ERR_ARG unless p has a partition i */

@@ -181,12 +181,14 @@ int p2p_imrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *mes
 }
 
 int p2p_mrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *message,
-              MPI_Status *status)
+              const void *site, MPI_Status *status)
 {
     struct request *r;
     int err = p2p_imrecv(buf, count, t, message, &r);
     if (err)
         return err;
+    if (site)
+        p2p_tell(r, site);
     request_wait(r);
     return request_finish(r, status);
 }

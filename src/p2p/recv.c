@@ -13,7 +13,8 @@
 void recv_tell(struct p2p_req *q)
 {
     const MPI_Status *s = &q->r.status;
-    struct p2p_told m = {q->world, s->MPI_TAG, (uint32_t)s->MPI_ERROR, q->full, q->type, q->site};
+    struct p2p_told m = {q->world, s->MPI_TAG, (uint32_t)s->MPI_ERROR, 0, q->full, q->type,
+                         q->site};
     q->eager = 0;
     if (q->full <= q->size && !status_cancelled(s))
         watch_told(&m);

@@ -4,6 +4,7 @@
 #include "obj/err.h"
 #include "p2p/refuse.h"
 #include "p2p/spares.h"
+#include "watch/watch.h"
 
 static void send_fail(struct p2p_op *op, int neg_errno)
 {
@@ -19,9 +20,22 @@ static int send_try(struct p2p_op *op, struct p2p_peer *p)
     return p->path->send(LIST_OBJ(op, struct p2p_req, op), p);
 }
 
+/* Watchers hear of it first, and once for each number that it may get. */
+static int send_try_told(struct p2p_op *op, struct p2p_peer *p)
+{
+    struct p2p_req *q = LIST_OBJ(op, struct p2p_req, op);
+    if (q->next == 0 && q->label.told != p->seq_out + 1) {
+        struct p2p_leaves m = {q->world, q->tag, p->seq_out, &q->label};
+        if (watch_leaves(&m) == AM_AGAIN)
+            return AM_AGAIN;
+        q->label.told = p->seq_out + 1;
+    }
+    return p->path->send(q, p);
+}
+
 int send_is(const struct p2p_op *op)
 {
-    return op->try == send_try;
+    return op->try == send_try || op->try == send_try_told;
 }
 
 /* A copy is sent, so the user has the buffer back at once. The piece is dropped when the copy ends:
@@ -78,6 +92,40 @@ static __attribute__((noinline)) int send_buffered(struct p2p_req *q)
     return MPI_SUCCESS;
 }
 
+static inline __attribute__((always_inline)) int
+send_now(struct p2p_req *q, int (*try)(struct p2p_op *op, struct p2p_peer *p))
+{
+    struct p2p_peer *p = peer_get(q->world);
+    if (!p)
+        return err_make(MPI_ERR_NO_MEM, "send: no memory for the record of process %d", q->world);
+    q->op.try = try;
+    q->op.fail = send_fail;
+    q->next = q->got = 0;
+    q->eager = 0;
+    q->cancelled = 0;
+    q->state = P2P_QUEUED;
+    int rc = list_empty(&p->pending) ? try(&q->op, p) : AM_AGAIN;
+    if (rc == AM_AGAIN)
+        peer_queue(p, &q->op);
+    else if (rc < 0)
+        send_fail(&q->op, rc);
+    return MPI_SUCCESS;
+}
+
+static __attribute__((cold, noinline)) int send_special(struct p2p_req *q)
+{
+    if ((q->flags & P2P_MODE) == P2P_BUFFERED && !q->copy)
+        return send_buffered(q);
+    if (!(q->flags & P2P_LABELLED))
+        return send_now(q, send_try);
+    q->label.told = 0;
+    return send_now(q, send_try_told);
+}
+
+/* Buffered, or labelled: tested as one. */
+_Static_assert((int)P2P_BUFFERED == (int)P2P_MODE && (int)P2P_LABELLED > (int)P2P_MODE,
+               "both are above the other modes");
+
 /* q is filled in; from here to its completion by send_done(). */
 int send_begin(struct p2p_req *q)
 {
@@ -85,21 +133,7 @@ int send_begin(struct p2p_req *q)
         request_complete(&q->r, MPI_SUCCESS);
         return MPI_SUCCESS;
     }
-    if ((q->flags & P2P_MODE) == P2P_BUFFERED && !q->copy)
-        return send_buffered(q);
-    struct p2p_peer *p = peer_get(q->world);
-    if (!p)
-        return err_make(MPI_ERR_NO_MEM, "send: no memory for the record of process %d", q->world);
-    q->op.try = send_try;
-    q->op.fail = send_fail;
-    q->next = q->got = 0;
-    q->eager = 0;
-    q->cancelled = 0;
-    q->state = P2P_QUEUED;
-    int rc = list_empty(&p->pending) ? send_try(&q->op, p) : AM_AGAIN;
-    if (rc == AM_AGAIN)
-        peer_queue(p, &q->op);
-    else if (rc < 0)
-        send_fail(&q->op, rc);
-    return MPI_SUCCESS;
+    if ((q->flags & (P2P_MODE | P2P_LABELLED)) >= P2P_BUFFERED)
+        return send_special(q);
+    return send_now(q, send_try);
 }

@@ -11,6 +11,24 @@
 #include "var/var.h"
 #include "watch/watch.h"
 
+/* Without memory for an id it is not told. */
+static void tell(struct p2p_req *q, const void *site)
+{
+    q->site = site;
+    q->eager = wire_id_make(q) != 0;
+}
+
+/* Of a receive that has begun, and has its site. No process: there is nothing to tell. */
+static void tell_begun(struct p2p_req *q)
+{
+    if (q->target == MPI_PROC_NULL && q->world < 0)
+        return;
+    if (!q->r.done)
+        tell(q, q->site);
+    else if (!q->r.error)
+        recv_tell(q);
+}
+
 static void req_free(struct request *r)
 {
     req_recycle((struct p2p_req *)r);
@@ -82,6 +100,23 @@ static int req_cancel(struct request *r)
 
 static const struct request_ops req_ops = {
     .start = req_start, .cancel = req_cancel, .free = req_free};
+
+/* The same of a persistent receive whose messages watch_told() hears of. */
+static int req_start_told(struct request *r)
+{
+    int err = req_start(r);
+    if (!err)
+        tell_begun((struct p2p_req *)r);
+    return err;
+}
+
+static const struct request_ops told_ops = {
+    .start = req_start_told, .cancel = req_cancel, .free = req_free};
+
+static int is_ours(const struct request *r)
+{
+    return request_is(r, &req_ops) || request_is(r, &told_ops);
+}
 
 /* What send and receive share.  The communicator's reference comes with request_publish(). */
 static int req_fill(struct p2p_req *q, enum request_kind kind, const void *buf, MPI_Aint count,
@@ -161,7 +196,7 @@ static int is_done(void *arg)
 int p2p_request_awaits(const struct request *r, struct p2p_awaited *out)
 {
     const struct p2p_req *q = (const struct p2p_req *)r;
-    if (!request_is(r, &req_ops) || r->done || q->copy || q->twin || !r->comm)
+    if (!is_ours(r) || r->done || q->copy || q->twin || !r->comm)
         return 0;
     /* a send that waits for room, and what data have reached, go on by themselves */
     if (q->is_send ? q->state != P2P_OPEN || q->next || q->got : q->state != P2P_POSTED)
@@ -240,6 +275,18 @@ int p2p_send(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int t
     return err ? err : wait_here(&q, NULL);
 }
 
+int p2p_send_labelled(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
+                      struct comm *c, int flags, const struct p2p_label *label)
+{
+    struct p2p_req q;
+    int err = send_fill(&q, REQUEST_SEND, buf, count, t, dest, tag, c, flags | P2P_LABELLED);
+    q.waits = 1;
+    q.label = *label;
+    if (!err)
+        err = send_begin(&q);
+    return err ? err : wait_here(&q, NULL);
+}
+
 int p2p_recv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
              int flags, MPI_Status *status)
 {
@@ -253,20 +300,13 @@ int p2p_recv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, 
 int p2p_request_took(const struct request *r, struct p2p_took *took)
 {
     const struct p2p_req *q = (const struct p2p_req *)r;
-    if (!request_is(r, &req_ops) || q->is_send || q->target < 0)
+    if (!is_ours(r) || q->is_send || q->target < 0)
         return 0;
     if (!r->done || !r->active || r->error || status_cancelled(&r->status))
         return 0;
     *took = (struct p2p_took){q->world, q->target, r->status.MPI_TAG,
                               (uint32_t)r->status.MPI_ERROR};
     return 1;
-}
-
-/* Without memory for an id it is not told. */
-static void tell(struct p2p_req *q, const void *site)
-{
-    q->site = site;
-    q->eager = wire_id_make(q) != 0;
 }
 
 static int recv_begin_told(struct p2p_req *q, const void *site)
@@ -279,15 +319,22 @@ static int recv_begin_told(struct p2p_req *q, const void *site)
 void p2p_tell(struct request *r, const void *site)
 {
     struct p2p_req *q = (struct p2p_req *)r;
-    if (!request_is(r, &req_ops) || q->is_send || q->target == MPI_PROC_NULL ||
-        !watch_wants(WATCH_TOLD))
+    if (!request_is(r, &req_ops) || q->is_send || !watch_wants(WATCH_TOLD))
         return;
-    if (!r->done) {
-        tell(q, site);
-    } else if (!r->error) {
-        q->site = site;
-        recv_tell(q);
-    }
+    q->site = site;
+    if (r->kind == REQUEST_PERSISTENT_RECV)
+        r->ops = &told_ops;
+    else
+        tell_begun(q);
+}
+
+void p2p_label_starts(struct request *r, const struct p2p_label *label)
+{
+    struct p2p_req *q = (struct p2p_req *)r;
+    if (!request_is(r, &req_ops) || !q->is_send)
+        return;
+    q->flags |= P2P_LABELLED;
+    q->label = *label;
 }
 
 int p2p_recv_took(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
@@ -337,6 +384,18 @@ int p2p_isend(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int 
     return launch(q, send_fill(q, REQUEST_SEND, buf, count, t, dest, tag, c, flags), out);
 }
 
+int p2p_isend_labelled(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
+                       struct comm *c, int flags, const struct p2p_label *label,
+                       struct request **out)
+{
+    struct p2p_req *q = req_alloc(flags, 0);
+    if (!q)
+        return no_memory(out);
+    q->label = *label;
+    flags |= P2P_LABELLED;
+    return launch(q, send_fill(q, REQUEST_SEND, buf, count, t, dest, tag, c, flags), out);
+}
+
 int p2p_irecv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
               int flags, struct request **out)
 {
@@ -379,19 +438,22 @@ int send_make(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int 
     return MPI_SUCCESS;
 }
 
-/* r is filled in, or err is not MPI_SUCCESS; site: NULL, or where the call is watched from. */
+/* r is filled in, or err is not MPI_SUCCESS; told: NULL, a constant, or what watchers hear. */
 static inline __attribute__((always_inline)) int
 exchange(struct p2p_req *r, int err, const void *sbuf, MPI_Aint scount, struct dt_type *st,
-         int dest, int stag, struct comm *c, int flags, const void *site, MPI_Status *status)
+         int dest, int stag, struct comm *c, int flags, const struct p2p_ends_told *told,
+         MPI_Status *status)
 {
     if (!err)
-        err = site ? recv_begin_told(r, site) : recv_begin(r);
+        err = told ? recv_begin_told(r, told->site) : recv_begin(r);
     if (err)
         return err;
-    int serr = p2p_send(sbuf, scount, st, dest, stag, c, flags);
+    int serr = told && told->label
+                   ? p2p_send_labelled(sbuf, scount, st, dest, stag, c, flags, told->label)
+                   : p2p_send(sbuf, scount, st, dest, stag, c, flags);
     if (serr && r->state == P2P_POSTED) {
         match_unpost(r);
-        if (site && r->wire_id)
+        if (told && r->wire_id)
             wire_id_drop(r);
         return serr;
     }
@@ -410,11 +472,11 @@ int p2p_sendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest
 
 int p2p_sendrecv_told(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag,
                       void *rbuf, MPI_Aint rcount, struct dt_type *rt, int source, int rtag,
-                      struct comm *c, const void *site, MPI_Status *status)
+                      struct comm *c, struct p2p_ends_told told, MPI_Status *status)
 {
     struct p2p_req r;
     int err = recv_fill(&r, REQUEST_RECV, rbuf, rcount, rt, source, rtag, c, 0);
-    return exchange(&r, err, sbuf, scount, st, dest, stag, c, 0, site, status);
+    return exchange(&r, err, sbuf, scount, st, dest, stag, c, 0, &told, status);
 }
 
 static int prepare(struct p2p_req *q, int err, struct request **out)

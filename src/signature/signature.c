@@ -1,11 +1,12 @@
-/* signature.c - notes of what is sent, and their comparison with what is received (signature.h).
- * Start with on_sends() and on_told().
+/* signature.c - messages: notes of what is sent, and their comparison with what is received
+ * (signature.h).
+ * Start with on_leaves() and on_told().
  *
- * Exactness: a note names the number that the message will get, so it is sent only where nothing
- * waits for room, and where no other thread may send meanwhile. A note that is missing is a message
- * that is not compared: none is sent without room, from persistent and partitioned sends, with
- * MPI_THREAD_MULTIPLE, behind a failure, and to another job, which may not compare. Tag and bytes
- * must fit as well, so a note whose message never left harms nothing.
+ * Exactness: a note goes when its message is the next one for that process, so it has its number. A
+ * note that is missing is a message that is not compared: none is sent behind a failure, and to
+ * another job, which may not compare. Tag and bytes must fit as well, so a note whose message never
+ * left harms nothing. The note of a partitioned message goes with its set-up message, for all data
+ * that follow.
  *
  * Rules: as many basic elements as were sent, in their order; the receive may name more. MPI_PACKED
  * fits any. MPI_BYTE fits MPI_BYTE alone. Types of one kind and size fit each other, as MPI_LONG
@@ -27,6 +28,7 @@
 #include "finding/finding.h"
 #include "p2p/p2p.h"
 #include "place/place.h"
+#include "signature/signature_types.h"
 #include "var/var.h"
 #include "watch/watch.h"
 
@@ -34,11 +36,9 @@ enum { NOTES = 256 /* of a sender: the latest, a power of two */ };
 static const uint64_t LINE_NS = 2000000000; /* others wait meanwhile */
 
 struct note {
-    uint64_t hash, bytes;
-    uint64_t site;  /* site_portable() */
+    struct amount amount;
     uint32_t seq;   /* of the message, as p2p_sent_to() counts */
     int32_t tag;
-    uint32_t type;  /* index of the predefined type of all elements + 1; 0: there is none */
     uint32_t there; /* 0: none here, or compared */
 };
 
@@ -46,38 +46,55 @@ struct notes { /* of a sender */
     struct note of[NOTES]; /* number n at n % NOTES */
 };
 
-struct signature {
-    struct map notes; /* world rank + 1 -> struct notes */
-    struct map said;  /* pairs of places */
-};
-
-static int is_quiet(void)
+int signature_is_quiet(void)
 {
-    return proc->thread_level == MPI_THREAD_MULTIPLE || boot_failed_count() ||
-           proc->obj->revocations;
+    return boot_failed_count() || proc->obj->revocations;
 }
 
 static uint32_t type_of(const struct dt_type *t)
 {
-    return t->basic ? (uint32_t)dt_predefined_index(t->basic) + 1 : 0;
+    return t->basic ? (uint32_t)dt_predefined_index(t->basic) + 1 : DERIVED;
 }
 
 /* --- the sender ------------------------------------------------------------------------------- */
 
-static void on_sends(struct comm *c, int dest, const struct dt_type *t, int64_t count, int tag,
-                     const void *site)
+int signature_amount(const struct dt_type *t, int64_t count, const void *site, struct amount *out)
 {
-    size_t bytes;
-    int world = comm_peer_world(c, dest);
-    if (is_quiet() || p2p_has_queued() || !boot_is_own(world))
-        return;
-    if (dt_total(t, (size_t)count, &bytes) || !bytes || dt_sig_packed(t))
-        return;
-    struct note n = {.hash = dt_sig_hash(t, (size_t)count), .bytes = bytes,
-                     .site = site_portable((uint64_t)(uintptr_t)site), .seq = p2p_sent_to(world),
-                     .tag = tag, .type = type_of(t), .there = 1};
+    size_t bytes = 0;
+    if (count && (!t || dt_total(t, (size_t)count, &bytes)))
+        return 0;
+    memset(out, 0, sizeof *out);
+    out->bytes = bytes;
+    out->hash = bytes ? dt_sig_hash(t, (size_t)count) : 0;
+    out->site = site_portable((uint64_t)(uintptr_t)site);
+    out->type = !t ? DERIVED : dt_sig_packed(t) ? ANY_TYPE : type_of(t);
+    return 1;
+}
+
+static int on_label(const struct dt_type *t, int64_t count, const void *site,
+                    struct p2p_label *out)
+{
+    struct amount a;
+    if (!signature_amount(t, count, site, &a) || !a.bytes)
+        return 0;
+    *out = (struct p2p_label){a.hash, a.bytes, a.site, a.type, 0};
+    return 1;
+}
+
+/* Each message with a label has a note: so the note of one that did not leave goes with it. */
+static int on_leaves(const struct p2p_leaves *m)
+{
+    const struct p2p_label *l = m->label;
+    if (signature_is_quiet() || !boot_is_own(m->world))
+        return 0;
+    struct note n;
+    memset(&n, 0, sizeof n);
+    n.amount = (struct amount){l->hash, l->bytes, l->site, l->type};
+    n.seq = m->seq;
+    n.tag = m->tag;
+    n.there = 1;
     struct iovec v = {&n, sizeof n};
-    (void)am_request(world, AM_SIGNATURE, &v, 1, 0); /* no room: one note less */
+    return am_request(m->world, AM_SIGNATURE, &v, 1, 0);
 }
 
 /* --- the receiver ----------------------------------------------------------------------------- */
@@ -112,59 +129,75 @@ static int take_note(const struct p2p_told *m, struct note *out)
         return 0;
     *out = *n;
     n->there = 0;
-    return out->bytes == m->bytes;
+    return m->is_setup ? out->amount.bytes <= m->bytes : out->amount.bytes == m->bytes;
 }
 
-static const char *type_text(uint32_t type)
+const char *signature_type_text(uint32_t type)
 {
-    const char *name = type ? dt_predefined_name((int)type - 1) : NULL;
+    const char *name = type == ANY_TYPE  ? "MPI_PACKED"
+                       : type != DERIVED ? dt_predefined_name((int)type - 1)
+                                         : NULL;
     return name ? name : "a derived datatype";
 }
 
-static int is_said(uint64_t sent, uint64_t took, uint32_t type, uint32_t other)
+static int is_said(const struct amount *a, const struct amount *b)
 {
     struct map *said = &proc->signature->said;
-    uint64_t key = hash_mix(hash_mix(hash_mix(1, sent), took), (uint64_t)type << 32 | other) | 1;
+    uint64_t key = hash_mix(hash_mix(hash_mix(1, a->site), b->site),
+                            (uint64_t)a->type << 32 | b->type) | 1;
     if (map_get(said, key))
         return 1;
     map_put(said, key, said);
     return 0;
 }
 
-static void report(const struct p2p_told *m, const struct note *n)
+void signature_report(const char *head, const char *brief, const struct signature_side side[2])
 {
-    char sent[FINDING_PLACE] = "", took[FINDING_PLACE] = "";
-    uint64_t site = site_portable((uint64_t)(uintptr_t)m->site);
-    uint32_t type = type_of(m->type);
-    if (is_said(n->site, site, n->type, type))
+    char place[2][FINDING_PLACE] = {"", ""};
+    const char *at[2];
+    struct finding f = {.class = "signature"};
+    if (is_said(side[0].amount, side[1].amount))
         return;
     pvar_set_add(pvar_proc(), PVAR_CHECK_VERDICTS, 1);
-    site_text_until(LINE_NS, n->site, sent, sizeof sent);
-    site_text_until(LINE_NS, site, took, sizeof took);
-    log_warn("types of a message of %zu bytes with tag %d differ:", m->bytes, m->tag);
-    log_warn("  rank %d sends %s%s%s", m->world, type_text(n->type), *sent ? " at " : "", sent);
-    log_warn("  rank %d receives %s%s%s", boot_rank(), type_text(type), *took ? " at " : "", took);
-    struct finding f = {.class = "signature", .ranks = 2, .rank = {m->world, boot_rank()}};
-    finding_place(&f, sent);
-    finding_place(&f, took);
-    snprintf(f.text, sizeof f.text, "types of a message differ: sent as %s%s%s, received as %s%s%s",
-             type_text(n->type), *sent ? " at " : "", sent, type_text(type), *took ? " at " : "",
-             took);
+    for (int i = 0; i < 2; i++) {
+        site_text_until(LINE_NS, side[i].amount->site, place[i], sizeof place[i]);
+        at[i] = *place[i] ? " at " : "";
+        finding_rank(&f, side[i].rank);
+        finding_place(&f, place[i]);
+    }
+    log_warn("%s:", head);
+    for (int i = 0; i < 2; i++)
+        log_warn("  rank %d %s%s%s", side[i].rank, side[i].does, at[i], place[i]);
+    snprintf(f.text, sizeof f.text, "%s: one side %s%s%s, the other %s%s%s", brief, side[0].does,
+             at[0], place[0], side[1].does, at[1], place[1]);
     finding_add(&f);
+}
+
+static void report(const struct p2p_told *m, const struct amount *sent)
+{
+    struct amount took = {.site = site_portable((uint64_t)(uintptr_t)m->site),
+                          .type = type_of(m->type)};
+    struct signature_side side[2] = {{m->world, "", sent}, {boot_rank(), "", &took}};
+    char head[96];
+    snprintf(head, sizeof head, "types of a message of %llu bytes with tag %d differ",
+             (unsigned long long)sent->bytes, m->tag);
+    snprintf(side[0].does, sizeof side[0].does, "sends %s", signature_type_text(sent->type));
+    snprintf(side[1].does, sizeof side[1].does, "receives %s", signature_type_text(took.type));
+    signature_report(head, "types of a message differ", side);
 }
 
 static void on_told(const struct p2p_told *m)
 {
     struct note n;
-    if (!take_note(m, &n) || n.tag != m->tag || dt_sig_packed(m->type))
+    if (!take_note(m, &n) || n.tag != m->tag || n.amount.type == ANY_TYPE || dt_sig_packed(m->type))
         return;
-    if (dt_sig_hash_part(m->type, m->bytes) != n.hash)
-        report(m, &n);
+    if (dt_sig_hash_part(m->type, n.amount.bytes) != n.amount.hash)
+        report(m, &n.amount);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static const struct watcher watcher = {.sends = on_sends, .told = on_told};
+static const struct watcher watcher = {.label = on_label, .leaves = on_leaves, .told = on_told};
 
 int signature_init(void)
 {

@@ -2,7 +2,8 @@
  * (MPIR_CVAR_TYPE_CHECK; MPI-4.1 3.3.1)
  *
  *   sender                                       receiver
- *   watch/: a send begins
+ *   watch/: a send begins: its label
+ *   watch/: its message is the next one
  *     SIGNATURE(number of the message, hash) -->   kept, by sender and number
  *     the message ----------------------------->   watch/: a receive has taken it: the hash of as
  *                                                  many bytes of its type is compared

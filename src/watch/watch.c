@@ -19,7 +19,7 @@ static int has_receives(const struct watcher *w)
 
 static int has_messages(const struct watcher *w)
 {
-    int types = w->sends || w->told;
+    int types = w->label || w->leaves || w->told;
     return types || w->sending || w->send_prepared || w->took || has_receives(w);
 }
 
@@ -50,7 +50,7 @@ static unsigned wants(const struct watcher *w)
         {WATCH_APART, w->ops_apart},
         {WATCH_OWN_JOB, w->own_job},
         {WATCH_MADE, w->made || w->gone},
-        {WATCH_TOLD, w->told != NULL}};
+        {WATCH_TOLD, w->label || w->leaves || w->told}};
     unsigned all = 0;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         all |= of[i].has ? of[i].bit : 0;
@@ -247,11 +247,25 @@ void watch_send_prepared(struct request *r, struct comm *c, int dest)
         TELL(i, send_prepared, r, c, dest);
 }
 
-void watch_sends(struct comm *c, int dest, const struct dt_type *t, int64_t count, int tag,
-                 const void *site)
+int watch_label(const struct dt_type *t, int64_t count, const void *site, struct p2p_label *out)
 {
-    EACH(i)
-        TELL(i, sends, c, dest, t, count, tag, site);
+    if (watch_wants(WATCH_TOLD))
+        EACH(i) {
+            if (proc->watch->of[i]->label)
+                return proc->watch->of[i]->label(t, count, site, out);
+        }
+    return 0;
+}
+
+int watch_leaves(const struct p2p_leaves *m)
+{
+    int rc = 0;
+    if (watch_wants(WATCH_TOLD))
+        EACH(i) {
+            if (proc->watch->of[i]->leaves && (rc = proc->watch->of[i]->leaves(m)) != 0)
+                return rc;
+        }
+    return rc;
 }
 
 void watch_told(const struct p2p_told *m)

@@ -18,6 +18,8 @@ struct dt_type;
 struct group;
 struct io_file;
 struct obj;
+struct p2p_label;
+struct p2p_leaves;
 struct p2p_told;
 struct p2p_took;
 struct progress_seen;
@@ -45,7 +47,7 @@ enum watch_events {
     WATCH_OWN_JOB = 8192, /* own_job */
     WATCH_NOTES = 16384, /* noting, note_lost, note_lags, noted */
     WATCH_MADE = 32768, /* made, gone */
-    WATCH_TOLD = 65536 /* told */
+    WATCH_TOLD = 65536 /* label, leaves, told */
 };
 /* The functions of MPI that tell these leave their short way at its first test, which is that of
  * the phase: PROC_CHECKED. MPI_Init sets the phase when all rooms are open, so a watcher of these
@@ -146,9 +148,11 @@ struct watcher {
      * at each start. They may wait. */
     void (*sending)(struct comm *c, int dest);
     void (*send_prepared)(struct request *r, struct comm *c, int dest);
-    /* What the send has that begins now: behind sending(), no persistent one. It may not wait. */
-    void (*sends)(struct comm *c, int dest, const struct dt_type *t, int64_t count, int tag,
-                  const void *site);
+    /* A send of count of t is about to begin, or is being made: 1: with what is in out, leaves() is
+     * to hear of it. */
+    int (*label)(const struct dt_type *t, int64_t count, const void *site, struct p2p_label *out);
+    /* The message of such a send is the next one for its process. AM_AGAIN: it has to wait. */
+    int (*leaves)(const struct p2p_leaves *m);
     /* A receive that p2p_tell() named has its message, without an error. In handlers, too. */
     void (*told)(const struct p2p_told *m);
     /* A receive was matched, with or without an error: by which message; it is complete, from rank
@@ -226,8 +230,8 @@ void watch_gone_now(int kind, const struct obj *o);
 int watch_fails(struct comm *c, int err);
 void watch_sending(struct comm *c, int dest);
 void watch_send_prepared(struct request *r, struct comm *c, int dest);
-void watch_sends(struct comm *c, int dest, const struct dt_type *t, int64_t count, int tag,
-                 const void *site);
+int watch_label(const struct dt_type *t, int64_t count, const void *site, struct p2p_label *out);
+int watch_leaves(const struct p2p_leaves *m);
 void watch_told(const struct p2p_told *m);
 void watch_took(struct comm *c, const struct p2p_took *took);
 void watch_received(struct comm *c, int source);

@@ -410,7 +410,7 @@ static void begin(const struct step *x)
                   c, 0, &s->r);
     else if (x->what == C_SENDRECV)
         p2p_isendrecv(b, n, t, x->rank, x->tag, NULL, 0, t, x->rank, x->tag, c, x->index & 1,
-                      &s->r);
+                      NULL, &s->r);
     else if (x->what == C_PERSISTENT && x->index & 1)
         p2p_recv_init(b, n, t, x->rank, x->tag, c, 0, &s->r);
     else if (x->what == C_PERSISTENT)

@@ -16,7 +16,7 @@ struct ends {
 
 /* Watchers hear of a send before it begins (watched.c). */
 void api_watch_send(const char *call, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
-                    int tag, MPI_Comm comm, const void *site) __attribute__((cold));
+                    int tag, MPI_Comm comm) __attribute__((cold));
 
 /* Fast check without a call: valid and ordinary arguments. Otherwise the checks below find the
  * reason, one by one. */
@@ -77,6 +77,12 @@ static inline __attribute__((always_inline)) int recv_args(struct ends *e, const
     int fine = plain(e, buf, count, type, source, tag, comm);
     return __builtin_expect(fine, 1) ? MPI_SUCCESS
                                      : recv_checks(e, buf, count, type, source, tag, comm);
+}
+
+/* r is the address where a call with the same arguments leaves the request: only read here. */
+static inline int publish(int err, struct request *const *r, MPI_Request *out)
+{
+    return err ? err : request_publish(*r, out);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* mprobe.c - probes and matched messages (MPI-3.1 3.8). Start with probe_call() and
  * mrecv_call(). */
-#include "api/api.h"
+#include "api/p2p/ends.h"
 
 #include "dt/dt.h"
 #include "p2p/p2p.h"
@@ -92,7 +92,7 @@ static MPI_Comm comm_of(const struct request *m)
 }
 
 static int mrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type,
-                      MPI_Message *message, MPI_Status *status)
+                      MPI_Message *message, MPI_Status *status, const void *site)
 {
     struct dt_type *t;
     struct request *m;
@@ -105,7 +105,7 @@ static int mrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype
     if (watched && status == MPI_STATUS_IGNORE)
         status = &mine;
     if (!err) {
-        err = p2p_mrecv(buf, count, t, m, status);
+        err = p2p_mrecv(buf, count, t, m, watched ? site : NULL, status);
         *message = MPI_MESSAGE_NULL;
     }
     if (watched && !err && c)
@@ -114,7 +114,7 @@ static int mrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype
 }
 
 static int imrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type,
-                       MPI_Message *message, MPI_Request *request)
+                       MPI_Message *message, MPI_Request *request, const void *site)
 {
     struct dt_type *t;
     struct request *m, *r = NULL;
@@ -126,8 +126,10 @@ static int imrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatyp
         err = p2p_imrecv(buf, count, t, m, &r);
         if (!err)
             err = request_publish(r, request);
-        if (!err)
+        if (!err) {
             watch_recv_begun(r);
+            p2p_tell(r, site);
+        }
         *message = MPI_MESSAGE_NULL;
     }
     return api_exit_begun(comm, err, request);
@@ -136,27 +138,27 @@ static int imrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatyp
 int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
                MPI_Status *status)
 {
-    return mrecv_call("MPI_Mrecv", buf, count, datatype, message, status);
+    return mrecv_call("MPI_Mrecv", buf, count, datatype, message, status, SITE);
 }
 API_ALIAS(MPI_Mrecv);
 
 int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
                  MPI_Status *status)
 {
-    return mrecv_call("MPI_Mrecv_c", buf, count, datatype, message, status);
+    return mrecv_call("MPI_Mrecv_c", buf, count, datatype, message, status, SITE);
 }
 API_ALIAS(MPI_Mrecv_c);
 
 int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
                 MPI_Request *request)
 {
-    return imrecv_call("MPI_Imrecv", buf, count, datatype, message, request);
+    return imrecv_call("MPI_Imrecv", buf, count, datatype, message, request, SITE);
 }
 API_ALIAS(MPI_Imrecv);
 
 int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
                   MPI_Request *request)
 {
-    return imrecv_call("MPI_Imrecv_c", buf, count, datatype, message, request);
+    return imrecv_call("MPI_Imrecv_c", buf, count, datatype, message, request, SITE);
 }
 API_ALIAS(MPI_Imrecv_c);

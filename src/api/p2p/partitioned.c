@@ -8,7 +8,7 @@
 
 static int part_init(const char *call, void *buf, int partitions, MPI_Count count,
                      MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Info info,
-                     int is_send, MPI_Request *request)
+                     int is_send, MPI_Request *request, const void *site)
 {
     api_enter(call);
     struct comm *c;
@@ -34,7 +34,8 @@ static int part_init(const char *call, void *buf, int partitions, MPI_Count coun
     if (!err)
         err = api_buffer(buf, all, t);
     if (!err)
-        err = part_make(buf, partitions, count, t, peer, tag, c, is_send, request);
+        err = part_make(buf, partitions, count, t, peer, tag, c, is_send,
+                        watch_wants(WATCH_TOLD) ? site : NULL, request);
     return api_exit_begun(comm, err, request);
 }
 
@@ -42,7 +43,7 @@ int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Dataty
                     int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     return part_init("MPI_Psend_init", (void *)(uintptr_t)buf, partitions, count, type, dest, tag,
-                     comm, info, 1, request);
+                     comm, info, 1, request, __builtin_return_address(0));
 }
 API_ALIAS(MPI_Psend_init);
 
@@ -50,7 +51,7 @@ int PMPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype typ
                     int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     return part_init("MPI_Precv_init", buf, partitions, count, type, source, tag, comm, info, 0,
-                     request);
+                     request, __builtin_return_address(0));
 }
 API_ALIAS(MPI_Precv_init);
 

@@ -3,25 +3,35 @@
 #include "api/p2p/ends.h"
 
 #include <limits.h>
-#include <stdlib.h>
 
 #include "base/bare.h"
 #include "dt/dt.h"
 #include "p2p/p2p.h"
 
-static inline __attribute__((always_inline)) void enter_send(const char *call, const void *buf,
-                                                             MPI_Count count, MPI_Datatype type,
-                                                             int dest, int tag, MPI_Comm comm)
+/* site: NULL, a constant, or where a checker looks on: the place of the call. */
+static inline __attribute__((always_inline)) int send_body(const void *buf, MPI_Count count,
+                                                           MPI_Datatype type, int dest, int tag,
+                                                           MPI_Comm comm, int mode,
+                                                           const void *site)
 {
-    if (API_WATCHED())
-        api_watch_send(call, buf, count, type, dest, tag, comm, SITE);
-    api_enter_running(call);
+    struct ends e;
+    struct p2p_label label;
+    int err = send_args(&e, buf, count, type, dest, tag, comm);
+    if (site && !err && watch_label(e.t, count, site, &label))
+        err = p2p_send_labelled(buf, count, e.t, dest, tag, e.c, mode, &label);
+    else if (!err)
+        err = p2p_send(buf, count, e.t, dest, tag, e.c, mode);
+    return api_exit(comm, err);
 }
 
-/* r is the address where a call with the same arguments leaves the request: only read here. */
-static int publish(int err, struct request *const *r, MPI_Request *out)
+static __attribute__((cold, noinline)) int send_watched(const char *call, const void *buf,
+                                                        MPI_Count count, MPI_Datatype type,
+                                                        int dest, int tag, MPI_Comm comm, int mode,
+                                                        const void *site)
 {
-    return err ? err : request_publish(*r, out);
+    api_watch_send(call, buf, count, type, dest, tag, comm);
+    api_enter_running(call);
+    return send_body(buf, count, type, dest, tag, comm, mode, site);
 }
 
 static inline __attribute__((always_inline)) int send_call(const char *call, const void *buf,
@@ -29,12 +39,41 @@ static inline __attribute__((always_inline)) int send_call(const char *call, con
                                                            int dest, int tag, MPI_Comm comm,
                                                            int mode)
 {
+    if (API_WATCHED())
+        return send_watched(call, buf, count, type, dest, tag, comm, mode, SITE);
+    api_enter_running(call);
+    return send_body(buf, count, type, dest, tag, comm, mode, NULL);
+}
+
+static inline __attribute__((always_inline)) int isend_body(const void *buf, MPI_Count count,
+                                                            MPI_Datatype type, int dest, int tag,
+                                                            MPI_Comm comm, int mode,
+                                                            MPI_Request *request,
+                                                            const void *site)
+{
     struct ends e;
-    enter_send(call, buf, count, type, dest, tag, comm);
-    int err = send_args(&e, buf, count, type, dest, tag, comm);
+    struct request *r = NULL;
+    struct p2p_label label;
+    int err = api_pointer(request, "request");
     if (!err)
-        err = p2p_send(buf, count, e.t, dest, tag, e.c, mode);
-    return api_exit(comm, err);
+        err = send_args(&e, buf, count, type, dest, tag, comm);
+    if (site && !err && watch_label(e.t, count, site, &label))
+        err = publish(p2p_isend_labelled(buf, count, e.t, dest, tag, e.c, mode, &label, &r), &r,
+                      request);
+    else if (!err)
+        err = publish(p2p_isend(buf, count, e.t, dest, tag, e.c, mode, &r), &r, request);
+    return api_exit_begun(comm, err, request);
+}
+
+static __attribute__((cold, noinline)) int isend_watched(const char *call, const void *buf,
+                                                         MPI_Count count, MPI_Datatype type,
+                                                         int dest, int tag, MPI_Comm comm,
+                                                         int mode, MPI_Request *request,
+                                                         const void *site)
+{
+    api_watch_send(call, buf, count, type, dest, tag, comm);
+    api_enter_running(call);
+    return isend_body(buf, count, type, dest, tag, comm, mode, request, site);
 }
 
 static inline __attribute__((always_inline)) int isend_call(const char *call, const void *buf,
@@ -42,22 +81,19 @@ static inline __attribute__((always_inline)) int isend_call(const char *call, co
                                                             int dest, int tag, MPI_Comm comm,
                                                             int mode, MPI_Request *request)
 {
-    struct ends e;
-    struct request *r = NULL;
-    enter_send(call, buf, count, type, dest, tag, comm);
-    int err = api_pointer(request, "request");
-    if (!err)
-        err = send_args(&e, buf, count, type, dest, tag, comm);
-    if (!err)
-        err = publish(p2p_isend(buf, count, e.t, dest, tag, e.c, mode, &r), &r, request);
-    return api_exit_begun(comm, err, request);
+    if (API_WATCHED())
+        return isend_watched(call, buf, count, type, dest, tag, comm, mode, request, SITE);
+    api_enter_running(call);
+    return isend_body(buf, count, type, dest, tag, comm, mode, request, NULL);
 }
 
 static int send_init_call(const char *call, const void *buf, MPI_Count count, MPI_Datatype type,
-                          int dest, int tag, MPI_Comm comm, int mode, MPI_Request *request)
+                          int dest, int tag, MPI_Comm comm, int mode, MPI_Request *request,
+                          const void *site)
 {
     struct ends e;
     struct request *r = NULL;
+    struct p2p_label label;
     api_enter(call);
     int err = api_pointer(request, "request");
     if (!err)
@@ -66,6 +102,8 @@ static int send_init_call(const char *call, const void *buf, MPI_Count count, MP
         err = publish(p2p_send_init(buf, count, e.t, dest, tag, e.c, mode, &r), &r, request);
     if (!err)
         watch_send_prepared(r, e.c, dest);
+    if (!err && watch_label(e.t, count, site, &label))
+        p2p_label_starts(r, &label);
     return api_exit_begun(comm, err, request);
 }
 
@@ -163,7 +201,8 @@ static inline __attribute__((always_inline)) int irecv_call(const char *call, vo
 }
 
 static int recv_init_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type,
-                          int source, int tag, MPI_Comm comm, MPI_Request *request)
+                          int source, int tag, MPI_Comm comm, MPI_Request *request,
+                          const void *site)
 {
     struct ends e;
     struct request *r = NULL;
@@ -173,8 +212,10 @@ static int recv_init_call(const char *call, void *buf, MPI_Count count, MPI_Data
         err = recv_args(&e, buf, count, type, source, tag, comm);
     if (!err)
         err = publish(p2p_recv_init(buf, count, e.t, source, tag, e.c, 0, &r), &r, request);
-    if (!err)
+    if (!err) {
         watch_recv_begun(r);
+        p2p_tell(r, site);
+    }
     return api_exit_begun(comm, err, request);
 }
 
@@ -244,7 +285,7 @@ int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
                    MPI_Comm comm, MPI_Request *request)
 {
     return send_init_call("MPI_Send_init", buf, count, datatype, dest, tag, comm, P2P_STANDARD,
-                          request);
+                          request, SITE);
 }
 API_ALIAS(MPI_Send_init);
 
@@ -252,7 +293,7 @@ int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
                     MPI_Comm comm, MPI_Request *request)
 {
     return send_init_call("MPI_Bsend_init", buf, count, datatype, dest, tag, comm, P2P_BUFFERED,
-                          request);
+                          request, SITE);
 }
 API_ALIAS(MPI_Bsend_init);
 
@@ -260,7 +301,7 @@ int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
                     MPI_Comm comm, MPI_Request *request)
 {
     return send_init_call("MPI_Ssend_init", buf, count, datatype, dest, tag, comm, P2P_SYNC,
-                          request);
+                          request, SITE);
 }
 API_ALIAS(MPI_Ssend_init);
 
@@ -268,7 +309,7 @@ int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
                     MPI_Comm comm, MPI_Request *request)
 {
     return send_init_call("MPI_Rsend_init", buf, count, datatype, dest, tag, comm, P2P_READY,
-                          request);
+                          request, SITE);
 }
 API_ALIAS(MPI_Rsend_init);
 
@@ -293,7 +334,7 @@ API_ALIAS(MPI_Irecv);
 int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                    MPI_Request *request)
 {
-    return recv_init_call("MPI_Recv_init", buf, count, datatype, source, tag, comm, request);
+    return recv_init_call("MPI_Recv_init", buf, count, datatype, source, tag, comm, request, SITE);
 }
 API_ALIAS(MPI_Recv_init);
 
@@ -365,7 +406,7 @@ int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
                      MPI_Comm comm, MPI_Request *request)
 {
     return send_init_call("MPI_Send_init_c", buf, count, datatype, dest, tag, comm, P2P_STANDARD,
-                          request);
+                          request, SITE);
 }
 API_ALIAS(MPI_Send_init_c);
 
@@ -373,7 +414,7 @@ int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
                       MPI_Comm comm, MPI_Request *request)
 {
     return send_init_call("MPI_Bsend_init_c", buf, count, datatype, dest, tag, comm, P2P_BUFFERED,
-                          request);
+                          request, SITE);
 }
 API_ALIAS(MPI_Bsend_init_c);
 
@@ -381,7 +422,7 @@ int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
                       MPI_Comm comm, MPI_Request *request)
 {
     return send_init_call("MPI_Ssend_init_c", buf, count, datatype, dest, tag, comm, P2P_SYNC,
-                          request);
+                          request, SITE);
 }
 API_ALIAS(MPI_Ssend_init_c);
 
@@ -389,7 +430,7 @@ int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
                       MPI_Comm comm, MPI_Request *request)
 {
     return send_init_call("MPI_Rsend_init_c", buf, count, datatype, dest, tag, comm, P2P_READY,
-                          request);
+                          request, SITE);
 }
 API_ALIAS(MPI_Rsend_init_c);
 
@@ -412,188 +453,9 @@ API_ALIAS(MPI_Irecv_c);
 int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                      MPI_Comm comm, MPI_Request *request)
 {
-    return recv_init_call("MPI_Recv_init_c", buf, count, datatype, source, tag, comm, request);
+    return recv_init_call("MPI_Recv_init_c", buf, count, datatype, source, tag, comm, request,
+                          SITE);
 }
 API_ALIAS(MPI_Recv_init_c);
 
 /* --- both ways at once ------------------------------------------------------------- */
-
-struct exchange {
-    const void *sbuf;
-    MPI_Count scount;
-    MPI_Datatype stype;
-    int dest, stag;
-    void *rbuf;
-    MPI_Count rcount;
-    MPI_Datatype rtype;
-    int source, rtag;
-    MPI_Comm comm;
-    struct ends s, r;
-};
-
-static int exchange_args(struct exchange *x)
-{
-    int err = send_args(&x->s, x->sbuf, x->scount, x->stype, x->dest, x->stag, x->comm);
-    return err ? err : recv_args(&x->r, x->rbuf, x->rcount, x->rtype, x->source, x->rtag, x->comm);
-}
-
-static inline __attribute__((always_inline)) int
-sendrecv_call(const char *call, struct exchange x, MPI_Status *status)
-{
-    MPI_Status mine;
-    enter_send(call, x.sbuf, x.scount, x.stype, x.dest, x.stag, x.comm);
-    int err = exchange_args(&x);
-    int watched = watch_wants(WATCH_MESSAGES);
-    if (watched && status == MPI_STATUS_IGNORE)
-        status = &mine;
-    if (!err && watched)
-        err = p2p_sendrecv_told(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount, x.r.t,
-                                x.source, x.rtag, x.s.c, SITE, status);
-    else if (!err)
-        err = p2p_sendrecv(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount, x.r.t,
-                           x.source, x.rtag, x.s.c, 0, status);
-    if (watched && !err)
-        watch_received(x.s.c, status->MPI_SOURCE);
-    return api_exit(x.comm, err);
-}
-
-static inline __attribute__((always_inline)) int
-isendrecv_call(const char *call, struct exchange x, MPI_Request *request)
-{
-    struct request *r = NULL;
-    enter_send(call, x.sbuf, x.scount, x.stype, x.dest, x.stag, x.comm);
-    int err = api_pointer(request, "request");
-    if (!err)
-        err = exchange_args(&x);
-    if (!err)
-        err = publish(p2p_isendrecv(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount,
-                                    x.r.t, x.source, x.rtag, x.s.c, 0, &r),
-                      &r, request);
-    if (watch_wants(WATCH_MESSAGES) && !err)
-        watch_recv_begun(r);
-    return api_exit_begun(x.comm, err, request);
-}
-
-/* The outgoing data are packed aside, so that the buffer can be received into. */
-static inline __attribute__((always_inline)) int
-replace_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int dest,
-                        int stag, int source, int rtag, MPI_Comm comm, MPI_Status *status)
-{
-    struct ends s, e;
-    size_t bytes;
-    void *packed = NULL;
-    MPI_Status mine;
-    enter_send(call, buf, count, type, dest, stag, comm);
-    int watched = watch_wants(WATCH_MESSAGES);
-    if (watched && status == MPI_STATUS_IGNORE)
-        status = &mine;
-    int err = send_args(&s, buf, count, type, dest, stag, comm);
-    if (!err)
-        err = recv_args(&e, buf, count, type, source, rtag, comm);
-    if (!err)
-        err = dt_total(s.t, (size_t)count, &bytes);
-    if (!err && !(packed = malloc(bytes ? bytes : 1)))
-        err = err_make(MPI_ERR_NO_MEM, "%s: no memory for a copy of %zu bytes", call, bytes);
-    if (!err) {
-        dt_pack(s.t, (size_t)count, buf, 0, packed, bytes);
-        err = watched ? p2p_sendrecv_told(packed, (MPI_Aint)bytes, dt_find(MPI_BYTE), dest, stag,
-                                          buf, count, e.t, source, rtag, s.c, SITE, status)
-                      : p2p_sendrecv(packed, (MPI_Aint)bytes, dt_find(MPI_BYTE), dest, stag, buf,
-                                     count, e.t, source, rtag, s.c, 0, status);
-    }
-    free(packed);
-    if (watched && !err)
-        watch_received(s.c, status->MPI_SOURCE);
-    return api_exit(comm, err);
-}
-
-static inline __attribute__((always_inline)) int
-ireplace_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int dest,
-                         int stag, int source, int rtag, MPI_Comm comm, MPI_Request *request)
-{
-    struct ends s, e;
-    struct request *r = NULL;
-    enter_send(call, buf, count, type, dest, stag, comm);
-    int err = api_pointer(request, "request");
-    if (!err)
-        err = send_args(&s, buf, count, type, dest, stag, comm);
-    if (!err)
-        err = recv_args(&e, buf, count, type, source, rtag, comm);
-    if (!err)
-        err = publish(
-            p2p_isendrecv(buf, count, s.t, dest, stag, buf, count, e.t, source, rtag, s.c, 1, &r),
-            &r, request);
-    if (watch_wants(WATCH_MESSAGES) && !err)
-        watch_recv_begun(r);
-    return api_exit_begun(comm, err, request);
-}
-
-/* The arguments of the calls below, which name them alike. */
-#define EXCHANGE                                                                                   \
-    ((struct exchange){sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,  \
-                       source, recvtag, comm, {NULL, NULL}, {NULL, NULL}})
-
-int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                  void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
-                  MPI_Comm comm, MPI_Status *status)
-{
-    return sendrecv_call("MPI_Sendrecv", EXCHANGE, status);
-}
-API_ALIAS(MPI_Sendrecv);
-
-int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                   void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
-                   MPI_Comm comm, MPI_Request *request)
-{
-    return isendrecv_call("MPI_Isendrecv", EXCHANGE, request);
-}
-API_ALIAS(MPI_Isendrecv);
-
-int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
-                          int source, int recvtag, MPI_Comm comm, MPI_Status *status)
-{
-    return replace_call("MPI_Sendrecv_replace", buf, count, datatype, dest, sendtag, source,
-                        recvtag, comm, status);
-}
-API_ALIAS(MPI_Sendrecv_replace);
-
-int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
-                           int source, int recvtag, MPI_Comm comm, MPI_Request *request)
-{
-    return ireplace_call("MPI_Isendrecv_replace", buf, count, datatype, dest, sendtag, source,
-                         recvtag, comm, request);
-}
-API_ALIAS(MPI_Isendrecv_replace);
-
-int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
-                    int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                    int source, int recvtag, MPI_Comm comm, MPI_Status *status)
-{
-    return sendrecv_call("MPI_Sendrecv_c", EXCHANGE, status);
-}
-API_ALIAS(MPI_Sendrecv_c);
-
-int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
-                     int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                     int source, int recvtag, MPI_Comm comm, MPI_Request *request)
-{
-    return isendrecv_call("MPI_Isendrecv_c", EXCHANGE, request);
-}
-API_ALIAS(MPI_Isendrecv_c);
-
-int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
-                            int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
-{
-    return replace_call("MPI_Sendrecv_replace_c", buf, count, datatype, dest, sendtag, source,
-                        recvtag, comm, status);
-}
-API_ALIAS(MPI_Sendrecv_replace_c);
-
-int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
-                             int sendtag, int source, int recvtag, MPI_Comm comm,
-                             MPI_Request *request)
-{
-    return ireplace_call("MPI_Isendrecv_replace_c", buf, count, datatype, dest, sendtag, source,
-                         recvtag, comm, request);
-}
-API_ALIAS(MPI_Isendrecv_replace_c);

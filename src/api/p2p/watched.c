@@ -3,13 +3,11 @@
 
 /* What this process knows goes before its message. With an error no message follows. */
 void api_watch_send(const char *call, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
-                    int tag, MPI_Comm comm, const void *site)
+                    int tag, MPI_Comm comm)
 {
     struct ends e;
     api_enter(call);
-    if (!send_args(&e, buf, count, type, dest, tag, comm) && dest >= 0) {
+    if (!send_args(&e, buf, count, type, dest, tag, comm) && dest >= 0)
         watch_sending(e.c, dest);
-        watch_sends(e.c, dest, e.t, count, tag, site);
-    }
     api_unlock();
 }

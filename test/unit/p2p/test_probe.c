@@ -32,7 +32,7 @@ static void body(void)
         int in[3];
         ok(p2p_recv(in, 3, t, 0, MPI_ANY_TAG, c, 0, &st));
         job_check(st.MPI_TAG == 1);
-        ok(p2p_mrecv(&x, 1, t, m, &st));
+        ok(p2p_mrecv(&x, 1, t, m, NULL, &st));
         job_check(x == 10 && st.MPI_TAG == 0 && st.MPI_SOURCE == 0);
         ok(p2p_probe(0, 2, c, NULL, &m, &st));
         struct request *r;
@@ -44,7 +44,7 @@ static void body(void)
     ok(p2p_probe(MPI_PROC_NULL, 5, c, &flag, &none, &st));
     job_check(flag && !none && st.MPI_SOURCE == MPI_PROC_NULL && status_count(&st) == 0);
     x = 5;
-    ok(p2p_mrecv(&x, 1, t, NULL, &st));
+    ok(p2p_mrecv(&x, 1, t, NULL, NULL, &st));
     job_check(x == 5 && st.MPI_SOURCE == MPI_PROC_NULL);
     live_stop();
 }
