@@ -103,7 +103,7 @@ static int on_note(int src, const void *msg, size_t len)
 {
     struct signature *s = proc->signature;
     struct note n;
-    if (!s)
+    if (!s || pairs_note(src, msg, len))
         return 0;
     if (len != sizeof n) {
         am_malformed(src, "a note of a signature");
@@ -197,7 +197,16 @@ static void on_told(const struct p2p_told *m)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static const struct watcher watcher = {.label = on_label, .leaves = on_leaves, .told = on_told};
+static void on_comm_freed(struct comm *c, enum watch_call call, const void *site)
+{
+    (void)call;
+    (void)site;
+    pairs_comm_freed(c);
+}
+
+static const struct watcher watcher = {
+    .label = on_label, .leaves = on_leaves, .told = on_told, .begins = pairs_begins,
+    .may_follow = pairs_may_follow, .comm_freed = on_comm_freed};
 
 int signature_init(void)
 {
@@ -208,6 +217,7 @@ int signature_init(void)
         return -ENOMEM;
     map_init(&s->notes);
     map_init(&s->said);
+    pairs_init(s);
     am_handler(AM_SIGNATURE, on_note);
     return watch_add(&watcher);
 }
@@ -223,6 +233,7 @@ void signature_finalize(void)
         free(e->value);
     map_destroy(&s->notes);
     map_destroy(&s->said);
+    pairs_destroy(s);
     place_close();
     free(s);
     proc->signature = NULL;

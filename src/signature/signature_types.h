@@ -21,6 +21,8 @@ struct amount { /* of data; also in messages */
 struct signature {
     struct map notes; /* world rank + 1 -> struct notes */
     struct map said;  /* pairs of places */
+    struct map calls; /* comm_ctx() + 1 -> how many calls whose amounts are compared by pairs */
+    struct map pairs; /* halves of pairs, see pairs.c */
 };
 
 /* signature.c */
@@ -36,5 +38,14 @@ struct signature_side {
 };
 /* Once for each pair of places and types. brief: head without what differs from time to time. */
 void signature_report(const char *head, const char *brief, const struct signature_side side[2]);
+
+/* pairs.c */
+void pairs_init(struct signature *s);
+void pairs_destroy(struct signature *s);
+int pairs_begins(struct watch_turn *t);
+int pairs_may_follow(const struct watch_turn *t);
+void pairs_comm_freed(struct comm *c);
+/* A message of that length is none of pairs.c: 0. */
+int pairs_note(int src, const void *msg, size_t len);
 
 #endif

@@ -1,13 +1,15 @@
 /* types.c - the types of messages and of the receives that take them (signature/):
  *
  *   types-exact-*    each difference is found, each pair of types and places once, by a note for
- *                    each message
- *   types-random-*   the same where messages wait for room, or pass each other: nothing else is
+ *                    each message; also where messages wait for room
+ *   types-random-*   the same where messages pass each other: nothing else is
  *   types-legal-*    all match: nothing is found
+ *   types-pairs-*    the same of collective calls with an amount for each pair
  */
 #include <mpi.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "am/am.h"
 #include "base/proc.h"
@@ -117,6 +119,124 @@ static void legal(void *arg)
     run(1, 0);
 }
 
+/* --- collective calls ------------------------------------------------------------------------- */
+
+enum { CALLS = 12, MOST = 4, SITES = 3 };
+
+struct pairs {
+    int sent[MOST][MOST], taken[MOST][MOST]; /* kinds of what rank i sends to rank j */
+    int n[MOST][MOST];
+};
+
+/* All ranks draw the same. */
+static void draw_pairs(struct pairs *p, uint64_t *state, int legal)
+{
+    for (int i = 0; i < MOST; i++)
+        for (int j = 0; j < MOST; j++) {
+            p->sent[i][j] = dice(state, KINDS);
+            p->taken[i][j] = legal || dice(state, 4) ? p->sent[i][j] : dice(state, KINDS);
+            p->n[i][j] = dice(state, 3) ? dice(state, 5) : dice(state, 400);
+        }
+}
+
+static int seen[MOST][SITES][KINDS][KINDS];
+
+/* Pairs of types that differ, each once. Empty parts differ in no type. */
+static int count(int me, int site, int n, int sent, int taken)
+{
+    return n && sent != taken && !seen[me][site][sent][taken]++;
+}
+
+static int exchange_all(const struct pairs *p, int me, int size, int *out, int *in)
+{
+    MPI_Datatype st[MOST], rt[MOST];
+    int sn[MOST], rn[MOST], at[MOST], want = 0;
+    for (int i = 0; i < size; i++) {
+        st[i] = kind[p->sent[me][i]];
+        rt[i] = kind[p->taken[i][me]];
+        sn[i] = p->n[me][i];
+        rn[i] = p->n[i][me];
+        at[i] = 4 * 400 * i;
+        want += count(me, 0, rn[i], p->sent[i][me], p->taken[i][me]);
+    }
+    OK(MPI_Alltoallw(out, sn, at, st, in, rn, at, rt, MPI_COMM_WORLD));
+    return want;
+}
+
+/* What rank i sends to rank 0 is what it sends here, and what rank 0 takes of itself is the type of
+ * all. */
+static int gather_all(const struct pairs *p, int me, int size, int root, int *out, int *in)
+{
+    int rn[MOST], at[MOST], want = 0;
+    MPI_Request r;
+    for (int i = 0; i < size; i++) {
+        rn[i] = p->n[i][0];
+        at[i] = 400 * i;
+        if (me == root)
+            want += count(me, 1, rn[i], p->sent[i][0], p->taken[0][0]);
+    }
+    OK(MPI_Igatherv(out, rn[me], kind[p->sent[me][0]], in, rn, at, kind[p->taken[0][0]], root,
+                    MPI_COMM_WORLD, &r));
+    OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    return want;
+}
+
+/* Here all have the same type: MPI_Allgatherv has one for what it takes. Each process looks at the
+ * one before it. */
+static int gather_everywhere(const struct pairs *p, int me, int size, int *out, int *in)
+{
+    int rn[MOST], at[MOST], before = (me + size - 1) % size;
+    for (int i = 0; i < size; i++) {
+        rn[i] = p->n[i][1];
+        at[i] = 400 * i;
+    }
+    OK(MPI_Allgatherv(out, rn[me], kind[p->sent[me][1]], in, rn, at, kind[p->taken[0][0]],
+                      MPI_COMM_WORLD));
+    return count(me, 2, rn[before], p->sent[before][1], p->taken[0][0]);
+}
+
+static void run_pairs(int legal, int exact)
+{
+    struct pairs p;
+    uint64_t state = sim_seed() * 7919 + 3;
+    int size, me = sim_rank(), want = 0, *out = calloc(MOST * 400, sizeof *out),
+        *in = calloc(MOST * 400, sizeof *in);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    memset(seen[me], 0, sizeof seen[me]);
+    for (int i = 0; i < CALLS; i++) {
+        int call = dice(&state, 3);
+        draw_pairs(&p, &state, legal);
+        if (legal)
+            for (int k = 0; k < MOST; k++)
+                p.sent[k][0] = p.sent[k][1] = p.taken[k][0] = p.taken[k][1] = p.sent[0][0];
+        want += call == 0   ? exchange_all(&p, me, size, out, in)
+                : call == 1 ? gather_all(&p, me, size, i % size, out, in)
+                            : gather_everywhere(&p, me, size, out, in);
+    }
+    for (int i = 0; i < size; i++) /* notes of a process come before its next message */
+        OK(MPI_Sendrecv(out, 1, MPI_INT, (me + i) % size, i, in, 1, MPI_INT,
+                        (me + size - i) % size, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    if (found() > want || (exact && found() != want))
+        sim_fail("%d differences of amounts were found, not %d", found(), want);
+    free(out);
+    free(in);
+}
+
+static void exact_pairs(void *arg)
+{
+    run_pairs(0, 1);
+}
+
+static void mixed_pairs(void *arg)
+{
+    run_pairs(0, 0);
+}
+
+static void legal_pairs(void *arg)
+{
+    run_pairs(1, 1);
+}
+
 static void checked(struct sim_knobs *k)
 {
     scenario_cvar("MPIR_CVAR_TYPE_CHECK", "1");
@@ -131,10 +251,28 @@ static void roomy(struct sim_knobs *k)
     k->inbox = 1 << 20;
 }
 
+/* Messages wait for room, and come in order. */
+static void waiting(struct sim_knobs *k)
+{
+    checked(k);
+    k->ordered = 1;
+}
+
+static void passing(struct sim_knobs *k)
+{
+    checked(k);
+    k->ordered = 0;
+}
+
 const struct scenario scenarios_types[] = {
     {"types-exact-2", 2, 1, exact, NULL, roomy},
     {"types-exact-4", 4, 1, exact, NULL, roomy},
-    {"types-random-3", 3, 1, mixed, NULL, checked},
+    {"types-exact-full-3", 3, 1, exact, NULL, waiting},
+    {"types-random-3", 3, 1, mixed, NULL, passing},
     {"types-legal-3", 3, 1, legal, NULL, checked},
+    {"types-pairs-exact-2", 2, 1, exact_pairs, NULL, roomy},
+    {"types-pairs-exact-4", 4, 1, exact_pairs, NULL, roomy},
+    {"types-pairs-random-3", 3, 1, mixed_pairs, NULL, passing},
+    {"types-pairs-legal-4", 4, 1, legal_pairs, NULL, checked},
     {NULL, 0, 0, NULL, NULL, NULL},
 };
