@@ -45,7 +45,22 @@ struct network {
     struct finding finding[FINDINGS];
 };
 
+/* To another host over a network, as this process and rank 0 of the launcher's job saw it. */
+enum { WAYS = 16 };
+struct ways {
+    int n, failed; /* the last one failed */
+    enum fault fault;
+    char text[160];
+    struct way {
+        const char *network;
+        char host[64];
+        int messages, puts; /* 1: they hold */
+        double ping_us, put_us, put_gbs; /* as in struct promise; puts of 1 MiB; 0: not measured */
+    } way[WAYS];
+};
+
 struct report {
+    struct ways *ways; /* NULL: none was looked at */
     char host[64];
     int nnotes;
     struct fact note[NOTES];
@@ -59,11 +74,15 @@ void host_look(struct report *r);
  * quiet: seconds without any event after which a wait counts as one without end.  0, or -errno: no
  * memory or no process for it. */
 int networks_look(struct report *r, const char *only, const char *part, unsigned quiet);
+int networks_named(const char *only, const char *name); /* it is one of them */
 int networks_known(const char *only); /* all of these names are networks */
 /* The parts in which something failed, that are offered, and that were looked at. */
 int network_fails(const struct network *n, enum part part);
 int network_offers(const struct network *n, enum part part);
 int network_looked(const struct network *n, enum part part);
+
+/* way.c: to the other hosts of the launcher's job. 0 or -errno. */
+int way_look(struct report *r, const char *only, unsigned quiet);
 
 /* write.c */
 extern const char *const part_names[PARTS];

@@ -1,7 +1,7 @@
 /* doctor.c - the doctor: what this host and its networks promise, and what holds.  mpiexec -doctor
  * starts it.
  *
- *   doctor [-json FILE] [-networks NAME,NAME] [-part PART] [-timeout SECONDS]
+ *   doctor [-json FILE] [-networks NAME,NAME] [-part PART] [-timeout SECONDS] [-way 1]
  *
  * %h in FILE becomes the name of the host.
  *
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 {
     static struct report r;
     const char *file = NULL, *only = NULL, *part = NULL;
-    int timeout = TIMEOUT, fails = 0;
+    int timeout = TIMEOUT, way = 0, fails = 0;
     for (int i = 1; i < argc; i += 2) {
         if (i + 1 == argc)
             return usage();
@@ -100,6 +100,8 @@ int main(int argc, char **argv)
             part = argv[i + 1];
         else if (!strcmp(argv[i], "-timeout"))
             timeout = atoi(argv[i + 1]);
+        else if (!strcmp(argv[i], "-way"))
+            way = atoi(argv[i + 1]);
         else
             return usage();
     }
@@ -117,6 +119,8 @@ int main(int argc, char **argv)
     if (file && json_open(file, r.host))
         return 2;
     int err = networks_look(&r, only, part, (unsigned)timeout);
+    if (!err && way)
+        err = way_look(&r, only, (unsigned)timeout);
     if (err) {
         fprintf(stderr, "mpiexec: -doctor: no memory or no process for a look: %s\n",
                 strerror(-err));
@@ -127,6 +131,7 @@ int main(int argc, char **argv)
     write_text(&r, stdout);
     if (file && json_close(&r, file))
         return 2;
+    fails = r.ways && r.ways->failed;
     for (int i = 0; i < r.nnetworks; i++)
         fails |= r.network[i].nfindings > 0;
     return fails;

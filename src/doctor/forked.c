@@ -41,6 +41,7 @@ static struct job { /* shared by the processes of one job_run */
     struct job_end end;
 } *job;
 static int my_rank;
+const struct boot_ops *job_boot = &job_ops;
 static unsigned my_round; /* of the barrier under way */
 
 static void job_lock(void)
@@ -221,7 +222,7 @@ static void child(int rank, const char *const *sets, void (*body)(void))
             job_check_at(0, *sets, __FILE__, __LINE__);
     }
     lock_init(&proc->lock);
-    job_check(boot_init(&job_ops) == 0);
+    job_check(boot_init(job_boot) == 0);
     body();
     boot_finalize();
     var_finalize();

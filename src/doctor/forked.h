@@ -15,6 +15,7 @@
 #include "boot/boot.h"
 
 extern const struct boot_ops job_ops;
+extern const struct boot_ops *job_boot; /* what processes join: that, or NULL: the launcher's */
 
 /* What a check that fails, or a wait that does not end, means: each process says it with
  * job_about(), by what it does just then. */

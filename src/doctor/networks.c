@@ -161,7 +161,7 @@ static int look_at(struct network *n, const struct look *l, unsigned quiet)
     return 0;
 }
 
-static int is_named(const char *only, const char *name)
+int networks_named(const char *only, const char *name)
 {
     size_t n = strlen(name);
     for (const char *at = only; at && *at; at += strcspn(at, ","), at += *at == ',')
@@ -219,7 +219,7 @@ int networks_look(struct report *r, const char *only, const char *part, unsigned
 {
     for (int i = 0; i < ROWS; i++) {
         struct network *n = &r->network[r->nnetworks];
-        if (!is_named(only, names[i]))
+        if (!networks_named(only, names[i]))
             continue;
         made = mmap(NULL, sizeof *made, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (made == MAP_FAILED)

@@ -8,6 +8,7 @@
 static const struct {
     const char *name, *text;
 } faults[FAULTS] = {
+    [FAULT_NONE] = {"start", "the processes of the hosts do not come together"},
     [FAULT_ORDER] = {"order", "messages are lost, damaged or out of order"},
     [FAULT_TORN] = {"torn", "a put or get completes, and its bytes never come whole"},
     [FAULT_EARLY] = {"early", "a put or flush completes before its bytes are there"},
@@ -76,6 +77,24 @@ static void write_network(const struct network *n, FILE *out)
                 verdict(n, PART_PUTS), verdict(n, PART_ATOMICS));
 }
 
+static void write_ways(const struct ways *w, FILE *out)
+{
+    for (int i = 0; i < w->n; i++) {
+        const struct way *y = &w->way[i];
+        fprintf(out, "way to %s over %s", y->host, y->network);
+        if (y->ping_us > 0)
+            fprintf(out, ": message %.2f us", y->ping_us);
+        if (y->put_us > 0)
+            fprintf(out, ", put and flush %.2f us, puts of 1 MiB %.2f GB/s", y->put_us, y->put_gbs);
+        fprintf(out, "\n");
+        if (y->messages)
+            fprintf(out, "  messages%s hold\n", y->puts ? " and puts" : "");
+    }
+    if (w->failed)
+        fprintf(out, "  FAILS: %s: %s\n      seen between the hosts: %s\n", faults[w->fault].name,
+                faults[w->fault].text, w->text);
+}
+
 void write_text(const struct report *r, FILE *out)
 {
     int fails = 0;
@@ -90,6 +109,8 @@ void write_text(const struct report *r, FILE *out)
         write_network(&r->network[i], out);
         fails += r->network[i].nfindings > 0;
     }
+    if (r->ways)
+        write_ways(r->ways, out);
     if (fails)
         fprintf(out, "MPIR_CVAR_TRUST=FILE (of -doctor-json FILE) leaves out what fails\n");
 }
@@ -125,6 +146,23 @@ static void json_network(const struct network *n, FILE *out)
     fprintf(out, "]}");
 }
 
+static void json_ways(const struct ways *w, FILE *out)
+{
+    fprintf(out, ",\n  \"ways\": [\n");
+    for (int i = 0; i < w->n; i++) {
+        const struct way *y = &w->way[i];
+        fprintf(out, "    {\"to\": ");
+        put_string(out, y->host);
+        fprintf(out,
+                ", \"over\": \"%s\", \"messages\": %s, \"puts\": %s, \"ping_us\": %.3f, "
+                "\"put_us\": %.3f, \"put_gbs\": %.3f}%s\n",
+                y->network, y->messages ? "true" : "false", y->puts ? "true" : "false", y->ping_us,
+                y->put_us, y->put_gbs, i + 1 < w->n ? "," : "");
+    }
+    fprintf(out, "  ],\n  \"between\": ");
+    put_string(out, w->failed ? faults[w->fault].name : "");
+}
+
 void write_json(const struct report *r, FILE *out)
 {
     fprintf(out, "{\n  \"windrose_doctor\": 1,\n  \"host\": ");
@@ -144,5 +182,8 @@ void write_json(const struct report *r, FILE *out)
         json_network(&r->network[i], out);
         fprintf(out, "%s\n", i + 1 < r->nnetworks ? "," : "");
     }
-    fprintf(out, "  ]\n}\n");
+    fprintf(out, "  ]");
+    if (r->ways)
+        json_ways(r->ways, out);
+    fprintf(out, "\n}\n");
 }

@@ -11,7 +11,7 @@
 #include "launch/folders.h"
 #include "launch/handover.h"
 
-enum { STATUS_USAGE = 255, WORDS = 6 };
+enum { STATUS_USAGE = 255, WORDS = 8 };
 
 /* One on each host, by the launcher that starts ranks there; each looks at its own. */
 static int on_each_host(struct args *a, char **argv)
@@ -55,7 +55,7 @@ static int on_this_host(const struct args *a, char **argv)
 
 int doctor_exec(struct args *a)
 {
-    static char json[] = "-json", networks[] = "-networks";
+    static char json[] = "-json", networks[] = "-networks", way[] = "-way", yes[] = "1";
     char bin[PATH_MAX], lib[PATH_MAX], path[PATH_MAX + 32], *argv[WORDS];
     int n = 0;
     if (a->nblocks != 1 || a->block[0].argv) {
@@ -72,6 +72,10 @@ int doctor_exec(struct args *a)
     if (a->doctor_networks) {
         argv[n++] = networks;
         argv[n++] = (char *)(uintptr_t)a->doctor_networks;
+    }
+    if (a->far) {
+        argv[n++] = way;
+        argv[n++] = yes;
     }
     argv[n] = NULL;
     return a->far ? on_each_host(a, argv) : on_this_host(a, argv);
