@@ -1,0 +1,206 @@
+/* shmem_ctx.c - contexts: their operations by MPI, fence and quiet. Start with shm_begin() and
+ * shm_quiet(). */
+#include "shmem/shmem_types.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shmem/shmem_near.h"
+
+struct shmem_ctx shm_default = {.team = &shm_world};
+shmem_ctx_t SHMEM_CTX_DEFAULT = &shm_default;
+
+int shm_far_pe(const struct shmem_team *team, int pe)
+{
+    if (pe < 0 || pe >= team->size)
+        shm_fail("a call on a context", "PE is %d, not 0 to %d of the context's team", pe,
+                 team->size - 1);
+    return team->world ? team->world[pe] : team->start + pe * team->stride;
+}
+
+MPI_Win shm_begin(struct shmem_ctx *ctx, enum shm_region r, const char *call)
+{
+    if (!ctx)
+        shm_fail(call, "the context is SHMEM_CTX_INVALID");
+    /* MPIX_Win_order orders within a window: what a fence ordered in the heap comes before what
+     * follows in the other one. */
+    if (r == SHM_DATA && ctx->ordered) {
+        PMPI_Win_flush_all(ctx->win[SHM_HEAP]);
+        ctx->ordered = 0;
+    }
+    return ctx->win[r];
+}
+
+void shm_opened(struct shmem_ctx *ctx, enum shm_region r)
+{
+    /* Relaxed: only the thread that sets it needs to see it; others order their calls
+     * themselves. */
+    atomic_store_explicit(&ctx->open[r], 1, memory_order_relaxed);
+}
+
+void *shm_slot(struct shmem_ctx *ctx, const void *value, size_t bytes)
+{
+    if (shm.threaded || bytes > SHM_SLOT_BYTES)
+        return NULL;
+    if (ctx->used == SHM_SLOTS) {
+        for (int r = 0; r < SHM_REGIONS; r++)
+            if (atomic_load_explicit(&ctx->open[r], memory_order_relaxed))
+                PMPI_Win_flush_local_all(ctx->win[r]);
+        ctx->used = 0;
+    }
+    return memcpy(ctx->slot[ctx->used++], value, bytes);
+}
+
+/* Completes the operations in one region. */
+static void complete(struct shmem_ctx *ctx, int r)
+{
+    if (!atomic_load_explicit(&ctx->open[r], memory_order_relaxed))
+        return;
+    PMPI_Win_flush_all(ctx->win[r]);
+    if (!shm.threaded)
+        atomic_store_explicit(&ctx->open[r], 0, memory_order_relaxed);
+}
+
+void shm_quiet(struct shmem_ctx *ctx)
+{
+    /* Stores to near memory are done when later ones begin. Pairs with the acquire of the PE that
+     * learns of it, in shm_load() or by a barrier. */
+    atomic_thread_fence(memory_order_seq_cst);
+    complete(ctx, SHM_HEAP);
+    complete(ctx, SHM_DATA);
+    ctx->ordered = 0;
+    if (!shm.threaded)
+        ctx->used = 0;
+}
+
+void shm_fence(struct shmem_ctx *ctx)
+{
+    /* Near stores: release; pairs as in shm_quiet(). */
+    atomic_thread_fence(memory_order_seq_cst);
+    complete(ctx, SHM_DATA);
+    if (atomic_load_explicit(&ctx->open[SHM_HEAP], memory_order_relaxed)) {
+        PMPIX_Win_order(MPIX_ALL, ctx->win[SHM_HEAP]);
+        ctx->ordered = 1;
+    }
+}
+
+void pshmem_quiet(void)
+{
+    shm_begun("shmem_quiet");
+    shm_quiet(&shm_default);
+}
+SHM_ALIAS(quiet);
+
+void pshmem_ctx_quiet(shmem_ctx_t ctx)
+{
+    shm_begun("shmem_ctx_quiet");
+    if (ctx)
+        shm_quiet(ctx);
+}
+SHM_ALIAS(ctx_quiet);
+
+void pshmem_fence(void)
+{
+    shm_begun("shmem_fence");
+    shm_fence(&shm_default);
+}
+SHM_ALIAS(fence);
+
+void pshmem_ctx_fence(shmem_ctx_t ctx)
+{
+    shm_begun("shmem_ctx_fence");
+    if (ctx)
+        shm_fence(ctx);
+}
+SHM_ALIAS(ctx_fence);
+
+/* --- creation --------------------------------------------------------------------------------- */
+
+/* Duplicates of both windows; 0: there are none left. */
+static int duplicate(struct shmem_ctx *ctx)
+{
+    for (int r = 0; r < SHM_REGIONS; r++) {
+        MPI_Request made;
+        int err = PMPIX_Win_idup(shm.memory[r].win, MPI_INFO_NULL, &ctx->win[r], &made);
+        if (!err)
+            err = PMPI_Wait(&made, MPI_STATUS_IGNORE);
+        if (err) {
+            while (r-- > 0)
+                PMPI_Win_free(&ctx->win[r]);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int create(struct shmem_team *team, long options, shmem_ctx_t *out, const char *call)
+{
+    shm_begun(call);
+    *out = SHMEM_CTX_INVALID;
+    if (!team || options & ~(SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE))
+        return -1;
+    struct shmem_ctx *ctx = aligned_alloc(64, (sizeof *ctx + 63) / 64 * 64);
+    if (!ctx)
+        return -1;
+    memset(ctx, 0, sizeof *ctx);
+    ctx->team = team;
+    for (int r = 0; r < SHM_REGIONS; r++)
+        PMPI_Win_set_errhandler(shm.memory[r].win, MPI_ERRORS_RETURN);
+    ctx->own = (unsigned char)duplicate(ctx);
+    for (int r = 0; r < SHM_REGIONS; r++) {
+        PMPI_Win_set_errhandler(shm.memory[r].win, MPI_ERRORS_ARE_FATAL);
+        if (ctx->own)
+            PMPI_Win_set_errhandler(ctx->win[r], MPI_ERRORS_ARE_FATAL);
+        else
+            ctx->win[r] = shm.memory[r].win; /* a quiet completes more than it needs to */
+    }
+    ctx->next = team->contexts;
+    team->contexts = ctx;
+    *out = ctx;
+    return 0;
+}
+
+int pshmem_ctx_create(long options, shmem_ctx_t *ctx)
+{
+    return create(&shm_world, options, ctx, "shmem_ctx_create");
+}
+SHM_ALIAS(ctx_create);
+
+int pshmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx)
+{
+    return create(team, options, ctx, "shmem_team_create_ctx");
+}
+SHM_ALIAS(team_create_ctx);
+
+void pshmem_ctx_destroy(shmem_ctx_t ctx)
+{
+    shm_begun("shmem_ctx_destroy");
+    if (!ctx)
+        return;
+    if (ctx == &shm_default)
+        shm_fail("shmem_ctx_destroy", "the context is SHMEM_CTX_DEFAULT");
+    shm_quiet(ctx);
+    struct shmem_ctx **link = &ctx->team->contexts;
+    while (*link && *link != ctx)
+        link = &(*link)->next;
+    if (*link)
+        *link = ctx->next;
+    for (int r = 0; r < SHM_REGIONS && ctx->own; r++)
+        PMPI_Win_free(&ctx->win[r]);
+    free(ctx);
+}
+SHM_ALIAS(ctx_destroy);
+
+void shm_ctx_all_destroy(struct shmem_team *team)
+{
+    while (team->contexts)
+        pshmem_ctx_destroy(team->contexts);
+}
+
+int pshmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team)
+{
+    *team = ctx ? ctx->team : SHMEM_TEAM_INVALID;
+    return ctx ? 0 : -1;
+}
+SHM_ALIAS(ctx_get_team);
