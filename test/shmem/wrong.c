@@ -1,0 +1,65 @@
+/* wrong.c - one wrong call, named by the argument; errors.test judges what the job says. */
+#include <signal.h>
+#include <unistd.h>
+
+#include "sh.h"
+
+static long word, words[8];
+static uint64_t sig;
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    long local = 0, *heap;
+    if (!strcmp(what, "early"))
+        shmem_long_p(&word, 1, 0);
+    if (!strcmp(what, "size"))
+        setenv("SHMEM_SYMMETRIC_SIZE", "12Q", 1);
+    shmem_init();
+    sh_begun();
+    heap = shmem_malloc(64);
+    if (!strcmp(what, "pe"))
+        shmem_long_p(heap, 1, npes);
+    else if (!strcmp(what, "pe-static"))
+        shmem_long_put(&word, &local, 1, -1);
+    else if (!strcmp(what, "address"))
+        shmem_long_get(&word, &local, 1, 0);
+    else if (!strcmp(what, "beyond"))
+        shmem_putmem(heap, words, (size_t)1 << 40, 0);
+    else if (!strcmp(what, "context"))
+        shmem_ctx_long_put(SHMEM_CTX_INVALID, &word, &local, 1, 0);
+    else if (!strcmp(what, "atomic"))
+        shmem_long_atomic_add(&local, 1, 0);
+    else if (!strcmp(what, "unaligned"))
+        shmem_long_atomic_add((long *)(void *)((char *)words + 4), 1, 0);
+    else if (!strcmp(what, "signal"))
+        shmem_long_put_signal(heap, words, 1, &sig, 1, 7, 0);
+    else if (!strcmp(what, "wait"))
+        shmem_long_wait_until(&local, SHMEM_CMP_EQ, 1);
+    else if (!strcmp(what, "cmp"))
+        shmem_long_test(heap, 9, 1);
+    else if (!strcmp(what, "free"))
+        shmem_free(heap + 1);
+    else if (!strcmp(what, "twice"))
+        shmem_free(heap), shmem_free(heap);
+    else if (!strcmp(what, "stride"))
+        shmem_long_iput(heap, words, 0, 1, 2, 0);
+    else if (!strcmp(what, "root"))
+        shmem_long_broadcast(SHMEM_TEAM_WORLD, &word, words, 1, npes);
+    else if (!strcmp(what, "set"))
+        shmem_barrier(0, 0, npes + 1, words);
+    else if (!strcmp(what, "team"))
+        shmem_team_destroy(SHMEM_TEAM_WORLD);
+    else if (!strcmp(what, "dead") && me == npes - 1)
+        raise(SIGKILL);
+    else if (!strcmp(what, "dead"))
+        shmem_long_wait_until(heap, SHMEM_CMP_EQ, 77);
+    else if (!strcmp(what, "exit"))
+        shmem_global_exit(7);
+    else if (!strcmp(what, "late")) {
+        shmem_finalize();
+        shmem_barrier_all();
+    }
+    printf("nothing was said of %s\n", what);
+    return 0;
+}
