@@ -39,13 +39,18 @@ void shm_opened(struct shmem_ctx *ctx, enum shm_region r)
     atomic_store_explicit(&ctx->open[r], 1, memory_order_relaxed);
 }
 
+static int is_open(struct shmem_ctx *ctx, int r)
+{
+    return atomic_load_explicit(&ctx->open[r], memory_order_relaxed);
+}
+
 void *shm_slot(struct shmem_ctx *ctx, const void *value, size_t bytes)
 {
     if (shm.threaded || bytes > SHM_SLOT_BYTES)
         return NULL;
     if (ctx->used == SHM_SLOTS) {
         for (int r = 0; r < SHM_REGIONS; r++)
-            if (atomic_load_explicit(&ctx->open[r], memory_order_relaxed))
+            if (is_open(ctx, r))
                 PMPI_Win_flush_local_all(ctx->win[r]);
         ctx->used = 0;
     }
@@ -53,10 +58,8 @@ void *shm_slot(struct shmem_ctx *ctx, const void *value, size_t bytes)
 }
 
 /* Completes the operations in one region. */
-static void complete(struct shmem_ctx *ctx, int r)
+static __attribute__((noinline)) void complete(struct shmem_ctx *ctx, int r)
 {
-    if (!atomic_load_explicit(&ctx->open[r], memory_order_relaxed))
-        return;
     PMPI_Win_flush_all(ctx->win[r]);
     if (!shm.threaded)
         atomic_store_explicit(&ctx->open[r], 0, memory_order_relaxed);
@@ -67,8 +70,9 @@ void shm_quiet(struct shmem_ctx *ctx)
     /* Stores to near memory are done when later ones begin. Pairs with the acquire of the PE that
      * learns of it, in shm_load() or by a barrier. */
     atomic_thread_fence(memory_order_seq_cst);
-    complete(ctx, SHM_HEAP);
-    complete(ctx, SHM_DATA);
+    for (int r = 0; r < SHM_REGIONS; r++)
+        if (is_open(ctx, r))
+            complete(ctx, r);
     ctx->ordered = 0;
     if (!shm.threaded)
         ctx->used = 0;
@@ -78,8 +82,9 @@ void shm_fence(struct shmem_ctx *ctx)
 {
     /* Near stores: release; pairs as in shm_quiet(). */
     atomic_thread_fence(memory_order_seq_cst);
-    complete(ctx, SHM_DATA);
-    if (atomic_load_explicit(&ctx->open[SHM_HEAP], memory_order_relaxed)) {
+    if (is_open(ctx, SHM_DATA))
+        complete(ctx, SHM_DATA);
+    if (is_open(ctx, SHM_HEAP)) {
         PMPIX_Win_order(MPIX_ALL, ctx->win[SHM_HEAP]);
         ctx->ordered = 1;
     }

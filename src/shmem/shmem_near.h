@@ -65,6 +65,15 @@ static inline void shm_get_one(struct shmem_ctx *ctx, void *value, const void *s
         shm_get_far(ctx, value, source, bytes, pe, 0, call);
 }
 
+/* One word, which is most common, by one load and one store. */
+static inline void shm_copy(void *to, const void *from, size_t bytes)
+{
+    if (bytes == 8)
+        memcpy(to, from, 8);
+    else
+        memcpy(to, from, bytes);
+}
+
 /* nelems * size, or more than any memory has. */
 static inline size_t shm_bytes(size_t nelems, size_t size)
 {
@@ -78,7 +87,7 @@ static inline void shm_put(struct shmem_ctx *ctx, void *dest, const void *source
     size_t bytes = shm_bytes(nelems, size);
     void *at = shm_near_bytes(dest, bytes, pe);
     if (LIKELY(at != NULL))
-        memcpy(at, source, bytes);
+        shm_copy(at, source, bytes);
     else
         shm_put_far(ctx, dest, source, bytes, pe, nbi, call);
 }
@@ -89,7 +98,7 @@ static inline void shm_get(struct shmem_ctx *ctx, void *dest, const void *source
     size_t bytes = shm_bytes(nelems, size);
     const void *at = shm_near_bytes(source, bytes, pe);
     if (LIKELY(at != NULL))
-        memcpy(dest, at, bytes);
+        shm_copy(dest, at, bytes);
     else
         shm_get_far(ctx, dest, source, bytes, pe, nbi, call);
 }
@@ -112,7 +121,7 @@ static inline void shm_put_signal(struct shmem_ctx *ctx, void *dest, const void 
     void *at = shm_near_bytes(dest, bytes, pe);
     uint64_t *sig = shm_direct(s.at, pe);
     if (LIKELY(at && sig) && LIKELY((unsigned)s.op <= SHMEM_SIGNAL_ADD)) {
-        memcpy(at, source, bytes);
+        shm_copy(at, source, bytes);
         shm_signal_near(sig, s.value, s.op);
     } else {
         shm_put_signal_far(ctx, dest, source, bytes, s, pe, nbi, call);
