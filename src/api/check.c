@@ -15,6 +15,8 @@ void api_enter_cold(const char *call)
     int phase = atomic_load_explicit(&proc->phase, memory_order_relaxed);
     /* PROC_INIT: another thread has run what was to run since the caller's test. */
     if (phase == PROC_CHECKED || phase == PROC_INIT) {
+        if (watch_wants(WATCH_CALLED) && !proc->api->sessions_used) /* they have their own levels */
+            watch_called(call);
         continue_enter();
         return;
     }

@@ -45,6 +45,7 @@ struct proc {
     struct place_room *place; /* NULL: nothing is kept of places in the program */
     struct check *check; /* NULL: collective calls are not compared */
     struct leak *leak;   /* NULL: what the program leaves behind is not looked for */
+    struct threads *threads; /* NULL: the level of threads is not looked at */
     struct signature *signature; /* NULL: types of messages are not compared */
     struct race *race;   /* NULL: one-sided operations are not watched */
     struct profile *profile; /* NULL: no report is asked for */

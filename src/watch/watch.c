@@ -50,6 +50,7 @@ static unsigned wants(const struct watcher *w)
         {WATCH_APART, w->ops_apart},
         {WATCH_OWN_JOB, w->own_job},
         {WATCH_MADE, w->made || w->gone},
+        {WATCH_CALLED, w->called != NULL},
         {WATCH_TOLD, w->label || w->leaves || w->told}};
     unsigned all = 0;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
@@ -148,6 +149,12 @@ void watch_target_state(struct rma_win *w, int world, const char *state)
 {
     EACH(i)
         TELL(i, target_state, w, world, state);
+}
+
+void watch_called(const char *call)
+{
+    EACH(i)
+        TELL(i, called, call);
 }
 
 int watch_turn_begins(struct watch_turn *t)

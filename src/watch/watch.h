@@ -47,12 +47,14 @@ enum watch_events {
     WATCH_OWN_JOB = 8192, /* own_job */
     WATCH_NOTES = 16384, /* noting, note_lost, note_lags, noted */
     WATCH_MADE = 32768, /* made, gone */
-    WATCH_TOLD = 65536 /* label, leaves, told */
+    WATCH_TOLD = 65536, /* label, leaves, told */
+    WATCH_CALLED = 131072 /* called */
 };
 /* The functions of MPI that tell these leave their short way at its first test, which is that of
  * the phase: PROC_CHECKED. MPI_Init sets the phase when all rooms are open, so a watcher of these
  * subscribes before. */
-#define WATCH_API (WATCH_COLLECTIVE | WATCH_MESSAGES | WATCH_SYNC | WATCH_OPS)
+#define WATCH_API                                                                                  \
+    (WATCH_COLLECTIVE | WATCH_MESSAGES | WATCH_SYNC | WATCH_OPS | WATCH_CALLED)
 
 /* --- calls that all processes of a communicator make ------------------------------------------ */
 
@@ -115,6 +117,10 @@ struct watcher {
      * however short they are: what comes may be from other processes than the awaited one. peer is
      * that of progress_wait(). It may ask the launcher, and may not wait for peers. */
     void (*wait_stalls)(int peer, int lasts);
+
+    /* A call begins, in the thread that makes it, before it takes a lock. Calls of the inline path
+     * do not. */
+    void (*called)(const char *call);
 
     /* --- calls of all processes --- */
     /* One begins. Not MPI_SUCCESS: it must not run. ended() follows in any case; it gets the call's
@@ -216,6 +222,7 @@ void watch_wait_over(const struct progress_seen *s);
 void watch_wait_turns(const struct progress_waiting *w);
 void watch_wait_second(struct where_wait *w, const void *of);
 void watch_wait_stalls(int peer, int lasts);
+void watch_called(const char *call);
 int watch_turn_begins(struct watch_turn *t);
 int watch_turn_ended(struct watch_turn *t, int err);
 int watch_may_follow(const struct watch_turn *t);

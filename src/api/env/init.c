@@ -20,6 +20,7 @@
 #include "io/io.h"
 #include "leak/leak.h"
 #include "signature/signature.h"
+#include "threads/threads.h"
 #include "mem/mem.h"
 #include "obj/async_poll.h"
 #include "obj/attr.h"
@@ -93,6 +94,7 @@ static const struct {
     {"the comparison of collective calls", check_init, check_finalize},
     {"the comparison of types", signature_init, signature_finalize},
     {"the look for leaks", leak_init, leak_finalize},
+    {"the look at threads", threads_init, threads_finalize},
     {"the report", profile_init, profile_finalize},
 };
 enum { ROOMS = sizeof rooms / sizeof *rooms };
@@ -209,7 +211,9 @@ int api_start(int required, int *provided, const struct boot_ops *forced)
     if (required < MPI_THREAD_SINGLE || required > MPI_THREAD_MULTIPLE)
         required = MPI_THREAD_MULTIPLE;
     proc->thread_level = required;
+    /* thread_check: calls that may not be at one time are to be named, and to harm nothing */
     proc->threaded = required == MPI_THREAD_MULTIPLE || race_is_full() ||
+                     (cvar.thread_check && required != MPI_THREAD_SINGLE) ||
                      (cvar.async_progress == PROGRESS_ASYNC && !sched);
     proc->call = "MPI_Init";
     if (proc->threaded)

@@ -1,0 +1,163 @@
+/* level.c - calls of threads that may not make them (threads.h). Start with on_called().
+ *
+ * The calls may run at one time: they only keep what is wrong, under a lock of this room. The main
+ * thread says it (MPI_THREAD_SERIALIZED: any) when it begins a call and none is under way. While
+ * this room looks on, calls take proc->lock (api_start()), so that wrong ones do no harm.
+ *
+ * Exactness: a program that keeps to MPI_THREAD_SERIALIZED orders its calls, so none sees another
+ * one under way. Calls that any thread may make at any time are left out, and more of those that
+ * only ask. */
+#include "threads/threads.h"
+
+#include <errno.h>
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/proc.h"
+#include "base/sched.h"
+#include "boot/boot.h"
+#include "finding/finding.h"
+#include "place/place.h"
+#include "var/var.h"
+#include "watch/watch.h"
+
+enum { CALLS = 32 /* of different places: beyond them they are not kept */ };
+
+struct bad_call {
+    const char *call, *other; /* other: what another thread is in; NULL: its own thread is wrong */
+    uint64_t site;            /* return address */
+    int is_said;
+};
+
+struct threads {
+    void *main_thread;
+    _Atomic(void *) last; /* the thread that began a call last */
+    struct lock lock;     /* of what follows */
+    struct bad_call bad[CALLS];
+    int n;
+    atomic_int unsaid;
+};
+
+/* What any thread may call at any level (MPI-4.1 11.6), and what asks for constant things. */
+static int is_free(const char *call)
+{
+    static const char *const begins[] = {
+        "MPI_Info_", "MPI_Session_", "MPI_Err", "MPI_Add_error", "MPI_Remove_error", "MPI_Get_",
+        "MPI_Init", "MPI_Final", "MPI_Query_thread", "MPI_Is_thread_main", "MPI_T_", "MPI_Abort",
+        "MPI_Pcontrol", "MPI_Wti", "MPI_Alloc_mem", "MPI_Free_mem", "MPI_Aint_", "MPI_Status_",
+    };
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (!strncmp(call, begins[i], strlen(begins[i])))
+            return 1;
+    return strstr(call, "errhandler") != NULL;
+}
+
+static void keep(struct threads *t, const char *call, const char *other)
+{
+    uint64_t site = site_here();
+    int known = 0;
+    lock_acquire(&t->lock);
+    for (int i = 0; i < t->n && !known; i++)
+        known = t->bad[i].site == site && t->bad[i].call == call;
+    if (!known && t->n < CALLS) {
+        t->bad[t->n++] = (struct bad_call){call, other, site, 0};
+        atomic_fetch_add_explicit(&t->unsaid, 1, memory_order_relaxed);
+    }
+    lock_release(&t->lock);
+}
+
+static void say(const struct bad_call *b)
+{
+    char line[FINDING_PLACE] = "";
+    struct finding f = {.class = "threads", .ranks = 1, .rank = {boot_rank()}};
+    site_text(site_portable(b->site), line, sizeof line);
+    finding_place(&f, line);
+    const char *at = *line ? " at " : "";
+    if (b->other)
+        snprintf(f.text, sizeof f.text,
+                 "%s%s%s, while another thread is in %s: MPI was started with "
+                 "MPI_THREAD_SERIALIZED",
+                 b->call, at, line, b->other);
+    else
+        snprintf(f.text, sizeof f.text,
+                 "%s%s%s, not in the main thread: MPI was started with %s", b->call, at, line,
+                 proc->thread_level == MPI_THREAD_SINGLE ? "MPI_THREAD_SINGLE"
+                                                         : "MPI_THREAD_FUNNELED");
+    pvar_set_add(pvar_proc(), PVAR_CHECK_VERDICTS, 1);
+    log_warn("%s", f.text);
+    finding_add(&f);
+}
+
+static void say_all(struct threads *t)
+{
+    struct bad_call now;
+    for (int i = 0; i < CALLS; i++) {
+        lock_acquire(&t->lock);
+        int is_new = i < t->n && !t->bad[i].is_said;
+        if (is_new) {
+            now = t->bad[i];
+            t->bad[i].is_said = 1;
+            atomic_fetch_sub_explicit(&t->unsaid, 1, memory_order_relaxed);
+        }
+        lock_release(&t->lock);
+        if (is_new)
+            say(&now);
+    }
+}
+
+static void on_called(const char *call)
+{
+    struct threads *t = proc->threads;
+    void *self = thread_self();
+    const char *other = proc->call;
+    int serialized = proc->thread_level == MPI_THREAD_SERIALIZED;
+    if (is_free(call))
+        return;
+    if (!serialized && self != t->main_thread) {
+        keep(t, call, NULL);
+        return;
+    }
+    void *last = atomic_exchange_explicit(&t->last, self, memory_order_relaxed);
+    if (serialized && other && last != self && !is_free(other)) {
+        keep(t, call, other);
+        return;
+    }
+    if (other || !atomic_load_explicit(&t->unsaid, memory_order_relaxed))
+        return;
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    say_all(t);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+}
+
+static const struct watcher watcher = {.called = on_called};
+
+int threads_init(void)
+{
+    if (!cvar.thread_check || proc->thread_level == MPI_THREAD_MULTIPLE)
+        return 0;
+    struct threads *t = proc->threads = calloc(1, sizeof *t);
+    if (!t)
+        return -ENOMEM;
+    lock_init(&t->lock);
+    t->main_thread = thread_self();
+    atomic_init(&t->last, t->main_thread);
+    site_here(); /* the first one loads libgcc_s: not beside other threads */
+    return watch_add(&watcher);
+}
+
+void threads_finalize(void)
+{
+    struct threads *t = proc->threads;
+    if (!t)
+        return;
+    watch_drop(&watcher);
+    say_all(t);
+    free(t);
+    proc->threads = NULL;
+}

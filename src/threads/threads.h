@@ -1,0 +1,14 @@
+/* threads.h - does the program keep to the level of threads that it was given?
+ * (MPIR_CVAR_THREAD_CHECK; MPI-4.1 11.6)
+ *
+ *   watch/: a call begins ---> by another thread than the main one, or while another thread is in
+ *                              a call? kept; said when no call is under way
+ *
+ * With MPI_THREAD_MULTIPLE it watches nothing. */
+#ifndef THREADS_THREADS_H
+#define THREADS_THREADS_H
+
+int threads_init(void); /* 0 or -ENOMEM; the calling thread is the main one */
+void threads_finalize(void);
+
+#endif
