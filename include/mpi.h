@@ -2007,6 +2007,13 @@ int MPIX_Win_order(int rank, MPI_Win win);
 
 int MPIX_Win_idup(MPI_Win win, MPI_Info info, MPI_Win *newwin, MPI_Request *request);
 
+/* ---- Windows made without waiting (MPIX_Win_iallocate(3)) ---------------- */
+
+int MPIX_Win_iallocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                       void *baseptr, MPI_Win *win, MPI_Request *request);
+int MPIX_Win_icreate(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                     MPI_Win *win, MPI_Request *request);
+
 /* ---- Deprecated, or removed in MPI-3.0; kept for old programs ------------ */
 
 int MPI_Address(void *location, MPI_Aint *address);
@@ -2736,6 +2743,8 @@ extern __typeof__(MPIX_Rfetch_and_op) PMPIX_Rfetch_and_op;
 extern __typeof__(MPIX_Rcompare_and_swap) PMPIX_Rcompare_and_swap;
 extern __typeof__(MPIX_Win_order) PMPIX_Win_order;
 extern __typeof__(MPIX_Win_idup) PMPIX_Win_idup;
+extern __typeof__(MPIX_Win_iallocate) PMPIX_Win_iallocate;
+extern __typeof__(MPIX_Win_icreate) PMPIX_Win_icreate;
 extern __typeof__(MPI_Address) PMPI_Address;
 extern __typeof__(MPI_Type_extent) PMPI_Type_extent;
 extern __typeof__(MPI_Type_lb) PMPI_Type_lb;

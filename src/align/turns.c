@@ -114,7 +114,8 @@ static int may_follow(const struct watch_turn *t)
 
 static struct align_call plain(const struct comm *c, enum watch_call call)
 {
-    int later = call == WATCH_COMM_IDUP || call == WATCH_COMM_IDUP_WITH_INFO;
+    int later = call == WATCH_COMM_IDUP || call == WATCH_COMM_IDUP_WITH_INFO ||
+                call == WATCH_WIN_IALLOCATE || call == WATCH_WIN_ICREATE;
     uint32_t form = later ? WATCH_NONBLOCKING : WATCH_BLOCKING;
     return (struct align_call){.what = (uint32_t)call | form << WHAT_FORM |
                                        (uint32_t)ROOT_NONE << WHAT_ROOT,

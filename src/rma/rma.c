@@ -28,6 +28,7 @@ int rma_init(void)
     memset(r, 0, sizeof *r);
     fast_init(&r->fast);
     list_init(&r->windows);
+    list_init(&r->makings);
     list_init(&r->active);
     list_init(&r->called);
     list_init(&r->notes.waiting);
@@ -113,6 +114,7 @@ void rma_finalize(void)
     space_finalize();
     mem_arena_free(r->box);
     free(r->bundles);
+    rma_makings_end();
     progress_hook_del(&r->hook);
     progress_hook_del(&r->notes.hook);
     free(r->notes.numbered);

@@ -45,6 +45,12 @@ int rma_win_allocate(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struc
 int rma_win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c,
                             void *base_out, struct rma_win **out);
 int rma_win_create_dynamic(struct info *info, struct comm *c, struct rma_win **out);
+/* MPI_Win_allocate and MPI_Win_create that go on in the background. With the request's end, without
+ * an error, the window and the base are stored. Errors of the call itself: NO_MEM. */
+int rma_win_iallocate(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c,
+                      void *base_out, MPI_Win *win, struct request **out);
+int rma_win_icreate(void *base, MPI_Aint size, MPI_Aint disp_unit, struct info *info,
+                    struct comm *c, MPI_Win *win, struct request **out);
 /* A duplicate: local, without a message. NO_MEM, OTHER (there are too many). */
 int rma_win_idup(struct rma_win *of, struct info *info, struct rma_win **out);
 unsigned rma_win_channel(const struct rma_win *w); /* of a duplicate, else 0 */

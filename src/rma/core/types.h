@@ -295,6 +295,6 @@ struct rma_alone_place { /* coherent/alone.c: signs and a byte per tile */
     uint64_t off, tile;   /* ... and where in it; bytes of a tile */
     uint32_t barrier;     /* the owner executes the fences of its peers */
 };
-#include "rma/core/win.h"
+#include "rma/core/room.h"
 
 #endif

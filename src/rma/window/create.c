@@ -14,17 +14,9 @@
 #include "coll/survive.h"
 #include "watch/watch.h"
 
-struct plan { /* what a creation call asks for */
-    struct rma_win *from; /* rma_win_shrink(): whose memory it is; else NULL */
-    int flavor;
-    void *base;
-    MPI_Aint size, disp_unit;
-    struct info *info;
-};
-
 /* --- parts ------------------------------------------------------------------------------------ */
 
-static int plan_check(const struct plan *p)
+static int plan_check(const struct rma_plan *p)
 {
     if (p->size < 0)
         return err_make(MPI_ERR_SIZE, "%s: size is %lld, less than 0", rma_call(),
@@ -166,17 +158,7 @@ void rma_win_drop(struct rma_win *w)
 
 /* --- creation --------------------------------------------------------------------------------- */
 
-/* What all members exchange, once. */
-struct agreed {
-    uint64_t most; /* bytes of the largest window */
-    uint64_t kept; /* the node segment that all can use again, or 0 */
-};
-
-/* This process's part, which may fail alone; then all learn of it. err: it has failed already, and
- * w may be NULL. c: the user's communicator, whose collectives are likely to run through shared
- * memory already. */
-static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, int err,
-                      struct agreed *out)
+int rma_win_told(struct rma_win *w, const struct rma_plan *p, int err, struct rma_told *v)
 {
     if (!err)
         err = plan_check(p);
@@ -197,19 +179,35 @@ static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, i
         err = err_make(MPI_ERR_RMA_SHARED, "%s: %d of %d processes are on other nodes", rma_call(),
                        w->size - (int)w->nears, w->size);
     int64_t kept = err ? 0 : (int64_t)rma_node_offer(w);
-    int64_t v[6] = {err ? err_class(err) : 0, p->size, kept, -kept,
-                    align > RMA_PAGE ? (int64_t)align : 0 /* a page, as ever */,
-                    !progress_has_helper()};
-    int e = coll_allreduce_i64(v, 6, COLL_MAX, c);
+    *v = (struct rma_told){.error = err ? err_class(err) : 0,
+                           .most = p->size,
+                           .kept = kept,
+                           .kept_less = -kept,
+                           .align = align > RMA_PAGE ? (int64_t)align : 0, /* a page, as ever */
+                           .helpless = !progress_has_helper()};
+    return err;
+}
+
+int rma_win_heard(struct rma_win *w, int err, int lost, const struct rma_told *v)
+{
     if (w) {
-        w->mem.align = v[4] ? (size_t)v[4] : RMA_PAGE;
-        w->helped = !v[5]; /* none is without */
+        w->mem.align = v->align ? (size_t)v->align : RMA_PAGE;
+        w->helped = !v->helpless; /* none is without */
     }
-    out->most = (uint64_t)v[1];
-    out->kept = v[2] == -v[3] ? (uint64_t)v[2] : 0; /* highest and lowest are one */
-    if (!err && !e && v[0])
-        err = err_make((int)v[0], "%s failed on another process", rma_call());
-    return err ? err : e;
+    if (!err && !lost && v->error)
+        err = err_make((int)v->error, "%s failed on another process", rma_call());
+    return err ? err : lost;
+}
+
+/* This process's part, which may fail alone; then all learn of it. err: it has failed already, and
+ * w may be NULL. c: the user's communicator, whose collectives are likely to run through shared
+ * memory already. */
+static int local_part(struct rma_win *w, const struct rma_plan *p, struct comm *c, int err,
+                      struct rma_told *v)
+{
+    err = rma_win_told(w, p, err, v);
+    int lost = coll_allreduce_i64(&v->error, RMA_TOLD, COLL_MAX, c);
+    return rma_win_heard(w, err, lost, v);
 }
 
 static int win_publish(struct rma_win *w)
@@ -226,8 +224,7 @@ static int win_publish(struct rma_win *w)
     return MPI_SUCCESS;
 }
 
-/* From here on every member comes to the last agreement, whatever fails. */
-static int shared_part(struct rma_win *w)
+int rma_win_exposed(struct rma_win *w)
 {
     int err = rma_memory_make(w);
     if (!err)
@@ -238,10 +235,25 @@ static int shared_part(struct rma_win *w)
         err = rma_node_shared(w, info_truth(w->info, "alloc_shared_noncontig", 0));
     if (!err)
         err = w->from ? rma_notify_set_num(w, (int)w->from->notes.num) : rma_notes_hint(w);
-    if (!err)
-        err = win_publish(w);
+    return err ? err : win_publish(w);
+}
+
+/* From here on every member comes to the last agreement, whatever fails. */
+static int shared_part(struct rma_win *w)
+{
+    int err = rma_win_exposed(w);
     err = rma_node_attach(w, rma_acc_hints(w), err);
     return w->all_near ? err : coll_agree_error(err, w->comm);
+}
+
+void rma_win_over(struct rma_win *w, struct comm *own)
+{
+    w->comm = own;
+    w->map = own->map;
+    w->rank = own->rank;
+    w->size = own->size;
+    w->id = comm_ctx(own);
+    w->src = own->src;
 }
 
 /* The window's communicator, the first step of all. A process without memory takes part. */
@@ -255,12 +267,7 @@ static int first_part(struct rma_win *w, struct comm *c)
         comm_drop(dup);
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for a window", rma_call());
     }
-    w->comm = dup;
-    w->map = dup->map;
-    w->rank = dup->rank;
-    w->size = dup->size;
-    w->id = comm_ctx(dup);
-    w->src = dup->src;
+    rma_win_over(w, dup);
     return MPI_SUCCESS;
 }
 
@@ -272,17 +279,8 @@ void rma_win_fast(struct rma_win *w)
                           memory_order_release);
 }
 
-static int make(const struct plan *p, struct comm *c, struct rma_win **out)
+int rma_win_ready(struct rma_win *w, int err)
 {
-    struct rma_win *w = rma_win_blank(p->flavor, p->base, p->size, p->disp_unit);
-    struct agreed all;
-    if (w && p->from)
-        rma_win_take_from(w, p->from);
-    int err = local_part(w, p, c, first_part(w, c), &all);
-    if (!err)
-        err = rma_node_open(w, all.most, all.kept);
-    if (!err)
-        err = shared_part(w);
     if (err && w) {
         /* others may have it, and wait for this one */
         if (err_class(err) == MPIX_ERR_REVOKED && w->comm) {
@@ -294,7 +292,6 @@ static int make(const struct plan *p, struct comm *c, struct rma_win **out)
     if (err)
         return err;
     w->comm->maker = NULL;
-    *out = w;
     w->made = 1;
     if (rma_is_revoked(w)) /* by another member, which has it already */
         rma_win_hide(w);
@@ -303,17 +300,34 @@ static int make(const struct plan *p, struct comm *c, struct rma_win **out)
     return MPI_SUCCESS;
 }
 
+static int make(const struct rma_plan *p, struct comm *c, struct rma_win **out)
+{
+    struct rma_win *w = rma_win_blank(p->flavor, p->base, p->size, p->disp_unit);
+    struct rma_told all;
+    if (w && p->from)
+        rma_win_take_from(w, p->from);
+    int err = local_part(w, p, c, first_part(w, c), &all);
+    if (!err)
+        err = rma_node_open(w, (uint64_t)all.most, rma_kept(&all));
+    if (!err)
+        err = shared_part(w);
+    err = rma_win_ready(w, err);
+    if (!err)
+        *out = w;
+    return err;
+}
+
 int rma_win_create(void *base, MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c,
                    struct rma_win **out)
 {
-    struct plan p = {NULL, MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info};
+    struct rma_plan p = {NULL, MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info};
     return make(&p, c, out);
 }
 
 int rma_win_allocate(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c,
                      void *base_out, struct rma_win **out)
 {
-    struct plan p = {NULL, MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info};
+    struct rma_plan p = {NULL, MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info};
     int err = make(&p, c, out);
     if (!err)
         *(void **)base_out = rma_win_shown(*out);
@@ -323,7 +337,7 @@ int rma_win_allocate(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struc
 int rma_win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c,
                             void *base_out, struct rma_win **out)
 {
-    struct plan p = {NULL, MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info};
+    struct rma_plan p = {NULL, MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info};
     int err = make(&p, c, out);
     if (!err)
         *(void **)base_out = (*out)->base;
@@ -332,13 +346,13 @@ int rma_win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, struct info *info
 
 int rma_win_create_dynamic(struct info *info, struct comm *c, struct rma_win **out)
 {
-    struct plan p = {NULL, MPI_WIN_FLAVOR_DYNAMIC, NULL, 0, 1, info};
+    struct rma_plan p = {NULL, MPI_WIN_FLAVOR_DYNAMIC, NULL, 0, 1, info};
     return make(&p, c, out);
 }
 
 int rma_win_create_from(struct rma_win *from, int flavor, struct comm *c, struct rma_win **out)
 {
-    struct plan p = {from, flavor, from->base, from->bytes, from->disp_unit, from->info};
+    struct rma_plan p = {from, flavor, from->base, from->bytes, from->disp_unit, from->info};
     return make(&p, c, out);
 }
 

@@ -34,7 +34,7 @@ static void memory_move(struct rma_win *w)
     if (!w->bytes)
         return;
     w->mem.moved = mem_move_hold(w->base, (size_t)w->bytes);
-    int pays = cvar.rma_move > 0 && w->bytes >= cvar.rma_move && w->nears > 1;
+    int pays = cvar.rma_move > 0 && w->bytes >= cvar.rma_move && w->nears > 1 && !w->mem.stays;
     if (!w->mem.moved && pays && !mem_segment_of(w->base, (size_t)w->bytes) &&
         !is_shown(w->base, (size_t)w->bytes) &&
         mem_move(w->base, (size_t)w->bytes, &w->mem.moved) != 0)

@@ -187,15 +187,13 @@ static void near_attach(struct rma_win *w, struct rma_near *n)
     w->near.by_cma |= n->kind == RMA_NEAR_CMA;
 }
 
-/* err: an error of this member so far. All members on the node agree on the result. */
-int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
+void rma_node_tell(struct rma_win *w, int err)
 {
-    unsigned me = w->node.n.me;
-    struct rma_peer *p = rma_peer_of(w, me);
-    p->error = err ? err_class(err) : 0;
-    int met = rma_node_barrier(w); /* all records are there */
-    if (met)
-        return met;
+    rma_peer_of(w, w->node.n.me)->error = err ? err_class(err) : 0;
+}
+
+int rma_node_reach(struct rma_win *w, int err)
+{
     for (unsigned i = 0; i < w->nears; i++)
         if (rma_peer_of(w, i)->error)
             return err ? err
@@ -209,9 +207,13 @@ int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
         w->all_mapped &= n->kind == RMA_NEAR_MAPPED && w->flavor != MPI_WIN_FLAVOR_DYNAMIC;
         n->me = (uint64_t)mem_host_index() + 1;
     }
-    met = rma_node_barrier(w); /* all have tried */
-    if (met)
-        return met;
+    return MPI_SUCCESS;
+}
+
+void rma_node_reached(struct rma_win *w, unsigned acc_hints)
+{
+    unsigned me = w->node.n.me;
+    struct rma_peer *p = rma_peer_of(w, me);
     if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC &&
         atomic_load_explicit(&p->unmapped, memory_order_relaxed) == 0)
         acc_hints |= ACC_ALL_MAPPED;
@@ -220,5 +222,17 @@ int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
     acc_ctl_init(w->near.near[me].acc, p->stripes, acc_hints);
     if (w->mem.made && w->mem.made->owner)
         mem_segment_shut(w->mem.made);
+}
+
+/* All members on the node agree on the result. */
+int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
+{
+    rma_node_tell(w, err);
+    int met = rma_node_barrier(w); /* all records are there */
+    if (!met && (met = rma_node_reach(w, err)) == MPI_SUCCESS)
+        met = rma_node_barrier(w); /* all have tried */
+    if (met)
+        return met;
+    rma_node_reached(w, acc_hints);
     return rma_node_barrier(w); /* all are ready */
 }

@@ -56,6 +56,11 @@ static struct layout layout_of(const struct rma_win *w, unsigned stripes, uint64
     return l;
 }
 
+static struct layout opening_layout(const struct rma_win *w, const struct rma_opening *o)
+{
+    return layout_of(w, acc_stripes(o->most, w->flavor == MPI_WIN_FLAVOR_DYNAMIC), o->most);
+}
+
 /* --- the segment ---------------------------------------------------------------------------- */
 
 static int page_make(struct rma_win *w, size_t bytes)
@@ -77,42 +82,42 @@ static int page_make(struct rma_win *w, size_t bytes)
 /* The key goes from the leader to the near members, in an exchange of all members: as in each step
  * of window creation, the failure of any ends it, since the leader may have given up because of one
  * far away. */
-static int key_share(struct rma_win *w, struct mem_key *key)
+static int key_share(struct rma_win *w, struct mem_key *key, struct request **r)
 {
     struct coll_piece in = {w->near.near[0].rank, key, sizeof *key}, *out = w->node.pieces;
-    struct request *r;
     int leads = w->node.n.me == 0, n = 0;
     for (unsigned i = 1; leads && i < w->nears; i++)
         out[n++] = (struct coll_piece){w->near.near[i].rank, key, sizeof *key};
-    int err = coll_iexchange(w->comm, &in, !leads, out, n, &r);
-    if (err)
-        return err;
-    request_wait_inner(r);
-    return request_finish(r, MPI_STATUS_IGNORE);
+    return coll_iexchange(w->comm, &in, !leads, out, n, r);
 }
 
 /* Leader: make it and publish the key; others: attach. Size 0 of the key: the leader failed. */
-static int page_share(struct rma_win *w, size_t bytes)
+int rma_node_key_begin(struct rma_win *w, struct rma_opening *o, struct request **r)
 {
-    struct mem_key key = {.size = 0};
-    int leads = w->node.n.me == 0, err = leads ? page_make(w, bytes) : 0;
-    if (leads && !err && w->node.seg)
-        mem_segment_key(w->node.seg, &key);
-    int lost = key_share(w, &key);
+    struct layout l = opening_layout(w, o);
+    o->err = w->node.n.me == 0 ? page_make(w, l.total) : 0;
+    if (!o->err && w->node.seg)
+        mem_segment_key(w->node.seg, &o->key);
+    return key_share(w, &o->key, r);
+}
+
+int rma_node_key_end(struct rma_win *w, struct rma_opening *o, int lost)
+{
+    int leads = w->node.n.me == 0;
     free(w->node.pieces);
     w->node.pieces = NULL;
     if (lost)
         return lost;
-    if (!leads && !key.size)
+    if (!leads && !o->key.size)
         return err_make(MPI_ERR_NO_MEM, "%s: rank %d could not make the segment of the window",
                         rma_call(), w->near.near[0].rank);
     if (!leads)
-        err = mem_segment_attach(&key, &w->node.seg);
-    if (err)
-        return err_from_errno(err, "segment of a window");
+        o->err = mem_segment_attach(&o->key, &w->node.seg);
+    if (o->err)
+        return err_from_errno(o->err, "segment of a window");
     if (!leads)
         w->node.page = w->node.seg->base;
-    w->node.seg_id = key.seg_id >> 1;
+    w->node.seg_id = o->key.seg_id >> 1;
     return MPI_SUCCESS;
 }
 
@@ -224,21 +229,46 @@ static void own_clear(struct rma_win *w, const struct layout *l)
         memset(page + l->area + me * l->part, 0, l->part);
 }
 
+int rma_node_open_begin(struct rma_win *w, uint64_t most_bytes, uint64_t kept,
+                        struct rma_opening *o)
+{
+    *o = (struct rma_opening){.most = most_bytes};
+    o->again = page_reuse(w, kept, opening_layout(w, o).total);
+    return o->again;
+}
+
+/* Else some would wait at the barrier for the member that failed here. */
+int rma_node_agrees(const struct rma_win *w)
+{
+    return w->nears > 1 || !w->all_near;
+}
+
 int rma_node_open(struct rma_win *w, uint64_t most_bytes, uint64_t kept)
 {
-    unsigned stripes = acc_stripes(most_bytes, w->flavor == MPI_WIN_FLAVOR_DYNAMIC);
-    struct layout l = layout_of(w, stripes, most_bytes);
-    int again = page_reuse(w, kept, l.total);
-    if (!again) {
-        int err = page_share(w, l.total);
-        /* else some would wait at the barrier for the member that failed here */
-        if (w->nears > 1 || !w->all_near)
+    struct rma_opening o;
+    struct request *r;
+    if (!rma_node_open_begin(w, most_bytes, kept, &o)) {
+        int err = rma_node_key_begin(w, &o, &r);
+        if (!err) {
+            request_wait_inner(r);
+            err = request_finish(r, MPI_STATUS_IGNORE);
+        }
+        err = rma_node_key_end(w, &o, err);
+        if (rma_node_agrees(w))
             err = coll_agree_error(err, w->comm);
         if (err)
             return err;
-        if (w->node.seg && w->node.n.me == 0)
-            mem_segment_shut(w->node.seg); /* all members have it, and descriptors are few */
     }
+    rma_node_opened(w, &o);
+    return MPI_SUCCESS;
+}
+
+void rma_node_opened(struct rma_win *w, const struct rma_opening *o)
+{
+    unsigned stripes = acc_stripes(o->most, w->flavor == MPI_WIN_FLAVOR_DYNAMIC);
+    struct layout l = layout_of(w, stripes, o->most);
+    if (!o->again && w->node.seg && w->node.n.me == 0)
+        mem_segment_shut(w->node.seg); /* all members have it, and descriptors are few */
     char *page = w->node.page;
     w->node.bar = (struct shmbar *)page;
     w->node.pairs = (struct shmpair *)(page + l.pairs);
@@ -252,14 +282,13 @@ int rma_node_open(struct rma_win *w, uint64_t most_bytes, uint64_t kept)
         n->acc = (struct acc_ctl *)(page + l.accs + i * l.acc_bytes);
     }
     unsigned me = w->node.n.me;
-    if (again)
+    if (o->again)
         own_clear(w, &l);
     rma_peer_of(w, me)->stripes = stripes;
     shmlock_init(w->near.near[me].lockword, w->nears, me);
     /* Without the user's data. */
     rma_count(w, PVAR_RMA_WIN_BYTES,
               (l.total - w->nears * l.part) / w->nears + w->nears * sizeof *w->near.near);
-    return MPI_SUCCESS;
 }
 
 struct bar_wait {
@@ -286,10 +315,24 @@ static int bar_over(void *arg)
     return shmbar_poll(x->w->node.bar, &x->w->node.n, x->number) > 0 || will_not_meet(x);
 }
 
+unsigned rma_node_arrive(struct rma_win *w)
+{
+    shmbar_arrive(w->node.bar, &w->node.n, ++w->node.bars);
+    return w->node.bars;
+}
+
+int rma_node_arrived(struct rma_win *w, unsigned number, int *err)
+{
+    struct bar_wait x = {w, number, MPI_SUCCESS};
+    int over = bar_over(&x);
+    w->dead |= x.err != MPI_SUCCESS;
+    *err = x.err;
+    return over;
+}
+
 int rma_node_barrier(struct rma_win *w)
 {
-    struct bar_wait x = {w, ++w->node.bars, MPI_SUCCESS};
-    shmbar_arrive(w->node.bar, &w->node.n, x.number);
+    struct bar_wait x = {w, rma_node_arrive(w), MPI_SUCCESS};
     rma_await(w, WHY_WINDOW, bar_over, &x, "the other processes of a window", -1);
     w->dead |= x.err != MPI_SUCCESS;
     return x.err;

@@ -17,6 +17,7 @@
 void rma_win_drop(struct rma_win *w); /* free everything, without the other members */
 void rma_node_finalize(void);
 void rma_comm_revoked(struct comm *c); /* upcall of obj/ */
+void rma_makings_end(void); /* creations that are under way do not go on */
 /* An accumulate that the program promised not to call: OP, TYPE. w->promise.given is set. */
 int rma_promise_check(const struct rma_win *w, const struct rma_args *a);
 

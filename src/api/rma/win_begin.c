@@ -1,0 +1,80 @@
+/* win_begin.c - MPIX_Win_iallocate and MPIX_Win_icreate. Start with begin(). */
+#include "api/api.h"
+
+#include "rma/rma.h"
+#include "watch/watch.h"
+
+struct wanted {
+    MPI_Aint size, unit;
+    void *base; /* where to store it, or the memory */
+};
+
+/* A watcher that wants windows exchanges with all members what it must know of one. It may not wait
+ * behind the program's back, so the call does it all. */
+static int at_once(const struct wanted *x, struct info *i, struct comm *c, int allocates,
+                   const void *site, MPI_Win *win)
+{
+    struct rma_win *w;
+    int err = allocates ? rma_win_allocate(x->size, x->unit, i, c, x->base, &w)
+                        : rma_win_create(x->base, x->size, x->unit, i, c, &w);
+    if (err)
+        return err;
+    watch_win_made(c, w, site);
+    *win = ((struct obj *)w)->handle;
+    return MPI_SUCCESS;
+}
+
+static int run(const struct wanted *x, struct info *i, struct comm *c, int allocates,
+               const void *site, MPI_Win *win, MPI_Request *request)
+{
+    struct request *r;
+    if (watch_wants(WATCH_WINDOWS)) {
+        int err = at_once(x, i, c, allocates, site, win);
+        if (!err)
+            *request = REQUEST_COMPLETE;
+        return err;
+    }
+    int err = allocates ? rma_win_iallocate(x->size, x->unit, i, c, x->base, win, &r)
+                        : rma_win_icreate(x->base, x->size, x->unit, i, c, win, &r);
+    return err ? err : request_publish(r, request);
+}
+
+static int begin(const char *call, enum watch_call what, const void *site, const struct wanted *x,
+                 MPI_Info info, MPI_Comm comm, MPI_Win *win, MPI_Request *request)
+{
+    api_enter(call);
+    struct info *i;
+    struct comm *c;
+    int allocates = what == WATCH_WIN_IALLOCATE, err = api_info(info, &i);
+    if (!err)
+        err = api_intracomm(comm, &c);
+    if (!err)
+        err = api_pointer(win, "win");
+    if (!err)
+        err = api_pointer(request, "request");
+    if (!err && allocates)
+        err = api_pointer(x->base, "baseptr");
+    if (!err)
+        *win = MPI_WIN_NULL;
+    WATCH_RUN(err, run(x, i, c, allocates, site, win, request), .call = what, .comm = c,
+              .site = site);
+    return api_exit_begun(comm, err, request);
+}
+
+int PMPIX_Win_iallocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                        void *baseptr, MPI_Win *win, MPI_Request *request)
+{
+    struct wanted x = {size, disp_unit, baseptr};
+    return begin("MPIX_Win_iallocate", WATCH_WIN_IALLOCATE, __builtin_return_address(0), &x, info,
+                 comm, win, request);
+}
+API_ALIAS(MPIX_Win_iallocate);
+
+int PMPIX_Win_icreate(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                      MPI_Win *win, MPI_Request *request)
+{
+    struct wanted x = {size, disp_unit, base};
+    return begin("MPIX_Win_icreate", WATCH_WIN_ICREATE, __builtin_return_address(0), &x, info, comm,
+                 win, request);
+}
+API_ALIAS(MPIX_Win_icreate);
