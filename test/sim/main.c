@@ -24,6 +24,7 @@ static const struct scenario *const groups[] = {
     scenarios_waits,    scenarios_bundles,  scenarios_ulfm,        scenarios_files,
     scenarios_coherent, scenarios_race,     scenarios_report,      scenarios_revoke,
     scenarios_survive,  scenarios_jobs,     scenarios_race_few,    scenarios_race_threads,
+    scenarios_begun,
     scenarios_scarce,   scenarios_notify,   scenarios_order,       scenarios_notify_native,
     scenarios_dup,      scenarios_race_scripts, scenarios_types,    scenarios_continue,
     scenarios_win_revoke};
