@@ -77,13 +77,17 @@ static inline int request_seen_done(const struct request *r)
     return __atomic_load_n(&r->done, __ATOMIC_ACQUIRE);
 }
 
-/* Was it made with this table? */
-static inline int request_is(const struct request *r, const struct request_ops *ops)
+/* The table that it was made with. */
+static inline const struct request_ops *request_own_ops(const struct request *r)
 {
     const struct request_ops *o = r->ops;
     while (o->inner)
         o = o->inner;
-    return o == ops;
+    return o;
+}
+static inline int request_is(const struct request *r, const struct request_ops *ops)
+{
+    return request_own_ops(r) == ops;
 }
 
 /* Initialise the common part; no handle.  The communicator is not referenced until

@@ -53,7 +53,7 @@ static int send_copy(struct p2p_req *q, struct p2p_piece *piece)
     copy->twin = NULL;
     copy->wire_id = 0;
     copy->waits = 0;
-    request_init(&copy->r, REQUEST_SEND, q->r.ops, NULL);
+    request_init(&copy->r, REQUEST_SEND, request_own_ops(&q->r), NULL);
     copy->holds = 0;
     copy->copy = piece;
     copy->buf = copy->start = data;
