@@ -122,8 +122,8 @@ void dt_op_drop(struct dt_op *o)
     free(o);
 }
 
-static void user_apply(const struct dt_op *op, const void *in, void *inout, size_t count,
-                       const struct dt_type *t)
+static void call_user(const struct dt_op *op, const void *in, void *inout, size_t count,
+                      const struct dt_type *t)
 {
     MPI_Datatype handle = t->obj.handle;
     struct upcall hold;
@@ -151,6 +151,17 @@ static void user_apply(const struct dt_op *op, const void *in, void *inout, size
         handle = t->obj.handle;
     }
     upcall_end(&hold);
+}
+
+static void user_apply(const struct dt_op *op, const void *in, void *inout, size_t count,
+                       const struct dt_type *t)
+{
+    int watched = watch_wants(WATCH_BUFFERS);
+    if (watched)
+        watch_op_runs(1);
+    call_user(op, in, inout, count, t);
+    if (watched)
+        watch_op_runs(0);
 }
 
 /* n elements with their strides; both sides natural (elem.stride) or packed (elem.bytes). */

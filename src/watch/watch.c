@@ -28,6 +28,11 @@ static int has_notes(const struct watcher *w)
     return w->noting || w->note_lost || w->note_lags || w->noted;
 }
 
+static int has_buffers(const struct watcher *w)
+{
+    return w->touched || w->uses || w->partition || w->released || w->op_runs;
+}
+
 static unsigned wants(const struct watcher *w)
 {
     const struct {
@@ -51,7 +56,8 @@ static unsigned wants(const struct watcher *w)
         {WATCH_OWN_JOB, w->own_job},
         {WATCH_MADE, w->made || w->gone},
         {WATCH_CALLED, w->called != NULL},
-        {WATCH_TOLD, w->label || w->leaves || w->told}};
+        {WATCH_TOLD, w->label || w->leaves || w->told},
+        {WATCH_BUFFERS, has_buffers(w)}};
     unsigned all = 0;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         all |= of[i].has ? of[i].bit : 0;
@@ -303,6 +309,36 @@ void watch_waited(struct request *const *r, int n)
 {
     EACH(i)
         TELL(i, waited, r, n);
+}
+
+void watch_touched(const struct watch_buffer *b, const void *site)
+{
+    EACH(i)
+        TELL(i, touched, b, site);
+}
+
+void watch_uses(struct request *r, const struct watch_buffer *b, int n, const void *site)
+{
+    EACH(i)
+        TELL(i, uses, r, b, n, site);
+}
+
+void watch_partition(struct request *r, int i)
+{
+    EACH(k)
+        TELL(k, partition, r, i);
+}
+
+void watch_released(struct request *r)
+{
+    EACH(i)
+        TELL(i, released, r);
+}
+
+void watch_op_runs(int begins)
+{
+    EACH(i)
+        TELL(i, op_runs, begins);
 }
 
 void watch_sync_begins(struct rma_win *w, const struct watch_sync *s)

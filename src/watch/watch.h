@@ -11,8 +11,8 @@
 #define WATCH_WATCH_H
 
 #include "base/proc.h"
+#include "watch/turn.h"
 
-struct coll_args;
 struct comm;
 struct dt_type;
 struct group;
@@ -48,37 +48,14 @@ enum watch_events {
     WATCH_NOTES = 16384, /* noting, note_lost, note_lags, noted */
     WATCH_MADE = 32768, /* made, gone */
     WATCH_TOLD = 65536, /* label, leaves, told */
-    WATCH_CALLED = 131072 /* called */
+    WATCH_CALLED = 131072, /* called */
+    WATCH_BUFFERS = 262144 /* touched to op_runs */
 };
 /* The functions of MPI that tell these leave their short way at its first test, which is that of
  * the phase: PROC_CHECKED. MPI_Init sets the phase when all rooms are open, so a watcher of these
  * subscribes before. */
 #define WATCH_API                                                                                  \
     (WATCH_COLLECTIVE | WATCH_MESSAGES | WATCH_SYNC | WATCH_OPS | WATCH_CALLED)
-
-/* --- calls that all processes of a communicator make ------------------------------------------ */
-
-enum { WATCH_COLLS = 22 }; /* numbers below it: enum coll_call (coll/coll.h) */
-#include "watch/compared.h" /* enum watch_call: the others, made of api/calls.def */
-enum watch_form { WATCH_BLOCKING, WATCH_NONBLOCKING, WATCH_PERSISTENT };
-enum watch_part { WATCH_WHOLE, WATCH_BEGIN, WATCH_END }; /* of a split access to a file */
-
-/* Such a call, whose arguments are right; on the caller's stack while it is under way. */
-struct watch_turn {
-    int call;               /* enum coll_call or enum watch_call */
-    enum watch_form form;
-    enum watch_part part;
-    int assert;             /* of MPI_Win_fence */
-    struct comm *comm;      /* the call is on this communicator, and win and file are NULL; */
-    struct rma_win *win;    /* or on this window; */
-    struct io_file *file;   /* or on this file */
-    struct coll_args *args; /* of a collective, else NULL */
-    struct request *request; /* what it has made: there when it has ended */
-    const void *site;       /* its return address in the program */
-    int passed_over;        /* it is no call of all: no watcher hears of it */
-    int begun;              /* watch_begins() was told */
-    _Alignas(8) char kept[96]; /* the checker's that compares such calls */
-};
 
 /* --- synchronization of windows --------------------------------------------------------------- */
 
@@ -96,6 +73,13 @@ struct watch_sync { /* such a call, and its arguments */
 };
 
 /* --- watchers --------------------------------------------------------------------------------- */
+
+struct watch_buffer { /* count elements of t at buf; `parts` such: partitioned, else 0 */
+    const void *buf;
+    int64_t count;
+    const struct dt_type *t;
+    int writes, parts;
+};
 
 /* What a watcher takes; NULL: not that. The functions may send, and may not wait, unless their
  * comment permits it. */
@@ -170,6 +154,15 @@ struct watcher {
     /* A wait for these n requests is over; NULL in place of some. */
     void (*waited)(struct request *const *r, int n);
 
+    /* A call that blocks reads this buffer, or has written it (collectives: see watch_turn). */
+    void (*touched)(const struct watch_buffer *b, const void *site);
+    /* Request r uses these n from its start (partition of a send: when it is ready) to its end. */
+    void (*uses)(struct request *r, const struct watch_buffer *b, int n, const void *site);
+    /* That partition of r is ready, or the program has seen that it has arrived. */
+    void (*partition)(struct request *r, int i);
+    void (*released)(struct request *r); /* MPI_Request_free; MPIX_Request_is_complete: it is */
+    void (*op_runs)(int begins); /* a user's operation, on buffers of a call, begins, or is over */
+
     /* --- one-sided communication --- */
     /* A synchronization call, before and after the core did it. Both may wait. */
     void (*sync_begins)(struct rma_win *w, const struct watch_sync *s);
@@ -194,14 +187,13 @@ struct watcher {
     int own_job;
 
     /* --- windows --- */
-    /* It goes, and can still be asked. */
-    void (*win_closes)(struct rma_win *w);
+    void (*win_closes)(struct rma_win *w); /* it goes, and can still be asked */
     /* The element of a target, a rank of the world, has another state, with that name; NULL: the
      * element goes. */
     void (*target_state)(struct rma_win *w, int world, const char *state);
 };
 
-enum { WATCHERS = 16 }; /* 9 rooms and parts of rooms subscribe */
+enum { WATCHERS = 16 }; /* 10 rooms and parts of rooms subscribe */
 struct watch {
     int n;
     const struct watcher *of[WATCHERS]; /* in the order of subscription */
@@ -244,6 +236,11 @@ void watch_took(struct comm *c, const struct p2p_took *took);
 void watch_received(struct comm *c, int source);
 void watch_recv_begun(struct request *r);
 void watch_waited(struct request *const *r, int n);
+void watch_touched(const struct watch_buffer *b, const void *site);
+void watch_uses(struct request *r, const struct watch_buffer *b, int n, const void *site);
+void watch_partition(struct request *r, int i);
+void watch_released(struct request *r);
+void watch_op_runs(int begins);
 void watch_sync_begins(struct rma_win *w, const struct watch_sync *s);
 void watch_sync_ended(struct rma_win *w, const struct watch_sync *s, int err);
 void watch_op(struct rma_win *w, const struct rma_args *a, struct request *req, const void *site);

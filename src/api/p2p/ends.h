@@ -16,7 +16,14 @@ struct ends {
 
 /* Watchers hear of a send before it begins (watched.c). */
 void api_watch_send(const char *call, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
-                    int tag, MPI_Comm comm) __attribute__((cold));
+                    int tag, MPI_Comm comm, const void *site) __attribute__((cold));
+
+/* Watchers hear of a receive, and what it has written: up to `status` says, of count elements. */
+void api_watch_received(struct comm *c, void *buf, MPI_Count count, const struct dt_type *t,
+                        const MPI_Status *status, const void *site) __attribute__((cold));
+/* Watchers hear of a buffer that r uses, and of one more, which may have no elements. */
+void api_watch_uses(struct request *r, struct watch_buffer a, struct watch_buffer b,
+                    const void *site) __attribute__((cold));
 
 /* Fast check without a call: valid and ordinary arguments. Otherwise the checks below find the
  * reason, one by one. */
@@ -77,6 +84,23 @@ static inline __attribute__((always_inline)) int recv_args(struct ends *e, const
     int fine = plain(e, buf, count, type, source, tag, comm);
     return __builtin_expect(fine, 1) ? MPI_SUCCESS
                                      : recv_checks(e, buf, count, type, source, tag, comm);
+}
+
+/* What watchers hear of a buffer of a message; with MPI_PROC_NULL it is not touched. */
+#define BUFFER_OF(at, n, type, peer, w)                                                            \
+    ((struct watch_buffer){.buf = (at), .count = (peer) == MPI_PROC_NULL ? 0 : (n), .t = (type),   \
+                           .writes = (w)})
+#define READS(at, n, type, peer) BUFFER_OF(at, n, type, peer, 0)
+#define WRITES(at, n, type, peer) BUFFER_OF(at, n, type, peer, 1)
+#define NONE ((struct watch_buffer){.count = 0})
+
+static inline __attribute__((always_inline)) void enter_send(const char *call, const void *buf,
+                                                             MPI_Count count, MPI_Datatype type,
+                                                             int dest, int tag, MPI_Comm comm)
+{
+    if (API_WATCHED())
+        api_watch_send(call, buf, count, type, dest, tag, comm, SITE);
+    api_enter_running(call);
 }
 
 /* r is the address where a call with the same arguments leaves the request: only read here. */

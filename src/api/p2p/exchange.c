@@ -7,15 +7,6 @@
 #include "dt/dt.h"
 #include "p2p/p2p.h"
 
-static inline __attribute__((always_inline)) void enter_send(const char *call, const void *buf,
-                                                             MPI_Count count, MPI_Datatype type,
-                                                             int dest, int tag, MPI_Comm comm)
-{
-    if (API_WATCHED())
-        api_watch_send(call, buf, count, type, dest, tag, comm);
-    api_enter_running(call);
-}
-
 struct exchange {
     const void *sbuf;
     MPI_Count scount;
@@ -42,25 +33,32 @@ ends_told(struct p2p_label *label, const struct dt_type *t, MPI_Count count, con
     return (struct p2p_ends_told){watch_label(t, count, site, label) ? label : NULL, site};
 }
 
-static inline __attribute__((always_inline)) int
-sendrecv_call(const char *call, struct exchange x, MPI_Status *status)
+/* Where a checker looks on, with arguments that are right. */
+static __attribute__((cold, noinline)) int sendrecv_told(const struct exchange *x,
+                                                         MPI_Status *status, const void *site)
 {
     MPI_Status mine;
     struct p2p_label label;
+    if (status == MPI_STATUS_IGNORE)
+        status = &mine;
+    int err = p2p_sendrecv_told(x->sbuf, x->scount, x->s.t, x->dest, x->stag, x->rbuf, x->rcount,
+                                x->r.t, x->source, x->rtag, x->s.c,
+                                ends_told(&label, x->s.t, x->scount, site), status);
+    if (!err)
+        api_watch_received(x->s.c, x->rbuf, x->rcount, x->r.t, status, site);
+    return err;
+}
+
+static inline __attribute__((always_inline)) int
+sendrecv_call(const char *call, struct exchange x, MPI_Status *status)
+{
     enter_send(call, x.sbuf, x.scount, x.stype, x.dest, x.stag, x.comm);
     int err = exchange_args(&x);
-    int watched = watch_wants(WATCH_MESSAGES);
-    if (watched && status == MPI_STATUS_IGNORE)
-        status = &mine;
-    if (!err && watched)
-        err = p2p_sendrecv_told(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount, x.r.t,
-                                x.source, x.rtag, x.s.c,
-                                ends_told(&label, x.s.t, x.scount, SITE), status);
+    if (!err && watch_wants(WATCH_MESSAGES))
+        err = sendrecv_told(&x, status, SITE);
     else if (!err)
         err = p2p_sendrecv(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount, x.r.t,
                            x.source, x.rtag, x.s.c, 0, status);
-    if (watched && !err)
-        watch_received(x.s.c, status->MPI_SOURCE);
     return api_exit(x.comm, err);
 }
 
@@ -81,8 +79,11 @@ isendrecv_call(const char *call, struct exchange x, MPI_Request *request)
                                     x.r.t, x.source, x.rtag, x.s.c, 0, watched ? &told : NULL,
                                     &r),
                       &r, request);
-    if (watch_wants(WATCH_MESSAGES) && !err)
+    if (watch_wants(WATCH_MESSAGES) && !err) {
         watch_recv_begun(r);
+        api_watch_uses(r, WRITES(x.rbuf, x.rcount, x.r.t, x.source),
+                       READS(x.sbuf, x.scount, x.s.t, x.dest), SITE);
+    }
     return api_exit_begun(x.comm, err, request);
 }
 
@@ -117,7 +118,7 @@ replace_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, in
     }
     free(packed);
     if (watched && !err)
-        watch_received(s.c, status->MPI_SOURCE);
+        api_watch_received(s.c, buf, count, e.t, status, SITE);
     return api_exit(comm, err);
 }
 
@@ -141,8 +142,10 @@ ireplace_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, i
         err = publish(p2p_isendrecv(buf, count, s.t, dest, stag, buf, count, e.t, source, rtag,
                                     s.c, 1, watched ? &told : NULL, &r),
                       &r, request);
-    if (watch_wants(WATCH_MESSAGES) && !err)
+    if (watch_wants(WATCH_MESSAGES) && !err) {
         watch_recv_begun(r);
+        api_watch_uses(r, WRITES(buf, count, e.t, source), NONE, SITE);
+    }
     return api_exit_begun(comm, err, request);
 }
 

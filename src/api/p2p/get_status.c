@@ -187,13 +187,31 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request requests[], int 
 }
 API_ALIAS(MPI_Request_get_status_some);
 
+static int is_over(MPI_Request request, struct request **r)
+{
+    *r = obj_find(OBJ_REQUEST, request);
+    return !*r || (request_seen_done(*r) && !request_is_suspended(*r));
+}
+
+/* What the program learns by it is known to a checker. */
+static __attribute__((cold, noinline)) int is_over_watched(MPI_Request request)
+{
+    struct request *r;
+    api_enter_cold("MPIX_Request_is_complete");
+    int over = is_over(request, &r);
+    if (r && over && watch_wants(WATCH_BUFFERS)) {
+        lock_acquire(&proc->lock);
+        watch_released(r);
+        lock_release(&proc->lock);
+    }
+    return over;
+}
+
 /* Without lock and progress: a program may call it where it may call nothing that waits. */
 int PMPIX_Request_is_complete(MPI_Request request)
 {
-    if (API_WATCHED())
-        api_enter_cold("MPIX_Request_is_complete");
-    const struct request *r = obj_find(OBJ_REQUEST, request);
-    return !r || (request_seen_done(r) && !request_is_suspended(r));
+    struct request *r;
+    return API_WATCHED() ? is_over_watched(request) : is_over(request, &r);
 }
 API_ALIAS(MPIX_Request_is_complete);
 

@@ -32,6 +32,8 @@ int PMPI_Request_free(MPI_Request *request)
         err = err_make(MPI_ERR_REQUEST, "MPI_Request_free: request %#x has a continuation",
                        (unsigned)*request);
     if (!err) {
+        if (watch_wants(WATCH_BUFFERS))
+            watch_released(r);
         (request_is_continue(r) ? continue_release : request_release)(r);
         *request = MPI_REQUEST_NULL;
     }

@@ -109,7 +109,7 @@ static int mrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype
         *message = MPI_MESSAGE_NULL;
     }
     if (watched && !err && c)
-        watch_received(c, status->MPI_SOURCE);
+        api_watch_received(c, buf, count, t, status, site);
     return api_exit(comm, err);
 }
 
@@ -129,6 +129,8 @@ static int imrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatyp
         if (!err) {
             watch_recv_begun(r);
             p2p_tell(r, site);
+            api_watch_uses(r, (struct watch_buffer){buf, m ? count : 0, t, 1, 0},
+                           (struct watch_buffer){.count = 0}, site);
         }
         *message = MPI_MESSAGE_NULL;
     }

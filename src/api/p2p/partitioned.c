@@ -36,6 +36,10 @@ static int part_init(const char *call, void *buf, int partitions, MPI_Count coun
     if (!err)
         err = part_make(buf, partitions, count, t, peer, tag, c, is_send,
                         watch_wants(WATCH_TOLD) ? site : NULL, request);
+    if (!err && watch_wants(WATCH_BUFFERS) && peer != MPI_PROC_NULL) {
+        struct watch_buffer b = {buf, count, t, !is_send, partitions};
+        watch_uses(obj_find(OBJ_REQUEST, *request), &b, 1, site);
+    }
     return api_exit_begun(comm, err, request);
 }
 
@@ -68,13 +72,21 @@ static int part_arg(MPI_Request h, int is_send, struct part **p)
                          (unsigned)h, is_send ? "send" : "receive");
 }
 
+static int ready(struct part *p, MPI_Request request, int i)
+{
+    int err = part_ready(p, i);
+    if (!err && watch_wants(WATCH_BUFFERS))
+        watch_partition(obj_find(OBJ_REQUEST, request), i);
+    return err;
+}
+
 int PMPI_Pready(int partition, MPI_Request request)
 {
     api_enter("MPI_Pready");
     struct part *p;
     int err = part_arg(request, 1, &p);
     if (!err)
-        err = part_ready(p, partition);
+        err = ready(p, request, partition);
     return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Pready);
@@ -89,7 +101,7 @@ int PMPI_Pready_range(int low, int high, MPI_Request request)
     if (!err)
         err = part_check(p, high);
     for (int i = low; !err && i <= high; i++)
-        err = part_ready(p, i);
+        err = ready(p, request, i);
     return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Pready_range);
@@ -104,7 +116,7 @@ int PMPI_Pready_list(int length, int partitions[], MPI_Request request)
     if (!err && length > 0)
         err = api_pointer(partitions, "array_of_partitions");
     for (int i = 0; !err && i < length; i++)
-        err = part_ready(p, partitions[i]);
+        err = ready(p, request, partitions[i]);
     return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Pready_list);
@@ -120,6 +132,8 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag)
         err = part_check(p, partition);
     if (!err)
         *flag = !p || part_arrived(p); /* null requests included (MPI-4 4.2.2) */
+    if (!err && p && *flag && watch_wants(WATCH_BUFFERS))
+        watch_partition(obj_find(OBJ_REQUEST, request), partition);
     return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Parrived);

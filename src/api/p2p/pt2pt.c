@@ -29,7 +29,7 @@ static __attribute__((cold, noinline)) int send_watched(const char *call, const 
                                                         int dest, int tag, MPI_Comm comm, int mode,
                                                         const void *site)
 {
-    api_watch_send(call, buf, count, type, dest, tag, comm);
+    api_watch_send(call, buf, count, type, dest, tag, comm, site);
     api_enter_running(call);
     return send_body(buf, count, type, dest, tag, comm, mode, site);
 }
@@ -62,6 +62,8 @@ static inline __attribute__((always_inline)) int isend_body(const void *buf, MPI
                       request);
     else if (!err)
         err = publish(p2p_isend(buf, count, e.t, dest, tag, e.c, mode, &r), &r, request);
+    if (site && !err)
+        api_watch_uses(r, READS(buf, count, e.t, dest), NONE, site);
     return api_exit_begun(comm, err, request);
 }
 
@@ -71,7 +73,7 @@ static __attribute__((cold, noinline)) int isend_watched(const char *call, const
                                                          int mode, MPI_Request *request,
                                                          const void *site)
 {
-    api_watch_send(call, buf, count, type, dest, tag, comm);
+    api_watch_send(call, buf, count, type, dest, tag, comm, site);
     api_enter_running(call);
     return isend_body(buf, count, type, dest, tag, comm, mode, request, site);
 }
@@ -104,6 +106,8 @@ static int send_init_call(const char *call, const void *buf, MPI_Count count, MP
         watch_send_prepared(r, e.c, dest);
     if (!err && watch_label(e.t, count, site, &label))
         p2p_label_starts(r, &label);
+    if (!err)
+        api_watch_uses(r, READS(buf, count, e.t, dest), NONE, site);
     return api_exit_begun(comm, err, request);
 }
 
@@ -116,7 +120,7 @@ static int recv_told(void *buf, MPI_Count count, struct ends *e, int source, int
     if (known)
         watch_took(e->c, &took);
     if (!err)
-        watch_received(e->c, status->MPI_SOURCE);
+        api_watch_received(e->c, buf, count, e->t, status, site);
     return err;
 }
 
@@ -175,6 +179,7 @@ static inline __attribute__((always_inline)) int irecv_body(void *buf,
         err = publish(p2p_irecv(buf, count, e.t, source, tag, e.c, 0, &r), &r, request);
     if (watch && !err) {
         watch_recv_begun(r);
+        api_watch_uses(r, WRITES(buf, count, e.t, source), NONE, watch);
         p2p_tell(r, watch);
     }
     return api_exit_begun(comm, err, request);
@@ -213,8 +218,9 @@ static int recv_init_call(const char *call, void *buf, MPI_Count count, MPI_Data
     if (!err)
         err = publish(p2p_recv_init(buf, count, e.t, source, tag, e.c, 0, &r), &r, request);
     if (!err) {
+        p2p_tell(r, site); /* first: watchers put their tables over its own */
         watch_recv_begun(r);
-        p2p_tell(r, site);
+        api_watch_uses(r, WRITES(buf, count, e.t, source), NONE, site);
     }
     return api_exit_begun(comm, err, request);
 }
@@ -457,5 +463,3 @@ int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
                           SITE);
 }
 API_ALIAS(MPI_Recv_init_c);
-
-/* --- both ways at once ------------------------------------------------------------- */

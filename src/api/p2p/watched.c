@@ -1,13 +1,37 @@
-/* watched.c - what watchers hear of sends (watch/watch.h). */
+/* watched.c - what watchers hear of messages and buffers (watch/watch.h). */
 #include "api/p2p/ends.h"
 
 /* What this process knows goes before its message. With an error no message follows. */
 void api_watch_send(const char *call, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
-                    int tag, MPI_Comm comm)
+                    int tag, MPI_Comm comm, const void *site)
 {
     struct ends e;
     api_enter(call);
-    if (!send_args(&e, buf, count, type, dest, tag, comm) && dest >= 0)
+    if (!send_args(&e, buf, count, type, dest, tag, comm) && dest >= 0) {
+        if (watch_wants(WATCH_BUFFERS)) /* before others may know that it was read */
+            watch_touched(&(struct watch_buffer){.buf = buf, .count = count, .t = e.t}, site);
         watch_sending(e.c, dest);
+    }
     api_unlock();
+}
+
+void api_watch_received(struct comm *c, void *buf, MPI_Count count, const struct dt_type *t,
+                        const MPI_Status *status, const void *site)
+{
+    int64_t bytes = status_count(status), size = t->size;
+    struct watch_buffer b = {.buf = buf, .count = count, .t = t, .writes = 1};
+    watch_received(c, status->MPI_SOURCE);
+    if (!watch_wants(WATCH_BUFFERS) || status->MPI_SOURCE < 0 || size <= 0)
+        return;
+    if (bytes / size < count) /* a shorter message leaves the rest as it is */
+        b.count = (bytes + size - 1) / size;
+    watch_touched(&b, site);
+}
+
+void api_watch_uses(struct request *r, struct watch_buffer a, struct watch_buffer b,
+                    const void *site)
+{
+    struct watch_buffer both[2] = {a, b};
+    if (watch_wants(WATCH_BUFFERS))
+        watch_uses(r, both, 2, site);
 }
