@@ -31,7 +31,7 @@ static int threads_make(struct race *r)
     r->tids = (uint32_t)(r->threads * boot_size());
     for (int i = 0; i < r->threads; i++)
         r->thread[i] = (struct race_thread){(uint32_t)(i * boot_size() + race_rank()), 0, 0,
-                                            ++r->vclock_nos, race_vclock_ref(v), 0};
+                                            ++r->vclock_nos, race_vclock_ref(v), 0, 0, 0};
     race_vclock_drop(v);
     return 0;
 }
@@ -42,6 +42,11 @@ static const struct watcher race_watcher = {
     .send_prepared = race_watch_send_init, .sync_begins = race_before, .sync_ended = race_after,
     .op = race_op, .noting = race_noting, .note_lost = race_note_undo,
     .note_lags = race_note_awaits, .noted = race_noted, .own_job = 1};
+
+/* Mode full. */
+static const struct watcher buffer_watcher = {
+    .touched = race_accessed, .uses = race_watch_uses, .partition = race_watch_partition,
+    .released = race_watch_released, .op_runs = race_op_runs};
 
 int race_init(void)
 {
@@ -73,6 +78,7 @@ int race_init(void)
     map_init(&r->objects);
     list_init(&r->busy);
     list_init(&r->undecided);
+    list_init(&r->uses);
     race_shadow_init(&r->shadow, (size_t)cvar.race_mem, race_report, NULL);
     r->shadow.ranks = (uint32_t)boot_size();
     r->shadow.thread_atomics = atomics;
@@ -96,7 +102,8 @@ int race_init(void)
         return -ENOMEM;
     if (r->advice || r->graph)
         r->shadow.ordered = race_ordered;
-    return race_full_init();
+    int err = race_full_init();
+    return !err && r->runtime ? watch_add(&buffer_watcher) : err;
 }
 
 void race_ending(void)
@@ -107,6 +114,7 @@ void race_ending(void)
         return;
     for (struct map_entry *e; (e = map_next(&r->wins, &at)) != NULL;)
         race_send_open(e->value);
+    race_uses_end();
     race_wait_acks();
     if (!boot_failed_count()) {
         race_report_undecided(RACE_OPEN, race_exchange_atomics(proc->obj->world, 1) >= 0);
@@ -127,6 +135,7 @@ void race_finalize(void)
     if (!r)
         return;
     watch_drop(&race_watcher);
+    watch_drop(&buffer_watcher);
     progress_hook_del(&r->hook);
     race_wins_free();
     race_report_undecided(RACE_OPEN, 0);

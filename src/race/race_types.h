@@ -25,7 +25,8 @@ enum {
     RACE_ANSWER, RACE_NOTE
 };
 _Static_assert((int)RACE_NOTE < (int)AM_TEST, "the block of the race checker");
-enum { RACE_PHASE_BITS = 32, RACE_INTERVALS = 64, RACE_PENDING_MAX = 4096, RACE_NOTED_MAX = 64 };
+enum { RACE_PHASE_BITS = 32, RACE_INTERVALS = 64, RACE_PENDING_MAX = 4096, RACE_NOTED_MAX = 64,
+       RACE_NAMES = 256 - RACE_CALLS };
 #define RACE_FENCE (1u << 31)
 
 struct race_wire_access { /* 48 bytes */
@@ -155,6 +156,8 @@ struct race_thread {
     uint64_t ended;          /* clock of the last event that is no operation */
     uint64_t vclock_no;        /* of all states of all threads of this process */
     struct race_vclock *vclock;  /* of others; without this thread itself */
+    unsigned in_op;          /* it runs an operation of the program: the call does what that does */
+    uint64_t quiet;          /* ticks that are no news for other processes */
     uint64_t noting;         /* number of the batch that its next operation is, if notified */
 };
 struct race {
@@ -194,6 +197,8 @@ struct race {
     struct race_graph *graph;
     struct race_barriers *barriers;
     uint64_t code_at, code_end; /* of this library */
+    struct list uses;        /* struct race_use: of requests */
+    const char *call_names[RACE_NAMES]; /* of further calls: number RACE_CALLS and on */
 };
 
 /* Rank of this process in its job: threads are numbered by it. boot_rank() does not begin with 0 in
@@ -204,6 +209,8 @@ static inline int race_rank(void)
 }
 /* lookup.c */
 const char *race_call_name(enum race_call call);
+/* Its number, by its name: a constant. RACE_CALL_NONE: there are too many. */
+enum race_call race_call_of(const char *name);
 /* Ends the process: others wait for what it would have sent or answered. */
 _Noreturn void race_no_memory(void);
 struct race_thread *race_self(void); /* the calling thread */
@@ -229,11 +236,11 @@ static inline uint32_t race_done_by(uint32_t tid)
 }
 /* fn(arg) once when r is complete and its end is seen, or it is freed. */
 void race_watch_done(struct request *r, void (*fn)(void *arg), void *arg);
-/* collective.c: are all members of this job? What others are in is not watched. */
+/* lookup.c: are all members of this job? What others are in is not watched. */
 int race_is_inside(const struct comm *c);
-/* All processes of c say which accumulates they did; all are here. 1: all have sent their records
- * (`sent`), and all that its process did happened before for each thread that calls; -1: an error.
- * Waits. */
+/* collective.c: all processes of c say which accumulates they did; all are here. 1: all have sent
+ * their records (`sent`), and all that its process did happened before for each thread that calls;
+ * -1: an error. Waits. */
 int race_exchange_atomics(struct comm *c, int sent);
 int race_full_init(void); /* threads.c: loads, stores and threads */
 void race_full_stop(void);
@@ -262,24 +269,6 @@ void race_replay(struct race_win *x); /* what was held until a post */
 void race_close_open(int src, uint64_t number, uint64_t done, uint32_t done_by);
 void race_batches_init(void);
 void race_batches_free(void);
-/* lock_clock.c */
-void race_lock_acquire(struct race_win *x, int rank, enum race_lock_kind kind);
-void race_lock_release(struct race_win *x, int rank, enum race_lock_kind kind);
-/* MPI_Win_lock_all takes most locks with the first operation. If it holds t's: acquires from former
- * holders. Waits where some member is far. */
-void race_lock_all_acquire(struct race_win *x, struct race_target *t);
-/* The locks of rank, or of all (-1), that were called or have operations: they are held when it
- * returns. Waits. */
-void race_lock_confirm(struct race_win *x, int rank);
-/* May records go to t? */
-static inline int race_lock_is_known(const struct race_win *x, const struct race_target *t)
-{
-    return !t->late && (x->all != RACE_SHARED || t->all);
-}
-void race_lock_table_make(struct race_win *x);
-int race_on_release(int src, const void *msg, size_t len);
-int race_on_ask(int src, const void *msg, size_t len);
-int race_on_answer(int src, const void *msg, size_t len);
 /* pack.c */
 /* a vector clock as bytes, from malloc, behind `head`; *len: all; never NULL */
 void *race_pack(const void *head, size_t head_len, const struct race_vclock *v, size_t max,

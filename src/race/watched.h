@@ -10,6 +10,42 @@ _Static_assert((int)RACE_CALL_FENCE == WATCH_FENCE &&
                    (int)RACE_CALL_ORDER == WATCH_ORDER,
                "a watch_sync_call is a race_call");
 
+/* lock_clock.c */
+void race_lock_acquire(struct race_win *x, int rank, enum race_lock_kind kind);
+void race_lock_release(struct race_win *x, int rank, enum race_lock_kind kind);
+/* MPI_Win_lock_all takes most locks with the first operation. If it holds t's: acquires from former
+ * holders. Waits where some member is far. */
+void race_lock_all_acquire(struct race_win *x, struct race_target *t);
+/* The locks of rank, or of all (-1), that were called or have operations: they are held when it
+ * returns. Waits. */
+void race_lock_confirm(struct race_win *x, int rank);
+/* May records go to t? */
+static inline int race_lock_is_known(const struct race_win *x, const struct race_target *t)
+{
+    return !t->late && (x->all != RACE_SHARED || t->all);
+}
+void race_lock_table_make(struct race_win *x);
+int race_on_release(int src, const void *msg, size_t len);
+int race_on_ask(int src, const void *msg, size_t len);
+int race_on_answer(int src, const void *msg, size_t len);
+/* bytes.c: of count elements of t at `base` */
+struct race_intervals {
+    struct race_interval l[RACE_INTERVALS];
+    int n, full, hull; /* hull: the last one holds more than the data */
+};
+void race_intervals_of(const struct dt_type *t, size_t count, uint64_t base,
+                       struct race_intervals *to);
+/* lookup.c: has all that other threads of this process did happened before, for this thread? */
+int race_is_whole(void);
+/* threads.c: an access by the calling thread. Rule L: whole is race_is_whole(). */
+void race_access_add(const struct race_access *a, int whole);
+/* Does it lie beside all windows? */
+int race_is_local(const struct race_interval *l);
+void race_op_runs(int begins); /* watch/watch.h */
+/* The calling thread is the only one of its process so far: what it does to local memory is no news
+ * for other processes, which might pass it on to another thread. */
+int race_is_alone(void);
+
 /* collective.c */
 /* A call of all processes has ended: what this one has acquired by it. Waits. */
 int race_ended(struct watch_turn *t, int err);
@@ -19,7 +55,27 @@ void race_joined(struct comm *c);
 /* A request of a message acquires when it is complete, and each time it starts. */
 void race_watch_recv(struct request *r);
 void race_watch_send_init(struct request *r, struct comm *c, int dest);
+/* Its buffers (watch/watch.h) */
+void race_watch_uses(struct request *r, const struct watch_buffer *b, int n, const void *site);
+void race_watch_partition(struct request *r, int i);
+void race_watch_released(struct request *r);
 
+/* buffer_use.c: mode full (doc/design/race.md 14) */
+struct race_use; /* the buffers of a request; NULL: none, and nothing is done */
+struct race_use *race_use_make(const struct watch_buffer *b, int n, int starts, const void *site);
+void race_use_start(struct race_use *u); /* a persistent request starts */
+void race_use_partition(struct race_use *u, int i); /* it is ready, or has arrived */
+void race_use_end(struct race_use *u); /* the program sees the end of the request */
+void race_use_free(struct race_use *u);
+void race_uses_end(void); /* of requests that the program did not complete */
+/* A blocking call reads a buffer, or has written it. */
+void race_accessed(const struct watch_buffer *b, const void *site);
+/* A blocking collective has read, or written, its buffers here; a request of one uses them. */
+void race_coll_access(const struct watch_turn *t, int writes);
+struct race_use *race_coll_use(const struct watch_turn *t);
+/* coll_buffers.c: each part of this process's buffers in a collective */
+typedef void race_each_buffer(void *arg, const struct watch_buffer *b);
+void race_coll_buffers(const struct coll_args *a, race_each_buffer *each, void *arg);
 /* origin.c */
 /* An operation that the core has taken. req: its request, or NULL. */
 void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, const void *site);

@@ -2,6 +2,8 @@
  * with race_access_test(). */
 #include "race/model/model.h"
 
+#include <stdlib.h>
+
 /* --- order ------------------------------------------------------------------------------------ */
 
 uint64_t race_seen_clock(const struct race_access *r, uint32_t tid)
@@ -153,6 +155,7 @@ void race_access_test(struct race_shadow *g, const struct race_access *old,
     enum race_order order = race_order_of(old, now);
     if (order == RACE_ORDERED)
         report_ordered(g, old, now, again);
+    g->undecided |= order == RACE_UNDECIDED;
     if (order != RACE_UNORDERED)
         return;
     int one = one_process(g, old->batch->tid, now->batch->tid);
@@ -173,4 +176,35 @@ void race_access_replaced(struct race_shadow *g, const struct race_access *old,
 {
     if (g->ordered && rule_of(g, old, now) != RACE_FINE)
         report_ordered(g, old, now, 0);
+}
+
+struct race_batch *race_batch_of_both(const struct race_batch *a, const struct race_batch *b)
+{
+    struct race_batch *x = malloc(sizeof *x);
+    if (!x)
+        return NULL;
+    *x = *a;
+    x->refs = x->kept = 0;
+    x->vclock = NULL;
+    x->vclock_no = RACE_NO_VCLOCK;
+    x->number = 0;
+    x->noted = 0;
+    x->order = a->win == b->win && a->order == b->order ? a->order : RACE_NO_ORDER;
+    x->issued = a->issued < b->issued ? a->issued : b->issued;
+    x->done = a->done > b->done ? a->done : b->done;
+    return x;
+}
+
+int race_access_same_sort(const struct race_access *a, const struct race_access *b)
+{
+    return a->batch->tid == b->batch->tid && a->batch->done_by == b->batch->done_by &&
+           a->effect.kind == b->effect.kind &&
+           !((a->effect.flags ^ b->effect.flags) & RACE_BUFFER) && a->effect.op == b->effect.op &&
+           a->effect.elem == b->effect.elem;
+}
+
+int race_access_same_request(const struct race_access *old, const struct race_access *now)
+{
+    return (now->effect.flags & RACE_MESSAGE) && old->batch->done == RACE_OPEN &&
+           old->site == now->site && old->call == now->call;
 }

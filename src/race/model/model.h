@@ -90,14 +90,16 @@ enum race_kind {
 };
 enum race_flag {
     RACE_HULL = 1,  /* more bytes than the access has, or more accesses */
-    RACE_BUFFER = 2 /* a buffer of an MPI call, in use until its local completion */
+    RACE_BUFFER = 2, /* a buffer of an MPI call, in use until its local completion */
+    RACE_MESSAGE = 4 /* that of a message or a collective */
 };
 enum race_rule {
     RACE_FINE,
     RACE_RULE_1, RACE_RULE_2, RACE_RULE_3, RACE_RULE_4, RACE_RULE_5, /* MPI-3.1 11.7 */
     RACE_ACC_TYPE,  /* 11.7.1: accumulates of different types or displacements */
     RACE_ACC_OP,    /* 11.2.1: accumulates of different operations */
-    RACE_IN_USE,    /* 11.3, 3.7: the buffer of a call that is not complete */
+    RACE_IN_USE,    /* 11.3: the buffer of a one-sided call that is not complete */
+    RACE_IN_MESSAGE, /* 3.7.2, 5.12: that of a message or collective */
     RACE_LANGUAGE,  /* loads and stores of two threads */
     RACE_RULES
 };
@@ -181,6 +183,7 @@ struct race_counts {
 struct race_shadow {
     struct map nodes;        /* level | index -> struct race_shadow_node */
     size_t budget;           /* bytes */
+    int undecided;           /* race_access_test() has found such a pair */
     int full;                /* over the budget, and merging gained nothing; tried again after a
                               * close or a phase */
     uint32_t ranks;          /* thread t is of process t % ranks; 0: each is one of its own */
@@ -224,6 +227,12 @@ int race_may_be_lock(const struct race_shadow *g, const struct race_conflict *f)
 void race_access_replaced(struct race_shadow *g, const struct race_access *old,
                         const struct race_access *now);
 
+/* Both are of requests that are not complete, begun at one place. */
+int race_access_same_request(const struct race_access *old, const struct race_access *now);
+/* May they become their hull? */
+int race_access_same_sort(const struct race_access *a, const struct race_access *b);
+/* One batch for records of one thread: complete when all are, and its vector clock is empty. */
+struct race_batch *race_batch_of_both(const struct race_batch *a, const struct race_batch *b);
 struct race_batch *race_batch_ref(struct race_batch *b);
 void race_batch_drop(struct race_batch *b);
 
@@ -232,8 +241,13 @@ void race_shadow_init(struct race_shadow *g, size_t budget,
 void race_shadow_free(struct race_shadow *g);
 /* An access of the batch comes: tested against what is here, then kept. */
 void race_shadow_add(struct race_shadow *g, const struct race_access *r);
+/* The same of one that is complete and only open ones can race with (race.md 5, rule L): it is kept
+ * if one of them decides about it by its end. */
+void race_shadow_add_local(struct race_shadow *g, const struct race_access *r);
 /* The batch, whose records were kept open, is complete: what was undecided is tested again. */
 void race_shadow_complete(struct race_shadow *g, struct race_batch *b, uint64_t done);
+/* The same; goes: then its records go. */
+void race_shadow_end(struct race_shadow *g, struct race_batch *b, uint64_t done, int goes);
 /* Rule P: what was complete at `floor` goes. All that comes has at least that for each thread. */
 void race_shadow_phase(struct race_shadow *g, uint64_t floor);
 

@@ -51,7 +51,7 @@ enum race_rule race_rule_of(struct race_effect a, struct race_effect b, uint64_t
         return two_accumulates(a, b, apart, one, ops);
     enum race_rule r = (enum race_rule)rules[a.kind][b.kind];
     if (r == RACE_LANGUAGE && ((a.flags | b.flags) & RACE_BUFFER))
-        return RACE_IN_USE;
+        return (a.flags | b.flags) & RACE_MESSAGE ? RACE_IN_MESSAGE : RACE_IN_USE;
     return r;
 }
 
@@ -89,6 +89,8 @@ const char *race_rule_text(enum race_rule r)
         [RACE_ACC_OP] = "MPI-3.1 11.2.1 (4.1 12.2.1), accumulate_ops: accumulates are atomic only "
                         "with the same operation, or MPI_NO_OP",
         [RACE_IN_USE] = "MPI-3.1 11.3 (4.1 12.3): the buffer is in use until the call is complete",
+        [RACE_IN_MESSAGE] = "MPI-3.1 3.7.2, 5.12 (4.1 3.7.2, 6.12): the buffer is in use until the "
+                            "call is complete",
         [RACE_LANGUAGE] = "loads and stores that nothing orders",
     };
     return texts[r];

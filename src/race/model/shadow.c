@@ -323,32 +323,6 @@ static struct race_shadow_node *heaviest(const struct race_shadow *g)
     return most;
 }
 
-/* One batch for records of one thread: complete when all are, and its vector clock is empty. */
-static struct race_batch *batch_of_both(const struct race_batch *a, const struct race_batch *b)
-{
-    struct race_batch *x = malloc(sizeof *x);
-    if (!x)
-        return NULL;
-    *x = *a;
-    x->refs = x->kept = 0;
-    x->vclock = NULL;
-    x->vclock_no = RACE_NO_VCLOCK;
-    x->number = 0;
-    x->noted = 0;
-    x->order = a->win == b->win && a->order == b->order ? a->order : RACE_NO_ORDER;
-    x->issued = a->issued < b->issued ? a->issued : b->issued;
-    x->done = a->done > b->done ? a->done : b->done;
-    return x;
-}
-
-static int same_sort(const struct race_access *a, const struct race_access *b)
-{
-    return a->batch->tid == b->batch->tid && a->batch->done_by == b->batch->done_by &&
-           a->effect.kind == b->effect.kind &&
-           !((a->effect.flags ^ b->effect.flags) & RACE_BUFFER) && a->effect.op == b->effect.op &&
-           a->effect.elem == b->effect.elem;
-}
-
 /* Two records of one sort become their hull; both go. A batch that is open stays as it is: its end
  * has to find its records. */
 static int hull(struct race_shadow *g, struct race_access *a, struct race_access *b)
@@ -363,7 +337,7 @@ static int hull(struct race_shadow *g, struct race_access *a, struct race_access
         g->ordered(g->arg, b, NULL);
     }
     struct race_access r = *a;
-    r.batch = a->batch == b->batch ? a->batch : batch_of_both(a->batch, b->batch);
+    r.batch = a->batch == b->batch ? a->batch : race_batch_of_both(a->batch, b->batch);
     if (!r.batch)
         return 0;
     r.interval = (struct race_interval){at, (uint32_t)(end - at), 0, 1};
@@ -386,7 +360,7 @@ static int node_close(struct race_shadow *g, struct race_shadow_node *n)
     uint32_t before = n->n;
     for (uint32_t i = 0; i + 1 < n->n;) {
         uint32_t j = i + 1, last = n->n - i > LOOK_AHEAD ? i + LOOK_AHEAD : n->n;
-        while (j < last && !same_sort(n->rec[i], n->rec[j]))
+        while (j < last && !race_access_same_sort(n->rec[i], n->rec[j]))
             j++;
         if (j == last || !hull(g, n->rec[i], n->rec[j]))
             i++; /* else the hull stands near place i, and may grow on */
@@ -431,10 +405,11 @@ void race_shadow_init(struct race_shadow *g, size_t budget,
 }
 
 /* Is r one more of those that its epoch does at one place? Of those that race with each other two
- * stay. A graph shows each. */
+ * stay, and of open requests of one place some. A graph shows each. */
 static int repeats(const struct race_shadow *g, const struct race_access *r)
 {
-    uint64_t first, last, racing = 0;
+    enum { MOST = 64 };
+    uint64_t first, last, racing = 0, same = 0;
     enum level level = nodes_of(&r->interval, &first, &last);
     const struct race_shadow_node *n = g->ordered ? NULL : node_find(g, level, first);
     if (!n || r->batch->done != RACE_OPEN)
@@ -445,7 +420,8 @@ static int repeats(const struct race_shadow *g, const struct race_access *r)
             return 0;
         enum race_repeat how = race_access_repeats(g, old, r);
         racing += how == RACE_WITH_ITSELF;
-        if (how == RACE_REPEATS || racing == 2)
+        same += race_access_same_request(old, r);
+        if (how == RACE_REPEATS || racing == 2 || same == MOST)
             return 1;
     }
     return 0;
@@ -469,6 +445,15 @@ void race_shadow_add(struct race_shadow *g, const struct race_access *r)
         g->n.lost++;
     if (!g->ordered)
         close_long(g, &r->interval);
+}
+
+void race_shadow_add_local(struct race_shadow *g, const struct race_access *r)
+{
+    struct walk w = {.g = g, .r = r, .again = 1, .most = RACE_OPEN}; /* it replaces nothing */
+    g->undecided = 0;
+    walk_nodes(&w);
+    if (g->undecided && (!make_room(g) || !access_keep(g, r)))
+        g->n.lost++;
 }
 
 /* All records, each once, in an array that stays while they go. */
@@ -498,6 +483,16 @@ void race_shadow_complete(struct race_shadow *g, struct race_batch *b, uint64_t 
     }
     b->open = NULL;
     g->full = 0;
+}
+
+void race_shadow_end(struct race_shadow *g, struct race_batch *b, uint64_t done, int goes)
+{
+    struct race_access *r = b->open;
+    race_shadow_complete(g, b, done);
+    for (struct race_access *next; goes && r; r = next) {
+        next = r->next;
+        access_drop(g, r);
+    }
 }
 
 /* Nodes without records go, those of pages before those of spans. */

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/sched.h"
+#include "coll/newcomm.h"
 #include "race/watched.h"
 #include "var/var.h"
 
@@ -24,6 +25,25 @@ struct race_thread *race_self(void)
 {
     struct race *r = proc->race;
     return &r->thread[r->runtime ? r->runtime->number() : 0];
+}
+
+int race_is_inside(const struct comm *c)
+{
+    return !c->remote && !newcomm_is_mixed(c);
+}
+
+int race_is_whole(void)
+{
+    const struct race *r = proc->race;
+    const struct race_thread *me = race_self();
+    if (r->forks)
+        return 0;
+    for (int i = 0; i < r->threads; i++) {
+        const struct race_thread *t = &r->thread[i];
+        if (t != me && race_vclock_of(me->vclock, t->tid) < t->clock)
+            return 0;
+    }
+    return 1;
 }
 
 const char *race_call_name(enum race_call call)
@@ -47,7 +67,21 @@ const char *race_call_name(enum race_call call)
         [RACE_CALL_PUT_NOTE] = "MPIX_Put_notify", [RACE_CALL_GET_NOTE] = "MPIX_Get_notify",
         [RACE_CALL_ACC_NOTE] = "MPIX_Accumulate_notify",
         [RACE_CALL_NOTE] = "its notification"};
-    return names[call < RACE_CALLS ? call : RACE_CALL_NONE];
+    if (call >= RACE_CALLS)
+        return proc->race->call_names[call - RACE_CALLS];
+    return names[call];
+}
+
+enum race_call race_call_of(const char *name)
+{
+    const char **names = proc->race->call_names;
+    for (int i = 0; i < RACE_NAMES; i++) {
+        if (!names[i])
+            names[i] = name;
+        if (!strcmp(names[i], name))
+            return (enum race_call)(RACE_CALLS + i);
+    }
+    return RACE_CALL_NONE;
 }
 
 /* --- windows ---------------------------------------------------------------------------------- */

@@ -9,16 +9,10 @@
 #include <string.h>
 
 #include "boot/boot.h"
-#include "coll/newcomm.h"
 #include "dt/dt.h"
 #include "obj/neighbors.h"
 
 /* --- joins ------------------------------------------------------------------------------------ */
-
-int race_is_inside(const struct comm *c)
-{
-    return !c->remote && !newcomm_is_mixed(c);
-}
 
 /* Clocks as an array, for reductions by MPI_MAX. */
 static int64_t *dense(void)
@@ -63,26 +57,12 @@ static void join(struct comm *c)
     free(v);
 }
 
-/* Has all that other threads of this process did happened before? */
-static int is_whole(const struct race *r)
-{
-    const struct race_thread *me = race_self();
-    if (r->forks)
-        return 0;
-    for (int i = 0; i < r->threads; i++) {
-        const struct race_thread *t = &r->thread[i];
-        if (t != me && race_vclock_of(me->vclock, t->tid) < t->clock)
-            return 0;
-    }
-    return 1;
-}
-
 /* A collective without data need not wait for others; this one has some. */
 int race_exchange_atomics(struct comm *c, int sent)
 {
     struct race *r = proc->race;
     enum { WHOLE = 128 };
-    uint8_t mine = (uint8_t)(r->atomics | (sent && is_whole(r) ? WHOLE : 0));
+    uint8_t mine = (uint8_t)(r->atomics | (sent && race_is_whole() ? WHOLE : 0));
     uint8_t whole = mine & WHOLE;
     uint8_t *all = malloc((size_t)c->size); /* other threads may be here, too */
     if (!all)
@@ -274,6 +254,8 @@ struct race_watch {
     struct clocks clocks;
     void (*done)(void *arg);  /* an operation: once */
     void *done_arg;
+    int receives;             /* a message */
+    struct race_use *use;     /* its buffers; NULL: not known */
 };
 
 static struct race_watch *watch_of(const struct request *r)
@@ -336,6 +318,8 @@ static int on_start(struct request *r)
     if (x->comm)
         race_sending(x->comm, x->dest);
     int err = x->ops.inner->start(r);
+    if (!err)
+        race_use_start(x->use);
     if (!err && x->a.comm)
         begin_clocks(r);
     return err;
@@ -352,13 +336,14 @@ static int on_query(struct request *r, MPI_Status *st)
         x->coming = NULL;
         clocks_free(&x->clocks);
     }
+    if (!request_is_suspended(r))
+        race_use_end(x->use);
     if (x->done) {
         x->done(x->done_arg);
         x->done = NULL;
         return query ? query(r, st) : MPI_SUCCESS;
     }
-    if (r->kind != REQUEST_RMA && !x->a.comm && !x->comm && r->comm && !r->error &&
-        !status_cancelled(&r->status))
+    if (x->receives && r->comm && !r->error && !status_cancelled(&r->status))
         race_received(r->comm, r->status.MPI_SOURCE);
     return query ? query(r, st) : MPI_SUCCESS;
 }
@@ -369,14 +354,18 @@ static void on_free(struct request *r)
     r->ops = x->ops.inner;
     if (x->done)
         x->done(x->done_arg);
+    race_use_free(x->use);
     if (r->ops->free)
         r->ops->free(r);
+    x->use = NULL;
     if (!x->coming) /* else its numbers are still on their way: kept until the process ends */
         free(x);
 }
 
 static struct race_watch *wrap(struct request *r)
 {
+    if (r->ops->free == on_free)
+        return watch_of(r);
     struct race_watch *x = proc->race->off ? NULL : calloc(1, sizeof *x);
     if (!x)
         return NULL;
@@ -392,7 +381,32 @@ static struct race_watch *wrap(struct request *r)
 
 void race_watch_recv(struct request *r)
 {
-    wrap(r);
+    struct race_watch *x = wrap(r);
+    if (x)
+        x->receives = 1;
+}
+
+static struct race_use *use_of(const struct request *r)
+{
+    return r->ops->free == on_free ? watch_of(r)->use : NULL;
+}
+
+void race_watch_uses(struct request *r, const struct watch_buffer *b, int n, const void *site)
+{
+    struct race_watch *x = wrap(r);
+    if (x)
+        x->use = race_use_make(b, n, !request_is_persistent(r), site);
+}
+
+void race_watch_partition(struct request *r, int i)
+{
+    race_use_partition(use_of(r), i);
+}
+
+/* How the program learns of its end is not known from now on. */
+void race_watch_released(struct request *r)
+{
+    race_use_end(use_of(r));
 }
 
 void race_watch_done(struct request *r, void (*fn)(void *arg), void *arg)
@@ -426,7 +440,11 @@ static struct race_watch *watch_collective(const struct coll_args *a, struct req
 /* A nonblocking or persistent one: edges at each start and completion. */
 static void started(const struct watch_turn *t)
 {
-    if (watch_collective(t->args, t->request) && t->form == WATCH_NONBLOCKING)
+    struct race_watch *x = watch_collective(t->args, t->request);
+    if (!x)
+        return;
+    x->use = race_coll_use(t);
+    if (t->form == WATCH_NONBLOCKING)
         begin_clocks(t->request);
 }
 
@@ -436,9 +454,12 @@ int race_ended(struct watch_turn *t, int err)
         return err;
     if (!t->args && t->call != WATCH_COMM_IDUP && t->call != WATCH_COMM_IDUP_WITH_INFO)
         race_joined(t->comm);
-    else if (t->args && t->form == WATCH_BLOCKING)
+    else if (t->args && t->form == WATCH_BLOCKING) {
+        race_coll_access(t, 0);
         done(t->args, t->site);
-    else if (t->args)
+        race_coll_access(t, 1); /* written behind what it acquires */
+    } else if (t->args) {
         started(t);
+    }
     return MPI_SUCCESS;
 }

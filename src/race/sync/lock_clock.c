@@ -6,7 +6,7 @@
  *   else:             RELEASE before the unlock, confirmed; ASK after the lock, answered by ANSWER
  *
  * An exclusive lock comes after both rows, a shared one after the first. */
-#include "race/race_types.h"
+#include "race/watched.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

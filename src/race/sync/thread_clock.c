@@ -115,6 +115,19 @@ static int has_left(void *arg)
     return list_empty(&p->queue) || boot_failed_count();
 }
 
+/* One thread sends to another of its process. */
+static void sending_to_self(struct race *r)
+{
+    struct race_peer *p = r->threads > 1 ? race_peer_of((int)r->me) : NULL;
+    if (!p)
+        return;
+    race_tick();
+    struct race_vclock *v = race_release();
+    received(&p->received, v);
+    race_vclock_drop(v);
+    race_tick();
+}
+
 void race_sending(struct comm *c, int dest)
 {
     struct race *r = proc->race;
@@ -123,17 +136,22 @@ void race_sending(struct comm *c, int dest)
     int world = comm_peer_world(c, dest);
     if (!boot_is_own(world))
         return;
-    struct race_peer *p = (uint32_t)world == r->me ? NULL : race_peer_of(world);
+    if ((uint32_t)world == r->me) {
+        sending_to_self(r);
+        return;
+    }
+    struct race_peer *p = race_peer_of(world);
     const struct race_thread *t = race_self();
     if (r->runtime)
         r->runtime->flush(); /* loads and stores are news as well */
-    if (!p || (p->sent_any && p->sent_vclock_no == t->vclock_no && p->sent_clock == t->clock))
+    if (!p || (p->sent_any && p->sent_vclock_no == t->vclock_no &&
+               p->sent_clock == t->clock - t->quiet))
         return;
     race_tick();
     struct race_vclock *v = race_release();
     p->sent_any = 1;
     p->sent_vclock_no = t->vclock_no;
-    p->sent_clock = t->clock;
+    p->sent_clock = t->clock - t->quiet;
     race_send_clock(world, 0, 0, v);
     race_vclock_drop(v);
     progress_wait(has_left, p, "room for a clock of the race checker", world);

@@ -3,13 +3,47 @@
  *
  * A load or store has the clock of its thread's last operation, c: the thread's next operation,
  * which has c + 1, comes after it. It is complete at once. So `issued` is c, and `done` c + 1. */
-#include "race/race_types.h"
+#include "race/watched.h"
 
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "boot/boot.h"
 #include "var/var.h"
+
+/* --- what goes at once ------------------------------------------------------------------------ */
+
+int race_is_local(const struct race_interval *l)
+{
+    uint64_t end = race_interval_end(l);
+    size_t at = 0;
+    for (struct map_entry *e; (e = map_next(&proc->race->wins, &at)) != NULL;) {
+        const struct race_win *x = e->value;
+        const struct race_member *m = &x->member[rma_win_comm(x->w)->rank];
+        if (!m->base || (l->at < m->base + m->bytes && end > m->base)) /* 0: dynamic, it may be */
+            return 0;
+    }
+    return 1;
+}
+
+int race_is_alone(void)
+{
+    const struct race *r = proc->race;
+    const struct race_thread *me = race_self();
+    for (int i = 0; i < r->threads; i++)
+        if (&r->thread[i] != me && r->thread[i].ended)
+            return 0;
+    return !r->forks;
+}
+
+void race_access_add(const struct race_access *a, int whole)
+{
+    struct race_shadow *g = &proc->race->shadow;
+    if (whole && !g->ordered && race_is_local(&a->interval))
+        race_shadow_add_local(g, a);
+    else
+        race_shadow_add(g, a);
+}
 
 /* --- loads and stores ------------------------------------------------------------------------- */
 
@@ -24,6 +58,7 @@ static void take_all(struct race *r, const struct race_log_entry *list, unsigned
     *b = (struct race_batch){.tid = t->tid, .refs = 1, .issued = t->clock, .done = t->clock + 1,
                              .vclock = race_vclock_ref(t->vclock), .vclock_no = t->vclock_no,
                              .atomics = r->atomics};
+    int whole = race_is_whole(), quiet = race_is_alone();
     for (unsigned i = 0; i < n; i++) {
         const struct race_log_entry *a = &list[i];
         struct race_access rec = {
@@ -34,9 +69,11 @@ static void take_all(struct race *r, const struct race_log_entry *list, unsigned
             .site = race_site_at((uint64_t)(uintptr_t)a->pc),
             .batch = b,
         };
+        quiet = quiet && race_is_local(&rec.interval);
         if (a->len)
-            race_shadow_add(&r->shadow, &rec);
+            race_access_add(&rec, whole);
     }
+    t->quiet += quiet != 0;
     t->ended = ++t->clock; /* a thread that acquires it now acquires these, too */
     race_batch_drop(b);
     race_count();
@@ -52,9 +89,18 @@ static struct race *enter(void)
 static void take(const struct race_log_entry *list, unsigned n)
 {
     struct race *r = enter();
-    if (r)
+    if (r && !race_self()->in_op)
         take_all(r, list, n);
     lock_release(&proc->lock);
+}
+
+void race_op_runs(int begins)
+{
+    const struct race *r = proc->race;
+    if (!r->runtime)
+        return;
+    r->runtime->flush();
+    race_self()->in_op += begins ? 1u : -1u;
 }
 
 void race_watch_bytes(uint64_t at, uint64_t len)

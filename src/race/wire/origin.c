@@ -9,108 +9,6 @@
 #include "dt/dt.h"
 #include "race/watched.h"
 
-/* --- bytes ------------------------------------------------------------------------------------ */
-
-struct intervals {
-    struct race_interval l[RACE_INTERVALS];
-    int n, full, hull; /* hull: the last one holds more than the data */
-};
-enum { LONGEST = 1 << 30 };
-
-/* The runs of one block of any length. */
-static void add_block(struct intervals *to, uint64_t at, uint64_t len)
-{
-    while (len && to->n < RACE_INTERVALS) {
-        uint32_t part = (uint32_t)(len < LONGEST ? len : LONGEST);
-        to->l[to->n++] = (struct race_interval){at, part, 0, 1};
-        at += part;
-        len -= part;
-    }
-}
-
-/* A block behind the last interval makes it longer if it is adjacent, or has its length and
- * stride. */
-static int extend(struct race_interval *l, uint64_t at, uint64_t len)
-{
-    if (l->blocks == 1 && at == l->at + l->len && len <= LONGEST - l->len) {
-        l->len += (uint32_t)len;
-        return 1;
-    }
-    uint64_t end = race_interval_end(l),
-             step = at - (l->at + (uint64_t)(l->blocks - 1) * l->stride);
-    if (len != l->len || at < end || step > UINT32_MAX ||
-        (l->blocks > 1 && step != l->stride))
-        return 0;
-    l->stride = (uint32_t)step;
-    l->blocks++;
-    return 1;
-}
-
-/* More intervals than there is room for: the last becomes the hull of the rest. */
-static void hull_of_rest(struct intervals *to, const struct dt_type *t, size_t count, uint64_t base)
-{
-    int64_t lo, hi;
-    if (dt_bounds(t, count, &lo, &hi))
-        return;
-    to->n = 0;
-    add_block(to, base + (uint64_t)lo, (uint64_t)(hi - lo));
-    to->hull = 1;
-}
-
-static int is_strided(size_t n, size_t len, int64_t stride)
-{
-    return n > 1 && n <= UINT32_MAX && len <= LONGEST && stride > (int64_t)len &&
-           stride <= UINT32_MAX;
-}
-
-/* Runs that begin where the last interval would have its next one make that longer. */
-static int go_on(struct intervals *to, uint64_t at, uint32_t n, uint32_t len, uint32_t stride)
-{
-    struct race_interval *l = to->n ? &to->l[to->n - 1] : NULL;
-    if (!l || l->len != len || (l->blocks > 1 && l->stride != stride) ||
-        at != l->at + (uint64_t)l->blocks * stride || n > UINT32_MAX - l->blocks)
-        return 0;
-    l->stride = stride;
-    l->blocks += n;
-    return 1;
-}
-
-static int add_run(void *arg, uintptr_t at, size_t n, size_t len, int64_t stride)
-{
-    struct intervals *to = arg;
-    if (stride == (int64_t)len) {
-        len *= n;
-        n = 1;
-    }
-    int interval = is_strided(n, len, stride);
-    if (interval && go_on(to, at, (uint32_t)n, (uint32_t)len, (uint32_t)stride))
-        return 0;
-    if (interval && to->n < RACE_INTERVALS) {
-        to->l[to->n++] = (struct race_interval){at, (uint32_t)len, (uint32_t)stride, (uint32_t)n};
-        return 0;
-    }
-    for (size_t i = 0; i < n; i++, at += (uintptr_t)stride) {
-        if (to->n && extend(&to->l[to->n - 1], at, len))
-            continue;
-        to->full = to->n == RACE_INTERVALS;
-        if (to->full)
-            return 1;
-        add_block(to, at, len);
-    }
-    return 0;
-}
-
-static void intervals_of(const struct dt_type *t, size_t count, uint64_t base, struct intervals *to)
-{
-    size_t bytes;
-    to->n = to->full = to->hull = 0;
-    if (!t || dt_total(t, count, &bytes) || !bytes)
-        return;
-    dt_runs(t, count, (void *)(uintptr_t)base, add_run, to);
-    if (to->full)
-        hull_of_rest(to, t, count, base);
-}
-
 /* --- targets and batches ---------------------------------------------------------------------- */
 
 struct race_target *race_target_of(struct race_win *x, int rank, int make)
@@ -237,9 +135,9 @@ static void use_buffer(struct buffers *u, enum race_kind kind, enum race_call ca
                        const void *buf, MPI_Aint count, const struct dt_type *type, uint64_t site)
 {
     struct race *r = proc->race;
-    struct intervals l;
+    struct race_intervals l;
     struct race_local *local;
-    intervals_of(type, (size_t)count, (uint64_t)(uintptr_t)buf, &l);
+    race_intervals_of(type, (size_t)count, (uint64_t)(uintptr_t)buf, &l);
     if (!l.n || !(local = local_now(u)))
         return;
     struct race_batch *b = local->batch;
@@ -390,10 +288,10 @@ static void leave_some(struct race_win *x, struct race_target *t)
 static uint64_t record(struct race_win *x, struct race_target *t, unsigned channel,
                        const struct rma_args *a, int alone, uint64_t site)
 {
-    struct intervals l;
+    struct race_intervals l;
     const struct race_member *m = &x->member[a->rank];
     struct race_pending *p = pending_now(x, t, channel, alone, a->notify ? race_self()->noting : 0);
-    intervals_of(a->ttype, (size_t)a->tcount, m->base + (uint64_t)a->disp * m->unit, &l);
+    race_intervals_of(a->ttype, (size_t)a->tcount, m->base + (uint64_t)a->disp * m->unit, &l);
     if (!p)
         return 0;
     struct race_wire_access w = {.tick = (uint32_t)(race_self()->clock - p->issued),

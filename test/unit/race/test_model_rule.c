@@ -90,6 +90,13 @@ START_TEST(buffers_in_use)
     ck_assert_int_eq(race_rule_of(out, store, 0, 1, RACE_SAME_OP), RACE_IN_USE);
     ck_assert_int_eq(race_rule_of(out, load, 0, 1, RACE_SAME_OP), RACE_FINE);
     ck_assert_int_eq(race_rule_of(out, out, 0, 1, RACE_SAME_OP), RACE_FINE);
+    struct race_effect send = load, received = store; /* of messages */
+    send.flags = received.flags = RACE_BUFFER | RACE_MESSAGE;
+    ck_assert_int_eq(race_rule_of(send, store, 0, 1, RACE_SAME_OP), RACE_IN_MESSAGE);
+    ck_assert_int_eq(race_rule_of(load, received, 0, 1, RACE_SAME_OP), RACE_IN_MESSAGE);
+    ck_assert_int_eq(race_rule_of(received, received, 0, 1, RACE_SAME_OP), RACE_IN_MESSAGE);
+    ck_assert_int_eq(race_rule_of(send, out, 0, 1, RACE_SAME_OP), RACE_FINE);
+    ck_assert_int_eq(race_rule_of(received, effect(RACE_PUT), 0, 0, RACE_SAME_OP), RACE_RULE_5);
     ck_assert(race_rule_is_value(RACE_RULE_3));
     ck_assert(!race_rule_is_value(RACE_RULE_4));
 }

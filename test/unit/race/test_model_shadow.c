@@ -644,6 +644,61 @@ START_TEST(seen_by_one_thread)
 }
 END_TEST
 
+/* Memory of one thread: what it does is kept only where a request that is open decides about it. */
+START_TEST(local_accesses_go)
+{
+    enum { ISSUED = 5, DONE = 9 };
+    struct race_effect use = {.kind = RACE_STORE, .flags = RACE_BUFFER | RACE_MESSAGE};
+    struct race_shadow g;
+    int answered = 0;
+    race_shadow_init(&g, SIZE_MAX, count, &answered);
+    struct race_batch *open = batch(0, ISSUED, RACE_OPEN), *before = batch(0, 1, 2),
+                      *during = batch(0, 6, 7), *late = batch(0, DONE + 1, DONE + 2);
+    struct race_access recv = {.interval = {64, 8, 0, 1}, .effect = use, .batch = open};
+    struct race_access load = {.interval = {64, 4, 0, 1}, .effect = {.kind = RACE_LOAD},
+                               .batch = before};
+    struct race_access other = {.interval = {72, 4, 0, 1}, .effect = {.kind = RACE_LOAD},
+                                .batch = during};
+    race_shadow_add_local(&g, &load);
+    ck_assert_uint_eq(g.n.records, 0);
+    race_shadow_add(&g, &recv);
+    load.batch = during;
+    race_shadow_add_local(&g, &load);
+    race_shadow_add_local(&g, &other);
+    ck_assert_uint_eq(g.n.records, 2);
+    ck_assert_int_eq(answered, 0);
+    race_shadow_end(&g, open, DONE, 1);
+    ck_assert_int_eq(answered, 1);
+    ck_assert_uint_eq(g.n.records, 1);
+    load.batch = late;
+    race_shadow_add_local(&g, &load);
+    ck_assert_int_eq(answered, 1);
+    ck_assert_uint_eq(g.n.records, 1);
+    race_shadow_free(&g);
+    struct race_batch *all[] = {open, before, during, late};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        race_batch_drop(all[i]);
+}
+END_TEST
+
+/* A loop of sends of one buffer keeps some records, also where their requests never end. */
+START_TEST(requests_of_one_place)
+{
+    struct race_effect use = {.kind = RACE_STORE, .flags = RACE_BUFFER | RACE_MESSAGE};
+    struct race_shadow g;
+    int answered = 0;
+    race_shadow_init(&g, SIZE_MAX, count, &answered);
+    for (uint64_t i = 0; i < 1000; i++) {
+        struct race_batch *b = batch(0, i + 1, RACE_OPEN);
+        struct race_access r = {.interval = {64, 8, 0, 1}, .effect = use, .batch = b};
+        race_shadow_add(&g, &r);
+        race_batch_drop(b);
+    }
+    ck_assert_uint_eq(g.n.records, 64);
+    race_shadow_free(&g);
+}
+END_TEST
+
 Suite *suite_model_shadow(void)
 {
     Suite *s = suite_create("model_shadow");
@@ -662,6 +717,8 @@ Suite *suite_model_shadow(void)
     tcase_add_test(t, an_open_epoch_repeats);
     tcase_add_test(t, open_ones_outlive_a_phase);
     tcase_add_test(t, seen_by_one_thread);
+    tcase_add_test(t, local_accesses_go);
+    tcase_add_test(t, requests_of_one_place);
     suite_add_tcase(s, t);
     return s;
 }
