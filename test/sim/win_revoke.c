@@ -531,6 +531,32 @@ static void near_waits(void *arg)
     OK(MPI_Win_free(&j.win));
 }
 
+/* Rank 1 has locked the first window whole, and asks for that before it locks the other one. The
+ * first is revoked meanwhile: the lock of the other is no worse. */
+static void lazy_waits(void *arg)
+{
+    struct job j = job_of_mortals(4), other = job_of_mortals(4);
+    (void)arg;
+    if (j.rank == 0) {
+        struct rma_win *w = inside(j.win);
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, j.win));
+        tell(1);
+        while (!rma_near_of(w, 0)->lockword->tail && !w->target.lockq.count)
+            turn();
+        OK(MPIX_Win_revoke(j.win));
+        hear(1);
+    } else {
+        hear(0);
+        OK(MPI_Win_lock_all(0, j.win));
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, other.win));
+        OK(MPI_Win_unlock(1, other.win));
+        tell(0);
+    }
+    OK(MPIX_Win_revoke(j.win));
+    OK(MPI_Win_free(&j.win));
+    OK(MPI_Win_free(&other.win));
+}
+
 static void together(struct sim_knobs *k)
 {
     mortal(k);
@@ -576,6 +602,8 @@ const struct scenario scenarios_win_revoke[] = {
     {"revoke-windows-early-2", 2, 1, revokes_early, NULL, mortal},
     {"revoke-windows-early-5", 5, 1, revokes_early, NULL, mortal},
     {"revoke-windows-held-3", 3, 1, near_waits, NULL, together},
+    {"revoke-windows-lazy-near-2", 2, 1, lazy_waits, NULL, together},
+    {"revoke-windows-lazy-far-2", 2, 1, lazy_waits, NULL, calm},
     {"revoke-windows-often", 3, 1, denied_often, NULL, calm},
     {"revoke-windows-counts", 4, 1, denied_exactly, NULL, calm},
     {NULL, 0, 0, NULL, NULL, NULL},

@@ -79,7 +79,10 @@ int rma_called_grant(void)
         err = err || rma_is_revoked(its) ? err : e; /* that of a revoked one is of no order */
     }
     while ((w = lazy_all()) != NULL) {
-        if ((e = rma_lockall_near(w)) != MPI_SUCCESS)
+        e = rma_lockall_near(w);
+        if (e && rma_is_revoked(w))
+            continue; /* lazy_all() finds it no more */
+        if (e)
             return err ? err : e; /* asked again next time */
         if (!w->all_near && rma_in(w, SET_LAZY_ALL))
             e = rma_lockall_switch(w);
