@@ -80,7 +80,7 @@ void async_finalize(void)
     while (!list_empty(&s->things)) {
         struct MPIR_Async_thing *t = LIST_OBJ(s->things.next, struct MPIR_Async_thing, link);
         list_del(&t->link);
-        free(t);
+        end(s, t);
     }
     free(s);
     proc->obj->async = NULL;
@@ -155,7 +155,7 @@ void async_turn(int entry)
 static int due_now(void *arg)
 {
     const struct async *s = arg;
-    return !s->n || due(s, 0);
+    return !s->n || continue_may_run(NULL, 0);
 }
 
 void async_drain(void)
@@ -163,6 +163,6 @@ void async_drain(void)
     struct async *s = proc->obj->async;
     while (s && s->n && !upcall_inside()) {
         progress_wait(due_now, s, "a function of MPIX_Async_start", -1);
-        async_turn(0);
+        continue_run(NULL, 0); /* a function may wait for what a continuation does */
     }
 }

@@ -20,7 +20,7 @@ unsigned async_count(void);
 int async_due(void);
 /* A safe point. entry: of a call; else of a wait. */
 void async_turn(int entry);
-/* Until all are done. */
+/* Until all are done. Continuations run meanwhile. */
 void async_drain(void);
 
 #endif

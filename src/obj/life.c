@@ -42,8 +42,8 @@ void obj_finalize(void)
 {
     if (!proc->obj)
         return;
-    continue_finalize();
     async_finalize();
+    continue_finalize();
     upcall_finalize();
     comm_finalize();
     failed_finalize();

@@ -341,6 +341,7 @@ int api_stop(void)
     int err = attr_delete_all(OBJ_COMM, self->obj.handle, &self->attrs);
     if (err)
         return err;
+    async_drain(); /* what those callbacks have started */
     profile_ending();
     race_ending();
     check_ending();

@@ -264,9 +264,43 @@ static void arguments(void)
     CHECK_EQ(calls, 0);
 }
 
+/* It is done when a continuation has run, and completes the request of that one. */
+static int waits_for_continuation(MPIX_Async_thing thing)
+{
+    struct state *s = MPIX_Async_get_state(thing);
+
+    if (--s->left == 0)
+        MPI_Grequest_complete(s->general);
+    return continued ? MPIX_ASYNC_DONE : MPIX_ASYNC_NOPROGRESS;
+}
+
+/* A function that the program runs in MPI_Finalize starts one more. */
+static int starts_at_end(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)extra;
+    return MPIX_Async_start(counts_down, value, MPIX_STREAM_NULL);
+}
+
+static void ends(struct state *waits, struct state *late)
+{
+    MPI_Request r;
+    int key;
+
+    MPIX_Continue_init(0, 0, MPI_INFO_NULL, &cont);
+    MPI_Start(&cont);
+    continued = 0;
+    MPI_Grequest_start(query, freed, cancelled, NULL, &r);
+    waits->left = 5;
+    waits->general = r;
+    MPIX_Continue(&r, continues, NULL, 0, MPI_STATUS_IGNORE, cont);
+    MPIX_Async_start(waits_for_continuation, waits, MPIX_STREAM_NULL);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, starts_at_end, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, late);
+}
+
 int main(int argc, char **argv)
 {
-    struct state last;
+    struct state last, waits, late = {15, MPI_REQUEST_NULL, -1};
     int result;
 
     mt_init(&argc, &argv);
@@ -283,9 +317,10 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     last = start(30, MPI_REQUEST_NULL, -1);
     MPIX_Async_start(counts_down, &last, MPIX_STREAM_NULL);
+    ends(&waits, &late);
     result = mt_finish();
-    if (calls != 30 || over != 1) {
-        printf("rank %d: MPI_Finalize has not waited: %d calls\n", mt_rank, calls);
+    if (calls != 45 || over != 2 || !continued) {
+        printf("rank %d: MPI_Finalize has not waited: %d calls, %d\n", mt_rank, calls, continued);
         return 1;
     }
     return result;

@@ -6,6 +6,7 @@
 
 #include "obj/async_poll.h"
 #include "obj/continue.h"
+#include "progress/progress_types.h"
 
 static int ran, left, state;
 
@@ -100,4 +101,49 @@ START_TEST(drains)
 }
 END_TEST
 
-OBJ_SUITE(async_poll, one_turn_a_poll, rare_in_waits, starts_another, drains)
+static int continued;
+
+static int continues(int error, void *data)
+{
+    (void)data;
+    continued = 1;
+    return error;
+}
+
+static int waits(MPIX_Async_thing thing)
+{
+    (void)thing;
+    return continued ? MPIX_ASYNC_DONE : MPIX_ASYNC_NOPROGRESS;
+}
+
+/* A polled function waits for what a continuation does. */
+START_TEST(drains_continuations)
+{
+    const struct continue_what what = {continues, NULL, MPIX_CONT_DEFER_COMPLETE};
+    MPI_Request h, none = MPI_REQUEST_NULL;
+    continued = 0;
+    ck_assert_int_eq(continue_init(&(struct continue_mode){0}, &h), MPI_SUCCESS);
+    struct request *cont = obj_find(OBJ_REQUEST, h);
+    ck_assert_int_eq(request_start(cont), MPI_SUCCESS);
+    ck_assert_int_eq(async_add(waits, NULL), MPI_SUCCESS);
+    ck_assert_int_eq(continue_attach_one(cont, &what, NULL, &none, NULL), MPI_SUCCESS);
+    async_drain();
+    ck_assert(continued && !async_count());
+}
+END_TEST
+
+/* The hook of functions that are never done is gone with the room. */
+START_TEST(ends_early)
+{
+    left = 1000;
+    async_add(fn, &state);
+    async_add(fn, &state);
+    obj_finalize();
+    ck_assert(list_empty(&proc->progress->hooks));
+    ck_assert_int_eq(obj_init(), 0);
+    ck_assert(!async_count() && !proc->obj->continues_ready && !proc->obj->upcalls_wanted);
+}
+END_TEST
+
+OBJ_SUITE(async_poll, one_turn_a_poll, rare_in_waits, starts_another, drains, drains_continuations,
+          ends_early)
