@@ -151,22 +151,21 @@ static void fatal(const char *where, int code, const char *call)
 }
 
 /* The handler may free itself. No continuation runs in it. */
-static struct upcall *handler_begin(struct errhandler *e)
+static void handler_begin(struct errhandler *e, struct upcall_witness *w)
 {
     if (proc->threaded)
         lock_acquire(&proc->lock);
     errhandler_ref(e);
-    struct upcall *mark = upcall_mark();
+    upcall_mark(w);
     if (proc->threaded)
         lock_release(&proc->lock);
-    return mark;
 }
 
-static void handler_end(struct errhandler *e, struct upcall *mark)
+static void handler_end(struct errhandler *e, struct upcall_witness *w)
 {
     if (proc->threaded)
         lock_acquire(&proc->lock);
-    upcall_unmark(mark);
+    upcall_unmark(w);
     errhandler_drop(e);
     if (proc->threaded)
         lock_release(&proc->lock);
@@ -196,12 +195,13 @@ int errhandler_run(struct errhandler *e, void *handle_ptr, const char *where, in
         fatal(where, code, call);
     code = give(code);
     if (e->fn) {
-        struct upcall *mark = handler_begin(e);
+        struct upcall_witness w = {0};
+        handler_begin(e, &w);
         if (e->cxx)
             e->cxx(cxx_kind(e), handle_ptr, &code, (void (*)(void))e->fn);
         else
             e->fn(handle_ptr, &code, call, NULL);
-        handler_end(e, mark);
+        handler_end(e, &w);
     }
     return code;
 }

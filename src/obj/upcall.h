@@ -15,8 +15,17 @@
 struct upcall {
     struct upcall *outer;
     void *thread;
-    const char *frame; /* of upcall_mark(): where its caller's stack began; else NULL */
-    int counted;       /* by upcall_wanted(): calls look whether they wait in vain */
+    struct upcall_witness *witness; /* of upcall_mark(); else NULL */
+    const char *frame;              /* of upcall_mark(): where its caller's stack began */
+    int left;                       /* of upcall_mark(): it was seen to be over */
+    int counted; /* by upcall_wanted(): calls look whether they wait in vain */
+};
+
+/* On the stack of the function that calls an error handler. What comes after that function was left
+ * overwrites it. */
+struct upcall_witness {
+    volatile uint64_t magic;
+    struct upcall *volatile mark;
 };
 
 /* One more (1) or less (-1) of: a call of the program's code, while continuations are in use; what
@@ -41,7 +50,7 @@ static inline void upcall_begin(struct upcall *c)
     struct obj_room *o = proc->obj;
     c->outer = o->upcalls;
     c->thread = thread_self();
-    c->frame = NULL;
+    c->witness = NULL;
     o->upcalls = c;
     c->counted = o->continues != NULL;
     if (c->counted)
@@ -60,10 +69,11 @@ static inline void upcall_end(struct upcall *c)
 }
 
 /* Around an error handler, which may leave by longjmp or an exception and never come back. Its mark
- * is on the heap. It counts for nothing where the stack has become shorter than at its begin, and
- * the next one ends it. NULL: no memory. */
-struct upcall *upcall_mark(void) __attribute__((cold));
-void upcall_unmark(struct upcall *c);
+ * is on the heap. It counts for nothing once a look finds the stack shorter than at its begin, or
+ * its witness overwritten; the latter ends it. w: zero, and on the caller's stack until
+ * upcall_unmark(). Without memory there is no mark. */
+void upcall_mark(struct upcall_witness *w) __attribute__((cold));
+void upcall_unmark(struct upcall_witness *w);
 void upcall_finalize(void);
 
 int upcall_finds(void);

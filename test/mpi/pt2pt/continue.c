@@ -769,11 +769,49 @@ static void not_in_handlers(void)
     MPI_Comm_free(&dup);
 }
 
+static void leaves(MPI_Comm *c, int *code, ...)
+{
+    (void)c, (void)code;
+    longjmp(out, 1);
+}
+
+static __attribute__((noinline)) void deeper(void)
+{
+    volatile char room[4 * 4096];
+    MPI_Request r, c = made(0, 0);
+    int v = 7, w = 0;
+
+    memset((char *)room, 1, sizeof room);
+    MPI_Irecv(&w, 1, MPI_INT, mt_rank, 15, MPI_COMM_WORLD, &r);
+    MPIX_Continue(&r, count, NULL, 0, MPI_STATUS_IGNORE, c);
+    MPI_Send(&v, 1, MPI_INT, mt_rank, 15, MPI_COMM_WORLD);
+    CHECK_EQ(MPI_Wait(&c, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    CHECK(ran == 1 && w == 7);
+    MPI_Request_free(&c);
+}
+
+/* A handler was left before there was any continuation. They run in deeper code. */
+static void after_a_jump(void)
+{
+    MPI_Errhandler h;
+    MPI_Comm dup;
+
+    MPI_Comm_dup(MPI_COMM_SELF, &dup);
+    MPI_Comm_create_errhandler(leaves, &h);
+    MPI_Comm_set_errhandler(dup, h);
+    MPI_Errhandler_free(&h);
+    if (!setjmp(out))
+        MPI_Send(NULL, -1, MPI_INT, 0, 0, dup);
+    deeper();
+    MPI_Comm_free(&dup);
+}
+
 int main(int argc, char **argv)
 {
     mt_init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    after_a_jump();
     messages();
     far_messages();
     kinds();
