@@ -139,7 +139,7 @@ struct align_text {
     char line[TEXT_LINES][TEXT_LINE];
     char brief[TEXT_SHORT]; /* the same in one line, for the error */
 };
-extern const char *const check_names[WATCH_CALLS]; /* without MPI_; call_names.c is made */
+extern const char *const check_names[WATCH_CALLS]; /* without MPI_, or MPI; call_names.c is made */
 void text_call(const struct align_entry *e, char *buf, size_t len);
 /* "0,2-5" of a sorted list. */
 void text_ranks(const int *ranks, int n, char *buf, size_t len);

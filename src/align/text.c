@@ -68,7 +68,7 @@ static size_t name_text(const struct align_entry *e, char *buf, size_t len)
 {
     uint32_t call = call_of(e), form = form_of(e), part = op_of(e);
     const char *name = call < WATCH_CALLS && check_names[call] ? check_names[call] : "?";
-    size_t at = add(buf, len, 0, "MPI_");
+    size_t at = add(buf, len, 0, strncmp(name, "X_", 2) != 0 ? "MPI_" : "MPI");
     if (form == WATCH_NONBLOCKING && call < COLL_CALLS) {
         char low[2] = {(char)(name[0] | 0x20), 0};
         at = add(buf, len, add(buf, len, at, "I"), low);

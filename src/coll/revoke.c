@@ -183,6 +183,8 @@ static void look(void *arg, void *with)
     struct comm *c = arg;
     struct search *x = with;
     int side;
+    if (c->maker) /* which the program may have freed meanwhile */
+        look(c->maker, with);
     if (c->ctx_recv == CTX_NONE)
         return;
     if (agree_key(c, &side) == x->ctx)

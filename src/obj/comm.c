@@ -48,8 +48,10 @@ void comm_set_revoked(struct comm *c)
     end_collectives(c);
     if (c->local)
         end_collectives(c->local);
-    obj_hide(OBJ_COMM, &c->obj);
-    list_push(&proc->obj->revoked, &c->hidden);
+    if (c->obj.handle) { /* else the program has freed it, and operations hold it */
+        obj_hide(OBJ_COMM, &c->obj);
+        list_push(&proc->obj->revoked, &c->hidden);
+    }
     proc->obj->revocations++;
     if (proc->obj->comm_revoked)
         proc->obj->comm_revoked(c);

@@ -104,6 +104,7 @@ void rma_finalize(void)
         rma_stats_print();
     if (cvar.rma_stats_file && *cvar.rma_stats_file)
         rma_stats_write(cvar.rma_stats_file);
+    rma_makings_end(); /* MPI wants them to be complete: what they have is left behind */
     while (!list_empty(&r->windows))
         rma_win_drop(LIST_OBJ(r->windows.next, struct rma_win, link));
     for (struct rma_win *w = r->spare, *next; w; w = next) {
@@ -114,7 +115,6 @@ void rma_finalize(void)
     space_finalize();
     mem_arena_free(r->box);
     free(r->bundles);
-    rma_makings_end();
     progress_hook_del(&r->hook);
     progress_hook_del(&r->notes.hook);
     free(r->notes.numbered);

@@ -51,6 +51,10 @@ int rma_win_iallocate(MPI_Aint size, MPI_Aint disp_unit, struct info *info, stru
                       void *base_out, MPI_Win *win, struct request **out);
 int rma_win_icreate(void *base, MPI_Aint size, MPI_Aint disp_unit, struct info *info,
                     struct comm *c, MPI_Win *win, struct request **out);
+/* The request of a creation that has failed in its call. */
+int rma_win_refused(struct comm *c, int err, struct request **out);
+/* Of one of these requests that has no handle: nothing is stored, and it is freed when done. */
+void rma_win_forget(struct request *r);
 /* A duplicate: local, without a message. NO_MEM, OTHER (there are too many). */
 int rma_win_idup(struct rma_win *of, struct info *info, struct rma_win **out);
 unsigned rma_win_channel(const struct rma_win *w); /* of a duplicate, else 0 */

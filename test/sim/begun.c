@@ -132,6 +132,30 @@ static void at_any_step(void *arg)
         OK(MPI_Comm_free(&c));
 }
 
+/* The last rank revokes the communicator in place of the call. The others have freed it. */
+static void revoked(void *arg)
+{
+    (void)arg;
+    int rank, size;
+    struct begun b = {.win = MPI_WIN_NULL};
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm c = copy_of(MPI_COMM_WORLD);
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    if (rank == size - 1) {
+        OK(MPIX_Comm_revoke(c));
+        OK(MPI_Comm_free(&c));
+    } else {
+        int err = MPIX_Win_iallocate(8, 8, MPI_INFO_NULL, c, &b.base, &b.win, &b.req);
+        OK(MPI_Comm_free(&c));
+        err = err ? err : finish(&b, (int)sim_seed() % 2); /* it may know by the call */
+        SIM_CHECK(class_of(err) == MPIX_ERR_REVOKED);
+        SIM_CHECK(b.win == MPI_WIN_NULL);
+    }
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
 /* This rank's, of any kind. */
 static long sent(int rank)
 {
@@ -194,6 +218,8 @@ const struct scenario scenarios_begun[] = {
     {"newwin-2", 2, 1, at_any_step, NULL, mortal},
     {"newwin-5", 5, 1, at_any_step, NULL, mortal},
     {"newwin-8", 8, 1, at_any_step, NULL, mortal},
+    {"newwin-revoked-3", 3, 1, revoked, NULL, NULL},
+    {"newwin-revoked-6", 6, 1, revoked, NULL, NULL},
     {"newwin-counts-far-4", 4, 1, counts_far, NULL, far_away},
     {"newwin-counts-far-7", 7, 1, counts_far, NULL, far_away},
     {"newwin-counts-near-4", 4, 1, counts_near, NULL, together},

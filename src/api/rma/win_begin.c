@@ -9,8 +9,8 @@ struct wanted {
     void *base; /* where to store it, or the memory */
 };
 
-/* A watcher that wants windows exchanges with all members what it must know of one. It may not wait
- * behind the program's back, so the call does it all. */
+/* A race checker exchanges with all members what it must know of a window. It may not wait behind
+ * the program's back, so the call does it all. */
 static int at_once(const struct wanted *x, struct info *i, struct comm *c, int allocates,
                    const void *site, MPI_Win *win)
 {
@@ -28,15 +28,17 @@ static int run(const struct wanted *x, struct info *i, struct comm *c, int alloc
                const void *site, MPI_Win *win, MPI_Request *request)
 {
     struct request *r;
-    if (watch_wants(WATCH_WINDOWS)) {
-        int err = at_once(x, i, c, allocates, site, win);
-        if (!err)
-            *request = REQUEST_COMPLETE;
-        return err;
+    int err, waits = watch_wants(WATCH_OPS);
+    if (waits && (err = at_once(x, i, c, allocates, site, win)) == MPI_SUCCESS) {
+        *request = REQUEST_COMPLETE;
+        return MPI_SUCCESS;
     }
-    int err = allocates ? rma_win_iallocate(x->size, x->unit, i, c, x->base, win, &r)
-                        : rma_win_icreate(x->base, x->size, x->unit, i, c, win, &r);
-    return err ? err : request_publish(r, request);
+    err = waits       ? rma_win_refused(c, err, &r)
+          : allocates ? rma_win_iallocate(x->size, x->unit, i, c, x->base, win, &r)
+                      : rma_win_icreate(x->base, x->size, x->unit, i, c, win, &r);
+    if (!err && (err = request_publish(r, request)) != MPI_SUCCESS)
+        rma_win_forget(r);
+    return err;
 }
 
 static int begin(const char *call, enum watch_call what, const void *site, const struct wanted *x,

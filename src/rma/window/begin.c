@@ -30,7 +30,8 @@ struct making {
     struct comm *own;      /* the window's, until w has it */
     enum step step;
     struct request *wait;  /* of this step; NULL: a barrier, or it could not begin */
-    unsigned barrier;      /* 0: none */
+    unsigned barrier;
+    int meets;             /* the wait is the barrier */
     int err;               /* of this member so far */
     int lost;              /* a request that could not begin */
     int64_t worst;         /* class of the worst error of all members */
@@ -38,7 +39,7 @@ struct making {
     struct rma_opening opening;
     const char *call;
     void *base;            /* a void *; NULL: MPIX_Win_icreate */
-    MPI_Win *win;
+    MPI_Win *win, unseen;  /* unseen: of a creation whose request has no handle */
 };
 
 /* --- waits ------------------------------------------------------------------------------------ */
@@ -48,20 +49,21 @@ static int is_over(struct making *m, int *err)
 {
     *err = m->lost;
     m->lost = MPI_SUCCESS;
-    if (m->barrier && !rma_node_arrived(m->w, m->barrier, err))
+    if (m->meets && !rma_node_arrived(m->w, m->barrier, err))
         return 0;
     if (m->wait && !m->wait->done)
         return 0;
     if (m->wait)
         *err = request_finish(m->wait, MPI_STATUS_IGNORE);
     m->wait = NULL;
-    m->barrier = 0;
+    m->meets = 0;
     return 1;
 }
 
 static void meet(struct making *m, enum step next)
 {
     m->barrier = rma_node_arrive(m->w);
+    m->meets = 1;
     m->step = next;
 }
 
@@ -128,7 +130,6 @@ static void named(struct making *m, int err)
         over(m, err);
         return;
     }
-    m->own->maker = m->comm;
     if (m->w)
         rma_win_over(m->w, m->own);
     else
@@ -190,8 +191,8 @@ static int go_on(void *arg)
     struct making *m = arg;
     const char *call = proc->call;
     int err, events = 0;
-    proc->call = m->call; /* that of its errors */
     for (; m->step != OVER && is_over(m, &err); events++) {
+        proc->call = m->call; /* that of its errors */
         switch (m->step) {
         case NAME: named(m, err); break;
         case SIZE: sized(m, err); break;
@@ -247,6 +248,7 @@ static int begin(const struct rma_plan *p, struct comm *c, void *base, MPI_Win *
     m->plan.info = info;
     m->comm = comm_ref(c);
     m->own = own;
+    own->maker = c; /* whose revocation ends what goes on over own */
     m->call = rma_call();
     m->base = base;
     m->win = win;
@@ -256,6 +258,25 @@ static int begin(const struct rma_plan *p, struct comm *c, void *base, MPI_Win *
     list_push(&rma_self()->makings, &m->link);
     *out = &m->r;
     return MPI_SUCCESS;
+}
+
+int rma_win_refused(struct comm *c, int err, struct request **out)
+{
+    struct making *m = calloc(1, sizeof *m);
+    if (!m)
+        return err;
+    request_init(&m->r, REQUEST_COLL, &ops, c);
+    request_complete(&m->r, err);
+    *out = &m->r;
+    return MPI_SUCCESS;
+}
+
+void rma_win_forget(struct request *r)
+{
+    struct making *m = (struct making *)r;
+    m->base = NULL;
+    m->win = &m->unseen;
+    request_release(r);
 }
 
 void rma_makings_end(void)

@@ -152,13 +152,13 @@ static void without_others(void)
         use(&b, MPI_COMM_SELF);
         end(&b);
         MPIX_Win_iallocate(80, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &b.mem, &b.win, &b.req);
+        CHECK(b.win == MPI_WIN_NULL || mt_size == 1);
         for (int i = 1; i < mt_size; i++)
             MPI_Send(&token, 1, MPI_INT, i, 3, MPI_COMM_WORLD);
     } else {
         MPI_Recv(&token, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPIX_Win_iallocate(80, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &b.mem, &b.win, &b.req);
     }
-    CHECK(b.win == MPI_WIN_NULL || mt_size == 1);
     b.own = NULL;
     b.longs = 10;
     MPI_Wait(&b.req, MPI_STATUS_IGNORE);
