@@ -2,6 +2,7 @@
  * its members make when they meet it first. Start with shm_set(). */
 #include "shmem/shmem_types.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,7 +118,10 @@ static void make(struct shm_active *a)
     MPI_Group all, set;
     PMPI_Comm_group(shm.comm, &all);
     PMPI_Group_range_incl(all, 1, range, &set);
-    PMPI_Comm_create_group(shm.comm, set, 1, &t->comm); /* of the members alone */
+    /* Of the members alone. The tag tells sets apart that several threads make at a time. */
+    unsigned tag = ((unsigned)a->span.start * 31 + (unsigned)a->span.log_stride) * 65537 +
+                   (unsigned)a->span.size;
+    PMPI_Comm_create_group(shm.comm, set, (int)(tag & INT_MAX), &t->comm);
     PMPI_Group_free(&all);
     PMPI_Group_free(&set);
     PMPI_Comm_rank(t->comm, &t->me);
@@ -139,16 +143,21 @@ struct shmem_team *shm_set(struct shm_span s, const char *call)
                  s.start, s.log_stride, s.size, shm.me);
     if (s.size == shm.size)
         return &shm_world;
-    for (struct shm_active *a = shm.sets; a; a = a->next)
-        if (!memcmp(&a->span, &s, sizeof s))
-            return &a->team;
-    struct shm_active *a = calloc(1, sizeof *a);
-    if (!a)
+    shm_lists_lock();
+    struct shm_active *a = shm.sets;
+    while (a && memcmp(&a->span, &s, sizeof s))
+        a = a->next;
+    shm_lists_unlock();
+    if (a)
+        return &a->team;
+    if (!(a = calloc(1, sizeof *a)))
         shm_fail(call, "no memory");
     a->span = s;
-    make(a);
+    make(a); /* without the lock. No other thread makes it: a set has one call at a time */
+    shm_lists_lock();
     a->next = shm.sets;
     shm.sets = a;
+    shm_lists_unlock();
     return &a->team;
 }
 

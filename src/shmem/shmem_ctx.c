@@ -2,6 +2,7 @@
  * shm_quiet(). */
 #include "shmem/shmem_types.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,23 +12,37 @@
 struct shmem_ctx shm_default = {.team = &shm_world};
 shmem_ctx_t SHMEM_CTX_DEFAULT = &shm_default;
 
-int shm_far_pe(const struct shmem_team *team, int pe)
+static void ctx_is(const struct shmem_ctx *ctx, const char *call)
 {
+    shm_begun(call);
+    if (!ctx)
+        shm_fail(call, "the context is SHMEM_CTX_INVALID");
+}
+
+int shm_far_pe(const struct shmem_ctx *ctx, int pe, const char *call)
+{
+    ctx_is(ctx, call);
+    const struct shmem_team *team = ctx->team;
     if (pe < 0 || pe >= team->size)
-        shm_fail("a call on a context", "PE is %d, not 0 to %d of the context's team", pe,
+        shm_fail(call, "PE is %d, not 0 to %d of the context's team", pe,
                  team->size - 1);
     return team->world ? team->world[pe] : team->start + pe * team->stride;
 }
 
+/* The heap's operations are complete. Relaxed: as shm_opened(). */
+static void ordered_done(struct shmem_ctx *ctx)
+{
+    if (!shm.threaded)
+        atomic_store_explicit(&ctx->ordered, 0, memory_order_relaxed);
+}
+
 MPI_Win shm_begin(struct shmem_ctx *ctx, enum shm_region r, const char *call)
 {
-    if (!ctx)
-        shm_fail(call, "the context is SHMEM_CTX_INVALID");
     /* MPIX_Win_order orders within a window: what a fence ordered in the heap comes before what
      * follows in the other one. */
-    if (r == SHM_DATA && ctx->ordered) {
+    if (r == SHM_DATA && atomic_load_explicit(&ctx->ordered, memory_order_relaxed)) {
         PMPI_Win_flush_all(ctx->win[SHM_HEAP]);
-        ctx->ordered = 0;
+        ordered_done(ctx);
     }
     return ctx->win[r];
 }
@@ -73,7 +88,7 @@ void shm_quiet(struct shmem_ctx *ctx)
     for (int r = 0; r < SHM_REGIONS; r++)
         if (is_open(ctx, r))
             complete(ctx, r);
-    ctx->ordered = 0;
+    ordered_done(ctx);
     if (!shm.threaded)
         ctx->used = 0;
 }
@@ -86,7 +101,7 @@ void shm_fence(struct shmem_ctx *ctx)
         complete(ctx, SHM_DATA);
     if (is_open(ctx, SHM_HEAP)) {
         PMPIX_Win_order(MPIX_ALL, ctx->win[SHM_HEAP]);
-        ctx->ordered = 1;
+        atomic_store_explicit(&ctx->ordered, 1, memory_order_relaxed);
     }
 }
 
@@ -122,21 +137,38 @@ SHM_ALIAS(ctx_fence);
 
 /* --- creation --------------------------------------------------------------------------------- */
 
-/* Duplicates of both windows; 0: there are none left. */
-static int duplicate(struct shmem_ctx *ctx)
+/* Duplicates that a window has at most: a token names one by 8 bits, and 0 is the window. */
+enum { DUPLICATES = 255 };
+
+/* What threads change together: the lists of contexts, teams and active sets, the count of
+ * duplicates. Nothing waits for other PEs under it. */
+static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER;
+
+void shm_lists_lock(void)
 {
+    pthread_mutex_lock(&lists);
+}
+
+void shm_lists_unlock(void)
+{
+    pthread_mutex_unlock(&lists);
+}
+
+/* Duplicates of both windows, or the windows themselves. The count asks, not MPI: the windows'
+ * errors stay fatal for the operations of other threads. Under shm_lists_lock(). */
+static void take_windows(struct shmem_ctx *ctx)
+{
+    ctx->own = shm.duplicates < DUPLICATES;
+    shm.duplicates += ctx->own;
     for (int r = 0; r < SHM_REGIONS; r++) {
         MPI_Request made;
-        int err = PMPIX_Win_idup(shm.memory[r].win, MPI_INFO_NULL, &ctx->win[r], &made);
-        if (!err)
-            err = PMPI_Wait(&made, MPI_STATUS_IGNORE);
-        if (err) {
-            while (r-- > 0)
-                PMPI_Win_free(&ctx->win[r]);
-            return 0;
-        }
+        ctx->win[r] = shm.memory[r].win; /* a quiet completes more than it needs to */
+        if (!ctx->own)
+            continue;
+        PMPIX_Win_idup(shm.memory[r].win, MPI_INFO_NULL, &ctx->win[r], &made);
+        PMPI_Wait(&made, MPI_STATUS_IGNORE);
+        PMPI_Win_set_errhandler(ctx->win[r], MPI_ERRORS_ARE_FATAL);
     }
-    return 1;
 }
 
 static int create(struct shmem_team *team, long options, shmem_ctx_t *out, const char *call)
@@ -150,18 +182,11 @@ static int create(struct shmem_team *team, long options, shmem_ctx_t *out, const
         return -1;
     memset(ctx, 0, sizeof *ctx);
     ctx->team = team;
-    for (int r = 0; r < SHM_REGIONS; r++)
-        PMPI_Win_set_errhandler(shm.memory[r].win, MPI_ERRORS_RETURN);
-    ctx->own = (unsigned char)duplicate(ctx);
-    for (int r = 0; r < SHM_REGIONS; r++) {
-        PMPI_Win_set_errhandler(shm.memory[r].win, MPI_ERRORS_ARE_FATAL);
-        if (ctx->own)
-            PMPI_Win_set_errhandler(ctx->win[r], MPI_ERRORS_ARE_FATAL);
-        else
-            ctx->win[r] = shm.memory[r].win; /* a quiet completes more than it needs to */
-    }
+    shm_lists_lock();
+    take_windows(ctx);
     ctx->next = team->contexts;
     team->contexts = ctx;
+    shm_lists_unlock();
     *out = ctx;
     return 0;
 }
@@ -186,13 +211,17 @@ void pshmem_ctx_destroy(shmem_ctx_t ctx)
     if (ctx == &shm_default)
         shm_fail("shmem_ctx_destroy", "the context is SHMEM_CTX_DEFAULT");
     shm_quiet(ctx);
+    shm_lists_lock();
     struct shmem_ctx **link = &ctx->team->contexts;
     while (*link && *link != ctx)
         link = &(*link)->next;
-    if (*link)
-        *link = ctx->next;
+    if (!*link)
+        shm_fail("shmem_ctx_destroy", "the context is none, or has been destroyed");
+    *link = ctx->next;
     for (int r = 0; r < SHM_REGIONS && ctx->own; r++)
-        PMPI_Win_free(&ctx->win[r]);
+        PMPI_Win_free(&ctx->win[r]); /* no message */
+    shm.duplicates -= ctx->own;
+    shm_lists_unlock();
     free(ctx);
 }
 SHM_ALIAS(ctx_destroy);

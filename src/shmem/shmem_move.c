@@ -50,8 +50,6 @@ void shm_put_one_far(struct shmem_ctx *ctx, void *dest, const void *value, size_
                      const char *call)
 {
     shm_begun(call);
-    if (!ctx)
-        shm_fail(call, "the context is SHMEM_CTX_INVALID");
     void *copy = shm_slot(ctx, value, bytes);
     shm_put_far(ctx, dest, copy ? copy : value, bytes, pe, copy != NULL, call);
 }
@@ -146,7 +144,7 @@ void shm_signal_op_is(int op, const char *call)
 
 void shm_signal_send(struct shmem_ctx *ctx, struct shm_signal s, int pe, const char *call)
 {
-    uint64_t *at = shm_direct(s.at, pe);
+    uint64_t *at = shm_direct(s.at, sizeof *s.at, pe);
     if (at)
         shm_signal_near(at, s.value, s.op);
     else
@@ -176,7 +174,7 @@ void shm_put_signal_far(struct shmem_ctx *ctx, void *dest, const void *source, s
             PMPI_Win_flush(pe, win);
         else
             PMPIX_Win_order(pe, win);
-        if (r == sr && shm_direct(s.at, pe))
+        if (r == sr && shm_direct(s.at, sizeof *s.at, pe))
             PMPI_Win_flush(pe, win);
     }
     shm_signal_send(ctx, s, pe, call);

@@ -32,16 +32,24 @@ static inline void *shm_near_bytes(const void *addr, size_t bytes, int pe)
     return LIKELY(base != NULL) ? base + off : NULL;
 }
 
-/* For atomics: NULL, too, where some PE is not near. Then MPI does them all, since its atomics and
- * the processor's are none to each other. */
-static inline void *shm_direct(const void *addr, int pe)
+/* For atomics: NULL, too, where addr is not aligned, and where some PE is not near. Then MPI does
+ * them all, since its atomics and the processor's are none to each other. */
+static inline void *shm_direct(const void *addr, size_t bytes, int pe)
 {
-    return LIKELY(shm.direct) ? shm_near(addr, pe) : NULL;
+    return LIKELY(shm.direct) && LIKELY((uintptr_t)addr % bytes == 0) ? shm_near(addr, pe) : NULL;
 }
 
-static inline int shm_ctx_pe(const struct shmem_ctx *ctx, int pe)
+static inline int shm_ctx_pe(const struct shmem_ctx *ctx, int pe, const char *call)
 {
-    return LIKELY(!ctx || ctx->team == &shm_world) ? pe : shm_far_pe(ctx->team, pe);
+    return LIKELY(ctx && ctx->team == &shm_world) ? pe : shm_far_pe(ctx, pe, call);
+}
+
+/* After a read that a program may repeat until a word of its own changes. What others do to it may
+ * need this process. */
+static inline void shm_looked(int pe)
+{
+    if (!LIKELY(pe != shm.me))
+        shm_own_looked();
 }
 
 /* One element: aligned ones of 1 to 8 bytes by one store. */
@@ -63,6 +71,7 @@ static inline void shm_get_one(struct shmem_ctx *ctx, void *value, const void *s
         memcpy(value, at, bytes);
     else
         shm_get_far(ctx, value, source, bytes, pe, 0, call);
+    shm_looked(pe);
 }
 
 /* One word, which is most common, by one load and one store. */
@@ -119,7 +128,7 @@ static inline void shm_put_signal(struct shmem_ctx *ctx, void *dest, const void 
 {
     size_t bytes = shm_bytes(nelems, size);
     void *at = shm_near_bytes(dest, bytes, pe);
-    uint64_t *sig = shm_direct(s.at, pe);
+    uint64_t *sig = shm_direct(s.at, sizeof *s.at, pe);
     if (LIKELY(at && sig) && LIKELY((unsigned)s.op <= SHMEM_SIGNAL_ADD)) {
         shm_copy(at, source, bytes);
         shm_signal_near(sig, s.value, s.op);

@@ -1,11 +1,13 @@
 /* shmem_start.c - begin and end. Start with begin(). */
 #include "shmem/shmem_types.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Bytes of the heap without SHMEM_SYMMETRIC_SIZE. */
 static const size_t DEFAULT_HEAP = (size_t)64 << 20;
@@ -20,7 +22,8 @@ static size_t heap_bytes(void)
         return DEFAULT_HEAP;
     errno = 0;
     double size = strtod(text, &end);
-    const char *units = "KMGT", *unit = *end ? strchr(units, *end & ~0x20) : NULL;
+    const char *units = "KMGT", *unit = isalpha((unsigned char)*end) ? strchr(units, *end & ~0x20)
+                                                                     : NULL;
     if (unit) {
         for (const char *u = units; u <= unit; u++)
             size *= 1024;
@@ -32,7 +35,8 @@ static size_t heap_bytes(void)
     return ((size_t)size + 4095) / 4096 * 4096;
 }
 
-/* .data and .bss of the program: the writable segment of the first object. */
+/* .data and .bss of the program: the writable segment of the first object, from the end of what the
+ * loader makes read-only after its work (PT_GNU_RELRO). */
 static int find_data(struct dl_phdr_info *info, size_t len, void *arg)
 {
     struct shm_memory *m = arg;
@@ -44,6 +48,12 @@ static int find_data(struct dl_phdr_info *info, size_t len, void *arg)
         uintptr_t from = info->dlpi_addr + p->p_vaddr;
         begin = from < begin ? from : begin;
         end = from + p->p_memsz > end ? from + p->p_memsz : end;
+    }
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t until = info->dlpi_addr + p->p_vaddr + p->p_memsz;
+        if (p->p_type == PT_GNU_RELRO && until > begin && until <= end)
+            begin = until;
     }
     if (end > begin) {
         m->base = (char *)begin;
@@ -108,6 +118,11 @@ static void set_up_heap(void)
     struct shm_memory *m = &shm.memory[SHM_HEAP];
     MPI_Info info;
     m->size = heap_bytes();
+    long mine[2] = {(long)m->size, -(long)m->size}, most[2];
+    PMPI_Allreduce(mine, most, 2, MPI_LONG, MPI_MAX, shm.comm);
+    if (most[0] != -most[1])
+        shm_fail("shmem_init", "SHMEM_SYMMETRIC_SIZE is not the same at all PEs: %ld and %ld bytes",
+                 -most[1], most[0]);
     PMPI_Info_create(&info);
     PMPI_Info_set(info, "mpi_accumulate_granularity", "8"); /* atomics are of one element */
     PMPI_Info_set(info, "mpi_minimum_memory_alignment", "16777216"); /* for shmem_align */
@@ -148,6 +163,14 @@ static int open_session(int level)
     return granted;
 }
 
+/* exit(), and the return of main. After an error the process goes at once, and mpiexec ends the
+ * job: the others may never come to a barrier. Nor does a child of fork() end SHMEM. */
+static void at_exit(int status, void *pid)
+{
+    if (!status && (pid_t)(intptr_t)pid == getpid())
+        pshmem_finalize();
+}
+
 static void begin(int level)
 {
     if (shm.state)
@@ -167,6 +190,7 @@ static void begin(int level)
     find_near();
     shm.state = 1;
     shm_teams_init();
+    on_exit(at_exit, (void *)(intptr_t)getpid());
     PMPI_Barrier(shm.comm);
 }
 
@@ -225,5 +249,4 @@ void start_pes(int npes)
     if (shm.state)
         return;
     begin(SHMEM_THREAD_SINGLE);
-    atexit(pshmem_finalize);
 }

@@ -80,8 +80,10 @@ static int split(struct shmem_team *parent, int color, int key, const shmem_team
     if (!number(t))
         shm_fail("shmem_team_split_strided", "no memory");
     t->num_contexts = config && mask & SHMEM_TEAM_NUM_CONTEXTS ? config->num_contexts : 0;
+    shm_lists_lock();
     t->next = shm.teams;
     shm.teams = t;
+    shm_lists_unlock();
     *out = t;
     return 0;
 }
@@ -137,12 +139,14 @@ void pshmem_team_destroy(shmem_team_t team)
     if (team == &shm_world || team == &shm_shared)
         shm_fail("shmem_team_destroy", "the team is SHMEM_TEAM_%s",
                  team == &shm_world ? "WORLD" : "SHARED");
+    shm_lists_lock();
     struct shmem_team **link = &shm.teams;
     while (*link && *link != team)
         link = &(*link)->next;
     if (!*link)
         shm_fail("shmem_team_destroy", "the team is none, or has been destroyed");
     *link = team->next;
+    shm_lists_unlock();
     release(team);
     free(team);
 }

@@ -46,8 +46,9 @@ struct shmem_ctx {
     /* Operations by MPI may be open. Where several threads call, it stays set once it is: a thread
      * that saw it clear would return while another one completes its operations. */
     _Atomic unsigned char open[SHM_REGIONS];
-    unsigned char ordered;     /* a fence has ordered the heap's operations, and did not complete
-                                * them */
+    /* A fence has ordered the heap's operations, and did not complete them. As open: where several
+     * threads call, it stays set. */
+    _Atomic unsigned char ordered;
     unsigned used;             /* of slot: since they were last complete */
     struct shmem_team *team;
     struct shmem_ctx *next;    /* of the team */
@@ -68,13 +69,15 @@ struct shm {
     int me, size;
     int state;         /* 0: not begun; 1: between init and finalize; 2: ended */
     int level;         /* of threads */
-    int old_start;     /* by start_pes(): the end of the process ends SHMEM */
-    unsigned first;    /* where test_any and its kin begin to look */
+    _Atomic unsigned first; /* where test_any and its kin begin to look */
+    _Atomic unsigned looks; /* of shm_own_looked() */
     struct shm_memory memory[SHM_REGIONS];
     MPI_Session session;
     MPI_Comm comm;
+    /* under shm_lists_lock(), as are the contexts of teams */
     struct shm_active *sets;
     struct shmem_team *teams;
+    unsigned duplicates; /* of each window */
     size_t alignment;  /* of the heap, at all PEs */
 };
 extern struct shm shm;
@@ -140,8 +143,11 @@ void shm_opened(struct shmem_ctx *ctx, enum shm_region r);
 void *shm_slot(struct shmem_ctx *ctx, const void *value, size_t bytes);
 void shm_quiet(struct shmem_ctx *ctx);
 void shm_fence(struct shmem_ctx *ctx);
-int shm_far_pe(const struct shmem_team *team, int pe);
+/* The number among all of the PE of the context's team; fails if there is none. */
+int shm_far_pe(const struct shmem_ctx *ctx, int pe, const char *call);
 void shm_ctx_all_destroy(struct shmem_team *team);
+void shm_lists_lock(void);
+void shm_lists_unlock(void);
 
 /* --- waits (shmem_wait.c) --- */
 struct shm_ivars {
@@ -168,6 +174,8 @@ size_t shm_test_some(struct shm_ivars v, size_t *indices, int cmp, const void *c
                      int vector, const char *call);
 /* Others make progress; the core may be given away. */
 void shm_poll(void);
+/* The program has read its own memory by g or atomic_fetch, perhaps in a loop: polls at times. */
+__attribute__((cold)) void shm_own_looked(void);
 
 /* --- collectives (shmem_coll.c) --- */
 int shm_broadcast(struct shmem_team *team, void *dest, const void *source, size_t bytes, int root,

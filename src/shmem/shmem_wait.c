@@ -2,6 +2,8 @@
  * with shm_wait_until() and holds(). */
 #include "shmem/shmem_types.h"
 
+#include <stdatomic.h>
+
 /* Looks at a word between two calls of MPI; so often where all stores of others arrive without
  * this process. */
 enum { LOOKS_FAR = 4, LOOKS_NEAR = 256 };
@@ -17,6 +19,14 @@ static void look_again(unsigned *looks)
 {
     if (++*looks % (shm.direct ? LOOKS_NEAR : LOOKS_FAR) == 0)
         shm_poll();
+}
+
+void shm_own_looked(void)
+{
+    /* Relaxed, and no addition: a count that another thread loses only moves the next poll. */
+    unsigned n = atomic_load_explicit(&shm.looks, memory_order_relaxed);
+    look_again(&n);
+    atomic_store_explicit(&shm.looks, n, memory_order_relaxed);
 }
 
 /* Acquire: pairs with the release of shm_signal_near(), of atomics, and of fences and quiets in
@@ -95,11 +105,13 @@ static int all(const struct shm_ivars *v, int cmp, const void *values, int vecto
  * none is passed over for ever. */
 static size_t any(const struct shm_ivars *v, int cmp, const void *values, int vector)
 {
-    size_t begin = v->count ? shm.first % v->count : 0;
+    size_t begin = 0;
+    if (v->count) /* relaxed: any place to begin is right */
+        begin = atomic_load_explicit(&shm.first, memory_order_relaxed) % v->count;
     for (size_t k = 0; k < v->count; k++) {
         size_t i = begin + k < v->count ? begin + k : begin + k - v->count;
         if (!skipped(v, i) && holds(v, i, cmp, values, vector)) {
-            shm.first = (unsigned)i + 1;
+            atomic_store_explicit(&shm.first, (unsigned)i + 1, memory_order_relaxed);
             return i;
         }
     }
@@ -199,8 +211,10 @@ size_t shm_test_some(struct shm_ivars v, size_t *indices, int cmp, const void *c
 uint64_t pshmem_signal_fetch(const uint64_t *sig_addr)
 {
     shm_begun("shmem_signal_fetch");
-    if (!shm.direct)
+    if (!shm.direct || shm_region_of(sig_addr, sizeof *sig_addr) != SHM_HEAP)
         shm_poll();
+    else
+        shm_own_looked();
     return __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE); /* as shm_load() */
 }
 SHM_ALIAS(signal_fetch);

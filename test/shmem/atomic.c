@@ -152,6 +152,11 @@ static void contended(uint64_t *a)
     CHECK_EQ(sum[0], ROUNDS * npes);
     CHECK_EQ(sum[1], 3 * ROUNDS * npes);
     CHECK_EQ(sum[2], 5 * ROUNDS * npes);
+    uint64_t bits = 0; /* what PEs have turned here */
+    for (int pe = 0; pe < npes; pe++)
+        for (int i = 0; i < ROUNDS; i++)
+            bits ^= (pe + i) % npes == me ? (uint64_t)1 << pe % 64 : 0;
+    CHECK_EQ(shmem_g(a + 3, me), bits);
     shmem_barrier_all();
 }
 

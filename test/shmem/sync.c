@@ -167,6 +167,40 @@ static void locks(long *lock, long *counter)
     shmem_barrier_all();
 }
 
+/* Loops that read their own memory until the left neighbour has changed it. A word goes round, so a
+ * PE is in its loop when the neighbour's operation begins, which may need it. */
+static int came(int kind, const uint64_t *a, uint64_t round)
+{
+    switch (kind) {
+    case 0: return shmem_uint64_g(a, me) >= round;
+    case 1: return shmem_uint64_atomic_fetch(a, me) >= round;
+    default: return shmem_signal_fetch(a) >= round;
+    }
+}
+
+static void own_loops(uint64_t *a)
+{
+    int right = (me + 1) % npes;
+    memset(a, 0, N * sizeof *a);
+    shmem_barrier_all();
+    for (uint64_t i = 1; i <= 60; i++) {
+        int kind = (int)(i % 3);
+        uint64_t *flag = a + kind;
+        while (me && !came(kind, flag, i))
+            ;
+        if (kind == 2) {
+            shmem_uint64_put_signal(a + 3, &i, 1, flag, i, SHMEM_SIGNAL_SET, right);
+            CHECK(!me || a[3] == i);
+        } else {
+            shmem_uint64_atomic_set(flag, i, right);
+        }
+        shmem_quiet();
+        while (!me && !came(kind, flag, i))
+            ;
+    }
+    shmem_barrier_all();
+}
+
 int main(void)
 {
     static long data[700], pair[2];
@@ -189,5 +223,7 @@ int main(void)
     locks(more, more + 1);
     locks(pair, pair + 1);
     locks(more, pair);
+    own_loops(heap);
+    own_loops(static_words);
     return sh_finish();
 }

@@ -5,6 +5,7 @@
 
 enum { N = 5, MOST = 64 };
 static long src[N * MOST], dst[N * MOST * 2];
+static long *heap_word;
 static long work[SHMEM_REDUCE_MIN_WRKDATA_SIZE + N], psync[SHMEM_REDUCE_SYNC_SIZE];
 
 static void fill(long base)
@@ -117,29 +118,54 @@ static void reductions(shmem_team_t t)
 }
 
 /* A context of a team takes the team's numbers. */
-static void contexts(shmem_team_t t, int start, int stride)
+static void context(shmem_team_t t, int start, int stride, long *word)
 {
-    static long word;
     int rank = shmem_team_my_pe(t), size = shmem_team_n_pes(t), next = (rank + 1) % size;
     shmem_team_t of;
     shmem_ctx_t c;
-    long *heap = &word;
     CHECK_EQ(shmem_team_create_ctx(t, SHMEM_CTX_PRIVATE, &c), 0);
     CHECK_EQ(shmem_ctx_get_team(c, &of), 0);
     CHECK(of == t);
     shmem_team_sync(t);
-    shmem_p(c, heap, 100L + rank, next);
+    shmem_p(c, word, 100L + rank, next);
     shmem_ctx_quiet(c);
     shmem_team_sync(t);
-    CHECK_EQ(word, 100 + (rank + size - 1) % size);
+    CHECK_EQ(*word, 100 + (rank + size - 1) % size);
     shmem_team_sync(t);
-    CHECK_EQ(shmem_atomic_fetch_add(c, heap, 1L, next), 100 + rank);
+    CHECK_EQ(shmem_atomic_fetch_add(c, word, 1L, next), 100 + rank);
     shmem_ctx_fence(c);
     shmem_team_sync(t);
-    CHECK_EQ(shmem_g(c, heap, rank), 101 + (rank + size - 1) % size);
+    CHECK_EQ(shmem_g(c, word, rank), 101 + (rank + size - 1) % size);
     CHECK_EQ(shmem_team_translate_pe(t, next, SHMEM_TEAM_WORLD), start + next * stride);
     shmem_team_sync(t);
     shmem_ctx_destroy(c);
+}
+
+static void contexts(shmem_team_t t, int start, int stride)
+{
+    static long word;
+    context(t, start, stride, &word);
+    context(t, start, stride, heap_word);
+}
+
+/* More than the windows have duplicates; each works, and again after all are gone. */
+static void many_contexts(void)
+{
+    enum { MANY = 300 };
+    static shmem_ctx_t all[MANY];
+    int right = (me + 1) % npes, left = (me + npes - 1) % npes;
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < MANY; i++) {
+            CHECK_EQ(shmem_ctx_create(0, all + i), 0);
+            shmem_p(all[i], dst + i, 1000L * me + i + round, right);
+        }
+        for (int i = 0; i < MANY; i++)
+            shmem_ctx_destroy(all[i]); /* completes what it has */
+        shmem_barrier_all();
+        for (int i = 0; i < MANY; i++)
+            CHECK_EQ(dst[i], 1000L * left + i + round);
+        shmem_barrier_all();
+    }
 }
 
 static void one(shmem_team_t t, int start, int stride)
@@ -232,7 +258,9 @@ int main(void)
 {
     shmem_init();
     sh_begun();
+    heap_word = shmem_malloc(sizeof *heap_word);
     teams();
+    many_contexts();
     for (int round = 0; round < 2; round++) {
         active_set(0, 0, npes);
         active_set(0, 0, (npes + 1) / 2);

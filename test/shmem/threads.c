@@ -1,12 +1,34 @@
 /* threads.c - SHMEM_THREAD_MULTIPLE: each thread puts, adds and waits by a context of its own, and
- * all add by the default one. */
+ * all add by the default one. Then each makes contexts and destroys them. */
 #include <pthread.h>
 
 #include "sh.h"
 
-enum { THREADS = 3, ROUNDS = 100 };
+enum { THREADS = 4, ROUNDS = 100, TURNS = 5000 };
 static long mine[THREADS], total, static_total;
+static long churned[THREADS];
 static int bad[THREADS];
+
+/* Contexts come and go in all threads at a time, and none is lost or mixed up with another. Some
+ * stay for shmem_finalize. */
+static void churn(int t)
+{
+    enum { KEPT = 3 };
+    shmem_ctx_t c[KEPT];
+    int right = (me + 1) % npes;
+    for (int k = 0; k < KEPT; k++)
+        bad[t] += shmem_ctx_create(0, c + k) != 0;
+    for (long i = 0; i < TURNS; i++) {
+        int k = (int)(i % KEPT);
+        if (i % 50 == 0) {
+            shmem_ctx_long_p(c[k], churned + t, i, right);
+            shmem_ctx_quiet(c[k]);
+            bad[t] += shmem_ctx_long_g(c[(k + 1) % KEPT], churned + t, right) != i;
+        }
+        shmem_ctx_destroy(c[k]);
+        bad[t] += shmem_ctx_create(0, c + k) != 0;
+    }
+}
 
 static void *work(void *arg)
 {
@@ -25,6 +47,7 @@ static void *work(void *arg)
         shmem_long_wait_until(mine + t, SHMEM_CMP_GE, i);
     }
     shmem_ctx_destroy(c);
+    churn(t);
     return NULL;
 }
 

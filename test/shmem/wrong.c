@@ -5,6 +5,7 @@
 #include "sh.h"
 
 static long word, words[8];
+static const long one = 1;
 static uint64_t sig;
 
 int main(int argc, char **argv)
@@ -15,6 +16,10 @@ int main(int argc, char **argv)
         shmem_long_p(&word, 1, 0);
     if (!strcmp(what, "size"))
         setenv("SHMEM_SYMMETRIC_SIZE", "12Q", 1);
+    if (!strcmp(what, "space"))
+        setenv("SHMEM_SYMMETRIC_SIZE", "4096 ", 1);
+    if (!strcmp(what, "sizes"))
+        setenv("SHMEM_SYMMETRIC_SIZE", atoi(getenv("PMI_RANK")) ? "2M" : "1M", 1);
     shmem_init();
     sh_begun();
     heap = shmem_malloc(64);
@@ -32,6 +37,10 @@ int main(int argc, char **argv)
         shmem_long_atomic_add(&local, 1, 0);
     else if (!strcmp(what, "unaligned"))
         shmem_long_atomic_add((long *)(void *)((char *)words + 4), 1, 0);
+    else if (!strcmp(what, "unaligned-heap"))
+        shmem_int_atomic_inc((int *)(void *)((char *)heap + 2), 0);
+    else if (!strcmp(what, "context-heap"))
+        shmem_ctx_long_p(SHMEM_CTX_INVALID, heap, 1, 0);
     else if (!strcmp(what, "signal"))
         shmem_long_put_signal(heap, words, 1, &sig, 1, 7, 0);
     else if (!strcmp(what, "wait"))
@@ -54,6 +63,14 @@ int main(int argc, char **argv)
         raise(SIGKILL);
     else if (!strcmp(what, "dead"))
         shmem_long_wait_until(heap, SHMEM_CMP_EQ, 77);
+    else if (!strcmp(what, "leave") && me == npes - 1)
+        exit(3);
+    else if (!strcmp(what, "leave"))
+        shmem_barrier_all();
+    else if (!strcmp(what, "forget")) { /* it ends without shmem_finalize, with an open put */
+        shmem_long_put_nbi(words, &one, 1, (me + 1) % npes);
+        return 0;
+    }
     else if (!strcmp(what, "exit"))
         shmem_global_exit(7);
     else if (!strcmp(what, "late")) {
