@@ -557,6 +557,37 @@ static void lazy_waits(void *arg)
     OK(MPI_Win_free(&other.win));
 }
 
+/* Others were refused at rank 1, and never come again: it has nothing to look for. */
+static void idle_soon(void *arg)
+{
+    struct job j = job_of_mortals(4);
+    (void)arg;
+    if (j.rank == 1) {
+        struct rma_win *w = inside(j.win);
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j.win));
+        for (int r = 0; r < j.size; r++)
+            if (r != 1)
+                tell(r);
+        while (w->target.lockq.stamps == w->target.lockq.admitted)
+            turn();
+        OK(MPIX_Win_revoke(j.win));
+    } else { /* one may come too late */
+        hear(1);
+        int err = ends(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j.win));
+        long v = 1;
+        if (!err)
+            err = ends(MPI_Put(&v, 1, MPI_LONG, 1, j.rank, 1, MPI_LONG, j.win));
+        if (!err)
+            ERR(MPIX_ERR_REVOKED, MPI_Win_flush(1, j.win));
+    }
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    for (int i = 0; j.rank == 1 && i < 10; i++)
+        turn();
+    SIM_CHECK(j.rank != 1 || list_empty(&rma_self()->active));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_Win_free(&j.win));
+}
+
 static void together(struct sim_knobs *k)
 {
     mortal(k);
@@ -602,6 +633,7 @@ const struct scenario scenarios_win_revoke[] = {
     {"revoke-windows-early-2", 2, 1, revokes_early, NULL, mortal},
     {"revoke-windows-early-5", 5, 1, revokes_early, NULL, mortal},
     {"revoke-windows-held-3", 3, 1, near_waits, NULL, together},
+    {"revoke-windows-idle-4", 4, 1, idle_soon, NULL, crowded},
     {"revoke-windows-lazy-near-2", 2, 1, lazy_waits, NULL, together},
     {"revoke-windows-lazy-far-2", 2, 1, lazy_waits, NULL, calm},
     {"revoke-windows-often", 3, 1, denied_often, NULL, calm},

@@ -193,6 +193,7 @@ void rma_lockq_deny(struct rma_win *w)
         entry_take(q, e, NULL);
         deny(w, src);
     }
+    q->admitted = q->stamps; /* none of them comes again */
     tell_waiting(w);
 }
 
