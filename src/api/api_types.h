@@ -18,7 +18,6 @@ struct api {
     void *main_thread; /* the one that called MPI_Init */
     enum api_world world;
     int sessions;      /* open */
-    int sessions_used; /* ever opened: if not 0, the library ends with the process */
     struct api_attrs attrs;
     struct comm *parent; /* MPI_Comm_get_parent; NULL: there is none, or it is freed */
     struct errhandler *file_errhandler; /* of MPI_FILE_NULL */

@@ -9,13 +9,16 @@
 #include "obj/attr.h"
 #include "obj/continue.h"
 #include "obj/errhandler.h"
+#include "threads/threads.h"
 
 void api_enter_cold(const char *call)
 {
     int phase = atomic_load_explicit(&proc->phase, memory_order_relaxed);
     /* PROC_INIT: another thread has run what was to run since the caller's test. */
     if (phase == PROC_CHECKED || phase == PROC_INIT) {
-        if (watch_wants(WATCH_CALLED) && !proc->api->sessions_used) /* they have their own levels */
+        /* Sessions have their own levels. Free calls may run beside MPI_Finalize of another thread,
+         * which frees what the watchers read. */
+        if (watch_wants(WATCH_CALLED) && !proc->sessions_used && !threads_is_free(call))
             watch_called(call);
         continue_enter();
         return;

@@ -23,6 +23,7 @@ struct proc {
                                 * library serves peers (progress/standin.c) */
     int thread_level;          /* MPI_THREAD_* given */
     atomic_int phase;          /* enum proc_phase */
+    int sessions_used;         /* one was opened: the library ends with the process */
     /* call, wait_what, wait_peer: a struct where (base/where.h) that mpiexec reads */
     const char *volatile call; /* MPI function the process is in, NULL outside */
     const char *volatile wait_what; /* what it waits for, or NULL */

@@ -6,7 +6,9 @@
  *
  * Exactness: a program that keeps to MPI_THREAD_SERIALIZED orders its calls, so none sees another
  * one under way. Calls that any thread may make at any time are left out, and more of those that
- * only ask. */
+ * only ask. So are calls of the program's functions, such as operations, that a thread of the
+ * library runs. The asynchronous progress thread may run them beside any call: with it, only the
+ * main thread's privilege is looked at. */
 #include "threads/threads.h"
 
 #include <errno.h>
@@ -22,6 +24,7 @@
 #include "boot/boot.h"
 #include "finding/finding.h"
 #include "place/place.h"
+#include "progress/progress.h"
 #include "var/var.h"
 #include "watch/watch.h"
 
@@ -43,10 +46,12 @@ struct threads {
 };
 
 /* What any thread may call at any level (MPI-4.1 11.6), and what asks for constant things. */
-static int is_free(const char *call)
+int threads_is_free(const char *call)
 {
     static const char *const begins[] = {
-        "MPI_Info_", "MPI_Session_", "MPI_Err", "MPI_Add_error", "MPI_Remove_error", "MPI_Get_",
+        "MPI_Info_", "MPI_Session_", "MPI_Err", "MPI_Add_error", "MPI_Remove_error",
+        "MPI_Get_address", "MPI_Get_count", "MPI_Get_elements", "MPI_Get_version",
+        "MPI_Get_library_version", "MPI_Get_processor_name", "MPI_Get_hw_resource_info",
         "MPI_Init", "MPI_Final", "MPI_Query_thread", "MPI_Is_thread_main", "MPI_T_", "MPI_Abort",
         "MPI_Pcontrol", "MPI_Wti", "MPI_Alloc_mem", "MPI_Free_mem", "MPI_Aint_", "MPI_Status_",
     };
@@ -109,20 +114,22 @@ static void say_all(struct threads *t)
     }
 }
 
+/* Of a call that is not free. */
 static void on_called(const char *call)
 {
+    if (progress_is_helper()) /* a function of the program, run by the library's thread */
+        return;
     struct threads *t = proc->threads;
     void *self = thread_self();
     const char *other = proc->call;
     int serialized = proc->thread_level == MPI_THREAD_SERIALIZED;
-    if (is_free(call))
-        return;
     if (!serialized && self != t->main_thread) {
         keep(t, call, NULL);
         return;
     }
     void *last = atomic_exchange_explicit(&t->last, self, memory_order_relaxed);
-    if (serialized && other && last != self && !is_free(other)) {
+    int is_alone = cvar.async_progress != PROGRESS_ASYNC;
+    if (serialized && is_alone && other && last != self && !threads_is_free(other)) {
         keep(t, call, other);
         return;
     }

@@ -10,5 +10,7 @@
 
 int threads_init(void); /* 0 or -ENOMEM; the calling thread is the main one */
 void threads_finalize(void);
+/* Any thread may make this call at any time, even in MPI_Finalize: do not tell the room. */
+int threads_is_free(const char *call);
 
 #endif

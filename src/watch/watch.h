@@ -102,8 +102,8 @@ struct watcher {
      * that of progress_wait(). It may ask the launcher, and may not wait for peers. */
     void (*wait_stalls)(int peer, int lasts);
 
-    /* A call begins, in the thread that makes it, before it takes a lock. Calls of the inline path
-     * do not. */
+    /* A call begins, in the thread that makes it, before it takes a lock. Not told: calls of the
+     * inline path, those that any thread may make at any time, and all once there was a session. */
     void (*called)(const char *call);
 
     /* --- calls of all processes --- */

@@ -2,8 +2,10 @@
  * Lines have the marks WRONG CASE. */
 #include <mpi.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, size, number;
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
@@ -101,6 +103,95 @@ static void asking(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void *accumulates(void *arg)
+{
+    int one = 1, was;
+    MPI_Get_accumulate(&one, 1, MPI_INT, &was, 1, MPI_INT, 0, 0, 1, MPI_INT, /* WRONG get_ */
+                       MPI_SUM, *(MPI_Win *)arg);
+    return NULL;
+}
+
+/* Its name begins as those of calls that any thread may make. */
+static void get_accumulate(void)
+{
+    pthread_t t;
+    MPI_Win w;
+    MPI_Win_create(&number, sizeof number, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
+    MPI_Win_fence(0, w);
+    if (rank == 1) {
+        pthread_create(&t, NULL, accumulates, &w);
+        pthread_join(t, NULL);
+    }
+    MPI_Win_fence(0, w);
+    MPI_Win_free(&w);
+}
+
+static atomic_int runs_elsewhere; /* calls of adds() by another thread than the main one */
+static pthread_t main_thread;
+
+static void adds(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    int size;
+    for (int i = 0; i < 2000; i++)
+        MPI_Type_size(*type, &size);
+    for (int i = 0; i < *n; i++)
+        ((int *)inout)[i] += ((int *)in)[i];
+    runs_elsewhere += !pthread_equal(pthread_self(), main_thread);
+}
+
+/* Until the library's thread has run some. The lock is for the other thread of reduce_beside(). */
+static void reduce(void)
+{
+    MPI_Op op;
+    int enough = 0;
+    main_thread = pthread_self();
+    MPI_Op_create(adds, 1, &op);
+    for (int i = 0; i < 5000 && !enough; i++) {
+        int in[4] = {1, 2, 3, 4}, out[4], done = 0, mine = runs_elsewhere >= 30;
+        MPI_Request r;
+        pthread_mutex_lock(&turn);
+        MPI_Iallreduce(in, out, 4, MPI_INT, op, MPI_COMM_WORLD, &r);
+        pthread_mutex_unlock(&turn);
+        usleep(1000);
+        while (!done) {
+            pthread_mutex_lock(&turn);
+            MPI_Test(&r, &done, MPI_STATUS_IGNORE);
+            pthread_mutex_unlock(&turn);
+        }
+        pthread_mutex_lock(&turn);
+        MPI_Allreduce(&mine, &enough, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        pthread_mutex_unlock(&turn);
+    }
+    if (!enough)
+        puts("the library's thread ran no operation");
+    MPI_Op_free(&op);
+}
+
+static atomic_int is_over;
+
+static void *asks_sizes(void *arg)
+{
+    (void)arg;
+    while (!is_over) {
+        int size;
+        pthread_mutex_lock(&turn);
+        for (int i = 0; i < 100; i++)
+            MPI_Type_size(MPI_INT, &size);
+        pthread_mutex_unlock(&turn);
+        usleep(20);
+    }
+    return NULL;
+}
+
+static void reduce_beside(void)
+{
+    pthread_t t;
+    pthread_create(&t, NULL, asks_sizes, NULL);
+    reduce();
+    is_over = 1;
+    pthread_join(t, NULL);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -112,6 +203,9 @@ int main(int argc, char **argv)
                {"serialized", serialized, MPI_THREAD_SERIALIZED},
                {"in_order", in_order, MPI_THREAD_SERIALIZED},
                {"asking", asking, MPI_THREAD_FUNNELED},
+               {"get_accumulate", get_accumulate, MPI_THREAD_FUNNELED},
+               {"operation", reduce, MPI_THREAD_FUNNELED},
+               {"operation_beside", reduce_beside, MPI_THREAD_SERIALIZED},
                {"multiple", serialized, MPI_THREAD_MULTIPLE}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         int provided;

@@ -383,7 +383,7 @@ int PMPI_Finalize(void)
     api_enter("MPI_Finalize");
     int threaded = proc->threaded;
     /* If sessions were used, the library runs until the process ends, since more may come. */
-    if (proc->api->sessions_used) {
+    if (proc->sessions_used) {
         proc->api->world = WORLD_CLOSED;
         return api_exit(MPI_COMM_SELF,
                          attr_delete_all(OBJ_COMM, MPI_COMM_SELF, &proc->obj->self->attrs));

@@ -119,8 +119,8 @@ static int session_make(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *o
     b->kinds = memory_kinds(i);
     s->thread_level = wanted_level(i);
     proc->api->sessions++;
-    if (!proc->api->sessions_used) {
-        proc->api->sessions_used = 1;
+    if (!proc->sessions_used) {
+        proc->sessions_used = 1;
         atexit(end_with_process);
     }
     *out = s->obj.handle;
@@ -416,8 +416,8 @@ int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *fn, MPI_Errh
         api_start(MPI_THREAD_MULTIPLE, NULL, NULL);
     proc->threaded = 1;
     proc->helped = 0;
-    if (!proc->api->sessions_used) {
-        proc->api->sessions_used = 1;
+    if (!proc->sessions_used) {
+        proc->sessions_used = 1;
         atexit(end_with_process);
     }
     lock_release(&proc->lock);
