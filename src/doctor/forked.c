@@ -20,6 +20,8 @@
 #include "var/var.h"
 
 enum { WORDS = 256, ENTRIES = 256, PROCESSES = 64, CHECK_FAILED = 3 /* exit status */ };
+/* How long the launcher may take to connect a process; then `quiet` counts (ms). */
+enum { JOIN_MS = 300000 };
 
 struct entry {
     char key[64];
@@ -223,6 +225,8 @@ static void child(int rank, const char *const *sets, void (*body)(void))
     }
     lock_init(&proc->lock);
     job_check(boot_init(job_boot) == 0);
+    if (job_boot != &job_ops)
+        job_event(); /* the others of the launcher's job have come */
     body();
     boot_finalize();
     var_finalize();
@@ -327,8 +331,8 @@ int job_run_quiet(int size, const char *const *sets, void (*body)(void), unsigne
         munmap(job, sizeof *job);
         return err;
     }
-    struct limits l = {.end = now_ms() + (int64_t)seconds * 1000, .quiet = (int64_t)quiet * 1000,
-                       .quiet_end = now_ms() + (int64_t)quiet * 1000};
+    struct limits l = {.end = now_ms() + (int64_t)seconds * 1000, .quiet = (int64_t)quiet * 1000};
+    l.quiet_end = now_ms() + (job_boot == &job_ops ? l.quiet : JOIN_MS);
     int failed = reap(pid, size, &l), hung = end_left(pid, size);
     if (end) {
         *end = job->end;

@@ -37,8 +37,8 @@ struct job_end {
  * cvar_set.  Number of processes that did not leave with 0; all are killed after `seconds`.
  * -errno: they cannot be started, and none runs. */
 int job_run(int size, const char *const *sets, void (*body)(void), unsigned seconds);
-/* The same, which also ends when no process had a job_event() for `quiet` seconds (0: no such end),
- * prints nothing, and tells how it ended. */
+/* The same, which also ends when no process had a job_event() for `quiet` seconds (0: no such end;
+ * with a launcher's job_boot, the first may take long), prints nothing, and tells how it ended. */
 int job_run_quiet(int size, const char *const *sets, void (*body)(void), unsigned seconds,
                   unsigned quiet, struct job_end *end);
 
