@@ -276,7 +276,8 @@ static int put(struct ofi *o, struct tp_far *far, uint64_t off, const void *src,
                const struct tp_mem *smem, struct tp_done *d, uint64_t flags, uint32_t note)
 {
     int err = check(far, off, len), small = len <= OFI_PUT_INLINE;
-    int loose = is_loose(o, far->peer);
+    /* With a note, the target may detach the memory before a fence comes to it. */
+    int loose = !(flags & FI_REMOTE_CQ_DATA) && is_loose(o, far->peer);
     if (err || len == 0)
         return err;
     struct ofi_rma *r = rma_get(o, far->peer, small ? NULL : d);
