@@ -128,7 +128,8 @@ static int imrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatyp
             err = request_publish(r, request);
         if (!err) {
             watch_recv_begun(r);
-            p2p_tell(r, site);
+            if (watch_wants(WATCH_TOLD))
+                p2p_tell(r, site);
             api_watch_uses(r, (struct watch_buffer){buf, m ? count : 0, t, 1, 0},
                            (struct watch_buffer){.count = 0}, site);
         }

@@ -104,7 +104,7 @@ static int send_init_call(const char *call, const void *buf, MPI_Count count, MP
         err = publish(p2p_send_init(buf, count, e.t, dest, tag, e.c, mode, &r), &r, request);
     if (!err)
         watch_send_prepared(r, e.c, dest);
-    if (!err && watch_label(e.t, count, site, &label))
+    if (!err && watch_wants(WATCH_TOLD) && watch_label(e.t, count, site, &label))
         p2p_label_starts(r, &label);
     if (!err)
         api_watch_uses(r, READS(buf, count, e.t, dest), NONE, site);
@@ -218,7 +218,8 @@ static int recv_init_call(const char *call, void *buf, MPI_Count count, MPI_Data
     if (!err)
         err = publish(p2p_recv_init(buf, count, e.t, source, tag, e.c, 0, &r), &r, request);
     if (!err) {
-        p2p_tell(r, site); /* first: watchers put their tables over its own */
+        if (watch_wants(WATCH_TOLD)) /* first: watchers put their tables over its own */
+            p2p_tell(r, site);
         watch_recv_begun(r);
         api_watch_uses(r, WRITES(buf, count, e.t, source), NONE, site);
     }
