@@ -247,12 +247,10 @@ static void all_gather(struct call *x)
     takes(x, before, a->rtype, coll_at(a->rcounts, before));
 }
 
-/* The number of this call among those on c. */
+/* The number of the call under way among those on c, from 1. */
 static uint32_t number(const struct comm *c)
 {
-    struct map *calls = &proc->signature->calls;
-    uintptr_t n = (uintptr_t)map_get(calls, comm_ctx(c) + 1) + 1;
-    return map_put(calls, comm_ctx(c) + 1, (void *)n) ? 0 : (uint32_t)n;
+    return (uint32_t)(uintptr_t)map_get(&proc->signature->calls, comm_ctx(c) + 1) + 1;
 }
 
 int pairs_begins(struct watch_turn *t)
@@ -262,8 +260,6 @@ int pairs_begins(struct watch_turn *t)
     struct call x = {.a = t->args, .site = t->site,
                      .half = {.n = number(t->comm),
                               .what = (uint32_t)t->call + FORM * (uint32_t)t->form}};
-    if (!x.half.n)
-        return 0;
     if (t->call == COLL_GATHERV || t->call == COLL_SCATTERV)
         rooted(&x, t->call == COLL_GATHERV);
     else if (t->call != COLL_ALLGATHERV)
@@ -271,6 +267,15 @@ int pairs_begins(struct watch_turn *t)
     else if (!t->comm->remote)
         all_gather(&x);
     return 0;
+}
+
+/* A call that another watcher has refused counts, too: others may have begun it. */
+int pairs_ended(struct watch_turn *t, int err)
+{
+    if (is_compared(t))
+        (void)map_put(&proc->signature->calls, comm_ctx(t->comm) + 1,
+                      (void *)(uintptr_t)number(t->comm));
+    return err;
 }
 
 /* Its notes go before its data, which may end the job. */

@@ -206,7 +206,7 @@ static void on_comm_freed(struct comm *c, enum watch_call call, const void *site
 
 static const struct watcher watcher = {
     .label = on_label, .leaves = on_leaves, .told = on_told, .begins = pairs_begins,
-    .may_follow = pairs_may_follow, .comm_freed = on_comm_freed};
+    .ended = pairs_ended, .may_follow = pairs_may_follow, .comm_freed = on_comm_freed};
 
 int signature_init(void)
 {

@@ -43,6 +43,7 @@ void signature_report(const char *head, const char *brief, const struct signatur
 void pairs_init(struct signature *s);
 void pairs_destroy(struct signature *s);
 int pairs_begins(struct watch_turn *t);
+int pairs_ended(struct watch_turn *t, int err); /* err */
 int pairs_may_follow(const struct watch_turn *t);
 void pairs_comm_freed(struct comm *c);
 /* A message of that length is none of pairs.c: 0. */
