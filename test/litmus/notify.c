@@ -112,6 +112,7 @@ void progress_wait_why(int (*cond)(void *), void *arg, const char *what, int pee
 /* --- writers ---------------------------------------------------------------------------------- */
 
 static struct rma_win win;
+static struct comm comm; /* not revoked */
 static struct rma_near near[1]; /* process 0 */
 static struct rma_note note;
 
@@ -203,6 +204,7 @@ static int process(int me, double seconds)
     note = (struct rma_note){.words = a->words, .sleeping = mem_sleeping(0)};
     near[0] = (struct rma_near){.rank = 0, .host_index = 0, .peer = &a->peer};
     atomic_init(&near[0].note, &note);
+    win.comm = &comm;
     win.rank = me;
     win.near.near = near;
     win.notes = (struct rma_win_notes){.words = a->words, .base = base, .num = 1, .made = 1};
