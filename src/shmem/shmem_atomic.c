@@ -3,64 +3,56 @@
 
 #include "shmem/shmem_near.h"
 
-/* Checks the target and begins: the window, the region and the place. */
-static MPI_Win begin(struct shmem_ctx *ctx, const void *dest, size_t bytes, int pe,
-                     enum shm_region *r, MPI_Aint *disp, const char *call)
+/* Checks the target and begins. */
+static struct shm_access begin(struct shmem_ctx *ctx, const void *dest, size_t bytes, int pe,
+                               const char *call)
 {
     shm_begun(call);
     shm_pe_is(pe, call);
-    *r = shm_place(dest, bytes, disp, call);
+    struct shm_access a = shm_access_begin(ctx, dest, bytes, call);
     if ((uintptr_t)dest % bytes)
         shm_fail(call, "address %p is not aligned for an element of %zu bytes", dest, bytes);
-    return shm_begin(ctx, *r, call);
+    return a;
 }
 
 void shm_op(struct shmem_ctx *ctx, void *dest, const void *value, size_t bytes, MPI_Datatype type,
             MPI_Op op, int pe, const char *call)
 {
-    enum shm_region r;
-    MPI_Aint disp;
-    MPI_Win win = begin(ctx, dest, bytes, pe, &r, &disp, call);
+    struct shm_access a = begin(ctx, dest, bytes, pe, call);
     void *copy = shm_slot(ctx, value, bytes);
-    PMPI_Accumulate(copy ? copy : value, 1, type, pe, disp, 1, type, op, win);
-    shm_opened(ctx, r);
+    PMPI_Accumulate(copy ? copy : value, 1, type, pe, a.disp, 1, type, op, a.win);
+    shm_opened(ctx, a.region);
     if (!copy)
-        PMPI_Win_flush_local(pe, win);
+        PMPI_Win_flush_local(pe, a.win);
 }
 
 void shm_fetch_op(struct shmem_ctx *ctx, const void *dest, const void *value, void *result,
                   size_t bytes, MPI_Datatype type, MPI_Op op, int pe, const char *call)
 {
-    enum shm_region r;
-    MPI_Aint disp;
     char before[SHM_SLOT_BYTES] = {0};
-    MPI_Win win = begin(ctx, dest, bytes, pe, &r, &disp, call);
-    PMPI_Fetch_and_op(value, before, type, pe, disp, op, win);
-    PMPI_Win_flush(pe, win);
+    struct shm_access a = begin(ctx, dest, bytes, pe, call);
+    PMPI_Fetch_and_op(value, before, type, pe, a.disp, op, a.win);
+    PMPI_Win_flush(pe, a.win);
     memcpy(result, before, bytes);
 }
 
 void shm_fetch_op_nbi(struct shmem_ctx *ctx, const void *dest, const void *value, void *result,
                       size_t bytes, MPI_Datatype type, MPI_Op op, int pe, const char *call)
 {
-    enum shm_region r;
-    MPI_Aint disp;
-    MPI_Win win = begin(ctx, dest, bytes, pe, &r, &disp, call);
+    struct shm_access a = begin(ctx, dest, bytes, pe, call);
     void *copy = value ? shm_slot(ctx, value, bytes) : NULL;
-    PMPI_Fetch_and_op(copy ? copy : value, result, type, pe, disp, op, win);
-    shm_opened(ctx, r);
+    PMPI_Fetch_and_op(copy ? copy : value, result, type, pe, a.disp, op, a.win);
+    shm_opened(ctx, a.region);
     if (value && !copy)
-        PMPI_Win_flush_local(pe, win);
+        PMPI_Win_flush_local(pe, a.win);
 }
 
 void shm_compare_swap(struct shmem_ctx *ctx, void *dest, const void *value, void *compare,
                       size_t bytes, MPI_Datatype type, int pe, const char *call)
 {
-    enum shm_region r;
-    MPI_Aint disp;
     char before[SHM_SLOT_BYTES] = {0};
-    MPI_Win win = begin(ctx, dest, bytes, pe, &r, &disp, call);
-    PMPI_Compare_and_swap(value, compare, before, type, pe, disp, win);
-    PMPI_Win_flush(pe, win);
+    struct shm_access a = begin(ctx, dest, bytes, pe, call);
+    PMPI_Compare_and_swap(value, compare, before, type, pe, a.disp, a.win);
+    PMPI_Win_flush(pe, a.win);
     memcpy(compare, before, bytes);
 }

@@ -1,5 +1,5 @@
-/* shmem_ctx.c - contexts: their operations by MPI, fence and quiet. Start with shm_begin() and
- * shm_quiet(). */
+/* shmem_ctx.c - contexts: their operations by MPI, fence and quiet. Start with
+ * shm_access_begin() and shm_quiet(). */
 #include "shmem/shmem_types.h"
 
 #include <pthread.h>
@@ -36,15 +36,19 @@ static void ordered_done(struct shmem_ctx *ctx)
         atomic_store_explicit(&ctx->ordered, 0, memory_order_relaxed);
 }
 
-MPI_Win shm_begin(struct shmem_ctx *ctx, enum shm_region r, const char *call)
+struct shm_access shm_access_begin(struct shmem_ctx *ctx, const void *at, size_t bytes,
+                                   const char *call)
 {
+    struct shm_access a;
+    a.region = shm_place(at, bytes, &a.disp, call);
     /* MPIX_Win_order orders within a window: what a fence ordered in the heap comes before what
      * follows in the other one. */
-    if (r == SHM_DATA && atomic_load_explicit(&ctx->ordered, memory_order_relaxed)) {
+    if (a.region == SHM_DATA && atomic_load_explicit(&ctx->ordered, memory_order_relaxed)) {
         PMPI_Win_flush_all(ctx->win[SHM_HEAP]);
         ordered_done(ctx);
     }
-    return ctx->win[r];
+    a.win = ctx->win[a.region];
+    return a;
 }
 
 void shm_opened(struct shmem_ctx *ctx, enum shm_region r)

@@ -4,20 +4,30 @@
 
 #include "shmem/shmem_near.h"
 
+static void target_is(int pe, const char *call)
+{
+    shm_begun(call);
+    shm_pe_is(pe, call);
+}
+
+static struct shm_access put(struct shmem_ctx *ctx, void *dest, const void *source, size_t bytes,
+                             int pe, const char *call)
+{
+    struct shm_access a = shm_access_begin(ctx, dest, bytes, call);
+    PMPI_Put_c(source, (MPI_Count)bytes, MPI_BYTE, pe, a.disp, (MPI_Count)bytes, MPI_BYTE, a.win);
+    shm_opened(ctx, a.region);
+    return a;
+}
+
 void shm_put_far(struct shmem_ctx *ctx, void *dest, const void *source, size_t bytes, int pe,
                  int nbi, const char *call)
 {
-    MPI_Aint disp;
-    shm_begun(call);
-    shm_pe_is(pe, call);
+    target_is(pe, call);
     if (!bytes)
         return;
-    enum shm_region r = shm_place(dest, bytes, &disp, call);
-    MPI_Win win = shm_begin(ctx, r, call);
-    PMPI_Put_c(source, (MPI_Count)bytes, MPI_BYTE, pe, disp, (MPI_Count)bytes, MPI_BYTE, win);
-    shm_opened(ctx, r);
+    struct shm_access a = put(ctx, dest, source, bytes, pe, call);
     if (!nbi)
-        PMPI_Win_flush_local(pe, win);
+        PMPI_Win_flush_local(pe, a.win);
 }
 
 /* A get is done when its data are here. For the race checker it is done by a flush alone. */
@@ -32,18 +42,15 @@ static void get_done(int pe, MPI_Win win)
 void shm_get_far(struct shmem_ctx *ctx, void *dest, const void *source, size_t bytes, int pe,
                  int nbi, const char *call)
 {
-    MPI_Aint disp;
-    shm_begun(call);
-    shm_pe_is(pe, call);
+    target_is(pe, call);
     if (!bytes)
         return;
-    enum shm_region r = shm_place(source, bytes, &disp, call);
-    MPI_Win win = shm_begin(ctx, r, call);
-    PMPI_Get_c(dest, (MPI_Count)bytes, MPI_BYTE, pe, disp, (MPI_Count)bytes, MPI_BYTE, win);
+    struct shm_access a = shm_access_begin(ctx, source, bytes, call);
+    PMPI_Get_c(dest, (MPI_Count)bytes, MPI_BYTE, pe, a.disp, (MPI_Count)bytes, MPI_BYTE, a.win);
     if (nbi)
-        shm_opened(ctx, r);
+        shm_opened(ctx, a.region);
     else
-        get_done(pe, win);
+        get_done(pe, a.win);
 }
 
 void shm_put_one_far(struct shmem_ctx *ctx, void *dest, const void *value, size_t bytes, int pe,
@@ -92,9 +99,7 @@ static MPI_Datatype blocks_of(const struct shm_stride *s, ptrdiff_t stride)
 void shm_iput(struct shmem_ctx *ctx, void *dest, const void *source, struct shm_stride s, int pe,
               const char *call)
 {
-    MPI_Aint disp;
-    shm_begun(call);
-    shm_pe_is(pe, call);
+    target_is(pe, call);
     if (!strides_are(&s, call))
         return;
     void *at = shm_near_bytes(dest, span_of(&s, s.dst), pe);
@@ -102,12 +107,11 @@ void shm_iput(struct shmem_ctx *ctx, void *dest, const void *source, struct shm_
         copy_blocks(at, source, &s);
         return;
     }
-    enum shm_region r = shm_place(dest, span_of(&s, s.dst), &disp, call);
-    MPI_Win win = shm_begin(ctx, r, call);
+    struct shm_access a = shm_access_begin(ctx, dest, span_of(&s, s.dst), call);
     MPI_Datatype here = blocks_of(&s, s.sst), there = blocks_of(&s, s.dst);
-    PMPI_Put(source, 1, here, pe, disp, 1, there, win);
-    shm_opened(ctx, r);
-    PMPI_Win_flush_local(pe, win);
+    PMPI_Put(source, 1, here, pe, a.disp, 1, there, a.win);
+    shm_opened(ctx, a.region);
+    PMPI_Win_flush_local(pe, a.win);
     PMPI_Type_free(&here);
     PMPI_Type_free(&there);
 }
@@ -115,9 +119,7 @@ void shm_iput(struct shmem_ctx *ctx, void *dest, const void *source, struct shm_
 void shm_iget(struct shmem_ctx *ctx, void *dest, const void *source, struct shm_stride s, int pe,
               const char *call)
 {
-    MPI_Aint disp;
-    shm_begun(call);
-    shm_pe_is(pe, call);
+    target_is(pe, call);
     if (!strides_are(&s, call))
         return;
     const void *at = shm_near_bytes(source, span_of(&s, s.sst), pe);
@@ -125,11 +127,10 @@ void shm_iget(struct shmem_ctx *ctx, void *dest, const void *source, struct shm_
         copy_blocks(dest, at, &s);
         return;
     }
-    enum shm_region r = shm_place(source, span_of(&s, s.sst), &disp, call);
-    MPI_Win win = shm_begin(ctx, r, call);
+    struct shm_access a = shm_access_begin(ctx, source, span_of(&s, s.sst), call);
     MPI_Datatype here = blocks_of(&s, s.dst), there = blocks_of(&s, s.sst);
-    PMPI_Get(dest, 1, here, pe, disp, 1, there, win);
-    get_done(pe, win);
+    PMPI_Get(dest, 1, here, pe, a.disp, 1, there, a.win);
+    get_done(pe, a.win);
     PMPI_Type_free(&here);
     PMPI_Type_free(&there);
 }
@@ -155,9 +156,8 @@ void shm_signal_send(struct shmem_ctx *ctx, struct shm_signal s, int pe, const c
 void shm_put_signal_far(struct shmem_ctx *ctx, void *dest, const void *source, size_t bytes,
                         struct shm_signal s, int pe, int nbi, const char *call)
 {
-    MPI_Aint disp, sig_disp;
-    shm_begun(call);
-    shm_pe_is(pe, call);
+    MPI_Aint sig_disp;
+    target_is(pe, call);
     shm_signal_op_is(s.op, call);
     enum shm_region sr = shm_place(s.at, sizeof *s.at, &sig_disp, call);
     void *at = bytes ? shm_near_bytes(dest, bytes, pe) : NULL;
@@ -166,16 +166,12 @@ void shm_put_signal_far(struct shmem_ctx *ctx, void *dest, const void *source, s
         /* Release: the signal by MPI comes later. Pairs with the acquire of shm_load(). */
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
     } else if (bytes) {
-        enum shm_region r = shm_place(dest, bytes, &disp, call);
-        MPI_Win win = shm_begin(ctx, r, call);
-        PMPI_Put_c(source, (MPI_Count)bytes, MPI_BYTE, pe, disp, (MPI_Count)bytes, MPI_BYTE, win);
-        shm_opened(ctx, r);
-        if (r != sr) /* no order between two windows, nor between a window and a store */
-            PMPI_Win_flush(pe, win);
+        struct shm_access a = put(ctx, dest, source, bytes, pe, call);
+        /* no order between two windows, nor between a window and a store */
+        if (a.region != sr || shm_direct(s.at, sizeof *s.at, pe))
+            PMPI_Win_flush(pe, a.win);
         else
-            PMPIX_Win_order(pe, win);
-        if (r == sr && shm_direct(s.at, sizeof *s.at, pe))
-            PMPI_Win_flush(pe, win);
+            PMPIX_Win_order(pe, a.win);
     }
     shm_signal_send(ctx, s, pe, call);
     if (bytes && !at && !nbi)

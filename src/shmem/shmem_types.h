@@ -134,8 +134,15 @@ void shm_compare_swap(struct shmem_ctx *ctx, void *dest, const void *value, void
                       size_t bytes, MPI_Datatype type, int pe, const char *call);
 
 /* --- contexts (shmem_ctx.c) --- */
-/* An operation by MPI on that region begins: the window for it. */
-MPI_Win shm_begin(struct shmem_ctx *ctx, enum shm_region r, const char *call);
+/* An operation by MPI on `bytes` at a symmetric address begins: its region, and the window and the
+ * place there. */
+struct shm_access {
+    enum shm_region region;
+    MPI_Win win;
+    MPI_Aint disp;
+};
+struct shm_access shm_access_begin(struct shmem_ctx *ctx, const void *at, size_t bytes,
+                                   const char *call);
 /* It has begun. */
 void shm_opened(struct shmem_ctx *ctx, enum shm_region r);
 /* A copy of value that stays until the context's operations are complete. NULL: there is none, so
