@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "verdicts.h"
+
 #define W MPI_COMM_WORLD
 enum { INTS = 64, OTHER = 1 };
 enum op {
@@ -518,36 +520,11 @@ static const struct pair pairs[] = {
 
 /* --- verdicts --------------------------------------------------------------------------------- */
 
-static MPI_T_pvar_session session;
-static MPI_T_pvar_handle found[3];
-
-static void open_variables(void)
-{
-    static const char *const names[] = {"race_found", "race_value", "race_possible"};
-    int provided, at, n;
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    MPI_T_pvar_session_create(&session);
-    for (int i = 0; i < 3; i++)
-        if (MPI_T_pvar_get_index(names[i], MPI_T_PVAR_CLASS_COUNTER, &at) ||
-            MPI_T_pvar_handle_alloc(session, at, NULL, &found[i], &n))
-            MPI_Abort(W, 99);
-}
-
-static unsigned long long verdicts(void)
-{
-    unsigned long long v, sum = 0;
-    for (int i = 0; i < 3; i++) {
-        MPI_T_pvar_read(session, found[i], &v);
-        sum += v;
-    }
-    return sum;
-}
-
 static unsigned programs, wrong, racing;
 
 static void judge(int want, unsigned long long before, const char *text)
 {
-    unsigned long long mine = verdicts() - before, all;
+    unsigned long long mine = verdicts(WITH_POSSIBLE) - before, all;
     MPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, two);
     programs++;
     racing += want != 0;
@@ -564,13 +541,13 @@ static void all_programs(void)
     for (int op = 0; op < OPS; op++)
         for (int what = 0; what < WHATS; what++)
             for (int when = 0; is_possible(op, what) && when < WHENS; when++) {
-                unsigned long long before = verdicts();
+                unsigned long long before = verdicts(WITH_POSSIBLE);
                 program(op, what, when);
                 snprintf(text, sizeof text, "%s, %s, %s", ops[op], whats[what], whens[when]);
                 judge(races(what, when), before, text);
             }
     for (unsigned i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        unsigned long long before = verdicts();
+        unsigned long long before = verdicts(WITH_POSSIBLE);
         pairs[i].fn();
         judge(pairs[i].races, before, pairs[i].name);
     }

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "verdicts.h"
+
 enum kind { GET, PUT, SUM, MAX, UNSIGNED, READ, FETCH, SWAP, LOAD, STORE, KINDS };
 enum lane { SAME, PART, BESIDE, EVEN_ODD, EVEN_ALL, EVEN_GAP, LANES };
 enum sync {
@@ -311,36 +313,11 @@ static void play(const struct program *p)
 
 /* --- verdicts --------------------------------------------------------------------------------- */
 
-static MPI_T_pvar_session session;
-static MPI_T_pvar_handle found[3];
-
-static void open_variables(void)
-{
-    static const char *const names[] = {"race_found", "race_value", "race_possible"};
-    int provided, at, n;
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    MPI_T_pvar_session_create(&session);
-    for (int i = 0; i < 3; i++)
-        if (MPI_T_pvar_get_index(names[i], MPI_T_PVAR_CLASS_COUNTER, &at) ||
-            MPI_T_pvar_handle_alloc(session, at, NULL, &found[i], &n))
-            MPI_Abort(MPI_COMM_WORLD, 99);
-}
-
-static unsigned long long verdicts(int with_possible)
-{
-    unsigned long long v, sum = 0;
-    for (int i = 0; i < 2 + with_possible; i++) {
-        MPI_T_pvar_read(session, found[i], &v);
-        sum += v;
-    }
-    return sum;
-}
-
 /* 1: wrong */
 static int judge(const struct program *p, unsigned long long sure, unsigned long long all)
 {
-    int want = races(p), told = verdicts(0) != sure;
-    if (want == told && verdicts(1) - all == verdicts(0) - sure)
+    int want = races(p), told = verdicts(SURE) != sure;
+    if (want == told && verdicts(WITH_POSSIBLE) - all == verdicts(SURE) - sure)
         return 0;
     printf("wrong: %s by rank 1, %s by rank %d, %s, lanes %s: %s\n", kinds[p->a], kinds[p->b],
            p->second, syncs[p->sync], lanes[p->lane],
@@ -373,8 +350,8 @@ int main(int argc, char **argv)
         racing += races(&p);
         if (!rank)
             wrong += judge(&p, sure, all);
-        sure = verdicts(0);
-        all = verdicts(1);
+        sure = verdicts(SURE);
+        all = verdicts(WITH_POSSIBLE);
         MPI_Barrier(MPI_COMM_WORLD); /* the others do not go ahead of the verdict */
     }
     if (!rank)

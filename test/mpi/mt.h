@@ -129,6 +129,23 @@ static MT_UNUSED int mt_finish(void)
     return total != 0;
 }
 
+/* The same where others have died, over the communicator of the living, which is freed. */
+static MT_UNUSED int mt_finish_over(MPI_Comm comm)
+{
+    int all, rank;
+
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+    MPI_Allreduce(&mt_errors, &all, 1, MPI_INT, MPI_SUM, comm);
+    MPI_Comm_rank(comm, &rank);
+    if (comm != MPI_COMM_WORLD)
+        MPI_Comm_free(&comm);
+    if (rank == 0)
+        printf(all ? " Found %d errors\n" : " No Errors\n", all);
+    fflush(stdout);
+    MPI_Finalize();
+    return all != 0;
+}
+
 static MT_UNUSED int mt_class(int err)
 {
     int c = err;

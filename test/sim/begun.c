@@ -14,11 +14,6 @@ struct begun {
     long own[40];
 };
 
-static void may_fail(int err)
-{
-    SIM_CHECK(!err || class_of(err) == MPIX_ERR_PROC_FAILED);
-}
-
 static MPI_Aint bytes_of(int rank, int i)
 {
     static const MPI_Aint some[] = {8, 0, 5000, 300000};

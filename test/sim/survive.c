@@ -11,11 +11,6 @@ struct life {
     long v; /* what is added */
 };
 
-static void may_fail(int err)
-{
-    SIM_CHECK(!err || class_of(err) == MPIX_ERR_PROC_FAILED);
-}
-
 static void join(struct life *x, MPI_Comm c)
 {
     x->c = c;
@@ -235,22 +230,6 @@ static void names_are_there(MPI_Win win)
     MPI_Group_free(&g);
 }
 
-/* A window that all of those have that live. */
-static MPI_Win shrunk(const struct life *x, MPI_Win win)
-{
-    for (int tries = 0; tries < TRIES; tries++) {
-        MPI_Win made = MPI_WIN_NULL;
-        int unacked, err = MPIX_Win_shrink(win, &made);
-        may_fail(err);
-        if (all_say(x->c, !err, &unacked))
-            return made;
-        if (!err)
-            may_fail(MPI_Win_free(&made));
-    }
-    SIM_CHECK(!"a window of the living");
-    return MPI_WIN_NULL;
-}
-
 /* Members die at any step. Either window is freed first; the memory stays. */
 static void shrinks(void *arg)
 {
@@ -273,7 +252,7 @@ static void shrinks(void *arg)
     for (unsigned i = 0; i < EPOCHS; i++) {
         if ((sim_seed() + i) % 4 == 0)
             names_are_there(win);
-        made = shrunk(&x, win);
+        made = shrunk(x.c, win);
         SIM_CHECK(*mem == 100 + rank);
         names_are_there(made);
         if ((sim_seed() + i) % 3 == 0) { /* the new one first */

@@ -26,6 +26,12 @@ static inline void scene_of(int *rank, int *size, void *seen, size_t len)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Of a call that a death may end, with an error that says so. */
+static inline void may_fail(int err)
+{
+    SIM_CHECK(!err || class_of(err) == MPIX_ERR_PROC_FAILED);
+}
+
 static inline MPI_Comm copy_of(MPI_Comm c)
 {
     MPI_Comm made;
@@ -40,6 +46,21 @@ static inline int all_say(MPI_Comm c, int yes, int *err)
     *err = class_of(MPIX_Comm_agree(c, &yes));
     SIM_CHECK(*err == MPI_SUCCESS || *err == MPIX_ERR_PROC_FAILED);
     return yes;
+}
+
+/* A window that all of win have that live, which are all of c. */
+static inline MPI_Win shrunk(MPI_Comm c, MPI_Win win)
+{
+    for (int tries = 0; tries < 100; tries++) {
+        MPI_Win made = MPI_WIN_NULL;
+        int unacked, err = MPIX_Win_shrink(win, &made);
+        may_fail(err);
+        if (all_say(c, !err, &unacked))
+            return made;
+        if (!err)
+            may_fail(MPI_Win_free(&made));
+    }
+    sim_fail("no window of the living in 100 tries");
 }
 
 /* What a program does after work on *c that ended with err. 1: it was done by all; 0: from now on

@@ -28,11 +28,6 @@ static int ends(int err)
     return c;
 }
 
-static void may_fail(int err)
-{
-    SIM_CHECK(!err || class_of(err) == MPIX_ERR_PROC_FAILED);
-}
-
 static void members(struct part *x)
 {
     MPI_Group g, world;
@@ -292,21 +287,6 @@ static void is_revoked(struct part *x)
     MPI_Group_free(&g);
 }
 
-static MPI_Win shrunk(const struct part *x)
-{
-    for (int tries = 0; tries < TRIES; tries++) {
-        MPI_Win made = MPI_WIN_NULL;
-        int unacked, err = MPIX_Win_shrink(x->win, &made);
-        may_fail(err);
-        if (all_say(x->c, !err, &unacked))
-            return made;
-        if (!err)
-            may_fail(MPI_Win_free(&made));
-    }
-    SIM_CHECK(!"a window of the living");
-    return MPI_WIN_NULL;
-}
-
 /* What a process that lives holds of this one's puts: the last that was flushed, or what was put
  * since. */
 static void are_there(struct part *x, int exactly)
@@ -341,7 +321,7 @@ static void goes_on(struct part *x)
 {
     MPI_Win old = x->win;
     int unacked, first = (int)(sim_seed() % 3);
-    x->win = shrunk(x);
+    x->win = shrunk(x->c, x->win);
     members(x);
     are_there(x, 0);
     (void)all_say(x->c, 1, &unacked); /* old puts may land before, not after */

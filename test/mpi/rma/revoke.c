@@ -297,7 +297,7 @@ static void take_leave(void)
 
 int main(int argc, char **argv)
 {
-    int round, all = 0;
+    int round;
 
     mt_init(&argc, &argv);
     comm = MPI_COMM_WORLD;
@@ -330,14 +330,5 @@ int main(int argc, char **argv)
         if (round / KINDS > 1)
             free(own);
     }
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
-    MPI_Allreduce(&mt_errors, &all, 1, MPI_INT, MPI_SUM, comm);
-    MPI_Comm_rank(comm, &rank);
-    if (comm != MPI_COMM_WORLD)
-        MPI_Comm_free(&comm);
-    if (rank == 0)
-        printf(all ? " Found %d errors\n" : " No Errors\n", all);
-    fflush(stdout);
-    MPI_Finalize();
-    return all != 0;
+    return mt_finish_over(comm);
 }

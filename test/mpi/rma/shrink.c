@@ -239,7 +239,7 @@ static MPI_Win lose(MPI_Win win, MPI_Comm *comm, int kind)
 
 int main(int argc, char **argv)
 {
-    int kind, all = 0;
+    int kind;
     MPI_Comm comm;
 
     mt_init(&argc, &argv);
@@ -274,14 +274,5 @@ int main(int argc, char **argv)
             CHECK_EQ(class_of(MPI_Win_free(&win)), MPI_SUCCESS);
         memory_free(kind % FLAVORS);
     }
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
-    MPI_Allreduce(&mt_errors, &all, 1, MPI_INT, MPI_SUM, comm);
-    MPI_Comm_rank(comm, &rank);
-    if (comm != MPI_COMM_WORLD)
-        MPI_Comm_free(&comm);
-    if (rank == 0)
-        printf(all ? " Found %d errors\n" : " No Errors\n", all);
-    fflush(stdout);
-    MPI_Finalize();
-    return all != 0;
+    return mt_finish_over(comm);
 }
