@@ -329,7 +329,7 @@ int ofi_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *
 int ofi_own_address(struct ofi *o, struct ofi_contact *a, struct iovec *v)
 {
     *v = (struct iovec){a, sizeof *a};
-    return tp_ofi_ops.address((struct tp *)o, a, &v->iov_len);
+    return ofi_address((struct tp *)o, a, &v->iov_len);
 }
 
 /* The first packet to a peer: our address, so that it can answer without asking the launcher. */

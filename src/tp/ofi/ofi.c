@@ -1,4 +1,4 @@
-/* ofi.c - libfabric as a transport: life, peers, progress, descriptor. Start with ofi_open() and
+/* ofi.c - libfabric as a transport: life, progress, peers that are lost. Start with ofi_open() and
  * ofi_progress(). */
 #include "tp/ofi/ofi.h"
 
@@ -9,90 +9,10 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/proc.h"
 #include "base/sched.h"
 #include "boot/boot.h"
-#include "mem/mem.h"
-
-int ofi_err(int err)
-{
-    switch (-err) {
-    case FI_EAGAIN: return TP_AGAIN;
-    case FI_ENOMEM: return -ENOMEM;
-    case FI_ENOSYS: return -ENOSYS;
-    /* Numbers below FI_ERRNO_OFFSET are those of errno. */
-    default: return err < 0 && -err < FI_ERRNO_OFFSET ? err : -EIO;
-    }
-}
 
 /* --- peers ------------------------------------------------------------------------ */
-
-struct ofi_peer *ofi_peer_make(struct ofi *o, unsigned rank)
-{
-    struct ofi_peer *p = map_get(&o->peers, rank);
-    if (p)
-        return p;
-    p = calloc(1, sizeof *p);
-    if (!p)
-        return NULL;
-    p->rank = rank;
-    p->sleeper = o->nfds ? -1 : boot_host_index((int)rank);
-    struct list *all[] = {&p->queue,      &p->held,     &p->puts,    &p->flushes,   &p->in_queue,
-                          &p->in_holders, &p->in_owing, &p->in_lost, &p->in_unheard};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        list_init(all[i]);
-    if (map_put(&o->peers, rank, p) != 0) {
-        free(p);
-        return NULL;
-    }
-    return p;
-}
-
-void ofi_wake(const struct ofi_peer *p)
-{
-    if (p->sleeper >= 0 && proc->mem) /* while the rooms are opened no thread sleeps */
-        mem_wake(p->sleeper);
-}
-
-/* Take its address from a boot value or a HELLO. */
-int ofi_peer_learn(struct ofi *o, struct ofi_peer *p, const void *addr, size_t len)
-{
-    struct ofi_contact a = {0};
-    if (p->known)
-        return 0;
-    if (len < offsetof(struct ofi_contact, name) || len > sizeof a)
-        return -EPROTO;
-    memcpy(&a, addr, len);
-    if (len != offsetof(struct ofi_contact, name) + a.len)
-        return -EPROTO;
-    if (a.provider != ofi_hash(o->info->fabric_attr->prov_name)) {
-        log_warn("rank %u does not use provider %s as this process does: MPIR_CVAR_OFI_PROVIDER "
-                 "must be the same "
-                 "everywhere",
-                 p->rank, o->info->fabric_attr->prov_name);
-        return -EPROTO;
-    }
-    int n = fi_av_insert(o->av, a.name, 1, &p->addr, 0, NULL);
-    if (n != 1)
-        return n < 0 ? ofi_err(n) : -EHOSTUNREACH;
-    p->key = a.key;
-    p->known = 1;
-    return 0;
-}
-
-/* Nothing can be sent to it any more.  Called from anywhere: progress drops what waits for it. am/
- * finds out whether it has failed. */
-void ofi_peer_lost(struct ofi *o, struct ofi_peer *p, int err)
-{
-    if (p->broken)
-        return;
-    p->broken = err ? err : -ECONNRESET;
-    list_push(&o->lost, &p->in_lost);
-    list_del(&p->in_unheard);
-    /* It may be alive, and wait for what the connection lost. */
-    if (!boot_failed((int)p->rank))
-        ofi_look_now(o, p);
-}
 
 /* A process has failed, by the report of the launcher or the watch.  Drop what waits for it
  * here. */
@@ -119,12 +39,6 @@ static void lost_settle(struct ofi *o)
 }
 
 /* --- life ------------------------------------------------------------------------- */
-
-void ofi_close_fid(struct fid *f)
-{
-    if (f)
-        (void)fi_close(f);
-}
 
 /* A send or one-sided operation still under way at the end. */
 static void op_free(struct ofi_op *op)
@@ -200,26 +114,6 @@ static void ofi_close(struct tp *tp)
         close(o->timer_fd);
     /* The library stays: providers have threads and exit handlers that must find their code. */
     free(o);
-}
-
-int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr)
-{
-    *mr = NULL;
-    if (!o->reg_local)
-        return 0;
-    int err = fi_mr_reg(o->domain, base, len, FI_SEND | FI_RECV | FI_READ | FI_WRITE, 0,
-                        random_bits(), 0, mr, NULL);
-    if (err)
-        return ofi_err(err);
-    if (o->info->domain_attr->mr_mode & FI_MR_ENDPOINT) {
-        err = fi_mr_bind(*mr, &o->ep->fid, 0);
-        err = err ? err : fi_mr_enable(*mr);
-    }
-    if (!err)
-        return 0;
-    ofi_close_fid(&(*mr)->fid);
-    *mr = NULL; /* the caller frees what it meant to register, and reads nothing else */
-    return ofi_err(err);
 }
 
 /* All objects of libfabric, in its order; the error is libfabric's. */
@@ -325,23 +219,6 @@ static int ofi_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
         return err;
     }
     *tp = (struct tp *)o;
-    return 0;
-}
-
-static int ofi_address(struct tp *tp, void *buf, size_t *len)
-{
-    struct ofi *o = (struct ofi *)tp;
-    struct ofi_contact a = {.key = o->key, .provider = ofi_hash(o->info->fabric_attr->prov_name)};
-    size_t n = sizeof a.name;
-    int err = fi_getname(&o->ep->fid, a.name, &n);
-    if (err)
-        return ofi_err(err);
-    a.len = (uint16_t)n;
-    n += offsetof(struct ofi_contact, name);
-    if (n > *len)
-        return -EMSGSIZE;
-    memcpy(buf, &a, n);
-    *len = n;
     return 0;
 }
 

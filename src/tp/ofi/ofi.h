@@ -206,10 +206,12 @@ enum fi_wait_obj ofi_wait_obj(const struct ofi *o); /* the best way to sleep on 
 int ofi_delivers(struct ofi *o); /* the provider knows FI_DELIVERY_COMPLETE */
 uint32_t ofi_hash(const char *text);
 
-/* ofi.c */
+/* fabric.c */
 struct ofi_peer *ofi_peer_make(struct ofi *o, unsigned rank); /* found or made; NULL: no memory */
 int ofi_peer_learn(struct ofi *o, struct ofi_peer *p, const void *addr, size_t len);
 void ofi_peer_lost(struct ofi *o, struct ofi_peer *p, int err);
+void ofi_look_now(struct ofi *o, struct ofi_peer *p); /* put it first among the unheard */
+int ofi_address(struct tp *tp, void *buf, size_t *len); /* our own */
 void ofi_close_fid(struct fid *f); /* NULL: nothing */
 /* O8: behind what the provider took, or what it has no room for until the peer looks */
 void ofi_wake(const struct ofi_peer *p);
@@ -250,7 +252,6 @@ void ofi_held_drop(struct ofi_peer *p); /* drop what came from it and was refuse
 
 /* unheard.c: look at peers that have not heard us for OFI_LOOK_NS; returns events. */
 int ofi_look(struct ofi *o);
-void ofi_look_now(struct ofi *o, struct ofi_peer *p); /* put it first among the unheard */
 
 /* rma.c */
 int ofi_reg(struct tp *tp, void *base, size_t len, int space, int access, struct tp_mem **mem);

@@ -9,14 +9,6 @@
  * failed. */
 enum { TELL_LOOKS = 8 };
 
-void ofi_look_now(struct ofi *o, struct ofi_peer *p)
-{
-    list_del(&p->in_unheard);
-    p->due = 0;
-    p->looks = 0;
-    list_push_front(&o->unheard, &p->in_unheard);
-}
-
 /* Ask how far it has come: at the looks 1, 2, 4, 8, 16, then at every 16th.  So a process that
  * computes or is stopped finds few questions. 1: asked. */
 static int ask(struct ofi *o, struct ofi_peer *p)
