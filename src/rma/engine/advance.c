@@ -2,22 +2,6 @@
  * rma_poll_win(). */
 #include "rma/engine/engine_types.h"
 
-void rma_win_active(struct rma_win *w)
-{
-    struct rma *r = rma_self();
-    if (list_empty(&w->active)) {
-        list_push(&r->active, &w->active);
-        progress_hook_add(&r->hook);
-    }
-}
-
-void rma_ready(struct rma_target *t)
-{
-    if (list_empty(&t->ready))
-        list_push(&t->w->table.ready, &t->ready);
-    rma_win_active(t->w);
-}
-
 void rma_win_kick(struct rma_win *w)
 {
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
@@ -86,31 +70,4 @@ void rma_win_granted(struct rma_win *w, enum win_state s)
     rma_win_kick(w);
     w->kicking = 0;
     rma_win_goto(w, s);
-}
-
-/* --- CLEANUP_OPS_{TARGET,WIN}: the elements of complete operations are given back ----------
- *
- * Only the issued part of a list is walked.  Target elements stay for the rest of the epoch (lazy
- * deallocation); sync/evict.c and the end of the epoch free them. */
-
-int rma_cleanup_target(struct rma_target *t)
-{
-    int n = 0;
-    for (struct list *l = t->ops.next, *after; l != t->next; l = after) {
-        struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
-        after = l->next;
-        if (op->flags & OP_DONE) {
-            rma_op_finish(op);
-            n++;
-        }
-    }
-    return n;
-}
-
-int rma_cleanup_win(struct rma_win *w)
-{
-    int n = 0;
-    for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
-        n += rma_cleanup_target(t);
-    return n;
 }

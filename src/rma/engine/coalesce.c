@@ -18,14 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* bytes of a buffer; buffers; operations that a packet must have room for */
-enum { COALESCE_BYTES = 16384, COALESCE_BUFFERS = 64, COALESCE_FEW = 8 };
+enum {
+    COALESCE_BUFFERS = 64,
+    COALESCE_FEW = 8
+};                          /* buffers; operations that a packet has room for */
 enum { WAIT_NS = 5000000 }; /* wait for a buffer, before operations get elements instead */
-
-struct coalesce_buffer {
-    struct coalesce_buffer *next; /* free ones */
-    _Alignas(RMA_PAD) char bytes[COALESCE_BYTES];
-};
 
 static inline void entry_make(struct rma_op *op, const struct rma_args *a, size_t bytes)
 {
@@ -171,17 +168,6 @@ void rma_coalesce_wait(struct rma_target *t)
     t->pins++;
     progress_wait_for(over, t, "room for operations", t->world, WAIT_NS);
     t->pins--;
-}
-
-void rma_coalesce_free(struct rma_op *op)
-{
-    struct rma *r = rma_self();
-    struct coalesce_buffer *b = (struct coalesce_buffer *)(op->coalesced -
-                                                           offsetof(struct coalesce_buffer, bytes));
-    rma_coalesce_seal(op);
-    b->next = r->coalesce_idle;
-    r->coalesce_idle = b;
-    op->coalesced = NULL;
 }
 
 void rma_coalesce_finalize(struct rma *r)

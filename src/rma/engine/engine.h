@@ -3,7 +3,8 @@
  *
  * An operation enters the queue of its target (rma_op_enqueue). It becomes due (rma_queue_kick,
  * rma_target_sync) and leaves in packets or by the network itself (rma_issue_*). It is answered,
- * and its element is freed (rma_cleanup_*). Start with queue.c, then issue.c.
+ * and its element is freed (rma_cleanup_*). Start with queue.c, due.c, then
+ * issue.c.
  *
  *   ownership  a queued operation belongs to its target until rma_op_finish(); a struct rma_resp
  *              lives on the stack of the waiting thread
@@ -18,17 +19,16 @@
 
 #include "rma/near/direct.h"
 
-/* --- queue.c ---------------------------------------------------------------------------------- */
-/* Makes op of `a`, which moves `bytes` bytes, and appends it to t's queue. */
-void rma_op_enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op,
-                    const struct rma_args *a, size_t bytes);
-enum { BEHIND = 1024, MANY = 64 }; /* operations that wait for one target (count) */
-/* Determine what of t is due after one more operation, then send it. direct: it is near. */
-void rma_queue_kick(struct rma_win *w, struct rma_target *t, size_t bytes, int direct);
+/* --- due.c ------------------------------------------------------------------------------------ */
+/* Something may be sent for t / the window has work: activate the hook. */
+void rma_ready(struct rma_target *t);
+void rma_win_active(struct rma_win *w);
+/* Does the state permit to send anything of t? */
+int rma_target_due(const struct rma_target *t);
+/* Is everything that went to t by message complete there? */
+int rma_nothing_under_way(const struct rma_target *t);
 /* Something has left the queue. */
 void rma_queue_shorter(struct rma_target *t);
-/* A pass of the progress engine: what w has held back for cvar.rma_age of them is due. */
-void rma_queue_age(struct rma_win *w);
 /* All parts have left and all answers are there: OP_DONE. */
 void rma_op_settle(struct rma_op *op);
 /* Complete: request, references, element. */
@@ -36,6 +36,18 @@ void rma_op_finish(struct rma_op *op);
 /* Would a direct operation pass others? Memory that is not mapped is also reached by messages; some
  * of an evicted element may be under way. */
 int rma_overtakes(const struct rma_win *w, const struct rma_near *n);
+int rma_cleanup_target(struct rma_target *t); /* operations freed */
+int rma_cleanup_win(struct rma_win *w);
+
+/* --- queue.c ---------------------------------------------------------------------------------- */
+/* Makes op of `a`, which moves `bytes` bytes, and appends it to t's queue. */
+void rma_op_enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op,
+                    const struct rma_args *a, size_t bytes);
+enum { BEHIND = 1024, MANY = 64 }; /* operations that wait for one target (count) */
+/* Determine what of t is due after one more operation, then send it. direct: it is near. */
+void rma_queue_kick(struct rma_win *w, struct rma_target *t, size_t bytes, int direct);
+/* A pass of the progress engine: what w has held back for cvar.rma_age of them is due. */
+void rma_queue_age(struct rma_win *w);
 
 /* --- coalesce.c ------------------------------------------------------------------------------- */
 void rma_coalesce_init(struct rma *r);
@@ -75,20 +87,13 @@ static inline int rma_coalesce_type(const struct dt_type *t)
 /* --- issue.c, sync_flags.c -------------------------------------------------------------------- */
 int rma_issue_target(struct rma_target *t); /* number of packets sent */
 int rma_issue_win(struct rma_win *w);
-/* Does the state permit to send anything of t? */
-int rma_target_due(const struct rma_target *t);
-/* Is everything that went to t by message complete there? */
-int rma_nothing_under_way(const struct rma_target *t);
 /* Let t's tail carry `sync` and the token (0: none). Nothing is sent yet. */
 void rma_target_sync(struct rma_target *t, unsigned sync, uint32_t token);
 /* Send a LOCK alone: 1 sent, 0 no room now. */
 int rma_lock_send(struct rma_target *t);
 
 /* --- advance.c -------------------------------------------------------------------------------- */
-/* Something may be sent for t / the window has work: activate the hook. */
-void rma_ready(struct rma_target *t);
-void rma_win_active(struct rma_win *w);
-void rma_win_kick(struct rma_win *w); /* the state changed: all targets may be due */
+void rma_win_kick(struct rma_win *w);  /* the state changed: all targets may be due */
 void rma_drain_all(struct rma_win *w); /* hold nothing back any more; the caller issues */
 /* The epoch is granted: first queued operations leave, then threads without the lock (near.h) may
  * operate. */
@@ -98,8 +103,6 @@ void rma_advance_target(struct rma_target *t);
 void rma_target_moved(struct rma_target *t);
 void rma_advance_win(struct rma_win *w);
 int rma_poll_win(struct rma_win *w); /* polls, then sends what is due: events */
-int rma_cleanup_target(struct rma_target *t); /* operations freed */
-int rma_cleanup_win(struct rma_win *w);
 
 /* --- token.c: answers to DONE and UNLOCK ------------------------------------------------------ */
 void rma_resp_open(struct rma_win *w, struct rma_resp *r, int rank);
@@ -119,7 +122,7 @@ void rma_resps_fail(struct rma_win *w, int rank, int owes, int may, int err);
 void rma_stop_counting(struct rma_win *w, int err);
 
 /* --- native.c, pull_origin.c ------------------------------------------------------------------ */
-void rma_native_open(struct rma_win *w, unsigned acc_hints);  /* register the window's memory */
+void rma_native_open(struct rma_win *w, unsigned acc_hints); /* register the window's memory */
 void rma_native_free(struct rma *r);
 /* Has everything done natively on t reached it? 1: yes, 0: not yet (a completion makes t ready),
  * AM_AGAIN: try again. */

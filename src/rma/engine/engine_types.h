@@ -19,7 +19,27 @@ static inline void rma_coalesce_seal(const struct rma_op *op)
         op->t->coalesced = NULL;
 }
 int rma_coalesce_full(const struct rma_op *op);
-void rma_coalesce_free(struct rma_op *op);
+enum { COALESCE_BYTES = 16384 }; /* of a buffer */
+struct coalesce_buffer {
+    struct coalesce_buffer *next; /* free ones */
+    _Alignas(RMA_PAD) char bytes[COALESCE_BYTES];
+};
+static inline void rma_coalesce_free(struct rma_op *op)
+{
+    struct rma *r = rma_self();
+    struct coalesce_buffer *b = (struct coalesce_buffer *)(op->coalesced -
+                                                           offsetof(struct coalesce_buffer, bytes));
+    rma_coalesce_seal(op);
+    b->next = r->coalesce_idle;
+    r->coalesce_idle = b;
+    op->coalesced = NULL;
+}
+
+/* --- due.c ---- */
+/* Number of queued operations that may go now: all, or all but a small tail. */
+unsigned rma_due_ops(const struct rma_target *t);
+/* t's tail stays for piggybacked flags, and begins to age. */
+void rma_hold_back(struct rma_target *t);
 
 /* --- packet_build.c, issue.c ---- */
 static inline struct rma_noted rma_note_of(const struct rma_op *op)
@@ -37,14 +57,14 @@ static inline int rma_follows(const struct rma_op *op)
 {
     return op->after || (op->a.notify && op->t->w->notes.covers);
 }
-/* The target layout as `count` elements of a predefined type (op->bytes may be fewer), or NULL. */
-struct dt_type *rma_simple_elem(const struct rma_op *op, size_t *count);
 
 /* --- token.c ---- */
 uint32_t rma_token_next(const struct rma_win *w); /* the one that is given out next */
 
 /* --- route.c ---- */
 enum rma_route { RMA_ROUTE_AM, RMA_ROUTE_NATIVE };
+/* The target layout as `count` elements of a predefined type (op->bytes may be fewer), or NULL. */
+struct dt_type *rma_simple_elem(const struct rma_op *op, size_t *count);
 enum rma_route rma_route_of(const struct rma_target *t, const struct rma_op *op);
 /* Would a native operation pass something that is under way to t? */
 int rma_is_behind(const struct rma_target *t);

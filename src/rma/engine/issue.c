@@ -36,16 +36,6 @@ static int send_packet(struct rma_target *t, struct packet *p)
     return err;
 }
 
-/* All data of a queued operation may be there while its notification still has to leave. */
-void rma_op_settle(struct rma_op *op)
-{
-    int over = op->t->next != &op->link && op->sent == op->bytes && !op->acks &&
-               !(op->flags & OP_PIGGYBACKED) &&
-               (!(op->flags & OP_ANSWERS) || op->answered == op->bytes);
-    if (!op->natives && !op->zcopies && (over || op->t->flags & TARGET_FAILED))
-        op->flags |= OP_DONE;
-}
-
 /* As many as the user called. */
 static unsigned operations(const struct rma_op *op)
 {
@@ -109,26 +99,6 @@ static void packet_left(struct rma_target *t, const struct packet *p, int lock)
         if (p->ops)
             rma_count(t->w, PVAR_RMA_PIGGY, 1);
     }
-}
-
-/* Number of queued operations that may go now: all, or all but a small tail. */
-static unsigned due_ops(const struct rma_target *t)
-{
-    if (t->sync || t->w->starved || (t->flags & TARGET_DRAIN))
-        return t->queued;
-    if (!(t->flags & TARGET_OVER_LIMIT))
-        return 0;
-    return is_small(op_at(t->ops.prev)) ? t->queued - 1 : t->queued;
-}
-
-int rma_nothing_under_way(const struct rma_target *t)
-{
-    if (t->flags & TARGET_DIRTY || t->tokens_out || t->acks)
-        return 0;
-    for (const struct list *l = t->ops.next; l != t->next; l = l->next)
-        if (!(op_at(l)->flags & OP_DONE))
-            return 0;
-    return 1;
 }
 
 static int is_acc(const struct rma_op *op)
@@ -289,7 +259,7 @@ static unsigned may_leave(struct rma_target *t, unsigned n)
 static int send_ops(struct rma_target *t, int lock)
 {
     struct packet p = {.ops = 0};
-    unsigned n = due_ops(t);
+    unsigned n = rma_due_ops(t);
     struct rma_op *first = op_at(t->next);
     if (rma_note_follows(first) && first->sent == first->bytes)
         return data_first(t, first);
@@ -379,22 +349,6 @@ static void run_direct(struct rma_target *t)
 
 /* --- steps ----------------------------------------------------------------------------------- */
 
-int rma_target_due(const struct rma_target *t)
-{
-    enum verdict v = rma_may_issue(t);
-    if (v == ADMIT_QUEUE || (t->flags & TARGET_FAILED))
-        return 0;
-    if (t->flags & TARGET_REFUSED)
-        return 1;
-    if (t->queued && op_at(t->next)->flags & OP_PULLED)
-        return 0; /* its answer makes t ready */
-    if (t->queued)
-        return (op_at(t->next)->flags & OP_DIRECT) || due_ops(t) > 0;
-    if (t->sync)
-        return t->ordered || list_empty(&t->ops);
-    return v == ADMIT_LOCK_FIRST && (t->flags & TARGET_DRAIN);
-}
-
 static enum step one_step(struct rma_target *t)
 {
     /* native pieces that the network has not given back */
@@ -423,7 +377,7 @@ static enum step one_step(struct rma_target *t)
         s = STEP_SENT;
     } else if (t->queued) {
         s = send_ops(t, lock);
-    /* a thread that waits for the lock has priority (rma_grant_wait) */
+        /* a thread that waits for the lock has priority (rma_grant_wait) */
     } else if (t->sync && !(lock && t->flags & TARGET_DRAIN)) {
         s = send_sync(t);
     } else {
@@ -469,4 +423,3 @@ int rma_issue_win(struct rma_win *w)
     }
     return n;
 }
-

@@ -6,24 +6,6 @@
 
 /* --- one operation as a packet --------------------------------------------------------------- */
 
-struct dt_type *rma_simple_elem(const struct rma_op *op, size_t *count)
-{
-    struct dt_type *t = op->a.ttype;
-    if (t->flags & DT_PREDEFINED) {
-        *count = (size_t)op->a.tcount;
-        return t;
-    }
-    if (!(t->flags & DT_CONTIG) || t->true_lb != 0)
-        return NULL;
-    struct dt_type *e = t->basic;
-    if (!e && !op->elem)
-        e = dt_find(MPI_BYTE);
-    if (!e || e->elem.bytes != e->elem.stride)
-        return NULL;
-    *count = (size_t)op->a.tcount * ((size_t)t->size / e->elem.bytes);
-    return e;
-}
-
 static int has_data(const struct rma_op *op)
 {
     return op->kind != RMA_GET && !(op->flags & OP_NO_DATA);

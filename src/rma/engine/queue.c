@@ -4,14 +4,6 @@
 
 #include <string.h>
 
-static void request_fail(struct rma_request *q, const struct rma_win *w, int rank)
-{
-    q->rank = rank;
-    q->errhandler = errhandler_ref(w->errhandler);
-    q->win_handle = w->near.obj.handle;
-    q->win_name = w->name[0] ? strdup(w->name) : NULL;
-}
-
 static void hold_types(const struct rma_args *a)
 {
     if (a->otype)
@@ -19,38 +11,6 @@ static void hold_types(const struct rma_args *a)
     if (a->rtype)
         dt_ref(a->rtype);
     dt_ref(a->ttype);
-}
-
-static inline void type_drop(struct dt_type *t)
-{
-    if (t && !(t->flags & DT_PREDEFINED))
-        dt_drop(t);
-}
-
-void rma_op_finish(struct rma_op *op)
-{
-    struct rma_target *t = op->t;
-    struct rma_win *w = t->w;
-    WR_ASSERT(t->next != &op->link); /* R1: it has left */
-    list_del(&op->link);
-    t->nops--;
-    w->table.nops--;
-    if (op->err && !op->req && !t->err)
-        t->err = op->err;
-    if (op->req) {
-        if (op->req->end)
-            op->req->end(op);
-        op->req->op = NULL;
-        if (op->err)
-            request_fail(op->req, w, t->rank);
-        request_complete(&op->req->r, op->err);
-    }
-    type_drop(op->a.otype);
-    type_drop(op->a.rtype);
-    type_drop(op->a.ttype);
-    if (op->coalesced)
-        rma_coalesce_free(op);
-    rma_op_free(w, op);
 }
 
 void rma_op_enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op,
@@ -100,18 +60,6 @@ static int is_over_limit(const struct rma_win *w, const struct rma_target *t, si
 
 /* --- what is held back ------------------------------------------------------------------------ */
 
-/* It ages (R15) where others may look for it before the epoch ends: in passive epochs. */
-static void hold(struct rma_target *t)
-{
-    struct rma_win *w = t->w;
-    if (t->held || !cvar.rma_age || cvar.rma_delay || !rma_in(w, SET_PASSIVE))
-        return;
-    t->held = progress_polls() + 1;
-    if (!w->held)
-        w->held = t->held;
-    rma_win_active(w);
-}
-
 /* Those that the user called and that have not left. */
 static uint64_t waiting(const struct rma_target *t)
 {
@@ -144,24 +92,6 @@ void rma_queue_age(struct rma_win *w)
     w->held = oldest;
 }
 
-/* Something has left it: what had to be drained, or filled more than a packet, is gone or small
- * now. */
-void rma_queue_shorter(struct rma_target *t)
-{
-    if (!t->queued) {
-        t->flags &= (uint8_t)~(TARGET_DRAIN | TARGET_OVER_LIMIT);
-        t->held = 0;
-        return;
-    }
-    if (t->flags & TARGET_OVER_LIMIT && t->queued == 1 &&
-        rma_is_small(t, LIST_OBJ(t->ops.prev, struct rma_op, link)->bytes)) {
-        t->flags &= (uint8_t)~TARGET_OVER_LIMIT;
-        t->held = 0; /* the tail is young */
-    }
-    if (!(t->flags & TARGET_REFUSED) && !rma_target_due(t))
-        hold(t); /* the tail, or what was to be done directly and cannot */
-}
-
 void rma_queue_kick(struct rma_win *w, struct rma_target *t, size_t bytes, int direct)
 {
     /* The owner may wait for exactly this notification, and the origin may compute. */
@@ -171,7 +101,7 @@ void rma_queue_kick(struct rma_win *w, struct rma_target *t, size_t bytes, int d
         t->flags |= TARGET_OVER_LIMIT;
     if (!(t->flags & (TARGET_DRAIN | TARGET_OVER_LIMIT | TARGET_REFUSED)) && !t->sync &&
         !w->starved && !direct) {
-        hold(t);
+        rma_hold_back(t);
         return;
     }
     if (!rma_target_due(t))
@@ -182,9 +112,4 @@ void rma_queue_kick(struct rma_win *w, struct rma_target *t, size_t bytes, int d
     rma_ready(t);
     if (!refused || t->queued % TRY_AGAIN == 0)
         rma_advance_target(t);
-}
-
-int rma_overtakes(const struct rma_win *w, const struct rma_near *n)
-{
-    return rma_unsure(w) && n->kind != RMA_NEAR_MAPPED && n->rank != w->rank;
 }

@@ -158,14 +158,9 @@ static int complete_far(struct rma_win *w)
     return err;
 }
 
-struct rma_win *rma_awaits(int (*cond)(void *), void *arg)
+struct rma_win *rma_start_awaits(int (*cond)(void *), void *arg)
 {
-    if (cond == near_posts_seen || cond == posts_seen)
-        return arg;
-    struct rma_win *w = rma_exposure_awaits(cond, arg);
-    w = w ? w : rma_flush_awaits(cond, arg);
-    w = w ? w : rma_note_awaits(cond, arg);
-    return w ? w : rma_lock_awaits(cond, arg);
+    return cond == near_posts_seen || cond == posts_seen ? arg : NULL;
 }
 
 void rma_access_over(struct rma_win *w)

@@ -92,8 +92,8 @@ static int something_free(void *arg)
 static int epoch_granted(void *arg)
 {
     struct rma_win *w = arg;
-    rma_fence_poll(w);
-    rma_start_poll(w);
+    rma_poll(w, RMA_POLL_FENCE);
+    rma_poll(w, RMA_POLL_START);
     if (!rma_in(w, SET_BARRIER_OUT) && !rma_in(w, SET_POSTS_OUT))
         return 1;
     return target_free_now(w) || rma_is_revoked(w);
@@ -307,8 +307,8 @@ static int all_hang(const struct rma_win *w)
 static int op_free_soon(void *arg)
 {
     struct rma_win *w = arg;
-    rma_fence_poll(w);
-    rma_start_poll(w);
+    rma_poll(w, RMA_POLL_FENCE);
+    rma_poll(w, RMA_POLL_START);
     if (op_free_now(w))
         return 1;
     rma_issue_win(w);

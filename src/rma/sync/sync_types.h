@@ -59,7 +59,8 @@ uint64_t rma_retry_after(uint64_t before);
 int rma_switch_granted(struct rma_win *w, int rank);
 int rma_switch_refused(struct rma_win *w, int rank, uint64_t stamp);
 
-/* As rma_awaits(), of the waits of lock.c, flush.c and exposure.c. */
+/* As rma_awaits(), of the waits of access.c, lock.c, flush.c and exposure.c. */
+struct rma_win *rma_start_awaits(int (*cond)(void *), void *arg);
 struct rma_win *rma_lock_awaits(int (*cond)(void *), void *arg);
 struct rma_win *rma_flush_awaits(int (*cond)(void *), void *arg);
 struct rma_win *rma_exposure_awaits(int (*cond)(void *), void *arg);
