@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "race/race_types.h"
+#include "race/watched.h"
 #include "scripted.h"
 
 enum { RANKS = 6, BYTES = 64, WINS = 2, MOST = 700, ROUNDS = 4, MOST_MSGS = 64 };
