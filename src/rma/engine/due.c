@@ -1,5 +1,4 @@
-/* due.c - what of a target may be sent now, and when an operation of it is over. Start with
- * rma_target_due() and rma_op_settle().
+/* due.c - what of a target stays, and what is over. Start with due.h, then rma_op_finish().
  *
  * The lowest file of this room: what sends (issue.c, native.c, pull_origin.c) and what drives it
  * (advance.c, queue.c) both ask here. Nothing here sends. */
@@ -7,56 +6,7 @@
 
 #include <string.h>
 
-static const struct rma_op *first_of(const struct rma_target *t)
-{
-    return LIST_OBJ(t->next, struct rma_op, link);
-}
-
-/* --- what waits to be looked at --------------------------------------------------------------- */
-
-void rma_win_active(struct rma_win *w)
-{
-    struct rma *r = rma_self();
-    if (list_empty(&w->active)) {
-        list_push(&r->active, &w->active);
-        progress_hook_add(&r->hook);
-    }
-}
-
-void rma_ready(struct rma_target *t)
-{
-    if (list_empty(&t->ready))
-        list_push(&t->w->table.ready, &t->ready);
-    rma_win_active(t->w);
-}
-
 /* --- what may leave --------------------------------------------------------------------------- */
-
-unsigned rma_due_ops(const struct rma_target *t)
-{
-    const struct rma_op *last = LIST_OBJ(t->ops.prev, struct rma_op, link);
-    if (t->sync || t->w->starved || (t->flags & TARGET_DRAIN))
-        return t->queued;
-    if (!(t->flags & TARGET_OVER_LIMIT))
-        return 0;
-    return rma_is_small(t, last->bytes) ? t->queued - 1 : t->queued;
-}
-
-int rma_target_due(const struct rma_target *t)
-{
-    enum verdict v = rma_may_issue(t);
-    if (v == ADMIT_QUEUE || (t->flags & TARGET_FAILED))
-        return 0;
-    if (t->flags & TARGET_REFUSED)
-        return 1;
-    if (t->queued && first_of(t)->flags & OP_PULLED)
-        return 0; /* its answer makes t ready */
-    if (t->queued)
-        return (first_of(t)->flags & OP_DIRECT) || rma_due_ops(t) > 0;
-    if (t->sync)
-        return t->ordered || list_empty(&t->ops);
-    return v == ADMIT_LOCK_FIRST && (t->flags & TARGET_DRAIN);
-}
 
 int rma_nothing_under_way(const struct rma_target *t)
 {
@@ -66,11 +16,6 @@ int rma_nothing_under_way(const struct rma_target *t)
         if (!(LIST_OBJ(l, struct rma_op, link)->flags & OP_DONE))
             return 0;
     return 1;
-}
-
-int rma_overtakes(const struct rma_win *w, const struct rma_near *n)
-{
-    return rma_unsure(w) && n->kind != RMA_NEAR_MAPPED && n->rank != w->rank;
 }
 
 /* --- what is held back ------------------------------------------------------------------------ */
@@ -106,16 +51,6 @@ void rma_queue_shorter(struct rma_target *t)
 }
 
 /* --- the end of an operation ------------------------------------------------------------------ */
-
-/* All data of a queued operation may be there while its notification still has to leave. */
-void rma_op_settle(struct rma_op *op)
-{
-    int over = op->t->next != &op->link && op->sent == op->bytes && !op->acks &&
-               !(op->flags & OP_PIGGYBACKED) &&
-               (!(op->flags & OP_ANSWERS) || op->answered == op->bytes);
-    if (!op->natives && !op->zcopies && (over || op->t->flags & TARGET_FAILED))
-        op->flags |= OP_DONE;
-}
 
 static void request_fail(struct rma_request *q, const struct rma_win *w, int rank)
 {

@@ -17,25 +17,15 @@
 #ifndef RMA_ENGINE_H
 #define RMA_ENGINE_H
 
-#include "rma/near/direct.h"
+#include "rma/engine/due.h"
 
 /* --- due.c ------------------------------------------------------------------------------------ */
-/* Something may be sent for t / the window has work: activate the hook. */
-void rma_ready(struct rma_target *t);
-void rma_win_active(struct rma_win *w);
-/* Does the state permit to send anything of t? */
-int rma_target_due(const struct rma_target *t);
 /* Is everything that went to t by message complete there? */
 int rma_nothing_under_way(const struct rma_target *t);
 /* Something has left the queue. */
 void rma_queue_shorter(struct rma_target *t);
-/* All parts have left and all answers are there: OP_DONE. */
-void rma_op_settle(struct rma_op *op);
 /* Complete: request, references, element. */
 void rma_op_finish(struct rma_op *op);
-/* Would a direct operation pass others? Memory that is not mapped is also reached by messages; some
- * of an evicted element may be under way. */
-int rma_overtakes(const struct rma_win *w, const struct rma_near *n);
 int rma_cleanup_target(struct rma_target *t); /* operations freed */
 int rma_cleanup_win(struct rma_win *w);
 

@@ -4,13 +4,6 @@
 
 #include "rma/engine/engine.h"
 
-/* May an operation of so many bytes be held back and share a packet? Longer ones may, too, if a
- * second message costs more than the copy. */
-static inline int rma_is_small(const struct rma_target *t, size_t bytes)
-{
-    return bytes <= (size_t)cvar.rma_small || bytes <= t->small;
-}
-
 /* --- coalesce.c ---- */
 /* It takes no more operations. */
 static inline void rma_coalesce_seal(const struct rma_op *op)
@@ -36,8 +29,6 @@ static inline void rma_coalesce_free(struct rma_op *op)
 }
 
 /* --- due.c ---- */
-/* Number of queued operations that may go now: all, or all but a small tail. */
-unsigned rma_due_ops(const struct rma_target *t);
 /* t's tail stays for piggybacked flags, and begins to age. */
 void rma_hold_back(struct rma_target *t);
 
@@ -64,7 +55,23 @@ uint32_t rma_token_next(const struct rma_win *w); /* the one that is given out n
 /* --- route.c ---- */
 enum rma_route { RMA_ROUTE_AM, RMA_ROUTE_NATIVE };
 /* The target layout as `count` elements of a predefined type (op->bytes may be fewer), or NULL. */
-struct dt_type *rma_simple_elem(const struct rma_op *op, size_t *count);
+static inline struct dt_type *rma_simple_elem(const struct rma_op *op, size_t *count)
+{
+    struct dt_type *t = op->a.ttype;
+    if (t->flags & DT_PREDEFINED) {
+        *count = (size_t)op->a.tcount;
+        return t;
+    }
+    if (!(t->flags & DT_CONTIG) || t->true_lb != 0)
+        return NULL;
+    struct dt_type *e = t->basic;
+    if (!e && !op->elem)
+        e = dt_find(MPI_BYTE);
+    if (!e || e->elem.bytes != e->elem.stride)
+        return NULL;
+    *count = (size_t)op->a.tcount * ((size_t)t->size / e->elem.bytes);
+    return e;
+}
 enum rma_route rma_route_of(const struct rma_target *t, const struct rma_op *op);
 /* Would a native operation pass something that is under way to t? */
 int rma_is_behind(const struct rma_target *t);

@@ -134,24 +134,6 @@ static int in_range(const struct rma_key *k, const struct rma_op *op)
            !rma_offset((uint64_t)op->a.disp - k->base, k->unit, lo, hi, k->size, &off);
 }
 
-struct dt_type *rma_simple_elem(const struct rma_op *op, size_t *count)
-{
-    struct dt_type *t = op->a.ttype;
-    if (t->flags & DT_PREDEFINED) {
-        *count = (size_t)op->a.tcount;
-        return t;
-    }
-    if (!(t->flags & DT_CONTIG) || t->true_lb != 0)
-        return NULL;
-    struct dt_type *e = t->basic;
-    if (!e && !op->elem)
-        e = dt_find(MPI_BYTE);
-    if (!e || e->elem.bytes != e->elem.stride)
-        return NULL;
-    *count = (size_t)op->a.tcount * ((size_t)t->size / e->elem.bytes);
-    return e;
-}
-
 /* R11. A derived type may find no memory there; a pair with a gap is checked element by element. */
 int rma_route_certain(struct rma_target *t, const struct rma_op *op)
 {
