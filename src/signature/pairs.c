@@ -35,6 +35,7 @@ struct half { /* also the message */
     uint32_t n;     /* calls on ctx before it */
     uint32_t what;  /* call, and FORM times enum watch_form */
     uint32_t is_sent; /* the sender's half */
+    int32_t src;    /* where it is kept: of the sender, in MPI_COMM_WORLD */
 };
 
 static int is_compared(const struct watch_turn *t)
@@ -107,13 +108,20 @@ static void compare(int src, const struct half *sent, const struct half *took)
         report(src, sent, took, 1);
 }
 
+/* Keys are hashes. */
+static int are_of_one(const struct half *kept, const struct half *h, int src)
+{
+    return kept->src == src && kept->ctx == h->ctx && kept->n == h->n && kept->what == h->what;
+}
+
 /* One half of a pair whose sender is src. */
 static void meet(int src, const struct half *h)
 {
     struct map *pairs = &proc->signature->pairs;
-    uint64_t key = hash_mix(hash_mix(hash_mix((uint64_t)src, h->ctx), h->n), h->what) | 1;
+    uint64_t key = hash_mix(hash_mix(hash_mix(hash_mix(1, (uint64_t)src), h->ctx), h->n),
+                            h->what) | 1;
     struct half *other = map_get(pairs, key);
-    if (other && other->is_sent != h->is_sent) {
+    if (other && other->is_sent != h->is_sent && are_of_one(other, h, src)) {
         map_del(pairs, key);
         compare(src, h->is_sent ? h : other, h->is_sent ? other : h);
         free(other);
@@ -125,6 +133,7 @@ static void meet(int src, const struct half *h)
     if (!other)
         return;
     *other = *h;
+    other->src = src;
     free(map_del(pairs, key));
     if (map_put(pairs, key, other))
         free(other);
