@@ -92,14 +92,6 @@ void build_alltoall(struct sched *s, const struct blocks *out, const struct bloc
 
 /* --- neighbourhoods (MPI-3.1 7.6) --------------------------------------------------- */
 
-/* On a Cartesian grid of extent 1 or 2, both neighbours of a dimension are one process. What it
- * sends down first comes from above here. So the receives of a dimension list the upper neighbour
- * first. */
-static int recv_slot(const struct comm *c, int i)
-{
-    return c->topo->kind == TOPO_CART ? i ^ 1 : i;
-}
-
 /* The w forms' types are checked here, where the number of neighbours is known. */
 static int types_fit(struct sched *s, const struct blocks *b, int n)
 {
@@ -132,7 +124,7 @@ static void neighbor_exchange(struct sched *s, const struct blocks *out, int one
     if (!types_fit(s, out, one_block ? 0 : ndst) || !types_fit(s, in, nsrc))
         nsrc = ndst = 0;
     for (int i = 0; i < nsrc; i++) {
-        int k = recv_slot(s->comm, i);
+        int k = topo_taken(s->comm->topo, i);
         struct block b = block_of(in, k);
         if (src[k] != MPI_PROC_NULL && block_bytes(b))
             sched_recv(s, b.at, b.n, b.t, src[k]);

@@ -40,6 +40,14 @@ void topo_cart_coords(const struct comm_topo *t, int rank, int *coords);
 int topo_neighbors(const struct comm *c, int *nsources, int **sources, int *ndestinations,
                    int **destinations, const char *call);
 
+/* Which source the i-th block that is taken comes from. On a Cartesian grid of extent 1 or 2, both
+ * neighbours of a dimension are one process. What it sends down first comes from above here. So the
+ * blocks of a dimension are taken from the upper neighbour first. */
+static inline int topo_taken(const struct comm_topo *t, int i)
+{
+    return t->kind == TOPO_CART ? i ^ 1 : i;
+}
+
 /* Fill the zeros of dims (at least one) with factors whose product is `product`, 1 or more: as
  * balanced as possible, the largest first. Returns 0 if there is no memory. */
 int topo_dims_fill(int product, int ndims, int *dims);

@@ -7,14 +7,17 @@
  *     NOTE(communicator, call, amount) ----------->  compared with what it names for the sender,
  *                                                    whichever of the two is there later
  *
+ * Neighbourhoods: the same for each edge. Of several edges between two processes the first that is
+ * sent along is the first that is taken from (MPI-4.1 8.6), so edges are numbered in these orders.
+ *
  * MPI_Allgatherv: each process names the amounts of all. So a note to the next rank is enough: with
- * the sender's own amount, and a hash of those of all.
+ * the sender's own amount, and a hash of those of all. Between groups there are two notes: the
+ * amount goes to one process of the other group, the hash to the next one of the own group.
  *
  * Exactness: calls on a communicator have one order in all processes, and a note has its number
  * there, its name and the id of the communicator, which does not come again. Calls whose order
  * differs are no pair, and align/ names them. A half whose other half does not come stays until
- * there are HALVES, when all are forgotten. Not compared: neighbourhoods, MPI_Allgatherv between
- * groups. */
+ * there are HALVES, when all are forgotten. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +27,7 @@
 #include "boot/boot.h"
 #include "coll/coll.h"
 #include "obj/comm.h"
+#include "obj/neighbors.h"
 #include "signature/signature_types.h"
 
 enum { HALVES = 1 << 16, FORM = 256 };
@@ -36,13 +40,20 @@ struct half { /* also the message */
     uint32_t what;  /* call, and FORM times enum watch_form */
     uint32_t is_sent; /* the sender's half */
     int32_t src;    /* where it is kept: of the sender, in MPI_COMM_WORLD */
+    uint32_t edge;  /* of a neighbourhood: how many others with the same processes come before */
+    uint32_t unused;
 };
+
+static int is_neighborhood(int call)
+{
+    return call >= COLL_NEIGHBOR_ALLGATHER && call <= COLL_NEIGHBOR_ALLTOALLW;
+}
 
 static int is_compared(const struct watch_turn *t)
 {
-    return t->args && (t->call == COLL_GATHERV || t->call == COLL_SCATTERV ||
-                       t->call == COLL_ALLGATHERV || t->call == COLL_ALLTOALLV ||
-                       t->call == COLL_ALLTOALLW);
+    const uint32_t vectors = 1u << COLL_GATHERV | 1u << COLL_SCATTERV | 1u << COLL_ALLGATHERV |
+                             1u << COLL_ALLTOALLV | 1u << COLL_ALLTOALLW;
+    return t->args && (vectors >> t->call & 1 || is_neighborhood(t->call));
 }
 
 /* --- the two halves --------------------------------------------------------------------------- */
@@ -66,6 +77,11 @@ static void name_of(uint32_t what, char *buf, size_t len)
     static const char *const names[] = {
         [COLL_GATHERV] = "gatherv", [COLL_SCATTERV] = "scatterv", [COLL_ALLGATHERV] = "allgatherv",
         [COLL_ALLTOALLV] = "alltoallv", [COLL_ALLTOALLW] = "alltoallw",
+        [COLL_NEIGHBOR_ALLGATHER] = "neighbor_allgather",
+        [COLL_NEIGHBOR_ALLGATHERV] = "neighbor_allgatherv",
+        [COLL_NEIGHBOR_ALLTOALL] = "neighbor_alltoall",
+        [COLL_NEIGHBOR_ALLTOALLV] = "neighbor_alltoallv",
+        [COLL_NEIGHBOR_ALLTOALLW] = "neighbor_alltoallw",
     };
     const char *name = names[what % FORM];
     int form = (int)(what / FORM);
@@ -84,7 +100,7 @@ static void amount_text(const char *does, const struct amount *a, const char *fr
 /* by_counts: they agree on this pair, and not on all others. */
 static void report(int src, const struct half *sent, const struct half *took, int by_counts)
 {
-    char name[32], head[96];
+    char name[40], head[96];
     struct signature_side side[2] = {{src, "", &sent->amount}, {boot_rank(), "", &took->amount}};
     name_of(took->what, name, sizeof name);
     snprintf(head, sizeof head, "%s of %s differ", by_counts ? "receive counts" : "amounts", name);
@@ -111,7 +127,8 @@ static void compare(int src, const struct half *sent, const struct half *took)
 /* Keys are hashes. */
 static int are_of_one(const struct half *kept, const struct half *h, int src)
 {
-    return kept->src == src && kept->ctx == h->ctx && kept->n == h->n && kept->what == h->what;
+    return kept->src == src && kept->ctx == h->ctx && kept->n == h->n && kept->what == h->what &&
+           kept->edge == h->edge;
 }
 
 /* One half of a pair whose sender is src. */
@@ -119,7 +136,7 @@ static void meet(int src, const struct half *h)
 {
     struct map *pairs = &proc->signature->pairs;
     uint64_t key = hash_mix(hash_mix(hash_mix(hash_mix(1, (uint64_t)src), h->ctx), h->n),
-                            h->what) | 1;
+                            (uint64_t)h->edge << 32 | h->what) | 1;
     struct half *other = map_get(pairs, key);
     if (other && other->is_sent != h->is_sent && are_of_one(other, h, src)) {
         map_del(pairs, key);
@@ -159,20 +176,23 @@ struct call {
 };
 
 /* Without room for it, its receiver's half waits in vain. */
+static void leave(int world, struct half *h)
+{
+    struct iovec v = {h, sizeof *h};
+    h->is_sent = 1;
+    if (world == boot_rank())
+        meet(world, h);
+    else if (boot_is_own(world))
+        (void)am_request(world, AM_SIGNATURE, &v, 1, 0);
+}
+
 static void sends(struct call *x, int to, const struct dt_type *t, MPI_Aint count)
 {
     const struct comm *c = x->a->comm;
     struct half h = x->half;
-    struct iovec v = {&h, sizeof h};
-    int world = comm_peer_world(c, to);
     h.ctx = (uint64_t)(c->src & ~comm_rank_mask()) << 32 | c->ctx_send;
-    h.is_sent = 1;
-    if (!signature_amount(t, count, x->site, &h.amount))
-        return;
-    if (world == boot_rank())
-        meet(world, &h);
-    else if (boot_is_own(world))
-        (void)am_request(world, AM_SIGNATURE, &v, 1, 0);
+    if (signature_amount(t, count, x->site, &h.amount))
+        leave(comm_peer_world(c, to), &h);
 }
 
 static void takes(struct call *x, int from, const struct dt_type *t, MPI_Aint count)
@@ -240,20 +260,77 @@ static void all_to_all(struct call *x)
     }
 }
 
+/* Of all that the call takes; 0: it fits any. */
+static uint64_t hash_of_all(const struct coll_args *a)
+{
+    struct amount part;
+    uint64_t all = 1;
+    for (int i = 0; i < comm_peer_size(a->comm); i++)
+        if (signature_amount(a->rtype, coll_at(a->rcounts, i), NULL, &part))
+            all = hash_mix(hash_mix(all, part.hash), part.bytes);
+    return dt_sig_packed(a->rtype) ? 0 : all;
+}
+
+static void all_gather_between(struct call *x)
+{
+    const struct coll_args *a = x->a;
+    const struct comm *c = a->comm;
+    struct half h = x->half;
+    sends(x, c->rank % c->remote->size, a->stype, a->scount);
+    for (int i = c->rank; i < c->remote->size; i += c->size) /* those whose rank leads here */
+        takes(x, i, a->rtype, coll_at(a->rcounts, i));
+    h.ctx = comm_ctx(c); /* all of the own group have it */
+    h.all = hash_of_all(a);
+    h.is_sent = 0;
+    if (!signature_amount(NULL, 0, x->site, &h.amount))
+        return;
+    meet(comm_world(c, (c->rank + c->size - 1) % c->size), &h);
+    leave(comm_world(c, (c->rank + 1) % c->size), &h);
+}
+
 static void all_gather(struct call *x)
 {
     const struct coll_args *a = x->a;
     const struct comm *c = a->comm;
     int in_place = a->sbuf == MPI_IN_PLACE, before = (c->rank + c->size - 1) % c->size;
-    struct amount part;
-    uint64_t all = 1;
-    for (int i = 0; i < c->size; i++)
-        if (signature_amount(a->rtype, coll_at(a->rcounts, i), NULL, &part))
-            all = hash_mix(hash_mix(all, part.hash), part.bytes);
-    x->half.all = dt_sig_packed(a->rtype) ? 0 : all;
+    x->half.all = hash_of_all(a);
     sends(x, (c->rank + 1) % c->size, in_place ? a->rtype : a->stype,
           in_place ? coll_at(a->rcounts, c->rank) : a->scount);
     takes(x, before, a->rtype, coll_at(a->rcounts, before));
+}
+
+/* The edges before number i that lead to the same process. */
+static uint32_t edges_before(const int *peer, int i, const struct comm_topo *as_taken)
+{
+    uint32_t n = 0;
+    int last = as_taken ? topo_taken(as_taken, i) : i;
+    for (int j = 0; j < i; j++)
+        n += peer[as_taken ? topo_taken(as_taken, j) : j] == peer[last];
+    return n;
+}
+
+static void neighborhood(struct call *x)
+{
+    const struct coll_args *a = x->a;
+    int is_w = a->call == COLL_NEIGHBOR_ALLTOALLW, *src, *dst, sources, destinations;
+    int is_v = is_w || a->call == COLL_NEIGHBOR_ALLTOALLV;
+    if (topo_neighbors(a->comm, &sources, &src, &destinations, &dst, "the check of amounts"))
+        return;
+    for (int i = 0; i < destinations; i++) {
+        MPI_Aint n = is_v ? coll_at(a->scounts, i) : a->scount;
+        x->half.edge = edges_before(dst, i, NULL);
+        if (dst[i] != MPI_PROC_NULL)
+            sends(x, dst[i], type_at(is_w ? a->stypes : NULL, a->stype, i, n), n);
+    }
+    is_v |= a->call == COLL_NEIGHBOR_ALLGATHERV;
+    for (int i = 0; i < sources; i++) {
+        int k = topo_taken(a->comm->topo, i);
+        MPI_Aint n = is_v ? coll_at(a->rcounts, k) : a->rcount;
+        x->half.edge = edges_before(src, i, a->comm->topo);
+        if (src[k] != MPI_PROC_NULL)
+            takes(x, src[k], type_at(is_w ? a->rtypes : NULL, a->rtype, k, n), n);
+    }
+    free(src);
 }
 
 /* The number of the call under way among those on c, from 1. */
@@ -271,9 +348,13 @@ int pairs_begins(struct watch_turn *t)
                               .what = (uint32_t)t->call + FORM * (uint32_t)t->form}};
     if (t->call == COLL_GATHERV || t->call == COLL_SCATTERV)
         rooted(&x, t->call == COLL_GATHERV);
+    else if (is_neighborhood(t->call))
+        neighborhood(&x);
     else if (t->call != COLL_ALLGATHERV)
         all_to_all(&x);
-    else if (!t->comm->remote)
+    else if (t->comm->remote)
+        all_gather_between(&x);
+    else
         all_gather(&x);
     return 0;
 }

@@ -103,6 +103,76 @@ static void others(void)
     MPI_Allgatherv(out, 4, MPI_INT, in, counts, at, MPI_INT, MPI_COMM_WORLD); /* SENDS others */
 }
 
+static MPI_Comm grid(int rows)
+{
+    MPI_Comm c;
+    int dims[2] = {size / rows, rows}, around[2] = {1, 1};
+    MPI_Cart_create(MPI_COMM_WORLD, 2, dims, around, 0, &c);
+    return c;
+}
+
+/* Rank 1 sends rank 2 less than that takes. */
+static void neighbors(void)
+{
+    MPI_Comm c = grid(1);
+    for (int i = 0; i < 4; i++) {
+        counts[i] = other[i] = 2;
+        at[i] = i * EACH;
+    }
+    if (rank == 1)
+        counts[1] = 1;
+    MPI_Neighbor_alltoallv(out, counts, at, MPI_INT, in, other, at, MPI_INT, /* SENDS neighbors */
+                           c);
+    MPI_Comm_free(&c);
+}
+
+/* Both blocks go to one process: the second differs. */
+static void twice(void)
+{
+    int next = (rank + 1) % size, before = (rank + size - 1) % size;
+    int to[2] = {next, next}, from[2] = {before, before};
+    MPI_Aint place[2] = {0, 4 * EACH};
+    MPI_Datatype types[2] = {MPI_INT, MPI_INT}, mine[2] = {MPI_INT, MPI_INT};
+    MPI_Comm c;
+    MPI_Request r;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, from, MPI_UNWEIGHTED, 2, to, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &c);
+    even(counts, 2);
+    if (rank == 1)
+        mine[1] = MPI_FLOAT;
+    MPI_Ineighbor_alltoallw(out, counts, place, mine, in, counts, place, types, c, /* SENDS twice */
+                            &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&c);
+}
+
+static MPI_Comm other_parity(void)
+{
+    MPI_Comm half, inter;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 7, &inter);
+    MPI_Comm_free(&half);
+    return inter;
+}
+
+/* What rank 1 sends is not what rank 0 takes: that one alone is told. */
+static void across(void)
+{
+    MPI_Comm c = other_parity();
+    even(counts, 2);
+    MPI_Allgatherv(out, rank == 1 ? 3 : 2, MPI_INT, in, counts, at, MPI_INT, c); /* SENDS across */
+    MPI_Comm_free(&c);
+}
+
+/* Ranks 0 and 2 are in one group. */
+static void across_others(void)
+{
+    MPI_Comm c = other_parity();
+    even(counts, rank == 2 ? 3 : 2);
+    MPI_Allgatherv(out, 2, MPI_INT, in, counts, at, MPI_INT, c); /* SENDS across_others */
+    MPI_Comm_free(&c);
+}
+
 static MPI_Datatype twos(void)
 {
     MPI_Datatype t;
@@ -184,6 +254,56 @@ static void between(void)
     MPI_Comm_free(&half);
 }
 
+/* Rank r sends down (r + 2 * dimension) ints, and one more up; what it takes from above was sent
+ * down, also where above and below are one process. */
+static void on_grid(MPI_Comm c)
+{
+    MPI_Request r;
+    MPI_Aint place[4];
+    MPI_Datatype types[4];
+    for (int i = 0; i < 4; i++) {
+        int above, below;
+        MPI_Cart_shift(c, i / 2, 1, &below, &above);
+        at[i] = i * EACH;
+        place[i] = 4 * at[i];
+        types[i] = MPI_INT;
+        counts[i] = (rank + i) % EACH;
+        other[i] = ((i % 2 ? above : below) + (i ^ 1)) % EACH;
+    }
+    MPI_Neighbor_alltoallv(out, counts, at, MPI_INT, in, other, at, MPI_INT, c);
+    MPI_Ineighbor_alltoallw(out, counts, place, types, in, other, place, types, c, &r);
+    finish(&r);
+    MPI_Neighbor_alltoall(out, 2, MPI_INT, in, 2, MPI_INT, c);
+    MPI_Neighbor_allgather(out, 3, MPI_INT, in, 3, MPI_INT, c);
+    MPI_Comm_free(&c);
+}
+
+/* Two blocks go to each neighbour, in their order. */
+static void on_graph(void)
+{
+    int next = (rank + 1) % size, before = (rank + size - 1) % size;
+    int to[3] = {next, before, next}, from[3] = {before, before, next};
+    MPI_Comm c;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 3, from, MPI_UNWEIGHTED, 3, to, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &c);
+    for (int i = 0; i < 3; i++)
+        at[i] = i * EACH;
+    for (int i = 0; i < 10; i++) {
+        counts[0] = (rank + i) % 3;
+        counts[1] = 5;
+        counts[2] = 1 + rank % 2;
+        other[0] = (before + i) % 3;
+        other[1] = 1 + before % 2;
+        other[2] = 5;
+        if (size > 2)
+            MPI_Neighbor_alltoallv(out, counts, at, MPI_INT, in, other, at, MPI_INT, c);
+        for (int k = 0; k < 3; k++)
+            other[k] = 1 + from[k];
+        MPI_Neighbor_allgatherv(out, 1 + rank, MPI_INT, in, other, at, MPI_INT, c);
+    }
+    MPI_Comm_free(&c);
+}
+
 static void fine(void)
 {
     MPI_Comm part;
@@ -199,6 +319,11 @@ static void fine(void)
     }
     right(MPI_COMM_WORLD);
     between();
+    on_grid(grid(1));
+    on_grid(grid(size));
+    if (size % 2 == 0)
+        on_grid(grid(2));
+    on_graph();
 }
 
 int main(int argc, char **argv)
@@ -208,7 +333,8 @@ int main(int argc, char **argv)
         void (*run)(void);
     } all[] = {{"gatherv", gatherv}, {"igatherv", igatherv}, {"scatterv", scatterv},
                {"alltoallv", alltoallv}, {"alltoallw", alltoallw}, {"allgatherv", allgatherv},
-               {"others", others}, {"fine", fine}};
+               {"others", others}, {"neighbors", neighbors}, {"twice", twice}, {"across", across},
+               {"across_others", across_others}, {"fine", fine}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

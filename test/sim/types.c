@@ -121,7 +121,7 @@ static void legal(void *arg)
 
 /* --- collective calls ------------------------------------------------------------------------- */
 
-enum { CALLS = 12, MOST = 4, SITES = 3 };
+enum { CALLS = 12, MOST = 4, SITES = 5 };
 
 struct pairs {
     int sent[MOST][MOST], taken[MOST][MOST]; /* kinds of what rank i sends to rank j */
@@ -195,24 +195,79 @@ static int gather_everywhere(const struct pairs *p, int me, int size, int *out, 
     return count(me, 2, rn[before], p->sent[before][1], p->taken[0][0]);
 }
 
+/* On a ring, both neighbours of two are one process. What goes down comes from above. */
+static int exchange_beside(const struct pairs *p, int me, int size, MPI_Comm ring, int *out,
+                           int *in)
+{
+    MPI_Datatype st[2], rt[2];
+    MPI_Aint at[2] = {0, 4 * 401};
+    int sn[2], rn[2], want = 0;
+    for (int i = 0; i < 2; i++) {
+        int peer = (me + (i ? 1 : size - 1)) % size;
+        int sent = (p->sent[peer][me] + 1 - i) % KINDS;
+        int taken = (p->taken[peer][me] + 1 - i) % KINDS;
+        st[i] = kind[(p->sent[me][peer] + i) % KINDS];
+        rt[i] = kind[taken];
+        sn[i] = p->n[me][peer] + i;
+        rn[i] = p->n[peer][me] + 1 - i;
+        want += count(me, 3, rn[i], sent, taken);
+    }
+    OK(MPI_Neighbor_alltoallw(out, sn, at, st, in, rn, at, rt, ring));
+    return want;
+}
+
+/* From the even ranks to the odd ones, and back. The n-th of a group looks at the n-th of the other
+ * one, and at those whose number has the same remainder by the size of its own. */
+static int gather_across(const struct pairs *p, int me, MPI_Comm across, int *out, int *in)
+{
+    int rn[MOST], at[MOST], want = 0, own, others;
+    MPI_Comm_size(across, &own);
+    MPI_Comm_remote_size(across, &others);
+    for (int i = 0; i < others; i++) {
+        int peer = 2 * i + !(me % 2);
+        rn[i] = p->n[peer][2];
+        at[i] = 400 * i;
+        if (i % own == me / 2)
+            want += count(me, 4, rn[i], p->sent[peer][0], p->taken[0][0]);
+    }
+    OK(MPI_Allgatherv(out, p->n[me][2], kind[p->sent[me][0]], in, rn, at, kind[p->taken[0][0]],
+                      across));
+    return want;
+}
+
+static MPI_Comm between_parities(int me)
+{
+    MPI_Comm half, across;
+    OK(MPI_Comm_split(MPI_COMM_WORLD, me % 2, me, &half));
+    OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - me % 2, 1, &across));
+    OK(MPI_Comm_free(&half));
+    return across;
+}
+
 static void run_pairs(int legal, int exact)
 {
     struct pairs p;
     uint64_t state = sim_seed() * 7919 + 3;
-    int size, me = sim_rank(), want = 0, *out = calloc(MOST * 400, sizeof *out),
-        *in = calloc(MOST * 400, sizeof *in);
+    int size, me = sim_rank(), want = 0, *out = calloc(MOST * 401, sizeof *out),
+        *in = calloc(MOST * 401, sizeof *in);
+    MPI_Comm ring, across = between_parities(me);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &size, (int[]){1}, 0, &ring));
     memset(seen[me], 0, sizeof seen[me]);
     for (int i = 0; i < CALLS; i++) {
-        int call = dice(&state, 3);
+        int call = dice(&state, 5);
         draw_pairs(&p, &state, legal);
         if (legal)
             for (int k = 0; k < MOST; k++)
                 p.sent[k][0] = p.sent[k][1] = p.taken[k][0] = p.taken[k][1] = p.sent[0][0];
         want += call == 0   ? exchange_all(&p, me, size, out, in)
                 : call == 1 ? gather_all(&p, me, size, i % size, out, in)
-                            : gather_everywhere(&p, me, size, out, in);
+                : call == 2 ? gather_everywhere(&p, me, size, out, in)
+                : call == 3 ? gather_across(&p, me, across, out, in)
+                            : exchange_beside(&p, me, size, ring, out, in);
     }
+    OK(MPI_Comm_free(&across));
+    OK(MPI_Comm_free(&ring));
     for (int i = 0; i < size; i++) /* notes of a process come before its next message */
         OK(MPI_Sendrecv(out, 1, MPI_INT, (me + i) % size, i, in, 1, MPI_INT,
                         (me + size - i) % size, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
