@@ -28,15 +28,21 @@ static struct align **all(const struct check *k, size_t *n)
     return list;
 }
 
+void check_calls_end(void)
+{
+    if (!proc->check)
+        return;
+    align_comms(); /* also those that it has made no call on */
+    align_windows();
+    proc->check->ending = 1;
+}
+
 void check_ending(void)
 {
     struct check *k = proc->check;
     size_t n;
     if (!k)
         return;
-    align_comms(); /* also those that it has made no call on */
-    align_windows();
-    k->ending = 1;
     struct align **list = all(k, &n);
     for (size_t i = 0; i < n; i++) {
         struct align *a = list[i];
@@ -83,6 +89,7 @@ int check_init(void)
     if (!k)
         return -ENOMEM;
     map_init(&k->aligns);
+    map_init(&k->hints);
     list_init(&k->posts);
     proc->check = k;
     if (place_open() || !align_of(proc->obj->world) || messages_begin() ||
@@ -113,6 +120,7 @@ void check_finalize(void)
         free(LIST_OBJ(l, struct check_post, link));
     place_close();
     map_destroy(&k->aligns);
+    map_destroy(&k->hints);
     free(k);
     proc->check = NULL;
 }

@@ -15,7 +15,9 @@
 int check_init(void); /* 0 or -ENOMEM; makes proc->check if the CVAR asks for it */
 void check_finalize(void);
 
-/* MPI_Finalize: before any wait in it, and behind the barrier of all. */
+/* MPI_Finalize: before any wait in it, the program makes no more calls; then all calls are
+ * compared; and behind the barrier of all. */
+void check_calls_end(void);
 void check_ending(void);
 void check_ended(void);
 

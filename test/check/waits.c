@@ -131,6 +131,14 @@ static void any_finalized(void)
         MPI_Recv(buf, 1, MPI_INT, MPI_ANY_SOURCE, 3, W, MPI_STATUS_IGNORE);
 }
 
+static void gathers(void) /* each process is a root, or sends and goes on */
+{
+    MPI_Comm back;
+    MPI_Comm_split(W, 0, size - rank, &back);
+    MPI_Gather(buf, 1, MPI_INT, sum, 1, MPI_INT, 0, rank % 2 ? W : back);
+    MPI_Comm_free(&back);
+}
+
 static void lock(void)
 {
     MPI_Win w;
@@ -367,7 +375,7 @@ static const struct check_case cases[] = {
     {"ibarrier_recv", ibarrier_recv}, {"ring", ring}, {"sends", sends},
     {"any_source", any_source}, {"waitany", waitany}, {"probe", probe}, {"two_comms", two_comms},
     {"two_comms_return", two_comms_return}, {"finalized", finalized},
-    {"any_finalized", any_finalized}, {"lock", lock},
+    {"any_finalized", any_finalized}, {"gathers", gathers}, {"lock", lock},
     {"fence_recv", fence_recv}, {"itself", itself}, {"computes", computes}, {"one_of", one_of},
     {"polls", polls}, {"held_lock", held_lock}, {"started", started}, {"duplicate", duplicate},
     {"slow_chain", slow_chain}, {"notified", notified}, {"notify", notify},

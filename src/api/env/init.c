@@ -342,6 +342,7 @@ int api_stop(void)
     if (err)
         return err;
     async_drain(); /* what those callbacks have started */
+    check_calls_end();
     profile_ending();
     race_ending();
     check_ending();
