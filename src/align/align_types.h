@@ -40,13 +40,12 @@ _Static_assert((int)WATCH_COLLS == (int)COLL_CALLS, "numbers of calls without a 
 #define BYTES_NONE ((1ull << 33) - 1)
 #define BYTES_MANY (BYTES_NONE - 1) /* so many or more; the history has all of them */
 #define AMOUNT_NONE UINT64_MAX      /* BYTES_NONE, in a struct align_call */
-enum { TYPE_BIT = 33, PLACE_BIT = 40 }; /* of bytes_place */
+enum { TYPE_BIT = 33 }; /* of bytes_type */
 
 struct align_entry { /* 32 bytes */
     uint64_t site;  /* return address; in messages site_portable() of it */
-    /* 33 bits: of the part that the call names, as far as they fit. 7 bits: its type (text.c). 24
-     * bits, level 3: hash of the calls that lead there, 0: not known */
-    uint64_t bytes_place;
+    /* 33 bits: of the part that the call names, as far as they fit. Above: its type (text.c) */
+    uint64_t bytes_type;
     uint32_t what;
     uint32_t hist;  /* of all calls up to this one, without types */
     uint32_t types; /* ... with types */
@@ -57,15 +56,11 @@ _Static_assert(sizeof(struct align_entry) == 32, "what align.md states");
 
 static inline uint64_t entry_bytes(const struct align_entry *e)
 {
-    return e->bytes_place & BYTES_NONE;
+    return e->bytes_type & BYTES_NONE;
 }
 static inline uint64_t bytes_of(uint64_t amount)
 {
     return amount == AMOUNT_NONE ? BYTES_NONE : amount < BYTES_MANY ? amount : BYTES_MANY;
-}
-static inline uint32_t entry_place(const struct align_entry *e)
-{
-    return (uint32_t)(e->bytes_place >> PLACE_BIT);
 }
 
 struct align_call { /* what an entry is made of */
@@ -73,7 +68,7 @@ struct align_call { /* what an entry is made of */
     int between;    /* on an intercommunicator: root and bytes may differ */
     uint64_t amount, signature; /* amount: of bytes, or AMOUNT_NONE */
     int soft;       /* packed data: bytes are compared, types not */
-    uint32_t pos, place, type; /* as in an entry */
+    uint32_t pos, type; /* as in an entry */
 };
 
 /* A call, as it goes into the history; its arguments, if it may be met again (repeat.h): of
@@ -108,7 +103,6 @@ struct align_view {
     int final;        /* enum align_end: it makes no more calls */
     int soft;
     int order;        /* compare that across communicators as well */
-    int places;       /* compare them as well, where the calls are in the same program */
     const struct align_entry *e;
 };
 enum align_end { ALIGN_GOES_ON, ALIGN_FREED, ALIGN_FINALIZED };
@@ -143,6 +137,9 @@ extern const char *const check_names[WATCH_CALLS]; /* without MPI_, or MPI; call
 void text_call(const struct align_entry *e, char *buf, size_t len);
 /* "0,2-5" of a sorted list. */
 void text_ranks(const int *ranks, int n, char *buf, size_t len);
+/* A line of a message: ranks, their call, and its place. */
+void text_group(int between, const int *ranks, int n, const char *call, const char *at, char *line,
+                size_t len);
 /* It shows call k, or has ended before it. */
 int shows_call(const struct align_view *v, uint32_t k);
 /* The places that the verdict names; how many. */
@@ -182,12 +179,12 @@ struct align {
     struct list others;
     uint64_t look;         /* judge: when to give the verdict (ns); 0: no difference is known */
     int asked_again;       /* ... and whether all were asked for their rings a second time */
-    int only_places;       /* ... and there is no difference: a warning waits for its lines */
+    int only_places;       /* ... and there is no difference: a hint waits for its lines */
     uint32_t alike;        /* all members' calls up to this one are known to be the same */
     int doubted;           /* judge: a process has an error, and waits for a word */
     int soon;              /* there is a difference: its verdict waits for lines of the program */
     uint64_t soon_at;      /* judge: this is said again then (ns) */
-    int warned;            /* judge: places that differ have been named */
+    uint32_t placed;       /* judge: the places of calls up to this one have been compared */
     int unguarded;         /* its calls carry no note */
     struct align_cross *cross; /* cross.c; NULL: nothing yet */
     int crossed;           /* a message that crosses a call was reported */
@@ -229,6 +226,7 @@ struct check {
     int pending;         /* records whose verdict is due */
     int told;            /* a verdict is known here */
     int blind;           /* a process has failed, or a communicator was revoked, as others say */
+    struct map hints;    /* sets of lines that a hint has named */
     uint64_t abort_at;   /* ns; 0: never */
     char abort_why[TEXT_SHORT + 128];
     struct stall *stall; /* stall.c */
@@ -254,6 +252,10 @@ int check_is_fatal(const struct comm *c); /* its error handler ends the job */
 void align_windows(void); /* their error handlers, for check_is_fatal() */
 void align_comms(void);   /* a record of each communicator that this process has */
 void align_all(void);     /* ... and of each window's */
+/* places.c */
+/* The n views differ in no call. Names lines that differ, each set of them once; wait: for the
+ * answers of addr2line. 1: these are awaited, look again. */
+int places_look(struct align *a, const struct align_view *v, int n, int wait);
 /* verdict.c */
 /* A process has failed, or a communicator was revoked: members leave calls, and differ lawfully.
  * That is known here, or an error says so, or the ring of a process that knows it. */

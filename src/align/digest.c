@@ -112,7 +112,7 @@ void history_elements(struct align_history *h, const struct coll_args *a)
     if (!t->basic || is_packed(t) || !with_each(a))
         return;
     struct align_entry *e = &h->ring[(h->calls - 1) & (h->room - 1)];
-    e->bytes_place =
+    e->bytes_type =
         ((dt_sig_hash(t->basic, 1) | 1) & BYTES_NONE) | (uint64_t)type_field(t) << TYPE_BIT;
 }
 
@@ -177,7 +177,7 @@ int history_add(struct align_history *h, const struct align_call *c, const void 
     if (h->calls == h->room && grow(h, room_max < 8 ? 8 : room_max))
         return -ENOMEM;
     struct align_repeat r = prepared(c, site);
-    history_put(h, &r, c->pos, c->place);
+    history_put(h, &r, c->pos);
     return 0;
 }
 
@@ -222,12 +222,6 @@ const struct align_entry *view_at(const struct align_view *v, uint32_t k)
     return k >= v->first && k <= v->calls ? &v->e[k - v->first] : NULL;
 }
 
-/* Other programs, or places that are not known. */
-static int site_differs(const struct align_entry *x, const struct align_entry *y)
-{
-    return x->site >> SITE_OFFSET != y->site >> SITE_OFFSET || !entry_place(x) || !entry_place(y);
-}
-
 /* Of Alltoallv: what stands in place of an amount. */
 static uint64_t elements_of(const struct align_entry *e)
 {
@@ -244,9 +238,7 @@ int entries_alike(const struct align_view *a, const struct align_view *b, uint32
     if (a->order && b->order && x->pos != y->pos)
         return 0;
     uint64_t of = elements_of(x), other = elements_of(y);
-    if (of && other && of != other && !a->soft && !b->soft)
-        return 0;
-    return !a->places || !b->places || site_differs(x, y) || entry_place(x) == entry_place(y);
+    return !of || !other || of == other || a->soft || b->soft;
 }
 
 uint32_t views_differ(const struct align_view *a, const struct align_view *b)

@@ -235,27 +235,13 @@ static void await_lines(struct align *a)
     }
 }
 
-/* Level 3: equal calls that are made from different places are named once. */
-static void look_at_places(struct align *a, struct align_view *v, int n, enum judge_when now)
+/* When all members' calls are here, and when no more can come. */
+static void look_at_places(struct align *a, const struct align_view *v, int n, enum judge_when now)
 {
-    struct align_text *t;
-    uint32_t k;
-    for (int i = 0; i < n; i++)
-        v[i].places = 1;
-    if (a->warned || !(k = first_difference(v, n)))
+    if ((n < a->size && now != LOOK_LAST) || !places_look(a, v, n, now == LOOK_LAST))
         return;
-    if (!lines_known(v, n, k) && now != LOOK_LAST) {
-        look_in(a, PLACES_NS);
-        a->only_places = 1;
-        return;
-    }
-    if (!(t = malloc(sizeof *t)))
-        return;
-    a->warned = 1;
-    text_verdict(v, n, k, a->name, site_text, t);
-    for (int i = 0; i < t->n; i++)
-        log_warn("%s%s", i ? "" : "warning: ", t->line[i]);
-    free(t);
+    look_in(a, PLACES_NS); /* for the lines */
+    a->only_places = 1;
 }
 
 /* A process has met an error. It waits until all members have come as far, and there is no
@@ -335,7 +321,7 @@ void judge_look(struct align *a, enum judge_when now)
         look_no_more(a);
     if (v && !differs)
         look_at_undecided(a, v, n);
-    if (v && !differs && cvar.coll_check >= CHECK_STRICT)
+    if (v && !differs && cvar.coll_check_places)
         look_at_places(a, v, n, now);
     free(v);
     free(e);

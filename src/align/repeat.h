@@ -9,7 +9,7 @@
 /* Puts one call into the ring, which has room. */
 static inline __attribute__((always_inline)) void history_put(struct align_history *h,
                                                              const struct align_repeat *r,
-                                                             uint32_t pos, uint32_t place)
+                                                             uint32_t pos)
 {
     struct align_entry *e = &h->ring[h->calls & (h->room - 1)];
     h->hist = hash_mix(h->hist, r->key);
@@ -18,7 +18,7 @@ static inline __attribute__((always_inline)) void history_put(struct align_histo
     h->blocking += r->blocking;
     h->calls++;
     e->site = r->site;
-    e->bytes_place = r->bytes | (uint64_t)place << PLACE_BIT;
+    e->bytes_type = r->bytes;
     e->what = r->what;
     e->hist = (uint32_t)(h->hist >> 16);
     e->types = (uint32_t)(h->types >> 16);

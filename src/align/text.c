@@ -88,7 +88,7 @@ static size_t name_text(const struct align_entry *e, char *buf, size_t len)
 /* The entry has the index + 1 of the predefined type of all elements; 0: there is not one. */
 static const char *type_name(const struct align_entry *e)
 {
-    int type = (int)(e->bytes_place >> TYPE_BIT & ((1u << (PLACE_BIT - TYPE_BIT)) - 1));
+    int type = (int)(e->bytes_type >> TYPE_BIT);
     const char *name = dt_predefined_name(type - 1);
     return name ? name : "more than one type";
 }
@@ -196,7 +196,7 @@ static int make_groups(const struct align_view *v, int n, uint32_t k, struct ali
 static int title(const struct alike *g, int groups, uint32_t k, char *buf, size_t len)
 {
     const struct align_entry *first = NULL;
-    int call = 0, root = 0, op = 0, bytes = 0, many = 0, pos = 0, place = 0;
+    int call = 0, root = 0, op = 0, bytes = 0, many = 0, pos = 0;
     for (int i = 0; i < groups; i++) {
         const struct align_entry *e = view_at(g[i].v, k);
         if (!e)
@@ -210,7 +210,6 @@ static int title(const struct alike *g, int groups, uint32_t k, char *buf, size_
         /* if the calls before were alike, it is the amount that makes another history */
         many |= entry_bytes(e) == BYTES_MANY && names_data(call_of(e)) && e->hist != first->hist;
         pos |= g[i].v->order && e->pos != first->pos;
-        place |= g[i].v->places && entry_place(e) != entry_place(first);
     }
     int fence = first && call_of(first) == WATCH_WIN_FENCE;
     for (int i = 0; i < groups; i++)
@@ -223,9 +222,8 @@ static int title(const struct alike *g, int groups, uint32_t k, char *buf, size_
             return 0;
         }
     int same = first && !call && !root && !op && !bytes, types = 0;
-    if (same && (pos || place))
-        snprintf(buf, len, pos ? "order across communicators differs"
-                               : "equal calls come from different places");
+    if (same && pos)
+        snprintf(buf, len, "order across communicators differs");
     else if (same && k > 1 && first == view_at(g[0].v, g[0].v->first))
         snprintf(buf, len, "collective calls differ before the last that are kept");
     else if (same && many)
@@ -244,12 +242,22 @@ static int title(const struct alike *g, int groups, uint32_t k, char *buf, size_
     return types;
 }
 
+void text_group(int between, const int *ranks, int n, const char *call, const char *at, char *line,
+                size_t len)
+{
+    char some[80];
+    text_ranks(ranks, n, some, sizeof some);
+    int end = snprintf(line, len, "  %srank%s %-8s %-36s %s", between ? "world " : "",
+                       n > 1 ? "s" : " ", some, call, at);
+    while (end > 0 && (size_t)end < len && line[end - 1] == ' ') /* no place */
+        line[--end] = 0;
+}
+
 static void group_line(const struct alike *g, uint32_t k, int types,
                        void (*site)(uint64_t id, char *buf, size_t len), char *line, size_t len)
 {
-    char ranks[80], call[96], at[80] = "";
+    char call[96], at[80] = "";
     const struct align_entry *e = view_at(g->v, k);
-    text_ranks(g->ranks, g->n, ranks, sizeof ranks);
     if (e) {
         call_text(e, types, call, sizeof call);
         site(e->site, at, sizeof at);
@@ -257,10 +265,7 @@ static void group_line(const struct alike *g, uint32_t k, int types,
         snprintf(call, sizeof call, "%s",
                  g->v->final == ALIGN_FREED ? "no call: it has freed it" : "MPI_Finalize");
     }
-    int n = snprintf(line, len, "  %srank%s %-8s %-36s %s", g->v->between ? "world " : "",
-                     g->n > 1 ? "s" : " ", ranks, call, at);
-    while (n > 0 && (size_t)n < len && line[n - 1] == ' ') /* no place */
-        line[--n] = 0;
+    text_group(g->v->between, g->ranks, g->n, call, at, line, len);
 }
 
 static const struct align_entry *entry_before(const struct align_view *v, int n, uint32_t k)

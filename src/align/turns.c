@@ -21,14 +21,13 @@ static void guard(struct comm *c, const struct align *a)
 }
 
 /* Level 3. Freeing may be at any time, and threads may do anything. */
-static void strict(struct align *a, struct align_call *call, const void *site)
+static void strict(struct align *a, struct align_call *call)
 {
     uint32_t what = call->what & ((1u << WHAT_FORM) - 1);
     int blocks = (call->what >> WHAT_FORM & 3) == WATCH_BLOCKING && what != WATCH_COMM_FREE &&
                  what != WATCH_COMM_DISCONNECT;
     if (!a->pos && (a->pos = calloc(1, sizeof *a->pos)) != NULL)
         a->pos->refs = 1;
-    call->place = site_stack(site, (int)cvar.check_depth);
     if (!a->pos || !blocks || proc->thread_level == MPI_THREAD_MULTIPLE)
         return;
     for (const struct align_pos *p = a->pos->over; p && !a->between; p = p->over)
@@ -51,7 +50,7 @@ static int enter(struct comm *c, struct align_call *call, const void *site,
     turn->before = (struct check_before){a->h.hist, a->h.types, a->h.calls, a->h.blocking,
                                          a->h.soft};
     if (cvar.coll_check >= CHECK_STRICT)
-        strict(a, call, site);
+        strict(a, call);
     history_add(&a->h, call, site, (uint32_t)cvar.coll_check_ring);
     guard(c, a);
     return MPI_SUCCESS;
@@ -83,7 +82,7 @@ __attribute__((noinline)) int check_coll(const struct coll_args *a, enum watch_f
         r = history_repeats(&of->h, a, form, site);
     if (!r)
         return coll_slowly(a, form, site, turn);
-    history_put(&of->h, r, 0, 0);
+    history_put(&of->h, r, 0);
     turn->outer = k->inside;
     turn->of = of;
     turn->comm = c;

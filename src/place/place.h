@@ -32,8 +32,6 @@ void site_module(uint64_t address, uint64_t *id, char *path, size_t len);
 void site_learn(uint64_t id, const char *path);
 /* Modules may have come and gone since the last places were asked for. */
 void site_renew(void);
-/* Hash of the last `depth` calls that lead to `site`; 0: the stack does not show it. */
-uint32_t site_stack(const void *site, int depth);
 
 /* Starts addr2line. 1: site_text_known() has the text, with a line if there is one. 0: not yet, ask
  * again; the work goes on meanwhile. */

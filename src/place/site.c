@@ -145,20 +145,6 @@ uint64_t site_portable(uint64_t address)
     return r ? r->id << SITE_OFFSET | ((address - r->base) & OFFSET_MASK) : 0;
 }
 
-uint32_t site_stack(const void *site, int depth)
-{
-    enum { INNER = 12, MOST = 64 }; /* calls of the library below `site` */
-    void *at[INNER + MOST];
-    depth = depth < MOST ? depth : MOST;
-    int n = sched ? 0 : backtrace(at, INNER + depth), i = 0; /* fibers have no whole stack */
-    while (i < n && at[i] != site)
-        i++;
-    uint64_t h = i < n;
-    for (int end = i + depth; i < n && i < end; i++)
-        h = hash_mix(h, site_portable((uint64_t)(uintptr_t)at[i]));
-    return (uint32_t)(h >> 40);
-}
-
 static int is_ours(const char *path)
 {
     const char *slash = strrchr(path, '/');

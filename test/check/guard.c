@@ -113,12 +113,24 @@ static void order(void)
     MPI_Comm_free(&c);
 }
 
-static void places(void)
+static void barrier(MPI_Comm c)
 {
     if (rank == 1)
-        MPI_Barrier(W);
+        MPI_Barrier(c);
     else
-        MPI_Barrier(W);
+        MPI_Barrier(c);
+    rank == 2 ? MPI_Barrier(c) : MPI_Barrier(c); /* two addresses, one line */
+}
+
+static void places(void)
+{
+    MPI_Comm c;
+    for (int i = 0; i < 3; i++)
+        barrier(W);
+    MPI_Comm_dup(W, &c);
+    barrier(c);
+    barrier(c);
+    MPI_Comm_free(&c);
     MPI_Allreduce(buf, sum, 1, MPI_INT, MPI_SUM, W);
 }
 

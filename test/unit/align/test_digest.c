@@ -129,7 +129,7 @@ static int short_or_long(struct align_history *h, const struct coll_args *a, enu
     struct align_call c;
     const struct align_repeat *r = history_repeats(h, a, form, site);
     if (r) {
-        history_put(h, r, 0, 0);
+        history_put(h, r, 0);
         return 1;
     }
     digest_coll(a, form, &c);

@@ -40,7 +40,7 @@ enum { NO_ROOT = ROOT_NONE - 3 };
 static const char *call(uint32_t w, uint64_t bytes)
 {
     static char text[96];
-    struct align_entry e = {.what = w, .bytes_place = bytes};
+    struct align_entry e = {.what = w, .bytes_type = bytes};
     text_call(&e, text, sizeof text);
     return text;
 }
@@ -77,7 +77,7 @@ static void site(uint64_t id, char *buf, size_t len)
 static struct align_entry entry(uint64_t place, uint32_t w, uint64_t bytes, uint32_t hist,
                                 uint32_t types)
 {
-    return (struct align_entry){.site = place, .what = w, .bytes_place = bytes, .hist = hist,
+    return (struct align_entry){.site = place, .what = w, .bytes_type = bytes, .hist = hist,
                                 .types = types};
 }
 
@@ -104,8 +104,8 @@ START_TEST(a_verdict_names_both)
     ck_assert_str_eq(t.line[0], "types differ (same 4 bytes) on here, call 2:");
     ck_assert(strstr(t.line[1], "(root 0, 4 bytes of more than one type)"));
     struct align_entry x = a[1], y = entry(3, a[1].what, 4, 2, 9);
-    x.bytes_place |= 1ull << TYPE_BIT; /* the first predefined type */
-    y.bytes_place |= 2ull << TYPE_BIT;
+    x.bytes_type |= 1ull << TYPE_BIT; /* the first predefined type */
+    y.bytes_type |= 2ull << TYPE_BIT;
     v[0].e = (struct align_entry[]){a[0], x};
     v[1].e = (struct align_entry[]){a[0], y};
     text_verdict(v, 2, 2, "here", site, &t);
