@@ -89,7 +89,7 @@ int ofi_address(struct tp *tp, void *buf, size_t *len)
     if (err)
         return ofi_err(err);
     a.len = (uint16_t)n;
-    n += offsetof(struct ofi_contact, name);
+    n = offsetof(struct ofi_contact, name) + ofi_cards_address(o, &a);
     if (n > *len)
         return -EMSGSIZE;
     memcpy(buf, &a, n);
@@ -106,7 +106,7 @@ int ofi_peer_learn(struct ofi *o, struct ofi_peer *p, const void *addr, size_t l
     if (len < offsetof(struct ofi_contact, name) || len > sizeof a)
         return -EPROTO;
     memcpy(&a, addr, len);
-    if (len != offsetof(struct ofi_contact, name) + a.len)
+    if (len != offsetof(struct ofi_contact, name) + a.len + a.rails * (sizeof(uint32_t) + a.len))
         return -EPROTO;
     if (a.provider != ofi_hash(o->info->fabric_attr->prov_name)) {
         log_warn("rank %u does not use provider %s as this process does: MPIR_CVAR_OFI_PROVIDER "
@@ -118,6 +118,7 @@ int ofi_peer_learn(struct ofi *o, struct ofi_peer *p, const void *addr, size_t l
     int n = fi_av_insert(o->av, a.name, 1, &p->addr, 0, NULL);
     if (n != 1)
         return n < 0 ? ofi_err(n) : -EHOSTUNREACH;
+    ofi_cards_learn(o, p, &a);
     p->key = a.key;
     p->known = 1;
     return 0;

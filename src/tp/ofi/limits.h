@@ -35,6 +35,8 @@ enum {
     OFI_PUT_INLINE = 1024, /* bytes of a put that are copied */
     OFI_ATOMIC = 256,      /* bytes of one operand of an atomic, at most */
     OFI_BUDGET = 64,       /* completions handled by one progress() */
+    OFI_RAILS = 3,         /* cards beside the first, at most */
+    OFI_RAIL_MIN = 65536,  /* bytes of a put or get that is striped over them */
     OFI_FDS = TP_FDS - 1,  /* descriptors of the queue; one more is the timer's */
     /* calls of progress() between looks at the clock, while a peer has not answered */
     OFI_TURNS = 8

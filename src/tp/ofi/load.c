@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/sched.h"
 #include "tp/ofi/ofi.h"
@@ -102,10 +103,7 @@ int ofi_load(struct ofi_lib *lib)
 
 uint32_t ofi_hash(const char *text)
 {
-    uint32_t h = 2166136261u; /* FNV-1a */
-    while (*text)
-        h = (h ^ (unsigned char)*text++) * 16777619u;
-    return h;
+    return (uint32_t)hash_bytes(HASH_BYTES, text, strlen(text));
 }
 
 /* The request; the library makes its sub-objects, and so knows their size. */
@@ -228,6 +226,43 @@ enum fi_wait_obj ofi_wait_obj(const struct ofi *o)
     return fixed ? FI_WAIT_POLLFD : FI_WAIT_FD;
 }
 
+/* A card that differs from the first and from those that are chosen. */
+static int is_further(const struct ofi *o, const struct fi_info *i)
+{
+    const char *name = i->domain_attr->name;
+    if (host_only(i) || i->addr_format != o->info->addr_format || !strcmp(name, "lo") ||
+        !strcmp(name, o->info->domain_attr->name) ||
+        strcmp(i->fabric_attr->prov_name, o->info->fabric_attr->prov_name))
+        return 0;
+    for (int k = 0; k < o->nrails; k++)
+        if (!strcmp(name, o->rail[k].info->domain_attr->name))
+            return 0;
+    return 1;
+}
+
+/* The further cards of MPIR_CVAR_OFI_RAILS. */
+static void rails_choose(struct ofi *o)
+{
+    struct fi_info *list = NULL;
+    int most = (int)cvar.ofi_rails - 1 < OFI_RAILS ? (int)cvar.ofi_rails - 1 : OFI_RAILS;
+    struct fi_info *h = most > 0 && o->info->caps & FI_RMA
+                            ? hints_make(o, FI_MSG | FI_RMA, o->info->fabric_attr->prov_name)
+                            : NULL;
+    if (!h)
+        return;
+    h->domain_attr->mr_mode = o->info->domain_attr->mr_mode;
+    if (o->lib.getinfo(api_version, NULL, NULL, 0, h, &list) != 0)
+        list = NULL;
+    o->lib.freeinfo(h);
+    for (const struct fi_info *i = list; i && o->nrails < most; i = i->next) {
+        struct fi_info *own = is_further(o, i) ? o->lib.dupinfo(i) : NULL;
+        if (own)
+            o->rail[o->nrails++] =
+                (struct ofi_rail){.info = own, .net = ofi_hash(own->fabric_attr->name)};
+    }
+    o->lib.freeinfo(list);
+}
+
 int ofi_delivers(struct ofi *o)
 {
     struct fi_info *list = NULL, *h = hints_make(o, o->info->caps, o->info->fabric_attr->prov_name);
@@ -344,6 +379,7 @@ int ofi_choose(struct ofi *o)
         inject_more(o);
         fence_more(o);
         heed_quirks(o);
+        rails_choose(o);
         return rename_shm(o->info);
     }
     char names[512];

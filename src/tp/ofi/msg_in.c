@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/sched.h"
 #include "boot/boot.h"
 #include "tp/ofi/ofi.h"
 
@@ -155,8 +156,12 @@ void ofi_deliver(struct ofi *o, const void *packet, size_t len)
         p->acked = w.taken;
     if ((uint16_t)(w.got - p->heard) <= (uint16_t)(p->seq - p->heard))
         p->heard = w.got;
+    if (__builtin_expect(p->striped, 0))
+        p->heard_at = time_now();
     if (w.kind == OFI_ASK)
         ofi_tell(o, p);
+    else if (w.kind == OFI_RAIL_DOWN || w.kind == OFI_RAIL_GONE)
+        ofi_rails_on(o, p, (enum ofi_packet)w.kind, msg, bytes);
     else if (w.kind < OFI_HELLO)
         on_message(o, p, (enum tp_class)w.kind, msg, bytes);
 }

@@ -73,6 +73,8 @@ static void ofi_close(struct tp *tp)
         return;
     if (o->ep) /* first: it stops using our memory */
         ofi_close_fid(&o->ep->fid);
+    ofi_cards_close(o);
+    ofi_rails_free(o);
     for (struct map_entry *e; (e = map_next(&o->peers, &cursor)) != NULL;) {
         struct ofi_peer *p = e->value;
         ofi_queue_drop(o, p);
@@ -178,6 +180,7 @@ static int open_all(struct ofi *o, struct tp_caps *caps)
                  o->reason, o->lib.strerror(-err));
         return ofi_err(err) == TP_AGAIN ? -EIO : ofi_err(err);
     }
+    ofi_cards_open(o);
     o->flags = i->tx_attr->msg_order & i->rx_attr->msg_order & FI_ORDER_SAS ? TP_AM_ORDERED : 0;
     if (o->nfds)
         o->flags |= TP_WAIT_FD;
@@ -209,8 +212,9 @@ static int ofi_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
     o->key = random_bits();
     o->timer_fd = -1;
     map_init(&o->peers);
-    struct list *all[] = {&o->queuing, &o->holders, &o->owing, &o->lost, &o->unposted, &o->unheard,
-                          &o->flying,  &o->pool[0], &o->pool[1], &o->rma_pool, &o->flush_pool};
+    struct list *all[] = {&o->queuing, &o->holders, &o->owing,   &o->lost,     &o->unposted,
+                          &o->unheard, &o->flying,  &o->pool[0], &o->pool[1],  &o->rma_pool,
+                          &o->splits,  &o->again,   &o->stuck,   &o->suspects, &o->flush_pool};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         list_init(all[i]);
     int err = open_all(o, caps);
@@ -243,9 +247,12 @@ static void ofi_describe(struct tp *tp, char *text, size_t len)
     const struct ofi *o = (const struct ofi *)tp;
     const struct fi_info *i = o->info;
     uint32_t v = o->lib.version();
-    snprintf(text, len, "libfabric %u.%u, provider %s, %s %s", FI_MAJOR(v), FI_MINOR(v),
-             i->fabric_attr->prov_name, i->fabric_attr->name ? i->fabric_attr->name : "",
-             i->domain_attr->name ? i->domain_attr->name : "");
+    int n = snprintf(text, len, "libfabric %u.%u, provider %s, %s %s", FI_MAJOR(v), FI_MINOR(v),
+                     i->fabric_attr->prov_name, i->fabric_attr->name ? i->fabric_attr->name : "",
+                     i->domain_attr->name ? i->domain_attr->name : "");
+    for (int k = 0; k < o->nrails && n >= 0 && (size_t)n < len; k++)
+        n += snprintf(text + n, len - (size_t)n, "%s %s", k ? "," : " and",
+                      o->rail[k].info->domain_attr->name);
 }
 
 static void ofi_variant(struct tp *tp, char *text, size_t len)
@@ -270,6 +277,8 @@ static void complete(struct ofi *o, const struct fi_cq_data_entry *e, int err)
         ofi_send_done(o, LIST_OBJ(op, struct ofi_send, op), err);
     } else if (op->kind == OFI_OP_RMA) {
         ofi_rma_done(o, op, err);
+    } else if (op->kind == OFI_OP_PIECE) {
+        ofi_rails_done(o, op, err);
     } else {
         struct ofi_recv *r = LIST_OBJ(op, struct ofi_recv, op);
         if (!err && e->flags & FI_RECV)
@@ -323,6 +332,8 @@ static int ofi_progress(struct tp *tp)
     if (!list_empty(&o->holders) || !list_empty(&o->queuing) || !list_empty(&o->owing) ||
         !list_empty(&o->unposted))
         events = ofi_msg_progress(o);
+    if (o->nrails)
+        events += ofi_rails_progress(o);
     if (!list_empty(&o->unheard) && ++o->turns % OFI_TURNS == 0)
         events += ofi_look(o);
     for (int turn = 0; turn < OFI_BUDGET / AT_ONCE; turn++) {

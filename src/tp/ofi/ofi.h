@@ -7,6 +7,8 @@
  *   msg_in.c    active messages that come: receive buffers, held requests, window
  *   unheard.c   peers that do not answer
  *   rma.c       memory, put, get, atomics, flush
+ *   rails.c     long puts and gets over several cards; cards.c: their objects and addresses
+ *   fabric.c    what all of them share
  *
  * O1. Every packet carries the receiver's key, a random number that only the boot key-value space
  *     has. A packet without it is dropped before anything else of it is used.
@@ -45,6 +47,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "tp/ofi/limits.h"
+#include "tp/ofi/rails.h"
 #include "tp/ofi/wire.h"
 #include "tp/tp_types.h"
 
@@ -60,7 +63,7 @@ struct ofi_lib {
     uint32_t (*version)(void);
 };
 
-enum ofi_kind { OFI_OP_RECV, OFI_OP_SEND, OFI_OP_RMA };
+enum ofi_kind { OFI_OP_RECV, OFI_OP_SEND, OFI_OP_RMA, OFI_OP_PIECE };
 
 struct ofi_op { /* what a completion points to */
     struct fi_context2 ctx; /* first: the provider uses it while the operation is under way */
@@ -115,11 +118,6 @@ struct ofi_held { /* a refused request */
     _Alignas(16) char bytes[];
 };
 
-struct ofi_key { /* a packed tp_mem */
-    uint64_t addr; /* of the base: 0 where the provider counts from it */
-    uint64_t key, len;
-};
-
 struct ofi_peer {
     unsigned rank;
     /* O8: its host index; -1: it has a descriptor to sleep on, or is on another host */
@@ -153,6 +151,11 @@ struct ofi_peer {
     struct ofi_key loose_key; /* memory of the last one */
     struct list puts;      /* struct ofi_rma under way that change its memory, oldest first */
     struct list flushes;   /* struct ofi_flush_wait, oldest first */
+    /* by our rails: address and number there; those that have one, that it has closed (bits) */
+    fi_addr_t rail_addr[OFI_RAILS];
+    uint8_t rail_theirs[OFI_RAILS], rails, gone;
+    unsigned striped;              /* pieces on rails */
+    uint64_t heard_at, rail_asked; /* while there are any: when a packet came, we asked (ns) */
     /* on the lists of struct ofi */
     struct list in_queue, in_holders, in_owing, in_lost, in_unheard;
 };
@@ -184,6 +187,11 @@ struct ofi {
     struct ofi_recv *recv;
     int nrecv;
     char *scratch;        /* one misaligned message */
+    struct ofi_rail rail[OFI_RAILS];
+    int nrails;
+    unsigned rail_turns;
+    /* rails.c. Pieces that go by the first card; that wait for L4; that have failed */
+    struct list splits, again, stuck, suspects;
     struct list queuing, holders, owing, lost, unposted;
     struct list unheard;  /* peers to be looked at (O7), by time */
     unsigned turns;       /* calls of progress() with such peers */

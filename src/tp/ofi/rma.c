@@ -17,17 +17,6 @@
 enum { ALONE_MIN = 256, PUT_MIN = 4096, GET_MIN = 512, PULL_MIN = 131072 };
 enum { KEY_TRIES = 16 }; /* random keys until one is free */
 
-struct tp_mem {
-    struct fid_mr *mr;
-    void *base;
-    size_t len;
-};
-
-struct tp_far {
-    struct ofi_peer *peer;
-    struct ofi_key key;
-};
-
 /* --- what there is ------------------------------------------------------------------- */
 
 static const struct {
@@ -107,7 +96,7 @@ void ofi_rma_caps(struct ofi *o, struct tp_caps *caps)
     caps->pull_min = caps->lone_pays ? PULL_MIN : SIZE_MAX;
     if (o->reg_local)
         caps->flags |= TP_REG_LOCAL;
-    if (i->tx_attr->msg_order & i->rx_attr->msg_order & FI_ORDER_SAW)
+    if (i->tx_attr->msg_order & i->rx_attr->msg_order & FI_ORDER_SAW && !o->nrails) /* L5 */
         caps->flags |= TP_PUT_THEN_AM;
     if (i->domain_attr->cq_data_size >= sizeof(uint32_t))
         caps->flags |= TP_PUT_NOTE;
@@ -154,7 +143,9 @@ int ofi_reg(struct tp *tp, void *base, size_t len, int space, int access, struct
         err = fi_mr_bind(m->mr, &o->ep->fid, 0);
         err = err ? err : fi_mr_enable(m->mr);
     }
+    err = err ? err : ofi_cards_reg(o, m, rights, mask);
     if (err) {
+        ofi_cards_dereg(o, m);
         if (m->mr)
             (void)fi_close(&m->mr->fid);
         free(m);
@@ -172,13 +163,13 @@ int ofi_pack(struct tp *tp, struct tp_mem *mem, void *key, size_t *len)
     if (*len < sizeof k)
         return -EMSGSIZE;
     memcpy(key, &k, sizeof k);
-    *len = sizeof k;
+    *len = sizeof k + ofi_cards_pack(o, mem, (char *)key + sizeof k, *len - sizeof k);
     return 0;
 }
 
 void ofi_dereg(struct tp *tp, struct tp_mem *mem)
 {
-    (void)tp;
+    ofi_cards_dereg((struct ofi *)tp, mem);
     (void)fi_close(&mem->mr->fid);
     free(mem);
 }
@@ -189,13 +180,17 @@ int ofi_import(struct tp *tp, unsigned peer, const void *key, size_t len, struct
     struct ofi_peer *p = map_get(&o->peers, peer);
     if (!p || !p->connected)
         return -ENOTCONN;
-    if (len != sizeof(struct ofi_key))
+    size_t more = len - sizeof(struct ofi_key); /* keys for rails */
+    if (len < sizeof(struct ofi_key) || more % sizeof *((struct tp_far *)NULL)->rail_key ||
+        more > sizeof ((struct tp_far *)NULL)->rail_key)
         return -EPROTO;
     struct tp_far *f = calloc(1, sizeof *f);
     if (!f)
         return -ENOMEM;
     f->peer = p;
-    memcpy(&f->key, key, len);
+    memcpy(&f->key, key, sizeof f->key);
+    memcpy(f->rail_key, (const char *)key + sizeof f->key, more);
+    f->nrails = (int)(more / sizeof *f->rail_key);
     *far = f;
     return 0;
 }
@@ -272,6 +267,19 @@ static int is_loose(const struct ofi *o, const struct ofi_peer *p)
     return o->fences && (p->loose || !list_empty(&p->puts));
 }
 
+/* Over several cards; -ENOTSUP: it goes undivided. */
+static int striped(struct ofi *o, struct tp_far *far, uint64_t off, const void *here, size_t len,
+                   const struct tp_mem *mem, struct tp_done *d, int put)
+{
+    struct ofi_rma *r = d && far->nrails ? rma_get(o, far->peer, d) : NULL;
+    int err = r ? ofi_rails_move(o, far, off, here, len, mem, r, put) : -ENOTSUP;
+    if (!err)
+        return issued(o, r, 0, put);
+    if (r)
+        rma_put(o, r);
+    return err;
+}
+
 static int put(struct ofi *o, struct tp_far *far, uint64_t off, const void *src, size_t len,
                const struct tp_mem *smem, struct tp_done *d, uint64_t flags, uint32_t note)
 {
@@ -279,6 +287,9 @@ static int put(struct ofi *o, struct tp_far *far, uint64_t off, const void *src,
     /* With a note, the target may detach the memory before a fence comes to it. */
     int loose = !(flags & FI_REMOTE_CQ_DATA) && is_loose(o, far->peer);
     if (err || len == 0)
+        return err;
+    if (len >= OFI_RAIL_MIN && o->nrails && !flags &&
+        (err = striped(o, far, off, src, len, smem, d, 1)) != -ENOTSUP)
         return err;
     struct ofi_rma *r = rma_get(o, far->peer, small ? NULL : d);
     if (!r)
@@ -349,6 +360,9 @@ int ofi_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t l
     struct ofi *o = (struct ofi *)tp;
     int err = check(far, off, len);
     if (err || len == 0)
+        return err;
+    if (len >= OFI_RAIL_MIN && o->nrails &&
+        (err = striped(o, far, off, dst, len, dmem, d, 0)) != -ENOTSUP)
         return err;
     struct ofi_rma *r = rma_get(o, far->peer, d);
     if (!r)

@@ -77,7 +77,8 @@ int ofi_pollfds_learn(struct ofi *o)
 
 static int waits_for_provider(const struct ofi *o)
 {
-    return !list_empty(&o->queuing) || !list_empty(&o->owing) || !list_empty(&o->unposted);
+    return !list_empty(&o->queuing) || !list_empty(&o->owing) || !list_empty(&o->unposted) ||
+           ofi_rails_wait(o);
 }
 
 /* Try again soon what the provider refused: nothing reports when it would take it. */
@@ -101,6 +102,11 @@ static int arm(struct ofi *o)
         return err;
     if (fi_trywait(o->fabric, &f, 1) != 0)
         return TP_AGAIN;
+    for (int i = 0; i < o->nrails; i++) {
+        f = &o->rail[i].cq->fid;
+        if (!o->rail[i].dead && fi_trywait(o->rail[i].fabric, &f, 1) != 0)
+            return TP_AGAIN;
+    }
     struct pollfd fds[OFI_FDS];
     uint64_t as_of = o->fds_as_of;
     if (o->wait == FI_WAIT_POLLFD)
@@ -121,6 +127,9 @@ int ofi_fds(struct tp *tp, int *fd)
     struct ofi *o = (struct ofi *)tp;
     int n = o->nfds;
     memcpy(fd, o->fd, (size_t)n * sizeof *fd);
+    for (int i = 0; i < o->nrails; i++)
+        if (!o->rail[i].dead)
+            fd[n++] = o->rail[i].fd;
     if (waits_for_provider(o))
         fd[n++] = o->timer_fd;
     return n;

@@ -12,7 +12,8 @@
 #include "tp/tp_types.h"
 
 /* ASK: answered by TAKEN.  It carries the sender's address, as HELLO does, which may be what got
- * lost.  LOST: the connection broke (O6).  Those before TAKEN are messages, and have numbers. */
+ * lost.  LOST: the connection broke (O6).  RAIL_DOWN: close that end; RAIL_GONE: it is closed (L4).
+ * Those before TAKEN are messages, and have numbers. */
 enum ofi_packet {
     OFI_REQUEST = TP_REQUEST,
     OFI_REPLY = TP_REPLY,
@@ -20,6 +21,8 @@ enum ofi_packet {
     OFI_TAKEN,
     OFI_ASK,
     OFI_LOST,
+    OFI_RAIL_DOWN,
+    OFI_RAIL_GONE,
     OFI_PACKETS
 };
 
@@ -48,8 +51,12 @@ _Static_assert(OFI_WINDOW / sizeof(struct ofi_wire) + OFI_REPLIES < 1 << 15,
 struct ofi_contact {
     uint64_t key;
     uint32_t provider; /* hash of the provider's name: both sides must use the same */
-    uint16_t len, unused;
-    char name[OFI_NAME_MAX];
+    uint16_t len, rails; /* bytes of one name; how many more of other cards there are */
+    char name[OFI_NAME_MAX]; /* the endpoint's; then per rail its network (4 bytes) and its name */
+};
+
+struct ofi_rail_note { /* numbers of one rail: at the receiver, at the sender */
+    uint8_t yours, mine;
 };
 
 /* Bytes of a message on the wire, with header and padding. */
