@@ -1941,6 +1941,7 @@ int MPIX_Win_revoke(MPI_Win win);
 int MPIX_Win_is_revoked(MPI_Win win, int *flag);
 int MPIX_Win_get_failed(MPI_Win win, MPI_Group *failedgrp);
 int MPIX_Win_shrink(MPI_Win win, MPI_Win *newwin);
+int MPIX_Win_recover(MPI_Win win, int failed_rank, void *baseptr);
 
 /* ---- Coherent windows: instances on devices (MPIX_Win_acquire(3)) -------- */
 
@@ -2712,6 +2713,7 @@ extern __typeof__(MPIX_Win_revoke) PMPIX_Win_revoke;
 extern __typeof__(MPIX_Win_is_revoked) PMPIX_Win_is_revoked;
 extern __typeof__(MPIX_Win_get_failed) PMPIX_Win_get_failed;
 extern __typeof__(MPIX_Win_shrink) PMPIX_Win_shrink;
+extern __typeof__(MPIX_Win_recover) PMPIX_Win_recover;
 extern __typeof__(MPIX_Space_find) PMPIX_Space_find;
 extern __typeof__(MPIX_Win_acquire) PMPIX_Win_acquire;
 extern __typeof__(MPIX_Win_release) PMPIX_Win_release;

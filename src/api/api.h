@@ -130,6 +130,11 @@ int api_win_root(MPI_Win h, struct rma_win **out);
 int api_watch(int call, MPI_Win win, int a, int b, int c, const void *site)
     __attribute__((cold, noinline));
 int api_watch_test(MPI_Win win, int *flag, const void *site) __attribute__((cold, noinline));
+/* Where the inline path does not find the window: MPI_SUCCESS, or what api_sync_apart() takes. That
+ * leaves the call and, if the window has copies, makes it again; it returns the call's result. */
+int api_sync_searched(MPI_Win win, struct rma_win **out) __attribute__((cold, noinline));
+int api_sync_apart(int err, int call, MPI_Win win, int a, int b, int c, const void *site)
+    __attribute__((cold, noinline));
 struct io_file;
 /* The handle is a number, as others are; it names no memory. */
 struct io_file *api_file_find(MPI_File h); /* NULL: there is none */

@@ -105,6 +105,8 @@ void rma_finalize(void)
     if (cvar.rma_stats_file && *cvar.rma_stats_file)
         rma_stats_write(cvar.rma_stats_file);
     rma_makings_end(); /* MPI wants them to be complete: what they have is left behind */
+    for (struct list *l = r->windows.next; l != &r->windows; l = l->next)
+        rma_replicas_drop(LIST_OBJ(l, struct rma_win, link));
     while (!list_empty(&r->windows))
         rma_win_drop(LIST_OBJ(r->windows.next, struct rma_win, link));
     for (struct rma_win *w = r->spare, *next; w; w = next) {

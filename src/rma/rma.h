@@ -71,6 +71,21 @@ int rma_win_shrink(struct rma_win *w, struct rma_win **out);
 void rma_win_revoke(struct rma_win *w);
 int rma_win_is_revoked(const struct rma_win *w);
 struct rma_win *rma_win_find_revoked(int handle); /* obj_find() does not; NULL: there is none */
+/* Of windows with and without copies (the key mpix_win_replicas); the program's calls come here.
+ * Also INFO, UNSUPPORTED_OPERATION. They wait. */
+int rma_replicas_allocate(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c,
+                          void *base_out, struct rma_win **out);
+int rma_replicas_free(struct rma_win *w);
+int rma_replicas_shrink(struct rma_win *w, struct rma_win **out);
+/* Where this process keeps the copy that now counts of a failed member of the window that w was
+ * shrunk from; NULL: another process does. RANK, UNSUPPORTED_OPERATION, PROC_FAILED. */
+int rma_replicas_recover(struct rma_win *w, int failed, void *base_out);
+int rma_win_has_copies(const struct rma_win *w);
+/* A synchronization call s of a window with copies, which `run` makes; s may be changed for it.
+ * Waits. */
+struct watch_sync;
+int rma_replicas_sync(struct rma_win *w, struct watch_sync *s,
+                      int (*run)(struct rma_win *w, const struct watch_sync *s));
 /* RMA_FLAVOR, RMA_ATTACH; SIZE, BASE. If a region of 0 bytes and another one begin at the same
  * address, detach takes the other one first. */
 int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size);

@@ -23,6 +23,31 @@ int rma_op_with(struct rma_win *w, const struct rma_args *a, struct rma_request 
 /* req NULL: without a handle, for internal use. */
 int rma_request_make(const struct rma_win *w, struct rma_request **out, MPI_Request *req);
 
+/* --- replicas.c ---- */
+struct rma_place { /* of a copy: rank in the window, byte in its memory for copies */
+    int rank;
+    uint64_t at;
+};
+struct rma_owned { /* of a member */
+    int64_t bytes, unit;
+};
+struct rma_replicas {
+    unsigned users;          /* the window, and the one that was shrunk from it */
+    int n, me, k;            /* members; own rank; copies of each part */
+    struct rma_win *copies;  /* all copies, under MPI_Win_lock_all(MPI_MODE_NOCHECK); or NULL */
+    char *base;              /* those that this process keeps */
+    struct rankmap *map;     /* of the window, with a reference */
+    struct rma_owned *part;   /* [n] */
+    struct rma_place *place; /* [rank * k + copy] */
+    struct rma_replicas *before; /* of the window that it was shrunk from; NULL: it was not */
+};
+/* Frees what there is without the other members: the window is dropped. */
+void rma_replicas_drop(struct rma_win *w);
+/* --- replica_calls.c ---- */
+int rma_replicas_op(struct rma_win *w, const struct rma_args *a, MPI_Request *req);
+/* All copies that living processes keep have what this process has put: MPI error code. Waits. */
+int rma_replicas_flush(struct rma_replicas *x);
+
 /* --- stats.c ---- */
 void rma_stats_print(void);
 void rma_time_stop(void); /* rma_time_waits() */

@@ -121,6 +121,8 @@ static int run(struct rma_win *w, const struct rma_args *b, struct rma_staged *s
 
 int rma_op_begin_staged(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
 {
+    if (w->replicas)
+        return rma_replicas_op(w, a, req);
     if (!w->buffers || a->rank == MPI_PROC_NULL)
         return rma_op_begin(w, a, req);
     struct rma_staged found = {.w = w}, *s;

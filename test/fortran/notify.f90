@@ -44,6 +44,7 @@ end subroutine
 
 program notify
     use mpi_f08
+    use, intrinsic :: iso_c_binding, only: c_ptr
     implicit none
     integer, parameter :: many = 1000
     integer :: rank, ranks, left, right, i, code, class
@@ -53,6 +54,7 @@ program notify
     type(MPI_Win) :: win, other
     type(MPI_Group) :: dead
     type(MPI_Request) :: request
+    type(c_ptr) :: none
     type(MPI_Status) :: status
 
     call MPI_Init()
@@ -127,6 +129,9 @@ program notify
     call MPIX_Win_get_failed(win, dead)
     call check(dead == MPI_GROUP_EMPTY, 'MPIX_Win_get_failed')
     call MPIX_Win_shrink(win, other)
+    call MPIX_Win_recover(other, 0, none, code)
+    call MPI_Error_class(code, class)
+    call check(class == MPI_ERR_UNSUPPORTED_OPERATION, 'MPIX_Win_recover without copies')
     call MPI_Win_free(win)
     call MPI_Win_fence(0, other)
     call MPI_Put(x, 1, MPI_INTEGER, right, 1_MPI_ADDRESS_KIND, 1, MPI_INTEGER, other)

@@ -1,5 +1,5 @@
-/* sync_calls.c - synchronization calls of windows while a watcher looks on. The public functions
- * jump here from the cold side of their first test. */
+/* sync_calls.c - synchronization calls of windows while a watcher looks on, and of windows with
+ * copies. The public functions jump here from the cold side of a test. */
 #include "api/api.h"
 
 #include "progress/progress.h"
@@ -74,7 +74,7 @@ static int run(MPI_Win win, MPI_Group group, struct watch_sync *s)
     uint64_t polls = progress_polls();
     if (!err) {
         watch_sync_begins(w, s);
-        err = core(w, s);
+        err = rma_win_has_copies(w) ? rma_replicas_sync(w, s, core) : core(w, s);
         watch_sync_ended(w, s, err);
     }
     if (!err && polls == progress_polls()) /* programs call it in a loop until a value changes */
@@ -101,4 +101,21 @@ int api_watch_test(MPI_Win win, int *flag, const void *site)
 {
     struct watch_sync s = {.call = WATCH_TEST, .flag = flag, .site = site};
     return run(win, MPI_GROUP_NULL, &s);
+}
+
+/* A window with copies is not among those that the inline path finds. */
+enum { HAS_COPIES = -1 };
+
+int api_sync_searched(MPI_Win win, struct rma_win **out)
+{
+    int err = api_win(win, out);
+    return !err && rma_win_has_copies(*out) ? HAS_COPIES : err;
+}
+
+int api_sync_apart(int err, int call, MPI_Win win, int a, int b, int c, const void *site)
+{
+    if (err != HAS_COPIES)
+        return api_exit_win(win, err);
+    api_unlock(); /* the call begins again */
+    return api_watch(call, win, a, b, c, site);
 }

@@ -39,6 +39,21 @@ int api_win_local(MPI_Win h, struct rma_win **out)
     return MPI_SUCCESS;
 }
 
+/* For synchronization calls. Not MPI_SUCCESS: api_sync_apart() has the rest. */
+static inline int win_plain(MPI_Win h, struct rma_win **out)
+{
+    struct rma_near_table *room = rma_near_self();
+    struct rma_win_near *known = rma_near_win(room, h);
+    if (__builtin_expect(!known || known == &room->none, 0))
+        return api_sync_searched(h, out);
+    *out = (struct rma_win *)known;
+    return MPI_SUCCESS;
+}
+
+#define UNLESS_PLAIN(...)                                                                          \
+    if (__builtin_expect(err, 0))                                                                  \
+        return api_sync_apart(err, __VA_ARGS__, __builtin_return_address(0))
+
 int api_win_root(MPI_Win h, struct rma_win **out)
 {
     int err = api_win(h, out);
@@ -118,7 +133,7 @@ static int create(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *
 static int allocate(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base,
                     struct rma_win **out)
 {
-    return rma_win_allocate(size, unit, info, c, base, out);
+    return rma_replicas_allocate(size, unit, info, c, base, out);
 }
 
 static int shared(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base,
@@ -193,7 +208,7 @@ static __attribute__((noinline, cold)) int free_watched(struct rma_win *w, const
 {
     struct comm *c = comm_ref(rma_win_comm(w));
     int err = MPI_SUCCESS;
-    WATCH_RUN(err, rma_win_free(w), .call = WATCH_WIN_FREE, .win = w, .site = site);
+    WATCH_RUN(err, rma_replicas_free(w), .call = WATCH_WIN_FREE, .win = w, .site = site);
     if (!err)
         watch_win_freed(c);
     comm_drop(c);
@@ -204,7 +219,7 @@ static __attribute__((noinline, cold)) int free_watched(struct rma_win *w, const
 static __attribute__((noinline, cold)) int free_revoked(struct rma_win *w)
 {
     struct comm *c = comm_ref(rma_win_comm(w));
-    int err = rma_win_free(w);
+    int err = rma_replicas_free(w);
     if (!err && watch_wants(WATCH_OBJECTS))
         watch_win_freed(c);
     comm_drop(c);
@@ -217,7 +232,7 @@ static __attribute__((noinline, cold)) int free_dup(struct rma_win *w, const voi
     const struct watch_sync s = {.call = WATCH_FLUSH_ALL, .site = site};
     if (watch_wants(WATCH_SYNC))
         watch_sync_begins(w, &s);
-    return rma_win_free(w);
+    return rma_replicas_free(w);
 }
 
 int PMPI_Win_free(MPI_Win *win)
@@ -234,7 +249,7 @@ int PMPI_Win_free(MPI_Win *win)
         err = free_revoked(w);
     else if (!err)
         err = watch_wants(WATCH_OBJECTS) ? free_watched(w, __builtin_return_address(0))
-                                         : rma_win_free(w);
+                                         : rma_replicas_free(w);
     if (!err)
         *win = MPI_WIN_NULL;
     return api_exit_win(h, err);
@@ -321,9 +336,9 @@ int PMPI_Win_fence(int assert, MPI_Win win)
         return api_watch(WATCH_FENCE, win, assert, 0, 0, __builtin_return_address(0));
     api_enter_running("MPI_Win_fence");
     struct rma_win *w;
-    int err = api_win(win, &w);
-    if (!err)
-        err = rma_fence(w, assert);
+    int err = win_plain(win, &w);
+    UNLESS_PLAIN(WATCH_FENCE, win, assert, 0, 0);
+    err = rma_fence(w, assert);
     return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_fence);
@@ -335,9 +350,9 @@ int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
     api_enter_running("MPI_Win_post");
     struct rma_win *w;
     struct group *g;
-    int err = api_win(win, &w);
-    if (!err)
-        err = api_group(group, &g);
+    int err = win_plain(win, &w);
+    UNLESS_PLAIN(WATCH_POST, win, group, assert, 0);
+    err = api_group(group, &g);
     if (!err)
         err = rma_post(w, g, assert);
     return api_exit_win(win, err);
@@ -351,9 +366,9 @@ int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
     api_enter_running("MPI_Win_start");
     struct rma_win *w;
     struct group *g;
-    int err = api_win(win, &w);
-    if (!err)
-        err = api_group(group, &g);
+    int err = win_plain(win, &w);
+    UNLESS_PLAIN(WATCH_START, win, group, assert, 0);
+    err = api_group(group, &g);
     if (!err)
         err = rma_start(w, g, assert);
     return api_exit_win(win, err);
@@ -366,9 +381,9 @@ int PMPI_Win_complete(MPI_Win win)
         return api_watch(WATCH_COMPLETE, win, 0, 0, 0, __builtin_return_address(0));
     api_enter_running("MPI_Win_complete");
     struct rma_win *w;
-    int err = api_win(win, &w);
-    if (!err)
-        err = rma_complete(w);
+    int err = win_plain(win, &w);
+    UNLESS_PLAIN(WATCH_COMPLETE, win, 0, 0, 0);
+    err = rma_complete(w);
     return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_complete);
@@ -414,9 +429,9 @@ int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
         return api_watch(WATCH_LOCK, win, lock_type, rank, assert, __builtin_return_address(0));
     api_enter_running("MPI_Win_lock");
     struct rma_win *w;
-    int err = api_win(win, &w);
-    if (!err)
-        err = rma_lock(w, lock_type, rank, assert);
+    int err = win_plain(win, &w);
+    UNLESS_PLAIN(WATCH_LOCK, win, lock_type, rank, assert);
+    err = rma_lock(w, lock_type, rank, assert);
     return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_lock);
@@ -427,9 +442,9 @@ int PMPI_Win_unlock(int rank, MPI_Win win)
         return api_watch(WATCH_UNLOCK, win, rank, 0, 0, __builtin_return_address(0));
     api_enter_running("MPI_Win_unlock");
     struct rma_win *w;
-    int err = api_win(win, &w);
-    if (!err)
-        err = rma_unlock(w, rank);
+    int err = win_plain(win, &w);
+    UNLESS_PLAIN(WATCH_UNLOCK, win, rank, 0, 0);
+    err = rma_unlock(w, rank);
     return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_unlock);
@@ -440,9 +455,9 @@ int PMPI_Win_lock_all(int assert, MPI_Win win)
         return api_watch(WATCH_LOCK_ALL, win, assert, 0, 0, __builtin_return_address(0));
     api_enter_running("MPI_Win_lock_all");
     struct rma_win *w;
-    int err = api_win(win, &w);
-    if (!err)
-        err = rma_lock_all(w, assert);
+    int err = win_plain(win, &w);
+    UNLESS_PLAIN(WATCH_LOCK_ALL, win, assert, 0, 0);
+    err = rma_lock_all(w, assert);
     return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_lock_all);
@@ -453,9 +468,9 @@ int PMPI_Win_unlock_all(MPI_Win win)
         return api_watch(WATCH_UNLOCK_ALL, win, 0, 0, 0, __builtin_return_address(0));
     api_enter_running("MPI_Win_unlock_all");
     struct rma_win *w;
-    int err = api_win(win, &w);
-    if (!err)
-        err = rma_unlock_all(w);
+    int err = win_plain(win, &w);
+    UNLESS_PLAIN(WATCH_UNLOCK_ALL, win, 0, 0, 0);
+    err = rma_unlock_all(w);
     return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_unlock_all);
@@ -482,14 +497,15 @@ static inline int fast_flush_local(MPI_Win win, int rank)
     return w && !w->by_cma && fast_flush(win, rank);
 }
 
-static int flush(const char *call, MPI_Win win, int rank, int (*fn)(struct rma_win *, int))
+static int flush(const char *call, int watched, MPI_Win win, int rank,
+                 int (*fn)(struct rma_win *, int))
 {
     api_enter_running(call);
     struct rma_win *w;
-    int err = api_win(win, &w);
+    int err = win_plain(win, &w);
+    UNLESS_PLAIN(watched, win, rank, 0, 0);
     uint64_t polls = progress_polls();
-    if (!err)
-        err = fn(w, rank);
+    err = fn(w, rank);
     if (!err && polls == progress_polls()) /* programs flush in a loop until a value changes */
         progress_test();
     return api_exit_win(win, err);
@@ -500,14 +516,14 @@ static __attribute__((noinline, cold)) int flush_slow(int rank, MPI_Win win)
 {
     if (API_WATCHED())
         return api_watch(WATCH_FLUSH, win, rank, 0, 0, __builtin_return_address(0));
-    return flush("MPI_Win_flush", win, rank, rma_flush);
+    return flush("MPI_Win_flush", WATCH_FLUSH, win, rank, rma_flush);
 }
 
 static __attribute__((noinline, cold)) int flush_local_slow(int rank, MPI_Win win)
 {
     if (API_WATCHED())
         return api_watch(WATCH_FLUSH_LOCAL, win, rank, 0, 0, __builtin_return_address(0));
-    return flush("MPI_Win_flush_local", win, rank, rma_flush_local);
+    return flush("MPI_Win_flush_local", WATCH_FLUSH_LOCAL, win, rank, rma_flush_local);
 }
 
 int PMPI_Win_flush(int rank, MPI_Win win)
@@ -522,9 +538,9 @@ static __attribute__((noinline, cold)) int order_slow(int rank, MPI_Win win)
         return api_watch(WATCH_ORDER, win, rank, 0, 0, __builtin_return_address(0));
     api_enter_running("MPIX_Win_order");
     struct rma_win *w;
-    int err = api_win(win, &w);
-    if (!err)
-        err = rma_order(w, rank);
+    int err = win_plain(win, &w);
+    UNLESS_PLAIN(WATCH_ORDER, win, rank, 0, 0);
+    err = rma_order(w, rank);
     return api_exit_win(win, err);
 }
 
@@ -547,9 +563,9 @@ int PMPI_Win_flush_all(MPI_Win win)
         return api_watch(WATCH_FLUSH_ALL, win, 0, 0, 0, __builtin_return_address(0));
     api_enter_running("MPI_Win_flush_all");
     struct rma_win *w;
-    int err = api_win(win, &w);
-    if (!err)
-        err = rma_flush_all(w);
+    int err = win_plain(win, &w);
+    UNLESS_PLAIN(WATCH_FLUSH_ALL, win, 0, 0, 0);
+    err = rma_flush_all(w);
     return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_flush_all);
@@ -560,9 +576,9 @@ int PMPI_Win_flush_local_all(MPI_Win win)
         return api_watch(WATCH_FLUSH_LOCAL_ALL, win, 0, 0, 0, __builtin_return_address(0));
     api_enter_running("MPI_Win_flush_local_all");
     struct rma_win *w;
-    int err = api_win(win, &w);
-    if (!err)
-        err = rma_flush_local_all(w);
+    int err = win_plain(win, &w);
+    UNLESS_PLAIN(WATCH_FLUSH_LOCAL_ALL, win, 0, 0, 0);
+    err = rma_flush_local_all(w);
     return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_flush_local_all);

@@ -1,5 +1,5 @@
-/* win_survive.c - windows after failures: revoke, shrink, and which members have failed. Start with
- * PMPIX_Win_shrink(). */
+/* win_survive.c - windows after failures: revoke, shrink, recover, and which members have failed.
+ * Start with PMPIX_Win_shrink(). */
 #include "api/api.h"
 
 #include "obj/failed.h"
@@ -60,7 +60,7 @@ int PMPIX_Win_shrink(MPI_Win win, MPI_Win *newwin)
     if (!err)
         err = api_pointer(newwin, "newwin");
     if (!err)
-        err = rma_win_shrink(w, &n);
+        err = rma_replicas_shrink(w, &n);
     if (!err) {
         *newwin = ((struct obj *)n)->handle;
         watch_win_made(rma_win_comm(w), n, __builtin_return_address(0));
@@ -68,3 +68,16 @@ int PMPIX_Win_shrink(MPI_Win win, MPI_Win *newwin)
     return api_exit_win(win, err);
 }
 API_ALIAS(MPIX_Win_shrink);
+
+int PMPIX_Win_recover(MPI_Win win, int failed_rank, void *baseptr)
+{
+    api_enter("MPIX_Win_recover");
+    struct rma_win *w;
+    int err = api_win_local(win, &w);
+    if (!err)
+        err = api_pointer(baseptr, "baseptr");
+    if (!err)
+        err = rma_replicas_recover(w, failed_rank, baseptr);
+    return api_exit_win(win, err);
+}
+API_ALIAS(MPIX_Win_recover);

@@ -61,7 +61,7 @@ sub use_table {
         next if !Calls::in_core($f) || $name =~ /^MPI_T_|_(?:c2f|f2c|c2f08|f082c)$/;
         next if $world ? !$world->{has}->($f)
             : !Calls::standard($f) && $name !~ /^MPIX?_Comm_|^MPIX_\w+_notify|^MPIX_Continue/
-                && $name !~ /^MPIX_Win_(?:idup|shrink|get_failed|revoke|is_revoked)$/;
+                && $name !~ /^MPIX_Win_(?:idup|shrink|recover|get_failed|revoke|is_revoked)$/;
         ($f->{base} = $f->{name}) =~ s/_c$//;
         ($f->{tail} = lc $f->{base}) =~ s/^mpi//;
         my $rule = $f->{mark}{fortran} // '';

@@ -27,6 +27,7 @@ struct rma {
     char *box;                  /* RMA_BOX_ALL bytes of shared memory, or NULL */
     struct rma_bundles *bundles; /* bundle.c; NULL: none yet */
     struct rma_guard *guards; /* coherent/guard.c */
+    unsigned replicated;        /* windows with copies: replicas.c */
     struct ways put_ways, get_ways; /* of one block: through the box (0), by CMA (1) */
     uint8_t box_busy;           /* a thread uses it for delegate_copy.c */
     struct progress_hook hook;

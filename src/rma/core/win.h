@@ -233,6 +233,8 @@ struct rma_win {
     struct rma_win_freeing free;
     struct rma_coherent *coherent; /* coherent/: instances on devices; NULL: none */
     struct rma_buffers *buffers;   /* coherent/: where buffers may lie; NULL: on the host alone */
+    struct rma_replicas *replicas; /* replicas.c: copies at other members; NULL: none */
+    unsigned copies;               /* info key: so many of each member's part */
 };
 
 #endif

@@ -141,6 +141,11 @@ static int posts_seen(void *arg)
     return !rma_in(arg, SET_POSTS_OUT);
 }
 
+void rma_posts_wait(struct rma_win *w)
+{
+    rma_await(w, WHY_POST, posts_seen, w, "the posts of a window", poster(w));
+}
+
 /* Send COMPLETE to the posters that got no operation to piggyback it on, or whose operations could
  * not leave. It may be possible now, and they wait for it. */
 static int complete_far(struct rma_win *w)

@@ -94,26 +94,59 @@ static unsigned sync_for(const struct rma_target *t, unsigned sync)
     return sync;
 }
 
+static inline void target_begin(struct rma_target *t, unsigned sync, struct rma_resp *r)
+{
+    struct rma_win *w = t->w;
+    int rank = t->rank;
+    t->pins++;
+    sync_turn(t);
+    rma_resp_open(w, r, rank);
+    if (t->flags & TARGET_FAILED) {
+        r->err = rma_failed_error(w, rank);
+    } else {
+        r->pending = 1;
+        rma_target_sync(t, sync_for(t, sync), r->token);
+        rma_advance_target(t);
+    }
+}
+
+static inline int target_end(struct wait *x)
+{
+    wait_for(x); /* of the dead target: what the network has not given back (rma_native_fail) */
+    rma_resp_close(x->r);
+    x->t->pins--;
+    int err = rma_take_err(&x->t->err);
+    return err ? err : x->r->err;
+}
+
 int rma_complete_target(struct rma_win *w, struct rma_target *t, unsigned sync)
 {
     struct rma_resp r;
     struct wait x = {w, t, &r, w->seq};
-    int rank = t->rank;
-    t->pins++;
-    sync_turn(t);
-    rma_resp_open(w, &r, rank);
-    if (t->flags & TARGET_FAILED) {
-        r.err = rma_failed_error(w, rank);
-    } else {
-        r.pending = 1;
-        rma_target_sync(t, sync_for(t, sync), r.token);
-        rma_advance_target(t);
-    }
-    wait_for(&x); /* of the dead target: what the network has not given back (rma_native_fail) */
-    rma_resp_close(&r);
-    t->pins--;
-    int err = rma_take_err(&t->err);
-    return err ? err : r.err;
+    target_begin(t, sync, &r);
+    return target_end(&x);
+}
+
+void rma_flush_begin(struct rma_win *w, int rank, struct rma_flushing *f)
+{
+    f->w = w;
+    f->rank = rank;
+    f->mark = w->seq;
+    f->t = rma_near_of(w, rank) ? NULL : rma_target_find(w, rank);
+    if (!f->t || rma_unsure(w) || f->t->flags & TARGET_FAILED)
+        f->t = NULL; /* the end does it all */
+    else
+        target_begin(f->t, RMA_F_DONE, &f->r);
+}
+
+int rma_flush_end(struct rma_flushing *f)
+{
+    struct wait x = {f->w, f->t, &f->r, f->mark};
+    if (!f->t)
+        return rma_flush(f->w, f->rank);
+    int err = target_end(&x);
+    fence_full(); /* as in rma_flush() */
+    return err;
 }
 
 int rma_complete_all(struct rma_win *w, unsigned sync)

@@ -28,6 +28,20 @@ int rma_evict_for_op(struct rma_win *w);
 /* Waits until another thread's switch of the LOCK_ALL protocol is over. 1: there was one. */
 int rma_switch_wait(struct rma_win *w);
 
+/* --- a flush of one rank in two halves (flush.c); f stays where it is. The epoch admits it. Both
+ * wait; end(): MPI error code ---- */
+struct rma_flushing {
+    struct rma_win *w;
+    struct rma_target *t; /* NULL: the second half is all of it */
+    struct rma_resp r;
+    int rank;
+    uint64_t mark;        /* operations up to this number */
+};
+void rma_flush_begin(struct rma_win *w, int rank, struct rma_flushing *f);
+int rma_flush_end(struct rma_flushing *f);
+/* All posts of the open PSCW access epoch are seen. Waits. */
+void rma_posts_wait(struct rma_win *w);
+
 /* --- near locks of LOCK_ALL (lock_all.c): MPI error codes ---- */
 /* Before the first access to n; to all near members. Both wait. */
 int rma_lockall_touch(struct rma_win *w, struct rma_near *n);

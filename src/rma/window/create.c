@@ -92,10 +92,16 @@ static void put_back(struct rma_win *w)
     struct rma_win *from = w->from;
     w->mem.heap = (void *)r->spare; /* not freed before the end: rma_near_win() */
     r->spare = w;
-    if (from && --from->users == 0 && from->closed) {
-        memory_free(from);
-        put_back(from);
-    }
+    if (from)
+        rma_win_unuse(from);
+}
+
+void rma_win_unuse(struct rma_win *w)
+{
+    if (--w->users || !w->closed)
+        return;
+    memory_free(w);
+    put_back(w);
 }
 
 void rma_win_slow(struct rma_win *w)
@@ -165,6 +171,8 @@ int rma_win_told(struct rma_win *w, const struct rma_plan *p, int err, struct rm
     if (!err)
         err = rma_hints_take(w, p->info, 0);
     if (!err)
+        err = rma_copies_wanted(w, p);
+    if (!err)
         err = rma_coherent_wanted(w, &(const char *){NULL});
     if (!err)
         err = rma_buffers_make(w);
@@ -184,7 +192,9 @@ int rma_win_told(struct rma_win *w, const struct rma_plan *p, int err, struct rm
                            .kept = kept,
                            .kept_less = -kept,
                            .align = align > RMA_PAGE ? (int64_t)align : 0, /* a page, as ever */
-                           .helpless = !progress_has_helper()};
+                           .helpless = !progress_has_helper(),
+                           .copies = w ? w->copies : 0,
+                           .copies_less = w ? -(int64_t)w->copies : 0};
     return err;
 }
 
@@ -196,6 +206,9 @@ int rma_win_heard(struct rma_win *w, int err, int lost, const struct rma_told *v
     }
     if (!err && !lost && v->error)
         err = err_make((int)v->error, "%s failed on another process", rma_call());
+    if (!err && !lost && v->copies != -v->copies_less)
+        err = err_make(MPI_ERR_INFO, "%s: mpix_win_replicas is %lld on one process, %lld on "
+                       "another", rma_call(), (long long)v->copies, -(long long)v->copies_less);
     return err ? err : lost;
 }
 

@@ -142,6 +142,9 @@ int rma_dups_hints(const struct rma_win *w)
 int rma_win_idup(struct rma_win *of, struct info *info, struct rma_win **out)
 {
     struct rma_win *p = rma_root(of);
+    if (p->replicas)
+        return err_make(MPI_ERR_UNSUPPORTED_OPERATION, "%s: %s has copies (mpix_win_replicas)",
+                        rma_call(), rma_win_text(p));
     unsigned c = channel_new(p);
     if (!c && p->channels)
         return err_make(MPI_ERR_OTHER, "%s: %s has %d duplicates, which is all it can have",

@@ -28,7 +28,8 @@ static const struct {
              {"mpix_win_spaces", NULL, HINT_TEXT, 1},
              {"mpix_win_buffers", NULL, HINT_TEXT, 1},
              {"mpix_win_tile", NULL, HINT_NUMBER, 1},
-             {"mpix_win_bytes", NULL, HINT_NUMBER, 1}};
+             {"mpix_win_bytes", NULL, HINT_NUMBER, 1},
+             {"mpix_win_replicas", NULL, HINT_NUMBER, 1}};
 enum { HINTS = sizeof hints / sizeof *hints };
 
 static void hints_apply(struct rma_win *w)
@@ -110,6 +111,19 @@ int rma_hints_take(struct rma_win *w, const struct info *given, int made)
     return MPI_SUCCESS;
 }
 
+int rma_copies_wanted(struct rma_win *w, const struct rma_plan *p)
+{
+    const char *text = info_value(w->info, "mpix_win_replicas");
+    unsigned long n = text ? strtoul(text, NULL, 10) : 0;
+    if (p->from)
+        n = p->from->copies;
+    else if (n && (w->flavor != MPI_WIN_FLAVOR_ALLOCATE || w->mem.stays))
+        return err_make(MPI_ERR_UNSUPPORTED_OPERATION,
+                        "%s: the info key mpix_win_replicas needs MPI_Win_allocate", rma_call());
+    w->copies = n < (unsigned)w->size ? (unsigned)n : (unsigned)w->size - 1;
+    return MPI_SUCCESS;
+}
+
 unsigned rma_acc_hints(const struct rma_win *w)
 {
     unsigned h = 0;
@@ -147,6 +161,14 @@ static const char *changed_by(const struct rma_win *w)
     return w->native.acc ? "network" : "processor";
 }
 
+/* The key that was given, with what is in effect. */
+static int put_copies(const struct rma_win *w, struct info *i)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%u", w->copies);
+    return info_value(i, "mpix_win_replicas") && info_put(i, "mpix_win_replicas", text);
+}
+
 /* Texts that are no numbers. 0, or not 0: no memory. */
 static int put_texts(const struct rma_win *w, struct info *i)
 {
@@ -177,7 +199,7 @@ int rma_win_get_info(struct rma_win *w, struct info **out)
     if (!rma_memory_ours(w))
         told--; /* the last */
     struct info *i = info_copy(w->info ? w->info : w->parent->info);
-    if (i && put_texts(w, i)) {
+    if (i && (put_texts(w, i) || put_copies(w, i))) {
         info_drop(i);
         i = NULL;
     }

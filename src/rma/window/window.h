@@ -15,6 +15,9 @@
 #include "rma/target/target.h"
 
 void rma_win_drop(struct rma_win *w); /* free everything, without the other members */
+/* From a window that is to be freed, w->users more: its memory is used no more. */
+void rma_win_unuse(struct rma_win *w);
+void rma_win_slow(struct rma_win *w); /* the fast path does not find it any more */
 void rma_node_finalize(void);
 void rma_comm_revoked(struct comm *c); /* upcall of obj/ */
 void rma_makings_end(void); /* creations that are under way do not go on */

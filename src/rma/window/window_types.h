@@ -20,13 +20,14 @@ struct rma_plan { /* what a creation call asks for */
     struct info *info;
 };
 /* What all members exchange, once; then the largest of each. */
-enum { RMA_TOLD = 6 };
+enum { RMA_TOLD = 8 };
 struct rma_told {
     int64_t error;           /* a class, or 0 */
     int64_t most;            /* bytes of the largest window */
     int64_t kept, kept_less; /* the segment that this member can use again, or 0; -kept */
     int64_t align;
     int64_t helpless;        /* it has no thread that makes progress */
+    int64_t copies, copies_less; /* info key mpix_win_replicas; -copies */
 };
 _Static_assert(sizeof(struct rma_told) == RMA_TOLD * sizeof(int64_t), "an array of numbers");
 /* The node segment that all can use again: the highest and the lowest are one; or 0. */
@@ -55,7 +56,6 @@ int rma_win_ready(struct rma_win *w, int err);
 /* A window of no member, with nothing that needs to be freed; NULL: no memory. */
 struct rma_win *rma_win_blank(int flavor, void *base, MPI_Aint bytes, MPI_Aint disp_unit);
 void rma_win_fast(struct rma_win *w); /* last: from here on the fast path may find it */
-void rma_win_slow(struct rma_win *w); /* it does not any more */
 /* RMA_SYNC: an epoch is open, or a call waits for notifications. */
 int rma_win_is_idle(struct rma_win *w);
 /* Over the memory of `from`, a window of all members of c. */
@@ -77,6 +77,7 @@ void rma_win_take_from(struct rma_win *w, struct rma_win *from);
 char *rma_from_mapping(const struct rma_win *w, const struct rma_near *n);
 
 /* --- hints.c ---- */
+int rma_copies_wanted(struct rma_win *w, const struct rma_plan *p); /* w->copies; MPI error code */
 int rma_hints_take(struct rma_win *w, const struct info *given, int made); /* MPI error code */
 unsigned rma_acc_hints(const struct rma_win *w);
 

@@ -644,8 +644,8 @@ static void unborn(void)
                     world_poll(1);
                 am_credit_return(0, 1);
             }
-        int64_t no[6] = {MPI_ERR_OTHER}; /* as local_part() in create.c */
-        job_check(coll_allreduce_i64(no, 6, COLL_MAX, proc->obj->world) == MPI_SUCCESS);
+        int64_t no[8] = {MPI_ERR_OTHER}; /* as local_part() in create.c */
+        job_check(coll_allreduce_i64(no, 8, COLL_MAX, proc->obj->world) == MPI_SUCCESS);
         comm_drop(twin);
     }
     world_barrier();

@@ -1,0 +1,263 @@
+/* replica_calls.c - operations and synchronization of a window with copies. Start with
+ * rma_replicas_op() and rma_replicas_sync(); doc/design/replicas.md has the rules.
+ *
+ *   put          to the owner; then, once its lock is held, the same bytes to each copy
+ *   get          from the owner
+ *   flush        both are under way at once
+ *   end of epoch copies first: the next holder of the lock finds them whole
+ *   own stores   the whole part is put to its copies where no other process may access it: in a
+ *                fence, before a post, at the end of an exclusive lock on oneself */
+#include "rma/rma_types.h"
+
+#include "coll/coll.h"
+#include "watch/watch.h"
+
+enum { AT_ONCE = 8 }; /* copies whose flushes are under way at once */
+
+/* --- copies ----------------------------------------------------------------------------------- */
+
+static const struct rma_place *places_of(const struct rma_replicas *x, int rank)
+{
+    return &x->place[(size_t)rank * (size_t)x->k];
+}
+
+static int keeper_failed(const struct rma_replicas *x, int rank)
+{
+    return boot_failed_count() && boot_failed(rankmap_world(x->map, rank));
+}
+
+/* A copy that is lost with its keeper is no error: the window goes on with those that are left. */
+static int but_failed(int err)
+{
+    return err_class(err) == MPIX_ERR_PROC_FAILED ? MPI_SUCCESS : err;
+}
+
+static int to_copies(struct rma_replicas *x, int rank, const struct rma_args *a, uint64_t off)
+{
+    const struct rma_place *p = places_of(x, rank);
+    int err = MPI_SUCCESS;
+    for (int j = 0; j < x->k; j++) {
+        struct rma_args b = *a;
+        b.rank = p[j].rank;
+        b.disp = (MPI_Aint)(p[j].at + off);
+        b.notify = 0;
+        int e = keeper_failed(x, b.rank) ? MPI_SUCCESS
+                                         : but_failed(rma_op_begin(x->copies, &b, NULL));
+        err = err ? err : e;
+    }
+    return err;
+}
+
+/* An answer that a failed process owes may end the wait for all answers. Then each living one is
+ * asked again. */
+int rma_replicas_flush(struct rma_replicas *x)
+{
+    int err = x->copies ? rma_flush_all(x->copies) : MPI_SUCCESS;
+    if (err_class(err) != MPIX_ERR_PROC_FAILED)
+        return err;
+    err = MPI_SUCCESS;
+    for (int r = 0; r < x->n; r++) {
+        int e = keeper_failed(x, r) ? MPI_SUCCESS : but_failed(rma_flush(x->copies, r));
+        err = err ? err : e;
+    }
+    return err;
+}
+
+/* Those of one part have what this process has put there. */
+static int flush_part(struct rma_replicas *x, int rank)
+{
+    int err = MPI_SUCCESS;
+    for (int j = 0; j < x->k; j++) {
+        int e = but_failed(rma_flush(x->copies, places_of(x, rank)[j].rank));
+        err = err ? err : e;
+    }
+    return err;
+}
+
+static int flush_local(struct rma_replicas *x, int rank)
+{
+    int err = MPI_SUCCESS;
+    for (int j = 0; j < x->k; j++) {
+        int e = but_failed(rma_flush_local(x->copies, places_of(x, rank)[j].rank));
+        err = err ? err : e;
+    }
+    return err;
+}
+
+/* Its own part as it is now, to its copies. No other process may change it meanwhile. */
+static int publish(struct rma_win *w)
+{
+    struct rma_replicas *x = w->replicas;
+    struct dt_type *byte = dt_find(MPI_BYTE);
+    struct rma_args a = {.kind = RMA_PUT, .origin = w->base, .ocount = w->bytes, .otype = byte,
+                         .tcount = w->bytes, .ttype = byte};
+    if (!x->k || !w->bytes)
+        return MPI_SUCCESS;
+    int err = to_copies(x, w->rank, &a, 0), e = flush_part(x, w->rank);
+    return err ? err : e;
+}
+
+/* --- operations ------------------------------------------------------------------------------- */
+
+/* 1: the whole target buffer is in the part; *off: its displacement in bytes. Else the owner
+ * reports it. */
+static int is_inside(const struct rma_replicas *x, const struct rma_args *a, uint64_t *off)
+{
+    const struct rma_owned *p = &x->part[a->rank];
+    int64_t lo, hi, at;
+    if (dt_bounds(a->ttype, (size_t)a->tcount, &lo, &hi) || lo == hi || a->disp < 0 ||
+        __builtin_mul_overflow(a->disp, p->unit, &at) || __builtin_add_overflow(lo, at, &lo) ||
+        __builtin_add_overflow(hi, at, &hi))
+        return 0;
+    *off = (uint64_t)at;
+    return lo >= 0 && hi <= p->bytes;
+}
+
+/* Only a process that has the lock may put to the copies. 0: it has not got it, and the next
+ * synchronization returns why. */
+static int has_lock(struct rma_win *w, int rank)
+{
+    if (!rma_in(w, SET_PASSIVE) || rma_holds_lock(w, rank))
+        return 1;
+    return !rma_lock_now(w, rank) && !rma_is_revoked(w);
+}
+
+int rma_replicas_op(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
+{
+    struct rma_replicas *x = w->replicas;
+    uint64_t off;
+    if (a->kind >= RMA_ACC && a->rank != MPI_PROC_NULL)
+        return err_make(MPI_ERR_UNSUPPORTED_OPERATION, "%s: %s has copies (mpix_win_replicas), "
+                        "which do not take accumulates yet", rma_call(), rma_win_text(w));
+    int err = rma_op_begin(w, a, req);
+    if (err || a->kind != RMA_PUT || a->rank == MPI_PROC_NULL || !x->k ||
+        !is_inside(x, a, &off) || !has_lock(w, a->rank))
+        return err;
+    err = to_copies(x, a->rank, a, off);
+    if (req) { /* with its end the origin is the program's again */
+        int e = flush_local(x, a->rank);
+        err = err ? err : e;
+    }
+    if (err && !w->err) /* the put itself has begun */
+        w->err = err;
+    return MPI_SUCCESS;
+}
+
+/* --- synchronization -------------------------------------------------------------------------- */
+
+static int exposes_nothing(struct rma_win *w)
+{
+    return w->expo == EXPO_NONE && rma_near_own(w)->lock == RMA_UNLOCKED &&
+           !rma_in(w, SET_LOCK_ALL);
+}
+
+/* Before the call that ends an epoch, or lets others in. */
+static int first(struct rma_win *w, const struct watch_sync *s)
+{
+    int err = rma_replicas_flush(w->replicas), e = MPI_SUCCESS;
+    if (s->call == WATCH_UNLOCK && s->rank == w->rank &&
+        rma_near_own(w)->lock == RMA_LOCKED_EXCLUSIVE)
+        e = publish(w);
+    else if (s->call == WATCH_POST && !(s->assert & MPI_MODE_NOSTORE) && exposes_nothing(w))
+        e = publish(w);
+    return err ? err : e;
+}
+
+/* Behind the fence no operation of the last epoch is under way, and none of the next has begun. */
+static int in_fence(struct rma_win *w, int stores)
+{
+    struct request *r;
+    int err = stores ? publish(w) : MPI_SUCCESS;
+    int e = coll_ibarrier_members(w->comm, &r);
+    if (!e) {
+        request_wait_inner(r);
+        e = request_finish(r, MPI_STATUS_IGNORE);
+    }
+    return err ? err : e;
+}
+
+static int fence(struct rma_win *w, struct watch_sync *s,
+                 int (*run)(struct rma_win *w, const struct watch_sync *s))
+{
+    int stores = !(s->assert & MPI_MODE_NOSTORE), runs = !rma_fence_check(w, s->assert);
+    int err = runs ? rma_replicas_flush(w->replicas) : MPI_SUCCESS;
+    s->assert &= ~MPI_MODE_NOPRECEDE; /* it waits: puts to copies do not wait for a fence */
+    int e = run(w, s);
+    err = err ? err : e;
+    e = runs ? in_fence(w, stores) : MPI_SUCCESS;
+    return err ? err : e;
+}
+
+static int flush(struct rma_win *w, const struct watch_sync *s,
+                 int (*run)(struct rma_win *w, const struct watch_sync *s))
+{
+    struct rma_replicas *x = w->replicas;
+    struct rma_flushing f[AT_ONCE];
+    int known = s->rank >= 0 && s->rank < w->size && rma_in(w, SET_PASSIVE), n = 0;
+    for (; known && n < x->k && n < AT_ONCE; n++)
+        rma_flush_begin(x->copies, places_of(x, s->rank)[n].rank, &f[n]);
+    int err = run(w, s);
+    for (int j = 0; j < n; j++) {
+        int e = but_failed(rma_flush_end(&f[j]));
+        err = err ? err : e;
+    }
+    int e = known && n < x->k ? flush_part(x, s->rank) : MPI_SUCCESS;
+    return err ? err : e;
+}
+
+/* Of calls that wait for nothing elsewhere. */
+static int locally(struct rma_win *w, const struct watch_sync *s)
+{
+    struct rma_replicas *x = w->replicas;
+    int all = s->call == WATCH_FLUSH_LOCAL_ALL || s->rank == MPIX_ALL, err = MPI_SUCCESS;
+    if (!x->k || (!all && (s->rank < 0 || s->rank >= w->size)))
+        return err;
+    if (s->call == WATCH_FLUSH_LOCAL_ALL)
+        return but_failed(rma_flush_local_all(x->copies));
+    if (s->call == WATCH_FLUSH_LOCAL)
+        return flush_local(x, s->rank);
+    if (all)
+        return rma_order(x->copies, MPIX_ALL);
+    for (int j = 0; j < x->k; j++) {
+        int e = but_failed(rma_order(x->copies, places_of(x, s->rank)[j].rank));
+        err = err ? err : e;
+    }
+    return err;
+}
+
+int rma_replicas_sync(struct rma_win *w, struct watch_sync *s,
+                      int (*run)(struct rma_win *w, const struct watch_sync *s))
+{
+    struct rma_replicas *x = w->replicas;
+    int err = MPI_SUCCESS, e;
+    switch (s->call) {
+    case WATCH_FENCE:
+        return fence(w, s, run);
+    case WATCH_FLUSH:
+        return flush(w, s, run);
+    case WATCH_FLUSH_ALL:
+        err = run(w, s);
+        e = rma_replicas_flush(x);
+        return err ? err : e;
+    case WATCH_UNLOCK:
+    case WATCH_UNLOCK_ALL:
+    case WATCH_COMPLETE:
+    case WATCH_POST:
+        err = first(w, s);
+        e = run(w, s);
+        return err ? err : e;
+    case WATCH_FLUSH_LOCAL:
+    case WATCH_FLUSH_LOCAL_ALL:
+    case WATCH_ORDER:
+        err = run(w, s);
+        e = err ? MPI_SUCCESS : locally(w, s);
+        return err ? err : e;
+    case WATCH_START:
+        err = run(w, s);
+        if (!err && x->k)
+            rma_posts_wait(w);
+        return err;
+    default:
+        return run(w, s);
+    }
+}
