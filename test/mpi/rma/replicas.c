@@ -1,0 +1,345 @@
+/* replicas.c - windows with copies of each part (mpix_win_replicas): puts of all forms and types,
+ * in all epochs, from all to all, own stores where they are copied; then one process is killed,
+ * and what it held is found in a copy, bit by bit; the window of the living has copies, too,
+ * until one is left. Calls that copies do not permit are refused. Run with mpiexec
+ * -disable-auto-cleanup; without the argument "kill" no process dies. */
+#include "../mt.h"
+#include <signal.h>
+#include <unistd.h>
+
+/* Of each part: EACH words for each origin, then words that the owner stores to. */
+enum { EACH = 64, ODD = 3, MOST = 8 };
+
+static int size, rank, kills, units;
+static int64_t *own, words;
+static int name[MOST]; /* of members: ranks in MPI_COMM_WORLD */
+
+static int class_of(int err)
+{
+    int c = MPI_SUCCESS;
+    if (err)
+        MPI_Error_class(err, &c);
+    return c;
+}
+
+static void ranks_of(MPI_Win win)
+{
+    MPI_Group g, world;
+    int i;
+    CHECK_EQ(MPI_Win_get_group(win, &g), MPI_SUCCESS);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_size(g, &size);
+    MPI_Group_rank(g, &rank);
+    for (i = 0; i < size; i++)
+        MPI_Group_translate_ranks(g, 1, &i, world, &name[i]);
+    MPI_Group_free(&world);
+    MPI_Group_free(&g);
+}
+
+/* Rank `ODD` has no memory of its own in half of the windows. */
+static int is_empty(int world)
+{
+    return world == ODD && units == 2;
+}
+
+static MPI_Win make(MPI_Comm comm, const char *k, int unit)
+{
+    MPI_Win win = MPI_WIN_NULL;
+    MPI_Info info, got;
+    char text[16] = "";
+    int flag, n, i;
+    units = unit;
+    words = (MOST + 1) * EACH;
+    MPI_Comm_size(comm, &n);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpix_win_replicas", k);
+    MPI_Info_set(info, "mpix_notify_num", "2");
+    CHECK_EQ(MPI_Win_allocate(is_empty(mt_rank) ? 0 : 8 * words, 8 / (mt_rank % unit + 1), info,
+                              comm, &own, &win),
+             MPI_SUCCESS);
+    MPI_Info_free(&info);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Win_get_info(win, &got);
+    MPI_Info_get(got, "mpix_win_replicas", 15, text, &flag);
+    CHECK(flag && atoi(text) == (atoi(k) < n ? atoi(k) : n - 1));
+    MPI_Info_free(&got);
+    for (i = 0; i < words && !is_empty(mt_rank); i++)
+        own[i] = -1;
+    ranks_of(win);
+    return win;
+}
+
+/* Displacement of a word at member t. */
+static MPI_Aint at(int t, int64_t word)
+{
+    return (MPI_Aint)word * (name[t] % units + 1);
+}
+
+static int64_t value(int origin, int owner, int i, int round)
+{
+    return ((int64_t)round << 40) + origin * 1000000 + owner * 10000 + i;
+}
+
+/* EACH words of this process at t, by puts of several forms. */
+static void put(MPI_Win win, int t, int round, int64_t *v, int request)
+{
+    MPI_Datatype gaps, two;
+    MPI_Request r;
+    int i, me = mt_rank;
+    for (i = 0; i < EACH; i++)
+        v[i] = value(me, name[t], i, round);
+    if (is_empty(name[t])) {
+        CHECK_EQ(MPI_Put(v, 0, MPI_INT64_T, t, 0, 0, MPI_INT64_T, win), MPI_SUCCESS);
+        return;
+    }
+    MPI_Type_vector(8, 1, 2, MPI_INT64_T, &gaps); /* even words of 16 */
+    MPI_Type_commit(&gaps);
+    MPI_Type_contiguous(2, MPI_INT64_T, &two);
+    MPI_Type_commit(&two);
+    CHECK_EQ(MPI_Put(v, 1, gaps, t, at(t, me * EACH), 1, gaps, win), MPI_SUCCESS);
+    CHECK_EQ(MPI_Put(v + 1, 1, gaps, t, at(t, me * EACH + 1), 1, gaps, win), MPI_SUCCESS);
+    CHECK_EQ(MPI_Put(v + 16, 16, MPI_INT64_T, t, at(t, me * EACH + 16), 8, two, win), MPI_SUCCESS);
+    for (i = 32; i < 40; i++)
+        CHECK_EQ(MPI_Put(v + i, 1, MPI_INT64_T, t, at(t, me * EACH + i), 1, MPI_INT64_T, win),
+                 MPI_SUCCESS);
+    CHECK_EQ(MPI_Put(v + 40, 15 * 8, MPI_BYTE, t, at(t, me * EACH + 40), 15 * 8, MPI_BYTE, win),
+             MPI_SUCCESS);
+    CHECK_EQ(MPI_Put(v + 55, 1, MPI_INT64_T, t, at(t, me * EACH + 55), 2, MPI_INT64_T, win),
+             MPI_SUCCESS); /* shorter than its target */
+    for (i = 56; i < EACH; i++) {
+        if (request) {
+            CHECK_EQ(MPI_Rput(v + i, 1, MPI_INT64_T, t, at(t, me * EACH + i), 1, MPI_INT64_T, win,
+                              &r),
+                     MPI_SUCCESS);
+            CHECK_EQ(MPI_Wait(&r, MPI_STATUS_IGNORE), MPI_SUCCESS);
+        } else {
+            CHECK_EQ(MPIX_Put_notify(v + i, 1, MPI_INT64_T, t, at(t, me * EACH + i), 1,
+                                     MPI_INT64_T, 1, win),
+                     MPI_SUCCESS);
+        }
+    }
+    MPI_Type_free(&gaps);
+    MPI_Type_free(&two);
+}
+
+static int64_t *buffers;
+
+static void put_to_all(MPI_Win win, int round, int request, int self)
+{
+    int t;
+    for (t = 0; t < size; t++)
+        if (self || t != rank)
+            put(win, t, round, buffers + t * EACH, request);
+}
+
+static void store(int round)
+{
+    int i;
+    for (i = 0; i < EACH && !is_empty(mt_rank); i++)
+        own[MOST * EACH + i] = value(mt_rank, mt_rank, i, round);
+}
+
+enum { EPOCHS = 6 };
+
+/* The last puts and stores of all are those of this round then. */
+static void epoch(MPI_Win win, int kind, int round)
+{
+    MPI_Group g, others;
+    int t, flag;
+    if (kind == 5 || kind == 0)
+        store(round);
+    switch (kind) {
+    case 0:
+        CHECK_EQ(MPI_Win_fence(MPI_MODE_NOPRECEDE, win), MPI_SUCCESS);
+        put_to_all(win, round, 0, 1);
+        CHECK_EQ(MPI_Win_fence(MPI_MODE_NOSUCCEED | MPI_MODE_NOSTORE, win), MPI_SUCCESS);
+        break;
+    case 1:
+        for (t = 0; t < size; t++) {
+            CHECK_EQ(MPI_Win_lock(t % 2 ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, t, 0, win),
+                     MPI_SUCCESS);
+            put(win, t, round, buffers, 1);
+            if (t == rank && t % 2 == 0)
+                store(round);
+            CHECK_EQ(MPI_Win_unlock(t, win), MPI_SUCCESS);
+        }
+        CHECK_EQ(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win), MPI_SUCCESS);
+        store(round);
+        CHECK_EQ(MPI_Win_unlock(rank, win), MPI_SUCCESS);
+        break;
+    case 2:
+        CHECK_EQ(MPI_Win_lock_all(MPI_MODE_NOCHECK, win), MPI_SUCCESS);
+        put_to_all(win, round, 1, 1);
+        CHECK_EQ(MPI_Win_flush_local_all(win), MPI_SUCCESS);
+        CHECK_EQ(MPI_Win_unlock_all(win), MPI_SUCCESS);
+        break;
+    case 3:
+        CHECK_EQ(MPI_Win_lock_all(0, win), MPI_SUCCESS);
+        for (t = 0; t < size; t++) {
+            put(win, t, round - 1, buffers, 0);
+            CHECK_EQ(MPI_Win_flush_local(t, win), MPI_SUCCESS);
+            CHECK_EQ(MPIX_Win_order(t, win), MPI_SUCCESS);
+            put(win, t, round, buffers, 0);
+            CHECK_EQ(MPI_Win_flush(t, win), MPI_SUCCESS);
+        }
+        CHECK_EQ(MPI_Win_unlock_all(win), MPI_SUCCESS);
+        break;
+    case 4:
+        CHECK_EQ(MPI_Win_lock_all(0, win), MPI_SUCCESS);
+        put_to_all(win, round, 0, 1);
+        CHECK_EQ(MPI_Win_flush_all(win), MPI_SUCCESS);
+        CHECK_EQ(MPI_Win_unlock_all(win), MPI_SUCCESS);
+        break;
+    default:
+        MPI_Win_get_group(win, &g);
+        MPI_Group_excl(g, 1, &rank, &others);
+        CHECK_EQ(MPI_Win_post(others, 0, win), MPI_SUCCESS);
+        CHECK_EQ(MPI_Win_start(others, 0, win), MPI_SUCCESS);
+        put_to_all(win, round, 0, 0);
+        CHECK_EQ(MPI_Win_complete(win), MPI_SUCCESS);
+        if (round % 2)
+            CHECK_EQ(MPI_Win_wait(win), MPI_SUCCESS);
+        else
+            for (flag = 0; !flag;)
+                CHECK_EQ(MPI_Win_test(win, &flag), MPI_SUCCESS);
+        MPI_Group_free(&others);
+        MPI_Group_free(&g);
+        CHECK_EQ(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win), MPI_SUCCESS);
+        put(win, rank, round, buffers, 0);
+        CHECK_EQ(MPI_Win_unlock(rank, win), MPI_SUCCESS);
+    }
+}
+
+/* The part of `owner` after such an epoch. */
+static void holds(const int64_t *mem, int owner, int kind, int round)
+{
+    int o, i;
+    for (o = 0; o < size; o++)
+        for (i = 0; i < EACH; i++)
+            CHECK_EQ(mem[name[o] * EACH + i], value(name[o], owner, i, round));
+    if (kind == 0 || kind == 1 || kind == 5)
+        for (i = 0; i < EACH; i++)
+            CHECK_EQ(mem[MOST * EACH + i], value(owner, owner, i, round));
+}
+
+static void refused(MPI_Comm comm)
+{
+    MPI_Win win = MPI_WIN_NULL, dup = MPI_WIN_NULL;
+    MPI_Info info;
+    MPI_Request r;
+    int64_t v = 1, *mem;
+    void *base;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpix_win_replicas", "1");
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    CHECK_EQ(class_of(MPI_Win_create(&v, 8, 8, info, comm, &win)), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_EQ(class_of(MPI_Win_create_dynamic(info, comm, &win)), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_EQ(MPIX_Win_iallocate(8, 8, info, comm, &mem, &win, &r), MPI_SUCCESS);
+    CHECK_EQ(class_of(MPI_Wait(&r, MPI_STATUS_IGNORE)), MPI_ERR_UNSUPPORTED_OPERATION);
+    MPI_Info_set(info, "mpix_win_replicas", rank ? "1" : "0");
+    if (size > 1)
+        CHECK_EQ(class_of(MPI_Win_allocate(8, 8, info, comm, &mem, &win)), MPI_ERR_INFO);
+    MPI_Info_free(&info);
+    win = make(comm, "1", 1);
+    CHECK_EQ(class_of(MPIX_Win_recover(win, 0, &base)), MPI_ERR_UNSUPPORTED_OPERATION);
+    if (size > 1) {
+        CHECK_EQ(class_of(MPIX_Win_idup(win, MPI_INFO_NULL, &dup, &r)),
+                 MPI_ERR_UNSUPPORTED_OPERATION);
+        CHECK_EQ(class_of(MPI_Put(&v, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, win)),
+                 MPI_ERR_RMA_SYNC);
+        CHECK_EQ(class_of(MPI_Win_flush(0, win)), MPI_ERR_RMA_SYNC);
+        CHECK_EQ(class_of(MPI_Win_unlock(0, win)), MPI_ERR_RMA_SYNC);
+        CHECK_EQ(class_of(MPI_Win_fence(12345, win)), MPI_ERR_ASSERT);
+        CHECK_EQ(MPI_Win_lock_all(0, win), MPI_SUCCESS);
+        CHECK_EQ(class_of(MPI_Accumulate(&v, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_SUM, win)),
+                 MPI_ERR_UNSUPPORTED_OPERATION);
+        CHECK_EQ(class_of(MPI_Put(&v, 1, MPI_INT64_T, size, 0, 1, MPI_INT64_T, win)),
+                 MPI_ERR_RANK);
+        CHECK_EQ(class_of(MPI_Win_flush(size, win)), MPI_ERR_RANK);
+        CHECK_EQ(MPI_Put(&v, 1, MPI_INT64_T, MPI_PROC_NULL, 0, 1, MPI_INT64_T, win), MPI_SUCCESS);
+        CHECK_EQ(MPI_Win_unlock_all(win), MPI_SUCCESS);
+    }
+    CHECK_EQ(MPI_Win_free(&win), MPI_SUCCESS);
+}
+
+/* The last one dies. comm becomes that of the living. */
+static MPI_Win lose(MPI_Win win, MPI_Comm *comm)
+{
+    MPI_Comm living;
+    MPI_Win made = MPI_WIN_NULL;
+    int victim = size - 1, n, i, few = size;
+    if (rank != victim) { /* it has left the last barrier */
+        CHECK_EQ(MPI_Send(NULL, 0, MPI_BYTE, victim, 4, *comm), MPI_SUCCESS);
+    } else {
+        for (i = 0; i < victim; i++)
+            MPI_Recv(NULL, 0, MPI_BYTE, i, 4, *comm, MPI_STATUS_IGNORE);
+        kill(getpid(), SIGKILL);
+    }
+    CHECK_EQ(MPIX_Comm_shrink(*comm, &living), MPI_SUCCESS);
+    for (MPI_Comm_size(living, &n); n == few; MPI_Comm_size(living, &n)) { /* not dead yet */
+        MPI_Comm_free(&living);
+        CHECK_EQ(MPIX_Comm_shrink(*comm, &living), MPI_SUCCESS);
+    }
+    CHECK_EQ(class_of(MPIX_Win_shrink(win, &made)), MPI_SUCCESS);
+    if (*comm != MPI_COMM_WORLD)
+        MPI_Comm_free(comm);
+    *comm = living;
+    return made;
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm comm;
+    int kind, round = 1;
+    mt_init(&argc, &argv);
+    comm = MPI_COMM_WORLD;
+    kills = argc > 1 && !strcmp(argv[1], "kill");
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    CHECK((buffers = malloc(MOST * EACH * sizeof *buffers)) != NULL);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    refused(comm);
+    for (kind = 0; kind < EPOCHS; kind++, round += 2) {
+        static const char *const copies[] = {"1", "2", "3", "100"};
+        MPI_Win win, next;
+        int64_t *base = NULL;
+        int i, dead, n, owner, found = 0, all = 0;
+        MPI_Comm_size(comm, &n);
+        win = make(comm, copies[kind % 4], 1 + kind % 2);
+        CHECK_EQ(MPI_Barrier(comm), MPI_SUCCESS);
+        for (i = 0; i < 2; i++, round++) {
+            epoch(win, kind, round);
+            CHECK_EQ(MPI_Barrier(comm), MPI_SUCCESS);
+            CHECK_EQ(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win), MPI_SUCCESS);
+            if (!is_empty(mt_rank))
+                holds(own, mt_rank, kind, round);
+            CHECK_EQ(MPI_Win_unlock(rank, win), MPI_SUCCESS);
+            CHECK_EQ(MPI_Barrier(comm), MPI_SUCCESS);
+        }
+        if (!kills || n < 2) {
+            CHECK_EQ(MPI_Win_free(&win), MPI_SUCCESS);
+            continue;
+        }
+        dead = n - 1;
+        owner = name[dead];
+        next = lose(win, &comm);
+        if (kind & 1)
+            CHECK_EQ(class_of(MPI_Win_free(&win)), MPI_SUCCESS);
+        CHECK_EQ(MPIX_Win_recover(next, dead, &base), MPI_SUCCESS);
+        if (base) {
+            found = 1;
+            holds(base, owner, kind, round - 1);
+        }
+        CHECK_EQ(class_of(MPIX_Win_recover(next, 0, &base)), MPI_ERR_RANK);
+        CHECK_EQ(MPI_Allreduce(&found, &all, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
+        CHECK_EQ(all, !is_empty(owner));
+        ranks_of(next);
+        epoch(next, kind, round + 1);
+        CHECK_EQ(MPI_Barrier(comm), MPI_SUCCESS);
+        CHECK_EQ(class_of(MPI_Win_free(&next)), MPI_SUCCESS);
+        if (!(kind & 1))
+            CHECK_EQ(class_of(MPI_Win_free(&win)), MPI_SUCCESS);
+    }
+    free(buffers);
+    return kills ? mt_finish_over(comm) : mt_finish();
+}
