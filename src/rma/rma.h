@@ -90,6 +90,13 @@ int rma_replicas_sync(struct rma_win *w, struct watch_sync *s,
  * address, detach takes the other one first. */
 int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size);
 int rma_win_detach(struct rma_win *w, const void *base);
+/* Memory handles: displacements that stand for memory here, which they attach (window/memhandle.c).
+ * The errors of attach; NO_MEM; free: ARG. It and detach of the memory wait for the ranks that
+ * were told a key. */
+int rma_memhandle_create(struct rma_win *w, void *base, MPI_Aint size, uint64_t *disp);
+int rma_memhandle_free(struct rma_win *w, uint64_t disp);
+/* The address that a displacement of this process's memory stands for: itself, but of a handle. */
+uint64_t rma_win_address(const struct rma_win *w, uint64_t disp);
 /* RANK, RMA_FLAVOR (dynamic). rank MPI_PROC_NULL: the lowest rank within reach that has memory.
  * *size is 0 and the address NULL if this process cannot load and store there: another node, or a
  * peer's memory of MPI_Win_create that is not mapped here. After a query of a peer's memory, the

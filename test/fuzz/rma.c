@@ -247,30 +247,31 @@ static const uint8_t packet_of[] = {
     RMA_PKT_BATCH,   RMA_PKT_LOCK,        RMA_PKT_DONE,    RMA_PKT_POST,     RMA_PKT_DATA,
     RMA_PKT_ACK,     RMA_PKT_GRANTED,     RMA_PKT_REFUSED, RMA_PKT_KEY_ASK,  RMA_PKT_KEY,
     RMA_PKT_ANSWERS, RMA_PKT_FREEING_ASK, RMA_PKT_FREEING, RMA_PKT_DELEGATE, RMA_PKT_COALESCED,
-    RMA_PKT_PULL,    RMA_PKT_PULLED};
+    RMA_PKT_PULL,    RMA_PKT_PULLED,      RMA_PKT_HANDLE_ENDS, RMA_PKT_HANDLE_LEFT};
 _Static_assert(sizeof packet_of == RMA_PKTS, "packet_of has every type");
 
 /* The first sixteen stand where they did when there were no others, and so do those after them but
  * for the last numbers. */
-static const uint8_t last_numbers[] = {18, 20, 19, 21};
+static const uint8_t last_numbers[] = {22, 23, 18, 20, 19, 21};
+enum { LAST = 256 - sizeof last_numbers };
 static unsigned packet_nth(unsigned a)
 {
-    return a < 240 ? a % 16 : a < 252 ? 16 + a % 2 : last_numbers[a - 252];
+    return a < 240 ? a % 16 : a < LAST ? 16 + a % 2 : last_numbers[a - LAST];
 }
 
 static unsigned number_of(unsigned nth)
 {
-    unsigned a = 252;
-    while (nth >= 18 && last_numbers[a - 252] != nth)
+    unsigned a = LAST;
+    while (nth >= 18 && last_numbers[a - LAST] != nth)
         a++;
     return nth < 16 ? nth : nth < 18 ? 240 + nth - 16 : a;
 }
 
 static int is_answer(int type)
 {
-    return type == RMA_PKT_PULLED || type == RMA_PKT_ANSWERS || type == RMA_PKT_FREEING ||
-           type == RMA_PKT_KEY || type == RMA_PKT_DATA || type == RMA_PKT_ACK ||
-           type == RMA_PKT_GRANTED || type == RMA_PKT_REFUSED;
+    return type == RMA_PKT_HANDLE_LEFT || type == RMA_PKT_PULLED || type == RMA_PKT_ANSWERS ||
+           type == RMA_PKT_FREEING || type == RMA_PKT_KEY || type == RMA_PKT_DATA ||
+           type == RMA_PKT_ACK || type == RMA_PKT_GRANTED || type == RMA_PKT_REFUSED;
 }
 
 /* a: packet type; b: source, class; c: what of the header is put right. */
@@ -347,6 +348,10 @@ static unsigned reply_to(const struct rma_hdr *h, const char *payload, size_t ke
     }
     if (h->type == RMA_PKT_FREEING_ASK) {
         *out = (struct reply){.h = {.type = RMA_PKT_FREEING, .win = h->win, .count = 1}};
+        return 1;
+    }
+    if (h->type == RMA_PKT_HANDLE_ENDS) {
+        *out = (struct reply){{.type = RMA_PKT_HANDLE_LEFT, .win = h->win, .disp = h->disp}};
         return 1;
     }
     int data = h->type == RMA_PKT_GET || h->type == RMA_PKT_GACC || h->type == RMA_PKT_CAS;
@@ -465,7 +470,7 @@ static int is_request(const struct lone_sent *s)
 {
     return s->cls == TP_REQUEST && s->type >= AM_RMA &&
            (s->type < AM_RMA + RMA_PKT_DATA || s->type == AM_RMA + RMA_PKT_PULL ||
-            s->type == AM_RMA + RMA_PKT_FREEING_ASK) &&
+            s->type == AM_RMA + RMA_PKT_FREEING_ASK || s->type == AM_RMA + RMA_PKT_HANDLE_ENDS) &&
            s->len >= sizeof(struct rma_hdr);
 }
 

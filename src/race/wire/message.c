@@ -142,6 +142,8 @@ static int take_records(int src, const struct records_msg *m, const char *record
         if (!w.interval.len || !w.interval.blocks)
             continue;
         struct race_access rec = access_of(&w, b, cut);
+        if (is_dynamic) /* it may be by a memory handle */
+            w.interval.at = rma_win_address(x->w, w.interval.at);
         if (is_dynamic)
             race_watch_bytes(w.interval.at, race_interval_end(&w.interval) - w.interval.at);
         race_shadow_add(&r->shadow, &rec);

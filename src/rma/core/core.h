@@ -282,4 +282,6 @@ static inline void rma_keys_unref(struct rma_target *t) /* when the element is d
     t->key = NULL;
 }
 
+#include "rma/core/handle.h"
+
 #endif

@@ -63,6 +63,8 @@ static const char *why(const struct rma_fault *f)
 {
     switch (f->cls) {
     case MPI_ERR_RMA_RANGE:
+        if (f->bytes == RMA_FAULT_DYNAMIC && rma_is_handle(f->disp))
+            return "there is no such memory handle there any more, or its memory is shorter";
         return f->bytes == RMA_FAULT_DYNAMIC ? "it does not lie in memory attached there"
                                              : "it does not lie in the window there";
     case MPI_ERR_TYPE: return "its datatype does not fit there";

@@ -86,6 +86,7 @@ static void key_free(struct rma_win *w, struct rma_key *k)
 
 void rma_native_close(struct rma_win *w)
 {
+    rma_handle_keys_free(w);
     while (!list_empty(&w->native.keys))
         key_free(w, LIST_OBJ(w->native.keys.next, struct rma_key, link));
     while (w->native.nregs > 0) {
@@ -149,7 +150,7 @@ static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
     k->lone_get = (uint8_t)lone_get(&caps);
     k->then_am = (caps.flags & TP_PUT_THEN_AM) != 0;
     k->reg_local = (caps.flags & TP_REG_LOCAL) != 0;
-    k->note = rma_note_puts(&caps) ? RMA_NOTE_ASK : 0;
+    k->note = rma_note_puts(&caps) && w->flavor != MPI_WIN_FLAVOR_DYNAMIC ? RMA_NOTE_ASK : 0;
     k->put_inline = caps.put_inline;
     k->atomics = atomics;
     return k;

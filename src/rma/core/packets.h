@@ -28,6 +28,9 @@
  *                       -> FREEING: count is 1 if that process is in MPI_Win_free, too, or past it
  *   native access       => KEY_ASK
  *                       -> KEY: struct rma_key_data, then what the transport packed
+ *                       KEY_ASK and KEY of a memory handle: disp is its base
+ *   a handle ends       => HANDLE_ENDS: to each rank with a key (disp: its base)
+ *                       -> HANDLE_LEFT: no operation begins by it any more
  *   a long operation    => PULL: struct rma_pull_data, then one or two keys as the transport packed
  *                          them; a put or get: aop is 0. NOTIFY: counted when all is done
  *                       -> PULLED: disp is how many bytes are done; the rest comes by message
@@ -71,7 +74,9 @@
     P(DELEGATE, TO_TARGET, rma_on_delegate)     \
     P(COALESCED, TO_TARGET, rma_on_op)    \
     P(PULL, TO_TARGET, rma_on_pull) \
-    P(PULLED, TO_ORIGIN, rma_on_pulled)
+    P(PULLED, TO_ORIGIN, rma_on_pulled) \
+    P(HANDLE_ENDS, TO_TARGET, rma_on_handle_ends) \
+    P(HANDLE_LEFT, TO_ORIGIN, rma_on_handle_left)
 
 enum rma_packet {
 #define P(name, direction, handler) RMA_PKT_##name,

@@ -1,4 +1,5 @@
-/* range.c - whether an access lies in a window, and where a near rank's record is. */
+/* range.c - whether an access lies in a window, and where a near rank's record is. Start with
+ * rma_near_place(). */
 #include "rma/core/core.h"
 
 #include <errno.h>
@@ -50,6 +51,8 @@ int rma_near_place(struct rma_win *w, const struct rma_near *n, uint64_t disp, i
 {
     if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
         return !rma_offset(disp, n->disp_unit, lo, hi, n->size, off);
+    if (rma_is_handle(disp)) /* of near peers: handle_near.c */
+        return n->rank == w->rank ? rma_handle_bytes(w, disp, lo, hi, off) : NOT_HERE;
     *off = disp;
     uint64_t first = disp + (uint64_t)lo, len = (uint64_t)(hi - lo);
     if (n->rank == w->rank)

@@ -13,6 +13,11 @@ struct rma_region {
 struct rma_attached { /* an attached region, as its own process records it */
     uint64_t base, size;
     struct mem_segment *moved; /* of moved memory, held; NULL: none */
+    uint8_t by_handle; /* it was attached for a memory handle, and goes with the last one */
+};
+struct rma_handle_place { /* the table that handle.h describes */
+    struct mem_key key;
+    atomic_uint num;     /* its entries; 0: there is none */
 };
 struct rma_peer { /* one member's record, in shared memory, 64-byte aligned */
     struct acc_delegation asked; /* what it delegates to others (delegate.c) */
@@ -29,6 +34,7 @@ struct rma_peer { /* one member's record, in shared memory, 64-byte aligned */
     int32_t error;       /* MPI error class: creation failed at this member */
     struct rma_alone_place alone;
     struct rma_note_place notes;
+    struct rma_handle_place handles;
     uint32_t coherent;   /* 1: data go by message, since it may lie on a device */
     atomic_uint unmapped; /* peers that do not map its memory */
     atomic_uint version; /* attach version; odd while the list changes (dynamic) */
@@ -92,6 +98,7 @@ struct rma_win_native {         /* engine/native.c: the network's own put, get a
     struct list keys;           /* of ranks used recently, at most cvar.rma_keys */
     unsigned nkeys;
     uint8_t acc;                /* accumulates may go natively, as far as this process knows */
+    struct rma_held *held;      /* dynamic: memory handles of others (handle.h); NULL: none yet */
 };
 
 struct rma_win_mem {            /* window/: the memory that the window exposes */
@@ -107,6 +114,7 @@ struct rma_win_mem {            /* window/: the memory that the window exposes *
     uint32_t detached;          /* R11, dynamic: number of detaches, modulo 2^32 */
     uint64_t *empties;          /* dynamic: bases attached with size 0, in no order */
     unsigned nempties;
+    struct rma_handles *handles; /* dynamic: memory handles (handle.h); NULL: none yet */
 };
 
 struct rma_win_fence {          /* sync/fence.c */

@@ -126,6 +126,8 @@ struct tp *rma_pull_network(int world, int data, int results, size_t bytes,
 /* --- handlers --------------------------------------------------------------------------------- */
 int rma_on_key_ask(int src, const void *msg, size_t len);
 int rma_on_key(int src, const void *msg, size_t len);
+int rma_on_handle_ends(int src, const void *msg, size_t len);
+int rma_on_handle_left(int src, const void *msg, size_t len);
 int rma_on_pulled(int src, const void *msg, size_t len);
 
 /* Send a LOCK alone to a rank without element: 0, AM_AGAIN, -errno. h: flags and stamp. */

@@ -1,5 +1,5 @@
-/* native.c - put, get and accumulates by the network itself: registered memory, keys, pieces,
- * completion. Start with rma_native_send().
+/* native.c - put, get and accumulates by the network itself: registered memory, pieces, completion.
+ * Start with rma_native_send(); native_keys.c has the keys.
  *
  *   origin: wants native --KEY_ASK--> target: reg, pack
  *           key in w->native.keys <---KEY---
@@ -21,8 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_MAX = 1024 };                       /* bytes that a transport packs */
-
 struct rma_native { /* one call under way */
     struct tp_done d;
     struct rma_native *next; /* r->native_free or native_doubted */
@@ -43,28 +41,29 @@ struct rma_native { /* one call under way */
 
 /* --- own memory ------------------------------------------------------------------------------ */
 
-/* A failure is no error: messages do the same. Dynamic windows have no keys, because a key could
- * outlive a detach (rma.md 5.9). */
+/* A failure is no error: messages do the same. Memory of dynamic windows is registered by its
+ * handle, if it has one: the key of a region could outlive a detach (rma.md 5.9). */
 void rma_native_open(struct rma_win *w, unsigned acc_hints)
 {
     const struct tp_ops *ops;
     struct tp_caps caps;
     struct tp *tp;
+    int dynamic = w->flavor == MPI_WIN_FLAVOR_DYNAMIC;
     w->native.pull_min = w->all_near ? SIZE_MAX : rma_pull_least();
     /* The network would not ask which instance is valid. */
-    if (!cvar.rma_native || w->all_near || w->flavor == MPI_WIN_FLAVOR_DYNAMIC || w->coherent)
+    if (!cvar.rma_native || w->all_near || w->coherent)
         return;
     for (int i = 0; w->native.nregs < RMA_REGS && (tp = am_tp_open(i, &ops, &caps)) != NULL; i++) {
         struct rma_reg *g = &w->native.reg[w->native.nregs];
         size_t min = rma_pays_from(&caps);
-        int acc = acc_hints & ACC_SINGLE_ELEMENTS && rma_atomics_of(tp, ops, &caps);
+        int acc = !dynamic && acc_hints & ACC_SINGLE_ELEMENTS && rma_atomics_of(tp, ops, &caps);
         if (!ops->reg || (min == SIZE_MAX && !acc))
             continue;
         if (acc)
             w->native.acc = 1;
         if (min != SIZE_MAX && (!w->native.min || min < w->native.min))
             w->native.min = min ? min : 1;
-        if (!w->bytes || !w->base ||
+        if (dynamic || !w->bytes || !w->base ||
             ops->reg(tp, w->base, (size_t)w->bytes, 0, TP_MAY_READ | TP_MAY_WRITE, &g->mem))
             continue;
         g->tp = tp;
@@ -84,89 +83,18 @@ void rma_native_free(struct rma *r)
     }
 }
 
-/* --- keys ------------------------------------------------------------------------------------ */
-
 void rma_native_ask(struct rma_target *t, const struct rma_op *op)
 {
     struct rma_win *w = t->w;
-    struct rma_key *k = rma_key_of(t, 1);
+    struct rma_key *k = w->flavor == MPI_WIN_FLAVOR_DYNAMIC
+                            ? rma_handle_key_of(t, (uint64_t)op->a.disp)
+                            : rma_key_of(t, 1);
     if (!k || k->state != KEY_NEW || (op->a.notify && !rma_route_notes(t, op)) ||
         !(op->elem ? rma_route_atomic(k, op) : rma_route_moves(t, op)))
         return;
-    struct rma_hdr h = {.type = RMA_PKT_KEY_ASK};
+    struct rma_hdr h = {.type = RMA_PKT_KEY_ASK, .disp = k->base};
     if (rma_send_plain(w, t->rank, &h, 1) == 0) /* else the next operation requests it */
         k->state = KEY_ASKED;
-}
-
-int rma_on_key_ask(int src, const void *msg, size_t len)
-{
-    struct {
-        struct rma_key_data d;
-        char key[KEY_MAX];
-    } out = {.d = {0}};
-    const struct tp_ops *ops;
-    struct rma_hdr h, r = {.type = RMA_PKT_KEY};
-    struct rma_win *w = rma_packet_window(src, msg, len, &h);
-    if (!w) { /* freed meanwhile: the answer has no waiter, but its reservation must be returned */
-        struct iovec v = {&r, sizeof r};
-        if (len >= sizeof h) {
-            r.win = h.win;
-            r.src = h.src & ~rma_self()->ranks;
-            am_reply(src, AM_RMA + RMA_PKT_KEY, &v, 1);
-        }
-        return 0;
-    }
-    struct tp_caps caps;
-    struct tp *tp = am_tp_to(src, &ops, &caps);
-    out.d.size = (uint64_t)w->bytes;
-    out.d.unit = (uint64_t)w->disp_unit;
-    out.d.align = (uint16_t)((uintptr_t)w->base % RMA_KEY_ALIGN);
-    /* Only this process's control block decides: all near processes use it. */
-    if (tp && caps.flags & TP_CPU_COHERENT && acc_ctl_atomic(rma_near_own(w)->acc))
-        out.d.flags |= RMA_KEY_ATOMICS;
-    if (tp && rma_note_puts(&caps)) {
-        out.d.note = (uint16_t)rma_note_number(w);
-        out.d.notes = (uint16_t)(w->notes.num < RMA_NOTE_REACH ? w->notes.num : RMA_NOTE_REACH);
-    }
-    for (unsigned i = 0; tp && i < w->native.nregs; i++) {
-        size_t n = sizeof out.key;
-        if (w->native.reg[i].tp != tp || ops->pack(tp, w->native.reg[i].mem, out.key, &n))
-            continue;
-        out.d.len = (uint32_t)n;
-        memcpy(out.d.transport, ops->name, strnlen(ops->name, sizeof out.d.transport));
-    }
-    if (sizeof r + sizeof out.d + out.d.len > am_max(src))
-        out.d.len = 0;
-    rma_reply(w, src, &r, &out, sizeof out.d + out.d.len);
-    return 0;
-}
-
-int rma_on_key(int src, const void *msg, size_t len)
-{
-    struct rma_key_data d;
-    struct rma_hdr h;
-    struct rma_win *w = rma_packet_window(src, msg, len, &h);
-    struct rma_key *k = w ? rma_key_find(w, (int)h.src) : NULL;
-    if (!k || k->state != KEY_ASKED)
-        return 0;
-    k->state = KEY_NONE;
-    if (h.len < sizeof d)
-        return 0;
-    memcpy(&d, (const char *)msg + sizeof h, sizeof d);
-    if (!d.len || d.len != h.len - sizeof d || d.unit == 0 || d.size > INT64_MAX ||
-        strncmp(d.transport, k->ops->name, sizeof d.transport) != 0 ||
-        k->ops->import(k->tp, (unsigned)src, (const char *)msg + sizeof h + sizeof d, d.len,
-                       &k->far))
-        return 0;
-    k->size = d.size;
-    k->unit = d.unit;
-    k->align = d.align;
-    k->note = k->note ? d.note : 0; /* 0: this process sends none */
-    k->notes = d.notes;
-    if (!(d.flags & RMA_KEY_ATOMICS))
-        k->atomics = NULL;
-    k->state = KEY_READY;
-    return 0;
 }
 
 /* --- records of what is under way ---------------------------------------------------------- */
@@ -345,7 +273,7 @@ static size_t stretch(const struct rma_key *k, const struct rma_op *op, void **h
             : !dt_iov(a->rtype, (size_t)a->rcount, a->result, op->sent, len, &mine, 1, &len))
         return 0;
     *here = mine.iov_base;
-    *off = (uint64_t)a->disp * k->unit + (uint64_t)(intptr_t)far.iov_base;
+    *off = ((uint64_t)a->disp - k->base) * k->unit + (uint64_t)(intptr_t)far.iov_base;
     return len;
 }
 
@@ -418,7 +346,7 @@ int rma_native_send(struct rma_target *t, struct rma_op *op)
     if (op->elem)
         return atomic_send(t, op);
     struct rma *r = rma_self();
-    const struct rma_key *k = t->key;
+    const struct rma_key *k = rma_key_for(t, &op->a);
     void *here;
     uint64_t off;
     size_t len = stretch(k, op, &here, &off);
@@ -480,7 +408,7 @@ static int comes_first(const struct rma_target *t)
 
 size_t rma_native_soon(struct rma_target *t, const struct rma_args *a)
 {
-    const struct rma_key *k = t->key;
+    const struct rma_key *k = rma_key_for(t, a);
     size_t bytes;
     uint64_t off;
     if (!k || k->state != KEY_READY || !k->lone_put || k->then_am)
@@ -488,7 +416,7 @@ size_t rma_native_soon(struct rma_target *t, const struct rma_args *a)
     if (!is_plain_put(a) || !comes_first(t))
         return 0;
     if (dt_total(a->ttype, (size_t)a->tcount, &bytes) || !bytes || bytes > k->put_inline ||
-        rma_offset((uint64_t)a->disp, k->unit, 0, (int64_t)bytes, k->size, &off) ||
+        rma_offset((uint64_t)a->disp - k->base, k->unit, 0, (int64_t)bytes, k->size, &off) ||
         k->ops->put(k->tp, k->far, off, dt_start(a->otype, a->origin), bytes, NULL, NULL) != 0)
         return 0;
     t->native_out++;

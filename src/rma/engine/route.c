@@ -154,7 +154,7 @@ int rma_route_certain(struct rma_target *t, const struct rma_op *op)
 
 enum rma_route rma_route_of(const struct rma_target *t, const struct rma_op *op)
 {
-    const struct rma_key *k = t->key;
+    const struct rma_key *k = rma_key_for(t, &op->a);
     if (!k || k->state != KEY_READY || op->coalesced || (op->a.notify && !rma_route_notes(t, op)))
         return RMA_ROUTE_AM;
     int native = op->elem ? rma_route_atomic(k, op) && in_order(t, op) && aligned(k, op)

@@ -212,12 +212,36 @@ static int at_home_alone(struct rma_win *w, const struct rma_near *n, const stru
     return MPI_SUCCESS;
 }
 
+/* A peer's memory by its handle. It is mapped, and *over is 1; or *real is the same by address. */
+static int by_handle(struct rma_win *w, struct rma_near *n, const struct rma_args *a, size_t bytes,
+                     struct rma_args *real, int *over)
+{
+    char *base;
+    int err = rma_handle_direct(w, n, a, real, &base);
+    *over = err || base;
+    if (err || !base)
+        return err;
+    err = is_acc(a) ? accumulate(n, a, bytes, (uint64_t)real->disp, 1, base)
+                    : move(n, a, bytes, (uint64_t)real->disp, 1, base);
+    if (err)
+        return rma_memory_error(w, a->rank, err);
+    rma_count(w, PVAR_RMA_MAPPED, 1);
+    return MPI_SUCCESS;
+}
+
 int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, size_t bytes,
                enum rma_called called)
 {
     int self = n->rank == w->rank;
     int mapped = n->kind == RMA_NEAR_MAPPED || self;
     uint64_t off = 0;
+    struct rma_args real;
+    if (!self && rma_is_handle((uint64_t)a->disp) && w->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+        int over, err = by_handle(w, n, a, bytes, &real, &over);
+        if (over)
+            return err;
+        a = &real;
+    }
     if (n->kind == RMA_NEAR_AM) {
         if (self)
             return by_itself(w, n, a, bytes);

@@ -102,7 +102,7 @@ struct rma_win_near {
     uint8_t by_target;       /* ranks are not consecutive, or there are threads, which must not all
                               * write `flushes`: `quiet` stays 0, and these hold instead */
     uint8_t by_cma;          /* some target's memory is reached by CMA, for good */
-    uint8_t alone;           /* some target's memory may be acted on tile by tile (n->alone) */
+    uint8_t alone;           /* some target's memory is acted on tile by tile, or is a handle's */
     atomic_uchar spread_all; /* as `all`: 0 or 1 */
     atomic_uchar quiet_each; /* as `quiet`: 0 or 1 */
     struct rma_win_notes *notes; /* this process's counters; NULL: the inline path does not read
@@ -259,6 +259,10 @@ int rma_near_delegate(struct rma_win_near *w, struct rma_near *n, int64_t disp,
  * direct.c. */
 int rma_near_alone(struct rma_win_near *w, struct rma_near *n, int64_t disp, uint64_t bytes,
                    const void *from, void *to);
+
+/* The same by a memory handle (handle_near.c). */
+int rma_near_handle(struct rma_win_near *w, struct rma_near *n, int64_t disp, uint64_t bytes,
+                    const void *from, void *to);
 
 /* Appends a small operation to the open coalesced packet of a far target (coalesce.c). op NULL: a
  * put. 1: done and counted; 0: nothing was done. Needs proc->lock, or a process without threads. */

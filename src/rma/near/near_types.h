@@ -40,6 +40,12 @@ struct rma_awaited { /* `number`, or one after it up to `last` */
 int rma_delegate_answered(const void *what); /* struct rma_awaited */
 void rma_delegate_unread(struct rma_near *n, uint32_t number); /* it was taken back */
 void rma_delegate_learn(struct rma_near *n, int late);
+/* --- handle_near.c: a displacement of another near process that is a handle ---- */
+/* MPI error code, or NOT_HERE. *real: the same by address; *base: from which it is mapped, or
+ * NULL. */
+int rma_handle_direct(struct rma_win *w, const struct rma_near *n, const struct rma_args *a,
+                      struct rma_args *real, char **base);
+
 /* --- delegate_copy.c ---- */
 /* Is it a put or get of one block at both ends? */
 static inline int rma_block_moves(const struct rma_args *a)

@@ -86,6 +86,9 @@ void rma_note_put_came(uint32_t note); /* by the network */
 /* The info key mpix_notify_num, if it is there: MPI error code. */
 int rma_notes_hint(struct rma_win *w);
 
+/* --- handle_end.c: waits until the ranks that were told a key of g have left it ---- */
+void rma_handle_farewell(struct rma_win *w, struct rma_handle *g);
+
 /* --- handlers ---- */
 int rma_on_data(int src, const void *msg, size_t len);
 int rma_on_ack(int src, const void *msg, size_t len);

@@ -90,9 +90,9 @@ int rma_window_at(struct rma_win *w, uint64_t disp, int64_t lo, int64_t hi, uint
 static int place_runs(struct rma_win *w, const struct rma_hdr *h, struct place *p)
 {
     size_t sum = 0;
+    uint64_t off = 0; /* the same for all runs: that of the displacement */
     for (unsigned i = 0; i < p->nruns; i++) {
         int64_t lo = p->runs[i].disp, hi;
-        uint64_t off;
         char *at;
         if (p->runs[i].len > INT64_MAX ||
             __builtin_add_overflow(lo, (int64_t)p->runs[i].len, &hi) ||
@@ -107,7 +107,7 @@ static int place_runs(struct rma_win *w, const struct rma_hdr *h, struct place *
             return MPI_ERR_RMA_RANGE;
         sum += p->runs[i].len;
     }
-    p->off = w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? h->disp : h->disp * (uint64_t)w->disp_unit;
+    p->off = off;
     p->at = (char *)((uintptr_t)w->base + p->off);
     return sum == p->len ? 0 : MPI_ERR_COUNT;
 }
@@ -175,7 +175,7 @@ static int place_lies(struct rma_win *w, const struct rma_hdr *h, const char *pa
     if (dt_bounds(p->t, p->count, &lo, &hi))
         return MPI_ERR_COUNT;
     if (!rma_window_at(w, h->disp, lo, hi, &p->off, &p->at) &&
-        !(w->flavor == MPI_WIN_FLAVOR_DYNAMIC &&
+        !(w->flavor == MPI_WIN_FLAVOR_DYNAMIC && !rma_is_handle(h->disp) &&
           rma_win_holds(w, h->disp, p->t, p->count, p->from, p->len)))
         return MPI_ERR_RMA_RANGE;
     if (!acc || p->t == p->elem || p->elem->elem.kind != DT_PAIR)

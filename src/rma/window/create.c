@@ -140,6 +140,8 @@ void rma_win_drop(struct rma_win *w)
         else if (pvar_table[i].cls == PVAR_HIGHWATER)
             counter_max(&r->closed.v[i], w->near.pvars.v[i]);
     rma_native_close(w);
+    rma_memhandles_drop(w);
+    rma_held_free(w);
     rma_coherent_drop(w);
     rma_buffers_drop(w);
     rma_lockq_free(&w->target.lockq);

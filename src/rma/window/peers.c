@@ -100,6 +100,7 @@ void rma_node_record(struct rma_win *w)
     atomic_store_explicit(&p->nregions, 0, memory_order_relaxed);
     p->overflow = 0;
     atomic_store_explicit(&p->notes.num, 0, memory_order_relaxed);
+    atomic_store_explicit(&p->handles.num, 0, memory_order_relaxed);
     struct mem_segment *seg = w->bytes && !w->node.area ? mem_segment_of(w->base, (size_t)w->bytes)
                                                         : NULL;
     if (seg && seg->fd >= 0) {

@@ -61,6 +61,11 @@ int rma_win_is_idle(struct rma_win *w);
 /* Over the memory of `from`, a window of all members of c. */
 int rma_win_create_from(struct rma_win *from, int flavor, struct comm *c, struct rma_win **out);
 
+/* --- memhandle.c ---- */
+/* Those with memory in [addr, addr+size) end. Waits for the ranks that were told a key. */
+void rma_memhandles_end(struct rma_win *w, uint64_t addr, uint64_t size);
+void rma_memhandles_drop(struct rma_win *w); /* all, with the window */
+
 /* --- dup.c ---- */
 int rma_dup_free(struct rma_win *w);   /* MPI_Win_free of a duplicate: waits; MPI error code */
 /* It, or each of w's, has an info of its own. Until one of both changes, that is the window's. */

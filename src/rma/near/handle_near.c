@@ -1,0 +1,213 @@
+/* handle_near.c - near memory by a handle (core/handle.h). Its owner shows it in a table of shared
+ * memory. Memory in a segment is mapped at the first use; other memory is reached by its address,
+ * as without a handle. Start with rma_handle_direct().
+ *
+ * Each operation looks whether the handle is still shown. One that is not goes by message, and its
+ * owner refuses it. */
+#include "rma/near/near_types.h"
+
+#include <stdlib.h>
+
+#include "base/atomic.h"
+
+enum { HELD_MOST = 4096 }; /* records; at that, those whose handles have ended are dropped */
+
+static const struct rma_shown *table_of(const struct rma_win *w, struct rma_held *h,
+                                        const struct rma_near *n)
+{
+    size_t i = (size_t)(n - w->near.near);
+    if (!h->tables && !(h->tables = calloc(w->nears, sizeof *h->tables)))
+        return NULL;
+    if (h->tables[i])
+        return h->tables[i]->base;
+    /* Acquire pairs with the release in table_make() (window/memhandle.c). */
+    if (atomic_load_explicit(&n->peer->handles.num, memory_order_acquire) != RMA_SHOWN)
+        return NULL;
+    struct mem_key key = n->peer->handles.key; /* read once: peers can write the record */
+    if (key.size < RMA_SHOWN * sizeof(struct rma_shown) ||
+        mem_segment_attach_again(&key, &h->tables[i]) != 0) {
+        h->tables[i] = NULL;
+        return NULL;
+    }
+    return h->tables[i]->base;
+}
+
+/* Acquire pairs with the release in hide() (window/memhandle.c): a process that was told of the end
+ * finds it hidden. */
+static int is_alive(const struct rma_near_held *m)
+{
+    return atomic_load_explicit(&m->shown->base, memory_order_acquire) == m->base;
+}
+
+static void map_it(struct rma_near_held *m, const struct mem_key *key, uint64_t off)
+{
+    if (!key->size || mem_segment_attach_again(key, &m->seg) != 0) {
+        m->seg = NULL;
+        return;
+    }
+    if (m->size <= m->seg->size && off <= m->seg->size - m->size) {
+        m->at = (char *)m->seg->base + off;
+        return;
+    }
+    mem_segment_drop(m->seg);
+    m->seg = NULL;
+}
+
+/* A record of the handle, if n shows it. */
+static struct rma_near_held *found(const struct rma_win *w, struct rma_held *h,
+                                   const struct rma_near *n, uint64_t base)
+{
+    const struct rma_shown *s = table_of(w, h, n);
+    unsigned i = 0;
+    /* Acquire pairs with the release in show() (window/memhandle.c). */
+    while (s && i < RMA_SHOWN && atomic_load_explicit(&s[i].base, memory_order_acquire) != base)
+        i++;
+    struct rma_near_held *m = s && i < RMA_SHOWN ? malloc(sizeof *m) : NULL;
+    if (!m)
+        return NULL;
+    sched_point(); /* its owner may end it */
+    *m = (struct rma_near_held){.rank = n->rank, .base = base, .addr = s[i].addr,
+                                .size = s[i].size, .shown = &s[i]};
+    struct mem_key key = s[i].key;
+    uint64_t off = s[i].off;
+    /* The entry may be another one's now: then what was read is of neither. Pairs with the release
+     * of the next base in show(), which follows the clearing of this one. */
+    atomic_thread_fence(memory_order_acquire);
+    if (!is_alive(m)) {
+        free(m);
+        return NULL;
+    }
+    map_it(m, &key, off);
+    return m;
+}
+
+static void held_free(struct rma_held *h, struct rma_near_held *m)
+{
+    map_del(&h->near, rma_held_name(m->rank, m->base));
+    if (h->recent == m)
+        h->recent = NULL;
+    if (m->seg)
+        mem_segment_drop(m->seg);
+    free(m);
+}
+
+static void drop_ended(struct rma_held *h)
+{
+    size_t at = 0;
+    for (struct map_entry *e; (e = map_next(&h->near, &at)) != NULL;) {
+        struct rma_near_held *m = e->value;
+        if (is_alive(m))
+            continue;
+        held_free(h, m);
+        at = 0; /* a deletion moves others */
+    }
+}
+
+/* The inline path looks for handles from now on. */
+static void look_inline(struct rma_win *w)
+{
+    struct rma_win *dup;
+    w->near.alone = 1;
+    for (unsigned i = 0; (dup = rma_dup_next(w, &i)) != NULL;)
+        dup->near.alone = 1;
+}
+
+/* The record of a handle that n shows now, or NULL. */
+static struct rma_near_held *held_of(struct rma_win *w, const struct rma_near *n, uint64_t disp)
+{
+    struct rma_held *h = rma_held_of(w);
+    uint64_t base = rma_handle_base(disp), name = rma_held_name(n->rank, base);
+    struct rma_near_held *m = h ? map_get(&h->near, name) : NULL;
+    if (!h || (m && (m->rank != n->rank || m->base != base)))
+        return NULL;
+    if (m && !is_alive(m)) {
+        held_free(h, m);
+        return NULL;
+    }
+    if (!m && h->near.count >= HELD_MOST)
+        drop_ended(h);
+    if (!m && (m = found(w, h, n, base)) != NULL && map_put(&h->near, name, m)) {
+        if (m->seg)
+            mem_segment_drop(m->seg);
+        free(m);
+        return NULL;
+    }
+    if (m && m->at) {
+        h->recent = m;
+        look_inline(w);
+    }
+    return m;
+}
+
+int rma_handle_direct(struct rma_win *w, const struct rma_near *n, const struct rma_args *a,
+                      struct rma_args *real, char **base)
+{
+    struct rma_near_held *m = held_of(w, n, (uint64_t)a->disp);
+    int64_t lo, hi;
+    uint64_t off;
+    if (!m)
+        return NOT_HERE;
+    int err = dt_bounds(a->ttype, (size_t)a->tcount, &lo, &hi);
+    if (err)
+        return err;
+    if (rma_offset((uint64_t)a->disp - m->base, 1, lo, hi, m->size, &off))
+        return err_make(MPI_ERR_RMA_RANGE,
+                        "%s: bytes %lld to %lld of a memory handle do not lie in its %llu bytes at "
+                        "rank %d",
+                        rma_call(), (long long)((uint64_t)a->disp - m->base) + (long long)lo,
+                        (long long)((uint64_t)a->disp - m->base) + (long long)hi - 1,
+                        (unsigned long long)m->size, a->rank);
+    *real = *a;
+    real->disp = (MPI_Aint)(m->addr + off);
+    *base = m->at ? (char *)((uintptr_t)m->at - (uintptr_t)m->addr) : NULL;
+    return MPI_SUCCESS;
+}
+
+int rma_near_handle(struct rma_win_near *near, struct rma_near *n, int64_t disp, uint64_t bytes,
+                    const void *from, void *to)
+{
+    struct rma_win *w = (struct rma_win *)near;
+    /* An element may have earlier operations, on any target; then the slow path looks. */
+    if (n->lazy || n->bundles || w->table.ntargets || rma_unsure(w))
+        return 0;
+    struct rma_held *h = rma_root(w)->native.held;
+    struct rma_near_held *m = h ? h->recent : NULL;
+    uint64_t base = rma_handle_base((uint64_t)disp), off = (uint64_t)disp - base;
+    if (!h || !rma_is_handle((uint64_t)disp))
+        return 0;
+    if ((!m || m->base != base || m->rank != n->rank) &&
+        !(m = map_get(&h->near, rma_held_name(n->rank, base))))
+        return 0;
+    if (!m->at || m->base != base || m->rank != n->rank || !is_alive(m))
+        return 0;
+    if (!bytes || off > m->size || m->size - off < bytes)
+        return 0;
+    h->recent = m;
+    if (from)
+        rma_near_put(from, m->at + off, bytes);
+    else
+        rma_near_get(to, m->at + off, bytes);
+    rma_near_count(n, from ? PVAR_RMA_PUT : PVAR_RMA_GET, bytes);
+    return 1;
+}
+
+void rma_held_free(struct rma_win *w)
+{
+    struct rma_held *h = w->native.held;
+    if (!h)
+        return;
+    size_t at = 0;
+    for (struct map_entry *e; (e = map_next(&h->near, &at)) != NULL;) {
+        struct rma_near_held *m = e->value;
+        if (m->seg)
+            mem_segment_drop(m->seg);
+        free(m);
+    }
+    map_destroy(&h->near);
+    for (unsigned i = 0; h->tables && i < w->nears; i++)
+        if (h->tables[i])
+            mem_segment_drop(h->tables[i]);
+    free(h->tables);
+    free(h);
+    w->native.held = NULL;
+}

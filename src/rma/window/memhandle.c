@@ -1,0 +1,218 @@
+/* memhandle.c - memory handles of a dynamic window: made and freed by the owner of the memory.
+ * Start with rma_memhandle_create(); core/handle.h says what a handle is.
+ *
+ * Its memory is attached as long as it lives. It is registered with the networks, and shown to near
+ * processes, which map it if it lies in a segment. It ends when it is freed, or when its memory is
+ * detached: first no process finds it, then those that know a key have left (sync/handle_end.c),
+ * then the registrations go. */
+#include "rma/window/window_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct rma_handles *handles_of(struct rma_win *w)
+{
+    struct rma_handles *h = w->mem.handles;
+    if (h || !(h = calloc(1, sizeof *h)))
+        return h;
+    map_init(&h->by_base);
+    list_init(&h->ending);
+    return w->mem.handles = h;
+}
+
+/* --- shown to near processes ------------------------------------------------------------------ */
+
+static int table_make(struct rma_win *w, struct rma_handles *h)
+{
+    struct rma_peer *p = rma_near_own(w)->peer;
+    size_t bytes = RMA_SHOWN * sizeof(struct rma_shown);
+    if (mem_segment_create(bytes, MEM_ONCE, &h->seg)) {
+        h->seg = NULL;
+        return -1;
+    }
+    mem_segment_key(h->seg, &p->handles.key);
+    /* Release pairs with the acquire in table_of() (near/handle_near.c): the key. */
+    atomic_store_explicit(&p->handles.num, RMA_SHOWN, memory_order_release);
+    return 0;
+}
+
+static void show(struct rma_win *w, struct rma_handle *g)
+{
+    struct rma_handles *h = w->mem.handles;
+    if (w->nears == 1 || !g->size || (!h->seg && table_make(w, h)))
+        return;
+    struct rma_shown *s = h->seg->base;
+    for (unsigned i = 0; i < RMA_SHOWN && !g->shown; i++)
+        if (!atomic_load_explicit(&s[i].base, memory_order_relaxed))
+            g->shown = &s[i];
+    if (!g->shown)
+        return;
+    s = g->shown;
+    struct mem_segment *seg = mem_segment_of((void *)(uintptr_t)g->addr, (size_t)g->size);
+    memset(&s->key, 0, sizeof s->key);
+    if (seg && seg->fd >= 0) {
+        mem_segment_key(seg, &s->key);
+        s->off = g->addr - (uint64_t)(uintptr_t)seg->base;
+    }
+    s->addr = g->addr;
+    s->size = g->size;
+    sched_point(); /* a near process may look now */
+    /* Release pairs with the acquire in found() (near/handle_near.c): what precedes. */
+    atomic_store_explicit(&s->base, g->base, memory_order_release);
+}
+
+/* Pairs with the acquire in is_alive() (near/handle_near.c). */
+static void hide(struct rma_handle *g)
+{
+    if (g->shown)
+        atomic_store_explicit(&g->shown->base, 0, memory_order_release);
+    g->shown = NULL;
+}
+
+/* --- the networks ----------------------------------------------------------------------------- */
+
+/* A failure is no error: messages do the same. */
+static void reg_all(const struct rma_win *w, struct rma_handle *g)
+{
+    const struct tp_ops *ops;
+    struct tp_caps caps;
+    struct tp *tp;
+    if (!cvar.rma_native || w->all_near || w->coherent || !g->size)
+        return;
+    for (int i = 0; g->nregs < RMA_REGS && (tp = am_tp_open(i, &ops, &caps)) != NULL; i++) {
+        struct rma_reg *reg = &g->reg[g->nregs];
+        if (!ops->reg || rma_pays_from(&caps) == SIZE_MAX ||
+            ops->reg(tp, (void *)(uintptr_t)g->addr, (size_t)g->size, 0, TP_MAY_READ | TP_MAY_WRITE,
+                     &reg->mem))
+            continue;
+        reg->tp = tp;
+        reg->ops = ops;
+        g->nregs++;
+    }
+}
+
+/* --- made, freed ------------------------------------------------------------------------------ */
+
+/* The next base for so many bytes; 0: all of its class were given. */
+static uint64_t base_next(struct rma_handles *h, uint64_t size)
+{
+    unsigned c = RMA_HANDLE_LEAST;
+    while (c < RMA_HANDLE_CLASS && (UINT64_C(1) << c) / 2 < size)
+        c++;
+    if (c == RMA_HANDLE_CLASS || h->next[c] >> (RMA_HANDLE_CLASS - c))
+        return 0;
+    return UINT64_C(1) << RMA_HANDLE_SIGN | (uint64_t)c << RMA_HANDLE_CLASS | h->next[c]++ << c;
+}
+
+static int no_memory(void)
+{
+    return err_make(MPI_ERR_NO_MEM, "%s: no memory for one more handle", rma_call());
+}
+
+/* The memory is attached now. */
+static int make(struct rma_win *w, uint64_t addr, uint64_t size, uint64_t *disp)
+{
+    struct rma_handles *h = handles_of(w);
+    struct rma_handle *g = h ? calloc(1, sizeof *g) : NULL;
+    if (!g)
+        return no_memory();
+    list_init(&g->link);
+    g->addr = addr;
+    g->size = size;
+    g->base = base_next(h, size);
+    if (!g->base || map_put(&h->by_base, g->base, g)) {
+        int err = g->base ? no_memory()
+                          : err_make(MPI_ERR_RMA_ATTACH, "%s: no handle of so many bytes is left",
+                                     rma_call());
+        free(g);
+        return err;
+    }
+    reg_all(w, g);
+    show(w, g);
+    *disp = g->base;
+    return MPI_SUCCESS;
+}
+
+int rma_memhandle_create(struct rma_win *w, void *base, MPI_Aint size, uint64_t *disp)
+{
+    uint64_t addr = (uint64_t)(uintptr_t)base;
+    w = rma_root(w);
+    int dynamic = w->flavor == MPI_WIN_FLAVOR_DYNAMIC;
+    int attached = dynamic && (!size || (size > 0 && rma_win_local(w, addr, (uint64_t)size)));
+    int err = attached ? MPI_SUCCESS : rma_win_attach(w, base, size);
+    if (err)
+        return err;
+    if (!attached)
+        w->mem.regions[rma_region_above(w, addr) - 1].by_handle = 1;
+    err = make(w, addr, (uint64_t)size, disp);
+    if (!attached && err)
+        (void)rma_win_detach(w, base);
+    return err;
+}
+
+static void handle_free(struct rma_handle *g)
+{
+    while (g->nregs > 0) {
+        const struct rma_reg *reg = &g->reg[--g->nregs];
+        reg->ops->dereg(reg->tp, reg->mem);
+    }
+    free(g->holders);
+    free(g);
+}
+
+static void handle_end(struct rma_win *w, struct rma_handle *g)
+{
+    map_del(&w->mem.handles->by_base, g->base);
+    hide(g);
+    rma_handle_farewell(w, g);
+    handle_free(g);
+}
+
+/* A handle of which some memory lies in [addr, addr+size), or NULL. */
+static struct rma_handle *handle_over(const struct rma_win *w, uint64_t addr, uint64_t size)
+{
+    const struct rma_handles *h = w->mem.handles;
+    size_t at = 0;
+    for (struct map_entry *e; h && (e = map_next(&h->by_base, &at)) != NULL;) {
+        struct rma_handle *g = e->value;
+        if (g->addr < addr + size && addr < g->addr + g->size)
+            return g;
+    }
+    return NULL;
+}
+
+void rma_memhandles_end(struct rma_win *w, uint64_t addr, uint64_t size)
+{
+    for (struct rma_handle *g; (g = handle_over(w, addr, size)) != NULL;)
+        handle_end(w, g);
+}
+
+int rma_memhandle_free(struct rma_win *w, uint64_t disp)
+{
+    w = rma_root(w);
+    struct rma_handle *g = rma_is_handle(disp) ? rma_handle_at(w, disp) : NULL;
+    if (!g || g->base != disp)
+        return err_make(MPI_ERR_ARG, "%s: 0x%llx is no memory handle that this process made on %s",
+                        rma_call(), (unsigned long long)disp, rma_win_text(w));
+    uint64_t addr = g->addr;
+    handle_end(w, g);
+    const struct rma_attached *r = rma_win_region(w, addr); /* it may have gone meanwhile */
+    if (r && r->by_handle && !handle_over(w, r->base, r->size))
+        return rma_win_detach(w, (void *)(uintptr_t)r->base);
+    return MPI_SUCCESS;
+}
+
+void rma_memhandles_drop(struct rma_win *w)
+{
+    struct rma_handles *h = w->mem.handles;
+    if (!h)
+        return;
+    size_t at = 0;
+    for (struct map_entry *e; (e = map_next(&h->by_base, &at)) != NULL;)
+        handle_free(e->value);
+    map_destroy(&h->by_base);
+    if (h->seg)
+        mem_segment_drop(h->seg);
+    free(h);
+    w->mem.handles = NULL;
+}
