@@ -2008,6 +2008,11 @@ int MPIX_Win_order(int rank, MPI_Win win);
 
 int MPIX_Win_idup(MPI_Win win, MPI_Info info, MPI_Win *newwin, MPI_Request *request);
 
+/* ---- Memory handles of dynamic windows (MPIX_Memhandle_create(3)) -------- */
+
+int MPIX_Memhandle_create(MPI_Win win, void *base, MPI_Aint size, MPI_Aint *handle);
+int MPIX_Memhandle_free(MPI_Win win, MPI_Aint handle);
+
 /* ---- Windows made without waiting (MPIX_Win_iallocate(3)) ---------------- */
 
 int MPIX_Win_iallocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
@@ -2745,6 +2750,8 @@ extern __typeof__(MPIX_Rfetch_and_op) PMPIX_Rfetch_and_op;
 extern __typeof__(MPIX_Rcompare_and_swap) PMPIX_Rcompare_and_swap;
 extern __typeof__(MPIX_Win_order) PMPIX_Win_order;
 extern __typeof__(MPIX_Win_idup) PMPIX_Win_idup;
+extern __typeof__(MPIX_Memhandle_create) PMPIX_Memhandle_create;
+extern __typeof__(MPIX_Memhandle_free) PMPIX_Memhandle_free;
 extern __typeof__(MPIX_Win_iallocate) PMPIX_Win_iallocate;
 extern __typeof__(MPIX_Win_icreate) PMPIX_Win_icreate;
 extern __typeof__(MPI_Address) PMPI_Address;

@@ -121,8 +121,9 @@ static inline int onesided_near(struct rma_win_near *w, int rank, MPI_Aint disp,
         return from ? !rma_near_put(from, n->base + off, bytes)
                     : !rma_near_get(to, n->base + off, bytes);
     }
-    return w->alone && !proc->threaded && rma_near_target(w, rank, &n) && n->alone &&
-           rma_near_alone(w, n, disp, bytes, from, to);
+    return w->alone && !proc->threaded && rma_near_target(w, rank, &n) &&
+           (n->alone ? rma_near_alone(w, n, disp, bytes, from, to)
+                     : rma_near_handle(w, n, disp, bytes, from, to));
 }
 
 /* One operation to a far target whose open packet takes one more. What the operations of a packet

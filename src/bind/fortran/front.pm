@@ -53,14 +53,15 @@ sub use_constants {
 
 # The table's functions get more fields: tail, which follows "mpi" in link names, custom, choice.
 # Fortran has those of the standard, apart from MPI_T and conversions, MPIX_Comm_, notified
-# operations, MPIX_Win_idup, continuations, and those of windows after failures.
+# operations, MPIX_Win_idup, memory handles, continuations, and those of windows after failures.
 our @functions;
 sub use_table {
     for my $f (@_) {
         my $name = $f->{name};
         next if !Calls::in_core($f) || $name =~ /^MPI_T_|_(?:c2f|f2c|c2f08|f082c)$/;
         next if $world ? !$world->{has}->($f)
-            : !Calls::standard($f) && $name !~ /^MPIX?_Comm_|^MPIX_\w+_notify|^MPIX_Continue/
+            : !Calls::standard($f)
+                && $name !~ /^MPIX?_Comm_|^MPIX_\w+_notify|^MPIX_(?:Continue|Memhandle)/
                 && $name !~ /^MPIX_Win_(?:idup|shrink|recover|get_failed|revoke|is_revoked)$/;
         ($f->{base} = $f->{name}) =~ s/_c$//;
         ($f->{tail} = lc $f->{base}) =~ s/^mpi//;
