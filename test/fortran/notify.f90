@@ -1,13 +1,18 @@
 ! Notified operations by each of Fortran's three ways: mpi_f08, the module mpi, and mpif.h. Handles
 ! are integers in the latter two, so the window may come before the index, as Intel MPI's guide has
-! them. Then a duplicate of the window, a revoked one, and one that is shrunk.
+! them. Then a duplicate of the window, memory handles, a revoked window, and one that is shrunk.
 subroutine by_mpi(window, right, left)
     use mpi
     implicit none
     integer, intent(in) :: window, right, left
     integer :: ierr, x, code, class, other, request
     integer(MPI_COUNT_KIND) :: value
+    integer(MPI_ADDRESS_KIND) :: handle
     logical :: there
+    call MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_SELF, other, ierr)
+    call MPIX_Memhandle_create(other, x, 4_MPI_ADDRESS_KIND, handle, ierr)
+    call MPIX_Memhandle_free(other, handle, ierr)
+    call MPI_Win_free(other, ierr)
     call MPIX_Win_idup(window, MPI_INFO_NULL, other, request, ierr)
     call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
     call MPI_Win_free(other, ierr)
@@ -50,6 +55,7 @@ program notify
     integer :: rank, ranks, left, right, i, code, class
     integer, asynchronous :: memory(0:many), x(many), grid(2, many)
     integer(MPI_COUNT_KIND) :: value, n
+    integer(MPI_ADDRESS_KIND) :: handle, theirs
     logical :: there
     type(MPI_Win) :: win, other
     type(MPI_Group) :: dead
@@ -116,6 +122,21 @@ program notify
     call MPI_Win_free(other)
 
     call MPI_Win_unlock_all(win)
+
+    ! memory of a dynamic window, by its handle
+    call MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, other)
+    call MPIX_Memhandle_create(other, grid, int(8 * many, MPI_ADDRESS_KIND), handle)
+    call MPI_Sendrecv(handle, 1, MPI_AINT, left, 1, theirs, 1, MPI_AINT, right, 1, MPI_COMM_WORLD, &
+        MPI_STATUS_IGNORE)
+    grid(1, 1) = 0
+    x(2) = 4000 + rank
+    call MPI_Win_fence(0, other)
+    call MPI_Put(x(2), 1, MPI_INTEGER, right, theirs, 1, MPI_INTEGER, other)
+    call MPI_Win_fence(0, other)
+    call MPI_F_sync_reg(grid)
+    call check(grid(1, 1) == 4000 + left, 'a put by a memory handle')
+    call MPIX_Memhandle_free(other, handle)
+    call MPI_Win_free(other)
 
     ! revoked by all, and shrunk to all
     call MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN)
