@@ -18,7 +18,7 @@
 
 enum { BATCHES = 15, WINDOW = 4 << 20 };
 #define BUSY 0.4                     /* seconds */
-enum flavour { ALLOCATE, SHARED, CREATE, DYNAMIC };
+enum flavour { ALLOCATE, SHARED, CREATE, DYNAMIC, HANDLE };
 enum op { PUT, GET, ACC, GACC, FOP, CAS, LOCKED };
 
 struct perf {
@@ -72,6 +72,14 @@ static void open_window(struct perf *p, int flavour)
         p->mem = aligned_alloc(4096, WINDOW);
         MPI_Win_create(p->mem, WINDOW, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p->win);
         break;
+#ifdef MPIX_NOTIFY_MAX
+    case HANDLE:
+        MPI_Alloc_mem(WINDOW, MPI_INFO_NULL, &p->mem);
+        MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &p->win);
+        MPIX_Memhandle_create(p->win, p->mem, WINDOW, &p->base);
+        MPI_Bcast(&p->base, 1, MPI_AINT, 1, MPI_COMM_WORLD);
+        break;
+#endif
     default:
         p->mem = aligned_alloc(4096, WINDOW);
         MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &p->win);
@@ -93,7 +101,9 @@ static void close_window(struct perf *p)
     if (p->flavour == DYNAMIC)
         MPI_Win_detach(p->win, p->mem);
     MPI_Win_free(&p->win);
-    if (p->flavour >= CREATE)
+    if (p->flavour == HANDLE)
+        MPI_Free_mem(p->mem);
+    else if (p->flavour >= CREATE)
         free(p->mem);
 }
 
@@ -560,6 +570,13 @@ static const struct row rows[] = {
     {"notified 1M ALLOCATE", "us", notified, ALLOCATE, 0, 1 << 20, HALF},
     {"notified 8 CREATE", "us", notified, CREATE, 0, 8, HALF},
     {"notified 64K CREATE", "us", notified, CREATE, 0, 65536, HALF},
+    LAT("put8", HANDLE, PUT),
+    LAT("get8", HANDLE, GET),
+    LAT("fop8", HANDLE, FOP),
+    RATE("put8", HANDLE, PUT),
+    BW("put 64K", HANDLE, PUT, 65536),
+    BW("get 64K", HANDLE, GET, 65536),
+    BW("put 1M", HANDLE, PUT, 1 << 20),
 #endif
     {"line of data and flag SHARED", "us", by_line, SHARED, 0, 8, HALF},
     {"put+flush+flag 8 ALLOCATE", "us", by_flag, ALLOCATE, 0, 8, HALF},

@@ -359,6 +359,7 @@ enum { DYNAMIC_ALIGN = ACC_STRIPES_MAX * ACC_STRIPE_BYTES };
 static void window_make(struct play *p)
 {
     size_t bytes = ((size_t)p->size * CELLS + SHARED) * sizeof(long);
+    MPI_Aint here = 0;
     switch (draw(&p->common, 3)) {
     case 0:
         MPI_Win_allocate((MPI_Aint)bytes, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &p->mem,
@@ -375,11 +376,13 @@ static void window_make(struct play *p)
         p->mem = aligned_alloc(DYNAMIC_ALIGN,
                                (bytes + DYNAMIC_ALIGN - 1) / DYNAMIC_ALIGN * DYNAMIC_ALIGN);
         MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &p->win);
-        MPI_Win_attach(p->win, p->mem, (MPI_Aint)bytes);
+        MPI_Get_address(p->mem, &here);
+        if (sim_seed() % 2)
+            MPIX_Memhandle_create(p->win, p->mem, (MPI_Aint)bytes, &here);
+        else
+            MPI_Win_attach(p->win, p->mem, (MPI_Aint)bytes);
     }
     memset(p->mem, 0, bytes);
-    MPI_Aint here;
-    MPI_Get_address(p->mem, &here);
     MPI_Allgather(&here, 1, MPI_AINT, p->base, 1, MPI_AINT, MPI_COMM_WORLD);
     MPI_Win_set_errhandler(p->win, MPI_ERRORS_RETURN);
 }
