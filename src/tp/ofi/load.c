@@ -39,8 +39,13 @@ static int is_tcp(const struct ofi *o)
     return !strcmp(o->info->fabric_attr->prov_name, "tcp;ofi_rxm");
 }
 
+int ofi_rxm_direct(const struct ofi_lib *lib)
+{
+    return FI_VERSION_LT(lib->version(), FI_VERSION(1, 20));
+}
+
 /* Settings of ofi_rxm, which has no other place for them.  It reads them once, when the library is
- * opened.  Values that the user set stay.
+ * asked first.  Values that the user set stay.
  *   MSG_RX_SIZE  buffers that wait for messages: 4096 by default, 52 MB of every process
  *   EAGER_LIMIT  bytes of a message that is sent without asking first.  tcp takes them from our
  *                buffer and puts them into the receiver's.  By itself it is BUFFER_SIZE.  Processes
@@ -48,30 +53,36 @@ static int is_tcp(const struct ofi *o)
  *                (ofi_variant).
  *   BUFFER_SIZE  bytes of a buffer of its own, of which it makes about 2,000: 16 KiB by default, 34
  *                MB of every process.  It bounds an inject.
- * Over verbs the last two must be equal, so they stay unset where there are cards.
+ * Over verbs the last two must be equal, so they stay unset where there are cards, and where the
+ * second does not exist (ofi_rxm_direct).
  * A program that links libfabric may have used it already.  Then it does not read them again. */
-static void settings_make(void)
+static void settings_make(const struct ofi_lib *lib)
+{
+    int alone = !ofi_rxm_direct(lib) || access("/sys/class/infiniband", F_OK) == 0 ||
+                setting(buffer_size, 0) > OFI_EAGER;
+    var_env_on(settings, alone ? 1 : 3); /* for good: the library may read them at any time */
+}
+
+/* Was the library here before this one opens it? */
+static int is_there(void)
 {
     void *there = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
-    if (there) {
+    if (there)
         dlclose(there);
-        return;
-    }
-    int alone =
-        access("/sys/class/infiniband", F_OK) == 0 || setting(buffer_size, 0) > OFI_EAGER;
-    var_env_on(settings, alone ? 1 : 3); /* for good: the library may read them at any time */
+    return there != NULL;
 }
 
 size_t ofi_eager(const struct ofi *o)
 {
     if (!is_tcp(o))
         return OFI_EAGER_MIN;
-    return setting(eager_limit, setting(buffer_size, OFI_EAGER_MIN));
+    size_t buffer = setting(buffer_size, OFI_EAGER_MIN);
+    return ofi_rxm_direct(&o->lib) ? setting(eager_limit, buffer) : buffer;
 }
 
 int ofi_load(struct ofi_lib *lib)
 {
-    settings_make();
+    int was_there = is_there();
     lib->so = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!lib->so) {
         log_warn("transport ofi: %s", dlerror());
@@ -98,6 +109,8 @@ int ofi_load(struct ofi_lib *lib)
                  FI_MAJOR(lib->version()), FI_MINOR(lib->version()));
         return -ENOTSUP;
     }
+    if (!was_there)
+        settings_make(lib);
     return 0;
 }
 

@@ -189,7 +189,8 @@ static int open_all(struct ofi *o, struct tp_caps *caps)
     const char *provider = i->fabric_attr->prov_name;
     if (strstr(provider, ";ofi_rxm") || !strcmp(provider, "shm"))
         o->flags |= TP_AM_LEAVES;
-    if (strstr(provider, ";ofi_rxm") && !o->reg_local && i->tx_attr->iov_limit >= OFI_ZCOPY_IOV)
+    if (strstr(provider, ";ofi_rxm") && !o->reg_local && i->tx_attr->iov_limit >= OFI_ZCOPY_IOV &&
+        o->am_max > OFI_ZCOPY)
         o->am_zcopy_min = OFI_ZCOPY;
     *caps = (struct tp_caps){.flags = o->flags,
                              .am_max = o->am_max,

@@ -210,6 +210,10 @@ int ofi_load(struct ofi_lib *lib);
 int ofi_choose(struct ofi *o);
 /* bytes of a packet that the chosen provider sends at once */
 size_t ofi_eager(const struct ofi *o);
+/* 1: tcp;ofi_rxm receives into the posted buffer what is longer than its own (until 1.19). Later
+ * versions have no FI_OFI_RXM_EAGER_LIMIT. They ask before they send what is longer than their
+ * buffers, and it completes behind what was sent after it. */
+int ofi_rxm_direct(const struct ofi_lib *lib);
 enum fi_wait_obj ofi_wait_obj(const struct ofi *o); /* the best way to sleep on the queue */
 int ofi_delivers(struct ofi *o); /* the provider knows FI_DELIVERY_COMPLETE */
 uint32_t ofi_hash(const char *text);

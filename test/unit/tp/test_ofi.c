@@ -803,6 +803,11 @@ static void no_such_provider(void)
     }
 }
 
+static size_t longest_inject(const struct ofi *o)
+{
+    return ofi_rxm_direct(&o->lib) ? OFI_RXM_BUFFER : OFI_INJECT;
+}
+
 /* A card whose driver needs registered buffers, or takes them where they are offered. */
 static int (*real_getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags,
                            const struct fi_info *hints, struct fi_info **list);
@@ -834,11 +839,32 @@ static void registers_less(void)
         asked_with = asked_without = 0;
         job_check(ofi_choose(&card) == 0);
         job_check(!(card.info->domain_attr->mr_mode & FI_MR_LOCAL) == !needs_local);
-        job_check(card.info->tx_attr->inject_size == OFI_RXM_BUFFER);
+        job_check(card.info->tx_attr->inject_size == longest_inject(&card));
         job_check(asked_with > 0 && asked_without > 0);
         card.lib.freeinfo(card.info);
     }
     close_one(o);
+}
+
+static uint32_t two_six(void)
+{
+    return FI_VERSION(2, 6);
+}
+
+/* Later versions have no limit beside their buffer's size. */
+static void later_eager(struct ofi *o)
+{
+    uint32_t (*real)(void) = o->lib.version;
+    char had[32];
+    snprintf(had, sizeof had, "%s", getenv("FI_OFI_RXM_BUFFER_SIZE"));
+    o->lib.version = two_six;
+    setenv("FI_OFI_RXM_EAGER_LIMIT", "69632", 1);
+    setenv("FI_OFI_RXM_BUFFER_SIZE", "32768", 1);
+    job_check(!ofi_rxm_direct(&o->lib) && ofi_eager(o) == 32768);
+    unsetenv("FI_OFI_RXM_BUFFER_SIZE");
+    job_check(ofi_eager(o) == OFI_EAGER_MIN);
+    setenv("FI_OFI_RXM_BUFFER_SIZE", had, 1);
+    o->lib.version = real;
 }
 
 /* What rank 0 has overrules the variable, and is published again as it was. */
@@ -851,20 +877,32 @@ static void variants(void)
     job_check(tp_ofi_ops.open(&env, &tp, &caps) == 0);
     tp_ofi_ops.variant(tp, text, sizeof text);
     job_check(!strcmp(text, "udp;ofi_rxd 16384"));
+    int direct = ofi_rxm_direct(&((struct ofi *)tp)->lib);
     tp_ofi_ops.close(tp);
-    /* With packets of another length there would be no connection. */
+    /* With packets of another length there would be no connection.  From libfabric 1.20 on they
+     * have the length of a buffer. */
     setenv("FI_OFI_RXM_EAGER_LIMIT", "20000", 1);
+    if (!direct)
+        setenv("FI_OFI_RXM_BUFFER_SIZE", "20000", 1);
     env.variant = "tcp;ofi_rxm 20000";
     job_check(tp_ofi_ops.open(&env, &tp, &caps) == 0 && caps.am_max < 20000 && caps.am_max > 19000);
-    /* Its buffers are short, and the longest inject fills one. */
-    job_check(((struct ofi *)tp)->inject == OFI_RXM_BUFFER);
+    job_check(((struct ofi *)tp)->inject == longest_inject((struct ofi *)tp));
     tp_ofi_ops.close(tp);
     env.variant = "tcp;ofi_rxm 16384";
     job_check(tp_ofi_ops.open(&env, &tp, &caps) == -EPROTO);
     env.variant = "pigeons";
     job_check(tp_ofi_ops.open(&env, &tp, &caps) == -ENODEV);
+    /* No last piece is long enough to be sent from where it lies. */
+    setenv("FI_OFI_RXM_EAGER_LIMIT", "16384", 1);
+    if (!direct)
+        setenv("FI_OFI_RXM_BUFFER_SIZE", "16384", 1);
+    env.variant = "tcp;ofi_rxm 16384";
+    job_check(tp_ofi_ops.open(&env, &tp, &caps) == 0);
+    job_check(caps.am_max < OFI_ZCOPY && caps.am_zcopy_min == 0);
+    later_eager((struct ofi *)tp);
+    tp_ofi_ops.close(tp);
     /* Packets of ours have at least 16 KiB. */
-    setenv("FI_OFI_RXM_EAGER_LIMIT", "8192", 1);
+    setenv(direct ? "FI_OFI_RXM_EAGER_LIMIT" : "FI_OFI_RXM_BUFFER_SIZE", "8192", 1);
     env.variant = "tcp;ofi_rxm";
     job_check(tp_ofi_ops.open(&env, &tp, &caps) == -EINVAL);
 }
