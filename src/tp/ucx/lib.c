@@ -28,6 +28,8 @@ static const struct var_env defaults[] = {
     /* after a kill their files may stay, and endpoints that report failures cannot use them */
     {"UCX_TLS", "^posix,sysv"},
     {"UCX_VFS_ENABLE", "n"}, /* no thread and socket for UCX's file system view of itself */
+    /* the newer protocols, by default from 1.16 on: atomics over tcp never complete (1.20.1) */
+    {"UCX_PROTO_ENABLE", "n"},
 };
 enum { DEFAULTS = sizeof defaults / sizeof *defaults };
 
