@@ -14,6 +14,7 @@
 #include "boot/boot.h"
 #include "obj/continue.h"
 #include "p2p/p2p.h"
+#include "p2p/part.h"
 #include "rma/rma.h"
 
 static struct wait_item *add(struct waits *x)
@@ -167,6 +168,10 @@ static void need_request(struct request *r, void *to)
     if (p2p_request_awaits(r, &a)) {
         known = need_message(p->x, &a);
         message_text(&a, a.is_send ? "a send " : "a receive, ", text, sizeof text);
+    } else if (part_awaits(r, &a)) {
+        known = need_message(p->x, &a);
+        message_text(&a, a.is_send ? "a partitioned send " : "a partitioned receive, ", text,
+                     sizeof text);
     } else if (r->kind == REQUEST_COLL || r->kind == REQUEST_PERSISTENT_COLL) {
         int before = p->x->items;
         m.of = r->comm ? r->comm->check : NULL;

@@ -25,6 +25,7 @@ struct part {
     int refs; /* the request, and its setup message while that is under way */
     int is_send, partitions, nready;
     unsigned char *ready; /* by partition */
+    struct request *inner;   /* the message under way; NULL: none, or partitions fill it */
     struct p2p_req *filling; /* the message, while partitions are written one by one; else NULL */
     void *buf;
     MPI_Aint count;       /* elements in all partitions */
@@ -61,10 +62,18 @@ static void part_done(struct request *inner, void *arg)
 {
     struct part *p = arg;
     p->filling = NULL;
+    p->inner = NULL;
     int tag = p->r.status.MPI_TAG, err = request_finish(inner, &p->r.status);
     if (p->r.status.MPI_SOURCE != MPI_PROC_NULL)
         p->r.status.MPI_TAG = tag;
     request_complete(&p->r, err);
+}
+
+static int part_follow(struct part *p, struct request *inner)
+{
+    p->inner = inner;
+    request_then(inner, part_done, p); /* it may be done */
+    return MPI_SUCCESS;
 }
 
 /* The user's tag waits in the status until the data is there. */
@@ -75,9 +84,7 @@ static int part_send(struct part *p)
         return comm_revoked_error();
     int err = p2p_isend(p->buf, p->count, p->type, p->peer, data_tag(p), p->r.comm, PART_STREAM,
                         &inner);
-    if (!err)
-        request_then(inner, part_done, p);
-    return err;
+    return err ? err : part_follow(p, inner);
 }
 
 /* A partition that is shorter costs more by itself than together with others. */
@@ -117,9 +124,7 @@ static int part_recv(struct part *p)
         return comm_revoked_error();
     int err = p2p_irecv(p->buf, p->count, p->type, p->peer, data_tag(p), p->r.comm, PART_STREAM,
                         &inner);
-    if (!err)
-        request_then(inner, part_done, p);
-    return err;
+    return err ? err : part_follow(p, inner);
 }
 
 static int part_look(void *arg)
@@ -239,6 +244,23 @@ void part_revoke(struct request *r)
         want_revoke(p->filling); /* part_done() ends this one */
     else
         request_complete(r, comm_revoked_error());
+}
+
+int part_awaits(const struct request *r, struct p2p_awaited *out)
+{
+    const struct part *p = (const struct part *)r;
+    if (r->kind != REQUEST_PART || !r->active || r->done || !r->comm)
+        return 0;
+    int world = p->is_send && p->nready < p->partitions ? boot_rank() /* its own MPI_Pready */
+                : !p->is_send && !p->number ? comm_peer_world(r->comm, p->peer)
+                                            : -1;
+    if (world < 0 && (!p->inner || !p2p_request_awaits(p->inner, out)))
+        return 0;
+    if (world < 0)
+        world = out->world;
+    *out = (struct p2p_awaited){.world = world, .is_send = p->is_send, .rank = p->peer,
+                                .tag = p->tag, .comm = r->comm};
+    return 1;
 }
 
 struct part *part_of(struct request *r, int is_send)

@@ -14,6 +14,7 @@
 #include "obj/request.h"
 
 struct dt_type;
+struct p2p_awaited;
 struct part;
 
 /* An inactive request over `partitions` times `count` elements, with its handle.  It takes a
@@ -25,5 +26,8 @@ struct part *part_of(struct request *r, int is_send);
 int part_check(const struct part *p, int i); /* MPI_ERR_ARG unless p has a partition i */
 int part_ready(struct part *p, int i);       /* sends the message when it was the last one */
 int part_arrived(struct part *p);            /* 1 for an inactive receive, too */
+/* What a started one needs; of a send whose partitions are not all ready, that is this process. 0:
+ * another kind of request, or it goes on by itself. */
+int part_awaits(const struct request *r, struct p2p_awaited *out);
 
 #endif

@@ -139,6 +139,64 @@ static void gathers(void) /* each process is a root, or sends and goes on */
     MPI_Comm_free(&back);
 }
 
+/* Rank 0 sends rank 1 n ints of 4 partitions, of which so many get ready. */
+static void part_start(int n, int ready, MPI_Request *r)
+{
+    if (rank == 0)
+        MPI_Psend_init(big[0], 4, n, MPI_CHAR, 1, 3, W, MPI_INFO_NULL, r);
+    else
+        MPI_Precv_init(big[1], 4, n, MPI_CHAR, 0, 3, W, MPI_INFO_NULL, r);
+    MPI_Start(r);
+    for (int i = 0; i < ready && rank == 0; i++)
+        MPI_Pready(i, *r);
+}
+
+static void part_unready(void) /* a partition is missing */
+{
+    MPI_Request r;
+    if (rank > 1)
+        return;
+    part_start(1, 3, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+static void part_barrier(void) /* it gets ready too late */
+{
+    MPI_Request r;
+    if (rank < 2)
+        part_start(1, 3, &r);
+    if (rank == 1)
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Barrier(W);
+    if (rank == 0)
+        MPI_Pready(3, r);
+}
+
+static void part_finalized(void) /* no process sends */
+{
+    MPI_Request r;
+    if (rank == 1) {
+        part_start(1, 0, &r);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+}
+
+static void part_send(void) /* no process receives */
+{
+    MPI_Request r;
+    if (rank == 0) {
+        part_start(BIG / 4, 4, &r);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+}
+
+static void probe_finalized(void)
+{
+    MPI_Status s;
+    if (rank == 0)
+        MPI_Probe(MPI_ANY_SOURCE, 3, W, &s);
+}
+
 static void lock(void)
 {
     MPI_Win w;
@@ -357,8 +415,27 @@ static void continued(void) /* 0 waits for 1, whose message 0's function sends; 
     }
 }
 
+static void parts(void) /* the last partition gets ready when all have waited long */
+{
+    for (int i = 0; i < 2; i++) {
+        MPI_Request r;
+        if (rank < 2)
+            part_start(i ? BIG / 4 : 1, 3, &r);
+        if (rank == 0) {
+            usleep(800000);
+            MPI_Pready(3, r);
+        }
+        if (rank < 2) {
+            MPI_Wait(&r, MPI_STATUS_IGNORE);
+            MPI_Request_free(&r);
+        }
+        MPI_Barrier(W);
+    }
+}
+
 static void legal(void)
 {
+    parts();
     computes();
     one_of();
     polls();
@@ -375,7 +452,9 @@ static const struct check_case cases[] = {
     {"ibarrier_recv", ibarrier_recv}, {"ring", ring}, {"sends", sends},
     {"any_source", any_source}, {"waitany", waitany}, {"probe", probe}, {"two_comms", two_comms},
     {"two_comms_return", two_comms_return}, {"finalized", finalized},
-    {"any_finalized", any_finalized}, {"gathers", gathers}, {"lock", lock},
+    {"any_finalized", any_finalized}, {"gathers", gathers}, {"part_unready", part_unready},
+    {"part_barrier", part_barrier}, {"part_finalized", part_finalized}, {"part_send", part_send},
+    {"probe_finalized", probe_finalized}, {"lock", lock},
     {"fence_recv", fence_recv}, {"itself", itself}, {"computes", computes}, {"one_of", one_of},
     {"polls", polls}, {"held_lock", held_lock}, {"started", started}, {"duplicate", duplicate},
     {"slow_chain", slow_chain}, {"notified", notified}, {"notify", notify},
