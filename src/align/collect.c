@@ -331,6 +331,8 @@ static void title(const struct stall *s, int stuck)
     if (stuck > n)
         snprintf(more, sizeof more, " (%d more wait, too)", stuck - n);
     log_warn("deadlock of rank%s %s%s:", n > 1 ? "s" : "", list, more);
+    if (cvar.check_sends)
+        log_warn("  (MPIR_CVAR_CHECK_SENDS: no message is buffered)");
 }
 
 static void add_finding(const struct stall *s, const char *brief)

@@ -197,6 +197,35 @@ static void probe_finalized(void)
         MPI_Probe(MPI_ANY_SOURCE, 3, W, &s);
 }
 
+/* These need that a message is buffered. */
+static void exchange(void)
+{
+    if (rank < 2) {
+        MPI_Send(buf, 1, MPI_INT, !rank, 3, W);
+        MPI_Recv(sum, 1, MPI_INT, !rank, 3, W, MPI_STATUS_IGNORE);
+    }
+}
+
+static void other_order(void)
+{
+    for (int i = 0; i < 2 && rank == 0; i++)
+        MPI_Send(buf, 1, MPI_INT, 1, 3 + i, W);
+    for (int i = 1; i >= 0 && rank == 1; i--)
+        MPI_Recv(sum, 1, MPI_INT, 0, 3 + i, W, MPI_STATUS_IGNORE);
+}
+
+static void before_barrier(void)
+{
+    MPI_Request r = MPI_REQUEST_NULL;
+    if (rank == 0) {
+        MPI_Isend(buf, 1, MPI_INT, 1, 3, W, &r);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(W);
+    if (rank == 1)
+        MPI_Recv(sum, 1, MPI_INT, 0, 3, W, MPI_STATUS_IGNORE);
+}
+
 static void lock(void)
 {
     MPI_Win w;
@@ -454,7 +483,8 @@ static const struct check_case cases[] = {
     {"two_comms_return", two_comms_return}, {"finalized", finalized},
     {"any_finalized", any_finalized}, {"gathers", gathers}, {"part_unready", part_unready},
     {"part_barrier", part_barrier}, {"part_finalized", part_finalized}, {"part_send", part_send},
-    {"probe_finalized", probe_finalized}, {"lock", lock},
+    {"probe_finalized", probe_finalized}, {"exchange", exchange}, {"other_order", other_order},
+    {"before_barrier", before_barrier}, {"lock", lock},
     {"fence_recv", fence_recv}, {"itself", itself}, {"computes", computes}, {"one_of", one_of},
     {"polls", polls}, {"held_lock", held_lock}, {"started", started}, {"duplicate", duplicate},
     {"slow_chain", slow_chain}, {"notified", notified}, {"notify", notify},

@@ -109,6 +109,41 @@ static void any_finalized(void *arg)
         OK(MPI_Recv(&v, 1, MPI_INT, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 }
 
+/* Rank 0 sends rank 1 all partitions but one: late, or never. */
+static void partitions(int late)
+{
+    MPI_Request r = MPI_REQUEST_NULL;
+    int *buf = calloc(LONG, sizeof *buf), n = sim_seed() % 2 ? 1 : LONG / 4;
+    begin();
+    if (sim_rank() == 0)
+        OK(MPI_Psend_init(buf, 4, n, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &r));
+    if (sim_rank() == 1)
+        OK(MPI_Precv_init(buf, 4, n, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &r));
+    if (sim_rank() < 2)
+        OK(MPI_Start(&r));
+    for (int i = 0; i < 3 && sim_rank() == 0; i++)
+        OK(MPI_Pready(i, r));
+    if (late && sim_rank() == 0) {
+        sim_compute(2 * LATE);
+        OK(MPI_Pready(3, r));
+    }
+    OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    if (sim_rank() < 2)
+        OK(MPI_Request_free(&r));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    free(buf);
+}
+
+static void part_lost(void *arg)
+{
+    partitions(0);
+}
+
+static void part_late(void *arg)
+{
+    partitions(1);
+}
+
 /* Two communicators: errors, and the program goes on. */
 static void two_comms(void *arg)
 {
@@ -393,6 +428,12 @@ static void count_finalized(struct sim_knobs *k)
     k->aborts = "rank 1: MPI_Finalize";
 }
 
+static void lost_partition(struct sim_knobs *k)
+{
+    dead_end(k);
+    k->aborts = "rank 0: MPI_Wait(a partitioned send to 1, tag 3) waits for rank 0";
+}
+
 static void mortal(struct sim_knobs *k) /* none dies, but what errors leave is no leak */
 {
     checked(k);
@@ -435,6 +476,8 @@ const struct scenario scenarios_waits[] = {
     {"align-wait-any", 4, 1, any, NULL, count_any},
     {"align-wait-any-finalized", 4, 1, any_finalized, NULL, count_any_finalized},
     {"align-wait-finalized", 3, 1, finalized, NULL, count_finalized},
+    {"align-wait-part-lost", 3, 1, part_lost, NULL, lost_partition},
+    {"align-wait-part-late", 3, 1, part_late, NULL, any_order},
     {"align-wait-comms", 3, 1, two_comms, NULL, mortal},
     {"align-wait-late", 4, 1, late_message, NULL, any_order},
     {"align-wait-legal-4", 4, 1, legal, NULL, checked},

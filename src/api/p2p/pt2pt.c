@@ -5,8 +5,18 @@
 #include <limits.h>
 
 #include "base/bare.h"
+#include "boot/boot.h"
 #include "dt/dt.h"
 #include "p2p/p2p.h"
+#include "var/var.h"
+
+/* As if no message were buffered. Only where a send that waits for ever is found. */
+static int watched_mode(int mode)
+{
+    if (mode != P2P_STANDARD || !cvar.check_sends || !cvar.coll_check)
+        return mode;
+    return boot_size() > 1 && proc->thread_level != MPI_THREAD_MULTIPLE ? P2P_SYNC : mode;
+}
 
 /* site: NULL, a constant, or where a checker looks on: the place of the call. */
 static inline __attribute__((always_inline)) int send_body(const void *buf, MPI_Count count,
@@ -30,6 +40,7 @@ static __attribute__((cold, noinline)) int send_watched(const char *call, const 
                                                         const void *site)
 {
     api_watch_send(call, buf, count, type, dest, tag, comm, site);
+    mode = watched_mode(mode);
     api_enter_running(call);
     return send_body(buf, count, type, dest, tag, comm, mode, site);
 }
@@ -74,6 +85,7 @@ static __attribute__((cold, noinline)) int isend_watched(const char *call, const
                                                          const void *site)
 {
     api_watch_send(call, buf, count, type, dest, tag, comm, site);
+    mode = watched_mode(mode);
     api_enter_running(call);
     return isend_body(buf, count, type, dest, tag, comm, mode, request, site);
 }
@@ -101,7 +113,8 @@ static int send_init_call(const char *call, const void *buf, MPI_Count count, MP
     if (!err)
         err = send_args(&e, buf, count, type, dest, tag, comm);
     if (!err)
-        err = publish(p2p_send_init(buf, count, e.t, dest, tag, e.c, mode, &r), &r, request);
+        err = publish(p2p_send_init(buf, count, e.t, dest, tag, e.c, watched_mode(mode), &r), &r,
+                      request);
     if (!err)
         watch_send_prepared(r, e.c, dest);
     if (!err && watch_wants(WATCH_TOLD) && watch_label(e.t, count, site, &label))
