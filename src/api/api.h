@@ -138,7 +138,9 @@ int api_sync_apart(int err, int call, MPI_Win win, int a, int b, int c, const vo
 struct io_file;
 /* The handle is a number, as others are; it names no memory. */
 struct io_file *api_file_find(MPI_File h); /* NULL: there is none */
-int api_file(MPI_File h, struct io_file **out);
+int api_file(MPI_File h, struct io_file **out); /* MPIX_ERR_REVOKED, too */
+/* The same for calls that do not communicate, or end the file: no MPIX_ERR_REVOKED. */
+int api_file_local(MPI_File h, struct io_file **out);
 int api_unit_fits(MPI_Aint unit); /* MPI_ERR_VALUE_TOO_LARGE: an int does not hold it */
 struct info;
 int api_info(MPI_Info h, struct info **out); /* MPI_INFO_NULL: MPI_SUCCESS and NULL */

@@ -10,6 +10,8 @@
 #ifndef COLL_SURVIVE_H
 #define COLL_SURVIVE_H
 
+#include <mpi.h>
+
 #include "obj/comm.h"
 
 struct request;

@@ -151,6 +151,13 @@ static int begin_open(struct io_file *f, struct comm *c, struct info *info)
     return io_agree(err, c); /* a process without memory has no other */
 }
 
+/* Its maker's differences end what is done on it. */
+static int aside_make(struct io_file *f)
+{
+    int err = io_may_meet(f->comm);
+    return io_agree(err ? err : coll_comm_dup(f->comm, &f->aside), f->comm);
+}
+
 static int finish_open(struct io_file *f)
 {
     int err = open_all(f);
@@ -160,8 +167,8 @@ static int finish_open(struct io_file *f)
     }
     if (!err)
         err = shared_make(f);
-    if (!err && f->comm->size > 1) /* its maker's differences end what is done on it */
-        err = io_agree(coll_comm_dup(f->comm, &f->aside), f->comm);
+    if (!err && f->comm->size > 1)
+        err = aside_make(f);
     if (!err && (f->amode & MPI_MODE_APPEND))
         err = start_at_end(f);
     return err;
@@ -239,11 +246,18 @@ static int close_check(struct io_file *f, int *err)
     return 0;
 }
 
+/* A revocation is no error of the call that ends the file. */
+static int but_revoked(int err)
+{
+    return err && err_class(err) == MPIX_ERR_REVOKED ? MPI_SUCCESS : err;
+}
+
 int io_close(struct io_file *f)
 {
     int err;
     if (!close_check(f, &err))
         return err;
+    err = but_revoked(err);
     progress_wait_why(none_pending, f, "nonblocking accesses to a file", -1, WHY_FILE, NULL);
     if (cvar.io_stats)
         stats_print(f);
@@ -255,11 +269,11 @@ int io_close(struct io_file *f)
     if (e && e != EINTR && !err) /* what a network file system could not write */
         err = io_errno(e, f->name, "cannot close it");
     /* No process has it open any more when it is deleted. */
-    err = io_agree(err, f->comm);
+    err = but_revoked(io_agree(err, f->comm));
     if ((f->amode & MPI_MODE_DELETE_ON_CLOSE) && f->comm->rank == 0 && unlink(f->name) && !err)
         err = io_errno(errno, f->name, "cannot delete it");
     if (f->amode & MPI_MODE_DELETE_ON_CLOSE)
-        err = io_agree(err, f->comm);
+        err = but_revoked(io_agree(err, f->comm));
     file_free(f);
     return err;
 }
@@ -331,6 +345,7 @@ int io_init(void)
     strcpy(r->internal.name, "internal");
     strcpy(r->external32.name, "external32");
     r->external32.kind = REP_EXTERNAL32;
+    proc->obj->file_revoked = revoked_comm;
     return 0;
 }
 

@@ -35,7 +35,11 @@ int io_open(struct comm *c, const char *name, int amode, struct info *info, stru
  * io_open, io_set_view or io_set_info, get the error too. Returns err. */
 int io_refuse_open(struct comm *c, int amode, int err);
 int io_refuse(struct io_file *f, int err);
-int io_close(struct io_file *f);     /* collective */
+int io_close(struct io_file *f);     /* collective, of a revoked file too */
+/* All calls on f end with MPIX_ERR_REVOKED, here at once, at the other members when they get to
+ * know of it. Local. Calls that may be made on it: those that do not communicate, io_close(). */
+void io_revoke(struct io_file *f);
+int io_is_revoked(const struct io_file *f);
 int io_delete(const char *name);
 int io_set_size(struct io_file *f, int64_t size);    /* collective */
 int io_preallocate(struct io_file *f, int64_t size); /* collective */

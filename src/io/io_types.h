@@ -92,6 +92,7 @@ struct io_file {
     struct comm *comm;
     char *name;
     int fd, amode, atomic;
+    int revoked;       /* only local calls, and io_close() */
     int hosts;         /* of the processes */
     int guard;         /* each write locks its range ... */
     int gaps;          /* ... and may take the gaps between blocks with it */
@@ -142,6 +143,7 @@ void io_count(struct io_file *f, enum stat_id id, uint64_t n);
 int io_no_split(const struct io_file *f);
 /* steps.c: steps that all processes of c take. An error is returned that the others have, too; one
  * of this process alone ends the job. */
+int io_may_meet(const struct comm *c); /* before each: MPIX_ERR_REVOKED */
 int io_step(const struct comm *c, int err); /* err: what the step has returned. Returns it */
 int io_allreduce(int64_t *v, int n, struct comm *c); /* the largest values */
 int io_bcast(int64_t *v, int n, int root, struct comm *c);
@@ -209,6 +211,8 @@ int access_check(const struct io_args *a, size_t *bytes);
 int access_prepare(struct access *c, const struct io_args *a, int64_t offset, size_t bytes);
 /* After the transfer: conversion, status, counters. */
 int access_finish(struct access *c, MPI_Status *st);
+/* file_revoked.c */
+void revoked_comm(struct comm *c); /* upcall of obj/ */
 /* shared.c */
 int shared_make(struct io_file *f);
 void shared_free(struct io_file *f);
@@ -252,6 +256,7 @@ void io_request_alone(struct io_request *q);
 int later_begin(const struct io_args *a, int err, int64_t offset, size_t bytes, MPI_Request *req);
 void later_free(void);
 /* two_phase.c */
+struct rma_win *two_phase_win(const struct io_file *f); /* of the buffers; NULL: none */
 /* Moves the data if that is better than independent access; *done is set. Collective. */
 int two_phase_access(struct access *c, int err, int *done);
 void two_phase_free(struct io_file *f);

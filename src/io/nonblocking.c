@@ -117,8 +117,11 @@ static void shares_of_round(struct later *m)
 /* --- steps ------------------------------------------------------------------------------------ */
 static void reduce(struct later *m, int64_t *v, int n)
 {
-    int err = coll_iallreduce(MPI_IN_PLACE, v, n, dt_find(MPI_INT64_T), dt_op_find(MPI_MAX),
-                              file_of(m)->aside, &m->step);
+    struct comm *c = file_of(m)->aside;
+    int err = io_may_meet(c);
+    if (!err)
+        err = coll_iallreduce(MPI_IN_PLACE, v, n, dt_find(MPI_INT64_T), dt_op_find(MPI_MAX), c,
+                              &m->step);
     if (err)
         give_up(m, err);
 }
@@ -155,7 +158,9 @@ static void exchange(struct later *m, void (*ours)(struct list_of *l, int rank, 
             ours(&a, chunks_rank(f->comm, m->k.nodes, i), &m->to[i]);
     for (int r = 0; r < size && aggregates; r++)
         theirs(&b, r, &m->from[r]);
-    int err = back ? coll_iexchange(f->aside, a.p, a.n, b.p, b.n, &m->step)
+    int err = io_may_meet(f->aside);
+    if (!err)
+        err = back ? coll_iexchange(f->aside, a.p, a.n, b.p, b.n, &m->step)
                    : coll_iexchange(f->aside, b.p, b.n, a.p, a.n, &m->step);
     if (err)
         give_up(m, err);

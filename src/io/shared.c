@@ -16,6 +16,9 @@ static int word(struct io_file *f, MPI_Op op, int64_t v, int64_t *old)
         f->pointer = op == MPI_SUM ? *old + v : v;
         return MPI_SUCCESS;
     }
+    progress_poll(); /* near it is one instruction: one that does no more hears of no revocation */
+    if (f->comm->revoked) /* a window looks for that where calls find its handle */
+        return comm_revoked_error();
     int err = rma_op_begin(f->pointer_win, &a, NULL);
     return err ? err : rma_flush(f->pointer_win, 0);
 }
@@ -36,7 +39,9 @@ int shared_make(struct io_file *f)
     void *base;
     if (f->comm->size == 1)
         return MPI_SUCCESS;
-    int err = rma_win_allocate(f->comm->rank ? 0 : 8, 8, NULL, f->comm, &base, &f->pointer_win);
+    int err = io_may_meet(f->comm);
+    if (!err)
+        err = rma_win_allocate(f->comm->rank ? 0 : 8, 8, NULL, f->comm, &base, &f->pointer_win);
     if (!err) {
         rma_win_own(f->pointer_win);
         err = rma_lock_all(f->pointer_win, MPI_MODE_NOCHECK);
@@ -64,7 +69,9 @@ int shared_ordered(struct io_file *f, int64_t n, int64_t *mine)
     struct comm *c = f->comm;
     struct coll_args a = {.call = COLL_EXSCAN, .comm = c, .sbuf = &n, .rbuf = &before,
                           .rcount = 1, .rtype = t, .op = dt_op_find(MPI_SUM)};
-    int err = c->size > 1 ? io_step(c, coll_run(&a)) : MPI_SUCCESS;
+    int err = c->size > 1 ? io_may_meet(c) : MPI_SUCCESS;
+    if (!err && c->size > 1)
+        err = io_step(c, coll_run(&a));
     if (c->rank == 0)
         before = 0;
     if (c->rank == c->size - 1) {

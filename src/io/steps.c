@@ -27,16 +27,24 @@ int io_step(const struct comm *c, int err)
     boot_abort(err_class(err), line);
 }
 
+/* A message that is sent now would be taken for another one by a process that does not know yet. */
+int io_may_meet(const struct comm *c)
+{
+    return c->revoked ? comm_revoked_error() : MPI_SUCCESS;
+}
+
 int io_allreduce(int64_t *v, int n, struct comm *c)
 {
-    return io_step(c, coll_allreduce_i64(v, n, COLL_MAX, c));
+    int err = io_may_meet(c);
+    return err ? err : io_step(c, coll_allreduce_i64(v, n, COLL_MAX, c));
 }
 
 int io_bcast(int64_t *v, int n, int root, struct comm *c)
 {
     if (c->size == 1)
         return MPI_SUCCESS;
-    return io_step(c, coll_bcast_bytes(v, (size_t)n * sizeof *v, root, c));
+    int err = io_may_meet(c);
+    return err ? err : io_step(c, coll_bcast_bytes(v, (size_t)n * sizeof *v, root, c));
 }
 
 int io_agree(int err, struct comm *c)

@@ -8,8 +8,8 @@
  *
  * Invariant: buffer r % 2 is used again only after the fence of round r + 1. A process that has met
  * an error of its own goes on with all fences, and the last reduction makes it an error of all;
- * only the failure of a process ends the rounds, since it ends the fences of the others, too. Start
- * with two_phase_access(). */
+ * only the failure of a process, or a revocation, ends the rounds: it ends the others' fences, too.
+ * Start with two_phase_access(). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +56,11 @@ void two_phase_free(struct io_file *f)
     free(p->near);
     free(p);
     f->phases = NULL;
+}
+
+struct rma_win *two_phase_win(const struct io_file *f)
+{
+    return f->phases ? f->phases->win : NULL;
 }
 
 static int find_near(struct io_file *f, struct two_phase *p)
@@ -222,14 +227,17 @@ static void file_read(struct meeting *m, int64_t round)
 }
 
 /* --- rounds ----------------------------------------------------------------------------------- */
-/* A fence of all. Not 0: a process has failed, and the others end by that, too. */
+/* A fence of all. Not 0: a process has failed, or the file was revoked; the others end by that,
+ * too. */
 static int meet_fence(struct meeting *m, int assert)
 {
-    int err = rma_fence(m->p->win, assert);
+    int err = io_may_meet(m->comm);
+    if (!err)
+        err = rma_fence(m->p->win, assert);
     if (err && rma_fence_missed(m->p->win))
         io_step(m->comm, err);
     m->err = m->err ? m->err : err;
-    return err && err_class(err) == MPIX_ERR_PROC_FAILED;
+    return err && (err_class(err) == MPIX_ERR_PROC_FAILED || err_class(err) == MPIX_ERR_REVOKED);
 }
 
 static int write_round(struct meeting *m, struct io_file *f, int64_t round)

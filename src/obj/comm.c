@@ -55,6 +55,8 @@ void comm_set_revoked(struct comm *c)
     proc->obj->revocations++;
     if (proc->obj->comm_revoked)
         proc->obj->comm_revoked(c);
+    if (proc->obj->file_revoked)
+        proc->obj->file_revoked(c);
 }
 
 struct comm *comm_find(int handle)

@@ -53,6 +53,7 @@ struct obj_room {
     void (*ctx_refused)(uint64_t ctx); /* ... a message on the communicator that sends with ctx was
                                         * refused: it is revoked; may be NULL */
     void (*comm_revoked)(struct comm *c); /* upcall of rma/: c is revoked now; may be NULL */
+    void (*file_revoked)(struct comm *c); /* the same of io/ */
     struct list revoked;         /* struct comm: those whose handles are hidden */
     unsigned revocations;        /* so many communicators were ever revoked here */
     struct failed_list *failed;  /* failed.h */

@@ -134,7 +134,7 @@ static int handler_of(MPI_File file, struct errhandler ***slot)
     *slot = &proc->api->file_errhandler;
     if (file == MPI_FILE_NULL)
         return MPI_SUCCESS;
-    int err = api_file(file, &f);
+    int err = api_file_local(file, &f);
     if (!err)
         *slot = io_errhandler(f);
     return err;

@@ -43,7 +43,7 @@ int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_D
 {
     api_enter("MPI_File_get_view");
     struct io_file *f;
-    int err = api_file(fh, &f);
+    int err = api_file_local(fh, &f);
     if (!err)
         err = api_pointer(disp, "disp");
     if (!err)
@@ -71,7 +71,7 @@ static int type_extent(const char *call, MPI_File fh, MPI_Datatype datatype, int
     struct io_file *f;
     struct dt_type *t;
     api_enter(call);
-    int err = api_file(fh, &f);
+    int err = api_file_local(fh, &f);
     if (!err)
         err = api_type(datatype, &t);
     if (!err)
@@ -124,7 +124,7 @@ static int position(const char *call, MPI_File fh, MPI_Offset *offset, int share
     struct io_file *f;
     int64_t at = 0;
     api_enter(call);
-    int err = api_file(fh, &f);
+    int err = shared ? api_file(fh, &f) : api_file_local(fh, &f);
     if (!err)
         err = api_pointer(offset, "offset");
     if (!err)
@@ -151,7 +151,7 @@ int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
     api_enter("MPI_File_get_byte_offset");
     struct io_file *f;
     int64_t at = 0;
-    int err = api_file(fh, &f);
+    int err = api_file_local(fh, &f);
     if (!err)
         err = api_pointer(disp, "disp");
     if (!err)

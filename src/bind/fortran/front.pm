@@ -53,7 +53,8 @@ sub use_constants {
 
 # The table's functions get more fields: tail, which follows "mpi" in link names, custom, choice.
 # Fortran has those of the standard, apart from MPI_T and conversions, MPIX_Comm_, notified
-# operations, MPIX_Win_idup, memory handles, continuations, and those of windows after failures.
+# operations, MPIX_Win_idup, memory handles, continuations, and those of windows and files after
+# failures.
 our @functions;
 sub use_table {
     for my $f (@_) {
@@ -62,7 +63,8 @@ sub use_table {
         next if $world ? !$world->{has}->($f)
             : !Calls::standard($f)
                 && $name !~ /^MPIX?_Comm_|^MPIX_\w+_notify|^MPIX_(?:Continue|Memhandle)/
-                && $name !~ /^MPIX_Win_(?:idup|shrink|recover|get_failed|revoke|is_revoked)$/;
+                && $name !~ /^MPIX_Win_(?:idup|shrink|recover|get_failed)$/
+                && $name !~ /^MPIX_(?:Win|File)_(?:revoke|is_revoked)$/;
         ($f->{base} = $f->{name}) =~ s/_c$//;
         ($f->{tail} = lc $f->{base}) =~ s/^mpi//;
         my $rule = $f->{mark}{fortran} // '';
