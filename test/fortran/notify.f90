@@ -1,6 +1,7 @@
 ! Notified operations by each of Fortran's three ways: mpi_f08, the module mpi, and mpif.h. Handles
 ! are integers in the latter two, so the window may come before the index, as Intel MPI's guide has
-! them. Then a duplicate of the window, memory handles, a revoked window, and one that is shrunk.
+! them. Then a duplicate of the window, memory handles, a revoked window, one that is shrunk, and a
+! revoked file.
 subroutine by_mpi(window, right, left)
     use mpi
     implicit none
@@ -58,6 +59,7 @@ program notify
     integer(MPI_ADDRESS_KIND) :: handle, theirs
     logical :: there
     type(MPI_Win) :: win, other
+    type(MPI_File) :: file
     type(MPI_Group) :: dead
     type(MPI_Request) :: request
     type(c_ptr) :: none
@@ -159,6 +161,19 @@ program notify
     call MPI_Win_fence(0, other)
     call check(memory(1) == 3000 + left, 'a put in a window that was shrunk')
     call MPI_Win_free(other)
+
+    ! a file, whose handler returns errors at first
+    call MPI_File_open(MPI_COMM_SELF, '/dev/null', MPI_MODE_RDONLY, MPI_INFO_NULL, file)
+    call MPIX_File_is_revoked(file, there)
+    call check(.not. there, 'a file that was not revoked')
+    call MPIX_File_revoke(file)
+    call MPIX_File_is_revoked(file, there)
+    call check(there, 'MPIX_File_is_revoked')
+    call MPI_File_read(file, x, 1, MPI_INTEGER, MPI_STATUS_IGNORE, code)
+    call MPI_Error_class(code, class)
+    call check(class == MPIX_ERR_REVOKED, 'a read of a revoked file')
+    call MPI_File_close(file)
+
     call MPI_Finalize()
     print '(a)', 'notify good'
 contains
