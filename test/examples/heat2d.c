@@ -18,7 +18,6 @@
  *
  * --checkpoint FILE writes the field at the end by MPI-IO; --restart FILE goes on from there, on
  * any number of ranks. */
-#include <math.h>
 #include <mpi.h>
 #include <sched.h>
 #include <stdint.h>
@@ -26,6 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "heat2d.h"
 #ifdef HAVE_PNG
 #include <png.h>
 #endif
@@ -50,11 +51,6 @@ struct options {
     const char *png, *checkpoint, *restart;
 };
 
-/* A block of the plate: w x h cells from (x0, y0), stored with a border as (w + 2) x (h + 2). */
-struct block {
-    int x0, y0, w, h;
-};
-
 struct plate {
     struct options o;
     MPI_Comm grid;
@@ -71,13 +67,7 @@ struct plate {
     int done; /* steps that were done before a restart */
 };
 
-/* ------------------------------------------------------------------ numerics */
-
-static void split(int n, int parts, int i, int *start, int *length)
-{
-    *start = (int)((long)n * i / parts);
-    *length = (int)((long)n * (i + 1) / parts) - *start;
-}
+/* ------------------------------------------------------------------ window and halos */
 
 static struct block block_of(const struct plate *p, int coord_y, int coord_x)
 {
@@ -87,49 +77,6 @@ static struct block block_of(const struct plate *p, int coord_y, int coord_x)
     split(p->o.nx, p->dims[1], coord_x, &b.x0, &b.w);
     return b;
 }
-
-static size_t cells(struct block b) { return (size_t)(b.w + 2) * (size_t)(b.h + 2); }
-
-/* Temperature at the start: a hot ring and a warm spot on a cold plate whose upper edge is
- * heated. */
-static double start_value(int x, int y, int nx, int ny)
-{
-    double u = (x + 0.5) / nx, v = (y + 0.5) / ny, r = hypot(u - 0.35, v - 0.55);
-
-    if (y < 0)
-        return 100.0 * (0.5 - 0.5 * cos(6.28318530717958648 * u));
-    if (x < 0 || x >= nx || y >= ny)
-        return 0.0;
-    if (r > 0.17 && r < 0.23)
-        return 100.0;
-    return hypot(u - 0.78, v - 0.72) < 0.08 ? 80.0 : 0.0;
-}
-
-static void start_field(double *f, struct block b, int nx, int ny)
-{
-    int x, y;
-
-    for (y = -1; y <= b.h; y++)
-        for (x = -1; x <= b.w; x++)
-            f[(size_t)(y + 1) * (size_t)(b.w + 2) + (size_t)(x + 1)] = start_value(
-                b.x0 + x, b.y0 + y, nx, ny);
-}
-
-static void step(double *restrict new, const double *restrict old, struct block b)
-{
-    size_t stride = (size_t)b.w + 2;
-    int x, y;
-
-    for (y = 1; y <= b.h; y++) {
-        const double *c = old + (size_t)y * stride, *n = c - stride, *s = c + stride;
-        double *out = new + (size_t)y * stride;
-
-        for (x = 1; x <= b.w; x++)
-            out[x] = c[x] + 0.24 * (((n[x] + s[x]) + (c[x - 1] + c[x + 1])) - 4.0 * c[x]);
-    }
-}
-
-/* ------------------------------------------------------------------ window and halos */
 
 enum { COUNTS = 64 };     /* bytes in front of the fields: one arrival count per side */
 
@@ -572,33 +519,6 @@ static double *whole_plate(struct plate *p, int which)
     return f;
 }
 
-/* The same run by one process.  Returns the number of cells that differ. */
-static long compare_with_serial(const struct options *o, const double *f)
-{
-    struct block all = { 0, 0, o->nx, o->ny };
-    double *a = malloc(cells(all) * sizeof *a), *b = malloc(cells(all) * sizeof *b), *t;
-    long differ = 0;
-    size_t stride = (size_t)o->nx + 2, i;
-    int k, x, y;
-
-    if (!a || !b)
-        return -1;
-    start_field(a, all, o->nx, o->ny);
-    memcpy(b, a, cells(all) * sizeof *a);
-    for (k = 0; k < o->steps; k++) {
-        step(b, a, all);
-        t = a, a = b, b = t;
-    }
-    for (y = 1; y <= o->ny; y++)
-        for (x = 1; x <= o->nx; x++) {
-            i = (size_t)y * stride + (size_t)x;
-            differ += memcmp(&a[i], &f[i], sizeof *a) != 0;
-        }
-    free(a);
-    free(b);
-    return differ;
-}
-
 static int finish(struct plate *p, double seconds)
 {
     double *f = whole_plate(p, p->o.steps % 2), per_step[2], worst[2];
@@ -614,7 +534,7 @@ static int finish(struct plate *p, double seconds)
                worst[1]);
         printf("  cells per second %.0f million\n", (double)p->o.nx * p->o.ny / worst[0]);
         if (p->o.check) {
-            differ = compare_with_serial(&p->o, f);
+            differ = compare_with_serial(p->o.nx, p->o.ny, p->o.steps, f);
             bad = differ != 0;
             if (bad)
                 printf("  WRONG: %ld cells differ from the serial run\n", differ);
