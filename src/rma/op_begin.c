@@ -51,6 +51,20 @@ static int opens_soon(struct rma_win *w)
     return opened;
 }
 
+/* bundle.c and delegate.c count the synchronizations of a window. Those of its duplicates that
+ * near.h did are told at the next operation. */
+static __attribute__((noinline)) struct rma_win *dup_root(struct rma_win *w,
+                                                          const struct rma_near *n)
+{
+    struct rma_near *copy = &w->near.near[n - w->records];
+    uint8_t flushes = (uint8_t)(atomic_load_explicit(&copy->flushes, memory_order_relaxed) +
+                                atomic_load_explicit(&w->near.flushes, memory_order_relaxed));
+    if (copy->syncs != flushes)
+        rma_synced(w->parent);
+    copy->syncs = flushes;
+    return w->parent;
+}
+
 /* Is it admitted (*v), and can it be done at once? *bytes is 0 afterwards if only its notification
  * is left. */
 static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t *bytes,
@@ -77,7 +91,8 @@ static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t *by
         return RUN_AGAIN;
     }
     if (n && *v == ADMIT_ISSUE && in_order(w, n, t)) {
-        *err = rma_direct_noted(rma_root(w), n, a, bytes, how);
+        struct rma_win *root = __builtin_expect(w->parent != NULL, 0) ? dup_root(w, n) : w;
+        *err = rma_direct_noted(root, n, a, bytes, how);
         if (*err != NOT_HERE)
             return RUN_OVER;
     }

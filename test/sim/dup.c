@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "rma/shared/shmlock_types.h"
-#include "scripted.h"
+#include "notify.h"
 
 static void quiet(struct sim_knobs *k)
 {
@@ -126,6 +126,53 @@ static void errors_of(void *arg)
         OK(MPI_Win_free(&dup[0]));
     }
     job_close(&j);
+}
+
+/* Near, its records are its own: the inline path counts there. They show what the window's show. */
+static void near_of(void *arg)
+{
+    (void)arg;
+    struct job j = notify_open(8);
+    long v = 5;
+    if (j.rank == 0) {
+        OK(MPI_Win_lock_all(0, j.win));
+        MPI_Win dup = idup(j.win);
+        struct rma_win *w = inside(j.win);
+        struct rma_near *n = rma_near_of(w, 1), *copy = &inside(dup)->near.near[1];
+        SIM_CHECK(copy != n && rma_near_of(inside(dup), 1) == n);
+        SIM_CHECK(n->lazy && !copy->units);
+        put_on(dup, &v, 1, 0); /* asks for the window's lock */
+        SIM_CHECK(!n->lazy && n->units == 8 && copy->units == 8);
+        put_on(dup, &v, 1, 1);
+        put1(&j, &v, 1, 2);
+        SIM_CHECK(copy->counted[0] == 1 && n->counted[0] == 1); /* inline */
+        SIM_CHECK(pvar(dup, PVAR_RMA_PUT) == 2 && pvar(j.win, PVAR_RMA_PUT) == 3);
+        OK(MPIX_Put_notify(&v, 1, MPI_LONG, 1, 3, 1, MPI_LONG, 0, dup));
+        SIM_CHECK(n->note && copy->note == n->note);
+        MPI_Win late = idup(dup);
+        SIM_CHECK(inside(late)->near.near[1].units == 8);
+        SIM_CHECK(inside(late)->near.near[1].note == n->note);
+        put_on(late, &v, 1, 4);
+        OK(MPI_Win_free(&dup));
+        SIM_CHECK(pvar(late, PVAR_RMA_PUT) == 1 && pvar(j.win, PVAR_RMA_PUT) == 5);
+        OK(MPI_Win_unlock_all(j.win));
+        OK(MPI_Win_lock_all(0, j.win));
+        SIM_CHECK(n->lazy && inside(late)->near.near[1].units == 0);
+        OK(MPI_Win_unlock_all(j.win));
+        OK(MPI_Win_free(&late));
+        SIM_CHECK(pvar(j.win, PVAR_RMA_PUT) == 5);
+        tell(1);
+    } else {
+        hear(0);
+        for (int i = 0; i < 5; i++)
+            SIM_CHECK(j.mem[i] == 5);
+    }
+    job_close(&j);
+}
+
+static void one_node(struct sim_knobs *k)
+{
+    k->nodes = 1;
 }
 
 /* Tokens count 24 bits: they come round, and never reach the channel. */
@@ -473,6 +520,7 @@ const struct scenario scenarios_dup[] = {
     {"count-dup", 2, 1, counts_of, NULL, quiet},
     {"count-dup-native", 2, 1, native_counts, NULL, native_puts},
     {"dup-locks", 2, 1, locks_of, NULL, quiet},
+    {"dup-near", 2, 1, near_of, NULL, one_node},
     {"dup-errors", 2, 1, errors_of, NULL, quiet},
     {"dup-token-wrap", 2, 1, wraps, NULL, quiet},
     {"dup-death", 3, 1, death, NULL, mortal},

@@ -139,20 +139,27 @@ struct rma_near *rma_near_search(const struct rma_win *w, int rank);
 /* Near record of this process; of a rank, NULL when it is far; what the rank published. */
 static inline struct rma_near *rma_near_own(const struct rma_win *w)
 {
-    return &w->near.near[w->node.n.me];
+    return &w->records[w->node.n.me];
 }
 static inline struct rma_near *rma_near_of(const struct rma_win *w, int rank)
 {
     unsigned i = (unsigned)rank - w->near.first;
     if (w->near.count)
-        return i < w->near.count ? &w->near.near[i] : NULL;
-    if (w->near.spread)
-        return rma_near_spread(&w->near, rank);
+        return i < w->near.count ? &w->records[i] : NULL;
+    if (w->near.spread) {
+        const struct rma_near *n = rma_near_spread(&w->near, rank);
+        return n ? w->records + (n - w->near.near) : NULL;
+    }
     return rma_near_search(w, rank); /* the near ranks are not consecutive */
+}
+/* The record of which n is the window's own, or a duplicate's copy that near.h has found. */
+static inline struct rma_near *rma_near_record(const struct rma_win *w, const struct rma_near *n)
+{
+    return w->records + (n - w->near.near);
 }
 static inline struct rma_peer *rma_peer_of(const struct rma_win *w, unsigned i)
 {
-    return w->near.near[i].peer;
+    return w->records[i].peer;
 }
 /* Byte offset of (disp units + lo) .. hi in a target's window; 0, or -ERANGE. */
 int rma_offset(uint64_t disp, uint64_t unit, int64_t lo, int64_t hi, uint64_t size, uint64_t *off);

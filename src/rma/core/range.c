@@ -130,21 +130,20 @@ int rma_near_by_rank(const void *a, const void *b)
 struct rma_near *rma_near_search(const struct rma_win *w, int rank)
 {
     struct rma_near key = {.rank = rank};
-    return bsearch(&key, w->near.near, w->nears, sizeof key, rma_near_by_rank);
+    return bsearch(&key, w->records, w->nears, sizeof key, rma_near_by_rank);
 }
 
 uint64_t rma_pvar(const struct rma_win *w, enum pvar_id id)
 {
     uint64_t sum = atomic_load_explicit(&w->near.pvars.v[id], memory_order_relaxed);
-    if (w->parent) /* the near table is the window's */
-        return sum;
     const struct rma_win *dup;
     for (unsigned i = 0; pvar_table[id].cls == PVAR_COUNTER && (dup = rma_dup_next(w, &i));)
         sum += rma_pvar(dup, id);
     for (unsigned i = 0; id >= PVAR_RMA_PUT && id <= PVAR_RMA_BYTES && i < w->nears; i++)
         sum += atomic_load_explicit(&w->near.near[i].counted[id - PVAR_RMA_PUT],
                                     memory_order_relaxed);
-    for (unsigned i = 0; id == PVAR_RMA_NOTIFIED && i < w->nears; i++) {
+    /* these words are the window's, for its duplicates, too */
+    for (unsigned i = 0; id == PVAR_RMA_NOTIFIED && !w->parent && i < w->nears; i++) {
         struct rma_note *x = atomic_load_explicit(&w->near.near[i].note, memory_order_acquire);
         sum += x ? atomic_load_explicit(&x->counted, memory_order_relaxed) : 0;
     }

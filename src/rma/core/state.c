@@ -181,6 +181,22 @@ void rma_near_opened(struct rma_win *w, struct rma_near *n)
     atomic_store_explicit(&n->open, (unsigned char)open, memory_order_release);
 }
 
+void rma_near_follow(struct rma_near *copy, const struct rma_near *n)
+{
+    /* Release pairs with rma_near_units(), and with the acquire of notify.c in api/rma/. */
+    __atomic_store_n(&copy->units, n->units, __ATOMIC_RELEASE);
+    atomic_store_explicit(&copy->note, atomic_load_explicit(&n->note, memory_order_relaxed),
+                          memory_order_release);
+}
+
+void rma_copies_follow(struct rma_win *w, const struct rma_near *n)
+{
+    struct rma_win *dup;
+    for (unsigned i = 0; (dup = rma_dup_next(w, &i)) != NULL;)
+        if (dup->near.near) /* else it is being made */
+            rma_near_follow(&dup->near.near[n - w->near.near], n);
+}
+
 void rma_near_units_set(struct rma_near *n, int on)
 {
     /* Release pairs with rma_near_units(). */
@@ -269,8 +285,11 @@ static __attribute__((noinline, cold)) void dups_follow(struct rma_win *w)
     enum win_state s = rma_in(w, SET_LOCK_ALL) ? WIN_LOCK_ALL_GRANTED : WIN_UNSET;
     struct rma_win *dup;
     for (unsigned i = 0; (dup = rma_dup_next(w, &i)) != NULL;)
-        if (dup->state != s)
+        if (dup->state != s) {
+            for (unsigned k = 0; k < w->nears && dup->near.near; k++)
+                rma_near_follow(&dup->near.near[k], &w->near.near[k]);
             rma_win_goto(dup, s);
+        }
 }
 
 void rma_win_goto(struct rma_win *w, enum win_state s)

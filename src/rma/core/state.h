@@ -81,6 +81,10 @@ void rma_target_born(struct rma_target *t, enum target_state s);
 void rma_target_gone(const struct rma_target *t); /* it is about to be freed */
 void rma_expo_goto(struct rma_win *w, enum expo_state s);
 void rma_near_units_set(struct rma_near *n, int on); /* whether near.h may reach its memory */
+/* What near.h reads of n has changed in an epoch: units, note. Each duplicate has a copy
+ * (window/dup.c). */
+void rma_copies_follow(struct rma_win *w, const struct rma_near *n) __attribute__((cold));
+void rma_near_follow(struct rma_near *copy, const struct rma_near *n);
 /* recompute what near.h compares, after a change of state, of ntargets, or of bundles */
 void rma_near_admit(struct rma_win *w);
 /* of n only, for a flush of it */

@@ -184,6 +184,7 @@ struct rma_win_target {         /* target/: this process as a target */
 
 struct rma_win {
     struct rma_win_near near;   /* near.obj is the object */
+    struct rma_near *records;   /* near.near, of a duplicate its window's: locks, bundles */
     struct rma_win *parent, *from; /* its window (window/dup.c); whose memory it has (living.c) */
     struct rma_channels *channels; /* its duplicates; NULL: it never had one */
     unsigned users, closed;     /* so many have its memory; it is freed, but stays for them */

@@ -205,6 +205,7 @@ int rma_near_delegate(struct rma_win_near *near, struct rma_near *n, int64_t dis
                  void *result)
 {
     struct rma_win *w = (struct rma_win *)near;
+    n = rma_near_record(w, n);
     struct rma_delegate_op q = {.elem = elem, .aop = op, .disp = (uint64_t)disp, .compare = compare,
                              .result = result, .origin = op == DT_NO_OP ? NULL : origin};
     int may_pass = w->table.ntargets || rma_unsure(w) || n->bundles || n->lazy;

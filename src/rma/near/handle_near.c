@@ -168,7 +168,8 @@ int rma_near_handle(struct rma_win_near *near, struct rma_near *n, int64_t disp,
 {
     struct rma_win *w = (struct rma_win *)near;
     /* An element may have earlier operations, on any target; then the slow path looks. */
-    if (n->lazy || n->bundles || w->table.ntargets || rma_unsure(w))
+    const struct rma_near *own = rma_near_record(w, n);
+    if (own->lazy || own->bundles || w->table.ntargets || rma_unsure(w))
         return 0;
     struct rma_held *h = rma_root(w)->native.held;
     struct rma_near_held *m = h ? h->recent : NULL;

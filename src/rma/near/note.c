@@ -32,7 +32,7 @@ static struct rma_note *map_words(const struct rma_win *w, const struct rma_near
 }
 
 /* The counters of n, if number i is there and can be mapped. */
-static struct rma_note *note_of(const struct rma_win *w, struct rma_near *n, unsigned i)
+static struct rma_note *note_of(struct rma_win *w, struct rma_near *n, unsigned i)
 {
     /* Acquire pairs with the release in rma_notify_set_num(): the key, and zeros. */
     unsigned num = is_own(w, n) ? w->notes.num
@@ -48,6 +48,8 @@ static struct rma_note *note_of(const struct rma_win *w, struct rma_near *n, uns
                               memory_order_relaxed);
     /* Release pairs with the acquire of the inline path in another thread. */
     atomic_store_explicit(&n->note, x, memory_order_release);
+    if (w->channels)
+        rma_copies_follow(w, n);
     return x;
 }
 

@@ -55,6 +55,8 @@ static int touch(struct rma_win *w, struct rma_near *n)
         if (err)
             return err;
         lazy_set(w, n, 0);
+        if (w->channels)
+            rma_copies_follow(w, n);
     }
     return MPI_SUCCESS;
 }

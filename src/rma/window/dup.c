@@ -8,8 +8,9 @@
  *   state   LOCK_ALL_GRANTED while its window is under LOCK_ALL, else UNSET (state.c). The window's
  *           MPI_Win_unlock_all completes its operations first
  *   locks   the window's: the first operation on a rank takes what it needs (op_begin.c)
- *   near    operations on near memory are done as the window's own, with its bundles and delegated
- *           operations; what goes by message is the duplicate's
+ *   near    copies of the window's records, with counters of their own (near.h). What near.h does
+ *           not do is done as the window's own, with its bundles and delegated operations; what
+ *           goes by message is the duplicate's
  *   answers the origin finds the duplicate by the channel (replies.c). A freed one has none under
  *           way, unless a member failed: the next holder of the channel goes on with its tokens, so
  *           they are older than its elements. After a failure none counts answers without a token
@@ -54,7 +55,7 @@ static void share(struct rma_win *w, struct rma_win *p)
     w->own = p->own;
     w->near.first = p->near.first;
     w->near.count = p->near.count;
-    w->near.near = p->near.near;
+    w->records = p->near.near;
     w->near.spread = p->near.spread;
     w->near.spread_mul = p->near.spread_mul;
     w->near.spread_shift = p->near.spread_shift;
@@ -80,8 +81,7 @@ void rma_dup_leave(struct rma_win *w)
     uint64_t before = rma_ops_total(p);
     for (int i = 0; i < PVAR_COUNT; i++)
         if (pvar_table[i].cls == PVAR_COUNTER) {
-            counter_add(&p->near.pvars.v[i],
-                        atomic_load_explicit(&w->near.pvars.v[i], memory_order_relaxed));
+            counter_add(&p->near.pvars.v[i], rma_pvar(w, (enum pvar_id)i));
             atomic_store_explicit(&w->near.pvars.v[i], 0, memory_order_relaxed);
         }
     p->fence.ops += rma_ops_total(p) - before; /* they are of no fence epoch */
@@ -93,11 +93,35 @@ void rma_dup_leave(struct rma_win *w)
     }
     w->id = 0;
     w->comm = NULL;
-    w->near.near = NULL;
+    free(w->near.near);
+    w->near.near = w->records = NULL;
     w->near.spread = NULL;
     w->nears = 0;
     w->coherent = NULL;
     w->buffers = NULL;
+}
+
+/* Near records of its own, for near.h: it counts there, so two threads with two duplicates write no
+ * common cache line. Locks, bundles and what is known of the owner stay in the window's. */
+static int copies_make(struct rma_win *w)
+{
+    const struct rma_near *of = w->records;
+    struct rma_near *n = aligned_alloc(_Alignof(struct rma_near), w->nears * sizeof *n);
+    for (unsigned i = 0; n && i < w->nears; i++) {
+        n[i] = (struct rma_near){.kind = of[i].kind,
+                                 .rank = of[i].rank,
+                                 .disp_unit = of[i].disp_unit,
+                                 .base = of[i].base,
+                                 .size = of[i].size,
+                                 .remote = of[i].remote,
+                                 .acc = of[i].acc,
+                                 .me = of[i].me,
+                                 .host_index = of[i].host_index,
+                                 .alone = of[i].alone};
+        rma_near_follow(&n[i], &of[i]);
+    }
+    w->near.near = n;
+    return n ? 0 : -1;
 }
 
 static int no_memory(void)
@@ -108,7 +132,7 @@ static int no_memory(void)
 /* Its own things. After an error the caller drops it. */
 static int fill(struct rma_win *w, struct rma_win *of, struct info *info)
 {
-    if (rma_slots_init(w))
+    if (rma_slots_init(w) || copies_make(w))
         return no_memory();
     w->ordered_acc = of->ordered_acc;
     w->notes.covers = of->notes.covers;
@@ -169,7 +193,9 @@ int rma_win_idup(struct rma_win *of, struct info *info, struct rma_win **out)
     }
     watch_made(OBJ_WIN, &w->near.obj);
     list_push(&rma_self()->windows, &w->link);
-    rma_count(w, PVAR_RMA_WIN_BYTES, sizeof *w + w->table.nslots * sizeof *w->table.slots);
+    rma_count(w, PVAR_RMA_WIN_BYTES,
+              sizeof *w + w->table.nslots * sizeof *w->table.slots +
+                  w->nears * sizeof *w->near.near);
     if (rma_in(p, SET_LOCK_ALL))
         rma_win_goto(w, WIN_LOCK_ALL_GRANTED);
     rma_win_fast(w);

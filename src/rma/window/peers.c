@@ -21,6 +21,7 @@ int rma_node_find(struct rma_win *w)
     if (!w->near.near)
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for %d node peers", rma_call(), most);
     memset(w->near.near, 0, (size_t)most * sizeof *w->near.near);
+    w->records = w->near.near;
     unsigned n = 0;
     for (int i = 0; i < on_node; i++) {
         int world = boot_local_rank(i), rank = rankmap_find(w->map, world);

@@ -363,7 +363,7 @@ void rma_node_close(struct rma_win *w)
     else
         free(w->node.page);
     free(w->near.near);
-    w->near.near = NULL;
+    w->near.near = w->records = NULL;
     free(w->near.spread);
     w->near.spread = NULL;
 }
