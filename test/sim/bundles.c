@@ -116,6 +116,39 @@ static void bundle_counts(void *arg)
     OK(MPI_Win_free(&j.win));
 }
 
+/* What went by message has an element. It stays while flushes find it busy. Without it they are
+ * only fences. */
+static void idle_element(void *arg)
+{
+    (void)arg;
+    struct job j = private_open();
+    const long three[3] = {1, 2, 3};
+    if (j.rank == 0) {
+        struct rma_win *w = inside(j.win);
+        OK(MPI_Win_lock_all(0, j.win));
+        for (int i = 0; i < 2; i++) {
+            struct counts c = mark(0);
+            for (int k = 0; !w->table.ntargets || k < 3; k++)
+                OK(MPI_Accumulate(three, 3, MPI_LONG, 1, 0, 3, MPI_LONG, MPI_SUM, j.win));
+            SIM_CHECK(rma_target_find(w, 1) && !w->near.passive);
+            OK(MPI_Win_flush(1, j.win));
+            SIM_CHECK(rma_target_find(w, 1) && !w->near.passive && since_all(&c) > 0);
+        }
+        struct counts c = mark(0);
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(!w->table.ntargets && w->near.passive && w->near.quiet);
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(since_all(&c) == 0);
+        long sum = cell[1][0];
+        SIM_CHECK(sum >= 6 && cell[1][1] == 2 * sum && cell[1][2] == 3 * sum);
+        OK(MPI_Win_unlock_all(j.win));
+        tell(1);
+    } else {
+        hear(0);
+    }
+    OK(MPI_Win_free(&j.win));
+}
+
 /* Every call that completes operations waits for those in bundles. */
 static void closing_puts(const struct job *j, int round)
 {
@@ -370,6 +403,7 @@ static void threads_thread(int thread, void *arg)
 const struct scenario scenarios_bundles[] = {
     {"count-bundles", 2, 1, bundle_counts, NULL, at_once},
     {"s-bundles", 2, 1, closes, NULL, one_node},
+    {"s-flush-idle", 2, 1, idle_element, NULL, at_once},
     {"s-bundles-late", 3, 1, late, NULL, one_node},
     {"s-bundles-held", 3, 1, held, NULL, at_once},
     {"s-bundles-owner-dies", 3, 1, owner_dies, NULL, mortal},
