@@ -16,8 +16,10 @@ struct where_wait {
     uint64_t site;  /* return address in the program, 0: not known */
     char about[256]; /* the window, its epoch and its counter, or empty */
     const char *slept_in; /* the MPI function in which it slept last in a wait, or NULL */
+    const char *const volatile *front; /* NULL, or the call of a front in which it waits by itself
+                                        * (place/front_library.h) */
 };
-#define WHERE_MAGIC 0x57524d03u
+#define WHERE_MAGIC 0x57524d04u
 
 struct where {
     const char *call;      /* MPI function the process is in, or NULL */

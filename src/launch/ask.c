@@ -80,6 +80,21 @@ static void slept_text(pid_t pid, const struct where *w, char *text, size_t len)
         snprintf(text, len, "; it slept last in %s", call);
 }
 
+/* A front that waits by itself polls MPI, which it calls for a moment each. */
+static int front_text(pid_t pid, const struct where *w, char call[WORD_MAX])
+{
+    struct where_wait x;
+    const char *name;
+    char text[WORD_MAX];
+    if (!w->wait || read_bytes(pid, (uintptr_t)w->wait, &x, sizeof x) || x.magic != WHERE_MAGIC)
+        return 0;
+    if (!x.front || read_bytes(pid, (uintptr_t)x.front, &name, sizeof name) || !name ||
+        read_word(pid, name, text))
+        return 0;
+    snprintf(call, WORD_MAX, "%s", text);
+    return 1;
+}
+
 /* "; at heat.c:12", and of a wait that has lasted ", window "halo", lock epochs, for 61 s" */
 static void lasting_text(pid_t pid, const struct where *w, struct source_lines *lines,
                          char *text, size_t len)
@@ -117,6 +132,8 @@ int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len, int *awai
         snprintf(peer, sizeof peer, " (rank %d)", w.wait_peer);
     lasting_text(pid, &w, lines, more, sizeof more);
     slept_text(pid, &w, slept, sizeof slept);
+    if (front_text(pid, &w, call))
+        *slept = 0;
     snprintf(text, len, "rank %d: %s%s%s%s%s%s%s", rank, *call ? "in " : "outside MPI", call,
              *what ? ", waiting for " : "", what, peer, more, slept);
     return 0;

@@ -88,16 +88,19 @@ void errhandler_drop(struct errhandler *e)
     free(e);
 }
 
-/* Where the program has called; empty: it is not known. */
-static void called_at(char *line, size_t len)
+/* Where the program has called; empty: it is not known. Returns the call of a front
+ * (place/front_library.h), or NULL. */
+static const char *called_at(char *line, size_t len)
 {
     const uint64_t most = 2000000000; /* ns: others wait meanwhile */
     *line = 0;
     if (proc->threaded)
         lock_acquire(&proc->lock);
-    site_text_until(most, site_portable(site_here()), line, len);
+    uint64_t site = site_here();
+    site_text_until(most, site_portable(site), line, len);
     if (proc->threaded)
         lock_release(&proc->lock);
+    return site_call_of(site);
 }
 
 /* Is it an error of the program? Others come from failures, the system or its limits. */
@@ -135,17 +138,23 @@ static void fatal(const char *where, int code, const char *call)
      * another thread's. */
     const char *rest = text, *colon = strchr(text, ':');
     size_t n = colon ? (size_t)(colon - text) : 0;
-    if (!strncmp(text, "MPI", 3) && n && n < sizeof name && strcspn(text, " ") > n) {
+    int status = err_class(code);
+    const char *class = err_class_name(status);
+    int fronts = !class && site_front_waits(); /* a front says what is wrong */
+    if ((fronts || !strncmp(text, "MPI", 3)) && n && n < sizeof name && strcspn(text, " ") > n) {
         snprintf(name, sizeof name, "%.*s", (int)n, text);
         call = name;
         rest = colon + 1 + (colon[1] == ' ');
     }
-    int status = err_class(code);
-    const char *class = err_class_name(status);
-    called_at(at, sizeof at);
-    snprintf(line, sizeof line, "fatal error in %s on %s (%s): %s%s%s",
-             call ? call : "an MPI call", where, class ? class : "a class of the program", rest,
-             *at ? ", called at " : "", at);
+    const char *front = called_at(at, sizeof at), *comma = *at ? ", called at " : "";
+    if (!call)
+        call = "an MPI call";
+    if (fronts)
+        snprintf(line, sizeof line, "fatal error in %s: %s%s%s", call, rest, comma, at);
+    else
+        snprintf(line, sizeof line, "fatal error in %s%s%s on %s (%s): %s%s%s", front ? front : "",
+                 front ? ": " : "", call, where, class ? class : "a class of the program", rest,
+                 comma, at);
     add_finding(status, line, at);
     boot_abort(status > 0 && status < 128 ? status : 1, line);
 }

@@ -13,12 +13,27 @@
 int place_open(void); /* 0 or -ENOMEM; makes proc->place, or counts one more user of it */
 void place_close(void);
 
-enum { SITE_OFFSET = 48 }; /* bits of a place in messages below its module */
+enum { SITE_OFFSET = 48 }; /* bits of a place in messages below its module, of an address */
 
-/* Where the program has called the library; 0: not known. */
+/* Where the program has called the library, a site; 0: not known. */
 uint64_t site_here(void);
-/* A number for a return address that means the same in other processes of the program. */
-uint64_t site_portable(uint64_t address);
+/* The same, if this return address lies in the library, or in a front (place/front_library.h); else
+ * the address is the site. */
+uint64_t site_of_program(uint64_t address);
+/* A site is the program's return address, and above its 48 bits the call of a front, if one led
+ * here. */
+static inline uint64_t site_address(uint64_t site)
+{
+    return site & ((1ull << SITE_OFFSET) - 1);
+}
+const char *site_call_of(uint64_t site); /* the name of that call; NULL: there is none */
+/* Where a front has the name of its call that waits by itself; NULL: there is no front. */
+const char *const volatile *site_front_waits(void);
+/* Of a call of MPI: the program's address. *call becomes the front's call, if one made it. */
+const void *site_of_call(const void *site, const char **call);
+/* A number for a site that means the same in other processes of the program. */
+uint64_t site_portable(uint64_t site);
+const char *site_call(uint64_t portable); /* site_call_of() of it */
 /* "heat.c:212", or "program+0x1234" without lines. It may wait for addr2line. */
 void site_text(uint64_t portable, char *buf, size_t len);
 /* The same; it waits so long for addr2line at most (ns). */
@@ -26,8 +41,8 @@ void site_text_until(uint64_t ns, uint64_t portable, char *buf, size_t len);
 
 /* The rest is for users of place_open(). */
 
-/* The module of an address: its number and its path, for others that have not loaded it. */
-void site_module(uint64_t address, uint64_t *id, char *path, size_t len);
+/* The module of a site: its number and its path, for others that have not loaded it. */
+void site_module(uint64_t site, uint64_t *id, char *path, size_t len);
 /* Such a module of another process. */
 void site_learn(uint64_t id, const char *path);
 /* Modules may have come and gone since the last places were asked for. */

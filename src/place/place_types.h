@@ -2,11 +2,20 @@
 #ifndef PLACE_TYPES_H
 #define PLACE_TYPES_H
 
+#include <stdatomic.h>
+
 #include "base/list.h"
 #include "base/proc.h"
 #include "place/place.h"
 
-enum { PLACE_MODULES = 8, PLACE_PATH = 160 };
+enum { PLACE_MODULES = 8, PLACE_PATH = 160, PLACE_CALLS = 128 };
+
+struct place_code { /* addresses of a module */
+    uint64_t from, to;
+};
+struct place_codes { /* of this library; of a front, or none */
+    struct place_code own, front;
+};
 
 struct place_room {
     int users; /* of place_open() */
@@ -23,12 +32,18 @@ struct place_room {
     unsigned long long loaded; /* modules loaded and unloaded so far, when they were found */
     struct list lines;         /* lines.c: struct site_line */
     uint64_t lines_ns;         /* how long addr2line may take */
+    struct place_codes codes;
+    _Atomic uint64_t front_call[PLACE_CALLS]; /* sites, whose address lies in the front */
 };
 
 /* site.c */
 /* The path of a place's module, 1; 0: it is not known. */
 int site_module_of(uint64_t portable, char *path, size_t len);
 uint64_t site_offset(uint64_t portable); /* in the module */
+/* front.c */
+struct place_codes place_find_codes(void);
+/* The site of an address of the program: with the outermost call of a front among n frames. */
+uint64_t site_with_call(void *const *frame, int n, uint64_t address);
 /* lines.c */
 void lines_init(struct place_room *room);
 void lines_drop(struct place_room *room);

@@ -1,7 +1,7 @@
 /* site.c - places in the program, as numbers that mean the same in all processes. Start with
  * site_here() and site_portable().
  *
- *   portable = hash of the module's path (16 bits) | offset in the module (48 bits)
+ *   portable = hash of the module's path (16 bits) | call of a front, + 1 (16) | offset (32)
  *
  * Programs of one job lie at different addresses in each process. lines.c has the text. */
 #include <errno.h>
@@ -16,7 +16,8 @@
 #include "base/sched.h"
 #include "place/place_types.h"
 
-static const uint64_t OFFSET_MASK = (1ull << SITE_OFFSET) - 1;
+enum { OFFSET = 32 }; /* bits of the offset in the module */
+static const uint64_t OFFSET_MASK = (1ull << OFFSET) - 1;
 
 struct module {
     uint64_t address, id;  /* what is looked for: one of them */
@@ -84,8 +85,10 @@ int place_open(void)
     struct place_room *k = proc->place ? proc->place : calloc(1, sizeof *k);
     if (!k)
         return -ENOMEM;
-    if (!k->users++)
+    if (!k->users++) {
         lines_init(k);
+        k->codes = place_find_codes();
+    }
     proc->place = k;
     return 0;
 }
@@ -127,28 +130,36 @@ static const struct place_range *range_of(uint64_t address)
     return r;
 }
 
-void site_module(uint64_t address, uint64_t *id, char *path, size_t len)
+void site_module(uint64_t site, uint64_t *id, char *path, size_t len)
 {
-    const struct place_range *r = range_of(address);
+    const struct place_range *r = range_of(site_address(site));
     *id = r ? r->id : 0;
     snprintf(path, len, "%s", r ? r->path : "");
 }
 
-uint64_t site_portable(uint64_t address)
+uint64_t site_portable(uint64_t site)
 {
+    uint64_t address = site_address(site);
     struct module m = {.address = address};
+    uint64_t call = site >> SITE_OFFSET << OFFSET;
     if (!proc->place) /* nothing is kept */
         return address && dl_iterate_phdr(look, &m) && m.found
-                   ? m.id << SITE_OFFSET | ((address - m.base) & OFFSET_MASK)
+                   ? m.id << SITE_OFFSET | call | ((address - m.base) & OFFSET_MASK)
                    : 0;
     const struct place_range *r = range_of(address);
-    return r ? r->id << SITE_OFFSET | ((address - r->base) & OFFSET_MASK) : 0;
+    return r ? r->id << SITE_OFFSET | call | ((address - r->base) & OFFSET_MASK) : 0;
+}
+
+const char *site_call(uint64_t portable)
+{
+    return site_call_of(site_address(portable) >> OFFSET << SITE_OFFSET);
 }
 
 static int is_ours(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return !strncmp(slash ? slash + 1 : path, "libmpi", 6); /* Fortran's, too */
+    const char *name = slash ? slash + 1 : path;
+    return !strncmp(name, "libmpi", 6) || !strncmp(name, "libshmem.", 9); /* Fortran's, too */
 }
 
 /* With libmpi.a the frames of the library are in the program's own file. */
@@ -168,7 +179,7 @@ uint64_t site_here(void)
     for (int i = 0; i < n; i++) {
         struct module m = {.address = (uint64_t)(uintptr_t)frame[i]};
         if (dl_iterate_phdr(look, &m) && m.found && !is_ours(m.path))
-            return m.address;
+            return site_with_call(frame, i, m.address);
     }
     return 0;
 }

@@ -61,8 +61,10 @@ static int traces(void)
 /* For mpiexec: where a wait lasts, and in which epoch. */
 static void describe(struct where_wait *w, const void *of)
 {
-    if (!w->site)
-        w->site = site_here();
+    uint64_t site = w->site ? w->site : site_here();
+    w->site = site_address(site);
+    if (site_call_of(site)) /* until the call ends */
+        proc->call = site_call_of(site);
     if (of)
         rma_win_about(of, w->about, sizeof w->about);
 }

@@ -69,13 +69,14 @@ enum progress_why profile_why_of(const struct progress_seen *s)
 void profile_note(const struct progress_seen *s)
 {
     struct profile *y = proc->profile;
-    const char *call = proc->call ? proc->call : "(no call)";
+    const char *front = site_call_of(s->site);
+    const char *call = front ? front : proc->call ? proc->call : "(no call)";
     uint64_t ns = s->until - s->since;
     enum progress_why why = profile_why_of(s);
     uint64_t win = s->of && why != WHY_WINDOW ? rma_win_id(s->of) : 0;
     unsigned counter;
     uint64_t noted = why == WHY_NOTIFY ? rma_note_awaited(s->cond, s->arg, &counter) : 0;
-    struct profile_cell *c = cell_of(y, call, s->site, noted ? noted : win, why);
+    struct profile_cell *c = cell_of(y, call, site_address(s->site), noted ? noted : win, why);
     y->waited += ns;
     if (why == WHY_LOCK && win)
         profile_lock_waited(y, win);

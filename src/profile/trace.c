@@ -10,6 +10,7 @@
 #include "boot/boot.h"
 #include "dt/dt.h"
 #include "obj/comm.h"
+#include "place/place.h"
 #include "rma/rma.h"
 
 /* A receive that was posted and is not complete. */
@@ -101,13 +102,15 @@ static struct trace_event *place(struct trace *t)
 
 static struct trace_event *note(struct trace *t, const struct trace_at *at, enum trace_kind kind)
 {
+    const char *name = at->name;
+    const void *site = site_of_call(at->site, &name);
     struct trace_event *e = place(t);
     t->calls = 1;
     *e = (struct trace_event){.at = at->began,
-                              .name.text = at->name,
+                              .name.text = name,
                               .peer = -1,
                               .window = -1,
-                              .site = (uint64_t)(uintptr_t)at->site,
+                              .site = (uint64_t)(uintptr_t)site,
                               .kind = (uint16_t)kind,
                               .thread = thread_bits()};
     e->lasts = trace_ticks() - at->began;
@@ -183,12 +186,15 @@ void trace_collective(const struct trace_at *at, MPI_Comm comm, MPI_Count count,
 void trace_wait(struct trace *t, const struct progress_seen *s)
 {
     uint64_t ns = s->until - s->since;
+    const char *front = site_call_of(s->site);
     struct trace_event *e = place(t);
     *e = (struct trace_event){.at = trace_ticks(),
                               .lasts = ns,
                               .peer = s->peer,
                               .window = -1,
-                              .name.text = proc->call ? proc->call : "(no call)",
+                              .name.text = front        ? front
+                                           : proc->call ? proc->call
+                                                        : "(no call)",
                               .message = progress_polls() - s->polls,
                               .kind = TRACE_WAIT,
                               .why = (uint16_t)profile_why_of(s),

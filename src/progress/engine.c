@@ -13,6 +13,7 @@
 #include "base/sched.h"
 #include "boot/boot.h"
 #include "mem/mem.h"
+#include "place/place.h"
 #include "progress/progress_types.h"
 #include "var/var.h"
 #include "watch/watch.h"
@@ -72,6 +73,7 @@ int progress_init(void)
     list_init(&p->hooks);
     list_init(&p->sources);
     p->wait.magic = WHERE_MAGIC;
+    p->wait.front = site_front_waits();
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     /* Where no core is free the progress thread that is woken is one more process that spins. */
     int each = cvar.async_progress == PROGRESS_ASYNC ? 2 : 1;
@@ -346,7 +348,8 @@ static void loop_seen(const struct wait_loop *l)
 /* The record of no wait. */
 static struct where_wait no_wait(const struct progress *p)
 {
-    return (struct where_wait){.magic = WHERE_MAGIC, .slept_in = p->wait.slept_in};
+    return (struct where_wait){
+        .magic = WHERE_MAGIC, .slept_in = p->wait.slept_in, .front = p->wait.front};
 }
 
 /* The record belongs to the wait that looked last, as proc->wait_what does: to an inner one, or to

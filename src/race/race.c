@@ -82,7 +82,6 @@ int race_init(void)
     race_shadow_init(&r->shadow, (size_t)cvar.race_mem, race_report, NULL);
     r->shadow.ranks = (uint32_t)boot_size();
     r->shadow.thread_atomics = atomics;
-    race_find_code(r);
     proc->race = r;
     if (place_open())
         return -ENOMEM;

@@ -196,7 +196,6 @@ struct race {
     struct race_advice *advice; /* NULL: not asked for; the graph, too */
     struct race_graph *graph;
     struct race_barriers *barriers;
-    uint64_t code_at, code_end; /* of this library */
     struct list uses;        /* struct race_use: of requests */
     const char *call_names[RACE_NAMES]; /* of further calls: number RACE_CALLS and on */
 };
@@ -209,6 +208,8 @@ static inline int race_rank(void)
 }
 /* lookup.c */
 const char *race_call_name(enum race_call call);
+/* The same of a call at a place: a front's, if one made it. */
+const char *race_call_text(unsigned call, uint64_t site);
 /* Its number, by its name: a constant. RACE_CALL_NONE: there are too many. */
 enum race_call race_call_of(const char *name);
 /* Ends the process: others wait for what it would have sent or answered. */
@@ -217,7 +218,6 @@ struct race_thread *race_self(void); /* the calling thread */
 struct race_win *race_win_of(uint64_t id);
 struct race_win *race_win_find(struct rma_win *w);
 struct race_origin *race_origin_of(struct race_win *x, int world);
-void race_find_code(struct race *r); /* where this library's code is */
 uint64_t race_site(const void *address);
 uint64_t race_site_at(uint64_t address); /* the same of an address in the program */
 /* thread_clock.c */

@@ -48,6 +48,7 @@ struct shm_access shm_access_begin(struct shmem_ctx *ctx, const void *at, size_t
         ordered_done(ctx);
     }
     a.win = ctx->win[a.region];
+    a.nbi = ctx->nbi[a.region];
     return a;
 }
 
@@ -69,8 +70,11 @@ void *shm_slot(struct shmem_ctx *ctx, const void *value, size_t bytes)
         return NULL;
     if (ctx->used == SHM_SLOTS) {
         for (int r = 0; r < SHM_REGIONS; r++)
-            if (is_open(ctx, r))
+            if (is_open(ctx, r)) {
                 PMPI_Win_flush_local_all(ctx->win[r]);
+                if (ctx->nbi[r] != ctx->win[r])
+                    PMPI_Win_flush_local_all(ctx->nbi[r]);
+            }
         ctx->used = 0;
     }
     return memcpy(ctx->slot[ctx->used++], value, bytes);
@@ -80,6 +84,8 @@ void *shm_slot(struct shmem_ctx *ctx, const void *value, size_t bytes)
 static __attribute__((noinline)) void complete(struct shmem_ctx *ctx, int r)
 {
     PMPI_Win_flush_all(ctx->win[r]);
+    if (ctx->nbi[r] != ctx->win[r])
+        PMPI_Win_flush_all(ctx->nbi[r]);
     if (!shm.threaded)
         atomic_store_explicit(&ctx->open[r], 0, memory_order_relaxed);
 }
@@ -101,6 +107,11 @@ void shm_fence(struct shmem_ctx *ctx)
 {
     /* Near stores: release; pairs as in shm_quiet(). */
     atomic_thread_fence(memory_order_seq_cst);
+    if (shm.race) { /* for the checker what is ordered is complete, but for what is not */
+        for (int r = 0; r < SHM_REGIONS; r++)
+            PMPI_Win_flush_all(ctx->win[r]);
+        return;
+    }
     if (is_open(ctx, SHM_DATA))
         complete(ctx, SHM_DATA);
     if (is_open(ctx, SHM_HEAP)) {
@@ -158,21 +169,53 @@ void shm_lists_unlock(void)
     pthread_mutex_unlock(&lists);
 }
 
+static MPI_Win duplicate(MPI_Win of)
+{
+    MPI_Request made;
+    MPI_Win win;
+    PMPIX_Win_idup(of, MPI_INFO_NULL, &win, &made);
+    PMPI_Wait(&made, MPI_STATUS_IGNORE);
+    PMPI_Win_set_errhandler(win, MPI_ERRORS_ARE_FATAL);
+    return win;
+}
+
 /* Duplicates of both windows, or the windows themselves. The count asks, not MPI: the windows'
  * errors stay fatal for the operations of other threads. Under shm_lists_lock(). */
 static void take_windows(struct shmem_ctx *ctx)
 {
-    ctx->own = shm.duplicates < DUPLICATES;
-    shm.duplicates += ctx->own;
+    unsigned each = shm.race ? 2 : 1;
+    ctx->own = shm.duplicates + each <= DUPLICATES;
+    shm.duplicates += ctx->own ? each : 0;
     for (int r = 0; r < SHM_REGIONS; r++) {
-        MPI_Request made;
-        ctx->win[r] = shm.memory[r].win; /* a quiet completes more than it needs to */
-        if (!ctx->own)
-            continue;
-        PMPIX_Win_idup(shm.memory[r].win, MPI_INFO_NULL, &ctx->win[r], &made);
-        PMPI_Wait(&made, MPI_STATUS_IGNORE);
-        PMPI_Win_set_errhandler(ctx->win[r], MPI_ERRORS_ARE_FATAL);
+        /* else a quiet completes more than it needs to */
+        ctx->win[r] = ctx->own ? duplicate(shm.memory[r].win) : shm.memory[r].win;
+        ctx->nbi[r] = ctx->own && shm.race ? duplicate(shm.memory[r].win) : ctx->win[r];
     }
+}
+
+static void leave_windows(struct shmem_ctx *ctx)
+{
+    for (int r = 0; r < SHM_REGIONS && ctx->own; r++) { /* no message */
+        if (ctx->nbi[r] != ctx->win[r])
+            PMPI_Win_free(&ctx->nbi[r]);
+        PMPI_Win_free(&ctx->win[r]);
+    }
+    shm.duplicates -= !ctx->own ? 0 : shm.race ? 2 : 1;
+}
+
+void shm_default_windows(void)
+{
+    for (int r = 0; r < SHM_REGIONS; r++) {
+        shm_default.win[r] = shm.memory[r].win;
+        shm_default.nbi[r] = shm.race ? duplicate(shm.memory[r].win) : shm.memory[r].win;
+    }
+    shm.duplicates = shm.race ? 1 : 0;
+}
+
+void shm_default_windows_free(void)
+{
+    for (int r = 0; r < SHM_REGIONS && shm.race; r++)
+        PMPI_Win_free(&shm_default.nbi[r]);
 }
 
 static int create(struct shmem_team *team, long options, shmem_ctx_t *out, const char *call)
@@ -222,9 +265,7 @@ void pshmem_ctx_destroy(shmem_ctx_t ctx)
     if (!*link)
         shm_fail("shmem_ctx_destroy", "the context is none, or has been destroyed");
     *link = ctx->next;
-    for (int r = 0; r < SHM_REGIONS && ctx->own; r++)
-        PMPI_Win_free(&ctx->win[r]); /* no message */
-    shm.duplicates -= ctx->own;
+    leave_windows(ctx);
     shm_lists_unlock();
     free(ctx);
 }

@@ -36,9 +36,12 @@ void pshmem_set_lock(long *lock)
     int pe = home(lock, "shmem_set_lock");
     uint64_t seen = add(lock, ONE_TICKET, pe), mine = seen >> 32;
     while ((seen & SERVED) != mine) {
+        shm_waits = "shmem_set_lock";
         shm_poll();
         seen = look(lock, pe);
     }
+    if (shm_waits)
+        shm_waits = NULL;
 }
 SHM_ALIAS(set_lock);
 

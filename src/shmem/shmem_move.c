@@ -25,6 +25,7 @@ void shm_put_far(struct shmem_ctx *ctx, void *dest, const void *source, size_t b
     target_is(pe, call);
     if (!bytes)
         return;
+    shm_tell(dest, bytes, pe);
     struct shm_access a = put(ctx, dest, source, bytes, pe, call);
     if (!nbi)
         PMPI_Win_flush_local(pe, a.win);
@@ -46,11 +47,14 @@ void shm_get_far(struct shmem_ctx *ctx, void *dest, const void *source, size_t b
     if (!bytes)
         return;
     struct shm_access a = shm_access_begin(ctx, source, bytes, call);
-    PMPI_Get_c(dest, (MPI_Count)bytes, MPI_BYTE, pe, a.disp, (MPI_Count)bytes, MPI_BYTE, a.win);
+    PMPI_Get_c(dest, (MPI_Count)bytes, MPI_BYTE, pe, a.disp, (MPI_Count)bytes, MPI_BYTE,
+               nbi ? a.nbi : a.win);
     if (nbi)
         shm_opened(ctx, a.region);
     else
         get_done(pe, a.win);
+    if (!nbi && pe == shm.me)
+        shm_saw(source);
 }
 
 void shm_put_one_far(struct shmem_ctx *ctx, void *dest, const void *value, size_t bytes, int pe,
@@ -149,8 +153,19 @@ void shm_signal_send(struct shmem_ctx *ctx, struct shm_signal s, int pe, const c
     if (at)
         shm_signal_near(at, s.value, s.op);
     else
-        shm_op(ctx, s.at, &s.value, sizeof s.value, MPI_UINT64_T,
+        shm_op(ctx, s.at, &s.value, sizeof s.value, MPI_UNSIGNED_LONG,
                s.op == SHMEM_SIGNAL_SET ? MPI_REPLACE : MPI_SUM, pe, call);
+}
+
+/* For the race checker: it is complete for a PE that has seen its signal, which waits for it. */
+static struct shm_access put_seen(struct shmem_ctx *ctx, void *dest, const void *source,
+                                  size_t bytes, int pe, const void *sig, const char *call)
+{
+    struct shm_access a = shm_access_begin(ctx, dest, bytes, call);
+    PMPIX_Put_notify_c(source, (MPI_Count)bytes, MPI_BYTE, pe, a.disp, (MPI_Count)bytes, MPI_BYTE,
+                       shm_counter_of(sig), a.win);
+    shm_opened(ctx, a.region);
+    return a;
 }
 
 void shm_put_signal_far(struct shmem_ctx *ctx, void *dest, const void *source, size_t bytes,
@@ -166,7 +181,9 @@ void shm_put_signal_far(struct shmem_ctx *ctx, void *dest, const void *source, s
         /* Release: the signal by MPI comes later. Pairs with the acquire of shm_load(). */
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
     } else if (bytes) {
-        struct shm_access a = put(ctx, dest, source, bytes, pe, call);
+        struct shm_access a = shm.race
+                                  ? put_seen(ctx, dest, source, bytes, pe, s.at, call)
+                                  : put(ctx, dest, source, bytes, pe, call);
         /* no order between two windows, nor between a window and a store */
         if (a.region != sr || shm_direct(s.at, sizeof *s.at, pe))
             PMPI_Win_flush(pe, a.win);

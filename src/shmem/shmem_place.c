@@ -12,6 +12,18 @@ struct shm shm;
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
+/* The error handler of MPI ends the job. It names the program's line (place/front_library.h). */
+static void fail_by_mpi(const char *call, const char *text)
+{
+    char line[MPI_MAX_ERROR_STRING];
+    int code;
+    snprintf(line, sizeof line, "%s: %.400s", call, text);
+    fflush(NULL);
+    PMPI_Add_error_class(&code);
+    PMPI_Add_error_string(code, line);
+    PMPI_Comm_call_errhandler(shm.comm, code);
+}
+
 void shm_fail(const char *call, const char *format, ...)
 {
     char text[512];
@@ -19,13 +31,13 @@ void shm_fail(const char *call, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    if (shm.state == 1)
+        fail_by_mpi(call, text);
     if (shm.size)
         fprintf(stderr, "PE %d: fatal error in %s: %s\n", shm.me, call, text);
     else
         fprintf(stderr, "fatal error in %s: %s\n", call, text);
     fflush(NULL);
-    if (shm.state == 1)
-        PMPI_Abort(shm.comm, 1);
     _Exit(1);
 }
 
@@ -112,7 +124,9 @@ void *pshmem_ptr(const void *dest, int pe)
     shm_pe_is(pe, "shmem_ptr");
     if (pe == shm.me)
         return shm_region_of(dest, 1) != SHM_REGIONS ? (void *)(uintptr_t)dest : NULL;
-    return shm_near(dest, pe);
+    size_t off = (size_t)((const char *)dest - shm.heap);
+    unsigned i = (unsigned)pe - (unsigned)shm.near_first;
+    return off < shm.heap_size && i < shm.mapped && shm.near[i] ? shm.near[i] + off : NULL;
 }
 SHM_ALIAS(ptr);
 

@@ -71,11 +71,16 @@ static void set_up_data(void)
     PMPI_Allreduce(mine, most, 2, MPI_LONG, MPI_MAX, shm.comm);
     if (most[0] != -most[1])
         m->size = 0;
-    PMPI_Win_create(m->base, (MPI_Aint)m->size, 1, MPI_INFO_NULL, shm.comm, &m->win);
+    MPI_Info info;
+    PMPI_Info_create(&info);
+    shm_race_info(info);
+    PMPI_Info_set(info, "accumulate_ops", "any_op"); /* all atomics of a type are, together */
+    PMPI_Win_create(m->base, (MPI_Aint)m->size, 1, info, shm.comm, &m->win);
+    PMPI_Info_free(&info);
     PMPI_Win_set_name(m->win, "static data");
 }
 
-/* Which heaps are mapped here; none for the race checker. */
+/* Which heaps are mapped here. */
 static void find_near(void)
 {
     MPI_Comm node;
@@ -95,10 +100,11 @@ static void find_near(void)
     PMPI_Group_free(&all);
     shm.near_first = pe[0];
     shm.near_count = (unsigned)(pe[n - 1] - pe[0]) + 1; /* in the order of all */
+    shm.mapped = shm.near_count;
     shm.near = calloc(shm.near_count, sizeof *shm.near);
     if (!shm.near)
         shm_fail("shmem_init", "no memory");
-    for (int i = 0; i < n && !shm.race; i++) {
+    for (int i = 0; i < n; i++) {
         MPI_Aint size = 0;
         int unit;
         void *base = NULL;
@@ -110,7 +116,7 @@ static void find_near(void)
     PMPI_Comm_free(&node);
     int direct = alone == shm.size;
     PMPI_Allreduce(MPI_IN_PLACE, &direct, 1, MPI_INT, MPI_MIN, shm.comm);
-    shm.direct = direct && shm.near[shm.me - shm.near_first];
+    shm.direct = direct && shm.near[shm.me - shm.near_first] && !shm.race;
 }
 
 static void set_up_heap(void)
@@ -125,6 +131,8 @@ static void set_up_heap(void)
                  -most[1], most[0]);
     PMPI_Info_create(&info);
     PMPI_Info_set(info, "mpi_accumulate_granularity", "8"); /* atomics are of one element */
+    PMPI_Info_set(info, "accumulate_ops", "any_op");
+    shm_race_info(info);
     PMPI_Info_set(info, "mpi_minimum_memory_alignment", "16777216"); /* for shmem_align */
     PMPI_Win_allocate((MPI_Aint)(m->size + 2 * 64), 1, info, shm.comm, &m->base, &m->win);
     PMPI_Info_free(&info);
@@ -179,17 +187,19 @@ static void begin(int level)
     shm.threaded = shm.level == SHMEM_THREAD_MULTIPLE;
     PMPI_Comm_rank(shm.comm, &shm.me);
     PMPI_Comm_size(shm.comm, &shm.size);
-    set_up_heap();
-    set_up_data();
-    for (int r = 0; r < SHM_REGIONS; r++) {
-        PMPI_Win_lock_all(MPI_MODE_NOCHECK, shm.memory[r].win);
-        shm_default.win[r] = shm.memory[r].win;
-    }
     const char *race = getenv("MPIR_CVAR_RACE");
     shm.race = race && *race && strcmp(race, "off") && strcmp(race, "0");
+    set_up_heap();
+    set_up_data();
+    for (int r = 0; r < SHM_REGIONS; r++)
+        PMPI_Win_lock_all(MPI_MODE_NOCHECK, shm.memory[r].win);
+    shm_default_windows();
+    shm_race_begin();
     find_near();
     shm.state = 1;
     shm_teams_init();
+    if (shm.race) /* the checker sees each operation: the inline paths find no memory */
+        shm.near_count = 0;
     on_exit(at_exit, (void *)(intptr_t)getpid());
     PMPI_Barrier(shm.comm);
 }
@@ -223,8 +233,10 @@ void pshmem_finalize(void)
         return;
     pshmem_barrier_all();
     shm_teams_free();
-    shm.near_count = 0; /* the inline paths find no memory any more */
+    shm.near_count = shm.mapped = 0; /* the inline paths find no memory any more */
     shm.state = 2;
+    shm_default_windows_free();
+    shm_race_end();
     for (int r = 0; r < SHM_REGIONS; r++) {
         PMPI_Win_unlock_all(shm.memory[r].win);
         PMPI_Win_free(&shm.memory[r].win);

@@ -45,7 +45,7 @@ void shm_teams_init(void)
     shm_world = (struct shmem_team){.comm = shm.comm, .me = shm.me, .size = shm.size, .stride = 1};
     /* The PEs whose heaps are mapped here: a node, or this one alone. */
     int first = shm.me;
-    for (unsigned i = 0; i < shm.near_count; i++)
+    for (unsigned i = 0; i < shm.mapped; i++)
         if (shm.near[i]) {
             first = shm.near_first + (int)i;
             break;

@@ -42,6 +42,8 @@ enum { SHM_SLOTS = 64, SHM_SLOT_BYTES = 16 };
 
 struct shmem_ctx {
     MPI_Win win[SHM_REGIONS];  /* duplicates of the windows, or (shared) the windows themselves */
+    MPI_Win nbi[SHM_REGIONS];  /* for what a fence does not order: other ones while the race checker
+                                * looks, else win */
     unsigned char own;         /* 1: duplicates */
     /* Operations by MPI may be open. Where several threads call, it stays set once it is: a thread
      * that saw it clear would return while another one completes its operations. */
@@ -60,18 +62,20 @@ struct shm {
     char *heap;        /* shm.memory[SHM_HEAP].base */
     size_t heap_size;  /* behind it lie SHM_SLOT_BYTES more */
     int near_first;    /* near[i]: the heap of PE near_first + i as it is mapped here, or NULL */
-    unsigned near_count;
+    unsigned near_count; /* 0 while the race checker looks */
     char **near;
     int direct;        /* all PEs are near: atomics on the heap are the processor's */
     int threaded;      /* SHMEM_THREAD_MULTIPLE */
     int race;          /* the race checker sees each operation: none goes by load and store */
 
+    unsigned mapped;   /* near[] has so many elements, for shmem_ptr */
     int me, size;
     int state;         /* 0: not begun; 1: between init and finalize; 2: ended */
     int level;         /* of threads */
     _Atomic unsigned first; /* where test_any and its kin begin to look */
     _Atomic unsigned looks; /* of shm_own_looked() */
     struct shm_memory memory[SHM_REGIONS];
+    MPI_Win edges;     /* of the race checker (shmem_race.c), or MPI_WIN_NULL */
     MPI_Session session;
     MPI_Comm comm;
     /* under shm_lists_lock(), as are the contexts of teams */
@@ -132,13 +136,16 @@ void shm_fetch_op_nbi(struct shmem_ctx *ctx, const void *dest, const void *value
 /* *compare becomes what was there. */
 void shm_compare_swap(struct shmem_ctx *ctx, void *dest, const void *value, void *compare,
                       size_t bytes, MPI_Datatype type, int pe, const char *call);
+void shm_compare_swap_nbi(struct shmem_ctx *ctx, void *dest, const void *value,
+                          const void *compare, void *result, size_t bytes, MPI_Datatype type,
+                          int pe, const char *call);
 
 /* --- contexts (shmem_ctx.c) --- */
 /* An operation by MPI on `bytes` at a symmetric address begins: its region, and the window and the
  * place there. */
 struct shm_access {
     enum shm_region region;
-    MPI_Win win;
+    MPI_Win win, nbi;
     MPI_Aint disp;
 };
 struct shm_access shm_access_begin(struct shmem_ctx *ctx, const void *at, size_t bytes,
@@ -148,6 +155,8 @@ void shm_opened(struct shmem_ctx *ctx, enum shm_region r);
 /* A copy of value that stays until the context's operations are complete. NULL: there is none, so
  * the caller waits for its operation. */
 void *shm_slot(struct shmem_ctx *ctx, const void *value, size_t bytes);
+void shm_default_windows(void);
+void shm_default_windows_free(void);
 void shm_quiet(struct shmem_ctx *ctx);
 void shm_fence(struct shmem_ctx *ctx);
 /* The number among all of the PE of the context's team; fails if there is none. */
@@ -155,6 +164,16 @@ int shm_far_pe(const struct shmem_ctx *ctx, int pe, const char *call);
 void shm_ctx_all_destroy(struct shmem_team *team);
 void shm_lists_lock(void);
 void shm_lists_unlock(void);
+
+/* --- the race checker (shmem_race.c) --- */
+void shm_race_info(MPI_Info info); /* of a window of symmetric memory */
+void shm_race_begin(void);
+void shm_race_end(void);
+int shm_counter_of(const void *word);
+/* An operation on that word of pe is about to begin; the calling PE has seen its value. Nothing
+ * without the checker. */
+void shm_tell(const void *word, size_t bytes, int pe);
+void shm_saw(const void *word);
 
 /* --- waits (shmem_wait.c) --- */
 struct shm_ivars {
@@ -179,6 +198,8 @@ size_t shm_test_any(struct shm_ivars v, int cmp, const void *cmp_values, int vec
                     const char *call);
 size_t shm_test_some(struct shm_ivars v, size_t *indices, int cmp, const void *cmp_values,
                      int vector, const char *call);
+/* The call that waits by itself, for mpiexec -timeout; NULL: none. Of several threads the last. */
+extern const char *volatile shm_waits;
 /* Others make progress; the core may be given away. */
 void shm_poll(void);
 /* The program has read its own memory by g or atomic_fetch, perhaps in a loop: polls at times. */

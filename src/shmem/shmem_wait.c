@@ -15,17 +15,34 @@ void shm_poll(void)
     PMPI_Iprobe(MPI_ANY_SOURCE, 0, shm.comm, &flag, MPI_STATUS_IGNORE);
 }
 
-static void look_again(unsigned *looks)
+const char *volatile shm_waits;
+
+static int is_time(unsigned *looks)
 {
-    if (++*looks % (shm.direct ? LOOKS_NEAR : LOOKS_FAR) == 0)
-        shm_poll();
+    return ++*looks % (shm.direct ? LOOKS_NEAR : LOOKS_FAR) == 0;
+}
+
+/* In a wait, which ends with waited(). */
+static void look_again(unsigned *looks, const char *call)
+{
+    if (!is_time(looks))
+        return;
+    shm_waits = call;
+    shm_poll();
+}
+
+static void waited(void)
+{
+    if (shm_waits)
+        shm_waits = NULL;
 }
 
 void shm_own_looked(void)
 {
     /* Relaxed, and no addition: a count that another thread loses only moves the next poll. */
     unsigned n = atomic_load_explicit(&shm.looks, memory_order_relaxed);
-    look_again(&n);
+    if (is_time(&n))
+        shm_poll();
     atomic_store_explicit(&shm.looks, n, memory_order_relaxed);
 }
 
@@ -91,6 +108,13 @@ static int has_any(const struct shm_ivars *v)
     return 0;
 }
 
+/* The program hears that this element holds. */
+static void saw(const struct shm_ivars *v, size_t i)
+{
+    if (shm.race)
+        shm_saw((const char *)v->at + i * v->bytes);
+}
+
 /* --- looks ------------------------------------------------------------------------------------ */
 
 static int all(const struct shm_ivars *v, int cmp, const void *values, int vector)
@@ -98,6 +122,9 @@ static int all(const struct shm_ivars *v, int cmp, const void *values, int vecto
     for (size_t i = 0; i < v->count; i++)
         if (!skipped(v, i) && !holds(v, i, cmp, values, vector))
             return 0;
+    for (size_t i = 0; shm.race && i < v->count; i++)
+        if (!skipped(v, i))
+            saw(v, i);
     return 1;
 }
 
@@ -112,6 +139,7 @@ static size_t any(const struct shm_ivars *v, int cmp, const void *values, int ve
         size_t i = begin + k < v->count ? begin + k : begin + k - v->count;
         if (!skipped(v, i) && holds(v, i, cmp, values, vector)) {
             atomic_store_explicit(&shm.first, (unsigned)i + 1, memory_order_relaxed);
+            saw(v, i);
             return i;
         }
     }
@@ -123,8 +151,10 @@ static size_t some(const struct shm_ivars *v, size_t *indices, int cmp, const vo
 {
     size_t found = 0;
     for (size_t i = 0; i < v->count; i++)
-        if (!skipped(v, i) && holds(v, i, cmp, values, vector))
+        if (!skipped(v, i) && holds(v, i, cmp, values, vector)) {
+            saw(v, i);
             indices[found++] = i;
+        }
     return found;
 }
 
@@ -135,7 +165,9 @@ void shm_wait_until(struct shm_ivars v, int cmp, const void *cmp_value, const ch
     unsigned looks = 0;
     check(&v, cmp, call);
     while (!holds(&v, 0, cmp, cmp_value, 0))
-        look_again(&looks);
+        look_again(&looks, call);
+    waited();
+    saw(&v, 0);
 }
 
 void shm_wait_until_all(struct shm_ivars v, int cmp, const void *cmp_values, int vector,
@@ -144,8 +176,12 @@ void shm_wait_until_all(struct shm_ivars v, int cmp, const void *cmp_values, int
     unsigned looks = 0;
     check(&v, cmp, call);
     for (size_t i = 0; i < v.count; i++)
-        while (!skipped(&v, i) && !holds(&v, i, cmp, cmp_values, vector))
-            look_again(&looks);
+        if (!skipped(&v, i)) {
+            while (!holds(&v, i, cmp, cmp_values, vector))
+                look_again(&looks, call);
+            saw(&v, i);
+        }
+    waited();
 }
 
 size_t shm_wait_until_any(struct shm_ivars v, int cmp, const void *cmp_values, int vector,
@@ -157,7 +193,8 @@ size_t shm_wait_until_any(struct shm_ivars v, int cmp, const void *cmp_values, i
     if (!has_any(&v))
         return SIZE_MAX;
     while ((i = any(&v, cmp, cmp_values, vector)) == SIZE_MAX)
-        look_again(&looks);
+        look_again(&looks, call);
+    waited();
     return i;
 }
 
@@ -170,7 +207,8 @@ size_t shm_wait_until_some(struct shm_ivars v, size_t *indices, int cmp, const v
     if (!has_any(&v))
         return 0;
     while (!(found = some(&v, indices, cmp, cmp_values, vector)))
-        look_again(&looks);
+        look_again(&looks, call);
+    waited();
     return found;
 }
 
@@ -215,7 +253,9 @@ uint64_t pshmem_signal_fetch(const uint64_t *sig_addr)
         shm_poll();
     else
         shm_own_looked();
-    return __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE); /* as shm_load() */
+    uint64_t seen = __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE); /* as shm_load() */
+    shm_saw(sig_addr);
+    return seen;
 }
 SHM_ALIAS(signal_fetch);
 
@@ -223,12 +263,16 @@ uint64_t pshmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_valu
 {
     struct shm_ivars v = SHM_IVARS(sig_addr, 1, NULL);
     unsigned looks = 0;
-    check(&v, cmp, "shmem_signal_wait_until");
+    const char *call = "shmem_signal_wait_until";
+    check(&v, cmp, call);
     for (;;) {
         uint64_t seen = __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE); /* as shm_load() */
-        if (compare((int64_t)seen, cmp, (int64_t)cmp_value, 0))
+        if (compare((int64_t)seen, cmp, (int64_t)cmp_value, 0)) {
+            waited();
+            saw(&v, 0);
             return seen;
-        look_again(&looks);
+        }
+        look_again(&looks, call);
     }
 }
 SHM_ALIAS(signal_wait_until);

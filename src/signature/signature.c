@@ -66,7 +66,7 @@ int signature_amount(const struct dt_type *t, int64_t count, const void *site, s
     memset(out, 0, sizeof *out);
     out->bytes = bytes;
     out->hash = bytes ? dt_sig_hash(t, (size_t)count) : 0;
-    out->site = site_portable((uint64_t)(uintptr_t)site);
+    out->site = site_portable(site_of_program((uint64_t)(uintptr_t)site));
     out->type = !t ? DERIVED : dt_sig_packed(t) ? ANY_TYPE : type_of(t);
     return 1;
 }

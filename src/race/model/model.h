@@ -111,7 +111,7 @@ struct race_effect {
     uint8_t esize; /* its bytes, 1 or more */
 };
 enum { RACE_SWAP = 255 };
-enum race_accumulate { RACE_SAME_OP_NO_OP, RACE_SAME_OP };
+enum race_accumulate { RACE_SAME_OP_NO_OP, RACE_SAME_OP, RACE_ANY_OP };
 /* May they conflict without order? `apart`: the difference of their addresses. One: of the same
  * thread. ops: the window's info key accumulate_ops. */
 enum race_rule race_rule_of(struct race_effect a, struct race_effect b, uint64_t apart, int one,

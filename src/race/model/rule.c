@@ -37,7 +37,7 @@ static enum race_rule two_accumulates(struct race_effect a, struct race_effect b
         return RACE_FINE;
     if (a.elem != b.elem || (a.esize && apart % a.esize))
         return RACE_ACC_TYPE;
-    if (one || a.op == b.op)
+    if (one || a.op == b.op || ops == RACE_ANY_OP)
         return RACE_FINE;
     if (ops == RACE_SAME_OP_NO_OP && (reads_only(a) || reads_only(b)))
         return RACE_FINE;

@@ -235,7 +235,7 @@ static void put_node(int fd, const struct node *n)
     if (n->runs != 1)
         snprintf(times, sizeof times, ", %llu times", (unsigned long long)n->runs);
     dprintf(fd, "    n%d_%u [label=\"%s%s\\nrank %u%s%s%s\\n%llu bytes%s\"];\n", race_rank(),
-            n->number, race_call_name((enum race_call)n->call),
+            n->number, race_call_text(n->call, n->site),
             !n->buffer ? "" : n->kind == RACE_LOAD ? " reads" : " writes", n->tid % ranks, thread,
             *at ? "\\n" : "", quoted(at, text, sizeof text), (unsigned long long)(n->end - n->at),
             times);
@@ -248,7 +248,7 @@ static void put_edge(int fd, const struct edge *e)
     char at[160] = "", text[320], times[48] = "";
     int races = (e->call & RACES) != 0;
     const char *call = races     ? "nothing\\n"
-                       : e->call ? race_call_name((enum race_call)e->call)
+                       : e->call ? race_call_text(e->call, e->site)
                                  : "program order";
     if (!races)
         race_site_text(e->site, at, sizeof at);

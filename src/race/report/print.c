@@ -125,12 +125,12 @@ static void print_side(const struct side *s)
     if (s->done_call) {
         site_text_known(s->done_site, done, sizeof done);
         snprintf(rest, sizeof rest, ", complete by %s%s%s",
-                 race_call_name((enum race_call)s->done_call), *done ? " at " : "", done);
+                 race_call_text(s->done_call, s->done_site), *done ? " at " : "", done);
     }
     if (s->tid >= ranks)
         snprintf(thread, sizeof thread, ", thread %u", s->tid / ranks);
     race_line("  %s%s of %llu byte%s%s by rank %u%s at %s%s",
-              race_call_name((enum race_call)s->call), use, (unsigned long long)s->bytes,
+              race_call_text(s->call, s->site), use, (unsigned long long)s->bytes,
               s->bytes == 1 ? "" : "s", s->runs ? " in runs" : "", s->tid % ranks, thread, at,
               rest);
 }
@@ -142,7 +142,7 @@ static void add_side(struct finding *f, const struct side *s, const char *before
     finding_rank(f, (int)(s->tid % (uint32_t)boot_size()));
     finding_place(f, at);
     snprintf(f->text + n, sizeof f->text - n, "%s%s%s%s%s", before,
-             race_call_name((enum race_call)s->call), use, *at ? " at " : "", at);
+             race_call_text(s->call, s->site), use, *at ? " at " : "", at);
 }
 
 /* For machines. The two in the order of their places, and without ranks in the text: what several

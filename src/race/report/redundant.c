@@ -255,7 +255,7 @@ static void print_barrier_advice(const struct race_call_site *p)
 {
     char at[160];
     race_site_text(p->site, at, sizeof at);
-    race_line("advice: %s%s%s, %llu time%s: %s (this run)", race_call_name((enum race_call)p->call),
+    race_line("advice: %s%s%s, %llu time%s: %s (this run)", race_call_text(p->call, p->site),
               *at ? " at " : "", at, (unsigned long long)p->runs, p->runs == 1 ? "" : "s",
               p->call == RACE_CALL_LOCK
                   ? "nothing needed it to be exclusive; MPI_LOCK_SHARED would do"
@@ -267,6 +267,8 @@ static void print_advice(const struct race_call_site *p)
     char at[160];
     int here = !race_is_full() || p->used & HERE; /* loads and stores may not be seen */
     const char *instead = ", nor here";
+    if (site_call(p->site)) /* what calls of SHMEM complete is theirs to say */
+        return;
     if (!p->runs || p->used & AT_TARGET || (here && is_local(p->call)))
         return;
     if (!is_flush(p->call)) {
@@ -278,7 +280,7 @@ static void print_advice(const struct race_call_site *p)
                                              : "; MPI_Win_flush_local_all would do";
     race_site_text(p->site, at, sizeof at);
     race_line("advice: %s%s%s, %llu time%s: nothing at the target needed it%s (this run)",
-              race_call_name((enum race_call)p->call), *at ? " at " : "", at,
+              race_call_text(p->call, p->site), *at ? " at " : "", at,
               (unsigned long long)p->runs, p->runs == 1 ? "" : "s", instead);
 }
 

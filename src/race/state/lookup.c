@@ -1,7 +1,5 @@
 /* lookup.c - what all parts of the checker look up: threads, windows, places, names of calls. Start
  * with race_self(). */
-#include <execinfo.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +70,12 @@ const char *race_call_name(enum race_call call)
     return names[call];
 }
 
+const char *race_call_text(unsigned call, uint64_t site)
+{
+    const char *front = site_call(site);
+    return front ? front : race_call_name((enum race_call)call);
+}
+
 enum race_call race_call_of(const char *name)
 {
     const char **names = proc->race->call_names;
@@ -135,48 +139,6 @@ struct race_origin *race_origin_of(struct race_win *x, int world)
 
 /* --- places ----------------------------------------------------------------------------------- */
 
-/* The segment of this library that holds the code. */
-static int own_code(struct dl_phdr_info *info, size_t size, void *arg)
-{
-    struct race *r = arg;
-    uint64_t here = (uint64_t)(uintptr_t)race_find_code;
-    (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        uint64_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-        uint64_t end = start + info->dlpi_phdr[i].p_memsz;
-        if (info->dlpi_phdr[i].p_type == PT_LOAD && here >= start && here < end) {
-            r->code_at = start;
-            r->code_end = end;
-            return 1;
-        }
-    }
-    return 0;
-}
-
-void race_find_code(struct race *r)
-{
-    dl_iterate_phdr(own_code, r);
-}
-
-static int is_own(const struct race *r, uint64_t address)
-{
-    return address >= r->code_at && address < r->code_end;
-}
-
-/* Not every slow function is reached by a jump: then its return address lies in this library, and
- * the program's stands above it on the stack. */
-static uint64_t program_address(const struct race *r, uint64_t address)
-{
-    void *frame[24];
-    if (!is_own(r, address) || sched)
-        return address;
-    int n = backtrace(frame, 24);
-    for (int i = 0; i < n; i++)
-        if (!is_own(r, (uint64_t)(uintptr_t)frame[i]))
-            return (uint64_t)(uintptr_t)frame[i];
-    return address;
-}
-
 uint64_t race_site_at(uint64_t key)
 {
     struct race *r = proc->race;
@@ -192,5 +154,6 @@ uint64_t race_site_at(uint64_t key)
 
 uint64_t race_site(const void *address)
 {
-    return race_site_at(program_address(proc->race, (uint64_t)(uintptr_t)address));
+    /* Not every slow function is reached by a jump: then its return address lies here. */
+    return race_site_at(site_of_program((uint64_t)(uintptr_t)address));
 }

@@ -21,7 +21,9 @@ static uint8_t accumulate_of(struct rma_win *w)
     if (v)
         strncpy(value, v, sizeof value - 1);
     info_drop(i);
-    return !strcmp(value, "same_op") ? RACE_SAME_OP : RACE_SAME_OP_NO_OP;
+    return !strcmp(value, "same_op")  ? RACE_SAME_OP
+           : !strcmp(value, "any_op") ? RACE_ANY_OP
+                                      : RACE_SAME_OP_NO_OP;
 }
 
 static struct race_member mine(struct rma_win *w)

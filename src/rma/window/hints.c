@@ -69,7 +69,8 @@ static int is_hint(enum hint_kind kind, const char *v)
     case HINT_ORDER:
         return is_ordering(v);
     case HINT_OPS:
-        return !strcasecmp(v, "same_op") || !strcasecmp(v, "same_op_no_op");
+        return !strcasecmp(v, "same_op") || !strcasecmp(v, "same_op_no_op") ||
+               !strcasecmp(v, "any_op"); /* ours: of SHMEM (doc/design/shmem.md) */
     case HINT_COVERS:
         return !strcasecmp(v, "operation") || !strcasecmp(v, "target");
     case HINT_NUMBER:
