@@ -90,17 +90,30 @@ static __attribute__((noinline)) void complete(struct shmem_ctx *ctx, int r)
         atomic_store_explicit(&ctx->open[r], 0, memory_order_relaxed);
 }
 
-void shm_quiet(struct shmem_ctx *ctx)
+/* The operations by MPI of a context. */
+static __attribute__((noinline)) void complete_all(struct shmem_ctx *ctx)
 {
-    /* Stores to near memory are done when later ones begin. Pairs with the acquire of the PE that
-     * learns of it, in shm_load() or by a barrier. */
-    atomic_thread_fence(memory_order_seq_cst);
     for (int r = 0; r < SHM_REGIONS; r++)
         if (is_open(ctx, r))
             complete(ctx, r);
     ordered_done(ctx);
     if (!shm.threaded)
         ctx->used = 0;
+}
+
+static inline void quiet(struct shmem_ctx *ctx)
+{
+    /* Stores to near memory are done when later ones begin. Pairs with the acquire of the PE that
+     * learns of it, in shm_load() or by a barrier. */
+    atomic_thread_fence(memory_order_seq_cst);
+    /* What is ordered, or has a slot, was open before. */
+    if (is_open(ctx, SHM_HEAP) | is_open(ctx, SHM_DATA))
+        complete_all(ctx);
+}
+
+void shm_quiet(struct shmem_ctx *ctx)
+{
+    quiet(ctx);
 }
 
 void shm_fence(struct shmem_ctx *ctx)
@@ -123,7 +136,7 @@ void shm_fence(struct shmem_ctx *ctx)
 void pshmem_quiet(void)
 {
     shm_begun("shmem_quiet");
-    shm_quiet(&shm_default);
+    quiet(&shm_default);
 }
 SHM_ALIAS(quiet);
 
@@ -131,7 +144,7 @@ void pshmem_ctx_quiet(shmem_ctx_t ctx)
 {
     shm_begun("shmem_ctx_quiet");
     if (ctx)
-        shm_quiet(ctx);
+        quiet(ctx);
 }
 SHM_ALIAS(ctx_quiet);
 

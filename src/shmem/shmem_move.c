@@ -147,6 +147,13 @@ void shm_signal_op_is(int op, const char *call)
         shm_fail(call, "sig_op is %d, neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD", op);
 }
 
+void shm_put_signal_bytes(void *to, const void *source, size_t bytes, uint64_t *sig, uint64_t value,
+                          int op)
+{
+    memcpy(to, source, bytes);
+    shm_signal_near(sig, value, op);
+}
+
 void shm_signal_send(struct shmem_ctx *ctx, struct shm_signal s, int pe, const char *call)
 {
     uint64_t *at = shm_direct(s.at, sizeof *s.at, pe);

@@ -114,7 +114,8 @@ static inline void shm_get(struct shmem_ctx *ctx, void *dest, const void *source
 
 /* Release: a process that sees the signal sees what was put before it. Pairs with the acquire of
  * shm_load() and shmem_signal_fetch(). */
-static inline void shm_signal_near(uint64_t *at, uint64_t value, int op)
+static inline __attribute__((always_inline)) void shm_signal_near(uint64_t *at, uint64_t value,
+                                                                  int op)
 {
     if (op == SHMEM_SIGNAL_SET)
         __atomic_store_n(at, value, __ATOMIC_RELEASE);
@@ -122,18 +123,27 @@ static inline void shm_signal_near(uint64_t *at, uint64_t value, int op)
         __atomic_fetch_add(at, value, __ATOMIC_RELEASE);
 }
 
-static inline void shm_put_signal(struct shmem_ctx *ctx, void *dest, const void *source,
-                                  size_t nelems, size_t size, struct shm_signal s, int pe, int nbi,
-                                  const char *call)
+/* The short way of one word saves no register for a call. */
+static inline __attribute__((always_inline)) void
+shm_put_signal(struct shmem_ctx *ctx, void *dest, const void *source, size_t nelems, size_t size,
+               struct shm_signal s, int pe, int nbi, const char *call)
 {
     size_t bytes = shm_bytes(nelems, size);
-    void *at = shm_near_bytes(dest, bytes, pe);
-    uint64_t *sig = shm_direct(s.at, sizeof *s.at, pe);
-    if (LIKELY(at && sig) && LIKELY((unsigned)s.op <= SHMEM_SIGNAL_ADD)) {
-        shm_copy(at, source, bytes);
-        shm_signal_near(sig, s.value, s.op);
-    } else {
+    size_t off = (size_t)((const char *)dest - shm.heap), sig = (size_t)((char *)s.at - shm.heap);
+    unsigned i = (unsigned)pe - (unsigned)shm.near_first;
+    char *base = LIKELY(i < shm.near_count) && LIKELY(shm.direct) ? shm.near[i] : NULL;
+    /* shm_near_bytes() and shm_direct() in one */
+    if (!LIKELY(base != NULL) || !LIKELY(off < shm.heap_size) ||
+        !LIKELY(bytes <= shm.heap_size - off) || !LIKELY(sig < shm.heap_size) ||
+        !LIKELY((uintptr_t)s.at % sizeof *s.at == 0) ||
+        !LIKELY((unsigned)s.op <= SHMEM_SIGNAL_ADD)) {
         shm_put_signal_far(ctx, dest, source, bytes, s, pe, nbi, call);
+    } else if (bytes == sizeof(uint64_t)) {
+        memcpy(base + off, source, sizeof(uint64_t));
+        shm_signal_near((uint64_t *)(void *)(base + sig), s.value, s.op);
+    } else {
+        shm_put_signal_bytes(base + off, source, bytes, (uint64_t *)(void *)(base + sig), s.value,
+                             s.op);
     }
 }
 

@@ -41,11 +41,9 @@ void shm_fail(const char *call, const char *format, ...)
     _Exit(1);
 }
 
-void shm_begun(const char *call)
+void shm_not_begun(const char *call)
 {
-    if (!LIKELY(shm.state == 1))
-        shm_fail(call, shm.state ? "shmem_finalize has been called"
-                                 : "shmem_init has not been called");
+    shm_fail(call, shm.state ? "shmem_finalize has been called" : "shmem_init has not been called");
 }
 
 void shm_pe_is(int pe, const char *call)

@@ -91,8 +91,13 @@ extern struct shmem_team shm_world, shm_shared;
 /* Ends the job: "fatal error in shmem_long_put: ...". */
 __attribute__((noreturn, cold, format(printf, 2, 3))) void shm_fail(const char *call,
                                                                     const char *format, ...);
+__attribute__((noreturn, cold)) void shm_not_begun(const char *call);
 /* Fails unless shmem_init has been called, and shmem_finalize has not. */
-void shm_begun(const char *call);
+static inline void shm_begun(const char *call)
+{
+    if (!LIKELY(shm.state == 1))
+        shm_not_begun(call);
+}
 void shm_pe_is(int pe, const char *call);
 
 /* Where bytes at addr lie: fails if they are not symmetric. */
@@ -123,6 +128,9 @@ void shm_iget(struct shmem_ctx *ctx, void *dest, const void *source, struct shm_
 void shm_signal_send(struct shmem_ctx *ctx, struct shm_signal s, int pe, const char *call);
 void shm_put_signal_far(struct shmem_ctx *ctx, void *dest, const void *source, size_t bytes,
                         struct shm_signal s, int pe, int nbi, const char *call);
+/* To near memory: any number of bytes. */
+void shm_put_signal_bytes(void *to, const void *source, size_t bytes, uint64_t *sig, uint64_t value,
+                          int op);
 void shm_signal_op_is(int op, const char *call);
 
 /* --- atomics by MPI (shmem_atomic.c): value NULL with MPI_NO_OP --- */
