@@ -49,11 +49,14 @@ struct race_pending {
                               * of the fence with MPI_MODE_NOPRECEDE, or 0; race_batch.order */
     unsigned channel, alone; /* rma_win_channel(): a flush completes those of its own; alone: of a
                               * request that completes it: nothing else joins it */
+    int reads;               /* it has gets and the like alone: complete here, complete there */
     int notified;            /* not 0: nothing joins it (1: it notifies; else: note_all()) */
     uint32_t names;          /* so often it was named where no order is kept */
     /* it is complete since then, but is sent when its lock is known to be held; 0 */
     uint64_t done;
     uint32_t done_by;         /* race_batch.done_by then */
+    enum race_call done_call;
+    uint64_t done_site;
     struct race_wire_access *rec;
     uint32_t n, room, sent;  /* records; those that the target has */
 };
@@ -75,7 +78,8 @@ struct race_target {
     uint8_t late;            /* that lock may not be held yet: MPI_Win_lock does not wait for it */
     uint8_t all;             /* MPI_Win_lock_all: its lock is held, and former holders are known */
     uint32_t noted;          /* notified operations in pending, all sent: up to RACE_NOTED_MAX */
-    uint64_t left;           /* batches up to this number are open there, and are not kept here */
+    uint64_t left;           /* batches up to this number are open there, and are not kept here; */
+    unsigned left_channel;   /* all of this channel */
 };
 struct race_member {         /* a process of the window */
     uint64_t base, unit, bytes;
@@ -248,12 +252,13 @@ void race_full_free(void);
 void race_watch_bytes(uint64_t at, uint64_t len); /* their loads and stores are of interest */
 /* origin.c */
 struct race_target *race_target_of(struct race_win *x, int rank, int make);
-/* All operations on it are complete (local: only here): of a channel, or of all. */
+/* All operations on it are complete (local: only here; gets there, too): of a channel, or of
+ * all. */
 enum { RACE_ALL = -1 };
 void race_complete(struct race_win *x, struct race_target *t, int channel, uint64_t done,
                    enum race_call call, uint64_t site);
-void race_complete_local(struct race_target *t, int channel, uint64_t done, enum race_call call,
-                         uint64_t site);
+void race_complete_local(struct race_win *x, struct race_target *t, int channel, uint64_t done,
+                         enum race_call call, uint64_t site);
 void race_complete_all(struct race_win *x, int channel, enum race_call call, uint64_t site);
 int race_send_open(struct race_win *x); /* as it is. 0: but what waits for a lock */
 void race_targets_free(struct race_win *x);

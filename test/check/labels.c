@@ -92,6 +92,8 @@ static int is_ordered(const struct program *p)
         return p->second > FIRST;
     case REQUEST: /* local completion; a get has read then */
         return p->a == GET;
+    case MESSAGE_LOCAL:
+        return p->a == GET || p->a == READ;
     default:
         return 0;
     }
@@ -99,9 +101,8 @@ static int is_ordered(const struct program *p)
 
 static int is_program(const struct program *p)
 {
-    int reads_too = p->a == GET || p->a == READ || p->a == FETCH || p->a == SWAP;
-    if (p->a >= LOAD || (p->sync == MESSAGE_LOCAL && reads_too))
-        return 0; /* what flush_local promises of a get is not for labels */
+    if (p->a >= LOAD || (p->sync == MESSAGE_LOCAL && (p->a == FETCH || p->a == SWAP)))
+        return 0; /* what flush_local promises of these is not for labels */
     return p->sync != REQUEST || p->a == GET || p->a == PUT || p->a == SUM;
 }
 

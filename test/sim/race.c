@@ -34,6 +34,7 @@ struct access {
     int unsettled;               /* its lock may not be held yet */
     int fence;                   /* number of the fence that let it in; 0: none */
     int post;                    /* number of the post of its target + 1; 0: none */
+    int notifies;
     uint64_t noted;              /* clock of its target, which saw its notification; 0: not yet */
 };
 struct noted { /* an operation that notifies */
@@ -125,14 +126,15 @@ static uint64_t tick(int rank)
     return o.now[rank][SURE][rank];
 }
 
-/* Those of `rank` on target (-1: any) of window win; where: WINDOW, or BUFFER for both. */
+/* Those of `rank` on target (-1: any) of window win; BUFFER: in its own buffers, and gets. */
 static void finish(int rank, int win, int target, enum where where)
 {
     uint64_t done = tick(rank);
     for (int i = 0; i < o.n; i++) {
         struct access *a = &o.a[i];
+        int is_read = (a->kind == GET || a->kind == READ) && !a->notifies;
         if (a->rank == rank && a->win == win && (target < 0 || a->target == target) && !a->done &&
-            (where == WINDOW || a->where == BUFFER))
+            (where == WINDOW || a->where == BUFFER || is_read))
             a->done = done;
     }
 }
@@ -271,6 +273,7 @@ static void note(struct play *p, int win, int t, const struct shape *s, enum kin
     let_in(p, a);
     if (p->noting) {
         p->noting->access = (int)(a - o.a);
+        a->notifies = 1;
         mark_noted(p->noting);
     }
     if (from >= 0)

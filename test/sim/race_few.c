@@ -290,6 +290,47 @@ static void endless(void *arg)
     OK(MPI_Win_free(&win));
 }
 
+/* Rank 1 puts and notifies so often that the target alone has its operations. A flush of a
+ * duplicate completes none of them, one of the window completes them: each time rank 2 puts to the
+ * first one's place then. */
+static void beside(void *arg)
+{
+    enum { MANY = RACE_NOTED_MAX + 4 };
+    static int heard;
+    int rank, v[MANY] = {0}, *mem;
+    MPI_Win win, dup;
+    MPI_Request r;
+    (void)arg;
+    heard = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    OK(MPI_Win_allocate(2 * MANY * 4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win));
+    OK(MPIX_Win_notify_set_num(win, MPI_INFO_NULL, 1));
+    OK(MPIX_Win_idup(win, MPI_INFO_NULL, &dup, &r));
+    OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, win));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    for (int flushes = 0; flushes < 2; flushes++) {
+        while (rank == 1 && heard < flushes) /* a receive learns from all messages that are there */
+            sim_compute(1);
+        for (int i = 0; rank == 1 && i < MANY; i++)
+            OK(MPIX_Put_notify(&v[i], 1, MPI_INT, 0, flushes * MANY + i, 1, MPI_INT, 0, win));
+        if (rank == 1) {
+            OK(MPI_Win_flush(0, flushes ? win : dup));
+            OK(MPI_Send(&rank, 1, MPI_INT, 2, 0, MPI_COMM_WORLD));
+        }
+        if (rank == 2) {
+            OK(MPI_Recv(&v[0], 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+            OK(MPI_Put(&rank, 1, MPI_INT, 0, flushes * MANY, 1, MPI_INT, win));
+            heard++;
+        }
+    }
+    OK(MPI_Win_unlock_all(win));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    SIM_CHECK(proc->race->races == (rank ? 0u : 1u) && proc->race->possible == 0);
+    OK(MPI_Win_free(&dup));
+    OK(MPI_Win_free(&win));
+}
+
 /* What the core refuses leaves nothing at the owner of the counter. */
 static void refused(void *arg)
 {
@@ -364,6 +405,8 @@ const struct scenario scenarios_race_few[] = {
     {"race-notify-unordered", 2, 1, notified, NULL, unordered},
     {"race-notify-endless-near", 2, 1, endless, NULL, near},
     {"race-notify-endless-far", 2, 1, endless, NULL, far},
+    {"race-notify-beside-near", 3, 1, beside, NULL, near},
+    {"race-notify-beside-far", 3, 1, beside, NULL, far},
     {"race-notify-refused", 2, 1, refused, NULL, measured},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

@@ -317,7 +317,7 @@ static void flush_local(struct race_win *x, int channel, int rank, enum race_cal
     for (struct map_entry *e; (e = map_next(&x->targets, &at)) != NULL;) {
         struct race_target *t = e->value;
         if (rank < 0 || t->rank == rank)
-            race_complete_local(t, channel, done, call, site);
+            race_complete_local(x, t, channel, done, call, site);
     }
 }
 

@@ -31,18 +31,25 @@ struct race_target *race_target_of(struct race_win *x, int rank, int make)
 /* The batch that operations issued now belong to. alone: one that its request completes. note: that
  * of a notified operation, and its number. */
 static struct race_pending *pending_now(struct race_win *x, struct race_target *t,
-                                        unsigned channel, int alone, uint64_t note)
+                                        unsigned channel, int alone, uint64_t note, int reads)
 {
     struct race *r = proc->race;
     const struct race_thread *me = race_self();
     uint32_t epoch = x->nstarted ? t->starts : x->fence_open ? RACE_FENCE | x->fences : 0;
     uint32_t order = x->orders + t->orders;
-    struct race_pending *p =
-        list_empty(&t->pending) ? NULL : LIST_OBJ(t->pending.prev, struct race_pending, link);
-    int joins = p && !p->alone && !p->notified && !alone && !note && p->vclock_no == me->vclock_no;
-    joins = joins && p->channel == channel;
-    if (joins && p->epoch == epoch && p->order == order && me->clock - p->issued < UINT32_MAX / 2)
-        return p;
+    struct race_pending *p = NULL;
+    struct list *l = t->pending.prev;
+    /* the last two, one of which reads: so operations that take turns make no batch each */
+    for (int i = 0; i < 2 && l != &t->pending; i++, l = l->prev) {
+        p = LIST_OBJ(l, struct race_pending, link);
+        int joins = !p->alone && !p->notified && !p->done && !alone && !note;
+        joins = joins && p->channel == channel && p->vclock_no == me->vclock_no;
+        joins = joins && p->epoch == epoch && p->order == order;
+        if (!joins || me->clock - p->issued >= UINT32_MAX / 2)
+            break;
+        if (p->reads == reads)
+            return p;
+    }
     p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
@@ -56,6 +63,7 @@ static struct race_pending *pending_now(struct race_win *x, struct race_target *
     p->alone = alone;
     p->channel = channel;
     p->notified = note != 0;
+    p->reads = reads;
     list_push(&t->pending, &p->link);
     return p;
 }
@@ -207,6 +215,24 @@ struct race_request {
     int rank;
 };
 
+/* Before others that were issued earlier. */
+static void complete_early(struct race_win *x, struct race_target *t, struct race_pending *p,
+                           uint64_t done, enum race_call call, uint64_t site)
+{
+    if (race_lock_is_known(x, t)) {
+        race_send_batch(x, t, p, done, call, site);
+        pending_free(p);
+        return;
+    }
+    p->done = done;
+    p->done_by = race_done_by(p->tid);
+    p->done_call = call;
+    p->done_site = site;
+    /* It comes behind batches that are complete later. None of what is issued from now on may hide
+     * what it meets: no rule D across this (race.md 5). */
+    race_self()->vclock_no = ++proc->race->vclock_nos;
+}
+
 /* A get has read what it returns, an atomic operation is applied. */
 static void complete_one(const struct race_request *e, uint64_t done)
 {
@@ -214,18 +240,9 @@ static void complete_one(const struct race_request *e, uint64_t done)
     struct race_target *t = x ? race_target_of(x, e->rank, 0) : NULL;
     for (struct list *l = t ? t->pending.next : NULL; l && l != &t->pending; l = l->next) {
         struct race_pending *p = LIST_OBJ(l, struct race_pending, link);
-        if (p->number != e->number)
+        if (p->number != e->number || p->done) /* MPI_Win_flush_local may have ended it */
             continue;
-        if (!race_lock_is_known(x, t)) {
-            p->done = done;
-            p->done_by = race_done_by(p->tid);
-            /* It comes behind batches that are complete later. None of what is issued from now on
-             * may hide what it meets: no rule D across this (race.md 5). */
-            race_self()->vclock_no = ++proc->race->vclock_nos;
-            return;
-        }
-        race_send_batch(x, t, p, done, RACE_CALL_REQUEST, 0);
-        pending_free(p);
+        complete_early(x, t, p, done, RACE_CALL_REQUEST, 0);
         return;
     }
 }
@@ -263,12 +280,24 @@ static void watch_request(struct race_win *x, const struct buffers *u, uint64_t 
     race_watch_done(req, on_request, e);
 }
 
+/* One CLOSE ends all that is left: so it may be of one channel only, as is what stays here and has
+ * a lower number. */
+static int may_leave(const struct race_target *t)
+{
+    const struct race_pending *first = LIST_OBJ(t->pending.next, struct race_pending, link);
+    unsigned channel = t->left ? t->left_channel : first->channel;
+    for (struct list *l = t->pending.next; l != &t->pending; l = l->next)
+        if (LIST_OBJ(l, struct race_pending, link)->channel != channel)
+            return 0;
+    return 1;
+}
+
 /* A program may notify without end, and never flush. So what the target has is not kept here: one
  * CLOSE ends all of it. Without order a CLOSE has to name the records that it waits for. */
 static void leave_some(struct race_win *x, struct race_target *t)
 {
     int covers = rma_notes_cover(x->w);
-    if (++t->noted <= RACE_NOTED_MAX || !am_ordered(t->world))
+    if (++t->noted <= RACE_NOTED_MAX || !am_ordered(t->world) || !may_leave(t))
         return;
     for (struct list *l = t->pending.next, *next; l != &t->pending; l = next) {
         struct race_pending *p = LIST_OBJ(l, struct race_pending, link);
@@ -279,6 +308,7 @@ static void leave_some(struct race_win *x, struct race_target *t)
         if (p->sent < p->n) /* to a failed process */
             continue;
         t->left = p->number > t->left ? p->number : t->left;
+        t->left_channel = p->channel;
         pending_free(p);
     }
     t->noted = 0;
@@ -290,12 +320,15 @@ static uint64_t record(struct race_win *x, struct race_target *t, unsigned chann
 {
     struct race_intervals l;
     const struct race_member *m = &x->member[a->rank];
-    struct race_pending *p = pending_now(x, t, channel, alone, a->notify ? race_self()->noting : 0);
+    struct race_effect effect = effect_of(a);
+    int reads = effect.kind == RACE_GET || effect.kind == RACE_READ;
+    struct race_pending *p =
+        pending_now(x, t, channel, alone, a->notify ? race_self()->noting : 0, reads);
     race_intervals_of(a->ttype, (size_t)a->tcount, m->base + (uint64_t)a->disp * m->unit, &l);
     if (!p)
         return 0;
     struct race_wire_access w = {.tick = (uint32_t)(race_self()->clock - p->issued),
-                              .effect = effect_of(a), .weight = 1,
+                              .effect = effect, .weight = 1,
                               .call = call_of(a), .site = site};
     if (l.hull)
         w.effect.flags |= RACE_HULL;
@@ -371,8 +404,21 @@ static struct race_pending *pending_of(const struct race_target *t, int channel)
     return NULL;
 }
 
-void race_complete_local(struct race_target *t, int channel, uint64_t done, enum race_call call,
-                         uint64_t site)
+/* What was read at the target is in the buffers here. A notified batch is complete by its own
+ * rules. */
+static void complete_reads(struct race_win *x, struct race_target *t, int channel, uint64_t done,
+                           enum race_call call, uint64_t site)
+{
+    for (struct list *l = t->pending.next, *next; l != &t->pending; l = next) {
+        struct race_pending *p = LIST_OBJ(l, struct race_pending, link);
+        next = l->next;
+        if (p->reads && !p->done && !p->notified && is_of(p->channel, channel))
+            complete_early(x, t, p, done, call, site);
+    }
+}
+
+static void complete_buffers(struct race_target *t, int channel, uint64_t done,
+                             enum race_call call, uint64_t site)
 {
     race_advice_done(t, call, site);
     for (struct race_local *x; (x = local_of(t, channel)) != NULL;) {
@@ -386,16 +432,25 @@ void race_complete_local(struct race_target *t, int channel, uint64_t done, enum
     }
 }
 
+void race_complete_local(struct race_win *x, struct race_target *t, int channel, uint64_t done,
+                         enum race_call call, uint64_t site)
+{
+    complete_buffers(t, channel, done, call, site);
+    complete_reads(x, t, channel, done, call, site);
+}
+
 void race_complete(struct race_win *x, struct race_target *t, int channel, uint64_t done,
                    enum race_call call, uint64_t site)
 {
-    race_complete_local(t, channel, done, call, site);
-    if (t->left)
-        race_close_left(x, t, done, call, site);
-    t->left = t->noted = 0;
+    complete_buffers(t, channel, done, call, site);
+    if (is_of(t->left_channel, channel)) {
+        if (t->left)
+            race_close_left(x, t, done, call, site);
+        t->left = t->noted = 0;
+    }
     for (struct race_pending *p; (p = pending_of(t, channel)) != NULL;) {
         if (p->done)
-            race_send_batch(x, t, p, p->done, RACE_CALL_REQUEST, 0);
+            race_send_batch(x, t, p, p->done, p->done_call, p->done_site);
         else
             race_send_batch(x, t, p, done, call, site);
         pending_free(p);
@@ -434,7 +489,7 @@ void race_targets_free(struct race_win *x)
         struct race_target *t = e->value;
         while (!list_empty(&t->pending))
             pending_free(LIST_OBJ(t->pending.next, struct race_pending, link));
-        race_complete_local(t, RACE_ALL, race_tick(), RACE_CALL_NONE, 0);
+        complete_buffers(t, RACE_ALL, race_tick(), RACE_CALL_NONE, 0);
         race_advice_gone(t);
         free(t);
     }
