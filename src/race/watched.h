@@ -73,9 +73,6 @@ void race_accessed(const struct watch_buffer *b, const void *site);
 /* A blocking collective has read, or written, its buffers here; a request of one uses them. */
 void race_coll_access(const struct watch_turn *t, int writes);
 struct race_use *race_coll_use(const struct watch_turn *t);
-/* coll_buffers.c: each part of this process's buffers in a collective */
-typedef void race_each_buffer(void *arg, const struct watch_buffer *b);
-void race_coll_buffers(const struct coll_args *a, race_each_buffer *each, void *arg);
 /* origin.c */
 /* An operation that the core has taken. req: its request, or NULL. */
 void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, const void *site);

@@ -57,7 +57,8 @@ static unsigned wants(const struct watcher *w)
         {WATCH_MADE, w->made || w->gone},
         {WATCH_CALLED, w->called != NULL},
         {WATCH_TOLD, w->label || w->leaves || w->told},
-        {WATCH_BUFFERS, has_buffers(w)}};
+        {WATCH_BUFFERS, has_buffers(w)},
+        {WATCH_MEMORY, w->memory != NULL}};
     unsigned all = 0;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         all |= of[i].has ? of[i].bit : 0;
@@ -309,6 +310,12 @@ void watch_waited(struct request *const *r, int n)
 {
     EACH(i)
         TELL(i, waited, r, n);
+}
+
+void watch_memory_now(const struct watch_buffer *b)
+{
+    EACH(i)
+        TELL(i, memory, b);
 }
 
 void watch_touched(const struct watch_buffer *b, const void *site)

@@ -12,6 +12,7 @@
 
 #include "base/proc.h"
 #include "watch/turn.h"
+#include "watch/win_sync.h"
 
 struct comm;
 struct dt_type;
@@ -49,28 +50,15 @@ enum watch_events {
     WATCH_MADE = 32768, /* made, gone */
     WATCH_TOLD = 65536, /* label, leaves, told */
     WATCH_CALLED = 131072, /* called */
-    WATCH_BUFFERS = 262144 /* touched to op_runs */
+    WATCH_BUFFERS = 262144, /* touched to op_runs */
+    WATCH_MEMORY = 524288 /* memory */
 };
 /* The functions of MPI that tell these leave their short way at its first test, which is that of
  * the phase: PROC_CHECKED. MPI_Init sets the phase when all rooms are open, so a watcher of these
  * subscribes before. */
 #define WATCH_API                                                                                  \
-    (WATCH_COLLECTIVE | WATCH_MESSAGES | WATCH_SYNC | WATCH_OPS | WATCH_CALLED)
-
-/* --- synchronization of windows --------------------------------------------------------------- */
-
-enum watch_sync_call {
-    WATCH_NO_SYNC, WATCH_FENCE, WATCH_POST, WATCH_START, WATCH_COMPLETE, WATCH_WAIT, WATCH_TEST,
-    WATCH_LOCK, WATCH_UNLOCK, WATCH_LOCK_ALL, WATCH_UNLOCK_ALL, WATCH_FLUSH, WATCH_FLUSH_ALL,
-    WATCH_FLUSH_LOCAL, WATCH_FLUSH_LOCAL_ALL, WATCH_ORDER, WATCH_SYNCS
-};
-struct watch_sync { /* such a call, and its arguments */
-    int call;       /* enum watch_sync_call */
-    int rank, type, assert;
-    struct group *group;
-    int *flag;
-    const void *site; /* return address in the program */
-};
+    (WATCH_COLLECTIVE | WATCH_MESSAGES | WATCH_SYNC | WATCH_OPS | WATCH_CALLED |                  \
+     WATCH_MEMORY)
 
 /* --- watchers --------------------------------------------------------------------------------- */
 
@@ -79,6 +67,7 @@ struct watch_buffer { /* count elements of t at buf; `parts` such: partitioned, 
     int64_t count;
     const struct dt_type *t;
     int writes, parts;
+    const char *name; /* of the argument, in a report */
 };
 
 /* What a watcher takes; NULL: not that. The functions may send, and may not wait, unless their
@@ -154,6 +143,9 @@ struct watcher {
     /* A wait for these n requests is over; NULL in place of some. */
     void (*waited)(struct request *const *r, int n);
 
+    /* A call is about to use it; its other arguments are right. Not told: one-sided operations of
+     * the inline path, and collectives between two groups. */
+    void (*memory)(const struct watch_buffer *b);
     /* A call that blocks reads this buffer, or has written it (collectives: see watch_turn). */
     void (*touched)(const struct watch_buffer *b, const void *site);
     /* Request r uses these n from its start (partition of a send: when it is ready) to its end. */
@@ -193,7 +185,7 @@ struct watcher {
     void (*target_state)(struct rma_win *w, int world, const char *state);
 };
 
-enum { WATCHERS = 16 }; /* 10 rooms and parts of rooms subscribe */
+enum { WATCHERS = 16 }; /* 12 rooms and parts of rooms subscribe */
 struct watch {
     int n;
     const struct watcher *of[WATCHERS]; /* in the order of subscription */
@@ -236,6 +228,7 @@ void watch_took(struct comm *c, const struct p2p_took *took);
 void watch_received(struct comm *c, int source);
 void watch_recv_begun(struct request *r);
 void watch_waited(struct request *const *r, int n);
+void watch_memory_now(const struct watch_buffer *b);
 void watch_touched(const struct watch_buffer *b, const void *site);
 void watch_uses(struct request *r, const struct watch_buffer *b, int n, const void *site);
 void watch_partition(struct request *r, int i);
@@ -261,6 +254,13 @@ static inline void watch_gone(int kind, const struct obj *o)
 {
     if (watch_wants(WATCH_MADE))
         watch_gone_now(kind, o);
+}
+
+static inline void watch_memory(const void *buf, int64_t count, const struct dt_type *t, int writes,
+                                const char *name)
+{
+    if (watch_wants(WATCH_MEMORY))
+        watch_memory_now(&(struct watch_buffer){buf, count, t, writes, 0, name});
 }
 
 static inline int watch_begins(struct watch_turn *t)

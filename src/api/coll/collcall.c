@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "base/log.h"
+#include "coll/parts.h"
 #include "dt/dt.h"
 #include "obj/neighbors.h"
 
@@ -324,6 +325,12 @@ static void begin_aside(void *turn)
     WR_ASSERT(!err); /* no progress before it: none says now that calls differ */
 }
 
+static void look_at_memory(void *arg, const struct watch_buffer *b)
+{
+    (void)arg;
+    watch_memory_now(b);
+}
+
 /* A call that was refused for its arguments does not come here. */
 static __attribute__((noinline, cold)) int watched(struct collcall *x, struct request **r)
 {
@@ -332,6 +339,8 @@ static __attribute__((noinline, cold)) int watched(struct collcall *x, struct re
                                             [COLLCALL_PREPARE] = WATCH_PERSISTENT};
     struct watch_turn turn;
     int err;
+    if (watch_wants(WATCH_MEMORY) && !x->a.comm->remote)
+        coll_each_part(&x->a, look_at_memory, NULL);
     turn = (struct watch_turn){.call = (int)x->a.call, .form = forms[form_of(x)],
                                .comm = x->a.comm, .args = &x->a, .site = x->site};
     if (turn.form == WATCH_BLOCKING && watch_may_follow(&turn))

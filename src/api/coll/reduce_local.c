@@ -23,6 +23,10 @@ static int reduce_local(const char *call, const void *in, void *inout, MPI_Count
         err = err_make(MPI_ERR_BUFFER, "%s: MPI_IN_PLACE is not allowed here", call);
     if (!err && count > 0 && in == inout)
         err = err_make(MPI_ERR_BUFFER, "%s: inbuf and inoutbuf are the same", call);
+    if (!err) {
+        watch_memory(in, count, t, 0, "inbuf");
+        watch_memory(inout, count, t, 1, "inoutbuf");
+    }
     if (!err)
         dt_op_apply(op, in, inout, (size_t)count, t);
     return api_exit(MPI_COMM_NULL, err);

@@ -86,6 +86,10 @@ static int pack(enum form form, const void *in, int64_t count, MPI_Datatype type
         err = check_window(out, size, position, bytes);
     if (err || !bytes)
         return err;
+    if (watch_wants(WATCH_MEMORY)) {
+        watch_memory(in, count, t, 0, "inbuf");
+        watch_memory((char *)out + *position, (int64_t)bytes, dt_find(MPI_BYTE), 1, "outbuf");
+    }
     if (form == NATIVE)
         dt_pack(t, (size_t)count, in, 0, (char *)out + *position, bytes);
     else
@@ -105,6 +109,10 @@ static int unpack(enum form form, const void *in, int64_t size, int64_t *positio
         err = check_window(in, size, position, bytes);
     if (err || !bytes)
         return err;
+    if (watch_wants(WATCH_MEMORY)) {
+        watch_memory((const char *)in + *position, (int64_t)bytes, dt_find(MPI_BYTE), 0, "inbuf");
+        watch_memory(out, count, t, 1, "outbuf");
+    }
     if (form == NATIVE)
         dt_unpack(t, (size_t)count, out, 0, (const char *)in + *position, bytes);
     else

@@ -272,6 +272,8 @@ static int resolve(MPI_File fh, struct io_args *a, MPI_Datatype t)
         a->err = api_type_committed(t, &a->t);
     if (!a->err)
         a->err = api_buffer(a->buf, a->count, a->t);
+    if (!a->err)
+        watch_memory(a->buf, a->count, a->t, !a->write, "buffer");
     return MPI_SUCCESS;
 }
 

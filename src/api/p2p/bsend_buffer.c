@@ -1,6 +1,8 @@
 /* bsend_buffer.c - buffers of buffered sends: the process's and those of communicators (MPI-4.1
- * 3.6). Those of sessions are in env/session.c. */
+ * 3.6). Those of sessions are in env/session.c. Start with buffer_attach(). */
 #include "api/p2p/buffercall.h"
+
+#include "dt/dt.h"
 
 #include <limits.h>
 
@@ -12,6 +14,8 @@ int buffer_attach(struct p2p_buffer **at, void *buffer, MPI_Count size)
                                      : MPI_SUCCESS;
     if (!err && size)
         err = api_pointer(buffer, "buffer");
+    if (!err && !automatic)
+        watch_memory(buffer, size, dt_find(MPI_BYTE), 1, "buffer");
     return err ? err : p2p_buffer_attach(at, buffer, (size_t)size);
 }
 

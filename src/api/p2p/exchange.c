@@ -41,6 +41,8 @@ static __attribute__((cold, noinline)) int sendrecv_told(const struct exchange *
     struct p2p_label label;
     if (status == MPI_STATUS_IGNORE)
         status = &mine;
+    if (x->source != MPI_PROC_NULL)
+        watch_memory(x->rbuf, x->rcount, x->r.t, 1, "receive buffer");
     int err = p2p_sendrecv_told(x->sbuf, x->scount, x->s.t, x->dest, x->stag, x->rbuf, x->rcount,
                                 x->r.t, x->source, x->rtag, x->s.c,
                                 ends_told(&label, x->s.t, x->scount, site), status);
@@ -54,7 +56,7 @@ sendrecv_call(const char *call, struct exchange x, MPI_Status *status)
 {
     enter_send(call, x.sbuf, x.scount, x.stype, x.dest, x.stag, x.comm);
     int err = exchange_args(&x);
-    if (!err && watch_wants(WATCH_MESSAGES))
+    if (!err && watch_wants(WATCH_MESSAGES | WATCH_MEMORY))
         err = sendrecv_told(&x, status, SITE);
     else if (!err)
         err = p2p_sendrecv(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount, x.r.t,
@@ -69,9 +71,11 @@ isendrecv_call(const char *call, struct exchange x, MPI_Request *request)
     struct p2p_label label;
     struct p2p_ends_told told;
     enter_send(call, x.sbuf, x.scount, x.stype, x.dest, x.stag, x.comm);
-    int watched = watch_wants(WATCH_TOLD), err = api_pointer(request, "request");
+    int watched = watch_wants(WATCH_TOLD | WATCH_MEMORY), err = api_pointer(request, "request");
     if (!err)
         err = exchange_args(&x);
+    if (!err && watched && x.source != MPI_PROC_NULL)
+        watch_memory(x.rbuf, x.rcount, x.r.t, 1, "receive buffer");
     if (!err && watched)
         told = ends_told(&label, x.s.t, x.scount, SITE);
     if (!err)
@@ -98,12 +102,14 @@ replace_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, in
     MPI_Status mine;
     struct p2p_label label;
     enter_send(call, buf, count, type, dest, stag, comm);
-    int watched = watch_wants(WATCH_MESSAGES);
+    int watched = watch_wants(WATCH_MESSAGES | WATCH_MEMORY);
     if (watched && status == MPI_STATUS_IGNORE)
         status = &mine;
     int err = send_args(&s, buf, count, type, dest, stag, comm);
     if (!err)
         err = recv_args(&e, buf, count, type, source, rtag, comm);
+    if (!err && watched && source != MPI_PROC_NULL)
+        watch_memory(buf, count, e.t, 1, "receive buffer");
     if (!err)
         err = dt_total(s.t, (size_t)count, &bytes);
     if (!err && !(packed = malloc(bytes ? bytes : 1)))
@@ -131,11 +137,13 @@ ireplace_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, i
     struct p2p_label label;
     struct p2p_ends_told told;
     enter_send(call, buf, count, type, dest, stag, comm);
-    int watched = watch_wants(WATCH_TOLD), err = api_pointer(request, "request");
+    int watched = watch_wants(WATCH_TOLD | WATCH_MEMORY), err = api_pointer(request, "request");
     if (!err)
         err = send_args(&s, buf, count, type, dest, stag, comm);
     if (!err)
         err = recv_args(&e, buf, count, type, source, rtag, comm);
+    if (!err && watched && source != MPI_PROC_NULL)
+        watch_memory(buf, count, e.t, 1, "receive buffer");
     if (!err && watched)
         told = ends_told(&label, s.t, count, SITE);
     if (!err)

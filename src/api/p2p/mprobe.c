@@ -104,6 +104,8 @@ static int mrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype
     int watched = watch_wants(WATCH_MESSAGES);
     if (watched && status == MPI_STATUS_IGNORE)
         status = &mine;
+    if (!err && m)
+        watch_memory(buf, count, t, 1, "receive buffer");
     if (!err) {
         err = p2p_mrecv(buf, count, t, m, watched ? site : NULL, status);
         *message = MPI_MESSAGE_NULL;
@@ -121,6 +123,8 @@ static int imrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatyp
     api_enter(call);
     int err = message_args(buf, count, type, message, &t, &m);
     MPI_Comm comm = comm_of(err ? NULL : m);
+    if (!err && m)
+        watch_memory(buf, count, t, 1, "receive buffer");
     if (!err) {
         *request = MPI_REQUEST_NULL;
         err = p2p_imrecv(buf, count, t, m, &r);
@@ -130,8 +134,8 @@ static int imrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatyp
             watch_recv_begun(r);
             if (watch_wants(WATCH_TOLD))
                 p2p_tell(r, site);
-            api_watch_uses(r, (struct watch_buffer){buf, m ? count : 0, t, 1, 0},
-                           (struct watch_buffer){.count = 0}, site);
+            api_watch_uses(r, WRITES(buf, count, t, m ? 0 : MPI_PROC_NULL),
+                           NONE, site);
         }
         *message = MPI_MESSAGE_NULL;
     }

@@ -33,11 +33,14 @@ static int part_init(const char *call, void *buf, int partitions, MPI_Count coun
         err = api_info(info, &i);
     if (!err)
         err = api_buffer(buf, all, t);
+    if (!err && peer != MPI_PROC_NULL)
+        watch_memory(buf, all, t, !is_send, is_send ? "send buffer" : "receive buffer");
     if (!err)
         err = part_make(buf, partitions, count, t, peer, tag, c, is_send,
                         watch_wants(WATCH_TOLD) ? site : NULL, request);
     if (!err && watch_wants(WATCH_BUFFERS) && peer != MPI_PROC_NULL) {
-        struct watch_buffer b = {buf, count, t, !is_send, partitions};
+        struct watch_buffer b = {
+            .buf = buf, .count = count, .t = t, .writes = !is_send, .parts = partitions};
         watch_uses(obj_find(OBJ_REQUEST, *request), &b, 1, site);
     }
     return api_exit_begun(comm, err, request);

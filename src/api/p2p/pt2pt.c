@@ -112,6 +112,8 @@ static int send_init_call(const char *call, const void *buf, MPI_Count count, MP
     int err = api_pointer(request, "request");
     if (!err)
         err = send_args(&e, buf, count, type, dest, tag, comm);
+    if (!err && dest != MPI_PROC_NULL)
+        watch_memory(buf, count, e.t, 0, "send buffer");
     if (!err)
         err = publish(p2p_send_init(buf, count, e.t, dest, tag, e.c, watched_mode(mode), &r), &r,
                       request);
@@ -128,6 +130,8 @@ static int recv_told(void *buf, MPI_Count count, struct ends *e, int source, int
                      const void *site, MPI_Status *status)
 {
     struct p2p_took took;
+    if (source != MPI_PROC_NULL)
+        watch_memory(buf, count, e->t, 1, "receive buffer");
     int known, err = p2p_recv_took(buf, count, e->t, source, tag, e->c, site, status, &took,
                                    &known);
     if (known)
@@ -188,6 +192,8 @@ static inline __attribute__((always_inline)) int irecv_body(void *buf,
     int err = api_pointer(request, "request");
     if (!err)
         err = recv_args(&e, buf, count, type, source, tag, comm);
+    if (watch && !err && source != MPI_PROC_NULL)
+        watch_memory(buf, count, e.t, 1, "receive buffer");
     if (!err)
         err = publish(p2p_irecv(buf, count, e.t, source, tag, e.c, 0, &r), &r, request);
     if (watch && !err) {
@@ -228,6 +234,8 @@ static int recv_init_call(const char *call, void *buf, MPI_Count count, MPI_Data
     int err = api_pointer(request, "request");
     if (!err)
         err = recv_args(&e, buf, count, type, source, tag, comm);
+    if (!err && source != MPI_PROC_NULL)
+        watch_memory(buf, count, e.t, 1, "receive buffer");
     if (!err)
         err = publish(p2p_recv_init(buf, count, e.t, source, tag, e.c, 0, &r), &r, request);
     if (!err) {

@@ -8,6 +8,7 @@ void api_watch_send(const char *call, const void *buf, MPI_Count count, MPI_Data
     struct ends e;
     api_enter(call);
     if (!send_args(&e, buf, count, type, dest, tag, comm) && dest >= 0) {
+        watch_memory(buf, count, e.t, 0, "send buffer");
         if (watch_wants(WATCH_BUFFERS)) /* before others may know that it was read */
             watch_touched(&(struct watch_buffer){.buf = buf, .count = count, .t = e.t}, site);
         watch_sending(e.c, dest);

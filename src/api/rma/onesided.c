@@ -98,14 +98,29 @@ int onesided_no_request(const char *call, MPI_Win win)
     return api_exit_win(win, api_pointer(NULL, "request"));
 }
 
+/* With MPI_NO_OP the origin is not used. */
+static void look_at_memory(const struct rma_args *a)
+{
+    int reads = a->otype && !(a->op && a->op->index == DT_NO_OP);
+    if (reads && a->origin)
+        watch_memory(a->origin, a->ocount, a->otype, 0, "origin buffer");
+    if (a->result && a->rtype)
+        watch_memory(a->result, a->rcount, a->rtype, 1, "result buffer");
+    if (a->compare)
+        watch_memory(a->compare, 1, a->ttype, 0, "compare buffer");
+}
+
 /* Some window takes buffers on devices, or a watcher looks on. */
 static SLOW int run_apart(struct rma_win *w, const struct rma_args *a, MPI_Request *req,
                           const void *site)
 {
+    if (a->rank != MPI_PROC_NULL)
+        look_at_memory(a);
     int notes = a->notify && a->rank != MPI_PROC_NULL && watch_wants(WATCH_NOTES);
     if (notes)
         watch_noting(w, a);
-    int err = rma_op_begin_staged(w, a, req);
+    int err = watch_wants(WATCH_OPS | WATCH_APART) ? rma_op_begin_staged(w, a, req)
+                                                   : rma_op_begin(w, a, req);
     if (notes && err)
         watch_note_lost(w, a->rank, (unsigned)a->notify - 1, 0);
     if (watch_wants(WATCH_OPS) && !err)
@@ -126,7 +141,7 @@ int onesided_run(MPI_Win win, struct rma_args *a, MPI_Request *req, int err, con
     struct rma_win *w;
     if (!err)
         err = api_win(win, &w);
-    if (watch_wants(WATCH_OPS | WATCH_APART) && !err)
+    if (watch_wants(WATCH_OPS | WATCH_APART | WATCH_MEMORY) && !err)
         err = run_apart(w, a, req, site);
     else if (!err)
         err = rma_op_begin(w, a, req);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "coll/parts.h"
 #include "dt/dt.h"
 #include "race/watched.h"
 
@@ -250,7 +251,7 @@ void race_coll_access(const struct watch_turn *t, int writes)
     if (!is_on() || !race_is_inside(t->comm) || !proc->call)
         return;
     struct coll_access x = {writes, (uint8_t)race_call_of(proc->call), race_site(t->site)};
-    race_coll_buffers(t->args, access_one, &x);
+    coll_each_part(t->args, access_one, &x);
 }
 
 struct race_use *race_coll_use(const struct watch_turn *t)
@@ -258,7 +259,7 @@ struct race_use *race_coll_use(const struct watch_turn *t)
     if (!is_on() || !proc->call)
         return NULL;
     struct race_use *u = use_make(1, t->site);
-    race_coll_buffers(t->args, add, u);
+    coll_each_part(t->args, add, u);
     if (t->form == WATCH_NONBLOCKING)
         race_use_start(u);
     return u;

@@ -1,21 +1,26 @@
-/* coll_buffers.c - the bytes of this process that a collective reads and writes. Start with
- * race_coll_buffers(). */
+/* parts.c - the bytes of this process that a collective reads and writes. Start with
+ * coll_each_part(). */
+#include "coll/parts.h"
+
 #include <stdlib.h>
 
 #include "dt/dt.h"
 #include "obj/neighbors.h"
-#include "race/watched.h"
 
 struct to { /* each of them goes there */
     const struct coll_args *a;
-    race_each_buffer *each;
+    coll_each_buffer *each;
     void *arg;
 };
 
 static void one(const struct to *to, const void *buf, int64_t count, const struct dt_type *t,
                 int writes)
 {
-    struct watch_buffer b = {buf, count, t, writes, 0};
+    const struct coll_args *a = to->a;
+    struct watch_buffer b = {.buf = buf, .count = count, .t = t, .writes = writes};
+    b.name = a->call == COLL_BCAST                       ? "buffer"
+             : writes || a->sbuf == MPI_IN_PLACE         ? "receive buffer"
+                                                         : "send buffer";
     if (t && count > 0)
         to->each(to->arg, &b);
 }
@@ -114,7 +119,7 @@ static void neighbors(const struct to *to)
     const struct coll_args *a = to->a;
     int *src, *dst, nsrc, ndst;
     int gathers = a->call == COLL_NEIGHBOR_ALLGATHER || a->call == COLL_NEIGHBOR_ALLGATHERV;
-    if (topo_neighbors(a->comm, &nsrc, &src, &ndst, &dst, "the race checker"))
+    if (topo_neighbors(a->comm, &nsrc, &src, &ndst, &dst, "a checker"))
         return;
     if (gathers && ndst)
         one(to, a->sbuf, a->scount, a->stype, 0);
@@ -148,7 +153,7 @@ static void rooted(const struct to *to, int is_root)
     }
 }
 
-void race_coll_buffers(const struct coll_args *a, race_each_buffer *each, void *arg)
+void coll_each_part(const struct coll_args *a, coll_each_buffer *each, void *arg)
 {
     struct to to = {a, each, arg};
     int rank = a->comm->rank;
