@@ -45,6 +45,7 @@ struct proc {
     unsigned watched;    /* enum watch_events: those that have a subscriber */
     struct place_room *place; /* NULL: nothing is kept of places in the program */
     struct check *check; /* NULL: collective calls are not compared */
+    struct bounds *bounds; /* NULL: the memory of buffers is not looked at */
     struct leak *leak;   /* NULL: what the program leaves behind is not looked for */
     struct threads *threads; /* NULL: the level of threads is not looked at */
     struct signature *signature; /* NULL: types of messages are not compared */

@@ -104,6 +104,7 @@ static int put_checks(struct env *e, int level)
         {"MPIR_CVAR_LEAK_CHECK", {NULL, "1", "1", "1"}},
         {"MPIR_CVAR_TYPE_CHECK", {NULL, "1", "1", "1"}},
         {"MPIR_CVAR_THREAD_CHECK", {NULL, "1", "1", "1"}},
+        {"MPIR_CVAR_MEMORY_CHECK", {NULL, "1", "1", "1"}},
         {"MPIR_CVAR_COLL_CHECK", {NULL, "1", "2", "2"}},
         {"MPIR_CVAR_RACE", {NULL, NULL, "rma", "full"}},
     };

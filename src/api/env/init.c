@@ -17,6 +17,7 @@
 #include "coll/coll.h"
 #include "coll/newcomm.h"
 #include "dt/dt.h"
+#include "bounds/bounds.h"
 #include "io/io.h"
 #include "leak/leak.h"
 #include "signature/signature.h"
@@ -90,6 +91,7 @@ static const struct {
     {"rma", rma_init, rma_finalize},
     {"io", io_init, io_finalize},
     /* in this order: the comparison is told first when a call has ended */
+    {"the look at memory", bounds_init, bounds_finalize},
     {"the race checker", race_init, race_finalize},
     {"the comparison of collective calls", check_init, check_finalize},
     {"the comparison of types", signature_init, signature_finalize},

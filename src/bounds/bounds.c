@@ -1,0 +1,228 @@
+/* bounds.c - buffers of calls against the memory that is there (bounds.h). Start with on_memory().
+ *
+ * A datatype may join what is not one object: absolute addresses of two variables that happen to be
+ * adjacent are one run of bytes. So a run that goes on into the next variable is wrong only where
+ * the elements are one array. */
+#include "bounds/bounds.h"
+
+#include <errno.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/proc.h"
+#include "base/sched.h"
+#include "boot/boot.h"
+#include "bounds/bounds_types.h"
+#include "dt/dt.h"
+#include "dt/make.h"
+#include "finding/finding.h"
+#include "place/place.h"
+#include "var/var.h"
+#include "watch/watch.h"
+
+enum {
+    SAID = 32,         /* places and arguments that were named: beyond them none is */
+    RUNS_MAX = 1 << 16 /* of one buffer: later ones are not looked at */
+};
+static const uint64_t ADDRESS_MAX = 1ull << 47;
+
+enum fault { FINE, BEYOND, FREED, NOWHERE, CONSTANT };
+struct bounds {
+    struct bounds_heap heap;
+    struct bounds_areas areas;
+    struct bounds_variables variables;
+    struct bounds_frames frames;
+    struct {
+        uint64_t site;
+        const char *call, *name;
+    } said[SAID];
+    int n;
+};
+
+struct look { /* at one buffer */
+    const struct watch_buffer *of;
+    int runs, is_array;
+    uint64_t hi;           /* one past its last byte */
+    enum fault fault;
+    uint64_t amount;       /* bytes at its end that are at fault */
+    struct bounds_object object;
+};
+
+/* --- reports ---------------------------------------------------------------------------------- */
+
+static int is_new(struct bounds *b, uint64_t site, const struct watch_buffer *of)
+{
+    for (int i = 0; i < b->n; i++)
+        if (b->said[i].site == site && b->said[i].call == proc->call &&
+            b->said[i].name == of->name)
+            return 0;
+    if (b->n == SAID)
+        return 0;
+    b->said[b->n].site = site;
+    b->said[b->n].call = proc->call;
+    b->said[b->n++].name = of->name;
+    return 1;
+}
+
+static void what_is_wrong(const struct look *l, char *text, size_t len)
+{
+    const struct bounds_object *o = &l->object;
+    unsigned long long n = l->amount, has = o->end - o->at;
+    if (l->fault == FREED)
+        snprintf(text, len, "is in memory that was freed");
+    else if (l->fault == CONSTANT)
+        snprintf(text, len, "is in memory of the program that cannot be written");
+    else if (l->fault == NOWHERE)
+        snprintf(text, len, "has %llu bytes at its end where no memory is", n);
+    else if (o->kind == BOUNDS_VARIABLE)
+        snprintf(text, len, "reaches %llu bytes beyond the end of %s, which has %llu bytes", n,
+                 o->name, has);
+    else if (o->kind == BOUNDS_BLOCK)
+        snprintf(text, len, "reaches %llu bytes beyond the end of a block of malloc, which has "
+                            "room for %llu bytes",
+                 n, has);
+    else
+        snprintf(text, len, "reaches %llu bytes beyond the end of the stack frame it begins in",
+                 n);
+}
+
+static void say(struct bounds *b, const struct look *l)
+{
+    char line[FINDING_PLACE] = "", wrong[FINDING_TEXT / 2];
+    const struct watch_buffer *of = l->of;
+    struct finding f = {.class = "memory", .ranks = 1, .rank = {boot_rank()}};
+    uint64_t site = site_here();
+    if (!is_new(b, site, of))
+        return;
+    if (site)
+        site_text(site_portable(site), line, sizeof line);
+    finding_place(&f, line);
+    what_is_wrong(l, wrong, sizeof wrong);
+    snprintf(f.text, sizeof f.text, "%s%s%s: the %s, %lld of %s, %s", proc->call,
+             *line ? " at " : "", line, of->name, (long long)of->count,
+             of->t->flags & DT_PREDEFINED ? dt_default_name(of->t) : "a derived datatype", wrong);
+    pvar_set_add(pvar_proc(), PVAR_CHECK_VERDICTS, 1);
+    log_warn("%s", f.text);
+    finding_add(&f);
+}
+
+/* --- looks ------------------------------------------------------------------------------------ */
+
+/* Of what goes on to `end`. */
+static void object_of(struct bounds *b, uint64_t at, uint64_t end, struct bounds_object *o)
+{
+    o->kind = BOUNDS_UNKNOWN;
+    if (bounds_heap_holds(&b->heap, at)) {
+        bounds_heap_find(&b->heap, at, end, o);
+    } else if (at >= b->variables.lo && at < b->variables.hi) {
+        bounds_variables_find(&b->variables, at, o);
+    } else {
+        bounds_frame_find(&b->frames, at, end, o);
+        if (o->kind == BOUNDS_UNKNOWN && bounds_mapped_end(at, at + 1) > at)
+            bounds_area_find(&b->areas, at, end, o);
+    }
+}
+
+/* Is a byte of [at, end) at fault? */
+static enum fault fault_of(struct bounds *b, struct look *l, uint64_t at, uint64_t end)
+{
+    struct bounds_object *o = &l->object;
+    object_of(b, at, end, o);
+    if (o->kind == BOUNDS_FREED)
+        return FREED;
+    if (o->kind != BOUNDS_UNKNOWN && (end <= o->end || (o->followed && !l->is_array)))
+        return FINE;
+    if (o->kind != BOUNDS_UNKNOWN) {
+        l->amount = l->hi - o->end;
+        return BEYOND;
+    }
+    if (l->of->writes && at >= b->variables.const_lo && end <= b->variables.const_hi)
+        return CONSTANT;
+    uint64_t there = bounds_mapped_end(at, end);
+    if (there >= end || watch_wants(WATCH_APART)) /* addresses of devices are no memory here */
+        return FINE;
+    l->amount = l->hi - there;
+    return NOWHERE;
+}
+
+struct arg {
+    struct bounds *b;
+    struct look *l;
+};
+
+static int on_run(void *p, uintptr_t at, size_t n, size_t len, int64_t stride)
+{
+    const struct arg *x = p;
+    struct look *l = x->l;
+    if (stride == (int64_t)len) {
+        len *= n;
+        n = 1;
+    }
+    for (size_t i = 0; i < n && !l->fault && l->runs < RUNS_MAX; i++, at += (uintptr_t)stride) {
+        l->fault = fault_of(x->b, l, at, at + len);
+        l->runs++;
+    }
+    return l->fault || l->runs >= RUNS_MAX;
+}
+
+/* Does one object hold all that the buffer spans? */
+static int is_inside(struct bounds *b, uint64_t lo, uint64_t hi)
+{
+    struct bounds_object o;
+    object_of(b, lo, hi, &o);
+    return (o.kind == BOUNDS_BLOCK || o.kind == BOUNDS_VARIABLE || o.kind == BOUNDS_FRAME) &&
+           hi <= o.end;
+}
+
+static void on_memory(const struct watch_buffer *of)
+{
+    struct bounds *b = proc->bounds;
+    int64_t count = of->count * (of->parts ? of->parts : 1), lo, hi;
+    size_t bytes;
+    if (!of->t || count <= 0 || dt_total(of->t, (size_t)count, &bytes) || !bytes ||
+        dt_bounds(of->t, (size_t)count, &lo, &hi))
+        return;
+    uint64_t base = (uint64_t)(uintptr_t)of->buf, from = base + (uint64_t)lo,
+             to = base + (uint64_t)hi;
+    if (to > ADDRESS_MAX || from >= to || is_inside(b, from, to))
+        return;
+    struct look l = {.of = of, .hi = to, .is_array = dt_is_block(of->t, (size_t)count)};
+    struct arg x = {b, &l};
+    if (l.is_array)
+        on_run(&x, from, 1, to - from, 0);
+    else
+        dt_runs(of->t, (size_t)count, of->buf, on_run, &x);
+    if (l.fault)
+        say(b, &l);
+}
+
+static const struct watcher watcher = {.memory = on_memory};
+
+int bounds_init(void)
+{
+    if (!cvar.memory_check || sched) /* simulated: stacks and memory of its own */
+        return 0;
+    struct bounds *b = proc->bounds = calloc(1, sizeof *b);
+    if (!b)
+        return -ENOMEM;
+    site_here(); /* the first one loads libgcc_s: not under a lock that others wait for */
+    bounds_heap_init(&b->heap);
+    b->areas.is_glibc = b->heap.lo != 0;
+    bounds_variables_init(&b->variables);
+    bounds_frames_init(&b->frames);
+    return watch_add(&watcher);
+}
+
+void bounds_finalize(void)
+{
+    struct bounds *b = proc->bounds;
+    if (!b)
+        return;
+    watch_drop(&watcher);
+    bounds_variables_free(&b->variables);
+    free(b);
+    proc->bounds = NULL;
+}
