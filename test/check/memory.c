@@ -1,0 +1,413 @@
+/* memory.c - buffers that reach beyond the memory that is there: memory CASE (memory.test). Lines
+ * of wrong calls have the marks WRONG CASE. The other cases look wrong and are not. */
+#define _GNU_SOURCE 1
+#include <malloc.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define W MPI_COMM_WORLD
+enum { N = 20 };
+static int rank = -1, other = -1; /* not beside those that are written beyond */
+static int halo[N], inbox[N], beside[N];
+static const int constant[N] = {1, 2, 3};
+
+/* --- wrong ------------------------------------------------------------------------------------ */
+
+/* The message is short: only the count is wrong. */
+static void variable(void)
+{
+    MPI_Sendrecv(halo, N, MPI_INT, other, 1, inbox, N, MPI_INT, other, 1, W, MPI_STATUS_IGNORE);
+    if (rank == 0)
+        MPI_Send(halo, 4, MPI_INT, other, 2, W);
+    else
+        MPI_Recv(inbox + 10, 30, MPI_INT, other, 2, W, MPI_STATUS_IGNORE); /* WRONG variable */
+}
+
+static void block(void)
+{
+    int *p = malloc(100 * sizeof *p);
+    memset(p, 0, 400);
+    if (rank == 0)
+        MPI_Send(p, 110, MPI_INT, other, 2, W); /* WRONG block */
+    else
+        MPI_Recv(malloc(4096), 1024, MPI_INT, other, 2, W, MPI_STATUS_IGNORE);
+    free(p);
+}
+
+/* Inside of a block, and a type with holes whose last element alone is outside. */
+static void vector(void)
+{
+    MPI_Datatype column;
+    MPI_Request r;
+    double *p = malloc(64 * sizeof *p);
+    MPI_Type_vector(8, 1, 8, MPI_DOUBLE, &column);
+    MPI_Type_commit(&column);
+    if (rank == 0)
+        MPI_Irecv(p + 9, 1, column, other, 2, W, &r); /* WRONG vector */
+    else
+        MPI_Isend(p + 7, 0, column, other, 2, W, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Type_free(&column);
+}
+
+/* Blocks with mappings of their own. */
+static void large(void)
+{
+    enum { LARGE = 1 << 18 };
+    char *above = calloc(LARGE, 1), *p = calloc(LARGE, 1);
+    if (rank == 0)
+        MPI_Send(p + 16, LARGE + 8192, MPI_CHAR, other, 2, W); /* WRONG large */
+    else
+        MPI_Recv(malloc(2 * LARGE), 2 * LARGE, MPI_CHAR, other, 2, W, MPI_STATUS_IGNORE);
+    free(p);
+    free(above);
+}
+
+static void nowhere(void)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *p = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    munmap(p + 2 * page, 2 * page);
+    if (rank == 0)
+        MPI_Send(p, 3, MPI_CHAR, other, 2, W);
+    else
+        MPI_Recv(p, (int)(2 * page + 24), MPI_CHAR, other, 2, W, /* WRONG nowhere */
+                 MPI_STATUS_IGNORE);
+}
+
+static __attribute__((noinline)) void frame(void)
+{
+    int few[4] = {1, 2, 3, 4};
+    if (rank == 0)
+        MPI_Send(few, 4, MPI_INT, other, 2, W);
+    else
+        MPI_Recv(few, 4000, MPI_INT, other, 2, W, MPI_STATUS_IGNORE); /* WRONG frame */
+}
+
+static void freed(void)
+{
+    char *p = malloc(20000), *q = malloc(100);
+    memset(p, 1, 20000);
+    free(p);
+    if (rank == 0)
+        MPI_Send(p + 400, 100, MPI_CHAR, other, 2, W); /* WRONG freed */
+    else
+        MPI_Recv(q, 100, MPI_CHAR, other, 2, W, MPI_STATUS_IGNORE);
+    free(q);
+}
+
+static void constants(void)
+{
+    if (rank == 0)
+        MPI_Send(halo, 0, MPI_INT, other, 2, W);
+    else
+        MPI_Recv((int *)(size_t)constant, N, MPI_INT, other, 2, W, /* WRONG constants */
+                 MPI_STATUS_IGNORE);
+}
+
+static void gather(void)
+{
+    int counts[2] = {8, 8}, at[2] = {0, 16};
+    MPI_Gatherv(halo, 8, MPI_INT, inbox, counts, at, MPI_INT, 0, W); /* WRONG gather */
+}
+
+static void persistent(void)
+{
+    MPI_Request r;
+    MPI_Send_init(halo, 2 * N, MPI_INT, other, 2, W, &r); /* WRONG persistent */
+    MPI_Request_free(&r);
+}
+
+static void partitioned(void)
+{
+    MPI_Request r[2];
+    MPI_Psend_init(halo, 4, 6, MPI_INT, other, 2, W, MPI_INFO_NULL, &r[0]); /* WRONG partitioned */
+    MPI_Precv_init(inbox, 4, 5, MPI_INT, other, 2, W, MPI_INFO_NULL, &r[1]);
+    MPI_Request_free(&r[0]);
+    MPI_Request_free(&r[1]);
+}
+
+static void replace(void)
+{
+    MPI_Sendrecv_replace(beside, N + 3, MPI_INT, MPI_PROC_NULL, 1, MPI_PROC_NULL, 1, W,
+                         MPI_STATUS_IGNORE);
+    MPI_Sendrecv_replace(beside, N, MPI_INT, other, 1, MPI_PROC_NULL, 1, W, MPI_STATUS_IGNORE);
+    MPI_Recv(beside, N, MPI_INT, other, 1, W, MPI_STATUS_IGNORE);
+    MPI_Send(beside, 1, MPI_INT, other, 1, W);
+    MPI_Sendrecv_replace(beside + N - 2, 3, MPI_INT, MPI_PROC_NULL, 1, other, 1, /* WRONG replace */
+                         W, MPI_STATUS_IGNORE);
+}
+
+static void packs(void)
+{
+    int at = 0;
+    MPI_Pack(halo, N, MPI_INT, (char *)inbox + 16, 4 * N, &at, W); /* WRONG packs */
+}
+
+static void attach(void)
+{
+    char *p = malloc(1000), *size;
+    int n;
+    MPI_Buffer_attach(p, 4000); /* WRONG attach */
+    MPI_Buffer_detach(&size, &n);
+    free(p);
+}
+
+static void put(void)
+{
+    MPI_Win win;
+    int *base, *p = malloc(16 * sizeof *p);
+    memset(p, 0, 64);
+    MPI_Win_allocate(100 * sizeof *base, sizeof *base, MPI_INFO_NULL, W, &base, &win);
+    MPI_Win_fence(0, win);
+    if (rank == 0) {
+        MPI_Put(p, 16, MPI_INT, other, 0, 16, MPI_INT, win);
+        MPI_Put(p, 20, MPI_INT, other, 20, 20, MPI_INT, win); /* WRONG put */
+    }
+    MPI_Win_fence(0, win);
+    MPI_Win_free(&win);
+    free(p);
+}
+
+static void get(void)
+{
+    MPI_Win win;
+    int *base, one = 1;
+    MPI_Win_allocate(100 * sizeof *base, sizeof *base, MPI_INFO_NULL, W, &base, &win);
+    MPI_Win_lock_all(0, win);
+    MPI_Fetch_and_op(&one, &halo[0], MPI_INT, other, 0, MPI_SUM, win);
+    MPI_Win_flush(other, win);
+    if (rank == 1)
+        MPI_Get_accumulate(NULL, 0, MPI_DATATYPE_NULL, inbox, N + 1, MPI_INT, /* WRONG get */
+                           other, 4, N + 1, MPI_INT, MPI_NO_OP, win);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+}
+
+static void file(void)
+{
+    MPI_File f;
+    MPI_File_open(W, "memory.data", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                  MPI_INFO_NULL, &f);
+    MPI_File_write_at(f, 100 * rank, halo, N, MPI_INT, MPI_STATUS_IGNORE);
+    MPI_File_read_at_all(f, 0, inbox, N + 2, MPI_INT, MPI_STATUS_IGNORE); /* WRONG file */
+    MPI_File_close(&f);
+}
+
+/* --- right ------------------------------------------------------------------------------------ */
+
+static int at_once(void *s, int ns, MPI_Datatype st, void *r, int nr, MPI_Datatype rt)
+{
+    return MPI_Sendrecv(s, ns, st, rank, 5, r, nr, rt, rank, 5, W, MPI_STATUS_IGNORE);
+}
+
+/* Two variables, a block and a local variable in one type; adjacent variables are one run. */
+static void absolute(void)
+{
+    int local[N] = {0}, *p = calloc(N, sizeof *p), length[4] = {N, N, N, N};
+    MPI_Aint at[4];
+    MPI_Datatype all;
+    MPI_Get_address(halo, &at[0]);
+    MPI_Get_address(inbox, &at[1]);
+    MPI_Get_address(beside, &at[2]);
+    MPI_Get_address(local, &at[3]);
+    MPI_Type_create_hindexed(4, length, at, MPI_INT, &all);
+    MPI_Type_commit(&all);
+    int *back = calloc(4 * N, sizeof *back);
+    at_once(MPI_BOTTOM, 1, all, back, 4 * N, MPI_INT);
+    MPI_Type_free(&all);
+    MPI_Get_address(p, &at[0]);
+    MPI_Type_create_hindexed(1, length, at, MPI_INT, &all);
+    MPI_Type_commit(&all);
+    at_once(MPI_BOTTOM, 1, all, back, N, MPI_INT);
+    MPI_Type_free(&all);
+    free(back);
+    free(p);
+}
+
+/* Lower bounds below 0, and extents that are larger than the data. */
+static void bounds(void)
+{
+    int *p = calloc(N, sizeof *p), minus[2] = {0, -4}, one[2] = {1, 1};
+    MPI_Datatype back, wide;
+    MPI_Type_indexed(2, one, minus, MPI_INT, &back);
+    MPI_Type_commit(&back);
+    at_once(p + 4, 1, back, inbox, 2, MPI_INT);
+    at_once(inbox, 2, MPI_INT, beside + 4, 1, back);
+    MPI_Type_create_resized(MPI_INT, -8, 40, &wide);
+    MPI_Type_commit(&wide);
+    at_once(p + 1, 2, wide, inbox, 2, MPI_INT);
+    at_once(p + N - 1, 1, wide, inbox, 1, MPI_INT);
+    MPI_Type_free(&back);
+    MPI_Type_free(&wide);
+    free(p);
+}
+
+/* What is not used: other ranks' arguments, no elements, MPI_PROC_NULL, MPI_IN_PLACE. */
+static void unused(void)
+{
+    int *bad = (int *)(size_t)64;
+    MPI_Gather(halo, 1, MPI_INT, rank ? bad : inbox, rank ? 1 << 20 : 1, MPI_INT, 0, W);
+    MPI_Scatter(rank ? bad : inbox, rank ? 1 << 20 : 1, MPI_INT, halo, 1, MPI_INT, 0, W);
+    MPI_Reduce(halo, rank ? bad : inbox, N, MPI_INT, MPI_SUM, 0, W);
+    MPI_Allreduce(MPI_IN_PLACE, inbox, N, MPI_INT, MPI_SUM, W);
+    MPI_Allgather(MPI_IN_PLACE, 1 << 20, MPI_INT, inbox, N / 2, MPI_INT, W);
+    MPI_Send(bad, 0, MPI_INT, other, 7, W);
+    MPI_Recv(bad, 0, MPI_INT, other, 7, W, MPI_STATUS_IGNORE);
+    MPI_Send(bad, 1 << 20, MPI_INT, MPI_PROC_NULL, 7, W);
+    MPI_Recv(bad, 1 << 20, MPI_INT, MPI_PROC_NULL, 7, W, MPI_STATUS_IGNORE);
+}
+
+/* Memory of other makers: a pool within a block, MPI_Alloc_mem, mmap, alloca, a window. */
+static void makers(void)
+{
+    char *pool = malloc(10000), *mine;
+    int *base, *big = malloc(1 << 20), *shared;
+    MPI_Win win;
+    at_once(pool + 100, 500, MPI_CHAR, pool + 1000, 9000, MPI_CHAR);
+    MPI_Alloc_mem(5000, MPI_INFO_NULL, &mine);
+    at_once(pool, 5000, MPI_CHAR, mine, 5000, MPI_CHAR);
+    MPI_Free_mem(mine);
+    MPI_Win_allocate(5000, 1, MPI_INFO_NULL, W, &base, &win);
+    at_once(base, 5000, MPI_CHAR, pool, 5000, MPI_CHAR);
+    MPI_Win_free(&win);
+    shared = mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    at_once(big, 1 << 16, MPI_CHAR, shared, 1 << 16, MPI_CHAR);
+    mprotect(shared, 4096, PROT_READ);
+    at_once(shared, 1 << 16, MPI_CHAR, big, 1 << 16, MPI_CHAR);
+    munmap(shared, 1 << 16);
+    mine = __builtin_alloca(30000);
+    at_once(big, 0, MPI_INT, big, 1 << 18, MPI_INT);
+    at_once(pool, 10000, MPI_CHAR, mine, 30000, MPI_CHAR);
+    at_once((void *)(size_t)constant, N, MPI_INT, inbox, N, MPI_INT);
+    free(big);
+    free(pool);
+}
+
+/* Blocks that move, grow and shrink while they are sent, beside threads that do the same. */
+static void *churns(void *arg)
+{
+    unsigned seed = (unsigned)(size_t)arg;
+    void *kept[16] = {NULL};
+    for (int i = 0; i < 20000; i++) {
+        unsigned k = (unsigned)rand_r(&seed) % 16;
+        kept[k] = realloc(kept[k], (size_t)(rand_r(&seed) % 3000 + 1));
+    }
+    for (int k = 0; k < 16; k++)
+        free(kept[k]);
+    return NULL;
+}
+
+static void churn(void)
+{
+    pthread_t t[2];
+    unsigned seed = 7;
+    char *p = NULL, *all = malloc(300000);
+    for (size_t i = 0; i < 2; i++)
+        pthread_create(&t[i], NULL, churns, (void *)(i + 1));
+    for (int i = 0; i < 1000; i++) {
+        int n = rand_r(&seed) % (i % 50 ? 3000 : 300000) + 1;
+        p = realloc(p, (size_t)n);
+        memset(p, i, (size_t)n);
+        at_once(p, n, MPI_CHAR, all, 300000, MPI_CHAR);
+        at_once(all, n, MPI_CHAR, p, n, MPI_CHAR);
+        if (i % 7 == 0) {
+            free(p);
+            p = NULL;
+        }
+    }
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], NULL);
+    free(p);
+    free(all);
+}
+
+/* The heap becomes shorter than the blocks that were sent. */
+static void shrinks(void)
+{
+    enum { BLOCKS = 40, BYTES = 15 * 4096 - 16 };
+    static char room[BYTES];
+    char *p[BLOCKS];
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < BLOCKS; i++)
+            p[i] = calloc(1, BYTES);
+        for (int i = 0; i < BLOCKS; i++)
+            at_once(p[i], BYTES, MPI_CHAR, room, BYTES, MPI_CHAR);
+        for (int i = BLOCKS; i-- > 1;)
+            free(p[i]);
+        malloc_trim(0);
+        at_once(p[0], 80, MPI_CHAR, inbox, 80, MPI_CHAR);
+        free(p[0]);
+    }
+}
+
+/* Where a block was, with its old header, is the middle of a larger one now. */
+static void splits(void)
+{
+    enum { SMALL = 15 * 4096 - 16, AT = 64 };
+    static char room[2 * SMALL];
+    for (int round = 0; round < 3; round++) {
+        char *p[4];
+        for (int i = 0; i < 4; i++)
+            p[i] = malloc(SMALL);
+        at_once(p[1] + AT, 100, MPI_CHAR, room, 100, MPI_CHAR);
+        uintptr_t was = (uintptr_t)p[1] + AT;
+        for (int i = 0; i < 3; i++)
+            free(p[i]);
+        char *rest = malloc(SMALL / 2), *large = malloc(2 * SMALL);
+        uintptr_t from = was - (uintptr_t)large;
+        if (from < 2 * SMALL)
+            at_once(large + from, (int)(2 * SMALL - from), MPI_CHAR, room, 2 * SMALL, MPI_CHAR);
+        free(rest);
+        free(large);
+        free(p[3]);
+    }
+}
+
+static void *in_thread(void *arg)
+{
+    int local[N] = {0}, more[N];
+    (void)arg;
+    at_once(local, N, MPI_INT, more, N, MPI_INT);
+    return NULL;
+}
+
+static void thread(void)
+{
+    pthread_t t;
+    pthread_create(&t, NULL, in_thread, NULL);
+    pthread_join(t, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } all[] = {{"variable", variable}, {"block", block}, {"vector", vector}, {"large", large},
+               {"nowhere", nowhere}, {"frame", frame}, {"freed", freed},
+               {"constants", constants}, {"gather", gather}, {"persistent", persistent},
+               {"partitioned", partitioned}, {"replace", replace}, {"packs", packs},
+               {"attach", attach}, {"put", put}, {"get", get}, {"file", file},
+               {"absolute", absolute}, {"bounds", bounds}, {"unused", unused},
+               {"makers", makers}, {"churn", churn}, {"shrinks", shrinks},
+               {"splits", splits}, {"thread", thread}};
+    for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++) {
+        int provided;
+        if (strcmp(all[i].name, argv[1]) != 0)
+            continue;
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+        MPI_Comm_rank(W, &rank);
+        other = 1 - rank;
+        all[i].run();
+        MPI_Finalize();
+        return 0;
+    }
+    return 2;
+}
