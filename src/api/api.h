@@ -97,6 +97,12 @@ static inline int api_exit_file(MPI_File fh, int err)
     return __builtin_expect(err != MPI_SUCCESS, 0) ? api_fail_file(fh, err, call) : MPI_SUCCESS;
 }
 
+/* Where a checker looks on, or a continuation runs: before a wait for these n, and when it is over.
+ * Before a test. Not MPI_SUCCESS: it must not be. */
+int api_waits(struct request *const *r, int n) __attribute__((cold));
+void api_waits_no_more(void) __attribute__((cold));
+int api_tests(struct request *r) __attribute__((cold));
+
 /* Leave after a call on r: the handler of its communicator, window or file. */
 int api_exit_request(struct request *r, int err);
 

@@ -25,25 +25,9 @@
 #include "finding/finding.h"
 #include "place/place.h"
 #include "progress/progress.h"
+#include "threads/threads_types.h"
 #include "var/var.h"
 #include "watch/watch.h"
-
-enum { CALLS = 32 /* of different places: beyond them they are not kept */ };
-
-struct bad_call {
-    const char *call, *other; /* other: what another thread is in; NULL: its own thread is wrong */
-    uint64_t site;            /* return address */
-    int is_said;
-};
-
-struct threads {
-    void *main_thread;
-    _Atomic(void *) last; /* the thread that began a call last */
-    struct lock lock;     /* of what follows */
-    struct bad_call bad[CALLS];
-    int n;
-    atomic_int unsaid;
-};
 
 /* What any thread may call at any level (MPI-4.1 11.6), and what asks for constant things. */
 int threads_is_free(const char *call)
@@ -68,7 +52,7 @@ static void keep(struct threads *t, const char *call, const char *other)
     lock_acquire(&t->lock);
     for (int i = 0; i < t->n && !known; i++)
         known = t->bad[i].site == site && t->bad[i].call == call;
-    if (!known && t->n < CALLS) {
+    if (!known && t->n < THREADS_CALLS) {
         t->bad[t->n++] = (struct bad_call){call, other, site, 0};
         atomic_fetch_add_explicit(&t->unsaid, 1, memory_order_relaxed);
     }
@@ -100,7 +84,7 @@ static void say(const struct bad_call *b)
 static void say_all(struct threads *t)
 {
     struct bad_call now;
-    for (int i = 0; i < CALLS; i++) {
+    for (int i = 0; i < THREADS_CALLS; i++) {
         lock_acquire(&t->lock);
         int is_new = i < t->n && !t->bad[i].is_said;
         if (is_new) {
@@ -146,7 +130,7 @@ static const struct watcher watcher = {.called = on_called};
 
 int threads_init(void)
 {
-    if (!cvar.thread_check || proc->thread_level == MPI_THREAD_MULTIPLE)
+    if (!cvar.thread_check)
         return 0;
     struct threads *t = proc->threads = calloc(1, sizeof *t);
     if (!t)
@@ -155,7 +139,7 @@ int threads_init(void)
     t->main_thread = thread_self();
     atomic_init(&t->last, t->main_thread);
     site_here(); /* the first one loads libgcc_s: not beside other threads */
-    return watch_add(&watcher);
+    return watch_add(proc->thread_level == MPI_THREAD_MULTIPLE ? &threads_together : &watcher);
 }
 
 void threads_finalize(void)
@@ -164,6 +148,7 @@ void threads_finalize(void)
     if (!t)
         return;
     watch_drop(&watcher);
+    watch_drop(&threads_together);
     say_all(t);
     free(t);
     proc->threads = NULL;

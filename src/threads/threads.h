@@ -4,7 +4,8 @@
  *   watch/: a call begins ---> by another thread than the main one, or while another thread is in
  *                              a call? kept; said when no call is under way
  *
- * With MPI_THREAD_MULTIPLE it watches nothing. */
+ * With MPI_THREAD_MULTIPLE: two collective calls on one communicator at one time, or two waits for
+ * one request? */
 #ifndef THREADS_THREADS_H
 #define THREADS_THREADS_H
 

@@ -58,7 +58,8 @@ static unsigned wants(const struct watcher *w)
         {WATCH_CALLED, w->called != NULL},
         {WATCH_TOLD, w->label || w->leaves || w->told},
         {WATCH_BUFFERS, has_buffers(w)},
-        {WATCH_MEMORY, w->memory != NULL}};
+        {WATCH_MEMORY, w->memory != NULL},
+        {WATCH_AWAITS, w->awaits || w->awaited}};
     unsigned all = 0;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         all |= of[i].has ? of[i].bit : 0;
@@ -310,6 +311,22 @@ void watch_waited(struct request *const *r, int n)
 {
     EACH(i)
         TELL(i, waited, r, n);
+}
+
+int watch_awaits(struct request *const *r, int n)
+{
+    int err = 0;
+    EACH(i)
+        if (!err && proc->watch->of[i]->awaits)
+            err = proc->watch->of[i]->awaits(r, n);
+    return err;
+}
+
+void watch_awaited(void)
+{
+    EACH_REVERSED(i)
+        if (proc->watch->of[i]->awaited)
+            proc->watch->of[i]->awaited();
 }
 
 void watch_memory_now(const struct watch_buffer *b)

@@ -51,14 +51,15 @@ enum watch_events {
     WATCH_TOLD = 65536, /* label, leaves, told */
     WATCH_CALLED = 131072, /* called */
     WATCH_BUFFERS = 262144, /* touched to op_runs */
-    WATCH_MEMORY = 524288 /* memory */
+    WATCH_MEMORY = 524288, /* memory */
+    WATCH_AWAITS = 1048576 /* awaits, awaited */
 };
 /* The functions of MPI that tell these leave their short way at its first test, which is that of
  * the phase: PROC_CHECKED. MPI_Init sets the phase when all rooms are open, so a watcher of these
  * subscribes before. */
 #define WATCH_API                                                                                  \
     (WATCH_COLLECTIVE | WATCH_MESSAGES | WATCH_SYNC | WATCH_OPS | WATCH_CALLED |                  \
-     WATCH_MEMORY)
+     WATCH_MEMORY | WATCH_AWAITS)
 
 /* --- watchers --------------------------------------------------------------------------------- */
 
@@ -142,6 +143,12 @@ struct watcher {
     void (*recv_begun)(struct request *r);
     /* A wait for these n requests is over; NULL in place of some. */
     void (*waited)(struct request *const *r, int n);
+
+    /* The calling thread is about to wait for these n, or to test them (NULL in place of some). Not
+     * MPI_SUCCESS: it must not. Else its wait is over with awaited(). Not told of MPI_Testall,
+     * MPI_Testany and MPI_Testsome. */
+    int (*awaits)(struct request *const *r, int n);
+    void (*awaited)(void);
 
     /* A call is about to use it; its other arguments are right. Not told: one-sided operations of
      * the inline path, and collectives between two groups. */
@@ -228,6 +235,8 @@ void watch_took(struct comm *c, const struct p2p_took *took);
 void watch_received(struct comm *c, int source);
 void watch_recv_begun(struct request *r);
 void watch_waited(struct request *const *r, int n);
+int watch_awaits(struct request *const *r, int n);
+void watch_awaited(void);
 void watch_memory_now(const struct watch_buffer *b);
 void watch_touched(const struct watch_buffer *b, const void *site);
 void watch_uses(struct request *r, const struct watch_buffer *b, int n, const void *site);

@@ -192,6 +192,172 @@ static void reduce_beside(void)
     pthread_join(t, NULL);
 }
 
+/* --- MPI_THREAD_MULTIPLE ---------------------------------------------------------------------- */
+
+static MPI_Comm beside;
+static MPI_Request shared;
+static pthread_barrier_t both;
+
+static void *reduces(void *arg)
+{
+    int sum;
+    (void)arg;
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); /* WRONG one */
+    return NULL;
+}
+
+/* Until the library has named something: for 20 s at most. */
+static void *sees_it(void *arg)
+{
+    MPI_T_pvar_session session;
+    MPI_T_pvar_handle named;
+    unsigned long long v = 0;
+    int provided, at, n;
+    (void)arg;
+    MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided);
+    MPI_T_pvar_session_create(&session);
+    MPI_T_pvar_get_index("check_verdicts", MPI_T_PVAR_CLASS_COUNTER, &at);
+    MPI_T_pvar_handle_alloc(session, at, NULL, &named, &n);
+    for (int i = 0; !v && i < 2000; i++) {
+        usleep(10000);
+        MPI_T_pvar_read(session, named, &v);
+    }
+    MPI_T_pvar_session_free(&session);
+    MPI_T_finalize();
+    MPI_Send(&number, 1, MPI_INT, 1, 8, MPI_COMM_WORLD);
+    return NULL;
+}
+
+/* Rank 1 comes when both calls of rank 0 are under way. Equal calls match in any order, so the
+ * program ends. */
+static void collective(void)
+{
+    pthread_t t[2];
+    int sum, n = 0;
+    if (rank == 0) {
+        pthread_create(&t[0], NULL, reduces, NULL);
+        pthread_create(&t[1], NULL, sees_it, NULL);
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); /* WRONG two */
+        pthread_join(t[0], NULL);
+        pthread_join(t[1], NULL);
+    } else {
+        MPI_Recv(&number, 1, MPI_INT, 0, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(&rank, &n, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
+static void *reduces_beside(void *arg)
+{
+    MPI_Comm comm = *(MPI_Comm *)arg;
+    int sum;
+    for (int i = 0; i < 200; i++) {
+        MPI_Request r;
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+        MPI_Ibarrier(comm, &r);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+    return NULL;
+}
+
+/* Each thread has its communicator; later both use one, in turns. */
+static void *takes_turns(void *arg)
+{
+    int turn_of = *(int *)arg, sum;
+    for (int i = 0; i < 100; i++) {
+        if (i % 2 == turn_of)
+            MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        pthread_barrier_wait(&both);
+    }
+    return NULL;
+}
+
+static void collectives_apart(void)
+{
+    pthread_t t;
+    MPI_Comm world = MPI_COMM_WORLD;
+    int numbers[2] = {0, 1};
+    MPI_Comm_dup(MPI_COMM_WORLD, &beside);
+    pthread_create(&t, NULL, reduces_beside, &beside);
+    reduces_beside(&world);
+    pthread_join(t, NULL);
+    MPI_Comm_free(&beside);
+    pthread_barrier_init(&both, NULL, 2);
+    pthread_create(&t, NULL, takes_turns, &numbers[1]);
+    takes_turns(&numbers[0]);
+    pthread_join(t, NULL);
+    pthread_barrier_destroy(&both);
+}
+
+/* The other thread is in its wait when a test is refused. */
+static void *waits_too(void *arg)
+{
+    MPI_Request mine[2] = {MPI_REQUEST_NULL, shared};
+    int i, error, class;
+    (void)arg;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    while ((error = MPI_Test(&mine[1], &i, MPI_STATUS_IGNORE)) == MPI_SUCCESS)
+        usleep(1000);
+    MPI_Error_class(error, &class);
+    if (class != MPI_ERR_REQUEST)
+        printf("MPI_Test: class %d\n", class);
+    MPI_Error_class(MPI_Waitany(2, mine, &i, MPI_STATUS_IGNORE), &class);
+    if (class != MPI_ERR_REQUEST)
+        printf("MPI_Waitany: class %d\n", class);
+    MPI_Error_class(MPI_Waitall(2, mine, MPI_STATUSES_IGNORE), &class);
+    if (class != MPI_ERR_REQUEST)
+        printf("MPI_Waitall: class %d\n", class);
+    MPI_Send(&number, 1, MPI_INT, 1, 8, MPI_COMM_WORLD);
+    return NULL;
+}
+
+/* The first thread waits until the second one has been refused. */
+static void request(void)
+{
+    pthread_t t;
+    if (rank == 1) {
+        MPI_Recv(&number, 1, MPI_INT, 0, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(&number, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+    }
+    if (rank == 0) {
+        MPI_Irecv(&number, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, &shared);
+        MPI_Request copy[2] = {shared, MPI_REQUEST_NULL};
+        pthread_create(&t, NULL, waits_too, NULL);
+        MPI_Waitall(2, copy, MPI_STATUSES_IGNORE);
+        pthread_join(t, NULL);
+    }
+}
+
+/* Requests of their own, and an inactive one in both lists. */
+static void *waits_for_its_own(void *arg)
+{
+    int number_of = *(int *)arg, in, i;
+    for (int k = 0; k < 100; k++) {
+        MPI_Request r[3] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, shared};
+        MPI_Irecv(&in, 1, MPI_INT, rank, number_of, MPI_COMM_SELF, &r[0]);
+        MPI_Isend(&rank, 1, MPI_INT, rank, number_of, MPI_COMM_SELF, &r[1]);
+        if (k % 2)
+            MPI_Waitall(3, r, MPI_STATUSES_IGNORE);
+        else
+            while (MPI_Waitany(3, r, &i, MPI_STATUS_IGNORE) == MPI_SUCCESS && i != MPI_UNDEFINED)
+                ;
+    }
+    return NULL;
+}
+
+static void requests_apart(void)
+{
+    pthread_t t;
+    int numbers[2] = {1, 2};
+    rank = 0; /* in MPI_COMM_SELF */
+    MPI_Send_init(&number, 1, MPI_INT, 0, 9, MPI_COMM_SELF, &shared);
+    pthread_create(&t, NULL, waits_for_its_own, &numbers[1]);
+    waits_for_its_own(&numbers[0]);
+    pthread_join(t, NULL);
+    MPI_Request_free(&shared);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -206,6 +372,10 @@ int main(int argc, char **argv)
                {"get_accumulate", get_accumulate, MPI_THREAD_FUNNELED},
                {"operation", reduce, MPI_THREAD_FUNNELED},
                {"operation_beside", reduce_beside, MPI_THREAD_SERIALIZED},
+               {"collective", collective, MPI_THREAD_MULTIPLE},
+               {"collectives_apart", collectives_apart, MPI_THREAD_MULTIPLE},
+               {"request", request, MPI_THREAD_MULTIPLE},
+               {"requests_apart", requests_apart, MPI_THREAD_MULTIPLE},
                {"multiple", serialized, MPI_THREAD_MULTIPLE}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         int provided;

@@ -122,7 +122,7 @@ static inline __attribute__((always_inline)) int wait_body(MPI_Request *request,
     struct request *r;
     int err = one_arg(request, status, &r);
     if (watch && !err)
-        err = continue_in_vain(&r, 1);
+        err = api_waits(&r, 1);
     if (err)
         return api_exit(MPI_COMM_NULL, err);
     if (!is_active(r) || *request == REQUEST_COMPLETE) {
@@ -133,8 +133,10 @@ static inline __attribute__((always_inline)) int wait_body(MPI_Request *request,
         return api_exit(MPI_COMM_NULL, MPI_SUCCESS);
     }
     request_wait(r);
-    if (watch)
+    if (watch) {
+        api_waits_no_more();
         watch_waited(&r, 1);
+    }
     struct blame b = blame_of(r);
     return leave_blame(b, finish(r, request, status));
 }
@@ -168,13 +170,15 @@ static int poll_one(struct request *r)
     return r->done;
 }
 
-int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+static inline __attribute__((always_inline)) int test_body(MPI_Request *request, int *flag,
+                                                           MPI_Status *status, int watch)
 {
-    api_enter("MPI_Test");
     struct request *r;
     int err = one_arg(request, status, &r);
     if (!err)
         err = api_pointer(flag, "flag");
+    if (watch && !err)
+        err = api_tests(r);
     if (err)
         return api_exit(MPI_COMM_NULL, err);
     if (!is_active(r)) {
@@ -188,6 +192,21 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         return api_exit(MPI_COMM_NULL, MPI_SUCCESS);
     struct blame b = blame_of(r);
     return leave_blame(b, finish(r, request, status));
+}
+
+static __attribute__((cold, noinline)) int test_watched(MPI_Request *request, int *flag,
+                                                        MPI_Status *status)
+{
+    api_enter("MPI_Test");
+    return test_body(request, flag, status, 1);
+}
+
+int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    if (API_WATCHED())
+        return test_watched(request, flag, status);
+    api_enter_running("MPI_Test");
+    return test_body(request, flag, status, 0);
 }
 API_ALIAS(MPI_Test);
 
@@ -383,11 +402,13 @@ static inline __attribute__((always_inline)) int waitall_body(int count, MPI_Req
     if (!err && count > 0)
         err = api_status(statuses, "array_of_statuses");
     if (watch && !err)
-        err = continue_in_vain(s.r, s.n);
+        err = api_waits(s.r, s.n);
     if (!err) {
         request_wait_all(s.r, s.n);
-        if (watch)
+        if (watch) {
+            api_waits_no_more();
             watch_waited(s.r, s.n);
+        }
         err = finish_all(&s, requests, statuses, &c);
     }
     return leave_set(&s, c, err);
@@ -450,8 +471,9 @@ int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *stat
         err = api_status(status, "status");
     if (!err)
         err = api_pointer(index, "index");
-    if (!err && API_WATCHED())
-        err = continue_in_vain(s.r, s.n);
+    int watched = API_WATCHED() && !err;
+    if (watched)
+        err = api_waits(s.r, s.n);
     if (!err && s.active) {
         request_wait_any(s.r, s.n);
         *index = first_done(&s);
@@ -461,6 +483,8 @@ int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *stat
         *index = MPI_UNDEFINED;
         set_empty(status);
     }
+    if (watched)
+        api_waits_no_more();
     return leave_set(&s, c, err);
 }
 API_ALIAS(MPI_Waitany);
@@ -532,8 +556,9 @@ int PMPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indice
     struct set s;
     struct blame c = {0};
     int err = some_args(&s, incount, requests, outcount, indices, statuses);
-    if (!err && API_WATCHED())
-        err = continue_in_vain(s.r, s.n);
+    int watched = API_WATCHED() && !err;
+    if (watched)
+        err = api_waits(s.r, s.n);
     if (!err && !s.active) {
         progress_glance();
         *outcount = MPI_UNDEFINED;
@@ -541,6 +566,8 @@ int PMPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indice
         request_wait_any(s.r, s.n);
         err = finish_some(&s, requests, outcount, indices, statuses, &c);
     }
+    if (watched)
+        api_waits_no_more();
     return leave_set(&s, c, err);
 }
 API_ALIAS(MPI_Waitsome);

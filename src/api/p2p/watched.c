@@ -1,6 +1,8 @@
 /* watched.c - what watchers hear of messages and buffers (watch/watch.h). */
 #include "api/p2p/ends.h"
 
+#include "obj/continue.h"
+
 /* What this process knows goes before its message. With an error no message follows. */
 void api_watch_send(const char *call, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
                     int tag, MPI_Comm comm, const void *site)
@@ -35,4 +37,23 @@ void api_watch_uses(struct request *r, struct watch_buffer a, struct watch_buffe
     struct watch_buffer both[2] = {a, b};
     if (watch_wants(WATCH_BUFFERS))
         watch_uses(r, both, 2, site);
+}
+
+int api_waits(struct request *const *r, int n)
+{
+    int err = continue_in_vain(r, n);
+    return err || !watch_wants(WATCH_AWAITS) ? err : watch_awaits(r, n);
+}
+
+void api_waits_no_more(void)
+{
+    if (watch_wants(WATCH_AWAITS))
+        watch_awaited();
+}
+
+int api_tests(struct request *r)
+{
+    int err = watch_wants(WATCH_AWAITS) ? watch_awaits(&r, 1) : MPI_SUCCESS;
+    api_waits_no_more();
+    return err;
 }
