@@ -235,6 +235,8 @@ int boot_init(const struct boot_ops *forced)
         goto fail;
     if (!b->page && b->ops == &pmi1_ops)
         boot_survive_on(b);
+    if (b->ops->hear_deaths)
+        b->ops->hear_deaths();
     if (!forced)
         boot_crash_on(b);
     return 0;

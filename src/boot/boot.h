@@ -43,6 +43,9 @@ struct boot_ops { /* all return 0 or -errno */
     int (*barrier_test)(void);                             /* 1, 0, -errno */
     /* where node_map is NULL: a number for each rank's host */
     int (*node_numbers)(int *node);
+    /* may be NULL: from now on the launcher's reports of deaths go to boot_fail_take(); rank, size
+     * and map are known */
+    void (*hear_deaths)(void);
     /* 1: processes on several hosts watch each other (below) */
     int watched;
     /* NULL: no processes of other jobs are met (boot_meet_begin); text: lines of the wire */

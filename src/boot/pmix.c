@@ -41,7 +41,8 @@
 #define PMIX_CALLS(C)                                                                              \
     C(PMIx_Init)                                                                                   \
     C(PMIx_Finalize) C(PMIx_Abort) C(PMIx_Put) C(PMIx_Commit) C(PMIx_Fence_nb) C(PMIx_Get)         \
-        C(PMIx_Get_nb) C(PMIx_Resolve_nodes) C(PMIx_Resolve_peers) C(PMIx_Error_string)
+        C(PMIx_Get_nb) C(PMIx_Resolve_nodes) C(PMIx_Resolve_peers) C(PMIx_Error_string)            \
+            C(PMIx_Register_event_handler)
 
 /* A get under way.  The library's thread writes the result, then `over`. */
 struct fetch {
@@ -209,6 +210,58 @@ static int pmix_job_id(char *text, size_t len)
 {
     snprintf(text, len, "%s", client()->me.nspace);
     return 0;
+}
+
+/* --- deaths ----------------------------------------------------------------- */
+
+/* Of a process that has not left the launcher. An older name counts, too. */
+static const pmix_status_t deaths[] = {PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_PROC_TERM_WO_SYNC,
+                                       PMIX_ERR_PROC_KILLED_BY_CMD,
+#ifdef PMIX_ERR_PROC_ABORTED
+                                       PMIX_ERR_PROC_ABORTED,
+#endif
+};
+
+static int is_key(const pmix_info_t *info, const char *key, pmix_data_type_t type)
+{
+    return !strncmp(info->key, key, PMIX_MAX_KEYLEN) && info->value.type == type;
+}
+
+/* On the library's thread. */
+static void died(size_t handler, pmix_status_t status, const pmix_proc_t *source,
+                 pmix_info_t info[], size_t n, pmix_info_t *results, size_t nresults,
+                 pmix_event_notification_cbfunc_fn_t over, void *arg)
+{
+    struct boot *b = NULL;
+    const pmix_proc_t *p = NULL;
+    (void)handler, (void)source, (void)results, (void)nresults;
+    for (size_t i = 0; i < n; i++) {
+        if (is_key(&info[i], PMIX_EVENT_AFFECTED_PROC, PMIX_PROC))
+            p = info[i].value.data.proc;
+        else if (is_key(&info[i], PMIX_EVENT_RETURN_OBJECT, PMIX_POINTER))
+            b = info[i].value.data.ptr;
+    }
+    if (b && p && !strncmp(p->nspace, b->pmix->me.nspace, PMIX_MAX_NSLEN) &&
+        p->rank < (unsigned)b->size)
+        boot_fail_take(b, (int)p->rank, BOOT_ONE,
+                       status == PMIX_ERR_PROC_TERM_WO_SYNC
+                           ? "the launcher reported that it ended without MPI_Finalize"
+                           : "the launcher reported that it was killed");
+    if (over)
+        over(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+}
+
+/* A launcher that lets the others go on when a process dies may report that by an event (PRRTE:
+ * --runtime-options recoverable,notifyerrors).  Others do not know such events: no error. */
+static void pmix_hear_deaths(void)
+{
+    struct pmix_client *c = client();
+    pmix_status_t codes[sizeof deaths / sizeof *deaths];
+    memcpy(codes, deaths, sizeof codes);
+    pmix_info_t info = {.value = {.type = PMIX_POINTER, .data.ptr = proc->boot}};
+    snprintf(info.key, sizeof info.key, "%s", PMIX_EVENT_RETURN_OBJECT);
+    (void)c->PMIx_Register_event_handler(codes, sizeof codes / sizeof *codes, &info, 1, died, NULL,
+                                         NULL);
 }
 
 /* --- values ----------------------------------------------------------------- */
@@ -442,6 +495,7 @@ const struct boot_ops pmix_ops = {
     .barrier_test = pmix_barrier_test,
     .node_numbers = pmix_node_numbers,
     .job_id = pmix_job_id,
+    .hear_deaths = pmix_hear_deaths,
     .abort = pmix_abort,
     .finalize = pmix_finalize,
     .watched = 1,
