@@ -11,6 +11,13 @@ static inline int rma_memory_ours(const struct rma_win *w)
     return w->flavor == MPI_WIN_FLAVOR_ALLOCATE || w->flavor == MPI_WIN_FLAVOR_SHARED;
 }
 
+/* --- blank.c ---- */
+/* A window of no member, with nothing that needs to be freed; NULL: no memory. */
+struct rma_win *rma_win_blank(int flavor, void *base, MPI_Aint bytes, MPI_Aint disp_unit);
+void rma_win_fast(struct rma_win *w); /* last: from here on the fast path may find it */
+/* RMA_SYNC: an epoch is open, or a call waits for notifications. */
+int rma_win_is_idle(struct rma_win *w);
+
 /* --- create.c ---- */
 struct rma_plan { /* what a creation call asks for */
     struct rma_win *from; /* rma_win_shrink(): whose memory it is; else NULL */
@@ -53,11 +60,6 @@ int rma_win_heard(struct rma_win *w, int err, int lost, const struct rma_told *v
 int rma_win_exposed(struct rma_win *w);
 /* The end; with an error w is dropped. */
 int rma_win_ready(struct rma_win *w, int err);
-/* A window of no member, with nothing that needs to be freed; NULL: no memory. */
-struct rma_win *rma_win_blank(int flavor, void *base, MPI_Aint bytes, MPI_Aint disp_unit);
-void rma_win_fast(struct rma_win *w); /* last: from here on the fast path may find it */
-/* RMA_SYNC: an epoch is open, or a call waits for notifications. */
-int rma_win_is_idle(struct rma_win *w);
 /* Over the memory of `from`, a window of all members of c. */
 int rma_win_create_from(struct rma_win *from, int flavor, struct comm *c, struct rma_win **out);
 
