@@ -35,6 +35,9 @@ void check_calls_end(void)
     align_comms(); /* also those that it has made no call on */
     align_windows();
     proc->check->ending = 1;
+    size_t at = 0;
+    for (struct map_entry *e; (e = map_next(&proc->check->aligns, &at)) != NULL;)
+        ((struct align *)e->value)->sent = 0; /* a wait that lasts says that these were all */
 }
 
 void check_ending(void)

@@ -43,11 +43,16 @@ struct word_msg {
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
+static int end_of(const struct align *a)
+{
+    return a->final ? a->final : proc->check->ending ? ALIGN_FINALIZED : ALIGN_GOES_ON;
+}
+
 void judge_send_ring(struct align *a, enum ring_wish wish)
 {
     align_rename(a);
     struct ring_msg m = {.key = a->key, .rank = a->rank, .between = a->between, .size = a->size,
-                         .world = boot_rank(), .calls = a->h.calls, .final = (uint8_t)a->final,
+                         .world = boot_rank(), .calls = a->h.calls, .final = (uint8_t)end_of(a),
                          .soft = (uint8_t)a->h.soft, .wish = (uint8_t)wish,
                          .blind = (uint8_t)(calls_may_differ() != 0)};
     size_t max = am_max(a->judge), room = max > sizeof m ? (max - sizeof m) / sizeof *a->h.ring : 0;
@@ -98,7 +103,7 @@ static struct align_view own_view(const struct align *a, struct align_entry *e)
     site_renew();
     for (uint32_t i = 0; i < n; i++)
         e[i].site = site_portable(e[i].site);
-    int final = a->final ? a->final : proc->check->ending ? ALIGN_FINALIZED : ALIGN_GOES_ON;
+    int final = end_of(a);
     return (struct align_view){.rank = a->rank < 0 ? boot_rank() : a->rank,
                                .between = a->between, .calls = a->h.calls,
                                .first = a->h.calls - n + 1, .final = final,

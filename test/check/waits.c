@@ -139,6 +139,13 @@ static void gathers(void) /* each process is a root, or sends and goes on */
     MPI_Comm_free(&back);
 }
 
+static void gather_alone(void)
+{
+    MPI_Barrier(W);
+    if (rank == 0)
+        MPI_Gather(buf, 1, MPI_INT, big[0], 1, MPI_INT, 0, W);
+}
+
 /* Rank 0 sends rank 1 n ints of 4 partitions, of which so many get ready. */
 static void part_start(int n, int ready, MPI_Request *r)
 {
@@ -481,7 +488,8 @@ static const struct check_case cases[] = {
     {"ibarrier_recv", ibarrier_recv}, {"ring", ring}, {"sends", sends},
     {"any_source", any_source}, {"waitany", waitany}, {"probe", probe}, {"two_comms", two_comms},
     {"two_comms_return", two_comms_return}, {"finalized", finalized},
-    {"any_finalized", any_finalized}, {"gathers", gathers}, {"part_unready", part_unready},
+    {"any_finalized", any_finalized}, {"gathers", gathers}, {"gather_alone", gather_alone},
+    {"part_unready", part_unready},
     {"part_barrier", part_barrier}, {"part_finalized", part_finalized}, {"part_send", part_send},
     {"probe_finalized", probe_finalized}, {"exchange", exchange}, {"other_order", other_order},
     {"before_barrier", before_barrier}, {"lock", lock},
