@@ -2,7 +2,8 @@
  *
  *   race-few-*   what is kept of them, and what waits to be sent, does not grow with the number
  *   race-kept-*  what waits to be sent stays there, unless what comes hides it
- *   race-notify-* a counter that was seen orders one operation, and what is known of it goes */
+ *   race-notify-* a counter that was seen orders one operation, and what is known of it goes
+ *   race-handle-* one place by a memory handle and by its address */
 #include <mpi.h>
 
 #include "memory.h"
@@ -360,6 +361,34 @@ static void refused(void *arg)
     OK(MPI_Win_free(&win));
 }
 
+/* Rank 1 puts to memory of rank 0 by its handle, rank 2 by its address: to one place, then to two
+ * places beside each other. */
+static void handled(void *arg)
+{
+    int rank, word = 0, mem[4] = {0};
+    MPI_Aint at[2] = {0, 0};
+    MPI_Win win;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    if (rank == 0) {
+        OK(MPIX_Memhandle_create(win, mem, sizeof mem, &at[0]));
+        OK(MPI_Get_address(mem, &at[1]));
+    }
+    OK(MPI_Bcast(at, 2, MPI_AINT, 0, MPI_COMM_WORLD));
+    for (int apart = 0; apart < 2; apart++) {
+        OK(MPI_Win_lock_all(0, win));
+        OK(MPI_Barrier(MPI_COMM_WORLD));
+        if (rank)
+            OK(MPI_Put(&word, 1, MPI_INT, 0, at[rank - 1] + 4 * (rank - 1) * apart + 4, 1, MPI_INT,
+                       win));
+        OK(MPI_Win_unlock_all(win));
+        OK(MPI_Barrier(MPI_COMM_WORLD));
+        SIM_CHECK(proc->race->races == (rank ? 0u : 1u) && proc->race->possible == 0);
+    }
+    OK(MPI_Win_free(&win));
+}
+
 static void watched(struct sim_knobs *k)
 {
     scenario_cvar("MPIR_CVAR_RACE", "rma");
@@ -408,5 +437,7 @@ const struct scenario scenarios_race_few[] = {
     {"race-notify-beside-near", 3, 1, beside, NULL, near},
     {"race-notify-beside-far", 3, 1, beside, NULL, far},
     {"race-notify-refused", 2, 1, refused, NULL, measured},
+    {"race-handle-near", 3, 1, handled, NULL, near},
+    {"race-handle-far", 3, 1, handled, NULL, far},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

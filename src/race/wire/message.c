@@ -141,11 +141,11 @@ static int take_records(int src, const struct records_msg *m, const char *record
         memcpy(&w, records + i * sizeof w, sizeof w);
         if (!w.interval.len || !w.interval.blocks)
             continue;
-        struct race_access rec = access_of(&w, b, cut);
-        if (is_dynamic) /* it may be by a memory handle */
+        if (is_dynamic) { /* it may be by a memory handle; the shadow knows addresses only */
             w.interval.at = rma_win_address(x->w, w.interval.at);
-        if (is_dynamic)
             race_watch_bytes(w.interval.at, race_interval_end(&w.interval) - w.interval.at);
+        }
+        struct race_access rec = access_of(&w, b, cut);
         race_shadow_add(&r->shadow, &rec);
     }
     b->came += m->n;
