@@ -155,8 +155,8 @@ static int exposes_nothing(struct rma_win *w)
 static int first(struct rma_win *w, const struct watch_sync *s)
 {
     int err = rma_replicas_flush(w->replicas), e = MPI_SUCCESS;
-    if (s->call == WATCH_UNLOCK && s->rank == w->rank &&
-        rma_near_own(w)->lock == RMA_LOCKED_EXCLUSIVE)
+    if (s->call == WATCH_UNLOCK && s->rank == w->rank && w->replicas->exclusive &&
+        rma_near_own(w)->lock != RMA_UNLOCKED)
         e = publish(w);
     else if (s->call == WATCH_POST && !(s->assert & MPI_MODE_NOSTORE) && exposes_nothing(w))
         e = publish(w);
@@ -225,6 +225,16 @@ static int locally(struct rma_win *w, const struct watch_sync *s)
     return err;
 }
 
+/* With MPI_MODE_NOCHECK no lock is taken, and the window does not know of which type it was. */
+static int note_type(struct rma_win *w, const struct watch_sync *s,
+                     int (*run)(struct rma_win *w, const struct watch_sync *s))
+{
+    int err = run(w, s);
+    if (!err && s->rank == w->rank)
+        w->replicas->exclusive = s->type == MPI_LOCK_EXCLUSIVE;
+    return err;
+}
+
 int rma_replicas_sync(struct rma_win *w, struct watch_sync *s,
                       int (*run)(struct rma_win *w, const struct watch_sync *s))
 {
@@ -233,6 +243,8 @@ int rma_replicas_sync(struct rma_win *w, struct watch_sync *s,
     switch (s->call) {
     case WATCH_FENCE:
         return fence(w, s, run);
+    case WATCH_LOCK:
+        return note_type(w, s, run);
     case WATCH_FLUSH:
         return flush(w, s, run);
     case WATCH_FLUSH_ALL:

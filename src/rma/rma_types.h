@@ -34,6 +34,7 @@ struct rma_owned { /* of a member */
 struct rma_replicas {
     unsigned users;          /* the window, and the one that was shrunk from it */
     int n, me, k;            /* members; own rank; copies of each part */
+    int exclusive;           /* the last lock of this process on itself was of this type */
     struct rma_win *copies;  /* all copies, under MPI_Win_lock_all(MPI_MODE_NOCHECK); or NULL */
     char *base;              /* those that this process keeps */
     struct rankmap *map;     /* of the window, with a reference */
