@@ -53,8 +53,8 @@ sub use_constants {
 
 # The table's functions get more fields: tail, which follows "mpi" in link names, custom, choice.
 # Fortran has those of the standard, apart from MPI_T and conversions, MPIX_Comm_, notified
-# operations, MPIX_Win_idup, memory handles, continuations, and those of windows and files after
-# failures.
+# operations, MPIX_Win_idup, windows made without waiting, memory handles, continuations, and those
+# of windows and files after failures.
 our @functions;
 sub use_table {
     for my $f (@_) {
@@ -63,7 +63,7 @@ sub use_table {
         next if $world ? !$world->{has}->($f)
             : !Calls::standard($f)
                 && $name !~ /^MPIX?_Comm_|^MPIX_\w+_notify|^MPIX_(?:Continue|Memhandle)/
-                && $name !~ /^MPIX_Win_(?:idup|shrink|recover|get_failed)$/
+                && $name !~ /^MPIX_Win_(?:idup|iallocate|icreate|shrink|recover|get_failed)$/
                 && $name !~ /^MPIX_(?:Win|File)_(?:revoke|is_revoked)$/;
         ($f->{base} = $f->{name}) =~ s/_c$//;
         ($f->{tail} = lc $f->{base}) =~ s/^mpi//;
@@ -136,6 +136,12 @@ sub lasts {
     my ($f) = @_;
     return 1 if grep { $_->{name} =~ /^(?:request|target_rank)$/ } @{$f->{params}};
     return $f->{base} =~ /_begin$/;
+}
+
+# Does the end of a request store the handle, or the base, that $p is?
+sub stored_later {
+    my ($p, $f) = @_;
+    return $p->{name} =~ /^(?:win|baseptr)$/ && $f->{base} =~ /_i(?:allocate|create)$/;
 }
 
 # A choice argument of mpi_f08, by its descriptor.
@@ -323,8 +329,8 @@ sub dummy {
     return "integer(8), intent(in) :: $v" if $v =~ /^(?:extra_state|cb_data)$/
         || $f->{name} =~ /set_attr/ && $v eq 'attribute_val';
     return "integer(8), intent(out) :: $v" if $v eq 'attribute_val';
-    return $f08 ? "type(c_ptr), intent(out) :: $v" : "integer(8), intent(out) :: $v"
-        if $v eq 'baseptr';
+    my $later = stored_later($p, $f) ? ', asynchronous' : '';
+    return ($f08 ? 'type(c_ptr)' : 'integer(8)') . ", intent(out)$later :: $v" if $v eq 'baseptr';
     return "type(c_ptr), intent(out) :: $v" if $v eq 'buffer_addr';
     (my $base = $t) =~ s/^const |\b \*$//g;
     my $dims = $array eq '[][3]' ? '(3,*)' : $array ? '(*)' : '';
@@ -341,7 +347,7 @@ sub dummy {
     return "$kind$in :: $v$dims" if $in;
     my $inout = $dims || $v =~ $changes || $f->{base} =~ /(?:_free|_finalize|_close|commit)$/i
         || $f->{base} =~ /disconnect|free_keyval|_i?agree/;
-    return "$kind, intent(" . ($inout ? 'inout' : 'out') . ") :: $v$dims";
+    return "$kind, intent(" . ($inout ? 'inout' : 'out') . ")$later :: $v$dims";
 }
 
 sub wrap { # free form, 100 columns
@@ -379,7 +385,7 @@ sub procedure {
     print "$value :: $name\n" if $f->{result};
     for my $p (@p) {
         my $d = dummy($p, $f, $f08);
-        $d = "type(c_ptr), intent(out) :: baseptr" if $f->{cptr} && $p->{name} eq 'baseptr';
+        $d =~ s/^integer\(8\)/type(c_ptr)/ if $f->{cptr} && $p->{name} eq 'baseptr';
         print "$d\n";
     }
     print $f08 ? "integer, optional, intent(out) :: ierror\n" : "integer, intent(out) :: ierror\n"

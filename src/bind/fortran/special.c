@@ -95,6 +95,18 @@ FORT_BOTH(_win_allocate, _WIN_ALLOCATE, (MPI_Aint *size, MPI_Fint *unit, MPI_Fin
     DONE(CALL(MPI_Win_allocate)(*size, *unit, *info, *comm, baseptr, win));
 }
 
+/* The base and the window are stored when the request is complete. */
+FORT_ALIAS(FORT_LOWER(x_win_iallocate_))
+void FORT_LOWER(x_win_iallocate_cptr_)(MPI_Aint *size, MPI_Aint *unit, MPI_Fint *info,
+                                       MPI_Fint *comm, void *baseptr, MPI_Fint *win,
+                                       MPI_Fint *request, MPI_Fint *ierr);
+FORT_BOTH(x_win_iallocate, X_WIN_IALLOCATE, (MPI_Aint *size, MPI_Aint *unit, MPI_Fint *info,
+                                             MPI_Fint *comm, void *baseptr, MPI_Fint *win,
+                                             MPI_Fint *request, MPI_Fint *ierr))
+{
+    DONE(CALL(MPIX_Win_iallocate)(*size, *unit, *info, *comm, baseptr, win, request));
+}
+
 FORT_ALIAS(FORT_LOWER(_win_allocate_shared_))
 void FORT_LOWER(_win_allocate_shared_cptr_)(MPI_Aint *size, MPI_Fint *unit, MPI_Fint *info,
                                             MPI_Fint *comm, void *baseptr, MPI_Fint *win,
