@@ -66,12 +66,12 @@ static __attribute__((noinline)) struct rma_win *dup_root(struct rma_win *w,
 }
 
 /* Is it admitted (*v), and can it be done at once? *bytes is 0 afterwards if only its notification
- * is left. */
+ * is left. *t is looked up again where the lock was yielded. */
 static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t *bytes,
-                         enum rma_called how, const struct rma_target *t, enum verdict *v, int *err)
+                         enum rma_called how, struct rma_target **t, enum verdict *v, int *err)
 {
     struct rma_near *n = rma_near_of(w, a->rank);
-    *v = rma_admit(w, a->rank, n, t);
+    *v = rma_admit(w, a->rank, n, *t);
     if (*v == ADMIT_NO) {
         *err = rma_not_admitted(w, a->rank);
         return RUN_OVER;
@@ -90,11 +90,12 @@ static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t *by
         rma_bundle_drain(w, n);
         return RUN_AGAIN;
     }
-    if (n && *v == ADMIT_ISSUE && in_order(w, n, t)) {
+    if (n && *v == ADMIT_ISSUE && in_order(w, n, *t)) {
         struct rma_win *root = __builtin_expect(w->parent != NULL, 0) ? dup_root(w, n) : w;
         *err = rma_direct_noted(root, n, a, bytes, how);
         if (*err != NOT_HERE)
             return RUN_OVER;
+        *t = rma_target_find(w, a->rank); /* others ran meanwhile, and may have flushed */
     }
     return RUN_QUEUE;
 }
@@ -181,7 +182,7 @@ static int op_run(struct rma_win *w, struct rma_target *t, const struct rma_args
         enum verdict v;
         int err = MPI_SUCCESS;
         enum rma_called how = *q || req || a->notify ? RMA_CALLED : RMA_LATER_TOO;
-        enum run r = run_here(w, a, &bytes, how, t, &v, &err);
+        enum run r = run_here(w, a, &bytes, how, &t, &v, &err);
         if (r == RUN_QUEUE) {
             err = MPI_SUCCESS; /* NOT_HERE is no error */
             r = run_target(w, a->rank, v, &t, &err);

@@ -375,29 +375,71 @@ static void thread_work(struct job *j, int thread)
     of[j->rank].left--;
 }
 
-static void threads_main(void *arg)
+static void run_threads(void work(struct job *, int))
 {
-    (void)arg;
     int me = sim_rank();
     of[me].open = 0;
     of[me].left = 3;
     of[me].j = private_open();
     OK(MPI_Win_lock_all(0, of[me].j.win));
     of[me].open = 1;
-    thread_work(&of[me].j, 0);
+    work(&of[me].j, 0);
     while (of[me].left)
         turn();
     OK(MPI_Win_unlock_all(of[me].j.win));
     OK(MPI_Win_free(&of[me].j.win));
 }
 
-static void threads_thread(int thread, void *arg)
+static void join_threads(void work(struct job *, int), int thread)
 {
-    (void)arg;
     int me = sim_rank();
     while (!of[me].open)
         sim_compute(1);
-    thread_work(&of[me].j, thread);
+    work(&of[me].j, thread);
+}
+
+static void threads_main(void *arg)
+{
+    (void)arg;
+    run_threads(thread_work);
+}
+
+static void threads_thread(int thread, void *arg)
+{
+    (void)arg;
+    join_threads(thread_work, thread);
+}
+
+/* One thread puts with a notification that goes by message, to a rank that keeps no such counter.
+ * The data are delegated, so others run meanwhile, and their flushes delete the idle element. */
+static void noted_work(struct job *j, int thread)
+{
+    enum { MANY = 300, TIMES = 40 };
+    long v[MANY];
+    for (int i = 0; i < MANY; i++)
+        v[i] = 7;
+    for (int round = 0; j->rank == 1 && round < TIMES; round++) {
+        if (thread == 0)
+            OK(MPIX_Put_notify(v, MANY, MPI_LONG, 0, 0, MANY, MPI_LONG, 5, j->win));
+        OK(MPI_Win_flush(0, j->win));
+        if (thread)
+            sim_compute(1 + (int)(sim_random() % 20));
+    }
+    if (j->rank == 1 && thread == 0)
+        SIM_CHECK(cell[0][0] == 7 && cell[0][MANY - 1] == 7);
+    of[j->rank].left--;
+}
+
+static void noted_main(void *arg)
+{
+    (void)arg;
+    run_threads(noted_work);
+}
+
+static void noted_thread(int thread, void *arg)
+{
+    (void)arg;
+    join_threads(noted_work, thread);
 }
 
 const struct scenario scenarios_bundles[] = {
@@ -408,5 +450,6 @@ const struct scenario scenarios_bundles[] = {
     {"s-bundles-held", 3, 1, held, NULL, at_once},
     {"s-bundles-owner-dies", 3, 1, owner_dies, NULL, mortal},
     {"t-bundles", 3, 3, threads_main, threads_thread, one_node},
+    {"t-flush-noted", 2, 3, noted_main, noted_thread, one_node},
     {NULL, 0, 0, NULL, NULL, NULL},
 };
