@@ -178,6 +178,53 @@ static void counts_near(void *arg)
     OK(MPI_Free_mem(mem));
 }
 
+/* A process maps little more than the handles that live, though none tells it that others ended. */
+static void mapped_few(void *arg)
+{
+    enum { ROUNDS_NEAR = 40, BYTES = 4 << 20, SHORT = 5000 };
+    (void)arg;
+    long *mem = NULL, v = 3, most = 0;
+    int rank;
+    MPI_Win win = dynamic_win();
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    OK(MPI_Win_lock_all(0, win));
+    for (int i = 0; i < ROUNDS_NEAR; i++) {
+        if (rank == 1)
+            OK(MPI_Alloc_mem(BYTES, MPI_INFO_NULL, &mem));
+        MPI_Aint h = handle_of_1(win, rank, mem, BYTES);
+        if (rank == 0) {
+            put_n(win, &v, 1, h);
+            OK(MPI_Win_flush(1, win));
+            const struct rma_held *held = inside(win)->native.held;
+            SIM_CHECK(held->recent && held->recent->at && held->mapped >= BYTES);
+            most = (long)held->mapped > most ? (long)held->mapped : most;
+            SIM_CHECK(most <= (16 << 20) + BYTES);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 1) {
+            OK(MPIX_Memhandle_free(win, h));
+            OK(MPI_Free_mem(mem));
+        }
+    }
+    long here = v;
+    for (int i = 0; i < SHORT; i++) {
+        MPI_Aint h = handle_of_1(win, rank, &here, sizeof here);
+        if (rank == 0) {
+            put_n(win, &v, 1, h);
+            OK(MPI_Win_flush(1, win));
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 1)
+            OK(MPIX_Memhandle_free(win, h));
+    }
+    if (rank == 0) {
+        const struct rma_held *held = inside(win)->native.held;
+        SIM_CHECK(held->near.count <= 4096 && held->mapped <= (16 << 20) + BYTES);
+    }
+    OK(MPI_Win_unlock_all(win));
+    OK(MPI_Win_free(&win));
+}
+
 /* A KEY that comes after HANDLE_ENDS is of no use. */
 static void late_key(void *arg)
 {
@@ -476,6 +523,7 @@ static void poor_network(struct sim_knobs *k)
 const struct scenario scenarios_handles[] = {
     {"count-handle", 2, 1, counts_far, NULL, natively},
     {"count-handle-near", 2, 1, counts_near, NULL, near_by},
+    {"handle-mapped", 2, 1, mapped_few, NULL, near_by},
     {"handle-late-key", 2, 1, late_key, NULL, natively_unordered},
     {"handle-waits", 2, 1, end_waits, NULL, natively},
     {"handle-replaced", 2, 1, replaced, NULL, few_keys},

@@ -62,6 +62,7 @@ struct rma_near_held {
     const struct rma_shown *shown; /* in the table of its owner */
     struct mem_segment *seg;       /* NULL: it is not mapped ... */
     char *at;                      /* ... else where it begins */
+    struct rma_near_held *next;    /* of those that are dropped */
 };
 struct rma_held {
     struct map far;       /* struct rma_key by rma_held_name() */
@@ -69,6 +70,9 @@ struct rma_held {
     unsigned nkeys;
     struct map near;      /* struct rma_near_held, by the same */
     struct rma_near_held *recent; /* used last, or NULL */
+    uint64_t mapped;              /* bytes of segments that near ones map */
+    size_t live;                  /* records and bytes, when those that had ended were dropped */
+    uint64_t mapped_live;
     struct mem_segment **tables;  /* [nears]: of near processes; NULL: not mapped yet */
 };
 static inline uint64_t rma_held_name(int rank, uint64_t base)

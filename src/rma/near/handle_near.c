@@ -3,14 +3,16 @@
  * as without a handle. Start with rma_handle_direct().
  *
  * Each operation looks whether the handle is still shown. One that is not goes by message, and its
- * owner refuses it. */
+ * owner refuses it. No message says here that a handle has ended: records of ended ones, and the
+ * mappings that keep their memory, are looked for before there would be twice as many as live. */
 #include "rma/near/near_types.h"
 
 #include <stdlib.h>
 
 #include "base/atomic.h"
 
-enum { HELD_MOST = 4096 }; /* records; at that, those whose handles have ended are dropped */
+/* Records, and bytes of mappings, among which none is looked for that has ended. */
+enum { HELD_LEAST = 4096, MAPPED_LEAST = 16 << 20 };
 
 static const struct rma_shown *table_of(const struct rma_win *w, struct rma_held *h,
                                         const struct rma_near *n)
@@ -39,18 +41,69 @@ static int is_alive(const struct rma_near_held *m)
     return atomic_load_explicit(&m->shown->base, memory_order_acquire) == m->base;
 }
 
-static void map_it(struct rma_near_held *m, const struct mem_key *key, uint64_t off)
+static void unmap(struct rma_held *h, struct rma_near_held *m)
 {
-    if (!key->size || mem_segment_attach_again(key, &m->seg) != 0) {
+    if (!m->seg)
+        return;
+    h->mapped -= m->seg->size;
+    mem_segment_drop(m->seg);
+    m->seg = NULL;
+}
+
+static void held_free(struct rma_held *h, struct rma_near_held *m)
+{
+    map_del(&h->near, rma_held_name(m->rank, m->base));
+    if (h->recent == m)
+        h->recent = NULL;
+    unmap(h, m);
+    free(m);
+}
+
+static uint64_t twice(uint64_t live, uint64_t least)
+{
+    return 2 * live > least ? 2 * live : least;
+}
+
+/* Before there are more of either than this, some may have ended. A scan costs no more than what
+ * was added since the last one. */
+static void drop_ended(struct rma_held *h, uint64_t more)
+{
+    if (h->near.count < twice(h->live, HELD_LEAST) &&
+        h->mapped + more <= twice(h->mapped_live, MAPPED_LEAST))
+        return;
+    struct rma_near_held *ended = NULL;
+    size_t at = 0;
+    for (struct map_entry *e; (e = map_next(&h->near, &at)) != NULL;) {
+        struct rma_near_held *m = e->value;
+        if (is_alive(m))
+            continue;
+        m->next = ended; /* a deletion moves others */
+        ended = m;
+    }
+    for (struct rma_near_held *m; (m = ended) != NULL;) {
+        ended = m->next;
+        held_free(h, m);
+    }
+    h->live = h->near.count;
+    h->mapped_live = h->mapped;
+}
+
+/* Several handles of one segment count it several times. */
+static void map_it(struct rma_held *h, struct rma_near_held *m, const struct mem_key *key,
+                   uint64_t off)
+{
+    if (!key->size)
+        return;
+    drop_ended(h, key->size);
+    if (mem_segment_attach_again(key, &m->seg) != 0) {
         m->seg = NULL;
         return;
     }
-    if (m->size <= m->seg->size && off <= m->seg->size - m->size) {
+    h->mapped += m->seg->size;
+    if (m->size <= m->seg->size && off <= m->seg->size - m->size)
         m->at = (char *)m->seg->base + off;
-        return;
-    }
-    mem_segment_drop(m->seg);
-    m->seg = NULL;
+    else
+        unmap(h, m);
 }
 
 /* A record of the handle, if n shows it. */
@@ -77,30 +130,8 @@ static struct rma_near_held *found(const struct rma_win *w, struct rma_held *h,
         free(m);
         return NULL;
     }
-    map_it(m, &key, off);
+    map_it(h, m, &key, off);
     return m;
-}
-
-static void held_free(struct rma_held *h, struct rma_near_held *m)
-{
-    map_del(&h->near, rma_held_name(m->rank, m->base));
-    if (h->recent == m)
-        h->recent = NULL;
-    if (m->seg)
-        mem_segment_drop(m->seg);
-    free(m);
-}
-
-static void drop_ended(struct rma_held *h)
-{
-    size_t at = 0;
-    for (struct map_entry *e; (e = map_next(&h->near, &at)) != NULL;) {
-        struct rma_near_held *m = e->value;
-        if (is_alive(m))
-            continue;
-        held_free(h, m);
-        at = 0; /* a deletion moves others */
-    }
 }
 
 /* The inline path looks for handles from now on. */
@@ -124,11 +155,10 @@ static struct rma_near_held *held_of(struct rma_win *w, const struct rma_near *n
         held_free(h, m);
         return NULL;
     }
-    if (!m && h->near.count >= HELD_MOST)
-        drop_ended(h);
+    if (!m)
+        drop_ended(h, 0);
     if (!m && (m = found(w, h, n, base)) != NULL && map_put(&h->near, name, m)) {
-        if (m->seg)
-            mem_segment_drop(m->seg);
+        unmap(h, m);
         free(m);
         return NULL;
     }
@@ -200,8 +230,7 @@ void rma_held_free(struct rma_win *w)
     size_t at = 0;
     for (struct map_entry *e; (e = map_next(&h->near, &at)) != NULL;) {
         struct rma_near_held *m = e->value;
-        if (m->seg)
-            mem_segment_drop(m->seg);
+        unmap(h, m);
         free(m);
     }
     map_destroy(&h->near);
