@@ -48,8 +48,10 @@ static void fail_in_win(struct rma_win *w, int world)
         rma_target_peer_failed(t);
     rma_stop_counting(w, rma_failed_error(w, rank));
     rma_resps_fail(w, rank, 0, 1, rma_failed_error(w, rank));
-    if (!w->parent) /* a duplicate has no queue, and its window's lock word */
+    if (!w->parent) { /* a duplicate has no queue, and its window's lock words */
         rma_lockq_fail(w, world);
+        rma_near_close(w, rank);
+    }
     w->notes.deaths++;
     rma_win_active(w);
 }

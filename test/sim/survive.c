@@ -301,12 +301,97 @@ static void shrinks_exactly(void *arg)
     OK(MPI_Win_free(&next));
 }
 
+/* --- locks of the dead ---------------------------------------------------------------------- */
+
+/* The lock of rank r of win, process 2, which is dead: an error that names it, at the call where it
+ * is near, else with the first operation. */
+static void is_locked_no_more(MPI_Win win, int r)
+{
+    static const int types[] = {MPI_LOCK_EXCLUSIVE, MPI_LOCK_SHARED};
+    int near = rma_near_of(inside(win), r) != NULL, len;
+    char text[MPI_MAX_ERROR_STRING];
+    for (int i = 0; i < 4; i++) {
+        long v = 1;
+        int err = MPI_Win_lock(types[i % 2], r, 0, win);
+        if (!err && !near) {
+            err = MPI_Put(&v, 1, MPI_LONG, r, 0, 1, MPI_LONG, win);
+            err = err ? err : MPI_Win_flush(r, win);
+            (void)MPI_Win_unlock(r, win);
+        }
+        ERR(MPIX_ERR_PROC_FAILED, err);
+        MPI_Error_string(err, text, &len);
+        SIM_CHECK(strstr(text, "(process 2) died"));
+    }
+}
+
+static void others_lock(MPI_Win win, int dead)
+{
+    int n;
+    MPI_Group g;
+    OK(MPI_Win_get_group(win, &g));
+    MPI_Group_size(g, &n);
+    MPI_Group_free(&g);
+    for (int r = 0; r < n; r++) {
+        if (r == dead)
+            continue;
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, r, 0, win));
+        OK(MPI_Win_unlock(r, win));
+    }
+}
+
+/* Rank 2 dies while the window of the living is made, or behind it: that may have it as a member.
+ * It may hold a lock then. */
+static void locks_of_the_dead(void *arg)
+{
+    int rank, size, was = 2, is = 0;
+    long *mem;
+    struct life x;
+    MPI_Win win, made = MPI_WIN_NULL;
+    MPI_Group before, now;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    join(&x, copy_of(MPI_COMM_WORLD));
+    win = window(&x, &mem);
+    may_fail(MPI_Barrier(MPI_COMM_WORLD)); /* rank 2 may be dead when others leave it */
+    if (rank == 2)
+        sim_die_at(1 + (int)(sim_random() % 120));
+    int err = MPIX_Win_shrink(win, &made);
+    if (rank == 2) {
+        if (!err && sim_seed() % 4 == 0)
+            (void)MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, made);
+        sim_die();
+    }
+    may_fail(err);
+    hear_of_death(2);
+    is_locked_no_more(win, 2);
+    others_lock(win, 2);
+    if (err)
+        return;
+    OK(MPI_Win_get_group(win, &before));
+    OK(MPI_Win_get_group(made, &now));
+    MPI_Group_translate_ranks(before, 1, &was, now, &is);
+    if (is != MPI_UNDEFINED)
+        is_locked_no_more(made, is);
+    others_lock(made, is);
+    MPI_Group_free(&before);
+    MPI_Group_free(&now);
+}
+
+static void mixed(struct sim_knobs *k)
+{
+    mortal(k);
+    k->nodes = 1 + (int)(k->seed % 3);
+}
+
 const struct scenario scenarios_survive[] = {
     {"ulfm-epochs-3", 3, 1, epochs, NULL, mortal},
     {"ulfm-epochs-5", 5, 1, epochs, NULL, mortal},
     {"ulfm-epochs-8", 8, 1, epochs, NULL, mortal},
     {"ulfm-windows-4", 4, 1, shrinks, NULL, mortal},
     {"ulfm-windows-7", 7, 1, shrinks, NULL, mortal},
+    {"ulfm-windows-locks-4", 4, 1, locks_of_the_dead, NULL, mixed},
     {"ulfm-windows-counts-1", 1, 1, shrinks_exactly, NULL, NULL},
     {"ulfm-windows-counts-6", 6, 1, shrinks_exactly, NULL, NULL},
     {NULL, 0, 0, NULL, NULL, NULL},

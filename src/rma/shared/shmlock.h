@@ -138,6 +138,9 @@ uint32_t shmlock_grants(const struct shmlock *l);
 
 /* Repair what failed near processes left. */
 void shmlock_fail(struct shmlock *l, const struct shmnode *n);
+/* Its owner failed: from now on no process gets it. Those that ask wait until they learn of the
+ * failure, too: shmlock_poll(). */
+void shmlock_close(struct shmlock *l, const struct shmnode *n);
 /* The target: a far holder failed and is about to be removed. Near waiters get the error. */
 void shmlock_break(struct shmlock *l, const struct shmnode *n);
 /* The target: a reader that cannot be named may have failed, or (0) no such reader is left.

@@ -31,6 +31,13 @@ static void break_queue(struct shmlock *l, const struct shmnode *n)
         tell(l, n, l->seat[l->head % l->peers].ring, SEAT_BROKEN);
 }
 
+void shmlock_close(struct shmlock *l, const struct shmnode *n)
+{
+    shmlock_guard_take(l, n);
+    atomic_fetch_or_explicit(&l->word, C, memory_order_relaxed);
+    shmlock_guard_give(l);
+}
+
 void shmlock_break(struct shmlock *l, const struct shmnode *n)
 {
     shmlock_guard_take(l, n);

@@ -5,7 +5,7 @@
  *     bit 31  W  a writer holds it
  *     bit 30  Q  the near queue is not empty (set and cleared under the guard)
  *     bit 29  F  far requests wait (set and cleared under the guard, by the target)
- *     bit 28  C  closed: the target and a holder failed; no process enters (set under the guard)
+ *     bit 28  C  closed: the target failed; no process enters (set under the guard)
  *     0..27      with W: the writer, peer + 1 when it is near, 0 when it is far;
  *                else the number of readers, near and far
  *

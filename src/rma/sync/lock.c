@@ -142,6 +142,21 @@ static inline void near_locked(struct rma_win *w, struct rma_near *n, enum shmlo
     rma_near_opened(w, n);
 }
 
+static __attribute__((cold, noinline)) int broken_error(struct rma_win *w, const struct rma_near *n)
+{
+    if (boot_failed(rma_world(w, n->rank)))
+        return rma_failed_error(w, n->rank);
+    return err_make(MPIX_ERR_PROC_FAILED, "%s: a process that held the lock of rank %d of %s died",
+                    rma_call(), n->rank, rma_win_text(w));
+}
+
+void rma_near_close(struct rma_win *w, int rank)
+{
+    struct rma_near *n = rma_near_of(w, rank);
+    if (n)
+        shmlock_close(n->lockword, &w->node.n);
+}
+
 BARE int rma_lock_near(struct rma_win *w, struct rma_near *n, enum shmlock_type type, uint64_t age)
 {
     if (!shmlock_enter_aged(n->lockword, &w->node.n, type, age)) {
@@ -159,9 +174,7 @@ BARE int rma_lock_near(struct rma_win *w, struct rma_near *n, enum shmlock_type 
         if (x.result == -ESTALE)
             return rma_revoked_error(w);
         if (x.result < 0)
-            return err_make(MPIX_ERR_PROC_FAILED,
-                            "%s: a process that held the lock of rank %d of %s, or that rank, died",
-                            rma_call(), n->rank, rma_win_text(w));
+            return broken_error(w, n);
         if (type == SHMLOCK_EXCLUSIVE)
             pvar_set_max(&w->near.pvars, PVAR_RMA_LOCK_WAIT,
                          shmlock_grants(n->lockword) - grants - 1);

@@ -46,6 +46,8 @@ void rma_posts_wait(struct rma_win *w);
 /* Before the first access to n; to all near members. Both wait. */
 int rma_lockall_touch(struct rma_win *w, struct rma_near *n);
 int rma_lockall_near(struct rma_win *w);
+/* A member failed (lock.c): its lock is an error from now on, also where it is free. */
+void rma_near_close(struct rma_win *w, int rank);
 
 /* --- duplicates (flush.c): complete the operations of one, of all of a window, whose epoch ends.
  * They wait. MPI error code ---- */
