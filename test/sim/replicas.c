@@ -365,52 +365,6 @@ static void dies_at_any_step(void *arg)
     OK(MPI_Comm_free(&x.c));
 }
 
-/* --- exactly --------------------------------------------------------------------------------- */
-
-static MPI_Win copied(struct job *j, const char *k)
-{
-    MPI_Info info;
-    MPI_Comm_rank(MPI_COMM_WORLD, &j->rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &j->size);
-    OK(MPI_Info_create(&info));
-    OK(MPI_Info_set(info, "mpix_win_replicas", k));
-    OK(MPI_Win_allocate(4 * sizeof(long), sizeof(long), info, MPI_COMM_WORLD, &j->mem, &j->win));
-    MPI_Info_free(&info);
-    MPI_Win_set_errhandler(j->win, MPI_ERRORS_RETURN);
-    memset(j->mem, 0, 4 * sizeof(long));
-    MPI_Barrier(MPI_COMM_WORLD);
-    return j->win;
-}
-
-/* A put is one packet to the owner and one to each keeper, which each answers once: with the flush
- * both are under way. A get goes to the owner only. */
-static void put_exactly(void *arg)
-{
-    struct job j;
-    long v = 5, got = 0;
-    (void)arg;
-    copied(&j, "2");
-    OK(MPI_Win_lock_all(0, j.win));
-    if (j.rank == 0) {
-        OK(MPI_Put(&v, 1, MPI_LONG, 1, 0, 1, MPI_LONG, j.win)); /* LOCK */
-        OK(MPI_Win_flush(1, j.win));
-        struct counts c = mark(0), owner = mark(1), one = mark(2), other = mark(3);
-        OK(MPI_Put(&v, 1, MPI_LONG, 1, 1, 1, MPI_LONG, j.win));
-        OK(MPI_Win_flush(1, j.win));
-        SENT(&c, 3, PUT);
-        SENT(&owner, 1, ACK);
-        SENT(&one, 1, ACK);
-        SENT(&other, 1, ACK);
-        c = mark(0);
-        OK(MPI_Get(&got, 1, MPI_LONG, 1, 1, 1, MPI_LONG, j.win));
-        OK(MPI_Win_flush(1, j.win));
-        SIM_CHECK(got == 5 && since_all(&c) == 1);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    OK(MPI_Win_unlock_all(j.win));
-    OK(MPI_Win_free(&j.win));
-}
-
 /* --- scenarios ------------------------------------------------------------------------------- */
 
 static void together(struct sim_knobs *k)
@@ -437,13 +391,6 @@ static void poor(struct sim_knobs *k)
     far_and_poor(k);
 }
 
-static void calm(struct sim_knobs *k)
-{
-    far_away(k);
-    k->replies = k->refuse_percent = k->again_percent = k->inbox = 0;
-    k->ordered = 1;
-}
-
 const struct scenario scenarios_replicas[] = {
     {"replicas-die-2", 2, 1, dies_at_any_step, NULL, mortal},
     {"replicas-die-4", 4, 1, dies_at_any_step, NULL, mortal},
@@ -452,6 +399,5 @@ const struct scenario scenarios_replicas[] = {
     {"replicas-die-far-5", 5, 1, dies_at_any_step, NULL, apart},
     {"replicas-die-unordered-4", 4, 1, dies_at_any_step, NULL, unordered},
     {"replicas-die-poor-4", 4, 1, dies_at_any_step, NULL, poor},
-    {"replicas-put-counts", 4, 1, put_exactly, NULL, calm},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

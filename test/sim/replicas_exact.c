@@ -1,0 +1,317 @@
+/* replicas_exact.c - windows with copies, one step at a time: what a call sends, what it waits for,
+ * and what is in a copy then. The copy is read where it lies: ranks are fibers of one process. */
+#include "scripted.h"
+
+enum { PUT = AM_RMA + RMA_PKT_PUT, WHILE = 600 }; /* steps in which a message arrives */
+
+static const struct rma_replicas *kept[SIM_RANKS];
+
+/* A window with k copies of each part; each member is on a node of its own. */
+static struct job copied(MPI_Comm c, const char *k)
+{
+    struct job j = {.comm = c};
+    MPI_Info info;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(c, &j.rank);
+    MPI_Comm_size(c, &j.size);
+    OK(MPI_Info_create(&info));
+    OK(MPI_Info_set(info, "mpix_win_replicas", k));
+    OK(MPI_Win_allocate(4 * sizeof(long), sizeof(long), info, c, &j.mem, &j.win));
+    MPI_Info_free(&info);
+    MPI_Win_set_errhandler(j.win, MPI_ERRORS_RETURN);
+    memset(j.mem, 0, 4 * sizeof(long));
+    kept[j.rank] = inside(j.win)->replicas;
+    MPI_Barrier(c);
+    return j;
+}
+
+/* Of ranks 0 to 2; rank 3 has none. */
+static struct job three_copied(int *bystander)
+{
+    struct job j = {.rank = -1};
+    MPI_Comm c;
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_split(MPI_COMM_WORLD, rank == 3 ? MPI_UNDEFINED : 0, rank, &c);
+    *bystander = rank == 3;
+    return *bystander ? j : copied(c, "1");
+}
+
+/* What copy i of word 0 of that part is now. */
+static long copy(int owner, int i)
+{
+    const struct rma_replicas *x = kept[owner];
+    const struct rma_place *p = &x->place[owner * x->k + i];
+    return *(const long *)(const void *)(kept[p->rank]->base + p->at);
+}
+
+static int keeper(int owner, int i)
+{
+    return kept[owner]->place[owner * kept[owner]->k + i].rank;
+}
+
+/* --- without a failure ----------------------------------------------------------------------- */
+
+/* A put is one packet to the owner and one to each keeper, which each answers once: with the flush
+ * of one rank both are under way, and that of all asks both, too. A get goes to the owner only. */
+static void put_exactly(void *arg)
+{
+    struct job j = copied(MPI_COMM_WORLD, "2");
+    long v = 5, got = 0;
+    (void)arg;
+    OK(MPI_Win_lock_all(0, j.win));
+    if (j.rank == 0) {
+        put1(&j, &v, 1, 0); /* LOCK */
+        OK(MPI_Win_flush(1, j.win));
+        for (int all = 0; all < 2; all++) {
+            struct counts c = mark(0), owner = mark(1), one = mark(2), other = mark(3);
+            v++;
+            put1(&j, &v, 1, 0);
+            OK(all ? MPI_Win_flush_all(j.win) : MPI_Win_flush(1, j.win));
+            SENT(&c, 3, PUT);
+            SENT(&owner, 1, ACK);
+            SENT(&one, 1, ACK);
+            SENT(&other, 1, ACK);
+            SIM_CHECK(copy(1, 0) == v && copy(1, 1) == v);
+        }
+        struct counts c = mark(0);
+        OK(MPI_Get(&got, 1, MPI_LONG, 1, 0, 1, MPI_LONG, j.win));
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(got == v && since_all(&c) == 1);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_Win_unlock_all(j.win));
+    OK(MPI_Win_free(&j.win));
+}
+
+/* Rank 3 asks for the lock of rank 1 and puts, while rank 0 has it: the copy changes as the part
+ * does. */
+static void put_behind_lock(void *arg)
+{
+    struct job j = copied(MPI_COMM_WORLD, "1");
+    long first = 7, last = 8, other = 9;
+    (void)arg;
+    if (j.rank == 0) {
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j.win));
+        put1(&j, &first, 1, 0);
+        OK(MPI_Win_flush(1, j.win));
+        tell(3);
+        sim_compute(WHILE);
+        SIM_CHECK(copy(1, 0) == first);
+        put1(&j, &last, 1, 0);
+        OK(MPI_Win_unlock(1, j.win));
+    } else if (j.rank == 3) {
+        hear(0);
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j.win));
+        put1(&j, &other, 1, 0);
+        OK(MPI_Win_unlock(1, j.win));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(j.rank != 1 || j.mem[0] == other);
+    SIM_CHECK(copy(1, 0) == other);
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_Win_free(&j.win));
+}
+
+/* What rank 1 has stored is on its way to its keeper, and late: no put to rank 1 of the next epoch
+ * comes before it. */
+static void stored_first(void *arg)
+{
+    int bystander;
+    struct job j = three_copied(&bystander);
+    long v = 9;
+    (void)arg;
+    if (bystander) {
+        hear(1);
+        sim_compute(WHILE);
+        sim_let_go(PUT, 2);
+        return;
+    }
+    SIM_CHECK(keeper(1, 0) == 2);
+    if (j.rank == 1) {
+        j.mem[0] = 4;
+        sim_hold(PUT, 1, 2);
+        tell(3);
+    }
+    OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, j.win));
+    SIM_CHECK(copy(1, 0) >= 4);
+    if (j.rank == 0)
+        put1(&j, &v, 1, 0);
+    OK(MPI_Win_fence(MPI_MODE_NOSTORE | MPI_MODE_NOSUCCEED, j.win));
+    SIM_CHECK(copy(1, 0) == v && (j.rank != 1 || j.mem[0] == v));
+    OK(MPI_Win_free(&j.win));
+    OK(MPI_Comm_free(&j.comm));
+}
+
+/* --- with one -------------------------------------------------------------------------------- */
+
+/* Of the two keepers of a part one dies and owes an answer. The other's is waited for. */
+static void keeper_dies(void *arg)
+{
+    struct job j = copied(MPI_COMM_WORLD, "2");
+    long v = 5;
+    (void)arg;
+    switch (j.rank) {
+    case 0:
+        OK(MPI_Win_lock_all(0, j.win));
+        put1(&j, &v, 1, 0); /* the lock */
+        OK(MPI_Win_flush(1, j.win));
+        v++;
+        sim_hold(PUT, 0, 3);
+        tell(2);
+        tell(4);
+        put1(&j, &v, 1, 0);
+        OK(MPI_Win_flush_local(1, j.win)); /* it has left: the answer is asked for by itself */
+        if (sim_seed() % 2)
+            OK(MPI_Win_flush_all(j.win));
+        else
+            OK(MPI_Win_unlock_all(j.win));
+        SIM_CHECK(boot_failed(2) && copy(1, 1) == v);
+        if (inside(j.win)->state != WIN_UNSET)
+            (void)MPI_Win_unlock_all(j.win);
+        tell(1);
+        tell(3);
+        break;
+    case 2:
+        hear(0);
+        sim_compute(WHILE);
+        sim_die();
+    case 4:
+        hear(0);
+        hear_of_death(2);
+        sim_compute(WHILE);
+        sim_let_go(PUT, 3);
+        break;
+    default:
+        SIM_CHECK(keeper(1, 0) == 2 && keeper(1, 1) == 3);
+        hear(0);
+    }
+}
+
+/* Rank 1 dies when a put to it is on its way to its keeper. It has arrived when the window is
+ * shrunk, and not later. */
+static void shrink_waits(void *arg)
+{
+    int bystander;
+    struct job j = three_copied(&bystander);
+    MPI_Win made;
+    long v = 5, *base = NULL;
+    (void)arg;
+    if (bystander) {
+        hear(0);
+        sim_compute(WHILE);
+        sim_let_go(PUT, 2);
+        return;
+    }
+    SIM_CHECK(keeper(1, 0) == 2);
+    if (j.rank == 0) {
+        OK(MPI_Win_lock_all(0, j.win));
+        sim_hold(PUT, 0, 2);
+        put1(&j, &v, 1, 0);
+        while (!sim_held(PUT, 2))
+            turn();
+        SIM_CHECK(copy(1, 0) == 0);
+        OK(MPIX_Win_revoke(j.win));
+        tell(1);
+        tell(2);
+        tell(3);
+    } else {
+        hear(0);
+    }
+    if (j.rank == 1)
+        sim_die();
+    hear_of_death(1);
+    OK(MPIX_Win_shrink(j.win, &made));
+    OK(MPIX_Win_recover(made, 1, &base));
+    SIM_CHECK((base != NULL) == (j.rank == 2));
+    SIM_CHECK(copy(1, 0) == v && (!base || *base == v));
+    OK(MPI_Win_free(&made));
+    OK(MPI_Win_free(&j.win));
+}
+
+/* Rank 1 dies with the first of its keepers, or with all of them. */
+static void dies_with_keeper(const char *k)
+{
+    struct job j = copied(MPI_COMM_WORLD, k);
+    MPI_Win made;
+    long v = 5, *base = NULL;
+    SIM_CHECK(keeper(1, 0) == 2);
+    if (j.rank == 0) {
+        OK(MPI_Win_lock_all(0, j.win));
+        put1(&j, &v, 1, 0);
+        OK(MPI_Win_unlock_all(j.win));
+        for (int t = 1; t < 4; t++)
+            tell(t);
+    } else {
+        hear(0);
+    }
+    if (j.rank == 1 || j.rank == 2)
+        sim_die();
+    hear_of_death(1);
+    hear_of_death(2);
+    OK(MPIX_Win_shrink(j.win, &made));
+    int err = MPIX_Win_recover(made, 1, &base);
+    ERR(*k == '1' ? MPIX_ERR_PROC_FAILED : MPI_SUCCESS, err);
+    SIM_CHECK((base != NULL) == (!err && j.rank == 3));
+    SIM_CHECK(!base || *base == v);
+    OK(MPIX_Win_recover(made, 2, &base));
+    SIM_CHECK((base != NULL) == (j.rank == 3));
+    OK(MPI_Win_free(&made));
+    OK(MPI_Win_free(&j.win));
+}
+
+static void one_keeper_lives(void *arg)
+{
+    (void)arg;
+    dies_with_keeper("2");
+}
+
+static void no_keeper_lives(void *arg)
+{
+    (void)arg;
+    dies_with_keeper("1");
+}
+
+/* --- scenarios ------------------------------------------------------------------------------- */
+
+static void calm(struct sim_knobs *k)
+{
+    far_away(k);
+    k->replies = k->refuse_percent = k->again_percent = k->inbox = 0;
+    k->ordered = 1;
+    /* what is held back leaves at the synchronization, however slow the run is */
+    scenario_cvar("MPIR_CVAR_RMA_PIGGYBACK_POLLS", "0");
+}
+
+static void apart(struct sim_knobs *k)
+{
+    far_away(k);
+    k->native = 0; /* messages can be held */
+    k->am_zcopy_min = 0;
+    k->quiet_rank = -1;
+}
+
+static void mortal(struct sim_knobs *k)
+{
+    apart(k);
+    k->mortal = 1;
+}
+
+/* What is held holds nothing else. */
+static void unordered(struct sim_knobs *k)
+{
+    mortal(k);
+    k->ordered = 0;
+}
+
+const struct scenario scenarios_replicas_exact[] = {
+    {"replicas-put-counts", 4, 1, put_exactly, NULL, calm},
+    {"replicas-put-behind-lock", 4, 1, put_behind_lock, NULL, apart},
+    {"replicas-stored-first", 4, 1, stored_first, NULL, apart},
+    {"replicas-keeper-dies", 5, 1, keeper_dies, NULL, mortal},
+    {"replicas-shrink-waits", 4, 1, shrink_waits, NULL, unordered},
+    {"replicas-one-keeper-lives", 4, 1, one_keeper_lives, NULL, mortal},
+    {"replicas-no-keeper-lives", 4, 1, no_keeper_lives, NULL, mortal},
+    {NULL, 0, 0, NULL, NULL, NULL},
+};
