@@ -295,6 +295,43 @@ static void subset(int bcast)
     MPI_Comm_free(&two);
 }
 
+/* Persistent collectives that the processes start in orders of their own, again and again. */
+static void persistent(int ordered)
+{
+    MPI_Request r[2];
+    int v = 0;
+    MPI_Bcast_init(&v, 1, MPI_INT, 2, MPI_COMM_WORLD, MPI_INFO_NULL, &r[0]);
+    MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &r[1]);
+    MPI_Win_lock_all(0, win);
+    for (int i = 0; i < 12; i++) {
+        const int last = i == 11, first = (rank + i / 2) % 2;
+        if (rank == 1 + i % 2) {
+            if (last)
+                MPI_Put(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* second */
+            else
+                MPI_Put(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* first */
+            MPI_Win_flush(0, win);
+        }
+        if (i == 10 && !ordered) { /* rank 2 is the root: it hears nothing */
+            MPI_Start(&r[0]);
+            MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+            continue;
+        }
+        if (rank == 2)
+            v = i + 1;
+        MPI_Start(&r[first]);
+        MPI_Start(&r[!first]);
+        MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+        if (v != i + 1)
+            MPI_Abort(MPI_COMM_WORLD, 5);
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Request_free(&r[0]);
+    MPI_Request_free(&r[1]);
+}
+
+static void persistent_race(void) { persistent(0); }
+static void persistent_fine(void) { persistent(1); }
 static void subset_race(void) { subset(1); }
 static void subset_fine(void) { subset(0); }
 
@@ -483,7 +520,8 @@ static const struct {
     CASE(pscw_race), CASE(pscw_fine),
     CASE(operation_race), CASE(type_race), CASE(accumulate_fine), CASE(buffer_race),
     CASE(buffer_fine), CASE(barrier_race), CASE(barrier_fine), CASE(subset_race),
-    CASE(subset_fine), CASE(notify_race), CASE(notify_other_race), CASE(notify_plain_race),
+    CASE(subset_fine), CASE(persistent_race), CASE(persistent_fine), CASE(notify_race),
+    CASE(notify_other_race), CASE(notify_plain_race),
     CASE(notify_message_race), CASE(notify_fine), CASE(notify_order_fine),
     CASE(threads_fine), CASE(goes_on), CASE(aborts)};
 

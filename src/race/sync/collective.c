@@ -250,7 +250,9 @@ struct race_watch {
     struct coll_args a;       /* collective; a.comm NULL: a message */
     struct comm *comm;        /* send: to rank `dest` of its peers */
     int dest;
-    struct request *coming;   /* clocks of a collective that is under way */
+    struct request *coming;   /* the collective on the clocks, under way if it is active;
+                                 persistent: made and freed with the request, else NULL if it has
+                                 not begun */
     struct clocks clocks;
     void (*done)(void *arg);  /* an operation: once */
     void *done_arg;
@@ -263,10 +265,15 @@ static struct race_watch *watch_of(const struct request *r)
     return (struct race_watch *)((char *)(uintptr_t)r->ops - offsetof(struct race_watch, ops));
 }
 
+static int clocks_pending(const struct race_watch *x)
+{
+    return x->coming && x->coming->active;
+}
+
 static void clocks_came(struct request *coming, void *arg)
 {
     struct request *r = arg;
-    (void)coming;
+    coming->then = NULL; /* it may be started again */
     request_complete(r, r->error);
 }
 
@@ -289,23 +296,42 @@ static void data_came(struct request *r, void *arg)
     (void)arg;
 }
 
-static void begin_clocks(struct request *r)
+/* All members make it in the order of their calls. Persistent ones may start in any order, so what
+ * they start here has its tag from then, too. */
+static void make_clocks(struct race_watch *x, int (*make)(const struct coll_args *,
+                                                          struct request **))
 {
-    struct race_watch *x = watch_of(r);
     struct coll_args out;
-    if (x->coming || proc->race->off)
-        return;
-    if (!edges(&x->a, &x->clocks, &out)) {
-        clocks_free(&x->clocks);
-        return;
-    }
-    race_tick();
-    x->clocks.v[race_self()->tid] = (int64_t)race_self()->clock;
-    if (coll_begin(&out, &x->coming)) {
+    if (edges(&x->a, &x->clocks, &out)) {
+        race_tick();
+        x->clocks.v[race_self()->tid] = (int64_t)race_self()->clock;
+        if (!make(&out, &x->coming))
+            return;
         x->coming = NULL;
-        clocks_free(&x->clocks);
-        return;
     }
+    clocks_free(&x->clocks);
+}
+
+/* A persistent one starts: with the clocks of now. If it ended with an error last time, its clocks
+ * were left. */
+static void start_clocks(struct race_watch *x)
+{
+    if (clocks_pending(x) && x->coming->done)
+        request_finish(x->coming, MPI_STATUS_IGNORE);
+    if (!x->coming || x->coming->active)
+        return;
+    int64_t *now = dense();
+    race_tick();
+    now[race_self()->tid] = (int64_t)race_self()->clock;
+    memcpy(x->clocks.v, now, proc->race->tids * sizeof *now);
+    free(now);
+    request_start(x->coming);
+}
+
+static void wait_for_clocks(struct request *r)
+{
+    if (!clocks_pending(watch_of(r)))
+        return;
     if (r->done)
         hold(r);
     else if (!r->then)
@@ -320,8 +346,10 @@ static int on_start(struct request *r)
     int err = x->ops.inner->start(r);
     if (!err)
         race_use_start(x->use);
-    if (!err && x->a.comm)
-        begin_clocks(r);
+    if (!err && x->a.comm && !proc->race->off) {
+        start_clocks(x);
+        wait_for_clocks(r);
+    }
     return err;
 }
 
@@ -329,12 +357,15 @@ static int on_query(struct request *r, MPI_Status *st)
 {
     struct race_watch *x = watch_of(r);
     int (*query)(struct request *, MPI_Status *) = x->ops.inner->query;
-    if (x->coming && !r->error) {
+    if (clocks_pending(x) && !r->error) {
+        int again = request_is_persistent(r);
         request_wait_inner(x->coming); /* they have come, see hold() */
         if (!request_finish(x->coming, MPI_STATUS_IGNORE))
             clocks_acquire(&x->clocks);
-        x->coming = NULL;
-        clocks_free(&x->clocks);
+        if (!again) {
+            x->coming = NULL;
+            clocks_free(&x->clocks);
+        }
     }
     if (!request_is_suspended(r))
         race_use_end(x->use);
@@ -358,8 +389,12 @@ static void on_free(struct request *r)
     if (r->ops->free)
         r->ops->free(r);
     x->use = NULL;
-    if (!x->coming) /* else its numbers are still on their way: kept until the process ends */
-        free(x);
+    if (clocks_pending(x)) /* its numbers are still on their way: kept until the process ends */
+        return;
+    if (x->coming)
+        request_release(x->coming);
+    clocks_free(&x->clocks);
+    free(x);
 }
 
 static struct race_watch *wrap(struct request *r)
@@ -444,8 +479,11 @@ static void started(const struct watch_turn *t)
     if (!x)
         return;
     x->use = race_coll_use(t);
+    if (proc->race->off)
+        return;
+    make_clocks(x, t->form == WATCH_NONBLOCKING ? coll_begin : coll_prepare);
     if (t->form == WATCH_NONBLOCKING)
-        begin_clocks(t->request);
+        wait_for_clocks(t->request);
 }
 
 int race_ended(struct watch_turn *t, int err)
