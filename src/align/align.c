@@ -36,8 +36,11 @@ void check_calls_end(void)
     align_windows();
     proc->check->ending = 1;
     size_t at = 0;
-    for (struct map_entry *e; (e = map_next(&proc->check->aligns, &at)) != NULL;)
-        ((struct align *)e->value)->sent = 0; /* a wait that lasts says that these were all */
+    for (struct map_entry *e; (e = map_next(&proc->check->aligns, &at)) != NULL;) {
+        struct align *a = e->value;
+        if (!a->closed)
+            a->sent = 0; /* a wait that lasts says that these were all */
+    }
 }
 
 void check_ending(void)

@@ -176,6 +176,7 @@ struct align {
     int fatal;             /* its error handler ends the job */
     int finals;            /* judge: final rings that came */
     uint32_t sent;         /* calls + 1 of the last ring sent to the judge */
+    int closed;            /* the ring that says `final` was sent: no other one follows */
     struct list others;
     uint64_t look;         /* judge: when to give the verdict (ns); 0: no difference is known */
     int asked_again;       /* ... and whether all were asked for their rings a second time */

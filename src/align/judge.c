@@ -48,8 +48,12 @@ static int end_of(const struct align *a)
     return a->final ? a->final : proc->check->ending ? ALIGN_FINALIZED : ALIGN_GOES_ON;
 }
 
+/* Behind the last rings of all the judge forgets the record. A ring that came later would make a
+ * new one, in which this process seems to have made calls that the judge has not. */
 void judge_send_ring(struct align *a, enum ring_wish wish)
 {
+    if (a->closed)
+        return;
     align_rename(a);
     struct ring_msg m = {.key = a->key, .rank = a->rank, .between = a->between, .size = a->size,
                          .world = boot_rank(), .calls = a->h.calls, .final = (uint8_t)end_of(a),
@@ -68,6 +72,7 @@ void judge_send_ring(struct align *a, enum ring_wish wish)
     if (max >= sizeof m) {
         proc->check->acks += wish == RING_ACK;
         a->sent = a->h.calls + 1;
+        a->closed = a->final != 0;
         post_send(a->judge, ALIGN_RING, &m, sizeof m, e, m.n * sizeof *e);
     }
     free(e);
@@ -422,7 +427,7 @@ static int on_ask(int src, const void *msg, size_t len)
         return 0;
     memcpy(&m, msg, sizeof m);
     struct align *a = align_find(m.key, 0);
-    if (a && a->judge == src && !(a->final && a->sent)) /* the judge may have forgotten it by now */
+    if (a && a->judge == src)
         judge_send_ring(a, RING_ONLY);
     return 0;
 }

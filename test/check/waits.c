@@ -469,6 +469,42 @@ static void parts(void) /* the last partition gets ready when all have waited lo
     }
 }
 
+/* A message holds the memory of its communicator, whose calls were compared when it was freed. */
+static void freed_send(void)
+{
+    MPI_Comm d;
+    MPI_Request r;
+    MPI_Comm_dup(W, &d);
+    MPI_Barrier(d);
+    if (rank == 1) {
+        usleep(300000);
+        MPI_Isend(big[0], BIG, MPI_CHAR, 2, 3, d, &r);
+        MPI_Request_free(&r);
+    } else if (rank == 2) {
+        MPI_Irecv(big[1], BIG, MPI_CHAR, 1, 3, d, &r);
+    }
+    MPI_Comm_free(&d);
+    if (rank == 2) {
+        usleep(2000000);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+}
+
+/* So does a persistent request. */
+static void freed_request(void)
+{
+    MPI_Comm d;
+    MPI_Request r;
+    MPI_Comm_dup(W, &d);
+    MPI_Barrier(d);
+    if (rank == 1)
+        MPI_Recv_init(buf, 1, MPI_INT, 0, 3, d, &r);
+    MPI_Comm_free(&d);
+    MPI_Barrier(W);
+    if (rank == 0)
+        usleep(500000);
+}
+
 static void legal(void)
 {
     parts();
@@ -496,7 +532,8 @@ static const struct check_case cases[] = {
     {"fence_recv", fence_recv}, {"itself", itself}, {"computes", computes}, {"one_of", one_of},
     {"polls", polls}, {"held_lock", held_lock}, {"started", started}, {"duplicate", duplicate},
     {"slow_chain", slow_chain}, {"notified", notified}, {"notify", notify},
-    {"continued", continued}, {"legal", legal}};
+    {"continued", continued}, {"freed_send", freed_send}, {"freed_request", freed_request},
+    {"legal", legal}};
 
 int main(int argc, char **argv)
 {
