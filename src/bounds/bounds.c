@@ -2,7 +2,7 @@
  *
  * A datatype may join what is not one object: absolute addresses of two variables that happen to be
  * adjacent are one run of bytes. So a run that goes on into the next variable is wrong only where
- * the elements are one array. */
+ * the elements are one array, as the makers of the datatype say. */
 #include "bounds/bounds.h"
 
 #include <errno.h>
@@ -177,6 +177,19 @@ static int is_inside(struct bounds *b, uint64_t lo, uint64_t hi)
            hi <= o.end;
 }
 
+/* Are the elements of one instance parts of one array? The makers that have displacements, or
+ * strides in bytes, may join objects. */
+static int is_array(const struct dt_type *t)
+{
+    for (; !(t->flags & DT_PREDEFINED); t = t->contents->types[0]) {
+        int by = t->contents ? t->contents->combiner : MPI_COMBINER_STRUCT;
+        if (by != MPI_COMBINER_DUP && by != MPI_COMBINER_CONTIGUOUS && by != MPI_COMBINER_VECTOR &&
+            by != MPI_COMBINER_SUBARRAY)
+            return 0;
+    }
+    return 1;
+}
+
 static void on_memory(const struct watch_buffer *of)
 {
     struct bounds *b = proc->bounds;
@@ -189,7 +202,8 @@ static void on_memory(const struct watch_buffer *of)
              to = base + (uint64_t)hi;
     if (to > ADDRESS_MAX || from >= to || is_inside(b, from, to))
         return;
-    struct look l = {.of = of, .hi = to, .is_array = dt_is_block(of->t, (size_t)count)};
+    struct look l = {.of = of, .hi = to,
+                     .is_array = dt_is_block(of->t, (size_t)count) && is_array(of->t)};
     struct arg x = {b, &l};
     if (l.is_array)
         on_run(&x, from, 1, to - from, 0);

@@ -16,6 +16,7 @@ enum { N = 20 };
 static int rank = -1, other = -1; /* not beside those that are written beyond */
 static int halo[N], inbox[N], beside[N];
 static const int constant[N] = {1, 2, 3};
+float left = 1, right = 2; /* adjacent */
 
 /* --- wrong ------------------------------------------------------------------------------------ */
 
@@ -231,6 +232,37 @@ static void absolute(void)
     free(p);
 }
 
+/* The two variables alone are one block of memory. */
+static void adjacent(void)
+{
+    int length[2] = {1, 1}, low = &right < &left;
+    MPI_Datatype by[4], each[2] = {MPI_FLOAT, MPI_FLOAT};
+    MPI_Aint at[2], from_first[2];
+    float back[2];
+    MPI_Get_address(&left, &at[low]);
+    MPI_Get_address(&right, &at[!low]);
+    from_first[0] = 0;
+    from_first[1] = at[1] - at[0];
+    if (from_first[1] != sizeof left)
+        MPI_Abort(W, 3);
+    MPI_Type_create_hindexed(2, length, at, MPI_FLOAT, &by[0]);
+    MPI_Type_create_struct(2, length, at, each, &by[1]);
+    MPI_Type_create_hindexed_block(2, 1, at, MPI_FLOAT, &by[2]);
+    MPI_Type_dup(by[0], &by[3]);
+    for (int i = 0; i < 4; i++) {
+        MPI_Type_commit(&by[i]);
+        at_once(MPI_BOTTOM, 1, by[i], back, 2, MPI_FLOAT);
+        MPI_Type_free(&by[i]);
+    }
+    MPI_Type_create_hindexed(2, length, from_first, MPI_FLOAT, &by[0]);
+    MPI_Type_create_hvector(2, 1, from_first[1], MPI_FLOAT, &by[1]);
+    for (int i = 0; i < 2; i++) {
+        MPI_Type_commit(&by[i]);
+        at_once(low ? &right : &left, 1, by[i], back, 2, MPI_FLOAT);
+        MPI_Type_free(&by[i]);
+    }
+}
+
 /* Lower bounds below 0, and extents that are larger than the data. */
 static void bounds(void)
 {
@@ -395,7 +427,8 @@ int main(int argc, char **argv)
                {"constants", constants}, {"gather", gather}, {"persistent", persistent},
                {"partitioned", partitioned}, {"replace", replace}, {"packs", packs},
                {"attach", attach}, {"put", put}, {"get", get}, {"file", file},
-               {"absolute", absolute}, {"bounds", bounds}, {"unused", unused},
+               {"absolute", absolute}, {"adjacent", adjacent}, {"bounds", bounds},
+               {"unused", unused},
                {"makers", makers}, {"churn", churn}, {"shrinks", shrinks},
                {"splits", splits}, {"thread", thread}};
     for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++) {
