@@ -89,9 +89,11 @@ struct by_node { /* the members, sorted by node */
     int largest; /* members of one node */
 };
 
-static int sort_by_node(const struct rma_win *w, struct by_node *b)
+static int sort_by_node(const struct rma_replicas *x, struct by_node *b)
 {
-    int n = w->size, all = boot_nodes() + 1; /* the last: of another job */
+    int n = x->n, all = 0;
+    for (int r = 0; r < n; r++)
+        all = x->part[r].node >= all ? (int)x->part[r].node + 1 : all;
     *b = (struct by_node){.rank = malloc((size_t)n * sizeof(int)),
                           .first = malloc(((size_t)all + 1) * sizeof(int)),
                           .node = malloc((size_t)n * sizeof(int)),
@@ -99,7 +101,7 @@ static int sort_by_node(const struct rma_win *w, struct by_node *b)
     int *count = calloc((size_t)all, sizeof *count), *as = malloc((size_t)all * sizeof *as);
     int ok = b->rank && b->first && b->node && b->index && count && as;
     for (int r = 0; ok && r < n; r++) {
-        int node = boot_node_of(rma_world(w, r));
+        int node = (int)x->part[r].node;
         b->node[r] = node;
         b->index[r] = count[node]++;
     }
@@ -157,11 +159,11 @@ static void place(const struct by_node *b, int r, int k, struct rma_place *p)
 
 /* Copies lie in the order of their owners. *mine: bytes that this process keeps; -1: beyond all
  * memory. */
-static int places(const struct rma_win *w, struct rma_replicas *x, int64_t *mine)
+static int places(struct rma_replicas *x, int64_t *mine)
 {
     struct by_node b;
     uint64_t *end = calloc((size_t)x->n, sizeof *end);
-    int ok = sort_by_node(w, &b) && end;
+    int ok = sort_by_node(x, &b) && end;
     *mine = 0;
     for (int r = 0; ok && r < x->n; r++) {
         struct rma_place *p = &x->place[(size_t)r * (size_t)x->k];
@@ -190,9 +192,11 @@ static int no_memory(void)
 static int made(struct rma_win *w, struct rma_replicas *x)
 {
     int64_t mine = 0;
-    struct rma_owned part = {w->bytes, w->disp_unit};
+    /* No process knows the nodes of another job. Those of a job are no more than its processes, and
+     * so have other numbers than those of any other job. */
+    struct rma_owned part = {w->bytes, w->disp_unit, boot_first() + boot_node_of(boot_rank())};
     int err = coll_allgather_bytes(&part, x ? x->part : NULL, sizeof part, w->comm);
-    if (!err && !places(w, x, &mine))
+    if (!err && !places(x, &mine))
         err = no_memory();
     if (!err && mine < 0)
         err = err_make(MPI_ERR_SIZE, "%s: the copies of a window exceed all memory", rma_call());

@@ -30,6 +30,7 @@ struct rma_place { /* of a copy: rank in the window, byte in its memory for copi
 };
 struct rma_owned { /* of a member */
     int64_t bytes, unit;
+    int64_t node; /* among those of all jobs */
 };
 struct rma_replicas {
     unsigned users;          /* the window, and the one that was shrunk from it */
