@@ -215,16 +215,35 @@ static int pmix_job_id(char *text, size_t len)
 /* --- deaths ----------------------------------------------------------------- */
 
 /* Of a process that has not left the launcher. An older name counts, too. */
-static const pmix_status_t deaths[] = {PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_PROC_TERM_WO_SYNC,
-                                       PMIX_ERR_PROC_KILLED_BY_CMD,
+static const pmix_status_t deaths[] = {
+#ifdef PMIX_ERR_PROC_TERM_WO_SYNC /* PMIx 4 */
+    PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_PROC_TERM_WO_SYNC, PMIX_ERR_PROC_KILLED_BY_CMD,
+#endif
+#ifdef PMIX_ERR_PROC_REQUESTED_ABORT /* MPI_Abort, where the launcher lets the others live */
+    PMIX_ERR_PROC_REQUESTED_ABORT,
+#endif
 #ifdef PMIX_ERR_PROC_ABORTED
-                                       PMIX_ERR_PROC_ABORTED,
+    PMIX_ERR_PROC_ABORTED,
 #endif
 };
 
 static int is_key(const pmix_info_t *info, const char *key, pmix_data_type_t type)
 {
     return !strncmp(info->key, key, PMIX_MAX_KEYLEN) && info->value.type == type;
+}
+
+static const char *reason(pmix_status_t status)
+{
+#ifdef PMIX_ERR_PROC_TERM_WO_SYNC
+    if (status == PMIX_ERR_PROC_TERM_WO_SYNC)
+        return "the launcher reported that it ended without MPI_Finalize";
+#endif
+#ifdef PMIX_ERR_PROC_REQUESTED_ABORT
+    if (status == PMIX_ERR_PROC_REQUESTED_ABORT)
+        return "the launcher reported that it called MPI_Abort";
+#endif
+    (void)status;
+    return "the launcher reported that it was killed";
 }
 
 /* On the library's thread. */
@@ -243,10 +262,7 @@ static void died(size_t handler, pmix_status_t status, const pmix_proc_t *source
     }
     if (b && p && !strncmp(p->nspace, b->pmix->me.nspace, PMIX_MAX_NSLEN) &&
         p->rank < (unsigned)b->size)
-        boot_fail_take(b, (int)p->rank, BOOT_ONE,
-                       status == PMIX_ERR_PROC_TERM_WO_SYNC
-                           ? "the launcher reported that it ended without MPI_Finalize"
-                           : "the launcher reported that it was killed");
+        boot_fail_take(b, (int)p->rank, BOOT_ONE, reason(status));
     if (over)
         over(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
 }

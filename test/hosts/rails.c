@@ -1,6 +1,6 @@
 /* rails.c - long puts, gets and messages between two processes, as rails.test has them over several
- * cards: each byte is looked at. Arguments: rounds; then a file which rank 0 makes after half of
- * them, to wait until it is gone. */
+ * cards: each byte is looked at. Arguments: rounds (0: one put to a process that sleeps); then a file
+ * which rank 0 makes after half of them, to wait until it is gone. */
 #include "mt.h"
 
 #include <unistd.h>
@@ -80,6 +80,35 @@ static void pause_at(const char *file)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Rank 1 is outside MPI while rank 0 moves LONG bytes: it answers no question meanwhile. */
+static void over_a_sleeper(void)
+{
+    enum { LONG = 32 << 20 };
+    char *at, *from = malloc(LONG);
+    MPI_Win win;
+    MPI_Win_allocate(LONG, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &at, &win);
+    MPI_Win_lock_all(0, win);
+    /* first some that wait for nobody, so that the rail is connected */
+    for (int k = 0; k < 100; k++) {
+        if (mt_rank == 0)
+            put(win, 1, k, 65536);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    fill(from, 1, 0, LONG);
+    if (mt_rank == 0) {
+        MPI_Put(from, LONG, MPI_CHAR, 1, 0, LONG, MPI_CHAR, win);
+        MPI_Win_flush(1, win);
+    } else {
+        sleep(3);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (mt_rank == 1)
+        expect(at, 1, 0, LONG, "a put to a sleeper");
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+    free(from);
+}
+
 int main(int argc, char **argv)
 {
     static const size_t lengths[] = {1, 65535, 65536, 65537, 200001, 1 << 20, (1 << 20) + 3};
@@ -87,9 +116,11 @@ int main(int argc, char **argv)
     int rounds = argc > 1 ? atoi(argv[1]) : 4;
     int to = (mt_rank + 1) % mt_size, from = (mt_rank + mt_size - 1) % mt_size;
     MPI_Win win;
-    MPI_Win_allocate(MOST, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
     data = malloc(MOST);
     back = malloc(MOST);
+    if (rounds == 0)
+        over_a_sleeper();
+    MPI_Win_allocate(MOST, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
     MPI_Win_lock_all(0, win);
     for (int k = 0; k < rounds; k++) {
         if (argc > 2 && k == rounds / 2)

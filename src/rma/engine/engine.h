@@ -3,8 +3,7 @@
  *
  * An operation enters the queue of its target (rma_op_enqueue). It becomes due (rma_queue_kick,
  * rma_target_sync) and leaves in packets or by the network itself (rma_issue_*). It is answered,
- * and its element is freed (rma_cleanup_*). Start with queue.c, due.c, then
- * issue.c.
+ * and its element is freed (rma_cleanup_*). Start with queue.c, due.c, then issue.c.
  *
  *   ownership  a queued operation belongs to its target until rma_op_finish(); a struct rma_resp
  *              lives on the stack of the waiting thread

@@ -377,7 +377,7 @@ static enum step one_step(struct rma_target *t)
         s = STEP_SENT;
     } else if (t->queued) {
         s = send_ops(t, lock);
-        /* a thread that waits for the lock has priority (rma_grant_wait) */
+    /* a thread that waits for the lock has priority (rma_grant_wait) */
     } else if (t->sync && !(lock && t->flags & TARGET_DRAIN)) {
         s = send_sync(t);
     } else {

@@ -1,5 +1,6 @@
 /* cards.c - the rails of a process (rails.c): their objects, addresses and keys. Start with
  * ofi_cards_open(). */
+#include <netinet/in.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -20,7 +21,7 @@ static void rail_close(struct ofi_rail *l)
 static int rail_open(struct ofi *o, struct ofi_rail *l)
 {
     struct fi_av_attr av = {.type = l->info->domain_attr->av_type};
-    struct fi_cq_attr cq = {.size = 1024, .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_FD};
+    struct fi_cq_attr cq = {.size = 4096, .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_FD};
     if (av.type == FI_AV_UNSPEC)
         av.type = FI_AV_TABLE;
     if (!o->nfds)
@@ -86,6 +87,22 @@ size_t ofi_cards_address(struct ofi *o, struct ofi_contact *a)
     return at;
 }
 
+/* Networks that each host has for itself (docker0) have equal names, and equal addresses. */
+static int is_ours(const struct ofi *o, const struct ofi_rail *l, const char *name)
+{
+    size_t at, n;
+    if (o->info->addr_format == FI_SOCKADDR_IN) {
+        at = offsetof(struct sockaddr_in, sin_addr);
+        n = sizeof(struct in_addr);
+    } else if (o->info->addr_format == FI_SOCKADDR_IN6) {
+        at = offsetof(struct sockaddr_in6, sin6_addr);
+        n = sizeof(struct in6_addr);
+    } else {
+        return 0;
+    }
+    return l->name_len >= at + n && !memcmp(l->name + at, name + at, n);
+}
+
 /* Which of its rails is on the network of which of ours? */
 void ofi_cards_learn(struct ofi *o, struct ofi_peer *p, const struct ofi_contact *a)
 {
@@ -95,7 +112,8 @@ void ofi_cards_learn(struct ofi *o, struct ofi_peer *p, const struct ofi_contact
         uint32_t net;
         memcpy(&net, at, sizeof net);
         for (int i = 0; i < o->nrails; i++) {
-            if (p->rails >> i & 1 || o->rail[i].net != net)
+            if (p->rails >> i & 1 || o->rail[i].net != net || o->rail[i].name_len != a->len ||
+                is_ours(o, &o->rail[i], at + sizeof net))
                 continue;
             if (fi_av_insert(o->rail[i].av, at + sizeof net, 1, &p->rail_addr[i], 0, NULL) == 1) {
                 p->rails |= (uint8_t)(1u << i);
@@ -106,20 +124,19 @@ void ofi_cards_learn(struct ofi *o, struct ofi_peer *p, const struct ofi_contact
     }
 }
 
-int ofi_cards_reg(struct ofi *o, struct tp_mem *m, uint64_t rights, uint64_t mask)
+/* What a rail does not register goes by the first card (L2). */
+void ofi_cards_reg(struct ofi *o, struct tp_mem *m, uint64_t rights, uint64_t mask)
 {
-    int err = 0;
-    for (int i = 0; i < o->nrails && m->len >= OFI_RAIL_MIN && !err; i++) {
+    enum { KEY_TRIES = 16 }; /* random keys until one is free */
+    for (int i = 0; i < o->nrails && m->len >= OFI_RAIL_MIN; i++) {
         struct ofi_rail *l = &o->rail[i];
-        err = l->dead ? 0
-                      : fi_mr_reg(l->domain, m->base, m->len, rights, 0, random_bits() & mask, 0,
-                                  &m->rail_mr[i], NULL);
-        if (err || !m->rail_mr[i] || !(o->info->domain_attr->mr_mode & FI_MR_ENDPOINT))
-            continue;
-        err = fi_mr_bind(m->rail_mr[i], &l->ep->fid, 0);
-        err = err ? err : fi_mr_enable(m->rail_mr[i]);
+        int err = l->dead ? 0 : -FI_ENOKEY;
+        for (int k = 0; k < KEY_TRIES && err == -FI_ENOKEY; k++)
+            err = fi_mr_reg(l->domain, m->base, m->len, rights, 0, random_bits() & mask, 0,
+                            &m->rail_mr[i], NULL);
+        if (err)
+            m->rail_mr[i] = NULL;
     }
-    return err;
 }
 
 void ofi_cards_dereg(const struct ofi *o, struct tp_mem *m)
@@ -129,16 +146,36 @@ void ofi_cards_dereg(const struct ofi *o, struct tp_mem *m)
             ofi_close_fid(&m->rail_mr[i]->fid);
 }
 
-/* Behind the key for the first card, if there is room: those for the others, all or none. */
+/* Behind the key for the first card, if there is room: the rails that have one (8 bytes), these. */
 size_t ofi_cards_pack(const struct ofi *o, const struct tp_mem *m, void *to, size_t room)
 {
-    uint64_t key[OFI_RAILS];
-    int n = 0;
-    for (; n < o->nrails && m->rail_mr[n]; n++)
-        key[n] = fi_mr_key(m->rail_mr[n]);
-    size_t len = (size_t)n * sizeof *key;
-    if (n < o->nrails || len > room)
+    uint64_t key[1 + OFI_RAILS] = {0};
+    size_t n = 1;
+    for (int i = 0; i < o->nrails; i++)
+        if (m->rail_mr[i]) {
+            key[0] |= 1u << i;
+            key[n++] = fi_mr_key(m->rail_mr[i]);
+        }
+    size_t len = n * sizeof *key;
+    if (n == 1 || len > room)
         return 0;
     memcpy(to, key, len);
     return len;
+}
+
+int ofi_cards_import(struct tp_far *f, const void *from, size_t len)
+{
+    uint64_t key[1 + OFI_RAILS] = {0};
+    if (len > sizeof key || len % sizeof *key)
+        return -1;
+    memcpy(key, from, len);
+    size_t n = 1;
+    for (int i = 0; i < OFI_RAILS; i++)
+        if (key[0] >> i & 1) {
+            if (n * sizeof *key >= len)
+                return -1;
+            f->rail_key[i] = key[n++];
+        }
+    f->rails = (unsigned)key[0];
+    return len && n * sizeof *key != len ? -1 : 0;
 }

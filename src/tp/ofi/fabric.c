@@ -1,5 +1,5 @@
 /* fabric.c - what the files of this transport share: peers, addresses, objects of libfabric and
- * its errors. Start with ofi_peer_make(). The lowest file of the room: it calls no other. */
+ * its errors. Start with ofi_peer_make(). Of the other files it calls cards.c alone. */
 #include "tp/ofi/ofi.h"
 
 #include <errno.h>
@@ -106,7 +106,8 @@ int ofi_peer_learn(struct ofi *o, struct ofi_peer *p, const void *addr, size_t l
     if (len < offsetof(struct ofi_contact, name) || len > sizeof a)
         return -EPROTO;
     memcpy(&a, addr, len);
-    if (len != offsetof(struct ofi_contact, name) + a.len + a.rails * (sizeof(uint32_t) + a.len))
+    if (a.rails > OFI_RAILS ||
+        len != offsetof(struct ofi_contact, name) + a.len + a.rails * (sizeof(uint32_t) + a.len))
         return -EPROTO;
     if (a.provider != ofi_hash(o->info->fabric_attr->prov_name)) {
         log_warn("rank %u does not use provider %s as this process does: MPIR_CVAR_OFI_PROVIDER "

@@ -258,7 +258,9 @@ static void rails_choose(struct ofi *o)
 {
     struct fi_info *list = NULL;
     int most = (int)cvar.ofi_rails - 1 < OFI_RAILS ? (int)cvar.ofi_rails - 1 : OFI_RAILS;
-    struct fi_info *h = most > 0 && o->info->caps & FI_RMA
+    /* An endpoint to which memory is bound cannot be closed (L3). */
+    int bound = (o->info->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0;
+    struct fi_info *h = most > 0 && !bound && o->info->caps & FI_RMA
                             ? hints_make(o, FI_MSG | FI_RMA, o->info->fabric_attr->prov_name)
                             : NULL;
     if (!h)

@@ -155,7 +155,10 @@ struct ofi_peer {
     fi_addr_t rail_addr[OFI_RAILS];
     uint8_t rail_theirs[OFI_RAILS], rails, gone;
     unsigned striped;              /* pieces on rails */
-    uint64_t heard_at, rail_asked; /* while there are any: when a packet came, we asked (ns) */
+    /* while there are any: when a packet came, when we asked, how long to wait then (ns); answers
+     * since something was finished on a rail (count) */
+    uint64_t heard_at, rail_asked, ask_ns;
+    unsigned strikes;
     /* on the lists of struct ofi */
     struct list in_queue, in_holders, in_owing, in_lost, in_unheard;
 };

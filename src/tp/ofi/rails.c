@@ -7,10 +7,11 @@
  *     first card. Its `holder`, a struct ofi_rma as of an undivided one, stands among the puts of
  *     its peer and is over when all pieces are: so a flush waits as ever.
  * L2. What a rail does not take goes by the first card.
- * L3. A rail is out when an operation on it failed and its peer lives, or when a peer that has been
- *     heard from since has not finished a piece for RAIL_NS. It is out for the whole process: only
- *     an endpoint can be closed. Gets that it had go by the first card at once: nothing comes by a
- *     closed endpoint.
+ * L3. A rail is out when an operation on it failed and its peer was heard from since, or when a
+ *     peer has answered STRIKES questions in turn and finished no piece on a rail meanwhile. What a
+ *     rail has for a peer that fails ends as an undivided operation does, and the rail stays. It is
+ *     out for the whole process: only an endpoint can be closed. Gets that it had go by the first
+ *     card at once: nothing comes by a closed endpoint.
  * L4. A put that it had may still be on its way, and must not arrive behind a later one. So its
  *     target is asked to close the other end (RAIL_DOWN), and the put goes by the first card when
  *     the target has answered (RAIL_GONE).
@@ -25,21 +26,23 @@
 #include "tp/ofi/ofi.h"
 #include "var/var.h"
 
-enum { RAIL_PAGE = 4096 /* bytes */, TURNS = 64 };
-/* how long a rail may keep what another card has long done; how often a target is asked (ns) */
-#define RAIL_NS 1000000000u
+/* Bytes: a piece begins at a multiple of RAIL_PAGE, and leaves in parts of CHUNK. So a rail that
+ * works finishes something before a peer has answered STRIKES questions. */
+enum { RAIL_PAGE = 4096, CHUNK = 4 << 20, TURNS = 64 /* calls of progress() */, STRIKES = 15 };
+/* a piece that is younger is not asked for; between two questions, at first and at last (ns) */
+#define YOUNG_NS 1000000000u
 #define ASK_NS 100000000u
-/* how long an operation that failed waits for news that its peer has failed (ns) */
-#define SUSPECT_NS 300000000u
+#define ASK_MOST_NS 1600000000u
 
 /* One part of a put or get: on its rail's `flying` while the provider has it, else on a list of
  * struct ofi. */
 struct piece {
     struct ofi_op op;
     struct split *split;
-    int rail;      /* -1: the first card */
-    uint64_t sent; /* when, or when it failed (ns) */
-    size_t at, len;
+    int rail;       /* -1: the first card */
+    uint64_t sent;  /* when, or when it failed (ns) */
+    size_t at, len; /* what is left of it */
+    size_t part;    /* of that: what its card has */
 };
 
 struct split {
@@ -89,7 +92,7 @@ static void piece_over(struct ofi *o, struct piece *x, int err)
         split_over(o, s);
 }
 
-/* Give it to its card. */
+/* Give it to its card: all that is left, or a part. */
 static ssize_t issue(struct ofi *o, struct piece *x)
 {
     const struct split *s = x->split;
@@ -97,8 +100,9 @@ static ssize_t issue(struct ofi *o, struct piece *x)
     struct fid_ep *ep = i < 0 ? o->ep : o->rail[i].ep;
     struct fid_mr *mr = i < 0 ? s->mr : s->rail_mr[i];
     void *desc = mr ? fi_mr_desc(mr) : NULL;
-    struct iovec v = {s->here + x->at, x->len};
-    struct fi_rma_iov rv = {s->key.addr + s->off + x->at, x->len,
+    x->part = i >= 0 && x->len > CHUNK ? CHUNK : x->len;
+    struct iovec v = {s->here + x->at, x->part};
+    struct fi_rma_iov rv = {s->key.addr + s->off + x->at, x->part,
                             i < 0 ? s->key.key : s->rail_key[i]};
     struct fi_msg_rma m = {.msg_iov = &v,
                            .desc = &desc,
@@ -111,6 +115,17 @@ static ssize_t issue(struct ofi *o, struct piece *x)
                   : fi_readmsg(ep, &m, FI_COMPLETION);
 }
 
+/* By its rail, else by the first card as soon as that has room (L2). */
+static void issue_rail(struct ofi *o, struct piece *x)
+{
+    list_del(&x->op.link);
+    x->sent = time_now();
+    if (!o->rail[x->rail].dead && !x->split->peer->broken && issue(o, x) == 0)
+        list_push(&o->rail[x->rail].flying, &x->op.link);
+    else
+        list_push(&o->again, &x->op.link);
+}
+
 /* By the first card, now or when it has room (L2). */
 static void issue_first(struct ofi *o, struct piece *x)
 {
@@ -120,16 +135,29 @@ static void issue_first(struct ofi *o, struct piece *x)
         p->striped--;
     x->rail = -1;
     ssize_t err = p->broken ? -FI_ENOTCONN : issue(o, x);
-    if (!err || err == -FI_EAGAIN)
+    int ours = err ? ofi_err((int)err) : 0;
+    if (!ours || ours == TP_AGAIN)
         ofi_wake(p);
-    if (err == -FI_EAGAIN) {
+    if (ours == TP_AGAIN || ours == -ENOMEM || (ours && ofi_is_shortage(err))) {
         list_push(&o->again, &x->op.link);
-    } else if (err) {
-        int ours = ofi_err((int)err);
-        if (x->split->put || ours == -ENOTCONN)
+    } else if (ours) {
+        if (ours == -ENOTCONN || (x->split->put && ours != -EINVAL && ours != -EMSGSIZE))
             ofi_peer_lost(o, p, ours);
         piece_over(o, x, ours);
     }
+}
+
+/* Its card has finished a part of it. */
+static void part_over(struct ofi *o, struct piece *x)
+{
+    struct ofi_peer *p = x->split->peer;
+    p->strikes = 0;
+    x->at += x->part;
+    x->len -= x->part;
+    if (x->len && !x->split->err)
+        issue_rail(o, x);
+    else
+        piece_over(o, x, 0);
 }
 
 int ofi_rails_move(struct ofi *o, const struct tp_far *far, uint64_t off, const void *here,
@@ -139,7 +167,7 @@ int ofi_rails_move(struct ofi *o, const struct tp_far *far, uint64_t off, const 
     int use[OFI_RAILS], n = 0;
     for (int i = 0; i < o->nrails; i++) {
         int k = p->rail_theirs[i];
-        if (!o->rail[i].dead && p->rails >> i & 1 && k < far->nrails &&
+        if (!o->rail[i].dead && p->rails >> i & 1 && far->rails >> k & 1 &&
             (!o->reg_local || (mem && mem->rail_mr[i])))
             use[n++] = i;
     }
@@ -156,21 +184,16 @@ int ofi_rails_move(struct ofi *o, const struct tp_far *far, uint64_t off, const 
     s->put = put;
     s->left = n + 1;
     size_t each = (len / (size_t)(n + 1) + RAIL_PAGE - 1) / RAIL_PAGE * RAIL_PAGE;
-    uint64_t now = time_now();
     for (int k = 0; k < n; k++) {
         int i = use[k];
         struct piece *x = &s->piece[k];
         s->rail_key[i] = far->rail_key[p->rail_theirs[i]];
         s->rail_mr[i] = mem ? mem->rail_mr[i] : NULL;
-        *x = (struct piece){
-            .split = s, .rail = i, .sent = now, .at = (size_t)k * each, .len = each};
+        *x = (struct piece){.split = s, .rail = i, .at = (size_t)k * each, .len = each};
         x->op.kind = OFI_OP_PIECE;
         list_init(&x->op.link);
         p->striped++;
-        if (issue(o, x) == 0)
-            list_push(&o->rail[i].flying, &x->op.link);
-        else
-            list_push(&o->again, &x->op.link);
+        issue_rail(o, x);
     }
     struct piece *x = &s->piece[n];
     *x = (struct piece){
@@ -179,6 +202,8 @@ int ofi_rails_move(struct ofi *o, const struct tp_far *far, uint64_t off, const 
     list_init(&x->op.link);
     if (issue(o, x) != 0) /* an error shows again there: nothing is over before progress() */
         list_push(&o->again, &x->op.link);
+    if (!list_empty(&o->again))
+        ofi_wake_sleeper();
     return 0;
 }
 
@@ -197,7 +222,7 @@ static int look(struct ofi *o, struct ofi_rail *l)
     ssize_t n = fi_cq_read(l->cq, e, AT_ONCE);
     for (ssize_t i = 0; i < n; i++)
         if (e[i].op_context && !(e[i].flags & FI_REMOTE_WRITE))
-            piece_over(o, LIST_OBJ((struct ofi_op *)e[i].op_context, struct piece, op), 0);
+            part_over(o, LIST_OBJ((struct ofi_op *)e[i].op_context, struct piece, op));
     if (n != -FI_EAVAIL)
         return n > 0 ? (int)n : 0;
     struct fi_cq_err_entry bad = {0};
@@ -212,17 +237,18 @@ static int look(struct ofi *o, struct ofi_rail *l)
     return 1;
 }
 
-/* L3, L4. */
-static void take_out(struct ofi *o, int i, const char *why)
+/* L3, L4. 0: its end is closed. */
+static int take_out(struct ofi *o, int i, const char *why)
 {
     struct ofi_rail *l = &o->rail[i];
     if (l->dead)
-        return;
+        return l->ep ? -EBUSY : 0;
     l->dead = 1;
     log_warn("transport ofi: the card %s is not used any more: %s; its transfers go by %s",
              l->info->domain_attr->name, why, o->info->domain_attr->name);
-    ofi_close_fid(&l->ep->fid);
-    l->ep = NULL;
+    int err = fi_close(&l->ep->fid);
+    if (!err)
+        l->ep = NULL;
     while (look(o, l))
         continue;
     struct list *from[] = {&l->flying, &o->suspects};
@@ -234,14 +260,18 @@ static void take_out(struct ofi *o, int i, const char *why)
                 continue;
             list_del(at);
             list_push(x->split->put ? &o->stuck : &o->again, at);
+            if (err) /* what it had may come at any time: nothing may follow it */
+                ofi_peer_lost(o, x->split->peer, -EIO);
         }
+    return err ? -EBUSY : 0;
 }
 
 static void tell(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, int theirs, int ours)
 {
     struct ofi_rail_note note = {(uint8_t)theirs, (uint8_t)ours};
     struct iovec v = {&note, sizeof note};
-    (void)ofi_inject(o, p, kind, &v, 1, sizeof note); /* the asker asks again */
+    if (p->known)
+        (void)ofi_inject(o, p, kind, &v, 1, sizeof note); /* the asker asks again */
 }
 
 void ofi_rails_on(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, const void *msg,
@@ -251,14 +281,38 @@ void ofi_rails_on(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, const
     if (len != sizeof note)
         return;
     memcpy(&note, msg, len);
-    if (note.yours >= o->nrails || note.mine >= OFI_RAILS)
+    /* only about a rail that both have together */
+    if (note.yours >= o->nrails || !(p->rails >> note.yours & 1) ||
+        p->rail_theirs[note.yours] != note.mine)
         return;
-    if (kind == OFI_RAIL_DOWN) {
-        take_out(o, note.yours, "another process has lost it");
-        tell(o, p, OFI_RAIL_GONE, note.mine, note.yours);
-    } else if (o->rail[note.yours].dead) {
+    if (kind == OFI_RAIL_GONE && o->rail[note.yours].dead)
         p->gone |= (uint8_t)(1u << note.yours);
-    }
+    if (kind != OFI_RAIL_DOWN)
+        return;
+    if (take_out(o, note.yours, "another process has lost it") == 0)
+        tell(o, p, OFI_RAIL_GONE, note.mine, note.yours);
+    else
+        ofi_peer_lost(o, p, -EIO);
+}
+
+/* Is it time to ask p? Less and less often while it is silent: it may compute for long. */
+static int asks_now(struct ofi_peer *p, uint64_t now)
+{
+    int heard = p->heard_at > p->rail_asked;
+    if (p->ask_ns < ASK_NS)
+        p->ask_ns = ASK_NS;
+    if (now - p->rail_asked < (heard ? ASK_NS : p->ask_ns))
+        return 0;
+    p->ask_ns = heard ? ASK_NS : 2 * p->ask_ns < ASK_MOST_NS ? 2 * p->ask_ns : ASK_MOST_NS;
+    p->strikes += heard && p->rail_asked;
+    p->rail_asked = now;
+    return 1;
+}
+
+static void ask(struct ofi *o, struct ofi_peer *p, uint64_t now)
+{
+    if (p->known && asks_now(p, now))
+        (void)ofi_inject(o, p, OFI_ASK, NULL, 0, 0);
 }
 
 /* Puts whose rail is out wait for their targets (L4). */
@@ -271,55 +325,54 @@ static void stuck_settle(struct ofi *o, uint64_t now)
         if (p->broken || p->gone >> x->rail & 1) {
             list_del(l);
             list_push(&o->again, l);
-        } else if (now - p->rail_asked >= ASK_NS) {
-            p->rail_asked = now;
+        } else if (asks_now(p, now)) {
             tell(o, p, OFI_RAIL_DOWN, p->rail_theirs[x->rail], x->rail);
         }
     }
 }
 
-/* One whose peer has failed is over; else its rail is out. */
+/* One whose peer has failed is over; where the peer answers, its rail is out. */
 static void suspects_settle(struct ofi *o, uint64_t now)
 {
     for (struct list *l = o->suspects.next, *next; l != &o->suspects; l = next) {
         struct piece *x = piece_of(l);
         struct ofi_peer *p = x->split->peer;
         next = l->next;
-        if (p->broken || boot_failed((int)p->rank)) {
+        if (p->broken || x->split->err || boot_failed((int)p->rank)) {
             piece_over(o, x, -ENOTCONN);
-        } else if (now - x->sent >= SUSPECT_NS) {
-            take_out(o, x->rail, "a transfer on it failed");
+        } else if (p->heard_at > x->sent) {
+            (void)take_out(o, x->rail, "a transfer on it failed");
             return; /* the list has changed */
+        } else {
+            ask(o, p, now);
         }
     }
 }
 
-/* Has the oldest piece of a rail been there too long, though its peer makes progress? */
-static void oldest_check(struct ofi *o, int i, uint64_t now)
+/* Does a peer answer, and finish nothing on this rail? */
+static void rail_check(struct ofi *o, int i, uint64_t now)
 {
-    struct ofi_rail *l = &o->rail[i];
-    if (list_empty(&l->flying))
-        return;
-    struct piece *x = piece_of(l->flying.next);
-    struct ofi_peer *p = x->split->peer;
-    if (now - x->sent < RAIL_NS)
-        return;
-    if (p->broken || (int64_t)(p->heard_at - x->sent) >= (int64_t)RAIL_NS) {
-        take_out(o, i, "a transfer on it does not end");
-    } else if (now - p->rail_asked >= ASK_NS) {
-        p->rail_asked = now;
-        (void)ofi_inject(o, p, OFI_ASK, NULL, 0, 0);
+    const struct ofi_rail *l = &o->rail[i];
+    for (struct list *at = l->flying.next; at != &l->flying; at = at->next) {
+        struct piece *x = piece_of(at);
+        struct ofi_peer *p = x->split->peer;
+        if (now - x->sent < YOUNG_NS)
+            return;
+        if (p->broken)
+            continue;
+        ask(o, p, now);
+        if (p->strikes >= STRIKES) {
+            p->strikes = 0;
+            (void)take_out(o, i, "a transfer on it does not end");
+            return;
+        }
     }
 }
 
+/* A sleeper need not wake for what flies: it does so every 200 ms (progress.md P5). */
 int ofi_rails_wait(const struct ofi *o)
 {
-    if (!list_empty(&o->again) || !list_empty(&o->stuck) || !list_empty(&o->suspects))
-        return 1;
-    for (int i = 0; i < o->nrails; i++)
-        if (!list_empty(&o->rail[i].flying))
-            return 1;
-    return 0;
+    return !list_empty(&o->again) || !list_empty(&o->stuck) || !list_empty(&o->suspects);
 }
 
 int ofi_rails_progress(struct ofi *o)
@@ -336,13 +389,16 @@ int ofi_rails_progress(struct ofi *o)
     }
     if (++o->rail_turns % TURNS && list_empty(&o->stuck) && list_empty(&o->suspects))
         return events;
-    if (!ofi_rails_wait(o))
-        return events;
-    uint64_t now = time_now();
-    suspects_settle(o, now);
-    stuck_settle(o, now);
+    uint64_t now = 0;
     for (int i = 0; i < o->nrails; i++)
-        if (!o->rail[i].dead)
-            oldest_check(o, i, now);
+        if (!o->rail[i].dead && !list_empty(&o->rail[i].flying)) {
+            now = now ? now : time_now();
+            rail_check(o, i, now);
+        }
+    if (!list_empty(&o->stuck) || !list_empty(&o->suspects)) {
+        now = time_now();
+        suspects_settle(o, now);
+        stuck_settle(o, now);
+    }
     return events;
 }

@@ -30,7 +30,7 @@ struct tp_mem {
 struct tp_far {
     struct ofi_peer *peer;
     struct ofi_key key;
-    int nrails; /* those of its owner that have a key */
+    unsigned rails; /* those of its owner that have a key (bits) */
     uint64_t rail_key[OFI_RAILS];
 };
 
@@ -54,8 +54,9 @@ void ofi_cards_open(struct ofi *o); /* those that do not open are left out, with
 void ofi_cards_close(struct ofi *o);
 size_t ofi_cards_address(struct ofi *o, struct ofi_contact *a); /* bytes of a->name then */
 void ofi_cards_learn(struct ofi *o, struct ofi_peer *p, const struct ofi_contact *a);
-int ofi_cards_reg(struct ofi *o, struct tp_mem *m, uint64_t rights, uint64_t mask);
+void ofi_cards_reg(struct ofi *o, struct tp_mem *m, uint64_t rights, uint64_t mask);
 void ofi_cards_dereg(const struct ofi *o, struct tp_mem *m);
+int ofi_cards_import(struct tp_far *f, const void *from, size_t len); /* 0; -1: no such form */
 size_t ofi_cards_pack(const struct ofi *o, const struct tp_mem *m, void *to, size_t room);
 
 /* rails.c */

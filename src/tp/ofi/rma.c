@@ -143,14 +143,13 @@ int ofi_reg(struct tp *tp, void *base, size_t len, int space, int access, struct
         err = fi_mr_bind(m->mr, &o->ep->fid, 0);
         err = err ? err : fi_mr_enable(m->mr);
     }
-    err = err ? err : ofi_cards_reg(o, m, rights, mask);
     if (err) {
-        ofi_cards_dereg(o, m);
         if (m->mr)
             (void)fi_close(&m->mr->fid);
         free(m);
         return ofi_err(err) == TP_AGAIN ? -EIO : ofi_err(err);
     }
+    ofi_cards_reg(o, m, rights, mask);
     *mem = m;
     return 0;
 }
@@ -180,17 +179,17 @@ int ofi_import(struct tp *tp, unsigned peer, const void *key, size_t len, struct
     struct ofi_peer *p = map_get(&o->peers, peer);
     if (!p || !p->connected)
         return -ENOTCONN;
-    size_t more = len - sizeof(struct ofi_key); /* keys for rails */
-    if (len < sizeof(struct ofi_key) || more % sizeof *((struct tp_far *)NULL)->rail_key ||
-        more > sizeof ((struct tp_far *)NULL)->rail_key)
+    if (len < sizeof(struct ofi_key))
         return -EPROTO;
     struct tp_far *f = calloc(1, sizeof *f);
     if (!f)
         return -ENOMEM;
     f->peer = p;
     memcpy(&f->key, key, sizeof f->key);
-    memcpy(f->rail_key, (const char *)key + sizeof f->key, more);
-    f->nrails = (int)(more / sizeof *f->rail_key);
+    if (ofi_cards_import(f, (const char *)key + sizeof f->key, len - sizeof f->key) != 0) {
+        free(f);
+        return -EPROTO;
+    }
     *far = f;
     return 0;
 }
@@ -271,7 +270,7 @@ static int is_loose(const struct ofi *o, const struct ofi_peer *p)
 static int striped(struct ofi *o, struct tp_far *far, uint64_t off, const void *here, size_t len,
                    const struct tp_mem *mem, struct tp_done *d, int put)
 {
-    struct ofi_rma *r = d && far->nrails ? rma_get(o, far->peer, d) : NULL;
+    struct ofi_rma *r = d && far->rails ? rma_get(o, far->peer, d) : NULL;
     int err = r ? ofi_rails_move(o, far, off, here, len, mem, r, put) : -ENOTSUP;
     if (!err)
         return issued(o, r, 0, put);
