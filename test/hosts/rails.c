@@ -1,6 +1,6 @@
 /* rails.c - long puts, gets and messages between two processes, as rails.test has them over several
- * cards: each byte is looked at. Arguments: rounds (0: one put to a process that sleeps); then a file
- * which rank 0 makes after half of them, to wait until it is gone. */
+ * cards: each byte is looked at. Arguments: rounds (0: one put to a process that sleeps); then a
+ * file which rank 0 makes after half of them, to wait until it is gone. */
 #include "mt.h"
 
 #include <unistd.h>
@@ -88,7 +88,7 @@ static void over_a_sleeper(void)
     MPI_Win win;
     MPI_Win_allocate(LONG, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &at, &win);
     MPI_Win_lock_all(0, win);
-    /* first some that wait for nobody, so that the rail is connected */
+    /* first some that its target waits for, so that the rail is connected */
     for (int k = 0; k < 100; k++) {
         if (mt_rank == 0)
             put(win, 1, k, 65536);
