@@ -62,6 +62,8 @@ struct bounds_variable {
 struct bounds_variables {
     uint64_t lo, hi, bias;  /* what of the program can be written; bias: where it is loaded */
     uint64_t const_lo, const_hi; /* what of it cannot, around its text */
+    const void *headers;    /* program headers, nheaders of them */
+    unsigned nheaders;
     int read;               /* the symbols were */
     const char *file;       /* the program, mapped */
     size_t file_len;

@@ -2,7 +2,6 @@
  * bounds_variables_find(). They are read when the first buffer lies there. */
 #define _GNU_SOURCE 1
 #include <elf.h>
-#include <fcntl.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "bounds/bounds_types.h"
+#include "place/place.h"
 
 /* --- the program ------------------------------------------------------------------------------ */
 
@@ -26,6 +26,8 @@ static int look(struct dl_phdr_info *info, size_t len, void *arg)
     struct bounds_variables *x = arg;
     (void)len;
     x->bias = info->dlpi_addr;
+    x->headers = info->dlpi_phdr;
+    x->nheaders = info->dlpi_phnum;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         uint64_t from = x->bias + p->p_vaddr;
@@ -149,7 +151,7 @@ static void read_all(struct bounds_variables *x)
 {
     struct stat st;
     const Elf64_Shdr *table;
-    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    int fd = site_open_program(x->headers, x->nheaders);
     x->read = 1;
     if (fd >= 0 && !fstat(fd, &st) && st.st_size > 0) {
         void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);

@@ -49,7 +49,7 @@ static void ask(struct site_line *s, uint64_t ns)
     if (sched)
         s->state = LINE_ASKED;
     if (sched || var_privileged() || !site_module_of(s->id, module, sizeof module) ||
-        pipe2(fd, O_CLOEXEC | O_NONBLOCK))
+        !*module || pipe2(fd, O_CLOEXEC | O_NONBLOCK))
         return;
     fcntl(fd[1], F_SETFL, 0); /* it is the other program's */
     if (!addr2line_start(&s->pid, module, site_offset(s->id), fd[1])) {
@@ -186,7 +186,7 @@ static void fill_line(uint64_t id, const char *line, char *buf, size_t len)
     else if (*line)
         snprintf(buf, len, "%s", addr2line_last_part(line));
     else
-        snprintf(buf, len, "%s+%#llx", addr2line_last_part(module),
+        snprintf(buf, len, "%s+%#llx", *module ? addr2line_last_part(module) : "program",
                  (unsigned long long)site_offset(id));
 }
 

@@ -39,6 +39,10 @@ void site_text(uint64_t portable, char *buf, size_t len);
 /* The same; it waits so long for addr2line at most (ns). */
 void site_text_until(uint64_t ns, uint64_t portable, char *buf, size_t len);
 
+/* The file of the program, opened, if it has these n program headers (ElfW(Phdr)); -1: it is not
+ * known. Of a program that was an argument of ld.so, /proc/self/exe is the latter. */
+int site_open_program(const void *headers, unsigned n);
+
 /* The rest is for users of place_open(). */
 
 /* The module of a site: its number and its path, for others that have not loaded it. */

@@ -37,7 +37,7 @@ struct place_room {
 };
 
 /* site.c */
-/* The path of a place's module, 1; 0: it is not known. */
+/* The path of a place's module, 1; 0: no such module is known. Empty: the program's, not known. */
 int site_module_of(uint64_t portable, char *path, size_t len);
 uint64_t site_offset(uint64_t portable); /* in the module */
 /* front.c */

@@ -417,6 +417,15 @@ static void thread(void)
     pthread_join(t, NULL);
 }
 
+/* All of a large variable that begins low: symbols of another file would end in it. */
+static void loader(void)
+{
+    enum { WIDE = 1 << 20, PART = 6000 };
+    static char wide[WIDE] = {1}, part[PART];
+    for (int i = 0; i + PART <= WIDE; i += 512)
+        at_once(wide + i, PART, MPI_CHAR, part, PART, MPI_CHAR);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -430,7 +439,7 @@ int main(int argc, char **argv)
                {"absolute", absolute}, {"adjacent", adjacent}, {"bounds", bounds},
                {"unused", unused},
                {"makers", makers}, {"churn", churn}, {"shrinks", shrinks},
-               {"splits", splits}, {"thread", thread}};
+               {"splits", splits}, {"thread", thread}, {"loader", loader}};
     for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++) {
         int provided;
         if (strcmp(all[i].name, argv[1]) != 0)
