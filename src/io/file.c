@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "coll/coll.h"
 #include "coll/survive.h"
+#include "rma/rma.h"
 #include "watch/watch.h"
 
 /* --- open ------------------------------------------------------------------------------------- */
@@ -83,13 +84,13 @@ static int open_all(struct io_file *f)
     return io_agree(err, f->comm);
 }
 
-static void file_free(struct io_file *f)
+static void file_free(struct io_file *f, io_win_end *end)
 {
     if (f->fd >= 0)
         close(f->fd);
     view_drop(&f->view);
-    two_phase_free(f);
-    shared_free(f);
+    two_phase_free(f, end);
+    shared_free(f, end);
     if (f->link.next)
         list_del(&f->link);
     if (f->obj.handle)
@@ -118,7 +119,7 @@ static struct io_file *file_make(const char *name, int amode, struct info *info,
     lock_init(&f->mutex);
     list_init(&f->later);
     if (!f->info || !f->name || obj_add(OBJ_FILE, &f->obj)) {
-        file_free(f);
+        file_free(f, rma_win_give_up);
         return NULL;
     }
     watch_made(OBJ_FILE, &f->obj);
@@ -206,7 +207,7 @@ int io_open(struct comm *c, const char *name, int amode, struct info *info, stru
     if (err && f && f->comm && err_class(err) == MPIX_ERR_REVOKED)
         coll_revoke(f->comm); /* others may have it open, and wait for this one */
     if (err && f)
-        file_free(f);
+        file_free(f, rma_win_give_up);
     else
         *out = f;
     return err;
@@ -252,6 +253,12 @@ static int but_revoked(int err)
     return err && err_class(err) == MPIX_ERR_REVOKED ? MPI_SUCCESS : err;
 }
 
+/* Nothing lands in this process's memory behind it. */
+static void close_win(struct rma_win *w)
+{
+    (void)rma_win_free(w);
+}
+
 int io_close(struct io_file *f)
 {
     int err;
@@ -274,7 +281,7 @@ int io_close(struct io_file *f)
         err = io_errno(errno, f->name, "cannot delete it");
     if (f->amode & MPI_MODE_DELETE_ON_CLOSE)
         err = but_revoked(io_agree(err, f->comm));
-    file_free(f);
+    file_free(f, close_win);
     return err;
 }
 
@@ -367,7 +374,7 @@ void io_finalize(void)
         struct io_file *f = LIST_OBJ(r->files.next, struct io_file, link);
         f->pointer_win = NULL; /* rma_finalize has dropped the windows, or will */
         f->phases = NULL;
-        file_free(f);
+        file_free(f, rma_win_give_up);
     }
     for (struct list *l; (l = list_pop(&r->reps));)
         free(LIST_OBJ(l, struct rep, link));

@@ -213,9 +213,12 @@ int access_prepare(struct access *c, const struct io_args *a, int64_t offset, si
 int access_finish(struct access *c, MPI_Status *st);
 /* file_revoked.c */
 void revoked_comm(struct comm *c); /* upcall of obj/ */
+/* How a window of a file ends: MPI_File_close waits for those that live, all else is
+ * rma_win_give_up(). */
+typedef void io_win_end(struct rma_win *w);
 /* shared.c */
 int shared_make(struct io_file *f);
-void shared_free(struct io_file *f);
+void shared_free(struct io_file *f, io_win_end *end);
 int shared_add(struct io_file *f, int64_t n, int64_t *old);
 int shared_set(struct io_file *f, int64_t v); /* by rank 0 alone */
 int shared_ordered(struct io_file *f, int64_t n, int64_t *mine);
@@ -259,6 +262,6 @@ void later_free(void);
 struct rma_win *two_phase_win(const struct io_file *f); /* of the buffers; NULL: none */
 /* Moves the data if that is better than independent access; *done is set. Collective. */
 int two_phase_access(struct access *c, int err, int *done);
-void two_phase_free(struct io_file *f);
+void two_phase_free(struct io_file *f, io_win_end *end);
 
 #endif

@@ -51,12 +51,12 @@ int shared_make(struct io_file *f)
     return io_agree(err, f->comm);
 }
 
-void shared_free(struct io_file *f)
+void shared_free(struct io_file *f, io_win_end *end)
 {
     if (!f->pointer_win)
         return;
     rma_unlock_all(f->pointer_win);
-    rma_win_free(f->pointer_win);
+    end(f->pointer_win);
     f->pointer_win = NULL;
 }
 

@@ -46,13 +46,13 @@ static int rank_of(const struct io_file *f, const struct two_phase *p, int node)
     return chunks_rank(f->comm, p->nodes, node);
 }
 
-void two_phase_free(struct io_file *f)
+void two_phase_free(struct io_file *f, io_win_end *end)
 {
     struct two_phase *p = f->phases;
     if (!p)
         return;
     if (p->win)
-        rma_win_free(p->win);
+        end(p->win);
     free(p->near);
     free(p);
     f->phases = NULL;
@@ -102,7 +102,7 @@ static int phases_make(struct io_file *f)
         err = find_near(f, p);
     }
     if (err)
-        two_phase_free(f);
+        two_phase_free(f, rma_win_give_up);
     return err;
 }
 
@@ -112,7 +112,7 @@ static int phases_get(struct io_file *f)
     const struct two_phase *p = f->phases;
     if (p && p->nodes == f->hints.cb_nodes && p->room >= f->hints.cb_buffer_size)
         return MPI_SUCCESS;
-    two_phase_free(f);
+    two_phase_free(f, rma_win_give_up);
     return phases_make(f);
 }
 

@@ -64,6 +64,10 @@ struct rma_win *rma_win_root(struct rma_win *w);
  * completes its operations; with their error the duplicate stays. Runs attribute callbacks.
  * Waits. */
 int rma_win_free(struct rma_win *w);
+/* Of a window that this process may give up alone. Like rma_win_free(), but waits for no member
+ * where one has failed, or the window was revoked: it counts as freed for the others, and stays a
+ * target for them until MPI_Finalize. Without epochs, unless it was revoked. */
+void rma_win_give_up(struct rma_win *w);
 /* A window of the members that live, over the same memory: collective over them. RMA_SYNC,
  * UNSUPPORTED_OPERATION. w stays; either may be freed first. Waits. */
 int rma_win_shrink(struct rma_win *w, struct rma_win **out);

@@ -238,7 +238,7 @@ static void revokes(void *arg)
 static void revokes_early(void *arg)
 {
     struct part *x = begin();
-    int in_access = (int)(sim_seed() % 2);
+    int in_access = (int)(sim_seed() % 2), unacked;
     (void)arg;
     for (int i = 0; i < 3; i++) {
         char name[100];
@@ -253,9 +253,14 @@ static void revokes_early(void *arg)
                 sim_compute((int)(sim_random() % 300));
             OK(MPIX_File_revoke(x->f));
         }
-        while (!err)
-            err = moves(x, 1);
+        while (!err) { /* rank 0 has the shared pointer, and perhaps not the file */
+            err = ends(MPI_File_write_shared(x->f, x->out, 8, MPI_BYTE, MPI_STATUS_IGNORE));
+            if (!err)
+                err = moves(x, 1);
+        }
         SIM_CHECK(err == MPIX_ERR_REVOKED);
+        /* no call waits for a close of others that comes behind this */
+        SIM_CHECK(all_say(x->c, 1, &unacked) && !unacked);
         if (x->f != MPI_FILE_NULL)
             OK(MPI_File_close(&x->f));
         OK(MPI_Barrier(MPI_COMM_WORLD));

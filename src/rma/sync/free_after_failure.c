@@ -94,12 +94,18 @@ static int all_asked(void *arg)
     return x->next == x->w->size && !x->nlate;
 }
 
-void rma_free_sync(struct rma_win *w)
+int rma_free_unsure(const struct rma_win *w)
 {
-    struct round x = {.w = w};
     int dead = w->free.lost;
     for (int r = 0; boot_failed_count() && r < w->size && !dead; r++)
         dead = boot_failed(rma_world(w, r));
+    return dead;
+}
+
+void rma_free_sync(struct rma_win *w)
+{
+    struct round x = {.w = w};
+    int dead = rma_free_unsure(w);
     /* First all are asked at once, whatever they answer. Otherwise, one may wait for a post that
      * will not come, while a process asked earlier waits for that one. */
     w->free.peer = w->rank;

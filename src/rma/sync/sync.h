@@ -64,7 +64,9 @@ void rma_evicted_wait(struct rma_win *w);
 
 /* --- the end of a window ---- */
 void rma_barriers_wait(struct rma_win *w, unsigned left); /* waits */
-/* after the last barrier: if a member failed, waits for the others */
+/* After the last barrier: a member has failed, or may not have come to it. Then rma_free_sync()
+ * waits for the others. */
+int rma_free_unsure(const struct rma_win *w);
 void rma_free_sync(struct rma_win *w);
 void rma_pscw_free(struct rma_win *w);
 

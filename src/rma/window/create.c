@@ -244,6 +244,25 @@ static void last_barrier(struct rma_win *w)
     w->free.lost = err_class(err) == MPIX_ERR_PROC_FAILED;
 }
 
+static void meet_last(struct rma_win *w, int revoked)
+{
+    rma_barriers_wait(w, 0);
+    w->free.under_way = 1;
+    if (revoked)
+        w->dead = 1; /* not all have come */
+    else if (w->all_near)
+        (void)rma_node_barrier(w); /* the error is w->dead */
+    else
+        last_barrier(w);
+    w->free.lost |= rma_is_revoked(w) != 0; /* those that knew have not come to the barrier */
+}
+
+static void freed(struct rma_win *w)
+{
+    w->node.reusable = w->all_near && !w->dead && !boot_failed_count();
+    rma_win_drop(w);
+}
+
 int rma_win_free(struct rma_win *w)
 {
     if (w->parent)
@@ -260,17 +279,18 @@ int rma_win_free(struct rma_win *w)
         err = attr_delete_all(OBJ_WIN, w->near.obj.handle, &w->attrs);
     if (err)
         return err;
-    rma_barriers_wait(w, 0);
-    w->free.under_way = 1;
-    if (revoked)
-        w->dead = 1; /* not all have come */
-    else if (w->all_near)
-        (void)rma_node_barrier(w); /* the error is w->dead */
-    else
-        last_barrier(w);
-    w->free.lost |= rma_is_revoked(w) != 0; /* those that knew have not come to the barrier */
+    meet_last(w, revoked);
     rma_free_sync(w);
-    w->node.reusable = w->all_near && !w->dead && !boot_failed_count();
-    rma_win_drop(w);
+    freed(w);
     return MPI_SUCCESS;
+}
+
+void rma_win_give_up(struct rma_win *w)
+{
+    int revoked = rma_is_revoked(w);
+    if (revoked)
+        rma_revoked_end(w);
+    meet_last(w, revoked);
+    if (!rma_free_unsure(w)) /* else others may still access it */
+        freed(w);
 }
