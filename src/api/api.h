@@ -100,7 +100,7 @@ static inline int api_exit_file(MPI_File fh, int err)
 /* Where a checker looks on, or a continuation runs: before a wait for these n, and when it is over.
  * Before a test. Not MPI_SUCCESS: it must not be. */
 int api_waits(struct request *const *r, int n) __attribute__((cold));
-void api_waits_no_more(void) __attribute__((cold));
+void api_waits_no_more(struct request *const *r) __attribute__((cold));
 int api_tests(struct request *r) __attribute__((cold));
 
 /* Leave after a call on r: the handler of its communicator, window or file. */

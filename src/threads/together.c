@@ -75,7 +75,9 @@ static int ended(struct watch_turn *turn, int err)
     const void *self = thread_self();
     for (int i = t->collectives; turn->args && i-- > 0;)
         if (t->collective[i].thread == self && t->collective[i].comm == turn->comm) {
-            t->collective[i] = t->collective[--t->collectives];
+            t->collectives--; /* the order stays: the last of a thread's is the innermost */
+            memmove(&t->collective[i], &t->collective[i + 1],
+                    (size_t)(t->collectives - i) * sizeof t->collective[i]);
             break;
         }
     return err;
@@ -123,13 +125,16 @@ static int awaits(struct request *const *r, int n)
     return MPI_SUCCESS;
 }
 
-static void awaited(void)
+/* A wait that nothing was pending for, or that was refused, has no record. A continuation may wait
+ * within a wait, with a list of its own. */
+static void awaited(struct request *const *r)
 {
     struct threads *t = proc->threads;
     const void *self = thread_self();
     for (int i = t->waits; i-- > 0;)
-        if (t->wait[i].thread == self) { /* the innermost: a continuation may wait, too */
-            t->wait[i] = t->wait[--t->waits];
+        if (t->wait[i].thread == self && t->wait[i].r == r) {
+            t->waits--;
+            memmove(&t->wait[i], &t->wait[i + 1], (size_t)(t->waits - i) * sizeof t->wait[i]);
             return;
         }
 }

@@ -322,11 +322,11 @@ int watch_awaits(struct request *const *r, int n)
     return err;
 }
 
-void watch_awaited(void)
+void watch_awaited(struct request *const *r)
 {
     EACH_REVERSED(i)
         if (proc->watch->of[i]->awaited)
-            proc->watch->of[i]->awaited();
+            proc->watch->of[i]->awaited(r);
 }
 
 void watch_memory_now(const struct watch_buffer *b)

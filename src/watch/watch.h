@@ -145,10 +145,10 @@ struct watcher {
     void (*waited)(struct request *const *r, int n);
 
     /* The calling thread is about to wait for these n, or to test them (NULL in place of some). Not
-     * MPI_SUCCESS: it must not. Else its wait is over with awaited(). Not told of MPI_Testall,
-     * MPI_Testany and MPI_Testsome. */
+     * MPI_SUCCESS: it must not. Else its wait is over with awaited() of the same list. Not told of
+     * MPI_Testall, MPI_Testany and MPI_Testsome. */
     int (*awaits)(struct request *const *r, int n);
-    void (*awaited)(void);
+    void (*awaited)(struct request *const *r);
 
     /* A call is about to use it; its other arguments are right. Not told: one-sided operations of
      * the inline path, and collectives between two groups. */
@@ -236,7 +236,7 @@ void watch_received(struct comm *c, int source);
 void watch_recv_begun(struct request *r);
 void watch_waited(struct request *const *r, int n);
 int watch_awaits(struct request *const *r, int n);
-void watch_awaited(void);
+void watch_awaited(struct request *const *r);
 void watch_memory_now(const struct watch_buffer *b);
 void watch_touched(const struct watch_buffer *b, const void *site);
 void watch_uses(struct request *r, const struct watch_buffer *b, int n, const void *site);

@@ -329,6 +329,82 @@ static void request(void)
     }
 }
 
+static atomic_int querying;
+
+static int query_waits(void *arg, MPI_Status *status)
+{
+    atomic_store(&querying, 1);
+    MPI_Recv(arg, 1, MPI_INT, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Status_set_elements(status, MPI_INT, 0);
+    MPI_Status_set_cancelled(status, 0);
+    return MPI_SUCCESS;
+}
+
+static int drop_nothing(void *arg)
+{
+    (void)arg;
+    return MPI_SUCCESS;
+}
+
+static int cancel_nothing(void *arg, int complete)
+{
+    (void)arg, (void)complete;
+    return MPI_SUCCESS;
+}
+
+enum { MEANWHILE = 8 };
+
+/* One of them lies where a request was that the other thread has freed. */
+static void *waits_meanwhile(void *arg)
+{
+    MPI_Request r[MEANWHILE];
+    int in[MEANWHILE], error, class, over = 0;
+    (void)arg;
+    while (!atomic_load(&querying))
+        usleep(1000);
+    for (int i = 0; i < MEANWHILE; i++)
+        MPI_Irecv(&in[i], 1, MPI_INT, 1, 11, MPI_COMM_WORLD, &r[i]);
+    MPI_Send(&rank, 1, MPI_INT, 1, 12, MPI_COMM_WORLD);
+    error = MPI_Waitall(MEANWHILE, r, MPI_STATUSES_IGNORE);
+    MPI_Error_class(error, &class);
+    if (class != MPI_SUCCESS)
+        printf("MPI_Waitall: class %d\n", class);
+    while (!over)
+        MPI_Testall(MEANWHILE, r, &over, MPI_STATUSES_IGNORE);
+    MPI_Send(&rank, 1, MPI_INT, 1, 13, MPI_COMM_WORLD);
+    return NULL;
+}
+
+/* The query function of a request waits, and another one that is done has been freed before. */
+static void query(void)
+{
+    int in[3] = {0}, over = 0, some, which[3];
+    MPI_Request r[3];
+    pthread_t t;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (rank == 1) {
+        MPI_Send(&rank, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+        MPI_Recv(&in[0], 1, MPI_INT, 0, 12, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        usleep(50000);
+        for (int i = 0; i < MEANWHILE; i++)
+            MPI_Send(&rank, 1, MPI_INT, 0, 11, MPI_COMM_WORLD);
+        MPI_Recv(&in[0], 1, MPI_INT, 0, 13, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int tag = 8; tag < 10; tag++)
+            MPI_Send(&rank, 1, MPI_INT, 0, tag, MPI_COMM_WORLD);
+        return;
+    }
+    pthread_create(&t, NULL, waits_meanwhile, NULL);
+    MPI_Irecv(&in[0], 1, MPI_INT, 1, 7, MPI_COMM_WORLD, &r[0]);
+    MPI_Irecv(&in[1], 1, MPI_INT, 1, 8, MPI_COMM_WORLD, &r[2]);
+    MPI_Grequest_start(query_waits, drop_nothing, cancel_nothing, &in[2], &r[1]);
+    while (!over)
+        MPI_Request_get_status(r[0], &over, MPI_STATUS_IGNORE);
+    MPI_Grequest_complete(r[1]);
+    MPI_Waitsome(3, r, &some, which, MPI_STATUSES_IGNORE);
+    MPI_Waitall(3, r, MPI_STATUSES_IGNORE);
+    pthread_join(t, NULL);
+}
+
 /* Requests of their own, and an inactive one in both lists. */
 static void *waits_for_its_own(void *arg)
 {
@@ -376,6 +452,7 @@ int main(int argc, char **argv)
                {"collectives_apart", collectives_apart, MPI_THREAD_MULTIPLE},
                {"request", request, MPI_THREAD_MULTIPLE},
                {"requests_apart", requests_apart, MPI_THREAD_MULTIPLE},
+               {"query", query, MPI_THREAD_MULTIPLE},
                {"multiple", serialized, MPI_THREAD_MULTIPLE}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         int provided;

@@ -134,7 +134,7 @@ static inline __attribute__((always_inline)) int wait_body(MPI_Request *request,
     }
     request_wait(r);
     if (watch) {
-        api_waits_no_more();
+        api_waits_no_more(&r);
         watch_waited(&r, 1);
     }
     struct blame b = blame_of(r);
@@ -406,7 +406,7 @@ static inline __attribute__((always_inline)) int waitall_body(int count, MPI_Req
     if (!err) {
         request_wait_all(s.r, s.n);
         if (watch) {
-            api_waits_no_more();
+            api_waits_no_more(s.r);
             watch_waited(s.r, s.n);
         }
         err = finish_all(&s, requests, statuses, &c);
@@ -461,6 +461,21 @@ static int finish_any(struct set *s, MPI_Request *requests, int i, MPI_Status *s
     return finish(s->r[i], &requests[i], status);
 }
 
+/* Its record is gone before a request is, and before functions of the program run. */
+static inline __attribute__((always_inline)) int await_any(struct set *s)
+{
+    int watched = API_WATCHED(), err = watched ? api_waits(s->r, s->n) : MPI_SUCCESS;
+    if (err)
+        return err;
+    if (s->active)
+        request_wait_any(s->r, s->n);
+    else
+        progress_glance();
+    if (watched)
+        api_waits_no_more(s->r);
+    return MPI_SUCCESS;
+}
+
 int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
     api_enter("MPI_Waitany");
@@ -471,20 +486,15 @@ int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *stat
         err = api_status(status, "status");
     if (!err)
         err = api_pointer(index, "index");
-    int watched = API_WATCHED() && !err;
-    if (watched)
-        err = api_waits(s.r, s.n);
+    if (!err)
+        err = await_any(&s);
     if (!err && s.active) {
-        request_wait_any(s.r, s.n);
         *index = first_done(&s);
         err = finish_any(&s, requests, *index, status, &c);
     } else if (!err) {
-        progress_glance();
         *index = MPI_UNDEFINED;
         set_empty(status);
     }
-    if (watched)
-        api_waits_no_more();
     return leave_set(&s, c, err);
 }
 API_ALIAS(MPI_Waitany);
@@ -556,18 +566,12 @@ int PMPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indice
     struct set s;
     struct blame c = {0};
     int err = some_args(&s, incount, requests, outcount, indices, statuses);
-    int watched = API_WATCHED() && !err;
-    if (watched)
-        err = api_waits(s.r, s.n);
-    if (!err && !s.active) {
-        progress_glance();
+    if (!err)
+        err = await_any(&s);
+    if (!err && !s.active)
         *outcount = MPI_UNDEFINED;
-    } else if (!err) {
-        request_wait_any(s.r, s.n);
+    else if (!err)
         err = finish_some(&s, requests, outcount, indices, statuses, &c);
-    }
-    if (watched)
-        api_waits_no_more();
     return leave_set(&s, c, err);
 }
 API_ALIAS(MPI_Waitsome);

@@ -45,15 +45,16 @@ int api_waits(struct request *const *r, int n)
     return err || !watch_wants(WATCH_AWAITS) ? err : watch_awaits(r, n);
 }
 
-void api_waits_no_more(void)
+void api_waits_no_more(struct request *const *r)
 {
     if (watch_wants(WATCH_AWAITS))
-        watch_awaited();
+        watch_awaited(r);
 }
 
 int api_tests(struct request *r)
 {
     int err = watch_wants(WATCH_AWAITS) ? watch_awaits(&r, 1) : MPI_SUCCESS;
-    api_waits_no_more();
+    if (!err)
+        api_waits_no_more(&r);
     return err;
 }
