@@ -37,8 +37,9 @@ int bounds_heap_holds(const struct bounds_heap *h, uint64_t at)
 }
 
 /* The header of the block that holds `at`, or that ends before it: the header behind it is in none.
- * 0: not known. *rest: it is the rest of the heap, which is no block. */
-static uint64_t walk(struct bounds_heap *h, uint64_t at, uint64_t end, int *rest)
+ * 0: not known. *rest: it is the rest of the heap, which is no block. *len: the size that was
+ * checked, for others may write the header again. */
+static uint64_t walk(struct bounds_heap *h, uint64_t at, uint64_t end, int *rest, uint64_t *len)
 {
     uint64_t c = h->lo, size;
     *rest = 0;
@@ -51,6 +52,7 @@ static uint64_t walk(struct bounds_heap *h, uint64_t at, uint64_t end, int *rest
         if (size < SMALLEST || size % HEADER || size > end - c)
             return 0;
         *rest = c + size >= end;
+        *len = size;
         if (at < c + size + HEADER)
             return c;
     }
@@ -79,10 +81,9 @@ static int is_cached(const struct bounds_heap *h, uint64_t at, uint64_t end,
 static void find(struct bounds_heap *h, uint64_t at, struct bounds_object *o)
 {
     int rest;
-    uint64_t end = brk_now(), c = walk(h, at, end, &rest);
+    uint64_t size = 0, end = brk_now(), c = walk(h, at, end, &rest, &size);
     if (!c)
         return;
-    uint64_t size = word(c + 8) & ~(uint64_t)BITS;
     *o = (struct bounds_object){.kind = BOUNDS_BLOCK, .at = c + HEADER, .end = c + size + 8};
     if (rest || !(word(c + size + 8) & PREVIOUS_IN_USE))
         o->kind = BOUNDS_FREED;
@@ -119,7 +120,7 @@ static int is_glibc(void)
 /* Does it find a block of its own? */
 static int is_right(struct bounds_heap *h)
 {
-    struct bounds_object o;
+    struct bounds_object o = {.kind = BOUNDS_UNKNOWN};
     char *volatile p = malloc(100);
     if (!p)
         return 0;

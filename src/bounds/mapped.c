@@ -2,7 +2,8 @@
  * with bounds_area_find().
  *
  * The kernel joins adjacent mappings, so an area may hold several such blocks; the newest is its
- * begin. From there each one's size leads to the next. */
+ * begin. From there each one's size leads to the next, up to the end: two words of another mapping
+ * may look like a header, but what lies behind does not. */
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <stdio.h>
@@ -138,16 +139,18 @@ static int is_known(struct bounds_areas *a, uint64_t at, uint64_t end, struct bo
 
 static int walk(const struct area *in, uint64_t at, struct bounds_object *o)
 {
-    uint64_t size;
-    for (uint64_t c = in->lo; c + HEADER <= at; c += size) {
+    uint64_t size, block = 0, has = 0;
+    for (uint64_t c = in->lo; c < in->hi; c += size) {
         if (!(size = block_at(c, in->hi)))
             return 0;
-        if (at < c + size) {
-            set_block(o, c, size);
-            return 1;
+        if (at >= c + HEADER && at < c + size) {
+            block = c;
+            has = size;
         }
     }
-    return 0;
+    if (has)
+        set_block(o, block, has);
+    return has != 0;
 }
 
 void bounds_area_find(struct bounds_areas *a, uint64_t at, uint64_t end, struct bounds_object *o)

@@ -417,6 +417,18 @@ static void thread(void)
     pthread_join(t, NULL);
 }
 
+/* The first words of a mapping look like the header of a block. */
+static void mapping(void)
+{
+    enum { LEN = 8192, HEAD = 16 };
+    char part[LEN];
+    int64_t *p = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    p[0] = 0;
+    p[1] = 4096 + 2;
+    at_once((char *)p + HEAD, LEN - HEAD, MPI_CHAR, part, LEN - HEAD, MPI_CHAR);
+    munmap(p, LEN);
+}
+
 /* All of a large variable that begins low: symbols of another file would end in it. */
 static void loader(void)
 {
@@ -439,7 +451,7 @@ int main(int argc, char **argv)
                {"absolute", absolute}, {"adjacent", adjacent}, {"bounds", bounds},
                {"unused", unused},
                {"makers", makers}, {"churn", churn}, {"shrinks", shrinks},
-               {"splits", splits}, {"thread", thread}, {"loader", loader}};
+               {"splits", splits}, {"thread", thread}, {"mapping", mapping}, {"loader", loader}};
     for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++) {
         int provided;
         if (strcmp(all[i].name, argv[1]) != 0)
