@@ -30,6 +30,7 @@
 
 struct dt_node; /* layout of one instance; private */
 struct dt_sig;  /* signature; private */
+struct dt_marks; /* where some of its blocks begin; private */
 
 enum dt_flag {
     DT_CONTIG = 1,     /* size == extent: (buf, count) is one block of count * size bytes at buf +
@@ -86,6 +87,7 @@ struct dt_type {
     void *flat;            /* cache of dt_flat */
     size_t flat_len;
     uint64_t hash;         /* of flat; 0: not computed */
+    struct dt_marks *marks; /* cache of dt_iov_from; or NULL */
     char *name;            /* NULL: default */
 };
 
@@ -150,6 +152,12 @@ static inline size_t dt_copy(const void *src, size_t scount, const struct dt_typ
  * buf NULL gives offsets.  No more than `len` bytes are described. */
 size_t dt_iov(const struct dt_type *t, size_t count, const void *buf, size_t from, size_t len,
               struct iovec *iov, size_t max, size_t *bytes_out);
+/* The blocks of one instance as dt_iov gives them, by their number: at most max from the first-th
+ * on, counted from 0. Returns how many; fewer than max only at the end. Piece by piece each call
+ * costs its own blocks. */
+size_t dt_iov_from(struct dt_type *t, int64_t first, struct iovec *iov, size_t max);
+/* How many of them are in the first `bytes` packed bytes in whole; *held: their bytes. */
+int64_t dt_iov_within(struct dt_type *t, int64_t bytes, int64_t *held);
 /* All blocks of (t, count), in packed order: each call of fn has n blocks of len bytes that begin
  * `stride` bytes apart. Adjacent ones may come in calls of their own. A nonzero result ends it. */
 typedef int dt_run_fn(void *arg, uintptr_t at, size_t n, size_t len, int64_t stride);

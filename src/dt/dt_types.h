@@ -171,6 +171,7 @@ struct dt_room {
     struct dt_type **f90; /* parameterised Fortran types made so far */
     int nf90, f90_room;
     uint64_t next_id;
+    uint64_t listed; /* blocks that marks.c has listed: its work */
 };
 
 /* type.c */

@@ -188,6 +188,7 @@ void predef_finalize(void)
         node_drop(t->node);
         sig_drop(t->sig);
         free(t->flat);
+        free(t->marks);
         free(t->name);
     }
     free(r->types);

@@ -79,6 +79,7 @@ void dt_drop(struct dt_type *t)
         node_drop(t->node);
         sig_drop(t->sig);
         free(t->flat);
+        free(t->marks);
         free(t->name);
         free(t);
         t = next;

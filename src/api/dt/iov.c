@@ -1,4 +1,4 @@
-/* iov.c - MPIX_Type_iov: the blocks of a datatype, as MPICH 4.2 gives them.  Start with each(). */
+/* iov.c - MPIX_Type_iov: the blocks of a datatype, as MPICH 4.2 gives them. Start with take(). */
 #include "api/api.h"
 
 #include <sys/uio.h>
@@ -6,35 +6,6 @@
 #include "dt/dt.h"
 
 _Static_assert(sizeof(MPIX_Iov) == sizeof(struct iovec), "the fields of struct iovec");
-
-/* Calls fn for each block of one instance, adjacent bytes joined, until it returns 0. */
-static void each(const struct dt_type *t, int (*fn)(void *arg, const struct iovec *block),
-                 void *arg)
-{
-    enum { AT_ONCE = 64 };
-    struct iovec iov[AT_ONCE];
-    size_t n, bytes;
-    for (size_t at = 0; at < (size_t)t->size; at += bytes) {
-        n = dt_iov(t, 1, NULL, at, (size_t)t->size - at, iov, AT_ONCE, &bytes);
-        for (size_t i = 0; i < n; i++)
-            if (!fn(arg, &iov[i]))
-                return;
-    }
-}
-
-struct counted {
-    MPI_Count blocks, bytes, most; /* bytes */
-};
-
-static int count(void *arg, const struct iovec *block)
-{
-    struct counted *c = arg;
-    if ((MPI_Count)block->iov_len > c->most - c->bytes)
-        return 0;
-    c->blocks++;
-    c->bytes += (MPI_Count)block->iov_len;
-    return 1;
-}
 
 int PMPIX_Type_iov_len(MPI_Datatype datatype, MPI_Count max_iov_bytes, MPI_Count *iov_len,
                        MPI_Count *actual_iov_bytes)
@@ -50,34 +21,28 @@ int PMPIX_Type_iov_len(MPI_Datatype datatype, MPI_Count max_iov_bytes, MPI_Count
     if (!err)
         err = api_pointer(actual_iov_bytes, "actual_iov_bytes");
     if (!err) {
-        struct counted c = {.most = max_iov_bytes < 0 ? t->size : max_iov_bytes};
-        if (c.most >= t->size && dt_is_block(t, 1))
-            c = (struct counted){t->size > 0, t->size, 0};
-        else
-            each(t, count, &c);
-        *iov_len = c.blocks;
-        *actual_iov_bytes = c.bytes;
+        int64_t held;
+        *iov_len = dt_iov_within(t, max_iov_bytes < 0 ? t->size : max_iov_bytes, &held);
+        *actual_iov_bytes = held;
     }
     return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPIX_Type_iov_len);
 
-struct taken {
-    MPI_Count skip, n, most;
-    MPIX_Iov *to;
-};
-
-static int take(void *arg, const struct iovec *block)
+/* The blocks from the first-th on, at most `most`. */
+static MPI_Count take(struct dt_type *t, MPI_Count first, MPIX_Iov *to, MPI_Count most)
 {
-    struct taken *x = arg;
-    if (x->skip) {
-        x->skip--;
-        return 1;
-    }
-    if (x->n == x->most)
-        return 0;
-    x->to[x->n++] = (MPIX_Iov){block->iov_base, (MPI_Aint)block->iov_len};
-    return 1;
+    enum { AT_ONCE = 64 };
+    struct iovec iov[AT_ONCE];
+    MPI_Count done = 0;
+    size_t n, room;
+    do {
+        room = most - done < AT_ONCE ? (size_t)(most - done) : AT_ONCE;
+        n = dt_iov_from(t, first + done, iov, room);
+        for (size_t i = 0; i < n; i++)
+            to[done++] = (MPIX_Iov){iov[i].iov_base, (MPI_Aint)iov[i].iov_len};
+    } while (n == room && done < most);
+    return done;
 }
 
 int PMPIX_Type_iov(MPI_Datatype datatype, MPI_Count iov_offset, MPIX_Iov *iov,
@@ -95,10 +60,7 @@ int PMPIX_Type_iov(MPI_Datatype datatype, MPI_Count iov_offset, MPIX_Iov *iov,
     if (!err)
         err = api_pointer(actual_iov_len, "actual_iov_len");
     if (!err) {
-        struct taken x = {.skip = iov_offset, .most = max_iov_len, .to = iov};
-        if (max_iov_len)
-            each(t, take, &x);
-        *actual_iov_len = x.n;
+        *actual_iov_len = max_iov_len ? take(t, iov_offset, iov, max_iov_len) : 0;
     }
     return api_exit(MPI_COMM_NULL, err);
 }
