@@ -296,6 +296,78 @@ static void end_waits(void *arg)
     OK(MPI_Win_free(&win));
 }
 
+/* Two threads of an owner: one frees a handle, and waits for the rank with the key. The other one
+ * meanwhile detaches the memory, which waits, too, or frees the last other handle of it, which
+ * leaves it attached. */
+enum { DETACH, DETACH_MADE, FREE, WAYS };
+static struct { /* of rank 1 */
+    MPI_Win win;
+    MPI_Aint h[2];
+    long mem[LONGS];
+    int way, begun, called, over;
+} two;
+
+static void two_ends(void *arg)
+{
+    enum { LEFT = AM_RMA + RMA_PKT_HANDLE_LEFT };
+    (void)arg;
+    long v[LONGS] = {5};
+    MPI_Aint h[2];
+    int rank, way = (int)(sim_seed() % WAYS);
+    MPI_Win win = dynamic_win();
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 1 && way == DETACH)
+        OK(MPI_Win_attach(win, two.mem, sizeof two.mem));
+    for (int i = 0; i < 2; i++)
+        h[i] = handle_of_1(win, rank, two.mem, sizeof two.mem);
+    if (rank == 0) {
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, MPI_MODE_NOCHECK, win));
+        put_until_known(win, v, h[0]);
+        sim_hold(LEFT, 0, 1);
+        tell(1);
+        while (!sim_held(LEFT, 1) || (way == FREE ? !two.over : !two.called))
+            turn();
+        for (int i = 0; i < 60; i++)
+            turn();
+        SIM_CHECK(two.over == (way == FREE));
+        sim_let_go(LEFT, 1);
+        hear(1);
+        OK(MPI_Win_unlock(1, win));
+    } else {
+        hear(0);
+        two.win = win;
+        two.h[1] = h[1];
+        two.way = way;
+        two.begun = 1;
+        OK(MPIX_Memhandle_free(win, h[0]));
+        while (!two.over)
+            turn();
+        SIM_CHECK(!inside(win)->mem.nregions);
+        two.begun = two.called = two.over = 0;
+        tell(0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_Win_free(&win));
+}
+
+static void two_ends_thread(int thread, void *arg)
+{
+    (void)arg;
+    (void)thread;
+    if (sim_rank() != 1)
+        return;
+    while (!two.begun || list_empty(&inside(two.win)->mem.handles->ending))
+        sim_compute(1);
+    two.called = 1;
+    if (two.way == FREE) {
+        OK(MPIX_Memhandle_free(two.win, two.h[1]));
+        SIM_CHECK(inside(two.win)->mem.nregions == 1);
+    } else {
+        OK(MPI_Win_detach(two.win, two.mem));
+    }
+    two.over = 1;
+}
+
 /* More handles than keys are kept: each is asked for again, and the end of one whose key was
  * replaced is answered, too. */
 static void few_keys(struct sim_knobs *k)
@@ -526,6 +598,7 @@ const struct scenario scenarios_handles[] = {
     {"handle-mapped", 2, 1, mapped_few, NULL, near_by},
     {"handle-late-key", 2, 1, late_key, NULL, natively_unordered},
     {"handle-waits", 2, 1, end_waits, NULL, natively},
+    {"handle-threads", 2, 2, two_ends, two_ends_thread, natively},
     {"handle-replaced", 2, 1, replaced, NULL, few_keys},
     {"handle-death", 3, 1, holder_dies, NULL, mortal},
     {"handle-random", 4, 1, random_program, NULL, any_network},

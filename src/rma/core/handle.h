@@ -39,7 +39,7 @@ struct rma_shown {
 enum { RMA_SHOWN = 1024 }; /* handles; to further ones near operations go by message */
 
 struct rma_handle {
-    struct list link;   /* handles->ending, or by itself */
+    struct list link;   /* handles->ending or ->kept, or by itself */
     uint64_t base, addr, size;
     struct rma_shown *shown; /* NULL: it is not */
     struct rma_reg reg[RMA_REGS];
@@ -47,12 +47,13 @@ struct rma_handle {
     int *holders;       /* ranks that were told a key, RMA_LEFT once they know it no more */
     unsigned nholders, holders_room;
 };
-enum { RMA_LEFT = -1 };
+enum { RMA_LEFT = -1, RMA_UNTOLD = -2 }; /* untold: the end could not be sent, so it may use it */
 struct rma_handles {
     struct map by_base;
     uint64_t next[RMA_HANDLE_CLASSES]; /* numbers, by class */
     struct mem_segment *seg;           /* RMA_SHOWN entries; NULL: none yet */
     struct list ending;                /* handles whose holders are awaited */
+    struct list kept; /* ended, and registered until the window ends: a holder is untold */
 };
 
 /* Near memory by a handle, as this process knows it. */

@@ -13,6 +13,7 @@ struct rma_region {
 struct rma_attached { /* an attached region, as its own process records it */
     uint64_t base, size;
     struct mem_segment *moved; /* of moved memory, held; NULL: none */
+    unsigned handles, ending;  /* memory handles that live, and that end, of its memory */
     uint8_t by_handle; /* it was attached for a memory handle, and goes with the last one */
 };
 struct rma_handle_place { /* the table that handle.h describes */

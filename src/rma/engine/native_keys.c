@@ -141,7 +141,7 @@ int rma_on_handle_left(int src, const void *msg, size_t len)
     for (struct list *l = all ? all->ending.next : NULL; l && l != &all->ending; l = l->next) {
         struct rma_handle *g = LIST_OBJ(l, struct rma_handle, link);
         for (unsigned i = 0; g->base == h.disp && i < g->nholders; i++)
-            if (g->holders[i] != RMA_LEFT && rma_world(w, g->holders[i]) == src)
+            if (g->holders[i] >= 0 && rma_world(w, g->holders[i]) == src)
                 g->holders[i] = RMA_LEFT;
     }
     progress_signal();

@@ -266,13 +266,19 @@ static int plain_sent(void *arg)
     return p->err != AM_AGAIN;
 }
 
-int rma_plain_wait(struct rma_win *w, int rank, const struct rma_hdr *h, unsigned replies)
+int rma_plain_send(struct rma_win *w, int rank, const struct rma_hdr *h, unsigned replies)
 {
     struct plain p = {w, rank, h, replies, AM_AGAIN};
     rma_await(w, WHY_FLUSH, plain_sent, &p, "room for a message", rma_world(w, rank));
-    if (p.err == -ENOTCONN)
+    return p.err;
+}
+
+int rma_plain_wait(struct rma_win *w, int rank, const struct rma_hdr *h, unsigned replies)
+{
+    int err = rma_plain_send(w, rank, h, replies);
+    if (err == -ENOTCONN)
         return rma_failed_error(w, rank);
-    return p.err ? err_from_errno(p.err, rma_call()) : MPI_SUCCESS;
+    return err ? err_from_errno(err, rma_call()) : MPI_SUCCESS;
 }
 
 int rma_request_alone(struct rma_win *w, int rank, unsigned flag)

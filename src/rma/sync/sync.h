@@ -91,7 +91,8 @@ void rma_note_put_came(uint32_t note); /* by the network */
 int rma_notes_hint(struct rma_win *w);
 
 /* --- handle_end.c: waits until the ranks that were told a key of g have left it ---- */
-void rma_handle_farewell(struct rma_win *w, struct rma_handle *g);
+/* 0: one of them could not be told, so its memory must stay registered. */
+int rma_handle_farewell(struct rma_win *w, struct rma_handle *g);
 
 /* --- handlers ---- */
 int rma_on_data(int src, const void *msg, size_t len);

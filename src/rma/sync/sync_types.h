@@ -13,8 +13,9 @@ static inline void rma_settle(struct rma_win *w)
 }
 
 /* --- flush.c ---- */
-/* Send a packet of header only, waiting for room. MPI error code. */
+/* Send a packet of header only, waiting for room. MPI error code; the other one: -errno. */
 int rma_plain_wait(struct rma_win *w, int rank, const struct rma_hdr *h, unsigned replies);
+int rma_plain_send(struct rma_win *w, int rank, const struct rma_hdr *h, unsigned replies);
 /* RMA_F_DONE or UNLOCK to a rank whose element was evicted, and wait for the answer. MPI error
  * code. */
 int rma_request_alone(struct rma_win *w, int rank, unsigned flag);

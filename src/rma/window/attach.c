@@ -78,8 +78,8 @@ int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size)
         return err_make(MPI_ERR_RMA_ATTACH, "%s: no memory for one more region", rma_call());
     memmove(w->mem.regions + i + 1, w->mem.regions + i,
             (w->mem.nregions - i) * sizeof *w->mem.regions);
-    w->mem.regions[i] = (struct rma_attached){addr, (uint64_t)size,
-                                              mem_move_hold(base, (size_t)size), 0};
+    w->mem.regions[i] = (struct rma_attached){.base = addr, .size = (uint64_t)size,
+                                              .moved = mem_move_hold(base, (size_t)size)};
     w->mem.nregions++;
     regions_publish(w);
     return MPI_SUCCESS;
@@ -91,9 +91,8 @@ int rma_win_detach(struct rma_win *w, const void *base)
     w = rma_root(w);
     if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
         return not_dynamic(w);
-    const struct rma_attached *g = rma_win_region(w, addr);
-    if (g && g->base == addr && w->mem.handles)
-        rma_memhandles_end(w, addr, g->size); /* meanwhile other threads may attach and detach */
+    if (w->mem.handles)
+        rma_memhandles_end(w, addr); /* meanwhile other threads may attach and detach */
     unsigned i = rma_region_above(w, addr);
     if (i == 0 || w->mem.regions[i - 1].base != addr)
         return detach_empty(w, addr);

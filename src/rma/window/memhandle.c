@@ -17,6 +17,7 @@ static struct rma_handles *handles_of(struct rma_win *w)
         return h;
     map_init(&h->by_base);
     list_init(&h->ending);
+    list_init(&h->kept);
     return w->mem.handles = h;
 }
 
@@ -93,6 +94,26 @@ static void reg_all(const struct rma_win *w, struct rma_handle *g)
 
 /* --- made, freed ------------------------------------------------------------------------------ */
 
+/* The first region with memory of [addr, addr+size), or the next one above `after`; NULL: none. */
+static struct rma_attached *region_from(const struct rma_win *w, uint64_t addr, uint64_t size,
+                                        const struct rma_attached *after)
+{
+    unsigned i = rma_region_above(w, after ? after->base : addr);
+    struct rma_attached *all = w->mem.regions;
+    if (!after && i > 0 && addr - all[i - 1].base < all[i - 1].size)
+        return size ? &all[i - 1] : NULL;
+    return i < w->mem.nregions && all[i].base < addr + size ? &all[i] : NULL;
+}
+
+/* They stay attached until it has ended. */
+static void regions_count(struct rma_win *w, const struct rma_handle *g, int handles, int ending)
+{
+    for (struct rma_attached *r = NULL; (r = region_from(w, g->addr, g->size, r)) != NULL;) {
+        r->handles += (unsigned)handles;
+        r->ending += (unsigned)ending;
+    }
+}
+
 /* The next base for so many bytes; 0: all of its class were given. */
 static uint64_t base_next(struct rma_handles *h, uint64_t size)
 {
@@ -127,6 +148,7 @@ static int make(struct rma_win *w, uint64_t addr, uint64_t size, uint64_t *disp)
         free(g);
         return err;
     }
+    regions_count(w, g, 1, 0);
     reg_all(w, g);
     show(w, g);
     *disp = g->base;
@@ -162,10 +184,17 @@ static void handle_free(struct rma_handle *g)
 
 static void handle_end(struct rma_win *w, struct rma_handle *g)
 {
-    map_del(&w->mem.handles->by_base, g->base);
+    struct rma_handles *h = w->mem.handles;
+    map_del(&h->by_base, g->base);
     hide(g);
-    rma_handle_farewell(w, g);
-    handle_free(g);
+    regions_count(w, g, -1, 1);
+    int gone = rma_handle_farewell(w, g);
+    regions_count(w, g, 0, -1);
+    if (gone)
+        handle_free(g);
+    else
+        list_push(&h->kept, &g->link);
+    progress_signal(); /* another thread may wait to detach */
 }
 
 /* A handle of which some memory lies in [addr, addr+size), or NULL. */
@@ -181,10 +210,35 @@ static struct rma_handle *handle_over(const struct rma_win *w, uint64_t addr, ui
     return NULL;
 }
 
-void rma_memhandles_end(struct rma_win *w, uint64_t addr, uint64_t size)
+static struct rma_attached *region_at(const struct rma_win *w, uint64_t addr)
 {
-    for (struct rma_handle *g; (g = handle_over(w, addr, size)) != NULL;)
-        handle_end(w, g);
+    struct rma_attached *r = region_from(w, addr, 1, NULL);
+    return r && r->base == addr ? r : NULL;
+}
+
+struct ends {
+    const struct rma_win *w;
+    uint64_t addr;
+};
+
+static int none_ends(void *arg)
+{
+    const struct ends *x = arg;
+    const struct rma_attached *r = region_at(x->w, x->addr);
+    return !r || !r->ending;
+}
+
+void rma_memhandles_end(struct rma_win *w, uint64_t addr)
+{
+    struct ends x = {w, addr};
+    for (struct rma_attached *r; (r = region_at(w, addr)) != NULL && (r->handles || r->ending);) {
+        struct rma_handle *g = r->handles ? handle_over(w, addr, r->size) : NULL;
+        r->by_handle = 0; /* the caller detaches it, no end of a handle does */
+        if (g)
+            handle_end(w, g);
+        else
+            rma_await(w, WHY_WINDOW, none_ends, &x, "the users of a memory handle", -1);
+    }
 }
 
 int rma_memhandle_free(struct rma_win *w, uint64_t disp)
@@ -194,12 +248,19 @@ int rma_memhandle_free(struct rma_win *w, uint64_t disp)
     if (!g || g->base != disp)
         return err_make(MPI_ERR_ARG, "%s: 0x%llx is no memory handle that this process made on %s",
                         rma_call(), (unsigned long long)disp, rma_win_text(w));
-    uint64_t addr = g->addr;
-    handle_end(w, g);
-    const struct rma_attached *r = rma_win_region(w, addr); /* it may have gone meanwhile */
-    if (r && r->by_handle && !handle_over(w, r->base, r->size))
-        return rma_win_detach(w, (void *)(uintptr_t)r->base);
-    return MPI_SUCCESS;
+    uint64_t addr = g->addr, size = g->size;
+    handle_end(w, g); /* other threads may have detached it meanwhile */
+    for (uint64_t at = addr;;) {
+        const struct rma_attached *r = region_from(w, at, addr + size - at, NULL);
+        if (!r)
+            return MPI_SUCCESS;
+        at = r->base + r->size;
+        int err = r->by_handle && !r->handles && !r->ending
+                      ? rma_win_detach(w, (void *)(uintptr_t)r->base)
+                      : MPI_SUCCESS;
+        if (err || at >= addr + size)
+            return err;
+    }
 }
 
 void rma_memhandles_drop(struct rma_win *w)
@@ -211,6 +272,11 @@ void rma_memhandles_drop(struct rma_win *w)
     for (struct map_entry *e; (e = map_next(&h->by_base, &at)) != NULL;)
         handle_free(e->value);
     map_destroy(&h->by_base);
+    while (!list_empty(&h->kept)) {
+        struct rma_handle *g = LIST_OBJ(h->kept.next, struct rma_handle, link);
+        list_del(&g->link);
+        handle_free(g);
+    }
     if (h->seg)
         mem_segment_drop(h->seg);
     free(h);

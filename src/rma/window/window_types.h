@@ -64,8 +64,9 @@ int rma_win_ready(struct rma_win *w, int err);
 int rma_win_create_from(struct rma_win *from, int flavor, struct comm *c, struct rma_win **out);
 
 /* --- memhandle.c ---- */
-/* Those with memory in [addr, addr+size) end. Waits for the ranks that were told a key. */
-void rma_memhandles_end(struct rma_win *w, uint64_t addr, uint64_t size);
+/* Those with memory in the region that begins at addr end. Waits for the ranks that were told a
+ * key, also of those that other threads end. */
+void rma_memhandles_end(struct rma_win *w, uint64_t addr);
 void rma_memhandles_drop(struct rma_win *w); /* all, with the window */
 
 /* --- dup.c ---- */
