@@ -516,11 +516,40 @@ static void poor_native_network(struct sim_knobs *k)
     poor = 1;
 }
 
+/* A near peer that has more regions than its record shows is asked by message. The attribute of a
+ * duplicate says so, too. */
+static void serves_of(void *arg)
+{
+    enum { MANY = RMA_REGIONS + 1, PAGE = 4096 };
+    static char mem[SIM_RANKS][2 * MANY][PAGE];
+    int rank, flag, *is, of_win;
+    MPI_Win win, dup;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    for (int i = 0; rank == 1 && i < MANY; i++)
+        OK(MPI_Win_attach(win, mem[rank][2 * i], PAGE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    dup = idup(win);
+    OK(MPI_Win_get_attr(win, MPIX_WIN_PROGRESS, &is, &flag));
+    of_win = *is;
+    OK(MPI_Win_get_attr(dup, MPIX_WIN_PROGRESS, &is, &flag));
+    SIM_CHECK(flag && *is == of_win);
+    if (rank == 0)
+        SIM_CHECK((of_win >> MPIX_PROGRESS_PUT & 3) == MPIX_PROGRESS_TARGET);
+    OK(MPI_Win_free(&dup));
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; rank == 1 && i < MANY; i++)
+        OK(MPI_Win_detach(win, mem[rank][2 * i]));
+    OK(MPI_Win_free(&win));
+}
+
 const struct scenario scenarios_dup[] = {
     {"count-dup", 2, 1, counts_of, NULL, quiet},
     {"count-dup-native", 2, 1, native_counts, NULL, native_puts},
     {"dup-locks", 2, 1, locks_of, NULL, quiet},
     {"dup-near", 2, 1, near_of, NULL, one_node},
+    {"dup-serves", 2, 1, serves_of, NULL, one_node},
     {"dup-errors", 2, 1, errors_of, NULL, quiet},
     {"dup-token-wrap", 2, 1, wraps, NULL, quiet},
     {"dup-death", 3, 1, death, NULL, mortal},

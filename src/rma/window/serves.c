@@ -49,7 +49,7 @@ int rma_serves_worst(const struct rma_win *w)
 {
     int worst = w->all_near ? 0 : by_message(w);
     for (unsigned i = 0; i < w->nears; i++) {
-        int one = near_serves(w, &w->near.near[i]);
+        int one = near_serves(w, &w->records[i]);
         for (int k = 0; k < KINDS; k++) {
             int mask = 3 << kinds[k].shift;
             if ((one & mask) > (worst & mask))
