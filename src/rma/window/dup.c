@@ -121,6 +121,8 @@ static int copies_make(struct rma_win *w)
         rma_near_follow(&n[i], &of[i]);
     }
     w->near.near = n;
+    if (!n)
+        w->nears = 0; /* what is dropped counts over these */
     return n ? 0 : -1;
 }
 
@@ -132,7 +134,7 @@ static int no_memory(void)
 /* Its own things. After an error the caller drops it. */
 static int fill(struct rma_win *w, struct rma_win *of, struct info *info)
 {
-    if (rma_slots_init(w) || copies_make(w))
+    if (copies_make(w) || rma_slots_init(w))
         return no_memory();
     w->ordered_acc = of->ordered_acc;
     w->notes.covers = of->notes.covers;
