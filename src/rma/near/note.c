@@ -40,7 +40,8 @@ static struct rma_note *note_of(struct rma_win *w, struct rma_near *n, unsigned 
     if (i >= num || i >= RMA_NOTE_MAX)
         return NULL;
     struct rma_note *x = atomic_load_explicit(&n->note, memory_order_relaxed);
-    if (!x && (x = map_words(w, n)) == NULL)
+    int first = !x;
+    if (first && (x = map_words(w, n)) == NULL)
         return NULL;
     /* With threads, another one of this process may wait: rma_note_near() signals it. */
     if (!is_own(w, n) || !proc->threaded)
@@ -48,7 +49,7 @@ static struct rma_note *note_of(struct rma_win *w, struct rma_near *n, unsigned 
                               memory_order_relaxed);
     /* Release pairs with the acquire of the inline path in another thread. */
     atomic_store_explicit(&n->note, x, memory_order_release);
-    if (w->channels)
+    if (first && w->channels)
         rma_copies_follow(w, n);
     return x;
 }
