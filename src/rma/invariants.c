@@ -106,10 +106,10 @@ void rma_check_invariants(const struct rma_win *w)
     WR_ASSERT(ops == w->table.nops && targets == w->table.ntargets); /* R2 */
     unsigned bundles = 0;
     for (unsigned i = 0; i < w->nears; i++)
-        bundles += w->near.near[i].bundles;
-    if (!w->parent)
-        WR_ASSERT(bundles == w->delegate.bundles && w->delegate.bundle_gets <= bundles);
-    else
+        bundles += w->records[i].bundles;
+    const struct rma_win *root = w->parent ? w->parent : w;
+    WR_ASSERT(bundles == root->delegate.bundles && root->delegate.bundle_gets <= bundles);
+    if (w->parent)
         WR_ASSERT(!w->delegate.bundles &&
                   (w->state == WIN_UNSET || rma_in(w->parent, SET_LOCK_ALL)));
     WR_ASSERT(!w->delegate.errs || w->err);
