@@ -41,7 +41,7 @@ static int find_lines(struct place *p, int n, int wait)
 {
     int known = 1;
     for (int i = 0; i < n; i++)
-        known &= wait || site_lookup(p[i].e->site);
+        known &= site_lookup(p[i].e->site) | wait; /* each is asked for, which keeps its line */
     for (int i = 0; known && i < n; i++)
         (wait ? site_text : site_text_known)(p[i].e->site, p[i].line, LINE);
     return known;

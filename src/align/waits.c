@@ -53,6 +53,8 @@ static void message_text(const struct p2p_awaited *a, const char *what, char *bu
     char rank[24] = "MPI_ANY_SOURCE", tag[24] = "";
     if (a->rank >= 0)
         snprintf(rank, sizeof rank, "%s %d", a->is_send ? "to" : "source", a->rank);
+    else if (a->is_send) /* a partitioned one waits for its own MPI_Pready */
+        snprintf(rank, sizeof rank, "to MPI_PROC_NULL");
     if (a->tag >= 0)
         snprintf(tag, sizeof tag, ", tag %d", a->tag);
     snprintf(buf, len, "%s%s%s", what, rank, tag);

@@ -167,6 +167,16 @@ static void part_unready(void) /* a partition is missing */
     MPI_Wait(&r, MPI_STATUS_IGNORE);
 }
 
+static void part_null(void) /* to no process, and no partition is ready */
+{
+    MPI_Request r;
+    if (rank)
+        return;
+    MPI_Psend_init(buf, 4, 1, MPI_INT, MPI_PROC_NULL, 3, W, MPI_INFO_NULL, &r);
+    MPI_Start(&r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
 static void part_barrier(void) /* it gets ready too late */
 {
     MPI_Request r;
@@ -525,7 +535,7 @@ static const struct check_case cases[] = {
     {"any_source", any_source}, {"waitany", waitany}, {"probe", probe}, {"two_comms", two_comms},
     {"two_comms_return", two_comms_return}, {"finalized", finalized},
     {"any_finalized", any_finalized}, {"gathers", gathers}, {"gather_alone", gather_alone},
-    {"part_unready", part_unready},
+    {"part_unready", part_unready}, {"part_null", part_null},
     {"part_barrier", part_barrier}, {"part_finalized", part_finalized}, {"part_send", part_send},
     {"probe_finalized", probe_finalized}, {"exchange", exchange}, {"other_order", other_order},
     {"before_barrier", before_barrier}, {"lock", lock},
