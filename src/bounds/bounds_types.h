@@ -13,7 +13,7 @@
 enum bounds_kind { BOUNDS_UNKNOWN, BOUNDS_BLOCK, BOUNDS_FREED, BOUNDS_VARIABLE, BOUNDS_FRAME };
 struct bounds_object { /* it holds the address that was asked for */
     enum bounds_kind kind;
-    int followed;      /* another variable begins where it ends */
+    int followed;      /* another variable begins where it ends, or may do so */
     uint64_t at, end;
     const char *name;  /* of a variable */
 };
@@ -65,6 +65,7 @@ struct bounds_variables {
     const void *headers;    /* program headers, nheaders of them */
     unsigned nheaders;
     int read;               /* the symbols were */
+    int is_stripped;        /* only symbols for other files are there: more variables may exist */
     const char *file;       /* the program, mapped */
     size_t file_len;
     struct bounds_variable *v; /* ascending, disjoint */

@@ -134,6 +134,7 @@ static void take(struct bounds_variables *x, const Elf64_Shdr *table)
 {
     const Elf64_Sym *s = part(x, table->sh_offset, table->sh_size);
     size_t all = s ? table->sh_size / sizeof *s : 0;
+    x->is_stripped = table->sh_type == SHT_DYNSYM;
     if (!all || !(x->v = malloc(all * sizeof *x->v)))
         return;
     for (size_t i = 0; i < all; i++) {
@@ -186,5 +187,6 @@ void bounds_variables_find(struct bounds_variables *x, uint64_t at, struct bound
     const struct bounds_variable *v = &x->v[lo - 1];
     *o = (struct bounds_object){.kind = BOUNDS_VARIABLE, .at = v->at, .end = v->end,
                                 .name = v->name,
-                                .followed = lo < x->n && x->v[lo].at == v->end};
+                                .followed = x->is_stripped ||
+                                            (lo < x->n && x->v[lo].at == v->end)};
 }

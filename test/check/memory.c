@@ -16,7 +16,8 @@ enum { N = 20 };
 static int rank = -1, other = -1; /* not beside those that are written beyond */
 static int halo[N], inbox[N], beside[N];
 static const int constant[N] = {1, 2, 3};
-float left = 1, right = 2; /* adjacent */
+float left = 1; /* adjacent; a stripped program has the symbol of the first alone */
+__attribute__((visibility("hidden"))) float right = 2;
 
 /* --- wrong ------------------------------------------------------------------------------------ */
 
