@@ -114,12 +114,15 @@ static int is_inside(const struct rma_replicas *x, const struct rma_args *a, uin
 }
 
 /* Only a process that has the lock may put to the copies. 0: it has not got it, and the next
- * synchronization returns why. */
+ * synchronization returns why. A far lock that was waited for when its owner failed looks granted
+ * (rma_target_peer_failed), and the one that has it may put to the copies yet. */
 static int has_lock(struct rma_win *w, int rank)
 {
-    if (!rma_in(w, SET_PASSIVE) || rma_holds_lock(w, rank))
-        return 1;
-    return !rma_lock_now(w, rank) && !rma_is_revoked(w);
+    if (rma_in(w, SET_PASSIVE) && !rma_holds_lock(w, rank) &&
+        (rma_lock_now(w, rank) || rma_is_revoked(w)))
+        return 0;
+    const struct rma_target *t = rma_near_of(w, rank) ? NULL : rma_target_find(w, rank);
+    return !t || !(t->flags & TARGET_FAILED);
 }
 
 int rma_replicas_op(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
