@@ -52,12 +52,11 @@ static int to_copies(struct rma_replicas *x, int rank, const struct rma_args *a,
  * asked again. */
 int rma_replicas_flush(struct rma_replicas *x)
 {
-    int err = x->copies ? rma_flush_all(x->copies) : MPI_SUCCESS;
-    if (err_class(err) != MPIX_ERR_PROC_FAILED)
-        return err;
-    err = MPI_SUCCESS;
+    int err = rma_take_err(&x->err), e = x->copies ? rma_flush_all(x->copies) : MPI_SUCCESS;
+    if (err_class(e) != MPIX_ERR_PROC_FAILED)
+        return err ? err : e;
     for (int r = 0; r < x->n; r++) {
-        int e = keeper_failed(x, r) ? MPI_SUCCESS : but_failed(rma_flush(x->copies, r));
+        e = keeper_failed(x, r) ? MPI_SUCCESS : but_failed(rma_flush(x->copies, r));
         err = err ? err : e;
     }
     return err;
@@ -141,8 +140,8 @@ int rma_replicas_op(struct rma_win *w, const struct rma_args *a, MPI_Request *re
         int e = flush_local(x, a->rank);
         err = err ? err : e;
     }
-    if (err && !w->err) /* the put itself has begun */
-        w->err = err;
+    if (err && !x->err) /* the put itself has begun; the next synchronization returns it */
+        x->err = err;
     return MPI_SUCCESS;
 }
 
@@ -205,6 +204,8 @@ static int flush(struct rma_win *w, const struct watch_sync *s,
         err = err ? err : e;
     }
     int e = known && n < x->k ? flush_part(x, s->rank) : MPI_SUCCESS;
+    err = err ? err : e;
+    e = rma_take_err(&x->err);
     return err ? err : e;
 }
 

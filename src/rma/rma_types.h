@@ -35,6 +35,7 @@ struct rma_owned { /* of a member */
 struct rma_replicas {
     unsigned users;          /* the window, and the one that was shrunk from it */
     int n, me, k;            /* members; own rank; copies of each part */
+    int err;                 /* of a put that has not begun at a copy; 0: none */
     int exclusive;           /* the last lock of this process on itself was of this type */
     struct rma_win *copies;  /* all copies, under MPI_Win_lock_all(MPI_MODE_NOCHECK); or NULL */
     char *base;              /* those that this process keeps */
