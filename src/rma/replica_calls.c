@@ -178,13 +178,14 @@ static int in_fence(struct rma_win *w, int stores)
     return err ? err : e;
 }
 
-static int fence(struct rma_win *w, struct watch_sync *s,
+static int fence(struct rma_win *w, const struct watch_sync *s,
                  int (*run)(struct rma_win *w, const struct watch_sync *s))
 {
     int stores = !(s->assert & MPI_MODE_NOSTORE), runs = !rma_fence_check(w, s->assert);
     int err = runs ? rma_replicas_flush(w->replicas) : MPI_SUCCESS;
-    s->assert &= ~MPI_MODE_NOPRECEDE; /* it waits: puts to copies do not wait for a fence */
-    int e = run(w, s);
+    struct watch_sync waits = *s; /* puts to copies do not wait for a fence */
+    waits.assert &= ~MPI_MODE_NOPRECEDE;
+    int e = run(w, &waits);
     err = err ? err : e;
     e = runs ? in_fence(w, stores) : MPI_SUCCESS;
     return err ? err : e;
@@ -239,7 +240,7 @@ static int note_type(struct rma_win *w, const struct watch_sync *s,
     return err;
 }
 
-int rma_replicas_sync(struct rma_win *w, struct watch_sync *s,
+int rma_replicas_sync(struct rma_win *w, const struct watch_sync *s,
                       int (*run)(struct rma_win *w, const struct watch_sync *s))
 {
     struct rma_replicas *x = w->replicas;

@@ -88,7 +88,7 @@ int rma_win_has_copies(const struct rma_win *w);
 /* A synchronization call s of a window with copies, which `run` makes; s may be changed for it.
  * Waits. */
 struct watch_sync;
-int rma_replicas_sync(struct rma_win *w, struct watch_sync *s,
+int rma_replicas_sync(struct rma_win *w, const struct watch_sync *s,
                       int (*run)(struct rma_win *w, const struct watch_sync *s));
 /* RMA_FLAVOR, RMA_ATTACH; SIZE, BASE. If a region of 0 bytes and another one begin at the same
  * address, detach takes the other one first. */
