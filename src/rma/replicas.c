@@ -44,9 +44,16 @@ static void before_drop(struct rma_replicas *x)
     x->before = NULL;
 }
 
-static void detach(struct rma_win *w)
+/* 0, or -ENOMEM: nothing is to be undone. */
+static int count_one(void)
 {
-    w->replicas = NULL;
+    int err = watch_add(&apart);
+    rma_self()->replicated += !err;
+    return err;
+}
+
+static void count_off(void)
+{
     if (--rma_self()->replicated == 0)
         watch_drop(&apart);
 }
@@ -56,7 +63,8 @@ void rma_replicas_drop(struct rma_win *w)
     struct rma_replicas *x = w->replicas;
     if (!x)
         return;
-    detach(w);
+    w->replicas = NULL;
+    count_off();
     before_drop(x);
     record_drop(x);
 }
@@ -189,6 +197,8 @@ static int no_memory(void)
     return err_make(MPI_ERR_NO_MEM, "%s: no memory for copies of a window", rma_call());
 }
 
+/* All members return the same, but for deaths: what one alone may fail in comes before they
+ * agree. */
 static int made(struct rma_win *w, struct rma_replicas *x)
 {
     int64_t mine = 0;
@@ -204,14 +214,19 @@ static int made(struct rma_win *w, struct rma_replicas *x)
         err = err_make(MPI_ERR_UNSUPPORTED_OPERATION,
                        "%s: mpix_win_replicas and memory of devices exclude each other",
                        rma_call());
+    int counted = !err && !count_one();
+    if (!err && !counted)
+        err = no_memory();
     err = coll_agree_error(err, w->comm);
+    if (!err && x->k)
+        err = rma_win_allocate(mine, 1, NULL, w->comm, &x->base, &x->copies);
+    if (err && counted)
+        count_off();
     if (err || !x->k)
         return err;
-    err = rma_win_allocate(mine, 1, NULL, w->comm, &x->base, &x->copies);
-    if (err)
-        return err;
     rma_win_own(x->copies);
-    return rma_lock_all(x->copies, MPI_MODE_NOCHECK);
+    rma_lockall_unchecked(x->copies);
+    return MPI_SUCCESS;
 }
 
 /* Of a window that all members have. With an error w has none. */
@@ -219,17 +234,12 @@ static int make(struct rma_win *w, struct rma_replicas *before)
 {
     struct rma_replicas *x = record_make(w);
     int err = made(w, x);
-    if (!err && watch_add(&apart))
-        err = no_memory();
     if (err) {
-        if (x && x->copies)
-            rma_win_drop(x->copies);
         if (x)
             record_drop(x);
         return err;
     }
     w->replicas = x;
-    rma_self()->replicated++;
     rma_win_slow(w);
     if (!before)
         return MPI_SUCCESS;
@@ -289,8 +299,7 @@ int rma_replicas_free(struct rma_win *w)
     comm_drop(c);
     if (err || !x)
         return err;
-    if (--rma_self()->replicated == 0)
-        watch_drop(&apart);
+    count_off();
     if (x->copies) {
         if (revoked) /* not all members need have copies: undo() */
             rma_win_revoke(x->copies);

@@ -231,6 +231,9 @@ int rma_test(struct rma_win *w, int *flag);
 int rma_lock(struct rma_win *w, int type, int rank, int assert);
 int rma_unlock(struct rma_win *w, int rank);                     /* waits */
 int rma_lock_all(struct rma_win *w, int assert);                 /* waits for near targets */
+/* MPI_Win_lock_all(MPI_MODE_NOCHECK) of a window without epochs: no lock of another one is waited
+ * for, and nothing can fail. */
+void rma_lockall_unchecked(struct rma_win *w);
 int rma_unlock_all(struct rma_win *w);                           /* waits */
 int rma_flush(struct rma_win *w, int rank);                      /* waits */
 int rma_order(struct rma_win *w, int rank); /* rank, or MPIX_ALL; may wait for near targets */

@@ -99,6 +99,14 @@ void rma_near_unlock_all(struct rma_win *w)
     w->passive.giving_back = 0;
 }
 
+void rma_lockall_unchecked(struct rma_win *w)
+{
+    w->passive.caller = thread_self();
+    w->passive.age = w->passive.seen;
+    w->passive.nocheck_all = 1;
+    rma_win_goto(w, WIN_LOCK_ALL_GRANTED);
+}
+
 int rma_lock_all(struct rma_win *w, int assert)
 {
     if (assert & ~MPI_MODE_NOCHECK)
@@ -115,14 +123,12 @@ int rma_lock_all(struct rma_win *w, int assert)
             rma_call(), w->rank, rma_win_text(w));
     if ((err = rma_called_grant()) != MPI_SUCCESS)
         return err;
-    w->passive.caller = thread_self();
-    w->passive.age = w->passive.seen;
-    if (assert & MPI_MODE_NOCHECK) {
-        w->passive
-            .nocheck_all = 1; /* ordered by whatever assured the user that no lock is held */
-        rma_win_goto(w, WIN_LOCK_ALL_GRANTED);
+    if (assert & MPI_MODE_NOCHECK) { /* ordered by whatever assured the user that it is free */
+        rma_lockall_unchecked(w);
         return MPI_SUCCESS;
     }
+    w->passive.caller = thread_self();
+    w->passive.age = w->passive.seen;
     for (unsigned i = 0; i < w->nears; i++)
         lazy_set(w, &w->near.near[i], 1);
     err = w->loads ? rma_lockall_near(w) : touch(w, rma_near_own(w));
