@@ -24,7 +24,7 @@ static struct rma_win *window(int state)
     w.state = (uint8_t)state;
     w.size = 4;
     w.all_near = 1; /* rma_called_grant() is not asked */
-    w.near.near = &near_rec;
+    w.near.near = w.records = &near_rec;
     w.access.start = group;
     w.access.nstart = 2;
     w.access.nwaiting = 1;

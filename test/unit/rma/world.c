@@ -80,7 +80,7 @@ struct rma_win *bare_window(int size, unsigned ops, unsigned targets)
     struct rma_win *w = aligned_alloc(64, (sizeof *w + 63) / 64 * 64);
     job_check(w != NULL);
     memset(w, 0, sizeof *w);
-    w->near.near = calloc(1, sizeof *w->near.near);
+    w->near.near = w->records = calloc(1, sizeof *w->near.near);
     w->size = size;
     w->native.pull_min = SIZE_MAX;
     w->map = rankmap_stride(0, 1, size);
