@@ -39,7 +39,9 @@ static int locate(struct rma_win *w, const struct rma_near *n, const struct rma_
     /* Several blocks may lie in several regions: only the owner can check. */
     int one_block = dt_is_block(a->ttype, (size_t)a->tcount), own = n->rank == w->rank;
     size_t bytes;
-    if (own && !one_block && !dt_total(a->ttype, (size_t)a->tcount, &bytes) &&
+    /* of a handle that has ended there is no address */
+    if (own && !one_block && !rma_is_handle((uint64_t)a->disp) &&
+        !dt_total(a->ttype, (size_t)a->tcount, &bytes) &&
         rma_win_holds(w, *off, a->ttype, (size_t)a->tcount, 0, bytes))
         return MPI_SUCCESS;
     if (lies == NOT_HERE || (!one_block && !own))

@@ -123,8 +123,8 @@ static struct rma_near_held *found(const struct rma_win *w, struct rma_held *h,
                                 .size = s[i].size, .shown = &s[i]};
     struct mem_key key = s[i].key;
     uint64_t off = s[i].off;
-    /* The entry may be another one's now: then what was read is of neither. Pairs with the release
-     * of the next base in show(), which follows the clearing of this one. */
+    /* The entry may be another one's now: then what was read is of neither. Pairs with the fence
+     * in show(), between the clearing of this one and what it writes. */
     atomic_thread_fence(memory_order_acquire);
     if (!is_alive(m)) {
         free(m);

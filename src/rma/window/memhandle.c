@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/atomic.h"
+
 static struct rma_handles *handles_of(struct rma_win *w)
 {
     struct rma_handles *h = w->mem.handles;
@@ -50,6 +52,7 @@ static void show(struct rma_win *w, struct rma_handle *g)
         return;
     s = g->shown;
     struct mem_segment *seg = mem_segment_of((void *)(uintptr_t)g->addr, (size_t)g->size);
+    fence_release(); /* behind the clearing in hide(): pairs with the fence in found() */
     memset(&s->key, 0, sizeof s->key);
     if (seg && seg->fd >= 0) {
         mem_segment_key(seg, &s->key);

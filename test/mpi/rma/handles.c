@@ -298,6 +298,29 @@ static void wrong_ones(int64_t *mem)
     MPI_Win_free(&other);
 }
 
+/* A handle of this process that has ended has no address, so no type of absolute addresses finds
+ * memory by it. */
+static void ended_and_absolute(int64_t *mem)
+{
+    MPI_Aint h, at[2];
+    MPI_Datatype two;
+    int one[2] = {1, 1};
+    int64_t from[2] = {7, 7};
+
+    MPIX_Memhandle_create(win, mem, 64, &h);
+    MPIX_Memhandle_free(win, h);
+    MPI_Win_attach(win, mem, 64);
+    MPI_Get_address(mem, &at[0]);
+    MPI_Get_address(mem + 4, &at[1]);
+    MPI_Type_create_hindexed(2, one, at, MPI_INT64_T, &two);
+    MPI_Type_commit(&two);
+    mem[0] = mem[4] = 3;
+    CHECK_EQ(class_of(MPI_Put(from, 2, MPI_INT64_T, mt_rank, h, 1, two, win)), MPI_ERR_RMA_RANGE);
+    CHECK(mem[0] == 3 && mem[4] == 3);
+    MPI_Type_free(&two);
+    MPI_Win_detach(win, mem);
+}
+
 int main(int argc, char **argv)
 {
     int64_t *mem = mt_alloc((size_t)longs(LONGS)), *shared;
@@ -311,6 +334,7 @@ int main(int argc, char **argv)
     MPI_Alloc_mem(longs(LONGS), MPI_INFO_NULL, &shared);
     wrong_ones(mem);
     MPI_Win_lock_all(0, win);
+    ended_and_absolute(mem);
     one_kind(mem, 0);
     one_kind(shared, 0);
     one_kind(mem, 1);
