@@ -18,7 +18,7 @@ struct part {
     int n, me;      /* there */
     MPI_File f;
     MPI_Datatype ft;
-    int gives_up, turns; /* it revokes when it has had so many turns */
+    struct limit limit; /* when it revokes */
     char out[BYTES], in[BYTES];
 };
 
@@ -61,16 +61,6 @@ static MPI_File opened(struct part *x)
     return f;
 }
 
-/* Is it time to give up? Then others are in the same calls, or on their way. */
-static int over(struct part *x)
-{
-    if (!x->gives_up || x->turns-- > 0)
-        return 0;
-    if (sim_random() % 2)
-        sim_compute((int)(sim_random() % 200));
-    return 1;
-}
-
 static int moves(struct part *x, int write)
 {
     return ends(write ? MPI_File_write_at_all(x->f, 0, x->out, BYTES, MPI_BYTE, MPI_STATUS_IGNORE)
@@ -82,7 +72,7 @@ static int moves_later(struct part *x, int mixed)
 {
     MPI_Request r[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     int err = ends(MPI_File_iwrite_at_all(x->f, 0, x->out, BYTES, MPI_BYTE, &r[0]));
-    if (!err && over(x)) { /* it is under way */
+    if (!err && over(&x->limit)) { /* it is under way */
         OK(MPIX_File_revoke(x->f));
         err = MPIX_ERR_REVOKED;
     }
@@ -101,7 +91,7 @@ static int moves_later(struct part *x, int mixed)
 static int splits(struct part *x)
 {
     int err = ends(MPI_File_write_at_all_begin(x->f, 0, x->out, BYTES, MPI_BYTE));
-    if (err || over(x)) /* the access was begun, and is not ended */
+    if (err || over(&x->limit)) /* the access was begun, and is not ended */
         return MPIX_ERR_REVOKED;
     return ends(MPI_File_write_at_all_end(x->f, x->out, MPI_STATUS_IGNORE));
 }
@@ -121,7 +111,7 @@ static int changes(struct part *x)
  * be dead, and none notice it. */
 static void accesses(struct part *x, int kind)
 {
-    for (int err = 0, n = 0; !err && !over(x) && n < MOST; n++) {
+    for (int err = 0, n = 0; !err && !over(&x->limit) && n < MOST; n++) {
         switch (kind) {
         case 0: err = moves(x, 1); break;
         case 1: err = moves(x, 0); break;
@@ -219,8 +209,8 @@ static void revokes(void *arg)
             go_on(x);
             continue;
         }
-        x->gives_up = x->me == (int)((h >> 33) % (unsigned)x->n);
-        x->turns = (int)((h >> 20) % 6);
+        x->limit.gives_up = x->me == (int)((h >> 33) % (unsigned)x->n);
+        x->limit.turns = (int)((h >> 20) % 6);
         accesses(x, (int)((sim_seed() + 3u * (unsigned)i) % KINDS));
         OK(MPIX_File_revoke(x->f));
         is_revoked(x);
@@ -311,13 +301,6 @@ static void apart(struct sim_knobs *k)
 {
     often_dies(k);
     k->nodes = k->ranks;
-}
-
-static void calm(struct sim_knobs *k)
-{
-    far_away(k);
-    k->replies = k->refuse_percent = k->again_percent = k->inbox = 0;
-    k->ordered = 1;
 }
 
 const struct scenario scenarios_file_revoke[] = {

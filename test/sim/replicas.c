@@ -27,7 +27,7 @@ struct part {
     long *mem;
     int n, me, name[R]; /* of win: members, own rank, ranks in MPI_COMM_WORLD */
     long value[R][2], got[R];
-    int gives_up, turns;
+    struct limit limit; /* when it revokes */
 };
 
 static int ends(int err)
@@ -35,19 +35,6 @@ static int ends(int err)
     int c = class_of(err);
     SIM_CHECK(!c || c == MPIX_ERR_PROC_FAILED || c == MPIX_ERR_REVOKED);
     return c;
-}
-
-static void members(struct part *x)
-{
-    MPI_Group g, world;
-    OK(MPI_Win_get_group(x->win, &g));
-    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
-    MPI_Group_size(g, &x->n);
-    MPI_Group_rank(g, &x->me);
-    for (int i = 0; i < x->n; i++)
-        MPI_Group_translate_ranks(g, 1, &i, world, &x->name[i]);
-    MPI_Group_free(&world);
-    MPI_Group_free(&g);
 }
 
 /* A window of all that have it, zero here and in the copies, or none. */
@@ -76,15 +63,6 @@ static void window(struct part *x)
         may_fail(MPI_Win_free(&x->win));
         x->win = MPI_WIN_NULL;
     }
-}
-
-static int over(struct part *x)
-{
-    if (!x->gives_up || x->turns-- > 0)
-        return 0;
-    if (sim_random() % 2)
-        sim_compute((int)(sim_random() % 200));
-    return 1;
 }
 
 /* --- operations ------------------------------------------------------------------------------ */
@@ -131,7 +109,7 @@ static void in_fences(struct part *x)
         int stores = sim_random() % 2;
         if (stores)
             store(x);
-        if (over(x) || ends(MPI_Win_fence((first ? MPI_MODE_NOPRECEDE : 0) |
+        if (over(&x->limit) || ends(MPI_Win_fence((first ? MPI_MODE_NOPRECEDE : 0) |
                                           (stores ? 0 : MPI_MODE_NOSTORE), x->win)))
             return;
         if (stores)
@@ -152,15 +130,15 @@ static void in_pscw(struct part *x)
     OK(MPI_Group_excl(g, 1, &x->me, &others));
     for (int err = 0; !err && x->n > 1;) {
         store(x);
-        if (over(x) || ends(MPI_Win_post(others, 0, x->win)))
+        if (over(&x->limit) || ends(MPI_Win_post(others, 0, x->win)))
             break;
         store_is_there(x);
-        if (over(x) || ends(MPI_Win_start(others, 0, x->win)))
+        if (over(&x->limit) || ends(MPI_Win_start(others, 0, x->win)))
             break;
         for (int t = 0; t < x->n && !err; t++)
             if (t != x->me)
                 err = put(x, t);
-        if (err || over(x) || (err = ends(MPI_Win_complete(x->win))) != 0)
+        if (err || over(&x->limit) || (err = ends(MPI_Win_complete(x->win))) != 0)
             break;
         for (int t = 0; t < x->n; t++)
             if (t != x->me)
@@ -181,7 +159,7 @@ static void in_locks(struct part *x)
 {
     for (unsigned i = 0; i < EPOCHS; i++) {
         int t = (int)((sim_seed() + i / 4) % (unsigned)x->n), name = x->name[t];
-        if (over(x) || ends(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, t, 0, x->win)))
+        if (over(&x->limit) || ends(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, t, 0, x->win)))
             return;
         if (t == x->me)
             store(x);
@@ -193,7 +171,7 @@ static void in_locks(struct part *x)
             all.counting[name] = x->got[name];
         long mine = x->got[name];
         if (ends(MPI_Put(&x->got[name], 1, MPI_LONG, t, COUNT, 1, MPI_LONG, x->win)) ||
-            put(x, t) || over(x) || ends(MPI_Win_unlock(t, x->win)))
+            put(x, t) || over(&x->limit) || ends(MPI_Win_unlock(t, x->win)))
             return;
         put_is_there(x, t);
         if (mine > all.counted[name])
@@ -232,7 +210,7 @@ static void in_lock_all(struct part *x, int how)
         if (err)
             return;
         for (int t = 0; !err && t < x->n; t++) {
-            err = over(x);
+            err = over(&x->limit);
             if (!err)
                 err = how == 2 ? put_by_request(x, t) : how == 3 ? put_and_note(x, t) : put(x, t);
             if (!err && how == 3)
@@ -245,7 +223,7 @@ static void in_lock_all(struct part *x, int how)
         if (!err && how == 1 && (err = ends(MPI_Win_flush_all(x->win))) == 0)
             for (int t = 0; t < x->n; t++)
                 put_is_there(x, t);
-        if (err || over(x) || ends(MPI_Win_unlock_all(x->win)))
+        if (err || over(&x->limit) || ends(MPI_Win_unlock_all(x->win)))
             return;
         for (int t = 0; t < x->n; t++)
             put_is_there(x, t);
@@ -316,7 +294,7 @@ static void goes_on(struct part *x)
     struct part old = *x;
     int unacked, first = sim_seed() % 2;
     x->win = shrunk(x->c, x->win);
-    members(x);
+    members_of(x->win, &x->n, &x->me, x->name);
     recovered(x, &old);
     if (first)
         may_fail(MPI_Win_free(&old.win));
@@ -333,8 +311,8 @@ static void goes_on(struct part *x)
 static void begin(struct part *x)
 {
     uint64_t h = (sim_seed() + 77u * (unsigned)x->round + 1) * 0x9e3779b97f4a7c15ull;
-    x->gives_up = x->me == (int)((h >> 33) % (unsigned)x->n);
-    x->turns = (int)((h >> 20) % 12);
+    x->limit.gives_up = x->me == (int)((h >> 33) % (unsigned)x->n);
+    x->limit.turns = (int)((h >> 20) % 12);
 }
 
 static void dies_at_any_step(void *arg)
@@ -351,7 +329,7 @@ static void dies_at_any_step(void *arg)
         sim_die_at(1 + (int)(sim_random() % (120u * (unsigned)x.size)));
     window(&x);
     for (x.round = 0; x.round < ROUNDS && x.win != MPI_WIN_NULL; x.round++) {
-        members(&x);
+        members_of(x.win, &x.n, &x.me, x.name);
         begin(&x);
         epochs(&x, (int)((sim_seed() + 3u * (unsigned)x.round) % KINDS));
         OK(MPIX_Win_revoke(x.win));
@@ -367,37 +345,19 @@ static void dies_at_any_step(void *arg)
 
 /* --- scenarios ------------------------------------------------------------------------------- */
 
-static void together(struct sim_knobs *k)
-{
-    mortal(k);
-    k->nodes = 1;
-}
-
-static void apart(struct sim_knobs *k)
-{
-    mortal(k);
-    far_away(k);
-}
-
 static void unordered(struct sim_knobs *k)
 {
-    apart(k);
+    mortal_far(k);
     k->ordered = 0;
-}
-
-static void poor(struct sim_knobs *k)
-{
-    mortal(k);
-    far_and_poor(k);
 }
 
 const struct scenario scenarios_replicas[] = {
     {"replicas-die-2", 2, 1, dies_at_any_step, NULL, mortal},
     {"replicas-die-4", 4, 1, dies_at_any_step, NULL, mortal},
     {"replicas-die-7", 7, 1, dies_at_any_step, NULL, mortal},
-    {"replicas-die-near-5", 5, 1, dies_at_any_step, NULL, together},
-    {"replicas-die-far-5", 5, 1, dies_at_any_step, NULL, apart},
+    {"replicas-die-near-5", 5, 1, dies_at_any_step, NULL, mortal_near},
+    {"replicas-die-far-5", 5, 1, dies_at_any_step, NULL, mortal_far},
     {"replicas-die-unordered-4", 4, 1, dies_at_any_step, NULL, unordered},
-    {"replicas-die-poor-4", 4, 1, dies_at_any_step, NULL, poor},
+    {"replicas-die-poor-4", 4, 1, dies_at_any_step, NULL, mortal_poor},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

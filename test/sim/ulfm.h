@@ -102,11 +102,66 @@ static inline void end_doomed(int rank, int size)
         sim_die();
 }
 
+/* Of a window: its members, the own rank, their ranks in MPI_COMM_WORLD. */
+static inline void members_of(MPI_Win win, int *n, int *me, int *name)
+{
+    MPI_Group g, world;
+    OK(MPI_Win_get_group(win, &g));
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    MPI_Group_size(g, n);
+    MPI_Group_rank(g, me);
+    for (int i = 0; i < *n; i++)
+        MPI_Group_translate_ranks(g, 1, &i, world, &name[i]);
+    MPI_Group_free(&world);
+    MPI_Group_free(&g);
+}
+
+/* When a process gives up: after so many turns, if it does at all. */
+struct limit {
+    int gives_up, turns;
+};
+
+/* Is it time? Then others are in the same calls, or on their way. */
+static inline int over(struct limit *l)
+{
+    if (!l->gives_up || l->turns-- > 0)
+        return 0;
+    if (sim_random() % 2)
+        sim_compute((int)(sim_random() % 200));
+    return 1;
+}
+
 static inline void mortal(struct sim_knobs *k)
 {
     k->mortal = 1;
     k->quiet_rank = -1;
     k->late_news = (int)(k->seed % 5) * 60;
+}
+
+static inline void mortal_near(struct sim_knobs *k)
+{
+    mortal(k);
+    k->nodes = 1;
+}
+
+static inline void mortal_far(struct sim_knobs *k)
+{
+    mortal(k);
+    far_away(k);
+}
+
+static inline void mortal_poor(struct sim_knobs *k)
+{
+    mortal(k);
+    far_and_poor(k);
+}
+
+/* Far, and no message is refused or held up. */
+static inline void calm(struct sim_knobs *k)
+{
+    far_away(k);
+    k->replies = k->refuse_percent = k->again_percent = k->inbox = 0;
+    k->ordered = 1;
 }
 
 #endif

@@ -17,7 +17,7 @@ struct part {
     long *mem;
     int n, me, name[SIM_RANKS]; /* of win: members, own rank, ranks in MPI_COMM_WORLD */
     long put[SIM_RANKS], flushed[SIM_RANKS], value[SIM_RANKS]; /* by name; puts read value */
-    int gives_up, turns; /* it revokes when it has had so many turns */
+    struct limit limit; /* when it revokes */
 };
 
 static int ends(int err)
@@ -26,19 +26,6 @@ static int ends(int err)
     SIM_CHECK(!c || c == MPIX_ERR_PROC_FAILED || c == MPIX_ERR_PROC_FAILED_PENDING ||
               c == MPIX_ERR_REVOKED);
     return c;
-}
-
-static void members(struct part *x)
-{
-    MPI_Group g, world;
-    OK(MPI_Win_get_group(x->win, &g));
-    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
-    MPI_Group_size(g, &x->n);
-    MPI_Group_rank(g, &x->me);
-    for (int i = 0; i < x->n; i++)
-        MPI_Group_translate_ranks(g, 1, &i, world, &x->name[i]);
-    MPI_Group_free(&world);
-    MPI_Group_free(&g);
 }
 
 /* A window of c's members, or (MPI_WIN_NULL) some did not get it. */
@@ -62,16 +49,6 @@ static MPI_Win window(struct part *x, long **mem)
         win = MPI_WIN_NULL;
     }
     return win;
-}
-
-/* Is it time to give up? Then others are in the same calls, or on their way. */
-static int over(struct part *x)
-{
-    if (!x->gives_up || x->turns-- > 0)
-        return 0;
-    if (sim_random() % 2)
-        sim_compute((int)(sim_random() % 200));
-    return 1;
 }
 
 /* --- operations ----------------------------------------------------------------------------- */
@@ -104,7 +81,7 @@ static void in_fences(struct part *x)
 {
     int assert = sim_random() % 2 ? MPI_MODE_NOPRECEDE : 0;
     for (;;) {
-        if (over(x) || ends(MPI_Win_fence(assert, x->win)))
+        if (over(&x->limit) || ends(MPI_Win_fence(assert, x->win)))
             return;
         for (int t = 0; t < x->n; t++)
             if (!assert)
@@ -122,13 +99,13 @@ static void in_pscw(struct part *x)
     OK(MPI_Win_get_group(x->win, &all));
     OK(MPI_Group_excl(all, 1, &x->me, &others));
     for (int err = 0; !err && x->n > 1;) {
-        if (over(x) || ends(MPI_Win_post(others, 0, x->win)) || over(x) ||
+        if (over(&x->limit) || ends(MPI_Win_post(others, 0, x->win)) || over(&x->limit) ||
             ends(MPI_Win_start(others, 0, x->win)))
             break;
         for (int t = 0; t < x->n && !err; t++)
             if (t != x->me)
                 err = put(x, x->win, t);
-        if (err || over(x) || (err = ends(MPI_Win_complete(x->win))) != 0)
+        if (err || over(&x->limit) || (err = ends(MPI_Win_complete(x->win))) != 0)
             break;
         for (int t = 0; t < x->n; t++)
             put_is_there(x, t);
@@ -151,8 +128,8 @@ static void in_locks(struct part *x)
             type = MPI_LOCK_SHARED;
         if (ends(MPI_Win_lock(type, t, 0, x->win)))
             return;
-        if (put(x, x->win, t) || over(x) || /* it holds the lock, or has asked for it */
-            (sim_random() % 2 && ends(MPI_Win_flush(t, x->win))) || over(x) ||
+        if (put(x, x->win, t) || over(&x->limit) || /* it holds the lock, or has asked for it */
+            (sim_random() % 2 && ends(MPI_Win_flush(t, x->win))) || over(&x->limit) ||
             ends(MPI_Win_unlock(t, x->win)))
             return;
         put_is_there(x, t);
@@ -175,7 +152,7 @@ static void in_lock_all(struct part *x, int dup)
         }
         int err = 0;
         for (int t = 0; !err && t < x->n; t++)
-            err = over(x) || put_and_flush(x, win, t);
+            err = over(&x->limit) || put_and_flush(x, win, t);
         if (!err && dup)
             err = ends(MPI_Win_free(&win));
         if (err && dup) { /* it stays, with the error of a death; then it goes */
@@ -197,7 +174,7 @@ static void in_notes(struct part *x, int request)
         return;
     for (;;) {
         int name = x->name[right];
-        if (over(x))
+        if (over(&x->limit))
             return;
         x->value[name] = ++x->put[name];
         if (ends(MPIX_Put_notify(&x->value[name], 1, MPI_LONG, right, x->rank, 1, MPI_LONG, 1,
@@ -242,7 +219,7 @@ static void in_order_of_calls(struct part *x)
                 may_fail(MPI_Win_unlock(t, x->other));
         }
         (void)ends(MPI_Wait(&r, MPI_STATUS_IGNORE));
-        if (over(x) || ends(MPI_Win_unlock(t, x->win)))
+        if (over(&x->limit) || ends(MPI_Win_unlock(t, x->win)))
             return;
         put_is_there(x, t);
     }
@@ -322,7 +299,7 @@ static void goes_on(struct part *x)
     MPI_Win old = x->win;
     int unacked, first = (int)(sim_seed() % 3);
     x->win = shrunk(x->c, x->win);
-    members(x);
+    members_of(x->win, &x->n, &x->me, x->name);
     are_there(x, 0);
     (void)all_say(x->c, 1, &unacked); /* old puts may land before, not after */
     puts_once_more(x);
@@ -338,10 +315,10 @@ static void begin(struct part *x, int round)
 {
     memset(x->put, 0, sizeof x->put);
     memset(x->flushed, 0, sizeof x->flushed);
-    members(x);
+    members_of(x->win, &x->n, &x->me, x->name);
     uint64_t h = (sim_seed() + 77u * (unsigned)round + 1) * 0x9e3779b97f4a7c15ull;
-    x->gives_up = x->me == (int)((h >> 33) % (unsigned)x->n);
-    x->turns = (int)((h >> 20) % 12);
+    x->limit.gives_up = x->me == (int)((h >> 33) % (unsigned)x->n);
+    x->limit.turns = (int)((h >> 20) % 12);
 }
 
 static void revokes(void *arg)
@@ -568,28 +545,9 @@ static void idle_soon(void *arg)
     OK(MPI_Win_free(&j.win));
 }
 
-static void together(struct sim_knobs *k)
-{
-    mortal(k);
-    k->nodes = 1;
-}
-
-static void calm(struct sim_knobs *k)
-{
-    far_away(k);
-    k->replies = k->refuse_percent = k->again_percent = k->inbox = 0;
-    k->ordered = 1;
-}
-
-static void poor(struct sim_knobs *k)
-{
-    mortal(k);
-    far_and_poor(k);
-}
-
 static void poor_near(struct sim_knobs *k)
 {
-    poor(k);
+    mortal_poor(k);
     k->nodes = 1;
 }
 
@@ -606,15 +564,15 @@ const struct scenario scenarios_win_revoke[] = {
     {"revoke-windows-2", 2, 1, revokes, NULL, mortal},
     {"revoke-windows-4", 4, 1, revokes, NULL, mortal},
     {"revoke-windows-7", 7, 1, revokes, NULL, mortal},
-    {"revoke-windows-near-5", 5, 1, revokes, NULL, together},
-    {"revoke-windows-poor-5", 5, 1, revokes, NULL, poor},
+    {"revoke-windows-near-5", 5, 1, revokes, NULL, mortal_near},
+    {"revoke-windows-poor-5", 5, 1, revokes, NULL, mortal_poor},
     {"revoke-windows-poor-near-5", 5, 1, revokes, NULL, poor_near},
     {"revoke-windows-crowded-5", 5, 1, revokes, NULL, crowded},
     {"revoke-windows-early-2", 2, 1, revokes_early, NULL, mortal},
     {"revoke-windows-early-5", 5, 1, revokes_early, NULL, mortal},
-    {"revoke-windows-held-3", 3, 1, near_waits, NULL, together},
+    {"revoke-windows-held-3", 3, 1, near_waits, NULL, mortal_near},
     {"revoke-windows-idle-4", 4, 1, idle_soon, NULL, crowded},
-    {"revoke-windows-lazy-near-2", 2, 1, lazy_waits, NULL, together},
+    {"revoke-windows-lazy-near-2", 2, 1, lazy_waits, NULL, mortal_near},
     {"revoke-windows-lazy-far-2", 2, 1, lazy_waits, NULL, calm},
     {"revoke-windows-often", 3, 1, denied_often, NULL, calm},
     {"revoke-windows-counts", 4, 1, denied_exactly, NULL, calm},

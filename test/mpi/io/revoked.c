@@ -1,6 +1,7 @@
 /* revoked.c - files are revoked, or lose a member, while the others wait in each kind of access:
  * all waits end, and so do the calls after them; the file can be closed, and opened again. From
  * four ranks on some die: mpiexec -disable-auto-cleanup. */
+#include "../living.h"
 #include "view.h"
 
 #include <signal.h>
@@ -11,14 +12,6 @@ static char out[BLOCK * BLOCKS], in[BLOCK * BLOCKS], name[200];
 static MPI_Comm comm;
 static MPI_File file;
 static int size, rank;
-
-static int class_of(int err)
-{
-    int c = MPI_SUCCESS;
-    if (err)
-        MPI_Error_class(err, &c);
-    return c;
-}
 
 static void open_it(void)
 {
@@ -31,7 +24,7 @@ static void open_it(void)
     MPI_Info_set(i, "romio_cb_write", "enable");
     MPI_Info_set(i, "romio_cb_read", "enable");
     err = MPI_File_open(comm, name, MPI_MODE_CREATE | MPI_MODE_RDWR, i, &file);
-    MUST(!err, "class %d", class_of(err));
+    MUST(!err, "class %d", mt_class(err));
     MPI_Info_free(&i);
     view_set(file, BLOCK, size);
 }
@@ -39,7 +32,7 @@ static void open_it(void)
 /* Not the error of a revocation or a death: a mistake. */
 static int ended(int err)
 {
-    int c = class_of(err);
+    int c = mt_class(err);
     CHECK(!c || c == MPIX_ERR_REVOKED || c == MPIX_ERR_PROC_FAILED);
     return c;
 }
@@ -111,26 +104,6 @@ static void is_revoked(void)
     CHECK_EQ(MPIX_File_revoke(file), MPI_SUCCESS);
 }
 
-/* comm becomes that of the living, when the last has died. */
-static void take_leave(void)
-{
-    MPI_Comm living;
-    int n, unacked, err;
-    for (;;) {
-        CHECK_EQ(MPIX_Comm_shrink(comm, &living), MPI_SUCCESS);
-        MPI_Comm_size(living, &n);
-        if (n < size)
-            break;
-        MPI_Comm_free(&living); /* not dead yet */
-    }
-    do
-        err = MPIX_Comm_agree(living, &(int){1});
-    while (err && MPI_Comm_ack_failed(living, size, &unacked) == MPI_SUCCESS);
-    if (comm != MPI_COMM_WORLD)
-        MPI_Comm_free(&comm);
-    comm = living;
-}
-
 int main(int argc, char **argv)
 {
     int round, id = (int)getpid();
@@ -155,7 +128,7 @@ int main(int argc, char **argv)
         CHECK_EQ(MPIX_File_revoke(file), MPI_SUCCESS);
         is_revoked();
         if (dies)
-            take_leave();
+            take_leave(&comm, size);
         CHECK_EQ(MPI_File_close(&file), MPI_SUCCESS);
         CHECK(file == MPI_FILE_NULL);
         open_it();

@@ -249,15 +249,6 @@ static void notified(MPI_Win win)
 
 /* --- conflicts -------------------------------------------------------------------------------- */
 
-static int class_of(int err)
-{
-    int c = MPI_SUCCESS;
-
-    if (err)
-        MPI_Error_class(err, &c);
-    return c;
-}
-
 /* A lane that a device holds for writing is refused, and nothing happens; others work. */
 static void conflicts(MPI_Win win)
 {
@@ -269,7 +260,7 @@ static void conflicts(MPI_Win win)
 
     kernel(win, dev, number, 0, N, 100, MPIX_WIN_DISCARD);
     CHECK_EQ(MPIX_Win_acquire(win, 1024, 1024, dev, MPIX_WIN_WRITE, &p), MPI_SUCCESS);
-    CHECK_EQ(class_of(MPIX_Win_acquire(win, 2040, 16, 0, MPIX_WIN_READ, &q)), MPI_ERR_RMA_CONFLICT);
+    CHECK_EQ(mt_class(MPIX_Win_acquire(win, 2040, 16, 0, MPIX_WIN_READ, &q)), MPI_ERR_RMA_CONFLICT);
     CHECK_EQ(MPIX_Win_acquire(win, 2048, 16, 0, MPIX_WIN_READ, &q), MPI_SUCCESS);
     CHECK_EQ(MPIX_Win_release(win, 2048, 16, 0), MPI_SUCCESS);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -277,17 +268,17 @@ static void conflicts(MPI_Win win)
     e1 = MPI_Put(&v, 1, MPI_LONG_LONG, to, 130, 1, MPI_LONG_LONG, win);
     e2 = MPI_Win_flush(to, win);
     e1 = e1 ? e1 : e2;
-    CHECK_EQ(class_of(e1), MPI_ERR_RMA_CONFLICT);
+    CHECK_EQ(mt_class(e1), MPI_ERR_RMA_CONFLICT);
     MPI_Error_string(e1, text, &len);
     CHECK(strstr(text, "byte 1040") != NULL && strstr(text, "in ") != NULL);
     e1 = MPI_Get(&got, 1, MPI_LONG_LONG, to, 200, 1, MPI_LONG_LONG, win);
     e2 = MPI_Win_flush(to, win);
-    CHECK_EQ(class_of(e1 ? e1 : e2), MPI_ERR_RMA_CONFLICT);
+    CHECK_EQ(mt_class(e1 ? e1 : e2), MPI_ERR_RMA_CONFLICT);
     CHECK_EQ(MPI_Get(&got, 1, MPI_LONG_LONG, to, 256, 1, MPI_LONG_LONG, win), MPI_SUCCESS);
     CHECK_EQ(MPI_Win_unlock(to, win), MPI_SUCCESS);
     CHECK_EQ(got, 100 + 256);
     MPI_Barrier(MPI_COMM_WORLD);
-    CHECK_EQ(class_of(MPI_Win_free(&win)), MPI_ERR_RMA_SYNC);
+    CHECK_EQ(mt_class(MPI_Win_free(&win)), MPI_ERR_RMA_SYNC);
     CHECK_EQ(MPIX_Win_release(win, 1024, 1024, dev), MPI_SUCCESS);
     CHECK(holds(win, 0, N, 100));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -348,8 +339,8 @@ static void capacity(void)
         kernel(win, dev, add, k * 2048, 2048, 3, MPIX_WIN_WRITE);
     CHECK(holds(win, 0, N, 3));
     CHECK_EQ(MPIX_Win_acquire(win, 0, 100, dev, MPIX_WIN_READ, &p), MPI_SUCCESS);
-    CHECK_EQ(class_of(MPIX_Win_acquire(win, 100000, 100, dev, MPIX_WIN_READ, &q)), MPI_ERR_NO_MEM);
-    CHECK_EQ(class_of(MPIX_Win_evict(win, 0, 4096, dev)), MPI_ERR_RMA_SYNC);
+    CHECK_EQ(mt_class(MPIX_Win_acquire(win, 100000, 100, dev, MPIX_WIN_READ, &q)), MPI_ERR_NO_MEM);
+    CHECK_EQ(mt_class(MPIX_Win_evict(win, 0, 4096, dev)), MPI_ERR_RMA_SYNC);
     CHECK_EQ(MPIX_Win_tile(win, 50, dev, &state, &held, &valid), MPI_SUCCESS);
     CHECK(state != MPIX_TILE_MODIFIED && held == 1 && valid >= LANE);
     CHECK_EQ(MPIX_Win_release(win, 0, 100, dev), MPI_SUCCESS);
@@ -371,26 +362,26 @@ static void arguments(MPI_Win win)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     CHECK_EQ(MPIX_Space_find("sim:7", &s), MPI_SUCCESS);
     CHECK_EQ(s, MPI_UNDEFINED);
-    CHECK_EQ(class_of(MPIX_Space_find("sim", &s)), MPI_ERR_ARG);
-    CHECK_EQ(class_of(MPI_Win_create(mem, 100, 1, i, MPI_COMM_WORLD, &other)), MPI_ERR_ARG);
+    CHECK_EQ(mt_class(MPIX_Space_find("sim", &s)), MPI_ERR_ARG);
+    CHECK_EQ(mt_class(MPI_Win_create(mem, 100, 1, i, MPI_COMM_WORLD, &other)), MPI_ERR_ARG);
     MPI_Info_set(i, "mpix_win_spaces", spaces);
-    CHECK_EQ(class_of(MPI_Win_create_dynamic(i, MPI_COMM_WORLD, &other)), MPI_ERR_RMA_FLAVOR);
+    CHECK_EQ(mt_class(MPI_Win_create_dynamic(i, MPI_COMM_WORLD, &other)), MPI_ERR_RMA_FLAVOR);
     MPI_Info_set(i, "mpix_win_tile", "5000");
-    CHECK_EQ(class_of(MPI_Win_create(mem, 100, 1, i, MPI_COMM_WORLD, &other)), MPI_ERR_ARG);
+    CHECK_EQ(mt_class(MPI_Win_create(mem, 100, 1, i, MPI_COMM_WORLD, &other)), MPI_ERR_ARG);
     MPI_Info_free(&i);
-    CHECK_EQ(class_of(MPIX_Win_acquire(win, 0, BYTES + 1, dev, MPIX_WIN_READ, &p)),
+    CHECK_EQ(mt_class(MPIX_Win_acquire(win, 0, BYTES + 1, dev, MPIX_WIN_READ, &p)),
              MPI_ERR_RMA_RANGE);
-    CHECK_EQ(class_of(MPIX_Win_acquire(win, -1, 1, dev, MPIX_WIN_READ, &p)), MPI_ERR_RMA_RANGE);
-    CHECK_EQ(class_of(MPIX_Win_acquire(win, 0, 1, dev, 3, &p)), MPI_ERR_ARG);
-    CHECK_EQ(class_of(MPIX_Win_acquire(win, 0, 1, 12345678, MPIX_WIN_READ, &p)), MPI_ERR_ARG);
-    CHECK_EQ(class_of(MPIX_Win_release(win, 0, 1, dev)), MPI_ERR_ARG);
+    CHECK_EQ(mt_class(MPIX_Win_acquire(win, -1, 1, dev, MPIX_WIN_READ, &p)), MPI_ERR_RMA_RANGE);
+    CHECK_EQ(mt_class(MPIX_Win_acquire(win, 0, 1, dev, 3, &p)), MPI_ERR_ARG);
+    CHECK_EQ(mt_class(MPIX_Win_acquire(win, 0, 1, 12345678, MPIX_WIN_READ, &p)), MPI_ERR_ARG);
+    CHECK_EQ(mt_class(MPIX_Win_release(win, 0, 1, dev)), MPI_ERR_ARG);
     CHECK_EQ(MPIX_Win_acquire(win, BYTES, 0, dev, MPIX_WIN_READ, &p), MPI_SUCCESS);
     CHECK_EQ(MPIX_Win_release(win, BYTES, 0, dev), MPI_SUCCESS);
     MPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &flag);
     CHECK(flag && *model == MPI_WIN_SEPARATE);
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &other);
     MPI_Win_set_errhandler(other, MPI_ERRORS_RETURN);
-    CHECK_EQ(class_of(MPIX_Win_acquire(other, 0, 1, dev, MPIX_WIN_READ, &p)), MPI_ERR_RMA_FLAVOR);
+    CHECK_EQ(mt_class(MPIX_Win_acquire(other, 0, 1, dev, MPIX_WIN_READ, &p)), MPI_ERR_RMA_FLAVOR);
     MPI_Win_free(&other);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     free(mem);

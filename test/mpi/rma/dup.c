@@ -179,16 +179,7 @@ static void random_programs(int flavour)
     free(adds), free(sum);
 }
 
-static int class_of(int err)
-{
-    int class = MPI_SUCCESS;
-
-    if (err)
-        MPI_Error_class(err, &class);
-    return class;
-}
-
-#define FAILS(class, call) CHECK(class_of(call) == (class))
+#define FAILS(class, call) CHECK(mt_class(call) == (class))
 
 /* Calls that a duplicate refuses, in and out of the window's epoch. */
 static void epochs(struct rw *w, MPI_Win dup)

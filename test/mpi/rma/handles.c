@@ -22,22 +22,13 @@ static MPI_Aint passed(MPI_Aint mine)
     return theirs;
 }
 
-static int class_of(int err)
-{
-    int cls = MPI_SUCCESS;
-
-    if (err)
-        MPI_Error_class(err, &cls);
-    return cls;
-}
-
 /* A put of n elements to the right: the class of its error, from the call or from the flush. */
 static int put_class(MPI_Aint at, int n)
 {
     static const int64_t bad[PART] = {-1};
     int err = MPI_Put(bad, n, MPI_INT64_T, right, at, n, MPI_INT64_T, win);
 
-    return class_of(err ? err : MPI_Win_flush(right, win));
+    return mt_class(err ? err : MPI_Win_flush(right, win));
 }
 
 static int get_class(MPI_Aint at, int n)
@@ -45,7 +36,7 @@ static int get_class(MPI_Aint at, int n)
     static int64_t to[PART];
     int err = MPI_Get(to, n, MPI_INT64_T, right, at, n, MPI_INT64_T, win);
 
-    return class_of(err ? err : MPI_Win_flush(right, win));
+    return mt_class(err ? err : MPI_Win_flush(right, win));
 }
 
 static int sum_class(MPI_Aint at)
@@ -53,7 +44,7 @@ static int sum_class(MPI_Aint at)
     int64_t one = 1, old;
     int err = MPI_Fetch_and_op(&one, &old, MPI_INT64_T, right, at, MPI_SUM, win);
 
-    return class_of(err ? err : MPI_Win_flush(right, win));
+    return mt_class(err ? err : MPI_Win_flush(right, win));
 }
 
 /* Puts and gets of n elements, until a network that moves them by itself knows the key. */
@@ -173,7 +164,7 @@ static void one_kind(int64_t *mem, int attach)
     move_all(again, PART, 1);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK(MPIX_Memhandle_free(win, mine) == MPI_SUCCESS);
-    CHECK_EQ(class_of(MPIX_Memhandle_free(win, mine)), MPI_ERR_ARG);
+    CHECK_EQ(mt_class(MPIX_Memhandle_free(win, mine)), MPI_ERR_ARG);
     MPI_Barrier(MPI_COMM_WORLD);
     is_stale(theirs, "freed");
     move_all(again, PART, 2);
@@ -280,21 +271,21 @@ static void wrong_ones(int64_t *mem)
     MPI_Aint h = 5;
     void *base;
 
-    CHECK_EQ(class_of(MPIX_Memhandle_create(win, mem, -1, &h)), MPI_ERR_SIZE);
-    CHECK_EQ(class_of(MPIX_Memhandle_create(win, NULL, 8, &h)), MPI_ERR_BASE);
-    CHECK_EQ(class_of(MPIX_Memhandle_create(win, mem, 8, NULL)), MPI_ERR_ARG);
-    CHECK_EQ(class_of(MPIX_Memhandle_free(win, h)), MPI_ERR_ARG);
+    CHECK_EQ(mt_class(MPIX_Memhandle_create(win, mem, -1, &h)), MPI_ERR_SIZE);
+    CHECK_EQ(mt_class(MPIX_Memhandle_create(win, NULL, 8, &h)), MPI_ERR_BASE);
+    CHECK_EQ(mt_class(MPIX_Memhandle_create(win, mem, 8, NULL)), MPI_ERR_ARG);
+    CHECK_EQ(mt_class(MPIX_Memhandle_free(win, h)), MPI_ERR_ARG);
     MPI_Win_attach(win, mem, 64);
-    CHECK_EQ(class_of(MPIX_Memhandle_create(win, mem + 4, 64, &h)), MPI_ERR_RMA_ATTACH);
+    CHECK_EQ(mt_class(MPIX_Memhandle_create(win, mem + 4, 64, &h)), MPI_ERR_RMA_ATTACH);
     CHECK(h == 5);
     CHECK(MPIX_Memhandle_create(win, mem, 0, &h) == MPI_SUCCESS);
-    CHECK_EQ(class_of(MPIX_Memhandle_free(win, h + 1)), MPI_ERR_ARG);
+    CHECK_EQ(mt_class(MPIX_Memhandle_free(win, h + 1)), MPI_ERR_ARG);
     CHECK(MPIX_Memhandle_free(win, h) == MPI_SUCCESS && MPI_Win_detach(win, mem) == MPI_SUCCESS);
     MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &other);
     MPI_Win_set_errhandler(other, MPI_ERRORS_RETURN);
-    CHECK_EQ(class_of(MPIX_Memhandle_create(other, mem, 8, &h)), MPI_ERR_RMA_FLAVOR);
-    CHECK_EQ(class_of(MPIX_Memhandle_create(other, mem, 0, &h)), MPI_ERR_RMA_FLAVOR);
-    CHECK_EQ(class_of(MPIX_Memhandle_free(other, h)), MPI_ERR_ARG);
+    CHECK_EQ(mt_class(MPIX_Memhandle_create(other, mem, 8, &h)), MPI_ERR_RMA_FLAVOR);
+    CHECK_EQ(mt_class(MPIX_Memhandle_create(other, mem, 0, &h)), MPI_ERR_RMA_FLAVOR);
+    CHECK_EQ(mt_class(MPIX_Memhandle_free(other, h)), MPI_ERR_ARG);
     MPI_Win_free(&other);
 }
 
@@ -315,7 +306,7 @@ static void ended_and_absolute(int64_t *mem)
     MPI_Type_create_hindexed(2, one, at, MPI_INT64_T, &two);
     MPI_Type_commit(&two);
     mem[0] = mem[4] = 3;
-    CHECK_EQ(class_of(MPI_Put(from, 2, MPI_INT64_T, mt_rank, h, 1, two, win)), MPI_ERR_RMA_RANGE);
+    CHECK_EQ(mt_class(MPI_Put(from, 2, MPI_INT64_T, mt_rank, h, 1, two, win)), MPI_ERR_RMA_RANGE);
     CHECK(mem[0] == 3 && mem[4] == 3);
     MPI_Type_free(&two);
     MPI_Win_detach(win, mem);

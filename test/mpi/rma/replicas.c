@@ -15,14 +15,6 @@ static int64_t *own, words;
 static MPI_Comm members; /* of the window */
 static int name[MOST]; /* of members: ranks in MPI_COMM_WORLD */
 
-static int class_of(int err)
-{
-    int c = MPI_SUCCESS;
-    if (err)
-        MPI_Error_class(err, &c);
-    return c;
-}
-
 static void ranks_of(MPI_Win win)
 {
     MPI_Group g, world;
@@ -237,30 +229,30 @@ static void refused(MPI_Comm comm)
     MPI_Info_create(&info);
     MPI_Info_set(info, "mpix_win_replicas", "1");
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    CHECK_EQ(class_of(MPI_Win_create(&v, 8, 8, info, comm, &win)), MPI_ERR_UNSUPPORTED_OPERATION);
-    CHECK_EQ(class_of(MPI_Win_create_dynamic(info, comm, &win)), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_EQ(mt_class(MPI_Win_create(&v, 8, 8, info, comm, &win)), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_EQ(mt_class(MPI_Win_create_dynamic(info, comm, &win)), MPI_ERR_UNSUPPORTED_OPERATION);
     CHECK_EQ(MPIX_Win_iallocate(8, 8, info, comm, &mem, &win, &r), MPI_SUCCESS);
-    CHECK_EQ(class_of(MPI_Wait(&r, MPI_STATUS_IGNORE)), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_EQ(mt_class(MPI_Wait(&r, MPI_STATUS_IGNORE)), MPI_ERR_UNSUPPORTED_OPERATION);
     MPI_Info_set(info, "mpix_win_replicas", rank ? "1" : "0");
     if (size > 1)
-        CHECK_EQ(class_of(MPI_Win_allocate(8, 8, info, comm, &mem, &win)), MPI_ERR_INFO);
+        CHECK_EQ(mt_class(MPI_Win_allocate(8, 8, info, comm, &mem, &win)), MPI_ERR_INFO);
     MPI_Info_free(&info);
     win = make(comm, "1", 1);
-    CHECK_EQ(class_of(MPIX_Win_recover(win, 0, &base)), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_EQ(mt_class(MPIX_Win_recover(win, 0, &base)), MPI_ERR_UNSUPPORTED_OPERATION);
     if (size > 1) {
-        CHECK_EQ(class_of(MPIX_Win_idup(win, MPI_INFO_NULL, &dup, &r)),
+        CHECK_EQ(mt_class(MPIX_Win_idup(win, MPI_INFO_NULL, &dup, &r)),
                  MPI_ERR_UNSUPPORTED_OPERATION);
-        CHECK_EQ(class_of(MPI_Put(&v, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, win)),
+        CHECK_EQ(mt_class(MPI_Put(&v, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, win)),
                  MPI_ERR_RMA_SYNC);
-        CHECK_EQ(class_of(MPI_Win_flush(0, win)), MPI_ERR_RMA_SYNC);
-        CHECK_EQ(class_of(MPI_Win_unlock(0, win)), MPI_ERR_RMA_SYNC);
-        CHECK_EQ(class_of(MPI_Win_fence(12345, win)), MPI_ERR_ASSERT);
+        CHECK_EQ(mt_class(MPI_Win_flush(0, win)), MPI_ERR_RMA_SYNC);
+        CHECK_EQ(mt_class(MPI_Win_unlock(0, win)), MPI_ERR_RMA_SYNC);
+        CHECK_EQ(mt_class(MPI_Win_fence(12345, win)), MPI_ERR_ASSERT);
         CHECK_EQ(MPI_Win_lock_all(0, win), MPI_SUCCESS);
-        CHECK_EQ(class_of(MPI_Accumulate(&v, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_SUM, win)),
+        CHECK_EQ(mt_class(MPI_Accumulate(&v, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_SUM, win)),
                  MPI_ERR_UNSUPPORTED_OPERATION);
-        CHECK_EQ(class_of(MPI_Put(&v, 1, MPI_INT64_T, size, 0, 1, MPI_INT64_T, win)),
+        CHECK_EQ(mt_class(MPI_Put(&v, 1, MPI_INT64_T, size, 0, 1, MPI_INT64_T, win)),
                  MPI_ERR_RANK);
-        CHECK_EQ(class_of(MPI_Win_flush(size, win)), MPI_ERR_RANK);
+        CHECK_EQ(mt_class(MPI_Win_flush(size, win)), MPI_ERR_RANK);
         CHECK_EQ(MPI_Put(&v, 1, MPI_INT64_T, MPI_PROC_NULL, 0, 1, MPI_INT64_T, win), MPI_SUCCESS);
         CHECK_EQ(MPI_Win_unlock_all(win), MPI_SUCCESS);
     }
@@ -285,7 +277,7 @@ static MPI_Win lose(MPI_Win win, MPI_Comm *comm)
         MPI_Comm_free(&living);
         CHECK_EQ(MPIX_Comm_shrink(*comm, &living), MPI_SUCCESS);
     }
-    CHECK_EQ(class_of(MPIX_Win_shrink(win, &made)), MPI_SUCCESS);
+    CHECK_EQ(mt_class(MPIX_Win_shrink(win, &made)), MPI_SUCCESS);
     if (*comm != MPI_COMM_WORLD)
         MPI_Comm_free(comm);
     *comm = living;
@@ -329,22 +321,22 @@ int main(int argc, char **argv)
         owner = name[dead];
         next = lose(win, &comm);
         if (kind & 1)
-            CHECK_EQ(class_of(MPI_Win_free(&win)), MPI_SUCCESS);
+            CHECK_EQ(mt_class(MPI_Win_free(&win)), MPI_SUCCESS);
         CHECK_EQ(MPIX_Win_recover(next, dead, &base), MPI_SUCCESS);
         if (base) {
             found = 1;
             holds(base, owner, kind, round - 1);
         }
-        CHECK_EQ(class_of(MPIX_Win_recover(next, 0, &base)), MPI_ERR_RANK);
+        CHECK_EQ(mt_class(MPIX_Win_recover(next, 0, &base)), MPI_ERR_RANK);
         CHECK_EQ(MPI_Allreduce(&found, &all, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
         CHECK_EQ(all, !is_empty(owner));
         ranks_of(next);
         members = comm;
         epoch(next, kind, round + 1);
         CHECK_EQ(MPI_Barrier(comm), MPI_SUCCESS);
-        CHECK_EQ(class_of(MPI_Win_free(&next)), MPI_SUCCESS);
+        CHECK_EQ(mt_class(MPI_Win_free(&next)), MPI_SUCCESS);
         if (!(kind & 1))
-            CHECK_EQ(class_of(MPI_Win_free(&win)), MPI_SUCCESS);
+            CHECK_EQ(mt_class(MPI_Win_free(&win)), MPI_SUCCESS);
     }
     free(buffers);
     return kills ? mt_finish_over(comm) : mt_finish();

@@ -1,7 +1,7 @@
 /* revoke.c - windows of each flavor are revoked, or lose a member, while the others wait in each
  * kind of call: all waits end, and so do the calls after them. The window is freed, or shrunk,
  * and what was put before is there. From four ranks on some die: mpiexec -disable-auto-cleanup. */
-#include "../mt.h"
+#include "../living.h"
 #include <signal.h>
 #include <unistd.h>
 
@@ -12,14 +12,6 @@ static MPI_Win win;
 static int64_t *own; /* this process's part */
 static MPI_Aint where[64]; /* of a dynamic window: of each member's */
 static int is_dynamic, size, rank;
-
-static int class_of(int err)
-{
-    int c = MPI_SUCCESS;
-    if (err)
-        MPI_Error_class(err, &c);
-    return c;
-}
 
 static MPI_Aint at(int target, int word)
 {
@@ -68,7 +60,7 @@ static void give_up(int dies)
 
 static int ended(int err)
 {
-    int c = class_of(err);
+    int c = mt_class(err);
     CHECK(c == MPIX_ERR_REVOKED || c == MPIX_ERR_PROC_FAILED ||
           c == MPIX_ERR_PROC_FAILED_PENDING);
     return c;
@@ -182,7 +174,7 @@ static void in_lock_all(int gives_up, int dies, int dup)
     ended(err);
     if (dup) {
         CHECK_EQ(MPIX_Win_revoke(w), MPI_SUCCESS);
-        CHECK_EQ(class_of(MPI_Win_flush_all(w)), MPIX_ERR_REVOKED);
+        CHECK_EQ(mt_class(MPI_Win_flush_all(w)), MPIX_ERR_REVOKED);
         CHECK_EQ(MPI_Win_free(&w), MPI_SUCCESS);
     }
 }
@@ -227,23 +219,23 @@ static void is_revoked(void)
     MPI_Request r;
     CHECK_EQ(MPIX_Win_is_revoked(win, &flag), MPI_SUCCESS);
     CHECK_EQ(flag, 1);
-    CHECK_EQ(class_of(put(win, &v, 0)), MPIX_ERR_REVOKED);
-    CHECK_EQ(class_of(MPI_Get(&v, 1, MPI_INT64_T, 0, at(0, 0), 1, MPI_INT64_T, win)),
+    CHECK_EQ(mt_class(put(win, &v, 0)), MPIX_ERR_REVOKED);
+    CHECK_EQ(mt_class(MPI_Get(&v, 1, MPI_INT64_T, 0, at(0, 0), 1, MPI_INT64_T, win)),
              MPIX_ERR_REVOKED);
-    CHECK_EQ(class_of(MPI_Accumulate(&v, 1, MPI_INT64_T, 0, at(0, 0), 1, MPI_INT64_T, MPI_SUM,
+    CHECK_EQ(mt_class(MPI_Accumulate(&v, 1, MPI_INT64_T, 0, at(0, 0), 1, MPI_INT64_T, MPI_SUM,
                                      win)),
              MPIX_ERR_REVOKED);
-    CHECK_EQ(class_of(MPI_Rput(&v, 1, MPI_INT64_T, 0, at(0, 0), 1, MPI_INT64_T, win, &r)),
+    CHECK_EQ(mt_class(MPI_Rput(&v, 1, MPI_INT64_T, 0, at(0, 0), 1, MPI_INT64_T, win, &r)),
              MPIX_ERR_REVOKED);
-    CHECK_EQ(class_of(MPI_Win_fence(0, win)), MPIX_ERR_REVOKED);
-    CHECK_EQ(class_of(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win)), MPIX_ERR_REVOKED);
-    CHECK_EQ(class_of(MPI_Win_unlock(0, win)), MPIX_ERR_REVOKED);
-    CHECK_EQ(class_of(MPI_Win_flush(0, win)), MPIX_ERR_REVOKED);
-    CHECK_EQ(class_of(MPI_Win_complete(win)), MPIX_ERR_REVOKED);
-    CHECK_EQ(class_of(MPI_Win_test(win, &flag)), MPIX_ERR_REVOKED);
-    CHECK_EQ(class_of(MPI_Win_sync(win)), MPIX_ERR_REVOKED);
-    CHECK_EQ(class_of(MPIX_Win_idup(win, MPI_INFO_NULL, &other, &r)), MPIX_ERR_REVOKED);
-    CHECK_EQ(class_of(MPIX_Win_notify_wait(win, 0, 1)), MPIX_ERR_REVOKED);
+    CHECK_EQ(mt_class(MPI_Win_fence(0, win)), MPIX_ERR_REVOKED);
+    CHECK_EQ(mt_class(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win)), MPIX_ERR_REVOKED);
+    CHECK_EQ(mt_class(MPI_Win_unlock(0, win)), MPIX_ERR_REVOKED);
+    CHECK_EQ(mt_class(MPI_Win_flush(0, win)), MPIX_ERR_REVOKED);
+    CHECK_EQ(mt_class(MPI_Win_complete(win)), MPIX_ERR_REVOKED);
+    CHECK_EQ(mt_class(MPI_Win_test(win, &flag)), MPIX_ERR_REVOKED);
+    CHECK_EQ(mt_class(MPI_Win_sync(win)), MPIX_ERR_REVOKED);
+    CHECK_EQ(mt_class(MPIX_Win_idup(win, MPI_INFO_NULL, &other, &r)), MPIX_ERR_REVOKED);
+    CHECK_EQ(mt_class(MPIX_Win_notify_wait(win, 0, 1)), MPIX_ERR_REVOKED);
     CHECK_EQ(MPI_Win_get_attr(win, MPI_WIN_BASE, &base, &flag), MPI_SUCCESS);
     CHECK(base == (is_dynamic ? MPI_BOTTOM : own));
 }
@@ -275,26 +267,6 @@ static void work(MPI_Win w)
     CHECK_EQ(MPI_Win_unlock((me + 1) % n, w), MPI_SUCCESS);
 }
 
-/* comm becomes that of the living, when the last has died. */
-static void take_leave(void)
-{
-    MPI_Comm living;
-    int n, unacked, err;
-    for (;;) {
-        CHECK_EQ(MPIX_Comm_shrink(comm, &living), MPI_SUCCESS);
-        MPI_Comm_size(living, &n);
-        if (n < size)
-            break;
-        MPI_Comm_free(&living); /* not dead yet */
-    }
-    do
-        err = MPIX_Comm_agree(living, &(int){1});
-    while (err && MPI_Comm_ack_failed(living, size, &unacked) == MPI_SUCCESS);
-    if (comm != MPI_COMM_WORLD)
-        MPI_Comm_free(&comm);
-    comm = living;
-}
-
 int main(int argc, char **argv)
 {
     int round;
@@ -313,9 +285,9 @@ int main(int argc, char **argv)
         CHECK_EQ(MPIX_Win_revoke(win), MPI_SUCCESS);
         is_revoked();
         if (dies)
-            take_leave();
+            take_leave(&comm, size);
         if (round % 3) {
-            CHECK_EQ(class_of(MPIX_Win_shrink(win, &made)), MPI_SUCCESS);
+            CHECK_EQ(mt_class(MPIX_Win_shrink(win, &made)), MPI_SUCCESS);
             work(made);
         }
         if (round % 2 && made != MPI_WIN_NULL) {

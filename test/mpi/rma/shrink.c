@@ -11,14 +11,6 @@ enum { FLAVORS = 5, WORDS = 16 };
 static int64_t words; /* of a window; word 0 holds the process's name, the last one is for sums */
 static int size, rank;
 
-static int class_of(int err)
-{
-    int c = MPI_SUCCESS;
-    if (err)
-        MPI_Error_class(err, &c);
-    return c;
-}
-
 static void ranks_of(MPI_Win win)
 {
     MPI_Group g;
@@ -225,7 +217,7 @@ static MPI_Win lose(MPI_Win win, MPI_Comm *comm, int kind)
     CHECK_EQ(i, 1);
     MPI_Group_free(&dead);
     err = MPIX_Win_shrink(win, &made);
-    CHECK_EQ(class_of(err), MPI_SUCCESS);
+    CHECK_EQ(mt_class(err), MPI_SUCCESS);
     own[words - 1] = 0;
     CHECK_EQ(MPI_Barrier(living), MPI_SUCCESS);
     same_memory(made, win);
@@ -257,21 +249,21 @@ int main(int argc, char **argv)
             CHECK_EQ(MPIX_Win_shrink(win, &next), MPI_SUCCESS);
         }
         if (kind & 1) { /* the memory stays */
-            CHECK_EQ(class_of(MPI_Win_free(&win)), MPI_SUCCESS);
+            CHECK_EQ(mt_class(MPI_Win_free(&win)), MPI_SUCCESS);
             work(next, comm);
         }
         CHECK_EQ(MPI_Win_lock(MPI_LOCK_SHARED, rank % size, 0, next), MPI_SUCCESS);
-        CHECK_EQ(class_of(MPIX_Win_shrink(next, &last)), MPI_ERR_RMA_SYNC);
+        CHECK_EQ(mt_class(MPIX_Win_shrink(next, &last)), MPI_ERR_RMA_SYNC);
         CHECK_EQ(MPI_Win_unlock(rank % size, next), MPI_SUCCESS);
         work(next, comm);
         CHECK_EQ(MPIX_Win_shrink(next, &last), MPI_SUCCESS); /* none has died since */
         work(next, comm);
         work(last, comm);
-        CHECK_EQ(class_of(MPI_Win_free(&next)), MPI_SUCCESS);
+        CHECK_EQ(mt_class(MPI_Win_free(&next)), MPI_SUCCESS);
         work(last, comm);
-        CHECK_EQ(class_of(MPI_Win_free(&last)), MPI_SUCCESS);
+        CHECK_EQ(mt_class(MPI_Win_free(&last)), MPI_SUCCESS);
         if (!(kind & 1))
-            CHECK_EQ(class_of(MPI_Win_free(&win)), MPI_SUCCESS);
+            CHECK_EQ(mt_class(MPI_Win_free(&win)), MPI_SUCCESS);
         memory_free(kind % FLAVORS);
     }
     return mt_finish_over(comm);

@@ -13,14 +13,6 @@ static MPI_Comm next; /* of those that live then */
 static int rank, size, victim;
 static int64_t one = 1;
 
-static int class_of(int err)
-{
-    int c = MPI_SUCCESS;
-    if (err)
-        MPI_Error_class(err, &c);
-    return c;
-}
-
 /* A call of an epoch, in which a process dies. */
 static void may_fail(int err, const char *call)
 {
@@ -28,7 +20,7 @@ static void may_fail(int err, const char *call)
     int n;
     if (err)
         MPI_Error_string(err, text, &n);
-    MUST(!err || class_of(err) == MPIX_ERR_PROC_FAILED, "%s: class %d: %s", call, class_of(err),
+    MUST(!err || mt_class(err) == MPIX_ERR_PROC_FAILED, "%s: class %d: %s", call, mt_class(err),
          text);
 }
 #define MAY_FAIL(call) may_fail(call, #call)
@@ -60,11 +52,11 @@ static void revoked(void)
     if (rank == 0)
         CHECK_EQ(MPIX_Comm_revoke(talk), MPI_SUCCESS);
     else if (rank % 2)
-        CHECK_EQ(class_of(MPI_Recv(&flag, 1, MPI_INT, from, 1, talk, MPI_STATUS_IGNORE)),
+        CHECK_EQ(mt_class(MPI_Recv(&flag, 1, MPI_INT, from, 1, talk, MPI_STATUS_IGNORE)),
                  MPIX_ERR_REVOKED);
     else if (MPI_Issend(&flag, 1, MPI_INT, from, 2, talk, &r) == MPI_SUCCESS)
-        CHECK_EQ(class_of(MPI_Wait(&r, MPI_STATUS_IGNORE)), MPIX_ERR_REVOKED);
-    CHECK_EQ(class_of(MPI_Barrier(talk)), MPIX_ERR_REVOKED);
+        CHECK_EQ(mt_class(MPI_Wait(&r, MPI_STATUS_IGNORE)), MPIX_ERR_REVOKED);
+    CHECK_EQ(mt_class(MPI_Barrier(talk)), MPIX_ERR_REVOKED);
     CHECK_EQ(MPI_Comm_revoke(talk), MPI_SUCCESS);
     CHECK_EQ(MPIX_Comm_is_revoked(talk, &flag), MPI_SUCCESS);
     CHECK_EQ(flag, 1);
@@ -81,7 +73,7 @@ static void recover(MPI_Comm c)
     do { /* until all have acknowledged it; what is agreed on is the same */
         flag = 7 ^ (rank == size - 1);
         CHECK_EQ(MPIX_Comm_iagree(c, &flag, &r), MPI_SUCCESS);
-        err = class_of(MPI_Wait(&r, MPI_STATUS_IGNORE));
+        err = mt_class(MPI_Wait(&r, MPI_STATUS_IGNORE));
         MAY_FAIL(err);
         CHECK_EQ(flag & 1, 0);
         CHECK_EQ(flag & 6, 6);
@@ -135,11 +127,11 @@ static void in_pscw(MPI_Win win, int k)
                 add(win, t);
         MAY_FAIL(MPI_Win_complete(win));
     }
-    CHECK_EQ(class_of(MPI_Win_wait(win)), MPIX_ERR_PROC_FAILED);
+    CHECK_EQ(mt_class(MPI_Win_wait(win)), MPIX_ERR_PROC_FAILED);
     MPI_Group_free(&others);
     MPI_Group_incl(all, 1, &victim, &others);
     CHECK_EQ(MPI_Win_post(others, 0, win), MPI_SUCCESS); /* it is known to be dead */
-    CHECK_EQ(class_of(MPI_Win_wait(win)), MPIX_ERR_PROC_FAILED);
+    CHECK_EQ(mt_class(MPI_Win_wait(win)), MPIX_ERR_PROC_FAILED);
     MPI_Group_free(&others);
     MPI_Group_free(&all);
 }

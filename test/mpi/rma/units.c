@@ -23,13 +23,6 @@ static const MPI_Aint units[] = {(MPI_Aint)INT_MAX + 1,
                                  INT_MAX};
 enum { UNITS = sizeof units / sizeof *units };
 
-static int class_of(int err)
-{
-    int cls;
-    MPI_Error_class(err, &cls);
-    return cls;
-}
-
 /* One element that was `was` becomes was + 1, where it does not only look; old: what was read, else
  * `was`.  The class of the first error. */
 static int one(int kind, MPI_Win win, int t, MPI_Aint disp, int64_t was, int64_t *old)
@@ -59,7 +52,7 @@ static int one(int kind, MPI_Win win, int t, MPI_Aint disp, int64_t was, int64_t
     }
     e = MPI_Win_unlock(t, win);
     err = err ? err : e;
-    return err ? class_of(err) : MPI_SUCCESS;
+    return err ? mt_class(err) : MPI_SUCCESS;
 }
 
 static int looks(int kind)
@@ -96,8 +89,8 @@ static void told(MPI_Win win, MPI_Aint unit)
         CHECK(MPI_Win_get_attr(win, MPI_WIN_DISP_UNIT, &again, &flag) == MPI_SUCCESS && again == p);
         return;
     }
-    CHECK_EQ(class_of(e), MPI_ERR_VALUE_TOO_LARGE);
-    CHECK_EQ(class_of(q), MPI_ERR_VALUE_TOO_LARGE);
+    CHECK_EQ(mt_class(e), MPI_ERR_VALUE_TOO_LARGE);
+    CHECK_EQ(mt_class(q), MPI_ERR_VALUE_TOO_LARGE);
     snprintf(number, sizeof number, " %lld,", (long long)unit);
     MPI_Error_string(e, text, &len);
     MUST(strstr(text, "MPI_Win_get_attr: ") && strstr(text, number), "%s", text);
