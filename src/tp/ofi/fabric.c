@@ -1,5 +1,5 @@
 /* fabric.c - what the files of this transport share: peers, addresses, objects of libfabric and
- * its errors. Start with ofi_peer_make(). Of the other files it calls cards.c alone. */
+ * its errors. Start with ofi_peer_make(). Of the others it calls cards.c and ofi_hash() alone. */
 #include "tp/ofi/ofi.h"
 
 #include <errno.h>

@@ -156,9 +156,9 @@ struct ofi_peer {
     uint8_t rail_theirs[OFI_RAILS], rails, gone;
     unsigned striped;              /* pieces on rails */
     /* while there are any: when a packet came, when we asked, how long to wait then (ns); answers
-     * since something was finished on a rail (count) */
+     * since something was finished on each rail (count) */
     uint64_t heard_at, rail_asked, ask_ns;
-    unsigned strikes;
+    unsigned strikes[OFI_RAILS];
     /* on the lists of struct ofi */
     struct list in_queue, in_holders, in_owing, in_lost, in_unheard;
 };

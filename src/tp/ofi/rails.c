@@ -8,10 +8,10 @@
  *     its peer and is over when all pieces are: so a flush waits as ever.
  * L2. What a rail does not take goes by the first card.
  * L3. A rail is out when an operation on it failed and its peer was heard from since, or when a
- *     peer has answered STRIKES questions in turn and finished no piece on a rail meanwhile. What a
- *     rail has for a peer that fails ends as an undivided operation does, and the rail stays. It is
- *     out for the whole process: only an endpoint can be closed. Gets that it had go by the first
- *     card at once: nothing comes by a closed endpoint.
+ *     peer has answered STRIKES questions in turn and finished no piece on that rail meanwhile.
+ *     What a rail has for a peer that fails ends as an undivided operation does, and the rail
+ *     stays. It is out for the whole process: only an endpoint can be closed. Gets that it had go
+ *     by the first card at once: nothing comes by a closed endpoint.
  * L4. A put that it had may still be on its way, and must not arrive behind a later one. So its
  *     target is asked to close the other end (RAIL_DOWN), and the put goes by the first card when
  *     the target has answered (RAIL_GONE).
@@ -150,8 +150,7 @@ static void issue_first(struct ofi *o, struct piece *x)
 /* Its card has finished a part of it. */
 static void part_over(struct ofi *o, struct piece *x)
 {
-    struct ofi_peer *p = x->split->peer;
-    p->strikes = 0;
+    x->split->peer->strikes[x->rail] = 0;
     x->at += x->part;
     x->len -= x->part;
     if (x->len && !x->split->err)
@@ -258,6 +257,7 @@ static int take_out(struct ofi *o, int i, const char *why)
             next = at->next;
             if (x->rail != i)
                 continue;
+            x->sent = 0;
             list_del(at);
             list_push(x->split->put ? &o->stuck : &o->again, at);
             if (err) /* what it had may come at any time: nothing may follow it */
@@ -304,7 +304,8 @@ static int asks_now(struct ofi_peer *p, uint64_t now)
     if (now - p->rail_asked < (heard ? ASK_NS : p->ask_ns))
         return 0;
     p->ask_ns = heard ? ASK_NS : 2 * p->ask_ns < ASK_MOST_NS ? 2 * p->ask_ns : ASK_MOST_NS;
-    p->strikes += heard && p->rail_asked;
+    for (int i = 0; i < OFI_RAILS; i++)
+        p->strikes[i] += heard && p->rail_asked;
     p->rail_asked = now;
     return 1;
 }
@@ -325,7 +326,8 @@ static void stuck_settle(struct ofi *o, uint64_t now)
         if (p->broken || p->gone >> x->rail & 1) {
             list_del(l);
             list_push(&o->again, l);
-        } else if (asks_now(p, now)) {
+        } else if (now - x->sent >= ASK_MOST_NS) { /* at first at once */
+            x->sent = now;
             tell(o, p, OFI_RAIL_DOWN, p->rail_theirs[x->rail], x->rail);
         }
     }
@@ -361,8 +363,8 @@ static void rail_check(struct ofi *o, int i, uint64_t now)
         if (p->broken)
             continue;
         ask(o, p, now);
-        if (p->strikes >= STRIKES) {
-            p->strikes = 0;
+        if (p->strikes[i] >= STRIKES) {
+            p->strikes[i] = 0;
             (void)take_out(o, i, "a transfer on it does not end");
             return;
         }

@@ -270,7 +270,7 @@ static int is_loose(const struct ofi *o, const struct ofi_peer *p)
 static int striped(struct ofi *o, struct tp_far *far, uint64_t off, const void *here, size_t len,
                    const struct tp_mem *mem, struct tp_done *d, int put)
 {
-    struct ofi_rma *r = d && far->rails ? rma_get(o, far->peer, d) : NULL;
+    struct ofi_rma *r = d && far->rails && far->peer->rails ? rma_get(o, far->peer, d) : NULL;
     int err = r ? ofi_rails_move(o, far, off, here, len, mem, r, put) : -ENOTSUP;
     if (!err)
         return issued(o, r, 0, put);
