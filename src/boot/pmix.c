@@ -214,7 +214,8 @@ static int pmix_job_id(char *text, size_t len)
 
 /* --- deaths ----------------------------------------------------------------- */
 
-/* Of a process that has not left the launcher. An older name counts, too. */
+/* Events for a process that ended without leaving the launcher. The last is the name that PMIx had
+ * before. */
 static const pmix_status_t deaths[] = {
 #ifdef PMIX_ERR_PROC_TERM_WO_SYNC /* PMIx 4 */
     PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_PROC_TERM_WO_SYNC, PMIX_ERR_PROC_KILLED_BY_CMD,
