@@ -108,6 +108,27 @@ int shm_reduce(struct shmem_team *team, void *dest, const void *source, size_t c
                             op, team->comm);
 }
 
+int shm_scan(struct shmem_team *team, void *dest, const void *source, size_t count,
+             MPI_Datatype type, const char *call)
+{
+    if (!team_is(team, call))
+        return -1;
+    return PMPI_Scan_c(dest == source ? MPI_IN_PLACE : source, dest, (MPI_Count)count, type,
+                       MPI_SUM, team->comm);
+}
+
+int shm_exscan(struct shmem_team *team, void *dest, const void *source, size_t count, size_t bytes,
+               MPI_Datatype type, const char *call)
+{
+    if (!team_is(team, call))
+        return -1;
+    int err = PMPI_Exscan_c(dest == source ? MPI_IN_PLACE : source, dest, (MPI_Count)count, type,
+                            MPI_SUM, team->comm);
+    if (!team->me) /* MPI leaves it as it is. 0 of every type has no bit set. */
+        memset(dest, 0, count * bytes);
+    return err;
+}
+
 /* --- active sets ------------------------------------------------------------------------------ */
 
 static void make(struct shm_active *a)

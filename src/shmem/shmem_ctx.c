@@ -163,6 +163,38 @@ void pshmem_ctx_fence(shmem_ctx_t ctx)
 }
 SHM_ALIAS(ctx_fence);
 
+/* What is open stays so: there may be operations of other PEs. */
+static void pe_quiet(struct shmem_ctx *ctx, const int *pes, size_t n, const char *call)
+{
+    atomic_thread_fence(memory_order_seq_cst); /* as in quiet() */
+    for (size_t i = 0; i < n; i++) {
+        int pe = shm_ctx_pe(ctx, pes[i], call);
+        shm_pe_is(pe, call);
+        for (int r = 0; r < SHM_REGIONS; r++) {
+            if (!is_open(ctx, r))
+                continue;
+            PMPI_Win_flush(pe, ctx->win[r]);
+            if (ctx->nbi[r] != ctx->win[r])
+                PMPI_Win_flush(pe, ctx->nbi[r]);
+        }
+    }
+}
+
+void pshmem_pe_quiet(const int *target_pes, size_t npes)
+{
+    shm_begun("shmem_pe_quiet");
+    pe_quiet(&shm_default, target_pes, npes, "shmem_pe_quiet");
+}
+SHM_ALIAS(pe_quiet);
+
+void pshmem_ctx_pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes)
+{
+    shm_begun("shmem_ctx_pe_quiet");
+    if (ctx)
+        pe_quiet(ctx, target_pes, npes, "shmem_ctx_pe_quiet");
+}
+SHM_ALIAS(ctx_pe_quiet);
+
 /* --- creation --------------------------------------------------------------------------------- */
 
 /* Duplicates that a window has at most: a token names one by 8 bits, and 0 is the window. */
@@ -219,9 +251,12 @@ static void leave_windows(struct shmem_ctx *ctx)
 void shm_default_windows(void)
 {
     for (int r = 0; r < SHM_REGIONS; r++) {
+        shm_default.open[r] = 0; /* of an earlier init */
         shm_default.win[r] = shm.memory[r].win;
         shm_default.nbi[r] = shm.race ? duplicate(shm.memory[r].win) : shm.memory[r].win;
     }
+    shm_default.ordered = 0;
+    shm_default.used = 0;
     shm.duplicates = shm.race ? 1 : 0;
 }
 
@@ -296,3 +331,18 @@ int pshmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team)
     return ctx ? 0 : -1;
 }
 SHM_ALIAS(ctx_get_team);
+
+/* --- sessions: hints, of which this library has no use ---------------------------------------- */
+
+void pshmem_ctx_session_start(shmem_ctx_t ctx, long options,
+                              const shmem_ctx_session_config_t *config, long config_mask)
+{
+    shm_begun("shmem_ctx_session_start");
+}
+SHM_ALIAS(ctx_session_start);
+
+void pshmem_ctx_session_stop(shmem_ctx_t ctx)
+{
+    shm_begun("shmem_ctx_session_stop");
+}
+SHM_ALIAS(ctx_session_stop);

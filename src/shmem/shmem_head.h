@@ -1,6 +1,6 @@
-/* shmem_head.h - OpenSHMEM 1.5, with the signals and blocks of 1.6, on Windrose.
+/* shmem_head.h - OpenSHMEM 1.6, with what is deprecated, on Windrose.
  *
- * Not here, as doc/design/shmem.md says: Fortran, and the untyped forms of C before C11. */
+ * Not here, as doc/design/shmem.md says: Fortran. */
 #ifndef WINDROSE_SHMEM_H
 #define WINDROSE_SHMEM_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define SHMEM_MAJOR_VERSION 1
-#define SHMEM_MINOR_VERSION 5
+#define SHMEM_MINOR_VERSION 6
 #define SHMEM_MAX_NAME_LEN 64
 #define SHMEM_VENDOR_STRING "Windrose"
 
@@ -36,6 +36,8 @@
 #define SHMEM_CTX_INVALID ((shmem_ctx_t)0)
 #define SHMEM_TEAM_INVALID ((shmem_team_t)0)
 #define SHMEM_TEAM_NUM_CONTEXTS (1L << 0)
+#define SHMEM_CTX_SESSION_BATCH (1L << 0)
+#define SHMEM_CTX_SESSION_TOTAL_OPS (1L << 0)
 
 /* Work arrays of active sets: this library uses none of them. */
 #define SHMEM_SYNC_VALUE 0L
@@ -78,6 +80,9 @@ typedef struct shmem_team *shmem_team_t;
 typedef struct {
     int num_contexts;
 } shmem_team_config_t;
+typedef struct {
+    size_t total_ops;
+} shmem_ctx_session_config_t;
 
 extern shmem_ctx_t SHMEM_CTX_DEFAULT;
 extern shmem_team_t SHMEM_TEAM_WORLD;

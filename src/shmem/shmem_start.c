@@ -16,8 +16,10 @@ static const size_t DEFAULT_HEAP = (size_t)64 << 20;
 
 static size_t heap_bytes(void)
 {
-    const char *text = getenv("SHMEM_SYMMETRIC_SIZE");
+    const char *text = getenv("SHMEM_SYMMETRIC_SIZE"), *old = getenv("SMA_SYMMETRIC_SIZE");
     char *end;
+    if (!text || !*text)
+        text = old; /* its name before 1.4 */
     if (!text || !*text)
         return DEFAULT_HEAP;
     errno = 0;
@@ -175,13 +177,26 @@ static int open_session(int level)
  * job: the others may never come to a barrier. Nor does a child of fork() end SHMEM. */
 static void at_exit(int status, void *pid)
 {
-    if (!status && (pid_t)(intptr_t)pid == getpid())
+    if (!status && (pid_t)(intptr_t)pid == getpid()) {
+        shm.begun = 1;
         pshmem_finalize();
+    }
 }
 
+/* Once: also if SHMEM begins again. */
+static void watch_exit(void)
+{
+    static int watched;
+    if (!watched)
+        on_exit(at_exit, (void *)(intptr_t)getpid());
+    watched = 1;
+}
+
+/* Each init has its finalize, and the last one ends. Then SHMEM may begin again. */
 static void begin(int level)
 {
-    if (shm.state)
+    shm.begun++;
+    if (shm.state == 1)
         return;
     shm.level = open_session(level);
     shm.threaded = shm.level == SHMEM_THREAD_MULTIPLE;
@@ -200,7 +215,7 @@ static void begin(int level)
     shm_teams_init();
     if (shm.race) /* the checker sees each operation: the inline paths find no memory */
         shm.near_count = 0;
-    on_exit(at_exit, (void *)(intptr_t)getpid());
+    watch_exit();
     PMPI_Barrier(shm.comm);
 }
 
@@ -227,11 +242,19 @@ void pshmem_query_thread(int *provided)
 }
 SHM_ALIAS(query_thread);
 
+void pshmem_query_initialized(int *initialized)
+{
+    *initialized = shm.state == 1;
+}
+SHM_ALIAS(query_initialized);
+
 void pshmem_finalize(void)
 {
     if (shm.state != 1)
         return;
     pshmem_barrier_all();
+    if (--shm.begun)
+        return;
     shm_teams_free();
     shm.near_count = shm.mapped = 0; /* the inline paths find no memory any more */
     shm.state = 2;
@@ -258,7 +281,6 @@ SHM_ALIAS(global_exit);
 
 void start_pes(int npes)
 {
-    if (shm.state)
-        return;
-    begin(SHMEM_THREAD_SINGLE);
+    if (!shm.state)
+        begin(SHMEM_THREAD_SINGLE);
 }

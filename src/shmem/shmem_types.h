@@ -71,6 +71,7 @@ struct shm {
     unsigned mapped;   /* near[] has so many elements, for shmem_ptr */
     int me, size;
     int state;         /* 0: not begun; 1: between init and finalize; 2: ended */
+    int begun;         /* calls of init without one of finalize */
     int level;         /* of threads */
     _Atomic unsigned first; /* where test_any and its kin begin to look */
     _Atomic unsigned looks; /* of shm_own_looked() */
@@ -226,6 +227,11 @@ int shm_alltoalls(struct shmem_team *team, void *dest, const void *source, struc
                   const char *call);
 int shm_reduce(struct shmem_team *team, void *dest, const void *source, size_t count,
                MPI_Datatype type, MPI_Op op, const char *call);
+/* The sums of source of the PEs up to this one; of those before this one. */
+int shm_scan(struct shmem_team *team, void *dest, const void *source, size_t count,
+             MPI_Datatype type, const char *call);
+int shm_exscan(struct shmem_team *team, void *dest, const void *source, size_t count, size_t bytes,
+               MPI_Datatype type, const char *call);
 /* An active set, and its team, which is made at its first use. */
 struct shm_span {
     int start, log_stride, size;

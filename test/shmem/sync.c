@@ -123,6 +123,41 @@ static void signals(void *memory, void *signal_memory)
     shmem_barrier_all();
 }
 
+/* What was put to these PEs is there; of the other ones nothing is said. */
+static void pe_quiets(long *data)
+{
+    enum { EACH = 4 };
+    int right = (me + 1) % npes, to[2] = {right, me};
+    shmem_ctx_t c = SHMEM_CTX_INVALID;
+    CHECK_EQ(shmem_ctx_create(0, &c), 0);
+    shmem_pe_quiet(NULL, 0);
+    shmem_ctx_pe_quiet(SHMEM_CTX_INVALID, to, 2);
+    for (long round = 1; round <= 20; round++) {
+        long seen[EACH] = {0}, here[EACH] = {round, me, -round, 7};
+        for (int i = 0; i < 2; i++) {
+            shmem_ctx_session_start(i ? c : SHMEM_CTX_DEFAULT, SHMEM_CTX_SESSION_BATCH,
+                                    &(shmem_ctx_session_config_t){.total_ops = 2},
+                                    SHMEM_CTX_SESSION_TOTAL_OPS);
+            if (i)
+                shmem_put_nbi(c, data + EACH, here, EACH, right);
+            else
+                shmem_put_nbi(data, here, EACH, right);
+            if (i)
+                shmem_ctx_pe_quiet(c, to, 2);
+            else
+                shmem_pe_quiet(to, 2);
+            shmem_ctx_session_stop(i ? c : SHMEM_CTX_DEFAULT);
+            memset(here, 0, sizeof here); /* the source is free again */
+            shmem_get(seen, data + i * EACH, EACH, right);
+            CHECK(seen[0] == round && seen[1] == me && seen[2] == -round && seen[3] == 7);
+            memcpy(here, (long[]){round, me, -round, 7}, sizeof here);
+        }
+    }
+    shmem_ctx_session_stop(SHMEM_CTX_INVALID);
+    shmem_ctx_destroy(c);
+    shmem_barrier_all();
+}
+
 /* What is put before a fence is there before what is put after it: also in the other memory. */
 static void fences(long *first, long *second)
 {
@@ -216,6 +251,8 @@ int main(void)
     signals(data, static_words);
     signals(more, static_words);
     signals(data, heap);
+    pe_quiets(more);
+    pe_quiets(data);
     fences(more, more + 1);
     fences(pair, pair + 1);
     fences(pair, more);

@@ -75,6 +75,46 @@ static void collectives(shmem_team_t t, int start, int stride)
         CHECK(in[2] == result);                                                                  \
     } while (0)
 
+#define SCAN(T, in_place)                                                                        \
+    do {                                                                                         \
+        T *in = (T *)(void *)src, *out = in_place ? in : (T *)(void *)dst;                       \
+        for (int exclusive = 0; exclusive < 2; exclusive++) {                                    \
+            T want[2] = {0};                                                                     \
+            for (int pe = 0; pe < rank + !exclusive; pe++) {                                     \
+                want[0] += (T)(pe + 1);                                                          \
+                want[1] += (T)(2 * pe);                                                          \
+            }                                                                                    \
+            shmem_team_sync(t);                                                                  \
+            dst[0] = dst[1] = dst[2] = dst[3] = -1;                                              \
+            in[0] = (T)(rank + 1);                                                               \
+            in[1] = (T)(2 * rank);                                                               \
+            if (exclusive)                                                                       \
+                CHECK_EQ(shmem_sum_exscan(t, out, in, 2), 0);                                    \
+            else                                                                                 \
+                CHECK_EQ(shmem_sum_inscan(t, out, in, 2), 0);                                    \
+            CHECK(out[0] == want[0] && out[1] == want[1]);                                       \
+        }                                                                                        \
+    } while (0)
+
+static void scans(shmem_team_t t)
+{
+    int rank = shmem_team_my_pe(t);
+    for (int in_place = 0; in_place < 2; in_place++) {
+        SCAN(int, in_place);
+        SCAN(long, in_place);
+        SCAN(short, in_place);
+        SCAN(unsigned char, in_place);
+        SCAN(size_t, in_place);
+        SCAN(float, in_place);
+        SCAN(double, in_place);
+        SCAN(long double, in_place);
+        SCAN(double complex, in_place);
+    }
+    shmem_team_sync(t);
+    CHECK(shmem_int_sum_inscan(SHMEM_TEAM_INVALID, NULL, NULL, 0) != 0);
+    CHECK(shmem_int_sum_exscan(SHMEM_TEAM_INVALID, NULL, NULL, 0) != 0);
+}
+
 static void reductions(shmem_team_t t)
 {
     int rank = shmem_team_my_pe(t), size = shmem_team_n_pes(t);
@@ -172,6 +212,7 @@ static void one(shmem_team_t t, int start, int stride)
 {
     collectives(t, start, stride);
     reductions(t);
+    scans(t);
     contexts(t, start, stride);
 }
 

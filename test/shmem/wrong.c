@@ -8,6 +8,49 @@ static long word, words[8];
 static const long one = 1;
 static uint64_t sig;
 
+/* The last PE dies when the others are here, and mpiexec lets these live. Each call that needs the
+ * dead one, or waits, ends the job. */
+static void survive(const char *call, long *heap)
+{
+    long value = 0;
+    long *here = heap + 7;
+    *here = 0;
+    for (int i = 0; me == npes - 1 && !strcmp(call, "lock") && i < npes; i++)
+        shmem_set_lock(&words[i]);
+    shmem_barrier_all();
+    if (me == npes - 1) {
+        shmem_long_wait_until(here, SHMEM_CMP_EQ, npes - 1);
+        raise(SIGKILL);
+    }
+    shmem_long_atomic_inc(here, npes - 1); /* and nothing waits for it */
+    if (!strcmp(call, "wait"))
+        shmem_long_wait_until(heap, SHMEM_CMP_EQ, 77);
+    else if (!strcmp(call, "signal"))
+        shmem_signal_wait_until(&sig, SHMEM_CMP_EQ, 77);
+    else if (!strcmp(call, "test"))
+        while (!shmem_long_test(heap, SHMEM_CMP_EQ, 77))
+            ;
+    else if (!strcmp(call, "barrier"))
+        shmem_barrier_all();
+    else if (!strcmp(call, "sum"))
+        shmem_long_sum_reduce(SHMEM_TEAM_WORLD, words, words + 1, 1);
+    else if (!strcmp(call, "malloc"))
+        shmem_malloc(8);
+    else if (!strcmp(call, "lock")) /* the dead one has it */
+        shmem_set_lock(&words[0]);
+    else if (!strcmp(call, "get"))
+        for (;;)
+            shmem_long_get(&value, &word, 1, npes - 1);
+    else if (!strcmp(call, "put"))
+        for (;;) {
+            shmem_long_put(&word, &one, 1, npes - 1);
+            shmem_quiet();
+        }
+    else if (!strcmp(call, "add"))
+        for (;;)
+            shmem_long_atomic_fetch_add(&word, 1, npes - 1);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -63,6 +106,8 @@ int main(int argc, char **argv)
         raise(SIGKILL);
     else if (!strcmp(what, "dead"))
         shmem_long_wait_until(heap, SHMEM_CMP_EQ, 77);
+    else if (!strncmp(what, "survive-", 8))
+        survive(what + 8, heap);
     else if (!strcmp(what, "leave") && me == npes - 1)
         exit(3);
     else if (!strcmp(what, "leave"))
