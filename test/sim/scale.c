@@ -21,13 +21,14 @@ enum {
 };
 
 enum row {
-    INIT, CREATE, ALLOCATE, FREE, FENCE, FENCE_OPENS, FENCE_PUTS, EXPOSURE, ACCESS, LOCK, LOCK_ALL,
-    FLUSH_ALL, UNLOCK_ALL, WINDOW_LOCK_ALL, WINDOW_FLUSH_ALL, WINDOW_UNLOCK_ALL, LOCKED_BY_ALL,
-    UNLOCKED_BY_ALL, AT_END, LAUNCHER, LAUNCHER_END, ROWS
+    INIT, CREATE, ALLOCATE, DUPLICATE, FREE, FENCE, FENCE_OPENS, FENCE_PUTS, EXPOSURE, ACCESS, LOCK,
+    LOCK_ALL, FLUSH_ALL, UNLOCK_ALL, WINDOW_LOCK_ALL, WINDOW_FLUSH_ALL, WINDOW_UNLOCK_ALL,
+    LOCKED_BY_ALL, UNLOCKED_BY_ALL, AT_END, LAUNCHER, LAUNCHER_END, ROWS
 };
 static const char *const row_name[ROWS] = {"MPI_Init",
                                            "MPI_Win_create",
                                            "MPI_Win_allocate",
+                                           "MPIX_Win_idup",
                                            "MPI_Win_free",
                                            "fence, nothing to do",
                                            "fence NOPRECEDE, returns",
@@ -149,6 +150,21 @@ static MPI_Win creation(void)
     if (acting())
         fig[ALLOCATE].bytes -= CELLS * (long)sizeof(long);
     return w;
+}
+
+/* A context of OpenSHMEM has two of them. */
+static void duplicate(MPI_Win w)
+{
+    MPI_Win d;
+    MPI_Request made;
+    begin();
+    if (acting()) {
+        OK(MPIX_Win_idup(w, MPI_INFO_NULL, &d, &made));
+        OK(MPI_Wait(&made, MPI_STATUS_IGNORE));
+    }
+    end(DUPLICATE);
+    if (acting())
+        OK(MPI_Win_free(&d));
 }
 
 static void fences(MPI_Win w)
@@ -288,6 +304,7 @@ static void program(void *arg)
         fig[INIT] = f;
     look_at_launcher(LAUNCHER);
     MPI_Win w = creation();
+    duplicate(w);
     if (plan.windows) {
         window_protocol(w);
         be_locked(w);
@@ -499,6 +516,7 @@ static void check_active(void)
     check_collective(FREE, L, 0);
     check_collective(FENCE, L, 0);
     check_collective(FENCE_PUTS, L, K);
+    sent_is(DUPLICATE, 0);
     sent_is(FENCE_OPENS, 1);
     expect(fig[FENCE_OPENS].steps == 0, "an opening fence waits", fig[FENCE_OPENS].steps, 0);
     /* O(K), whatever P is. */
@@ -518,6 +536,9 @@ static void check_active(void)
            at_1000[INIT].bytes);
     expect(fig[ALLOCATE].bytes == at_1000[ALLOCATE].bytes || P < 256, row_name[ALLOCATE],
            fig[ALLOCATE].bytes, at_1000[ALLOCATE].bytes);
+    expect(fig[DUPLICATE].bytes > 0, row_name[DUPLICATE], fig[DUPLICATE].bytes, 0);
+    expect(fig[DUPLICATE].bytes == at_1000[DUPLICATE].bytes || P < 256, row_name[DUPLICATE],
+           fig[DUPLICATE].bytes, at_1000[DUPLICATE].bytes);
     at_most("bytes", AT_END, fig[AT_END].bytes, at_1000[AT_END].bytes + RECORDS * (3 * L + K));
 }
 
