@@ -62,23 +62,40 @@ int rma_replicas_flush(struct rma_replicas *x)
     return err;
 }
 
-/* Those of one part have what this process has put there. */
-static int flush_part(struct rma_replicas *x, int rank)
+/* fn of each copy of one part. */
+static int at_copies(struct rma_replicas *x, int rank, int (*fn)(struct rma_win *w, int rank))
 {
     int err = MPI_SUCCESS;
     for (int j = 0; j < x->k; j++) {
-        int e = but_failed(rma_flush(x->copies, places_of(x, rank)[j].rank));
+        int e = but_failed(fn(x->copies, places_of(x, rank)[j].rank));
         err = err ? err : e;
     }
     return err;
 }
 
-static int flush_local(struct rma_replicas *x, int rank)
+/* Flushes of the copies of one part, AT_ONCE of them under way at once: copies [from, from + n). */
+struct asked {
+    struct rma_flushing f[AT_ONCE];
+    int from, n;
+};
+
+static void ask(struct rma_replicas *x, int rank, struct asked *a)
+{
+    for (a->n = 0; a->n < AT_ONCE && a->from + a->n < x->k; a->n++)
+        rma_flush_begin(x->copies, places_of(x, rank)[a->from + a->n].rank, &a->f[a->n]);
+}
+
+/* Those that were asked, and the copies behind them, have what this process has put there. */
+static int answers(struct rma_replicas *x, int rank, struct asked *a)
 {
     int err = MPI_SUCCESS;
-    for (int j = 0; j < x->k; j++) {
-        int e = but_failed(rma_flush_local(x->copies, places_of(x, rank)[j].rank));
-        err = err ? err : e;
+    while (a->n) {
+        for (int j = 0; j < a->n; j++) {
+            int e = but_failed(rma_flush_end(&a->f[j]));
+            err = err ? err : e;
+        }
+        a->from += a->n;
+        ask(x, rank, a);
     }
     return err;
 }
@@ -92,7 +109,11 @@ static int publish(struct rma_win *w)
                          .tcount = w->bytes, .ttype = byte};
     if (!x->k || !w->bytes)
         return MPI_SUCCESS;
-    int err = to_copies(x, w->rank, &a, 0), e = flush_part(x, w->rank);
+    struct asked flush;
+    flush.from = 0;
+    int err = to_copies(x, w->rank, &a, 0);
+    ask(x, w->rank, &flush);
+    int e = answers(x, w->rank, &flush);
     return err ? err : e;
 }
 
@@ -103,13 +124,9 @@ static int publish(struct rma_win *w)
 static int is_inside(const struct rma_replicas *x, const struct rma_args *a, uint64_t *off)
 {
     const struct rma_owned *p = &x->part[a->rank];
-    int64_t lo, hi, at;
-    if (dt_bounds(a->ttype, (size_t)a->tcount, &lo, &hi) || lo == hi || a->disp < 0 ||
-        __builtin_mul_overflow(a->disp, p->unit, &at) || __builtin_add_overflow(lo, at, &lo) ||
-        __builtin_add_overflow(hi, at, &hi))
-        return 0;
-    *off = (uint64_t)at;
-    return lo >= 0 && hi <= p->bytes;
+    int64_t lo, hi;
+    return !dt_bounds(a->ttype, (size_t)a->tcount, &lo, &hi) && lo != hi &&
+           !rma_offset((uint64_t)a->disp, (uint64_t)p->unit, lo, hi, (uint64_t)p->bytes, off);
 }
 
 /* Only a process that has the lock may put to the copies. 0: it has not got it, and the next
@@ -137,7 +154,7 @@ int rma_replicas_op(struct rma_win *w, const struct rma_args *a, MPI_Request *re
         return err;
     err = to_copies(x, a->rank, a, off);
     if (req) { /* with its end the origin is the program's again */
-        int e = flush_local(x, a->rank);
+        int e = at_copies(x, a->rank, rma_flush_local);
         err = err ? err : e;
     }
     if (err && !x->err) /* the put itself has begun; the next synchronization returns it */
@@ -195,16 +212,11 @@ static int flush(struct rma_win *w, const struct watch_sync *s,
                  int (*run)(struct rma_win *w, const struct watch_sync *s))
 {
     struct rma_replicas *x = w->replicas;
-    struct rma_flushing f[AT_ONCE];
-    int known = s->rank >= 0 && s->rank < w->size && rma_in(w, SET_PASSIVE), n = 0;
-    for (; known && n < x->k && n < AT_ONCE; n++)
-        rma_flush_begin(x->copies, places_of(x, s->rank)[n].rank, &f[n]);
-    int err = run(w, s);
-    for (int j = 0; j < n; j++) {
-        int e = but_failed(rma_flush_end(&f[j]));
-        err = err ? err : e;
-    }
-    int e = known && n < x->k ? flush_part(x, s->rank) : MPI_SUCCESS;
+    struct asked a;
+    a.from = a.n = 0;
+    if (s->rank >= 0 && s->rank < w->size && rma_in(w, SET_PASSIVE))
+        ask(x, s->rank, &a);
+    int err = run(w, s), e = answers(x, s->rank, &a);
     err = err ? err : e;
     e = rma_take_err(&x->err);
     return err ? err : e;
@@ -214,20 +226,14 @@ static int flush(struct rma_win *w, const struct watch_sync *s,
 static int locally(struct rma_win *w, const struct watch_sync *s)
 {
     struct rma_replicas *x = w->replicas;
-    int all = s->call == WATCH_FLUSH_LOCAL_ALL || s->rank == MPIX_ALL, err = MPI_SUCCESS;
+    int all = s->call == WATCH_FLUSH_LOCAL_ALL || s->rank == MPIX_ALL;
     if (!x->k || (!all && (s->rank < 0 || s->rank >= w->size)))
-        return err;
+        return MPI_SUCCESS;
     if (s->call == WATCH_FLUSH_LOCAL_ALL)
         return but_failed(rma_flush_local_all(x->copies));
     if (s->call == WATCH_FLUSH_LOCAL)
-        return flush_local(x, s->rank);
-    if (all)
-        return rma_order(x->copies, MPIX_ALL);
-    for (int j = 0; j < x->k; j++) {
-        int e = but_failed(rma_order(x->copies, places_of(x, s->rank)[j].rank));
-        err = err ? err : e;
-    }
-    return err;
+        return at_copies(x, s->rank, rma_flush_local);
+    return all ? rma_order(x->copies, MPIX_ALL) : at_copies(x, s->rank, rma_order);
 }
 
 /* With MPI_MODE_NOCHECK no lock is taken, and the window does not know of which type it was. */

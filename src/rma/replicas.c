@@ -33,7 +33,7 @@ static void record_drop(struct rma_replicas *x)
     free(x);
 }
 
-/* w is the copies' window's last user of that of the older one. */
+/* Drop the record of the older window, and its copies unless that window still has them. */
 static void before_drop(struct rma_replicas *x)
 {
     if (!x->before)
@@ -139,15 +139,14 @@ static void by_node_free(struct by_node *b)
     free(b->index);
 }
 
-static int member(const struct by_node *b, int node, int i)
-{
-    int n = b->first[node + 1] - b->first[node];
-    return b->rank[b->first[node] + i % n];
-}
-
 static int members(const struct by_node *b, int node)
 {
     return b->first[node + 1] - b->first[node];
+}
+
+static int member(const struct by_node *b, int node, int i)
+{
+    return b->rank[b->first[node] + i % members(b, node)];
 }
 
 /* The k members that keep r's part: one of each other node, beginning with the next one, with r's
@@ -202,8 +201,8 @@ static int no_memory(void)
 static int made(struct rma_win *w, struct rma_replicas *x)
 {
     int64_t mine = 0;
-    /* No process knows the nodes of another job. Those of a job are no more than its processes, and
-     * so have other numbers than those of any other job. */
+    /* A job has no more nodes than processes, so boot_first() plus the node's number is unique among
+     * jobs. */
     struct rma_owned part = {w->bytes, w->disp_unit, boot_first() + boot_node_of(boot_rank())};
     int err = coll_allgather_bytes(&part, x ? x->part : NULL, sizeof part, w->comm);
     if (!err && !places(x, &mine))
@@ -292,12 +291,13 @@ int rma_win_has_copies(const struct rma_win *w)
 int rma_replicas_free(struct rma_win *w)
 {
     struct rma_replicas *x = w->replicas;
-    if (x)
-        (void)rma_replicas_flush(x); /* its error was that of an earlier call */
+    if (!x)
+        return rma_win_free(w);
+    (void)rma_replicas_flush(x); /* its error was that of an earlier call */
     struct comm *c = comm_ref(w->comm);
     int err = rma_win_free(w), revoked = c->revoked;
     comm_drop(c);
-    if (err || !x)
+    if (err)
         return err;
     count_off();
     if (x->copies) {
