@@ -3,6 +3,8 @@
  *
  *   put          to the owner; then, once its lock is held, the same bytes to each copy
  *   get          from the owner
+ *   accumulate   at the owner; before a synchronization ends the owner puts it to its copies
+ *                (replica_forward.c)
  *   flush        both are under way at once
  *   end of epoch copies first: the next holder of the lock finds them whole
  *   own stores   the whole part is put to its copies where no other process may access it: in a
@@ -15,11 +17,6 @@
 enum { AT_ONCE = 8 }; /* copies whose flushes are under way at once */
 
 /* --- copies ----------------------------------------------------------------------------------- */
-
-static const struct rma_place *places_of(const struct rma_replicas *x, int rank)
-{
-    return &x->place[(size_t)rank * (size_t)x->k];
-}
 
 static int keeper_failed(const struct rma_replicas *x, int rank)
 {
@@ -34,7 +31,7 @@ static int but_failed(int err)
 
 static int to_copies(struct rma_replicas *x, int rank, const struct rma_args *a, uint64_t off)
 {
-    const struct rma_place *p = places_of(x, rank);
+    const struct rma_place *p = rma_places_of(x, rank);
     int err = MPI_SUCCESS;
     for (int j = 0; j < x->k; j++) {
         struct rma_args b = *a;
@@ -67,7 +64,7 @@ static int at_copies(struct rma_replicas *x, int rank, int (*fn)(struct rma_win 
 {
     int err = MPI_SUCCESS;
     for (int j = 0; j < x->k; j++) {
-        int e = but_failed(fn(x->copies, places_of(x, rank)[j].rank));
+        int e = but_failed(fn(x->copies, rma_places_of(x, rank)[j].rank));
         err = err ? err : e;
     }
     return err;
@@ -82,7 +79,7 @@ struct asked {
 static void ask(struct rma_replicas *x, int rank, struct asked *a)
 {
     for (a->n = 0; a->n < AT_ONCE && a->from + a->n < x->k; a->n++)
-        rma_flush_begin(x->copies, places_of(x, rank)[a->from + a->n].rank, &a->f[a->n]);
+        rma_flush_begin(x->copies, rma_places_of(x, rank)[a->from + a->n].rank, &a->f[a->n]);
 }
 
 /* Those that were asked, and the copies behind them, have what this process has put there. */
@@ -111,6 +108,7 @@ static int publish(struct rma_win *w)
         return MPI_SUCCESS;
     struct asked flush;
     flush.from = 0;
+    rma_forward_settle(w); /* what they bring is older */
     int err = to_copies(x, w->rank, &a, 0);
     ask(x, w->rank, &flush);
     int e = answers(x, w->rank, &flush);
@@ -141,23 +139,26 @@ static int has_lock(struct rma_win *w, int rank)
     return !t || !(t->flags & TARGET_FAILED);
 }
 
+static int put_to_copies(struct rma_replicas *x, const struct rma_args *a, uint64_t off, int req)
+{
+    int err = to_copies(x, a->rank, a, off);
+    /* with the end of its request the origin is the program's again */
+    int e = req ? at_copies(x, a->rank, rma_flush_local) : MPI_SUCCESS;
+    return err ? err : e;
+}
+
 int rma_replicas_op(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
 {
     struct rma_replicas *x = w->replicas;
     uint64_t off;
-    if (a->kind >= RMA_ACC && a->rank != MPI_PROC_NULL)
-        return err_make(MPI_ERR_UNSUPPORTED_OPERATION, "%s: %s has copies (mpix_win_replicas), "
-                        "which do not take accumulates yet", rma_call(), rma_win_text(w));
     int err = rma_op_begin(w, a, req);
-    if (err || a->kind != RMA_PUT || a->rank == MPI_PROC_NULL || !x->k ||
-        !is_inside(x, a, &off) || !has_lock(w, a->rank))
+    if (err || a->kind == RMA_GET || a->rank == MPI_PROC_NULL || !x->k || !is_inside(x, a, &off))
         return err;
-    err = to_copies(x, a->rank, a, off);
-    if (req) { /* with its end the origin is the program's again */
-        int e = at_copies(x, a->rank, rma_flush_local);
-        err = err ? err : e;
-    }
-    if (err && !x->err) /* the put itself has begun; the next synchronization returns it */
+    if (a->kind != RMA_PUT)
+        err = rma_changes_note(&x->changes, a, off);
+    else if (has_lock(w, a->rank))
+        err = put_to_copies(x, a, off, req != NULL);
+    if (err && !x->err) /* the operation itself has begun; the next synchronization returns it */
         x->err = err;
     return MPI_SUCCESS;
 }
@@ -170,10 +171,24 @@ static int exposes_nothing(struct rma_win *w)
            !rma_in(w, SET_LOCK_ALL);
 }
 
+/* What the accumulates of an epoch have made is in the copies, before the epoch ends. */
+static int accumulated(struct rma_win *w, const struct watch_sync *s)
+{
+    int one = s->call == WATCH_UNLOCK, rank = one ? s->rank : -1;
+    if (s->call == WATCH_POST || (one && rank < 0) || !rma_forward_due(w->replicas, rank))
+        return MPI_SUCCESS;
+    int err = one ? rma_flush(w, rank)
+                  : s->call == WATCH_UNLOCK_ALL ? rma_flush_all(w) : rma_flush_epoch(w);
+    int e = rma_forward(w, rank);
+    return err ? err : e;
+}
+
 /* Before the call that ends an epoch, or lets others in. */
 static int first(struct rma_win *w, const struct watch_sync *s)
 {
-    int err = rma_replicas_flush(w->replicas), e = MPI_SUCCESS;
+    int err = rma_replicas_flush(w->replicas), e = accumulated(w, s);
+    err = err ? err : e;
+    e = MPI_SUCCESS;
     if (s->call == WATCH_UNLOCK && s->rank == w->rank && w->replicas->exclusive &&
         rma_near_own(w)->lock != RMA_UNLOCKED)
         e = publish(w);
@@ -186,8 +201,9 @@ static int first(struct rma_win *w, const struct watch_sync *s)
 static int in_fence(struct rma_win *w, int stores)
 {
     struct request *r;
-    int err = stores ? publish(w) : MPI_SUCCESS;
-    int e = coll_ibarrier_members(w->comm, &r);
+    int err = stores ? publish(w) : MPI_SUCCESS, e = rma_forward(w, -1);
+    err = err ? err : e;
+    e = coll_ibarrier_members(w->comm, &r);
     if (!e) {
         request_wait_inner(r);
         e = request_finish(r, MPI_STATUS_IGNORE);
@@ -217,6 +233,8 @@ static int flush(struct rma_win *w, const struct watch_sync *s,
     if (s->rank >= 0 && s->rank < w->size && rma_in(w, SET_PASSIVE))
         ask(x, s->rank, &a);
     int err = run(w, s), e = answers(x, s->rank, &a);
+    err = err ? err : e;
+    e = s->rank >= 0 ? rma_forward(w, s->rank) : MPI_SUCCESS; /* after puts to the same place */
     err = err ? err : e;
     e = rma_take_err(&x->err);
     return err ? err : e;
@@ -261,6 +279,8 @@ int rma_replicas_sync(struct rma_win *w, const struct watch_sync *s,
     case WATCH_FLUSH_ALL:
         err = run(w, s);
         e = rma_replicas_flush(x);
+        err = err ? err : e;
+        e = rma_forward(w, -1);
         return err ? err : e;
     case WATCH_UNLOCK:
     case WATCH_UNLOCK_ALL:

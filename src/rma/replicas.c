@@ -27,6 +27,7 @@ static void record_drop(struct rma_replicas *x)
 {
     if (--x->users)
         return;
+    rma_forward_end(x);
     rankmap_drop(x->map);
     free(x->part);
     free(x->place);
@@ -64,6 +65,7 @@ void rma_replicas_drop(struct rma_win *w)
     if (!x)
         return;
     w->replicas = NULL;
+    rma_forward_end(x);
     count_off();
     before_drop(x);
     record_drop(x);
@@ -201,11 +203,11 @@ static int no_memory(void)
 static int made(struct rma_win *w, struct rma_replicas *x)
 {
     int64_t mine = 0;
-    /* A job has no more nodes than processes, so boot_first() plus the node's number is unique among
-     * jobs. */
+    /* A job has no more nodes than processes, so boot_first() plus the node's number is unique
+     * among jobs. */
     struct rma_owned part = {w->bytes, w->disp_unit, boot_first() + boot_node_of(boot_rank())};
     int err = coll_allgather_bytes(&part, x ? x->part : NULL, sizeof part, w->comm);
-    if (!err && !places(x, &mine))
+    if (!err && (!places(x, &mine) || rma_forward_begin(x, w)))
         err = no_memory();
     if (!err && mine < 0)
         err = err_make(MPI_ERR_SIZE, "%s: the copies of a window exceed all memory", rma_call());
@@ -278,6 +280,8 @@ int rma_replicas_allocate(MPI_Aint size, MPI_Aint disp_unit, struct info *info, 
     if (err || !(*out)->copies)
         return err;
     err = make(*out, NULL);
+    if (!err) /* a keeper has its copies before the first accumulate is forwarded to them */
+        err = coll_agree_error(MPI_SUCCESS, c);
     return err ? undo(*out, err) : MPI_SUCCESS;
 }
 
@@ -299,6 +303,7 @@ int rma_replicas_free(struct rma_win *w)
     comm_drop(c);
     if (err)
         return err;
+    rma_forward_end(x);
     count_off();
     if (x->copies) {
         if (revoked) /* not all members need have copies: undo() */
@@ -355,6 +360,7 @@ int rma_replicas_shrink(struct rma_win *w, struct rma_win **out)
     int err = rma_win_shrink(w, out);
     if (err)
         return err;
+    rma_forward_close(x); /* all that live are here: what comes now is of one that failed */
     err = make(*out, x);
     if (!err)
         err = coll_agree_error(copy_all(*out), (*out)->comm);

@@ -32,6 +32,14 @@ struct rma_owned { /* of a member */
     int64_t bytes, unit;
     int64_t node; /* among those of all jobs */
 };
+struct rma_changed { /* by accumulates: elements of a rank's part */
+    int rank;
+    struct rma_elems e;
+};
+struct rma_changes {
+    struct rma_changed *of;
+    size_t n, room;
+};
 struct rma_replicas {
     unsigned users;          /* the window, and the one that was shrunk from it */
     int n, me, k;            /* members; own rank; copies of each part */
@@ -42,10 +50,42 @@ struct rma_replicas {
     struct rankmap *map;     /* of the window, with a reference */
     struct rma_owned *part;   /* [n] */
     struct rma_place *place; /* [rank * k + copy] */
+    struct rma_forwards *forwards; /* replica_forward.c */
+    struct rma_changes changes;    /* of which the copies do not know yet */
     struct rma_replicas *before; /* of the window that it was shrunk from; NULL: it was not */
 };
 /* Frees what there is without the other members: the window is dropped. */
 void rma_replicas_drop(struct rma_win *w);
+static inline const struct rma_place *rma_places_of(const struct rma_replicas *x, int rank)
+{
+    return &x->place[(size_t)rank * (size_t)x->k];
+}
+
+/* --- replica_notes.c ---- */
+/* The elements that accumulate a, off bytes into its target's part, changes. MPI error code. */
+int rma_changes_note(struct rma_changes *c, const struct rma_args *a, uint64_t off);
+/* Are there elements of a rank (-1: of any) to be forwarded? */
+int rma_forward_due(const struct rma_replicas *x, int rank);
+void rma_changes_join(struct rma_changes *c); /* each element once, in order of ranks */
+void rma_changes_forget(struct rma_changes *c);
+
+/* --- replica_forward.c ---- */
+/* 0 or -ENOMEM: end it. */
+int rma_forward_begin(struct rma_replicas *x, struct rma_win *w);
+void rma_forward_end(struct rma_replicas *x);
+/* Nothing changes the copies here any more. */
+void rma_forward_close(struct rma_replicas *x);
+/* The copies of a rank's part (-1: of all) have what accumulates of this process have made of it.
+ * These are done. Waits. MPI error code. */
+int rma_forward(struct rma_win *w, int rank);
+/* What others have asked this process for is done, or the window is revoked. Waits. */
+void rma_forward_settle(struct rma_win *w);
+void rma_forward_failed(struct rma_replicas *x); /* a process has failed */
+int rma_on_forward(int src, const void *msg, size_t len);
+int rma_on_forwarded(int src, const void *msg, size_t len);
+int rma_on_copy(int src, const void *msg, size_t len);
+int rma_on_copied(int src, const void *msg, size_t len);
+
 /* --- replica_calls.c ---- */
 int rma_replicas_op(struct rma_win *w, const struct rma_args *a, MPI_Request *req);
 /* All copies that living processes keep have what this process has put: MPI error code. Waits. */

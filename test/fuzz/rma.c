@@ -240,19 +240,18 @@ static void box_fix(char *m, size_t left, unsigned fix)
     memcpy(b + 1, m + sizeof q, left < most ? left : most);
 }
 
-/* Types as inputs number them: in the order in which they came to be, so that the corpus keeps its
- * meaning. */
+/* Types as inputs number them: as they came to be, so that the corpus keeps its meaning. */
 static const uint8_t packet_of[] = {
-    RMA_PKT_PUT,     RMA_PKT_GET,         RMA_PKT_ACC,     RMA_PKT_GACC,     RMA_PKT_CAS,
-    RMA_PKT_BATCH,   RMA_PKT_LOCK,        RMA_PKT_DONE,    RMA_PKT_POST,     RMA_PKT_DATA,
-    RMA_PKT_ACK,     RMA_PKT_GRANTED,     RMA_PKT_REFUSED, RMA_PKT_KEY_ASK,  RMA_PKT_KEY,
-    RMA_PKT_ANSWERS, RMA_PKT_FREEING_ASK, RMA_PKT_FREEING, RMA_PKT_DELEGATE, RMA_PKT_COALESCED,
-    RMA_PKT_PULL,    RMA_PKT_PULLED,      RMA_PKT_HANDLE_ENDS, RMA_PKT_HANDLE_LEFT};
+    RMA_PKT_PUT, RMA_PKT_GET, RMA_PKT_ACC, RMA_PKT_GACC, RMA_PKT_CAS, RMA_PKT_BATCH, RMA_PKT_LOCK,
+    RMA_PKT_DONE, RMA_PKT_POST, RMA_PKT_DATA, RMA_PKT_ACK, RMA_PKT_GRANTED, RMA_PKT_REFUSED,
+    RMA_PKT_KEY_ASK, RMA_PKT_KEY, RMA_PKT_ANSWERS, RMA_PKT_FREEING_ASK, RMA_PKT_FREEING,
+    RMA_PKT_DELEGATE, RMA_PKT_COALESCED, RMA_PKT_PULL, RMA_PKT_PULLED, RMA_PKT_HANDLE_ENDS,
+    RMA_PKT_HANDLE_LEFT, RMA_PKT_FORWARD, RMA_PKT_FORWARDED, RMA_PKT_COPY, RMA_PKT_COPIED};
 _Static_assert(sizeof packet_of == RMA_PKTS, "packet_of has every type");
 
 /* The first sixteen stand where they did when there were no others, and so do those after them but
  * for the last numbers. */
-static const uint8_t last_numbers[] = {22, 23, 18, 20, 19, 21};
+static const uint8_t last_numbers[] = {24, 25, 26, 27, 22, 23, 18, 20, 19, 21};
 enum { LAST = 256 - sizeof last_numbers };
 static unsigned packet_nth(unsigned a)
 {
@@ -269,9 +268,10 @@ static unsigned number_of(unsigned nth)
 
 static int is_answer(int type)
 {
-    return type == RMA_PKT_HANDLE_LEFT || type == RMA_PKT_PULLED || type == RMA_PKT_ANSWERS ||
-           type == RMA_PKT_FREEING || type == RMA_PKT_KEY || type == RMA_PKT_DATA ||
-           type == RMA_PKT_ACK || type == RMA_PKT_GRANTED || type == RMA_PKT_REFUSED;
+    return type == RMA_PKT_COPIED || type == RMA_PKT_HANDLE_LEFT || type == RMA_PKT_PULLED ||
+           type == RMA_PKT_ANSWERS || type == RMA_PKT_FREEING || type == RMA_PKT_KEY ||
+           type == RMA_PKT_DATA || type == RMA_PKT_ACK || type == RMA_PKT_GRANTED ||
+           type == RMA_PKT_REFUSED;
 }
 
 /* a: packet type; b: source, class; c: what of the header is put right. */

@@ -31,6 +31,11 @@
  *                       KEY_ASK and KEY of a memory handle: disp is its base
  *   a handle ends       => HANDLE_ENDS: to each rank with a key (disp: its base)
  *                       -> HANDLE_LEFT: no operation begins by it any more
+ *   accumulates, copies => FORWARD: struct rma_elems; the owner puts what they are to its copies
+ *   (replica_forward.c) => FORWARDED, a request without answer
+ *   the owner to a copy => COPY: struct rma_elems with its elements, packed and padded, ...;
+ *                          disp: of the part's copy there
+ *                       -> COPIED
  *   a long operation    => PULL: struct rma_pull_data, then one or two keys as the transport packed
  *                          them; a put or get: aop is 0. NOTIFY: counted when all is done
  *                       -> PULLED: disp is how many bytes are done; the rest comes by message
@@ -76,7 +81,11 @@
     P(PULL, TO_TARGET, rma_on_pull) \
     P(PULLED, TO_ORIGIN, rma_on_pulled) \
     P(HANDLE_ENDS, TO_TARGET, rma_on_handle_ends) \
-    P(HANDLE_LEFT, TO_ORIGIN, rma_on_handle_left)
+    P(HANDLE_LEFT, TO_ORIGIN, rma_on_handle_left) \
+    P(FORWARD, TO_TARGET, rma_on_forward) \
+    P(FORWARDED, TO_ORIGIN, rma_on_forwarded) \
+    P(COPY, TO_TARGET, rma_on_copy) \
+    P(COPIED, TO_ORIGIN, rma_on_copied)
 
 enum rma_packet {
 #define P(name, direction, handler) RMA_PKT_##name,
@@ -257,6 +266,14 @@ struct rma_pull_data {
     char transport[8]; /* name, cut: whose keys they are                                        */
 };
 _Static_assert(sizeof(struct rma_pull_data) == 24, "no padding on the wire");
+
+/* FORWARD, COPY: elements of a part. */
+struct rma_elems {
+    uint64_t off;      /* of the first one in the part (bytes)    */
+    uint32_t count;    /* elements                                */
+    uint32_t dt;       /* handle of the predefined type           */
+};
+_Static_assert(sizeof(struct rma_elems) == 16, "no padding on the wire");
 
 /* Does the target answer it with data, which confirm its flags, too? */
 static inline int rma_brings_data(int type)

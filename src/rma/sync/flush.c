@@ -398,6 +398,16 @@ int rma_flush_all(struct rma_win *w)
     return err || !w->parent ? err : near_errors(w->parent);
 }
 
+int rma_flush_epoch(struct rma_win *w)
+{
+    if (w->delegate.bundles)
+        rma_bundle_drain(w, NULL);
+    int err = w->table.ntargets || w->acks || w->err ? rma_complete_all(w, RMA_F_DONE)
+                                                     : MPI_SUCCESS;
+    fence_full(); /* as in rma_flush() */
+    return err;
+}
+
 int rma_flush_local_all(struct rma_win *w)
 {
     if (!rma_in(w, SET_PASSIVE))

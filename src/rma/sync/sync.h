@@ -39,6 +39,8 @@ struct rma_flushing {
 };
 void rma_flush_begin(struct rma_win *w, int rank, struct rma_flushing *f);
 int rma_flush_end(struct rma_flushing *f);
+/* The operations of the open epoch, of whatever kind, are done. Waits. MPI error code. */
+int rma_flush_epoch(struct rma_win *w);
 /* All posts of the open PSCW access epoch are seen. Waits. */
 void rma_posts_wait(struct rma_win *w);
 

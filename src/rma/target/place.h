@@ -20,12 +20,10 @@ struct place {
 /* --- place.c: MPI error classes or 0 ---- */
 int rma_place_find(struct rma_win *w, const struct rma_hdr *h, const char *payload,
                    struct place *p);
-struct dt_type *rma_predefined(uint32_t handle); /* NULL: none */
 /* Does [disp + lo, disp + hi) lie in the window? *at: address of disp, which may be NULL:
  * MPI_BOTTOM. */
 int rma_window_at(struct rma_win *w, uint64_t disp, int64_t lo, int64_t hi, uint64_t *off,
                   char **at);
-struct acc_target rma_own_memory(const struct rma_win *w);
 int rma_run_put(const struct place *p);
 /* Data for the answer: in place when contiguous, else packed. */
 const char *rma_run_get(const struct place *p, char *buf);

@@ -19,6 +19,9 @@ void rma_lockq_free(struct rma_lockq *q);
 int rma_lockq_poll(struct rma_win *w);             /* grants; events */
 void rma_lockq_fail(struct rma_win *w, int src);
 void rma_lockq_deny(struct rma_win *w); /* all that wait: the window is revoked */
+/* --- place.c ---- */
+struct dt_type *rma_predefined(uint32_t handle); /* NULL: none */
+struct acc_target rma_own_memory(const struct rma_win *w);
 /* --- fault.c, pull_target.c ---- */
 void rma_errors_free(struct rma_win *w);
 void rma_pull_init(struct rma *r);

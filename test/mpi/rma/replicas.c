@@ -1,14 +1,15 @@
-/* replicas.c - windows with copies of each part (mpix_win_replicas): puts of all forms and types,
- * in all epochs, from all to all, own stores where they are copied; then one process is killed,
- * and what it held is found in a copy, bit by bit; the window of the living has copies, too,
- * until one is left. Calls that copies do not permit are refused. Run with mpiexec
+/* replicas.c - windows with copies of each part (mpix_win_replicas): puts and accumulates of all
+ * forms and types, in all epochs, from all to all, own stores where they are copied; then one
+ * process is killed, and what it held is found in a copy, bit by bit; the window of the living has
+ * copies, too, until one is left. Calls that copies do not permit are refused. Run with mpiexec
  * -disable-auto-cleanup; without the argument "kill" no process dies. */
 #include "../mt.h"
 #include <signal.h>
 #include <unistd.h>
 
-/* Of each part: EACH words for each origin, then words that the owner stores to. */
-enum { EACH = 64, ODD = 3, MOST = 8 };
+/* Of each part: EACH words for each origin, then words that the owner stores to, then CHANGED words
+ * that each origin accumulates to, then one that all add to. */
+enum { EACH = 64, ODD = 3, MOST = 8, CHANGED = 32, SUM = (MOST + 1) * EACH + MOST * CHANGED };
 
 static int size, rank, kills, units;
 static int64_t *own, words;
@@ -35,6 +36,9 @@ static int is_empty(int world)
     return world == ODD && units == 2;
 }
 
+static int64_t last[MOST]; /* by owner: of the words that this process accumulates to */
+static int64_t sum;        /* of the word that all add to, in each part */
+
 static MPI_Win make(MPI_Comm comm, const char *k, int unit)
 {
     MPI_Win win = MPI_WIN_NULL;
@@ -42,7 +46,10 @@ static MPI_Win make(MPI_Comm comm, const char *k, int unit)
     char text[16] = "";
     int flag, n, i;
     units = unit;
-    words = (MOST + 1) * EACH;
+    words = SUM + 1;
+    sum = -1;
+    for (i = 0; i < MOST; i++)
+        last[i] = -1;
     MPI_Comm_size(comm, &n);
     MPI_Info_create(&info);
     MPI_Info_set(info, "mpix_win_replicas", k);
@@ -74,7 +81,98 @@ static int64_t value(int origin, int owner, int i, int round)
     return ((int64_t)round << 40) + origin * 1000000 + owner * 10000 + i;
 }
 
-/* EACH words of this process at t, by puts of several forms. */
+struct double_int {
+    double v;
+    int i;
+};
+struct short_int {
+    short v;
+    int i;
+};
+
+/* CHANGED words of this process at t, by each call. They are last[] before, and v then. The calls
+ * of one epoch that change a word are in order. */
+static void accumulate(MPI_Win win, int t, int64_t v, int request)
+{
+    static struct { /* until the epoch ends */
+        int64_t v[8], by[8], got[CHANGED], was, one;
+        struct double_int d;
+        struct short_int s;
+    } all[MOST][2], *x;
+    static int turn[MOST];
+    MPI_Datatype gaps;
+    MPI_Aint word = (MOST + 1) * EACH + mt_rank * CHANGED;
+    MPI_Request r[2];
+    int i, owner = name[t];
+    x = &all[owner][turn[owner]++ % 2];
+    for (i = 0; i < 8; i++) {
+        x->v[i] = v;
+        x->by[i] = v - last[owner];
+    }
+    x->was = last[owner];
+    x->one = 1;
+    x->d.v = (double)v;
+    x->d.i = x->s.i = (int)(v % 1000000);
+    x->s.v = (short)(v % 1000);
+    last[owner] = v;
+    sum += t == 0 ? size : 0; /* all do this as often, at each */
+    MPI_Type_vector(8, 1, 2, MPI_INT64_T, &gaps);
+    MPI_Type_commit(&gaps);
+    CHECK_EQ(MPI_Accumulate(x->v, 8, MPI_INT64_T, t, at(t, word), 1, gaps, MPI_REPLACE, win),
+             MPI_SUCCESS);
+    CHECK_EQ(MPI_Get_accumulate(x->by, 8, MPI_INT64_T, x->got, 8, MPI_INT64_T, t, at(t, word + 1),
+                                1, gaps, MPI_SUM, win),
+             MPI_SUCCESS);
+    CHECK_EQ(MPI_Fetch_and_op(x->by, x->got + 8, MPI_INT64_T, t, at(t, word + 16), MPI_SUM, win),
+             MPI_SUCCESS);
+    CHECK_EQ(MPI_Compare_and_swap(x->v, &x->was, x->got + 9, MPI_INT64_T, t, at(t, word + 17), win),
+             MPI_SUCCESS);
+    CHECK_EQ(MPI_Accumulate(&x->d, 1, MPI_DOUBLE_INT, t, at(t, word + 18), 1, MPI_DOUBLE_INT,
+                            MPI_REPLACE, win),
+             MPI_SUCCESS);
+    CHECK_EQ(MPI_Accumulate(&x->s, 1, MPI_SHORT_INT, t, at(t, word + 20), 1, MPI_SHORT_INT,
+                            MPI_REPLACE, win),
+             MPI_SUCCESS);
+    CHECK_EQ(MPI_Accumulate(x->v, 2, MPI_INT64_T, t, at(t, word + 21), 4, MPI_INT64_T, MPI_REPLACE,
+                            win),
+             MPI_SUCCESS); /* shorter than its target */
+    if (request) {
+        CHECK_EQ(MPI_Raccumulate(x->by, 2, MPI_INT64_T, t, at(t, word + 25), 2, MPI_INT64_T,
+                                 MPI_SUM, win, r),
+                 MPI_SUCCESS);
+        CHECK_EQ(MPI_Rget_accumulate(x->v, 2, MPI_INT64_T, x->got + 10, 2, MPI_INT64_T, t,
+                                     at(t, word + 27), 2, MPI_INT64_T, MPI_REPLACE, win, r + 1),
+                 MPI_SUCCESS);
+        CHECK_EQ(MPI_Waitall(2, r, MPI_STATUSES_IGNORE), MPI_SUCCESS);
+    } else {
+        CHECK_EQ(MPI_Accumulate(x->v, 32, MPI_BYTE, t, at(t, word + 25), 32, MPI_BYTE, MPI_REPLACE,
+                                win),
+                 MPI_SUCCESS);
+    }
+    CHECK_EQ(MPI_Fetch_and_op(&x->one, x->got + 12, MPI_INT64_T, t, at(t, SUM), MPI_SUM, win),
+             MPI_SUCCESS);
+    MPI_Type_free(&gaps);
+}
+
+static void accumulated(const int64_t *mem, int64_t v)
+{
+    struct double_int d;
+    struct short_int s;
+    int i;
+    for (i = 0; i < 18; i++)
+        CHECK_EQ(mem[i], v);
+    memcpy(&d, mem + 18, sizeof d);
+    memcpy(&s, mem + 20, sizeof s);
+    CHECK(d.v == (double)v && d.i == (int)(v % 1000000));
+    CHECK(s.v == (short)(v % 1000) && s.i == (int)(v % 1000000));
+    for (i = 21; i < 29; i++)
+        if (i == 23 || i == 24) /* behind a shorter origin; make()'s stores are not in each copy */
+            CHECK(mem[i] == -1 || mem[i] == 0);
+        else
+            CHECK_EQ(mem[i], v);
+}
+
+/* EACH words of this process at t, by puts of several forms; then accumulates. */
 static void put(MPI_Win win, int t, int round, int64_t *v, int request)
 {
     MPI_Datatype gaps, two;
@@ -84,6 +182,8 @@ static void put(MPI_Win win, int t, int round, int64_t *v, int request)
         v[i] = value(me, name[t], i, round);
     if (is_empty(name[t])) {
         CHECK_EQ(MPI_Put(v, 0, MPI_INT64_T, t, 0, 0, MPI_INT64_T, win), MPI_SUCCESS);
+        CHECK_EQ(MPI_Accumulate(v, 0, MPI_INT64_T, t, 0, 0, MPI_INT64_T, MPI_SUM, win),
+                 MPI_SUCCESS);
         return;
     }
     MPI_Type_vector(8, 1, 2, MPI_INT64_T, &gaps); /* even words of 16 */
@@ -114,6 +214,7 @@ static void put(MPI_Win win, int t, int round, int64_t *v, int request)
     }
     MPI_Type_free(&gaps);
     MPI_Type_free(&two);
+    accumulate(win, t, v[0], request);
 }
 
 static int64_t *buffers;
@@ -208,12 +309,15 @@ static void epoch(MPI_Win win, int kind, int round)
 }
 
 /* The part of `owner` after such an epoch. */
-static void holds(const int64_t *mem, int owner, int kind, int round)
+static void holds(const int64_t *mem, int owner, int kind, int round, int64_t total)
 {
     int o, i;
     for (o = 0; o < size; o++)
         for (i = 0; i < EACH; i++)
             CHECK_EQ(mem[name[o] * EACH + i], value(name[o], owner, i, round));
+    for (o = 0; o < size; o++)
+        accumulated(mem + (MOST + 1) * EACH + name[o] * CHANGED, value(name[o], owner, 0, round));
+    CHECK_EQ(mem[SUM], total);
     if (kind == 0 || kind == 1 || kind == 5)
         for (i = 0; i < EACH; i++)
             CHECK_EQ(mem[MOST * EACH + i], value(owner, owner, i, round));
@@ -225,6 +329,7 @@ static void refused(MPI_Comm comm)
     MPI_Info info;
     MPI_Request r;
     int64_t v = 1, *mem;
+    int err, far;
     void *base;
     MPI_Info_create(&info);
     MPI_Info_set(info, "mpix_win_replicas", "1");
@@ -248,8 +353,12 @@ static void refused(MPI_Comm comm)
         CHECK_EQ(mt_class(MPI_Win_unlock(0, win)), MPI_ERR_RMA_SYNC);
         CHECK_EQ(mt_class(MPI_Win_fence(12345, win)), MPI_ERR_ASSERT);
         CHECK_EQ(MPI_Win_lock_all(0, win), MPI_SUCCESS);
-        CHECK_EQ(mt_class(MPI_Accumulate(&v, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_SUM, win)),
-                 MPI_ERR_UNSUPPORTED_OPERATION);
+        err = mt_class(MPI_Accumulate(&v, 1, MPI_INT64_T, 0, SUM + 1, 1, MPI_INT64_T, MPI_SUM,
+                                      win));
+        far = mt_class(MPI_Win_flush(0, win)); /* only the owner can tell, then */
+        CHECK_EQ(err ? err : far, MPI_ERR_RMA_RANGE);
+        CHECK_EQ(MPI_Accumulate(&v, 1, MPI_INT64_T, MPI_PROC_NULL, 0, 1, MPI_INT64_T, MPI_SUM, win),
+                 MPI_SUCCESS);
         CHECK_EQ(mt_class(MPI_Put(&v, 1, MPI_INT64_T, size, 0, 1, MPI_INT64_T, win)),
                  MPI_ERR_RANK);
         CHECK_EQ(mt_class(MPI_Win_flush(size, win)), MPI_ERR_RANK);
@@ -309,7 +418,7 @@ int main(int argc, char **argv)
             CHECK_EQ(MPI_Barrier(comm), MPI_SUCCESS);
             CHECK_EQ(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win), MPI_SUCCESS);
             if (!is_empty(mt_rank))
-                holds(own, mt_rank, kind, round);
+                holds(own, mt_rank, kind, round, sum);
             CHECK_EQ(MPI_Win_unlock(rank, win), MPI_SUCCESS);
             CHECK_EQ(MPI_Barrier(comm), MPI_SUCCESS);
         }
@@ -325,7 +434,7 @@ int main(int argc, char **argv)
         CHECK_EQ(MPIX_Win_recover(next, dead, &base), MPI_SUCCESS);
         if (base) {
             found = 1;
-            holds(base, owner, kind, round - 1);
+            holds(base, owner, kind, round - 1, sum);
         }
         CHECK_EQ(mt_class(MPIX_Win_recover(next, 0, &base)), MPI_ERR_RANK);
         CHECK_EQ(MPI_Allreduce(&found, &all, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);

@@ -38,7 +38,8 @@ static void send_to_0(enum rma_packet type, uint32_t round, unsigned flags, uint
     struct iovec iov[2] = {{&h, sizeof h}, {v, len}};
     while (am_request(0, AM_RMA + type, iov, len ? 2 : 1, 1) == AM_AGAIN)
         world_poll(1);
-    if (type != RMA_PKT_KEY_ASK && type != RMA_PKT_FREEING_ASK && type != RMA_PKT_HANDLE_ENDS)
+    if (type != RMA_PKT_KEY_ASK && type != RMA_PKT_FREEING_ASK && type != RMA_PKT_HANDLE_ENDS &&
+        type != RMA_PKT_COPY)
         am_credit_return(0, 1);
 }
 
@@ -61,11 +62,12 @@ static void earlier_round(void)
         for (unsigned flags = 0; flags < ROUNDS; flags++)
             for (uint32_t len = 0; len < LENGTHS; len++)
                 if (!len || (type != RMA_PKT_DELEGATE && type != RMA_PKT_HANDLE_LEFT &&
-                             type != RMA_PKT_FREEING)) /* which have nothing but a header */
+                             type != RMA_PKT_FREEING && type != RMA_PKT_FORWARDED &&
+                             type != RMA_PKT_COPIED)) /* which have nothing but a header */
                     send_to_0((enum rma_packet)type, round, flags ? ANSWERED | flags : 0, 8 * len);
     world_barrier();
     if (w->rank == 0) {
-        job_check(late() - before == (RMA_PKTS * LENGTHS - 3) * ROUNDS);
+        job_check(late() - before == (RMA_PKTS * LENGTHS - 5) * ROUNDS);
         for (int i = 0; i < LONGS; i++)
             job_check(world_memory(w)[i] == 7);
         job_check(r.pending == 1 && !r.err && !w->err && !w->access.posts.count &&
