@@ -7,13 +7,16 @@
 #include <stdio.h>
 
 enum { KINDS = 8, ROUNDS = 3, EPOCHS = 100 };
-/* Words of a part: for each origin two, R apart; one that its owner stores to; one that counts
- * under an exclusive lock. */
-enum { R = SIM_RANKS, OWN = 2 * R, COUNT, WORDS };
+/* Words of a part: for each origin two that it puts to, R apart, and two that it accumulates to, R
+ * apart; one that its owner stores to; one that counts under an exclusive lock; one that all add
+ * to. */
+enum { R = SIM_RANKS, ACC = 2 * R, OWN = 4 * R, COUNT, SUM, WORDS };
 
 /* Of all processes, also of those that die later: [origin][owner], by rank in MPI_COMM_WORLD. */
 static struct all {
     long put[R][R], flushed[R][R];
+    long acc[R][R], accumulated[R][R];
+    long added[R][R], summed[R][R];    /* to SUM */
     long stored[R], fenced[R];   /* [owner] */
     long counting[R], counted[R];
     int found[ROUNDS][R];        /* processes that have the part of a failed one */
@@ -27,14 +30,22 @@ struct part {
     long *mem;
     int n, me, name[R]; /* of win: members, own rank, ranks in MPI_COMM_WORLD */
     long value[R][2], got[R];
+    long from[R][2], old[R][3], before[R], one; /* of accumulates */
+    struct {
+        long put, acc, added;
+    } now[R]; /* called in this window; added: and not flushed */
     struct limit limit; /* when it revokes */
 };
 
 static int ends(int err)
 {
     int c = class_of(err);
-    SIM_CHECK(!c || c == MPIX_ERR_PROC_FAILED || c == MPIX_ERR_REVOKED);
-    return c;
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int len;
+    if (!c || c == MPIX_ERR_PROC_FAILED || c == MPIX_ERR_REVOKED)
+        return c;
+    MPI_Error_string(err, text, &len);
+    sim_fail("%s", text);
 }
 
 /* A window of all that have it, zero here and in the copies, or none. */
@@ -70,7 +81,7 @@ static void window(struct part *x)
 static long next(struct part *x, int t)
 {
     int name = x->name[t];
-    x->value[name][0] = x->value[name][1] = ++all.put[x->rank][name];
+    x->value[name][0] = x->value[name][1] = x->now[name].put = ++all.put[x->rank][name];
     return x->value[name][0];
 }
 
@@ -85,10 +96,65 @@ static int put(struct part *x, int t)
     return err ? err : ends(MPI_Put(v + 1, 1, MPI_LONG, t, R + x->rank, 1, MPI_LONG, x->win));
 }
 
+/* The next number to both words, by any operation that makes it of the last one. */
+static int accumulate(struct part *x, int t)
+{
+    int name = x->name[t], err = 0, how = (int)(sim_random() % 5);
+    long *v = x->from[name], *old = x->old[name], *was = &x->before[name];
+    *was = all.acc[x->rank][name]++;
+    if (*was != all.accumulated[x->rank][name])
+        how = 0; /* what is there is not known */
+    x->now[name].acc = *was + 1;
+    v[0] = v[1] = how == 1 || how == 3 ? 1 : *was + 1;
+    for (int i = 0; i < (how < 2 ? 1 : 2) && !err; i++) {
+        int at = ACC + i * R + x->rank;
+        if (how == 0)
+            err = MPI_Accumulate(v, 2, MPI_LONG, t, at, 1, x->pair, MPI_REPLACE, x->win);
+        else if (how == 1)
+            err = MPI_Get_accumulate(v, 2, MPI_LONG, old, 2, MPI_LONG, t, at, 1, x->pair, MPI_SUM,
+                                     x->win);
+        else if (how == 2)
+            err = MPI_Compare_and_swap(v + i, was, old + i, MPI_LONG, t, at, x->win);
+        else if (how == 3)
+            err = MPI_Fetch_and_op(v + i, old + i, MPI_LONG, t, at, MPI_SUM, x->win);
+        else
+            err = MPI_Accumulate(v + i, 1, MPI_LONG, t, at, 1, MPI_LONG, MPI_MAX, x->win);
+        err = ends(err);
+    }
+    return err;
+}
+
+static int add(struct part *x, int t)
+{
+    x->one = 1;
+    all.added[x->rank][x->name[t]]++;
+    x->now[x->name[t]].added++;
+    return ends(sim_random() % 2
+                    ? MPI_Accumulate(&x->one, 1, MPI_LONG, t, SUM, 1, MPI_LONG, MPI_SUM, x->win)
+                    : MPI_Fetch_and_op(&x->one, &x->old[x->name[t]][2], MPI_LONG, t, SUM, MPI_SUM,
+                                       x->win));
+}
+
+/* One put, or some accumulates, or both. */
+static int change(struct part *x, int t)
+{
+    int how = (int)(sim_random() % 4), err = how != 1 ? put(x, t) : 0;
+    if (!err && how)
+        err = accumulate(x, t);
+    if (!err && how > 1)
+        err = add(x, t);
+    return err;
+}
+
 static void put_is_there(struct part *x, int t)
 {
-    int name = x->name[t];
-    all.flushed[x->rank][name] = all.put[x->rank][name];
+    int name = x->name[t], me = x->rank;
+    if (x->now[name].put)
+        all.flushed[me][name] = x->now[name].put;
+    if (x->now[name].acc)
+        all.accumulated[me][name] = x->now[name].acc;
+    all.summed[me][name] += x->now[name].added;
+    x->now[name].added = 0;
 }
 
 static void store(struct part *x)
@@ -118,7 +184,7 @@ static void in_fences(struct part *x)
             if (!first)
                 put_is_there(x, t);
         for (int t = 0; t < x->n; t++)
-            if (put(x, t))
+            if (change(x, t))
                 return;
     }
 }
@@ -137,7 +203,7 @@ static void in_pscw(struct part *x)
             break;
         for (int t = 0; t < x->n && !err; t++)
             if (t != x->me)
-                err = put(x, t);
+                err = change(x, t);
         if (err || over(&x->limit) || (err = ends(MPI_Win_complete(x->win))) != 0)
             break;
         for (int t = 0; t < x->n; t++)
@@ -171,7 +237,7 @@ static void in_locks(struct part *x)
             all.counting[name] = x->got[name];
         long mine = x->got[name];
         if (ends(MPI_Put(&x->got[name], 1, MPI_LONG, t, COUNT, 1, MPI_LONG, x->win)) ||
-            put(x, t) || over(&x->limit) || ends(MPI_Win_unlock(t, x->win)))
+            change(x, t) || over(&x->limit) || ends(MPI_Win_unlock(t, x->win)))
             return;
         put_is_there(x, t);
         if (mine > all.counted[name])
@@ -189,6 +255,18 @@ static int put_by_request(struct part *x, int t)
         long from = v;
         int at = i * R + x->rank;
         int err = ends(MPI_Rput(&from, 1, MPI_LONG, t, at, 1, MPI_LONG, x->win, &r[i]));
+        err = err ? err : ends(MPI_Wait(&r[i], MPI_STATUS_IGNORE));
+        if (err)
+            return err;
+    }
+    int name = x->name[t];
+    long n = x->now[name].acc = ++all.acc[x->rank][name], old;
+    for (int i = 0; i < 2; i++) {
+        int at = ACC + i * R + x->rank;
+        int err = ends(i ? MPI_Raccumulate(&n, 1, MPI_LONG, t, at, 1, MPI_LONG, MPI_REPLACE, x->win,
+                                           &r[i])
+                         : MPI_Rget_accumulate(&n, 1, MPI_LONG, &old, 1, MPI_LONG, t, at, 1,
+                                               MPI_LONG, MPI_REPLACE, x->win, &r[i]));
         err = err ? err : ends(MPI_Wait(&r[i], MPI_STATUS_IGNORE));
         if (err)
             return err;
@@ -212,7 +290,9 @@ static void in_lock_all(struct part *x, int how)
         for (int t = 0; !err && t < x->n; t++) {
             err = over(&x->limit);
             if (!err)
-                err = how == 2 ? put_by_request(x, t) : how == 3 ? put_and_note(x, t) : put(x, t);
+                err = how == 2   ? put_by_request(x, t)
+                      : how == 3 ? put_and_note(x, t)
+                                 : change(x, t);
             if (!err && how == 3)
                 err = ends(MPIX_Win_order(sim_random() % 2 ? t : MPIX_ALL, x->win));
             if (!err && how != 1 && how != 4) {
@@ -250,6 +330,18 @@ static void holds(const struct part *x, int name, const long *mem)
             if (mem[i * R + o] < all.flushed[o][name] || mem[i * R + o] > all.put[o][name])
                 sim_fail("part of %d: %ld of rank %d, not %ld to %ld", name, mem[i * R + o], o,
                          all.flushed[o][name], all.put[o][name]);
+    long least = 0, most = 0;
+    for (int o = 0; o < x->size; o++) {
+        least += all.summed[o][name];
+        most += all.added[o][name];
+        for (int i = 0; i < 2; i++)
+            if (mem[ACC + i * R + o] < all.accumulated[o][name] ||
+                mem[ACC + i * R + o] > all.acc[o][name])
+                sim_fail("part of %d: rank %d made it %ld, not %ld to %ld", name, o,
+                         mem[ACC + i * R + o], all.accumulated[o][name], all.acc[o][name]);
+    }
+    if (mem[SUM] < least || mem[SUM] > most)
+        sim_fail("part of %d: %ld in all, not %ld to %ld", name, mem[SUM], least, most);
     SIM_CHECK(mem[OWN] >= all.fenced[name] && mem[OWN] <= all.stored[name]);
     SIM_CHECK(mem[COUNT] >= all.counted[name] && mem[COUNT] <= all.counting[name]);
 }
@@ -313,6 +405,7 @@ static void begin(struct part *x)
     uint64_t h = (sim_seed() + 77u * (unsigned)x->round + 1) * 0x9e3779b97f4a7c15ull;
     x->limit.gives_up = x->me == (int)((h >> 33) % (unsigned)x->n);
     x->limit.turns = (int)((h >> 20) % 12);
+    memset(x->now, 0, sizeof x->now);
 }
 
 static void dies_at_any_step(void *arg)

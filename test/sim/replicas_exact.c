@@ -2,7 +2,8 @@
  * and what is in a copy then. The copy is read where it lies: ranks are fibers of one process. */
 #include "scripted.h"
 
-enum { PUT = AM_RMA + RMA_PKT_PUT, WHILE = 600 }; /* steps in which a message arrives */
+enum { PUT = AM_RMA + RMA_PKT_PUT, COPY = AM_RMA + RMA_PKT_COPY };
+enum { WHILE = 600 }; /* steps in which a message arrives */
 
 static const struct rma_replicas *kept[SIM_RANKS];
 
@@ -144,6 +145,134 @@ static void stored_first(void *arg)
     OK(MPI_Comm_free(&j.comm));
 }
 
+static void add1(const struct job *j, const long *v, int t)
+{
+    OK(MPI_Accumulate(v, 1, MPI_LONG, t, 0, 1, MPI_LONG, MPI_SUM, j->win));
+}
+
+/* However many accumulates change an element, with the flush the owner is asked once, and sends it
+ * to each keeper once. Those that change nothing are not copied. */
+static void acc_exactly(void *arg)
+{
+    struct job j = copied(MPI_COMM_WORLD, "2");
+    long one = 1, other = 2, sum = 1, got, old = -1;
+    (void)arg;
+    OK(MPI_Win_lock_all(0, j.win));
+    if (j.rank == 0) {
+        add1(&j, &one, 1); /* LOCK */
+        OK(MPI_Win_flush(1, j.win));
+        for (int n = 1; n < 20; n += 9) {
+            struct counts c = mark(0), owner = mark(1), keeper = mark(2), last = mark(3);
+            for (int i = 0; i < n; i++) {
+                OK(MPI_Fetch_and_op(&one, &got, MPI_LONG, 1, 0, MPI_SUM, j.win));
+                OK(MPI_Win_flush_local(1, j.win));
+                SIM_CHECK(got == sum++);
+            }
+            SIM_CHECK(copy(1, 0) == sum - n && copy(1, 1) == sum - n);
+            OK(n == 10 ? MPI_Win_flush_all(j.win) : MPI_Win_flush(1, j.win));
+            SENT2(&c, n, GACC, 1, FORWARD);
+            SENT3(&owner, n, DATA, 2, COPY, 1, FORWARDED);
+            SENT(&keeper, 1, COPIED);
+            SENT(&last, 1, COPIED);
+            SIM_CHECK(copy(1, 0) == sum && copy(1, 1) == sum);
+        }
+        struct counts c = mark(0);
+        OK(MPI_Fetch_and_op(NULL, &got, MPI_LONG, 1, 0, MPI_NO_OP, j.win));
+        OK(MPI_Win_flush(1, j.win));
+        SENT(&c, 1, GACC);
+        OK(MPI_Compare_and_swap(&other, &sum, &old, MPI_LONG, 1, 0, j.win));
+        OK(MPI_Win_flush_all(j.win));
+        SENT3(&c, 1, GACC, 1, CAS, 1, FORWARD);
+        SIM_CHECK(got == sum && old == sum && copy(1, 0) == other && copy(1, 1) == other);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_Win_unlock_all(j.win));
+    OK(MPI_Win_free(&j.win));
+}
+
+/* What rank 0 has flushed is late on its way to the copy. What rank 3 adds meanwhile is behind
+ * it. */
+static void acc_in_order(void *arg)
+{
+    struct job j = copied(MPI_COMM_WORLD, "1");
+    long one = 1;
+    (void)arg;
+    SIM_CHECK(keeper(1, 0) == 2);
+    OK(MPI_Win_lock_all(0, j.win));
+    if (j.rank == 0) {
+        sim_hold(COPY, 1, 2);
+        tell(3);
+        add1(&j, &one, 1);
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(copy(1, 0) >= 1);
+    } else if (j.rank == 3) {
+        hear(0);
+        while (!sim_held(COPY, 2))
+            turn();
+        sim_hold(-1, 1, 2);
+        add1(&j, &one, 1);
+        tell(4);
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(copy(1, 0) == 2);
+    } else if (j.rank == 4) {
+        hear(3);
+        sim_compute(WHILE);
+        sim_let_go(COPY, 2);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(copy(1, 0) == 2);
+    OK(MPI_Win_unlock_all(j.win));
+    OK(MPI_Win_free(&j.win));
+}
+
+/* A put, and then an accumulate to the same place, in one epoch: the copy is what the owner has. */
+static void acc_behind_put(void *arg)
+{
+    struct job j = copied(MPI_COMM_WORLD, "1");
+    long v = 5, one = 1;
+    (void)arg;
+    SIM_CHECK(keeper(1, 0) == 2);
+    OK(MPI_Win_lock_all(0, j.win));
+    if (j.rank == 0) {
+        sim_hold(PUT, 0, 2);
+        tell(3);
+        put1(&j, &v, 1, 0);
+        OK(MPIX_Win_order(1, j.win));
+        add1(&j, &one, 1);
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(copy(1, 0) == 6);
+    } else if (j.rank == 3) {
+        hear(0);
+        sim_compute(WHILE);
+        sim_let_go(PUT, 2);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(copy(1, 0) == 6);
+    OK(MPI_Win_unlock_all(j.win));
+    OK(MPI_Win_free(&j.win));
+}
+
+/* The first call after that which makes the window: all have their copies then. */
+static void acc_at_once(void *arg)
+{
+    MPI_Info info;
+    MPI_Win win;
+    int rank, size;
+    long one = 1, *mem;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    OK(MPI_Info_create(&info));
+    OK(MPI_Info_set(info, "mpix_win_replicas", "2"));
+    OK(MPI_Win_allocate(sizeof(long), sizeof(long), info, MPI_COMM_WORLD, &mem, &win));
+    OK(MPI_Info_free(&info));
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, win));
+    OK(MPI_Accumulate(&one, 1, MPI_LONG, (rank + 1) % size, 0, 1, MPI_LONG, MPI_REPLACE, win));
+    OK(MPI_Win_unlock_all(win));
+    OK(MPI_Win_free(&win));
+}
+
 /* --- with one -------------------------------------------------------------------------------- */
 
 /* Of the two keepers of a part one dies and owes an answer. The other's is waited for. */
@@ -230,6 +359,86 @@ static void shrink_waits(void *arg)
     OK(MPI_Win_free(&j.win));
 }
 
+/* Of the two keepers of a part one dies and owes an answer. The origin's flush ends when the other
+ * has the value. */
+static void acc_keeper_dies(void *arg)
+{
+    struct job j = copied(MPI_COMM_WORLD, "2");
+    long one = 1;
+    (void)arg;
+    switch (j.rank) {
+    case 0:
+        OK(MPI_Win_lock_all(0, j.win));
+        sim_hold(COPY, 1, 2);
+        tell(2);
+        add1(&j, &one, 1);
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(boot_failed(2) && copy(1, 1) == 1);
+        (void)MPI_Win_unlock_all(j.win);
+        tell(1);
+        tell(3);
+        break;
+    case 2:
+        hear(0);
+        while (!sim_held(COPY, 2))
+            turn();
+        sim_compute(WHILE);
+        sim_die();
+    case 4:
+        break;
+    default:
+        hear(0);
+    }
+}
+
+/* Rank 1 dies when it has sent a value that rank 0 has not flushed. The window is shrunk before
+ * that comes to the keeper: it does not change the copy any more. */
+static void acc_owner_dies(void *arg)
+{
+    int bystander;
+    struct job j = three_copied(&bystander);
+    MPI_Win made;
+    long one = 1, *base = NULL;
+    (void)arg;
+    if (bystander) {
+        hear(2);
+        sim_let_go(COPY, 2);
+        sim_compute(WHILE);
+        tell(2);
+        return;
+    }
+    SIM_CHECK(keeper(1, 0) == 2);
+    switch (j.rank) {
+    case 0:
+        OK(MPI_Win_lock_all(0, j.win));
+        add1(&j, &one, 1);
+        OK(MPI_Win_flush(1, j.win));
+        sim_hold(COPY, 1, 2);
+        add1(&j, &one, 1);
+        ERR(MPIX_ERR_PROC_FAILED, MPI_Win_flush(1, j.win));
+        OK(MPIX_Win_revoke(j.win));
+        tell(2);
+        break;
+    case 1:
+        while (!sim_held(COPY, 2))
+            turn();
+        sim_die();
+    default:
+        hear(0);
+    }
+    OK(MPIX_Win_shrink(j.win, &made));
+    OK(MPIX_Win_recover(made, 1, &base));
+    SIM_CHECK((base != NULL) == (j.rank == 2) && (!base || *base == 1));
+    if (j.rank == 2) {
+        *base = 7; /* it is the program's */
+        tell(3);
+        hear(3);
+        SIM_CHECK(*base == 7);
+    }
+    OK(MPI_Win_free(&made));
+    OK(MPI_Win_free(&j.win));
+}
+
 /* Rank 1 dies with the first of its keepers, or with all of them. */
 static void dies_with_keeper(const char *k)
 {
@@ -307,6 +516,12 @@ static void unordered(struct sim_knobs *k)
 
 const struct scenario scenarios_replicas_exact[] = {
     {"replicas-put-counts", 4, 1, put_exactly, NULL, calm},
+    {"replicas-acc-counts", 4, 1, acc_exactly, NULL, calm},
+    {"replicas-acc-at-once", 4, 1, acc_at_once, NULL, apart},
+    {"replicas-acc-in-order", 5, 1, acc_in_order, NULL, unordered},
+    {"replicas-acc-behind-put", 4, 1, acc_behind_put, NULL, apart},
+    {"replicas-acc-keeper-dies", 5, 1, acc_keeper_dies, NULL, unordered},
+    {"replicas-acc-owner-dies", 4, 1, acc_owner_dies, NULL, unordered},
     {"replicas-put-behind-lock", 4, 1, put_behind_lock, NULL, apart},
     {"replicas-stored-first", 4, 1, stored_first, NULL, apart},
     {"replicas-keeper-dies", 5, 1, keeper_dies, NULL, mortal},
