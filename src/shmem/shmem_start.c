@@ -192,6 +192,23 @@ static void watch_exit(void)
     watched = 1;
 }
 
+/* SHMEM_VERSION and SHMEM_INFO, whatever they are set to. */
+static void say_hello(void)
+{
+    if (shm.me)
+        return;
+    if (getenv("SHMEM_VERSION") || getenv("SMA_VERSION"))
+        printf("OpenSHMEM %d.%d, %s\n", SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION,
+               SHMEM_VENDOR_STRING);
+    if (getenv("SHMEM_INFO") || getenv("SMA_INFO"))
+        printf("SHMEM_SYMMETRIC_SIZE  bytes of each PE's heap, or with K, M, G, T; it is %zu\n"
+               "SHMEM_VERSION         print the version at the start\n"
+               "SHMEM_INFO            print this\n"
+               "SHMEM_DEBUG           nothing\n"
+               "MPIR_CVAR_*           as of MPI: man cvars\n", shm.heap_size);
+    fflush(stdout);
+}
+
 /* Each init has its finalize, and the last one ends. Then SHMEM may begin again. */
 static void begin(int level)
 {
@@ -216,6 +233,7 @@ static void begin(int level)
     if (shm.race) /* the checker sees each operation: the inline paths find no memory */
         shm.near_count = 0;
     watch_exit();
+    say_hello();
     PMPI_Barrier(shm.comm);
 }
 
