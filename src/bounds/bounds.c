@@ -142,7 +142,7 @@ static enum fault fault_of(struct bounds *b, struct look *l, uint64_t at, uint64
     if (l->of->writes && at >= b->variables.const_lo && end <= b->variables.const_hi)
         return CONSTANT;
     uint64_t there = bounds_mapped_end(at, end);
-    if (there >= end || watch_wants(WATCH_APART)) /* addresses of devices are no memory here */
+    if (there >= end || watch_wants(WATCH_DEVICES)) /* addresses of devices are no memory here */
         return FINE;
     l->amount = l->hi - there;
     return NOWHERE;

@@ -53,6 +53,7 @@ static unsigned wants(const struct watcher *w)
         {WATCH_OPS, w->op != NULL},
         {WATCH_NOTES, has_notes(w)},
         {WATCH_APART, w->ops_apart},
+        {WATCH_DEVICES, w->devices},
         {WATCH_OWN_JOB, w->own_job},
         {WATCH_MADE, w->made || w->gone},
         {WATCH_CALLED, w->called != NULL},

@@ -52,7 +52,8 @@ enum watch_events {
     WATCH_CALLED = 131072, /* called */
     WATCH_BUFFERS = 262144, /* touched to op_runs */
     WATCH_MEMORY = 524288, /* memory */
-    WATCH_AWAITS = 1048576 /* awaits, awaited */
+    WATCH_AWAITS = 1048576, /* awaits, awaited */
+    WATCH_DEVICES = 2097152 /* devices: addresses may be of no memory here */
 };
 /* The functions of MPI that tell these leave their short way at its first test, which is that of
  * the phase: PROC_CHECKED. MPI_Init sets the phase when all rooms are open, so a watcher of these
@@ -182,6 +183,8 @@ struct watcher {
     void (*noted)(struct rma_win *w, unsigned index, uint64_t word, struct request *req);
     /* Not 0: one-sided calls leave their inline path, though no watcher has op. */
     int ops_apart;
+    /* Not 0: buffers may lie in memory of devices. */
+    int devices;
     /* Not 0: it cannot follow processes of other jobs, so none may be met. */
     int own_job;
 

@@ -83,6 +83,27 @@ static void nowhere(void)
                  MPI_STATUS_IGNORE);
 }
 
+/* While there is a window whose operations leave their short way, and that has no device. */
+static void copies(void)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *p = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *mem;
+    MPI_Info info;
+    MPI_Win win;
+    munmap(p + page, page);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpix_win_replicas", "1");
+    MPI_Win_allocate((MPI_Aint)(4 * page), 1, info, W, &mem, &win);
+    MPI_Info_free(&info);
+    if (rank == 0)
+        MPI_Send(p, 3, MPI_CHAR, other, 2, W);
+    else
+        MPI_Recv(p, (int)(page + 24), MPI_CHAR, other, 2, W, /* WRONG copies */
+                 MPI_STATUS_IGNORE);
+    MPI_Win_free(&win);
+}
+
 static __attribute__((noinline)) void frame(void)
 {
     int few[4] = {1, 2, 3, 4};
@@ -445,10 +466,11 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } all[] = {{"variable", variable}, {"block", block}, {"vector", vector}, {"large", large},
-               {"nowhere", nowhere}, {"frame", frame}, {"freed", freed},
-               {"constants", constants}, {"gather", gather}, {"persistent", persistent},
-               {"partitioned", partitioned}, {"replace", replace}, {"packs", packs},
-               {"attach", attach}, {"put", put}, {"get", get}, {"file", file},
+               {"nowhere", nowhere}, {"copies", copies}, {"frame", frame}, {"freed", freed},
+               {"constants", constants}, {"gather", gather},
+               {"persistent", persistent}, {"partitioned", partitioned},
+               {"replace", replace}, {"packs", packs}, {"attach", attach},
+               {"put", put}, {"get", get}, {"file", file},
                {"absolute", absolute}, {"adjacent", adjacent}, {"bounds", bounds},
                {"unused", unused},
                {"makers", makers}, {"churn", churn}, {"shrinks", shrinks},

@@ -129,7 +129,7 @@ void rma_coherent_drop(struct rma_win *w)
 
 /* --- buffers ---------------------------------------------------------------------------------- */
 
-static const struct watcher apart = {.ops_apart = 1};
+static const struct watcher apart = {.ops_apart = 1, .devices = 1};
 
 void rma_buffers_end(void)
 {
