@@ -131,6 +131,18 @@ static void counts_far(void *arg)
     OK(MPI_Win_free(&win));
 }
 
+/* A handle in the entry of the table that `old`, which was freed, had. */
+static MPI_Aint handle_in_place_of(MPI_Win win, MPI_Aint old, void *mem, size_t bytes)
+{
+    MPI_Aint h;
+    for (;;) {
+        OK(MPIX_Memhandle_create(win, mem, (MPI_Aint)bytes, &h));
+        if (rma_shown_place((uint64_t)h, 0) == rma_shown_place((uint64_t)old, 0))
+            return h;
+        OK(MPIX_Memhandle_free(win, h));
+    }
+}
+
 /* Near: no message. Memory of a segment is mapped; a handle of the same entry of the table is
  * another one. */
 static void counts_near(void *arg)
@@ -159,9 +171,11 @@ static void counts_near(void *arg)
     }
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Aint old = h;
-    if (rank == 1)
+    if (rank == 1) {
         OK(MPIX_Memhandle_free(win, h));
-    h = handle_of_1(win, rank, mem + HALF, HALF * sizeof(long));
+        h = handle_in_place_of(win, old, mem + HALF, HALF * sizeof(long));
+    }
+    OK(MPI_Bcast(&h, 1, MPI_AINT, 1, MPI_COMM_WORLD));
     SIM_CHECK(h != old);
     if (rank == 0) {
         v[0] = 4;

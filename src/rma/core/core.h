@@ -141,6 +141,11 @@ static inline struct rma_near *rma_near_own(const struct rma_win *w)
 {
     return &w->records[w->node.n.me];
 }
+/* The record of which n is the window's own, or a duplicate's copy that near.h has found. */
+static inline struct rma_near *rma_near_record(const struct rma_win *w, const struct rma_near *n)
+{
+    return w->records + (n - w->near.near);
+}
 static inline struct rma_near *rma_near_of(const struct rma_win *w, int rank)
 {
     unsigned i = (unsigned)rank - w->near.first;
@@ -148,14 +153,9 @@ static inline struct rma_near *rma_near_of(const struct rma_win *w, int rank)
         return i < w->near.count ? &w->records[i] : NULL;
     if (w->near.spread) {
         const struct rma_near *n = rma_near_spread(&w->near, rank);
-        return n ? w->records + (n - w->near.near) : NULL;
+        return n ? rma_near_record(w, n) : NULL;
     }
     return rma_near_search(w, rank); /* the near ranks are not consecutive */
-}
-/* The record of which n is the window's own, or a duplicate's copy that near.h has found. */
-static inline struct rma_near *rma_near_record(const struct rma_win *w, const struct rma_near *n)
-{
-    return w->records + (n - w->near.near);
 }
 static inline struct rma_peer *rma_peer_of(const struct rma_win *w, unsigned i)
 {
@@ -253,7 +253,8 @@ static inline void rma_evicted_del(struct rma_evicted_set *g, int rank)
         rma_evicted_take(g, rank);
 }
 
-/* --- key.c: what is known of the windows of others -------------------------------------------- */
+/* --- key.c: what is known of the windows of others; registrations of own memory --------------- */
+void rma_regs_drop(struct rma_reg *reg, unsigned *n);
 /* rma_key_find: the record of a rank, or NULL. rma_key_of: that of t; `make` creates a missing one.
  * NULL: no free place, or no way to t. */
 struct rma_key *rma_key_find(const struct rma_win *w, int rank);

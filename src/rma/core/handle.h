@@ -36,7 +36,13 @@ struct rma_shown {
     uint64_t off;       /* in its segment */
     struct mem_key key; /* size 0: it lies in none */
 };
-enum { RMA_SHOWN = 1024 }; /* handles; to further ones near operations go by message */
+/* Handles that a process shows; to others near operations go by message. Each is in one of a few
+ * places that follow from its base, so that a reader looks at no more. */
+enum { RMA_SHOWN = 1024, RMA_SHOWN_PLACES = 8 };
+static inline unsigned rma_shown_place(uint64_t base, unsigned i)
+{
+    return (unsigned)(hash_mix(base, 0) + i) % RMA_SHOWN;
+}
 
 struct rma_handle {
     struct list link;   /* handles->ending or ->kept, or by itself */

@@ -84,15 +84,20 @@ static void key_free(struct rma_win *w, struct rma_key *k)
     free(k);
 }
 
+void rma_regs_drop(struct rma_reg *reg, unsigned *n)
+{
+    while (*n > 0) {
+        --*n;
+        reg[*n].ops->dereg(reg[*n].tp, reg[*n].mem);
+    }
+}
+
 void rma_native_close(struct rma_win *w)
 {
     rma_handle_keys_free(w);
     while (!list_empty(&w->native.keys))
         key_free(w, LIST_OBJ(w->native.keys.next, struct rma_key, link));
-    while (w->native.nregs > 0) {
-        const struct rma_reg *g = &w->native.reg[--w->native.nregs];
-        g->ops->dereg(g->tp, g->mem);
-    }
+    rma_regs_drop(w->native.reg, &w->native.nregs);
 }
 
 /* Most epochs use the record used last or, with targets in rotation, the least recently used

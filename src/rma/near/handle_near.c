@@ -110,19 +110,21 @@ static void map_it(struct rma_held *h, struct rma_near_held *m, const struct mem
 static struct rma_near_held *found(const struct rma_win *w, struct rma_held *h,
                                    const struct rma_near *n, uint64_t base)
 {
-    const struct rma_shown *s = table_of(w, h, n);
-    unsigned i = 0;
-    /* Acquire pairs with the release in show() (window/memhandle.c). */
-    while (s && i < RMA_SHOWN && atomic_load_explicit(&s[i].base, memory_order_acquire) != base)
-        i++;
-    struct rma_near_held *m = s && i < RMA_SHOWN ? malloc(sizeof *m) : NULL;
+    const struct rma_shown *all = table_of(w, h, n), *s = NULL;
+    for (unsigned i = 0; all && i < RMA_SHOWN_PLACES && !s; i++) {
+        const struct rma_shown *one = &all[rma_shown_place(base, i)];
+        /* Acquire pairs with the release in show() (window/memhandle.c). */
+        if (atomic_load_explicit(&one->base, memory_order_acquire) == base)
+            s = one;
+    }
+    struct rma_near_held *m = s ? malloc(sizeof *m) : NULL;
     if (!m)
         return NULL;
     sched_point(); /* its owner may end it */
-    *m = (struct rma_near_held){.rank = n->rank, .base = base, .addr = s[i].addr,
-                                .size = s[i].size, .shown = &s[i]};
-    struct mem_key key = s[i].key;
-    uint64_t off = s[i].off;
+    *m = (struct rma_near_held){.rank = n->rank, .base = base, .addr = s->addr, .size = s->size,
+                                .shown = s};
+    struct mem_key key = s->key;
+    uint64_t off = s->off;
     /* The entry may be another one's now: then what was read is of neither. Pairs with the fence
      * in show(), between the clearing of this one and what it writes. */
     atomic_thread_fence(memory_order_acquire);
@@ -138,6 +140,8 @@ static struct rma_near_held *found(const struct rma_win *w, struct rma_held *h,
 static void look_inline(struct rma_win *w)
 {
     struct rma_win *dup;
+    if (w->near.alone) /* a line that the inline path reads */
+        return;
     w->near.alone = 1;
     for (unsigned i = 0; (dup = rma_dup_next(w, &i)) != NULL;)
         dup->near.alone = 1;
@@ -197,6 +201,8 @@ int rma_near_handle(struct rma_win_near *near, struct rma_near *n, int64_t disp,
                     const void *from, void *to)
 {
     struct rma_win *w = (struct rma_win *)near;
+    if (!rma_is_handle((uint64_t)disp))
+        return 0;
     /* An element may have earlier operations, on any target; then the slow path looks. */
     const struct rma_near *own = rma_near_record(w, n);
     if (own->lazy || own->bundles || w->table.ntargets || rma_unsure(w))
@@ -204,7 +210,7 @@ int rma_near_handle(struct rma_win_near *near, struct rma_near *n, int64_t disp,
     struct rma_held *h = rma_root(w)->native.held;
     struct rma_near_held *m = h ? h->recent : NULL;
     uint64_t base = rma_handle_base((uint64_t)disp), off = (uint64_t)disp - base;
-    if (!h || !rma_is_handle((uint64_t)disp))
+    if (!h)
         return 0;
     if ((!m || m->base != base || m->rank != n->rank) &&
         !(m = map_get(&h->near, rma_held_name(n->rank, base))))

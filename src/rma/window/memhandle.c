@@ -44,13 +44,15 @@ static void show(struct rma_win *w, struct rma_handle *g)
     struct rma_handles *h = w->mem.handles;
     if (w->nears == 1 || !g->size || (!h->seg && table_make(w, h)))
         return;
-    struct rma_shown *s = h->seg->base;
-    for (unsigned i = 0; i < RMA_SHOWN && !g->shown; i++)
-        if (!atomic_load_explicit(&s[i].base, memory_order_relaxed))
-            g->shown = &s[i];
-    if (!g->shown)
+    struct rma_shown *all = h->seg->base, *s = NULL;
+    for (unsigned i = 0; i < RMA_SHOWN_PLACES && !s; i++) {
+        struct rma_shown *one = &all[rma_shown_place(g->base, i)];
+        if (!atomic_load_explicit(&one->base, memory_order_relaxed))
+            s = one;
+    }
+    if (!s)
         return;
-    s = g->shown;
+    g->shown = s;
     struct mem_segment *seg = mem_segment_of((void *)(uintptr_t)g->addr, (size_t)g->size);
     fence_release(); /* behind the clearing in hide(): pairs with the fence in found() */
     memset(&s->key, 0, sizeof s->key);
@@ -177,10 +179,7 @@ int rma_memhandle_create(struct rma_win *w, void *base, MPI_Aint size, uint64_t 
 
 static void handle_free(struct rma_handle *g)
 {
-    while (g->nregs > 0) {
-        const struct rma_reg *reg = &g->reg[--g->nregs];
-        reg->ops->dereg(reg->tp, reg->mem);
-    }
+    rma_regs_drop(g->reg, &g->nregs);
     free(g->holders);
     free(g);
 }
