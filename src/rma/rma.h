@@ -118,6 +118,7 @@ struct attr_list *rma_win_attrs(struct rma_win *w);
 char *rma_win_name(struct rma_win *w); /* MPI_MAX_OBJECT_NAME bytes */
 struct errhandler **rma_win_errhandler(struct rma_win *w);
 uint64_t rma_win_pvar(const struct rma_win *w, int id); /* id: enum pvar_id */
+uint64_t rma_win_pvar_at(const struct rma_win *w, int id, int rank); /* of PVAR_TARGET */
 struct comm *rma_win_comm(struct rma_win *w);
 
 /* --- coherent windows (coherent/acquire.c) ----------------------------------------
@@ -195,8 +196,9 @@ struct rma_args {
 /* req NULL: plain; else the request-based form (in passive epochs only: RMA_SYNC), which gives
  * REQUEST_COMPLETE where the operation is done in the call. */
 int rma_op_begin(struct rma_win *w, const struct rma_args *a, MPI_Request *req);
-/* The same where WATCH_APART or WATCH_OPS is watched: buffers may lie in memory of devices (the key
- * mpix_win_buffers). Waits for copies of them. Also BUFFER, OTHER. */
+/* The same where a watcher looks on (WATCH_OPS, WATCH_MEMORY), a window has copies, or one takes
+ * buffers in memory of devices (the key mpix_win_buffers). Waits for copies of these. Also BUFFER,
+ * OTHER. */
 int rma_op_begin_staged(struct rma_win *w, const struct rma_args *a, MPI_Request *req);
 
 /* --- notifications: the counters of this process ------------------------------------
@@ -231,9 +233,6 @@ int rma_test(struct rma_win *w, int *flag);
 int rma_lock(struct rma_win *w, int type, int rank, int assert);
 int rma_unlock(struct rma_win *w, int rank);                     /* waits */
 int rma_lock_all(struct rma_win *w, int assert);                 /* waits for near targets */
-/* MPI_Win_lock_all(MPI_MODE_NOCHECK) of a window without epochs: no lock of another one is waited
- * for, and nothing can fail. */
-void rma_lockall_unchecked(struct rma_win *w);
 int rma_unlock_all(struct rma_win *w);                           /* waits */
 int rma_flush(struct rma_win *w, int rank);                      /* waits */
 int rma_order(struct rma_win *w, int rank); /* rank, or MPIX_ALL; may wait for near targets */

@@ -3,7 +3,8 @@
  * The origin is copied to the host before the operation begins, the result to the device when it
  * is done: so MPI_Win_flush, and whatever else completes it, finds it there.  Such an operation
  * always has a request; without one of the program's it is internal.  Start with
- * rma_op_begin_staged(). */
+ * rma_op_begin_staged(): operations that leave the inline path come there, also those of windows
+ * with copies (replica_calls.c), and all while a watcher looks at them or at memory. */
 #include "rma/rma_types.h"
 
 #include <stdlib.h>

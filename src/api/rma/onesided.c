@@ -110,7 +110,7 @@ static void look_at_memory(const struct rma_args *a)
         watch_memory(a->compare, 1, a->ttype, 0, "compare buffer");
 }
 
-/* Some window takes buffers on devices, or a watcher looks on. */
+/* Some window takes buffers on devices, or has copies, or a watcher looks on. */
 static SLOW int run_apart(struct rma_win *w, const struct rma_args *a, MPI_Request *req,
                           const void *site)
 {
@@ -119,8 +119,7 @@ static SLOW int run_apart(struct rma_win *w, const struct rma_args *a, MPI_Reque
     int notes = a->notify && a->rank != MPI_PROC_NULL && watch_wants(WATCH_NOTES);
     if (notes)
         watch_noting(w, a);
-    int err = watch_wants(WATCH_OPS | WATCH_APART) ? rma_op_begin_staged(w, a, req)
-                                                   : rma_op_begin(w, a, req);
+    int err = rma_op_begin_staged(w, a, req);
     if (notes && err)
         watch_note_lost(w, a->rank, (unsigned)a->notify - 1, 0);
     if (watch_wants(WATCH_OPS) && !err)

@@ -18,10 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    COALESCE_BUFFERS = 64,
-    COALESCE_FEW = 8
-};                          /* buffers; operations that a packet has room for */
+enum { COALESCE_BUFFERS = 64, COALESCE_FEW = 8 }; /* operations that a packet must have room for */
 enum { WAIT_NS = 5000000 }; /* wait for a buffer, before operations get elements instead */
 
 static inline void entry_make(struct rma_op *op, const struct rma_args *a, size_t bytes)

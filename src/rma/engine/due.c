@@ -37,7 +37,7 @@ void rma_hold_back(struct rma_target *t)
 void rma_queue_shorter(struct rma_target *t)
 {
     if (!t->queued) {
-        t->flags &= (uint8_t) ~(TARGET_DRAIN | TARGET_OVER_LIMIT);
+        t->flags &= (uint8_t)~(TARGET_DRAIN | TARGET_OVER_LIMIT);
         t->held = 0;
         return;
     }

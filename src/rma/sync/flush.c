@@ -298,10 +298,9 @@ int rma_request_alone(struct rma_win *w, int rank, unsigned flag)
     return err ? err : r.err;
 }
 
-/* A near target's element has no record of a lock. Where nothing is under way for it, flushes are
- * only fences without it (near.h). A flush that finds it so deletes it: the element of a program
- * that goes on with messages stays. */
-static struct rma_target *keep_busy(struct rma_win *w, struct rma_target *t)
+/* While a near target has an element, flushes of it take the long path. Delete one that has nothing
+ * under way; it has no record of a lock. NULL: deleted. */
+static struct rma_target *drop_idle(struct rma_win *w, struct rma_target *t)
 {
     if (!rma_target_idle(t) || t->err || t->cut || t->flags & TARGET_FAILED || t->closing ||
         !rma_in(w, SET_LOCK_ALL))
@@ -328,7 +327,7 @@ int rma_flush(struct rma_win *w, int rank)
     if (t && rma_unsure(w) && rma_in(w, SET_ALL_LOCKED) && !(t->flags & TARGET_FAILED))
         t->flags |= TARGET_DIRTY;
     if (t && n)
-        t = keep_busy(w, t);
+        t = drop_idle(w, t);
     int dead = !t && boot_failed_count() && boot_failed(rma_world(w, rank));
     if (t)
         err = rma_complete_target(w, t, RMA_F_DONE);

@@ -99,10 +99,15 @@ void rma_near_unlock_all(struct rma_win *w)
     w->passive.giving_back = 0;
 }
 
-void rma_lockall_unchecked(struct rma_win *w)
+static void called_now(struct rma_win *w)
 {
     w->passive.caller = thread_self();
     w->passive.age = w->passive.seen;
+}
+
+void rma_lockall_unchecked(struct rma_win *w)
+{
+    called_now(w);
     w->passive.nocheck_all = 1;
     rma_win_goto(w, WIN_LOCK_ALL_GRANTED);
 }
@@ -127,8 +132,7 @@ int rma_lock_all(struct rma_win *w, int assert)
         rma_lockall_unchecked(w);
         return MPI_SUCCESS;
     }
-    w->passive.caller = thread_self();
-    w->passive.age = w->passive.seen;
+    called_now(w);
     for (unsigned i = 0; i < w->nears; i++)
         lazy_set(w, &w->near.near[i], 1);
     err = w->loads ? rma_lockall_near(w) : touch(w, rma_near_own(w));

@@ -48,6 +48,9 @@ void rma_posts_wait(struct rma_win *w);
 /* Before the first access to n; to all near members. Both wait. */
 int rma_lockall_touch(struct rma_win *w, struct rma_near *n);
 int rma_lockall_near(struct rma_win *w);
+/* MPI_Win_lock_all(MPI_MODE_NOCHECK) of a window without epochs: no lock of another one is waited
+ * for, and nothing can fail. */
+void rma_lockall_unchecked(struct rma_win *w);
 /* A member failed (lock.c): its lock is an error from now on, also where it is free. */
 void rma_near_close(struct rma_win *w, int rank);
 
