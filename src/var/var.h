@@ -81,7 +81,8 @@ int cvar_remark(int *i, int all, char *line, size_t len);
 
 /* --- PVARs ------------------------------------------------------------------ */
 enum pvar_class { PVAR_COUNTER, PVAR_LEVEL, PVAR_HIGHWATER, PVAR_SIZE };
-enum pvar_bind { PVAR_PROC, PVAR_WIN }; /* one per process | one per window as well */
+/* one per process | one per window as well | one per member of a window, which no room counts */
+enum pvar_bind { PVAR_PROC, PVAR_WIN, PVAR_TARGET };
 
 enum pvar_id {
 #define PVAR(id, name, cls, bind, unit, text) id,

@@ -602,7 +602,10 @@ static void rfop_counts(void *arg)
         c = mark(0), b = mark(1);
         for (int i = 0; i < N; i++)
             OK(MPIX_Rfetch_and_op(&one, &old[i], MPI_LONG, 1, 1, MPI_SUM, j.win, &r[i]));
+        SIM_CHECK(rma_win_pvar_at(inside(j.win), PVAR_RMA_OUTSTANDING, 1) == N);
+        SIM_CHECK(rma_win_pvar_at(inside(j.win), PVAR_RMA_OUTSTANDING, 0) == 0);
         OK(MPI_Waitall(N, r, MPI_STATUSES_IGNORE));
+        SIM_CHECK(rma_win_pvar_at(inside(j.win), PVAR_RMA_OUTSTANDING, 1) == 0);
         for (int i = 0; i < N; i++)
             SIM_CHECK(old[i] == i);
         SENT(&c, N / FULL, BATCH);
@@ -1220,6 +1223,8 @@ static void serves_near(void *arg)
     SIM_CHECK(serves_of(j.win, &text) == 0);
     SIM_CHECK(!strcmp(text, "put:alone,get:alone,accumulate:alone,fetch:alone,lock:alone,"
                             "notification:alone,strided:alone"));
+    for (int t = 0; t < j.size; t++)
+        SIM_CHECK(rma_win_pvar_at(inside(j.win), PVAR_RMA_PROGRESS, t) == 0);
     SIM_CHECK(since_all(&c) == 0);
     job_close(&j);
 }
@@ -1235,6 +1240,9 @@ static void serves_far(void *arg)
         SIM_CHECK((bits >> shift & 3) == MPIX_PROGRESS_TARGET);
     SIM_CHECK(!strcmp(text, "put:target,get:target,accumulate:target,fetch:target,lock:target,"
                             "notification:target,strided:target"));
+    for (int t = 0; t < j.size; t++)
+        SIM_CHECK(rma_win_pvar_at(inside(j.win), PVAR_RMA_PROGRESS, t) ==
+                  (t == j.rank ? 0 : (uint64_t)bits));
     SIM_CHECK(since_all(&c) == 0);
     job_close(&j);
 }

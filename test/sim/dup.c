@@ -47,6 +47,8 @@ static void counts_of(void *arg)
         SENT(&c, 1, PUT); /* with DONE; the window's put is held back */
         SENT(&b, 1, ACK);
         SIM_CHECK(rma_target_find(inside(j.win), 1)->queued == 1);
+        SIM_CHECK(rma_win_pvar_at(inside(j.win), PVAR_RMA_OUTSTANDING, 1) == 1);
+        SIM_CHECK(rma_win_pvar_at(inside(dup), PVAR_RMA_OUTSTANDING, 1) == 0);
         OK(MPI_Win_flush(1, third));
         OK(MPI_Win_flush_all(third));
         OK(MPI_Win_free(&third));

@@ -15,7 +15,8 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 /* A variable counted per window appears twice: index i is the sum over all windows; the one after
- * the table, named "..._win", is bound to a window. */
+ * the table, named "..._win", is bound to a window. One with a value for each member of a window is
+ * bound to it, and appears once. */
 static int pvar_total(void)
 {
     int n = PVAR_COUNT;
@@ -28,8 +29,12 @@ static int pvar_total(void)
 static int pvar_row(int index, int *bound)
 {
     *bound = index >= PVAR_COUNT;
-    if (index < PVAR_COUNT)
-        return index < 0 ? -1 : index;
+    if (index < 0)
+        return -1;
+    if (index < PVAR_COUNT) {
+        *bound = pvar_table[index].bind == PVAR_TARGET;
+        return index;
+    }
     int k = index - PVAR_COUNT;
     for (int i = 0; i < PVAR_COUNT; i++)
         if (pvar_table[i].bind == PVAR_WIN && k-- == 0)
@@ -39,7 +44,8 @@ static int pvar_row(int index, int *bound)
 
 static void pvar_name(int row, int bound, char *out, size_t len)
 {
-    snprintf(out, len, "%s%s", pvar_table[row].name, bound ? "_win" : "");
+    int one = bound && pvar_table[row].bind == PVAR_WIN;
+    snprintf(out, len, "%s%s", pvar_table[row].name, one ? "_win" : "");
 }
 
 static int pvar_class_of(const struct pvar_info *p)
@@ -168,13 +174,15 @@ int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void *object
     *handle = MPI_T_PVAR_HANDLE_NULL;
     if ((row = pvar_row(index, &bound)) < 0)
         return tool_exit(MPI_T_ERR_INVALID_INDEX);
-    if (bound && (!object || !proc->obj || !obj_find(OBJ_WIN, *(MPI_Win *)object)))
+    struct rma_win *w = bound && object && proc->obj ? obj_find(OBJ_WIN, *(MPI_Win *)object) : NULL;
+    if (bound && !w)
         return tool_exit(MPI_T_ERR_INVALID_HANDLE);
     struct MPIR_T_pvar_handle_s *h = calloc(1, sizeof *h);
     if (!h)
         return tool_exit(MPI_T_ERR_OUT_OF_HANDLES);
     h->index = row;
     h->window = bound ? *(MPI_Win *)object : MPI_WIN_NULL;
+    h->count = pvar_table[row].bind == PVAR_TARGET ? rma_win_size(w) : 1;
     if (row >= PVAR_RMA_WAIT_LOCK && row <= PVAR_RMA_WAIT_NOTIFY && proc->rma &&
         rma_time_waits()) {
         free(h);
@@ -182,7 +190,7 @@ int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void *object
     }
     list_push(&session->handles, &h->link);
     *handle = h;
-    *count = 1;
+    *count = h->count;
     return tool_exit(MPI_SUCCESS);
 }
 API_ALIAS(MPI_T_pvar_handle_alloc);
@@ -245,6 +253,14 @@ static int is_counter(const struct MPIR_T_pvar_handle_s *h)
     return pvar_table[h->index].cls == PVAR_COUNTER;
 }
 
+/* One value for each member; 0 where the window is gone. */
+static void targets_now(const struct MPIR_T_pvar_handle_s *h, unsigned long long *out)
+{
+    const struct rma_win *w = proc->obj ? obj_find(OBJ_WIN, h->window) : NULL;
+    for (int i = 0; i < h->count; i++)
+        out[i] = w && i < rma_win_size(w) ? rma_win_pvar_at(w, h->index, i) : 0;
+}
+
 int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
 {
     int err = tool_enter();
@@ -253,7 +269,9 @@ int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void 
     err = pvar_arg(session, handle, 0);
     if (!err && !buf)
         err = MPI_T_ERR_INVALID;
-    if (!err)
+    if (!err && pvar_table[handle->index].bind == PVAR_TARGET)
+        targets_now(handle, buf);
+    else if (!err)
         *(unsigned long long *)buf = pvar_now(handle) - handle->base;
     return tool_exit(err);
 }

@@ -80,6 +80,26 @@ uint64_t rma_win_pvar(const struct rma_win *w, int id)
     return rma_pvar(w, (enum pvar_id)id);
 }
 
+/* Elements of operations that are done are freed later. */
+static uint64_t outstanding(const struct rma_target *t)
+{
+    uint64_t n = 0;
+    for (const struct list *l = t->ops.next; l != &t->ops; l = l->next) {
+        const struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
+        if (!(op->flags & OP_DONE))
+            n += op->coalesced ? op->coalesced_ops : 1;
+    }
+    return n;
+}
+
+uint64_t rma_win_pvar_at(const struct rma_win *w, int id, int rank)
+{
+    if (id == PVAR_RMA_PROGRESS)
+        return (uint64_t)rma_serves_of(w, rank);
+    const struct rma_target *t = rma_target_find(w, rank);
+    return id == PVAR_RMA_OUTSTANDING && t ? outstanding(t) : 0;
+}
+
 struct comm *rma_win_comm(struct rma_win *w)
 {
     return w->comm;

@@ -44,6 +44,12 @@ static int near_serves(const struct rma_win *w, const struct rma_near *n)
     return data & ~(3 << MPIX_PROGRESS_LOCK);
 }
 
+int rma_serves_of(const struct rma_win *w, int rank)
+{
+    const struct rma_near *n = rma_near_of(w, rank);
+    return n ? near_serves(w, n) : by_message(w);
+}
+
 /* Far members are alike, so only near ones are looked at. */
 int rma_serves_worst(const struct rma_win *w)
 {

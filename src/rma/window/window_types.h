@@ -100,6 +100,7 @@ int rma_promise_single(const struct rma_win *w); /* it has the effect of ACC_SIN
 void rma_promise_text(const struct rma_win *w, char *op_text, char *type_text, size_t len);
 
 /* --- serves.c: bits of MPIX_WIN_PROGRESS ---- */
+int rma_serves_of(const struct rma_win *w, int rank);
 int rma_serves_worst(const struct rma_win *w); /* over all members */
 void rma_serves_text(int bits, char *text, size_t len);
 

@@ -137,6 +137,34 @@ static void text(struct rw *w, int bits)
     MUST(!strcmp(text_of(w->win, value), want), "%s, not %s", value, want);
 }
 
+/* The same by target: this rank is not in need of itself, and the worst of all is `worst`. */
+static void by_target(struct rw *w, const char *name, int worst)
+{
+    MPI_T_pvar_session s;
+    MPI_T_pvar_handle h;
+    int i, k, n = 0, index, all = 0;
+    unsigned long long *v;
+
+    MUST(!MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_LEVEL, &index), "no variable %s", name);
+    MPI_T_pvar_session_create(&s);
+    CHECK_EQ(MPI_T_pvar_handle_alloc(s, index, NULL, &h, &n), MPI_T_ERR_INVALID_HANDLE);
+    CHECK_EQ(MPI_T_pvar_handle_alloc(s, index, &w->win, &h, &n), MPI_SUCCESS);
+    CHECK_EQ(n, w->size);
+    v = mt_alloc(sizeof *v * (size_t)w->size);
+    CHECK_EQ(MPI_T_pvar_read(s, h, v), MPI_SUCCESS);
+    CHECK_EQ(v[w->rank], 0);
+    for (i = 0; i < w->size; i++)
+        for (k = 0; k < KINDS; k++)
+            if ((all >> kinds[k].shift & 3) < (int)(v[i] >> kinds[k].shift & 3))
+                all = (all & ~(3 << kinds[k].shift)) | ((int)v[i] & 3 << kinds[k].shift);
+    CHECK_EQ(all, worst);
+    CHECK_EQ(MPI_T_pvar_readreset(s, h, v), MPI_T_ERR_PVAR_NO_ATOMIC);
+    CHECK_EQ(MPI_T_pvar_write(s, h, v), MPI_T_ERR_PVAR_NO_WRITE);
+    free(v);
+    MPI_T_pvar_handle_free(s, &h);
+    MPI_T_pvar_session_free(&s);
+}
+
 static void each(struct rw *w)
 {
     int *bits, flag, k, err, is, worst;
@@ -145,6 +173,8 @@ static void each(struct rw *w)
     MUST(flag, "the window has no attribute MPIX_WIN_PROGRESS");
     worst = *bits;
     text(w, worst);
+    by_target(w, "rma_progress", worst);
+    by_target(w, "rma_outstanding", 0);
     MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN);
     err = MPI_Win_set_attr(w->win, MPIX_WIN_PROGRESS, bits);
     CHECK_EQ(mt_class(err), MPI_ERR_KEYVAL);
@@ -169,10 +199,11 @@ static void each(struct rw *w)
 int main(int argc, char **argv)
 {
     struct rw w;
-    int f;
+    int f, provided;
 
     known = argc > 1 && !strcmp(argv[1], "known");
     mt_init(&argc, &argv);
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     signal(SIGUSR1, on_signal);
     MPI_Type_vector(BLOCKS, 1, 2, MPI_INT64_T, &strided);
     MPI_Type_commit(&strided);
@@ -182,6 +213,7 @@ int main(int argc, char **argv)
         each(&w);
         rw_free(&w);
     }
+    MPI_T_finalize();
     MPI_Type_free(&strided);
     return mt_finish();
 }
