@@ -149,6 +149,9 @@ static void near_of(void *arg)
         put1(&j, &v, 1, 2);
         SIM_CHECK(copy->counted[0] == 1 && n->counted[0] == 1); /* inline */
         SIM_CHECK(pvar(dup, PVAR_RMA_PUT) == 2 && pvar(j.win, PVAR_RMA_PUT) == 3);
+        OK(MPI_Win_flush_all(dup));
+        OK(MPI_Win_flush_local_all(dup));
+        SIM_CHECK(inside(dup)->near.flush_alls == 2 && w->near.flush_alls == 0); /* inline */
         OK(MPIX_Put_notify(&v, 1, MPI_LONG, 1, 3, 1, MPI_LONG, 0, dup));
         SIM_CHECK(n->note && copy->note == n->note);
         MPI_Win late = idup(dup);
@@ -175,6 +178,36 @@ static void near_of(void *arg)
 static void one_node(struct sim_knobs *k)
 {
     k->nodes = 1;
+}
+
+/* From a death on flush_all looks at all that may be left, of the window and of its duplicates. */
+static void near_death(void *arg)
+{
+    (void)arg;
+    struct job j = job_of_mortals(8);
+    long v = 5;
+    if (stand_by(&j, 2))
+        return;
+    OK(MPI_Win_lock_all(0, j.win));
+    MPI_Win dup = idup(j.win);
+    put_on(dup, &v, 1, 0);
+    OK(MPI_Win_flush_all(j.win));
+    OK(MPI_Win_flush_all(dup));
+    SIM_CHECK(inside(j.win)->near.flush_alls == 1 && inside(dup)->near.flush_alls == 1);
+    tell(2);
+    hear_of_death(2);
+    (void)MPI_Win_flush_all(j.win);
+    (void)MPI_Win_flush_all(dup);
+    SIM_CHECK(inside(j.win)->near.flush_alls == 1 && inside(dup)->near.flush_alls == 1);
+    (void)MPI_Win_unlock_all(j.win);
+    (void)MPI_Win_free(&dup);
+    tell(1);
+}
+
+static void mortal_node(struct sim_knobs *k)
+{
+    one_node(k);
+    k->mortal = 1;
 }
 
 /* Tokens count 24 bits: they come round, and never reach the channel. */
@@ -551,6 +584,7 @@ const struct scenario scenarios_dup[] = {
     {"count-dup-native", 2, 1, native_counts, NULL, native_puts},
     {"dup-locks", 2, 1, locks_of, NULL, quiet},
     {"dup-near", 2, 1, near_of, NULL, one_node},
+    {"dup-near-death", 3, 1, near_death, NULL, mortal_node},
     {"dup-serves", 2, 1, serves_of, NULL, one_node},
     {"dup-errors", 2, 1, errors_of, NULL, quiet},
     {"dup-token-wrap", 2, 1, wraps, NULL, quiet},

@@ -497,89 +497,94 @@ static inline int fast_flush_local(MPI_Win win, int rank)
     return w && !w->by_cma && fast_flush(win, rank);
 }
 
-static int flush(const char *call, int watched, MPI_Win win, int rank,
-                 int (*fn)(struct rma_win *, int))
+/* The same for all ranks, and for flush_local_all. */
+static inline int fast_flush_all(MPI_Win win)
 {
+    struct rma_near_table *room = rma_near_self();
+    struct rma_win_near *w = room ? rma_near_win(room, win) : NULL;
+    if (!w || !atomic_load_explicit(&w->all_here, memory_order_relaxed) ||
+        (!atomic_load_explicit(&w->quiet, memory_order_acquire) && /* near.h (b) */
+         !atomic_load_explicit(&w->quiet_each, memory_order_acquire)) ||
+        counter_wraps(&w->flush_alls))
+        return 0;
+    fence_full(); /* MEM_SYNC: as in rma_flush(), with the same pairs */
+    return 1;
+}
+
+/* The first arguments are those of the fast functions, where they lie. */
+static __attribute__((noinline, cold)) int flush_slow(int rank, MPI_Win win, const char *call,
+                                                      int watched, int (*fn)(struct rma_win *, int),
+                                                      const void *site)
+{
+    if (API_WATCHED())
+        return api_watch(watched, win, rank, 0, 0, site);
     api_enter_running(call);
     struct rma_win *w;
     int err = win_plain(win, &w);
-    UNLESS_PLAIN(watched, win, rank, 0, 0);
+    if (__builtin_expect(err, 0))
+        return api_sync_apart(err, watched, win, rank, 0, 0, site);
     uint64_t polls = progress_polls();
     err = fn(w, rank);
-    if (!err && polls == progress_polls()) /* programs flush in a loop until a value changes */
+    if (!err && watched != WATCH_ORDER && polls == progress_polls()) /* programs flush in a loop */
         progress_test();
     return api_exit_win(win, err);
 }
 
-/* Same arguments as the fast functions, which then only jump here. */
-static __attribute__((noinline, cold)) int flush_slow(int rank, MPI_Win win)
-{
-    if (API_WATCHED())
-        return api_watch(WATCH_FLUSH, win, rank, 0, 0, __builtin_return_address(0));
-    return flush("MPI_Win_flush", WATCH_FLUSH, win, rank, rma_flush);
-}
-
-static __attribute__((noinline, cold)) int flush_local_slow(int rank, MPI_Win win)
-{
-    if (API_WATCHED())
-        return api_watch(WATCH_FLUSH_LOCAL, win, rank, 0, 0, __builtin_return_address(0));
-    return flush("MPI_Win_flush_local", WATCH_FLUSH_LOCAL, win, rank, rma_flush_local);
-}
-
 int PMPI_Win_flush(int rank, MPI_Win win)
 {
-    return fast_flush(win, rank) ? MPI_SUCCESS : flush_slow(rank, win);
+    return fast_flush(win, rank) ? MPI_SUCCESS
+                                 : flush_slow(rank, win, "MPI_Win_flush", WATCH_FLUSH, rma_flush,
+                                              __builtin_return_address(0));
 }
 API_ALIAS(MPI_Win_flush);
-
-static __attribute__((noinline, cold)) int order_slow(int rank, MPI_Win win)
-{
-    if (API_WATCHED())
-        return api_watch(WATCH_ORDER, win, rank, 0, 0, __builtin_return_address(0));
-    api_enter_running("MPIX_Win_order");
-    struct rma_win *w;
-    int err = win_plain(win, &w);
-    UNLESS_PLAIN(WATCH_ORDER, win, rank, 0, 0);
-    err = rma_order(w, rank);
-    return api_exit_win(win, err);
-}
 
 /* Where a flush is a fence, so is this. */
 int PMPIX_Win_order(int rank, MPI_Win win)
 {
-    return fast_flush(win, rank) ? MPI_SUCCESS : order_slow(rank, win);
+    return fast_flush(win, rank) ? MPI_SUCCESS
+                                 : flush_slow(rank, win, "MPIX_Win_order", WATCH_ORDER, rma_order,
+                                              __builtin_return_address(0));
 }
 API_ALIAS(MPIX_Win_order);
 
 int PMPI_Win_flush_local(int rank, MPI_Win win)
 {
-    return fast_flush_local(win, rank) ? MPI_SUCCESS : flush_local_slow(rank, win);
+    return fast_flush_local(win, rank)
+               ? MPI_SUCCESS
+               : flush_slow(rank, win, "MPI_Win_flush_local", WATCH_FLUSH_LOCAL, rma_flush_local,
+                            __builtin_return_address(0));
 }
 API_ALIAS(MPI_Win_flush_local);
 
-int PMPI_Win_flush_all(MPI_Win win)
+static __attribute__((noinline, cold)) int flush_all_slow(const char *call, int watched,
+                                                          MPI_Win win, int (*fn)(struct rma_win *),
+                                                          const void *site)
 {
     if (API_WATCHED())
-        return api_watch(WATCH_FLUSH_ALL, win, 0, 0, 0, __builtin_return_address(0));
-    api_enter_running("MPI_Win_flush_all");
+        return api_watch(watched, win, 0, 0, 0, site);
+    api_enter_running(call);
     struct rma_win *w;
     int err = win_plain(win, &w);
-    UNLESS_PLAIN(WATCH_FLUSH_ALL, win, 0, 0, 0);
-    err = rma_flush_all(w);
+    if (__builtin_expect(err, 0))
+        return api_sync_apart(err, watched, win, 0, 0, 0, site);
+    err = fn(w);
     return api_exit_win(win, err);
+}
+
+int PMPI_Win_flush_all(MPI_Win win)
+{
+    return fast_flush_all(win) ? MPI_SUCCESS
+                               : flush_all_slow("MPI_Win_flush_all", WATCH_FLUSH_ALL, win,
+                                                rma_flush_all, __builtin_return_address(0));
 }
 API_ALIAS(MPI_Win_flush_all);
 
 int PMPI_Win_flush_local_all(MPI_Win win)
 {
-    if (API_WATCHED())
-        return api_watch(WATCH_FLUSH_LOCAL_ALL, win, 0, 0, 0, __builtin_return_address(0));
-    api_enter_running("MPI_Win_flush_local_all");
-    struct rma_win *w;
-    int err = win_plain(win, &w);
-    UNLESS_PLAIN(WATCH_FLUSH_LOCAL_ALL, win, 0, 0, 0);
-    err = rma_flush_local_all(w);
-    return api_exit_win(win, err);
+    return fast_flush_all(win) ? MPI_SUCCESS
+                               : flush_all_slow("MPI_Win_flush_local_all", WATCH_FLUSH_LOCAL_ALL,
+                                                win, rma_flush_local_all,
+                                                __builtin_return_address(0));
 }
 API_ALIAS(MPI_Win_flush_local_all);
 

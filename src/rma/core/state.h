@@ -95,6 +95,12 @@ static inline int rma_win_take_err(struct rma_win *w)
 {
     return __builtin_expect(w->err != 0, 0) ? rma_win_err_taken(w) : MPI_SUCCESS;
 }
+/* all_here: all members are mapped, no notification went by message, and none has failed. From now
+ * on flush_all is more than a fence, perhaps. */
+static inline void rma_not_all_here(struct rma_win *w)
+{
+    atomic_store_explicit(&w->near.all_here, 0, memory_order_relaxed);
+}
 void rma_acks_add(struct rma_win *w, int n); /* answers that the window as a whole waits for */
 void rma_near_opened(struct rma_win *w, struct rma_near *n); /* recompute n->open */
 /* A near lock moves UNSET to PER_TARGET. It moves back when no other lock is open and no element is

@@ -25,6 +25,7 @@ void rma_resps_fail(struct rma_win *w, int rank, int owes, int may, int err)
 void rma_stop_counting(struct rma_win *w, int err)
 {
     w->dead = 1;
+    rma_not_all_here(w);
     if (w->acks)
         w->err = w->err ? w->err : err;
     rma_acks_add(w, -(int)w->acks);

@@ -84,8 +84,7 @@ enum rma_near_lock { RMA_UNLOCKED, RMA_LOCKED_SHARED, RMA_LOCKED_EXCLUSIVE, RMA_
  * writes them at each change, so the comparison that finds the target is also the test. */
 struct rma_win_near {
     struct obj obj;
-    unsigned first, count;   /* ranks first..first+count-1 are near[0..count-1]; count 0 when not
-                              * consecutive */
+    unsigned first, count;   /* ranks first..first+count-1 are near[0..count-1]; 0: not in a row */
     atomic_uint all;         /* count when the epoch admits operations on every target, else 0 */
     atomic_uint quiet;       /* count when a flush of every target is a fence (passive, `all`, no
                               * target element); else 0 */
@@ -94,6 +93,7 @@ struct rma_win_near {
                               * element */
     atomic_uchar flushes;    /* inline flushes since the last look at the network; approximate */
     struct pvar_set pvars;   /* of this window                                           */
+    atomic_uchar flush_alls, apart[63]; /* inline calls of flush_all; a line of its own */
     /* Near ranks that are not consecutive (count 0): place (rank) of `spread` holds the index in
      * near[], window/spread.c. NULL: they are, or such a table was not found. */
     uint16_t *spread;
@@ -105,8 +105,8 @@ struct rma_win_near {
     uint8_t alone;           /* some target's memory is acted on tile by tile, or is a handle's */
     atomic_uchar spread_all; /* as `all`: 0 or 1 */
     atomic_uchar quiet_each; /* as `quiet`: 0 or 1 */
-    struct rma_win_notes *notes; /* this process's counters; NULL: the inline path does not read
-                                  * them */
+    atomic_uchar all_here;   /* 1: a flush_all is a fence where quiet or quiet_each is set */
+    struct rma_win_notes *notes; /* own counters; NULL: the inline path does not read them */
 };
 
 enum { RMA_FAST_WINS = 256, RMA_FAST_TYPES = 256 };

@@ -22,6 +22,7 @@ static int oldest_done(struct rma_win *w)
         int r = shmbar_poll(w->node.bar, &w->node.n, w->node.bars - w->fence.barriers + 1);
         if (r < 0) {
             w->dead = 1;
+            rma_not_all_here(w);
             if (!w->err)
                 w->err = rma_failed_error(w, -1);
         }
@@ -66,6 +67,7 @@ static int few_left(void *arg)
         rma_fence_poll(w);
     if (w->fence.barriers > x->left && w->comm->misaligned) {
         w->dead = 1;
+        rma_not_all_here(w);
         if (!w->err) /* it is asked at each poll */
             w->err = comm_verdict(w->comm);
         /* Near barriers stay open. Requests end by it, too; until then they use the communicator,

@@ -205,6 +205,15 @@ void rma_look_around(struct rma_win *w)
         progress_test();
 }
 
+/* For flush_all, on which programs spin. Of a window that near.h flushes few calls come here. */
+static void look_now_and_then(struct rma_win *w)
+{
+    if (atomic_load_explicit(&w->near.all_here, memory_order_relaxed))
+        progress_test();
+    else
+        rma_look_around(w);
+}
+
 /* --- the calls ------------------------------------------------------------------------------ */
 
 static int no_epoch(const struct rma_win *w, int rank /* -1: all */)
@@ -390,9 +399,8 @@ int rma_flush_all(struct rma_win *w)
         rma_bundle_drain(rma_root(w), NULL);
     int err = w->table.ntargets || w->acks || w->err ? rma_complete_all(w, RMA_F_DONE)
                                                      : MPI_SUCCESS;
-    /* programs spin on this call; before the fence, because what handlers do precedes what is read
-     * next */
-    rma_look_around(w);
+    /* before the fence, because what handlers do precedes what is read next */
+    look_now_and_then(w);
     fence_full(); /* as in rma_flush() */
     return err || !w->parent ? err : near_errors(w->parent);
 }
@@ -418,7 +426,7 @@ int rma_flush_local_all(struct rma_win *w)
     if (w->table.nops)
         local_wait_all(w);
     else
-        rma_look_around(w);
+        look_now_and_then(w);
     fence_full(); /* as in rma_flush_local() */
     if (w->parent)
         return near_errors(w->parent);

@@ -165,6 +165,8 @@ int rma_win_ready(struct rma_win *w, int err)
         return err;
     w->comm->maker = NULL;
     w->made = 1;
+    atomic_store_explicit(&w->near.all_here, w->all_near && w->all_mapped && !w->dead,
+                          memory_order_relaxed);
     if (rma_is_revoked(w)) /* by another member, which has it already */
         rma_win_hide(w);
     else

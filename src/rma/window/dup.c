@@ -50,6 +50,7 @@ static void share(struct rma_win *w, struct rma_win *p)
     w->helped = p->helped;
     w->all_near = p->all_near;
     w->all_mapped = p->all_mapped;
+    atomic_init(&w->near.all_here, atomic_load_explicit(&p->near.all_here, memory_order_relaxed));
     w->loads = p->loads;
     w->dead = p->dead;
     w->own = p->own;
