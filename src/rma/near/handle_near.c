@@ -220,10 +220,11 @@ int rma_near_handle(struct rma_win_near *near, struct rma_near *n, int64_t disp,
     if (!bytes || off > m->size || m->size - off < bytes)
         return 0;
     h->recent = m;
-    if (from)
-        rma_near_put(from, m->at + off, bytes);
-    else
-        rma_near_get(to, m->at + off, bytes);
+    char *at = m->at + off;
+    if (from && !(bytes == 8 && rma_near_copy8(at, from)))
+        rma_near_put(from, at, bytes);
+    if (to && !(bytes == 8 && rma_near_copy8(to, at)))
+        rma_near_get(to, at, bytes);
     rma_near_count(n, from ? PVAR_RMA_PUT : PVAR_RMA_GET, bytes);
     return 1;
 }
