@@ -5,13 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* All of it has left, and nothing else of it has to. */
+static int is_out(const struct rma_op *op)
+{
+    return op->bytes && op->sent == op->bytes && !op->a.notify && !(op->flags & OP_PULLED) &&
+           !(op->t->flags & TARGET_FAILED);
+}
+
 static void request_poke(struct request *r)
 {
     struct rma_request *q = (struct rma_request *)r;
     if (!q->op)
         return;
-    /* The user need not flush to make it complete (rma.md 5.7): send lock and operations now. */
     struct rma_target *t = q->op->t;
+    if (is_out(q->op) || (t->flags & TARGET_DRAIN && !list_empty(&t->ready)))
+        return; /* polls do the rest: a wait for many requests pokes each of them */
+    /* The user need not flush to make it complete (rma.md 5.7): send lock and operations now. */
     t->flags |= TARGET_DRAIN;
     rma_ready(t);
     rma_advance_target(t);
