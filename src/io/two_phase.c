@@ -26,6 +26,12 @@ struct two_phase {
     int64_t clean;   /* of each map, so many bytes are 0 between accesses */
     char *own;       /* buffer, map, buffer, map */
     char **near;     /* of each aggregator; NULL: by messages */
+    struct staging *left; /* of accesses that were given up */
+};
+
+struct staging { /* of data that go by message */
+    struct staging *next;
+    char bytes[];
 };
 
 /* One collective access. */
@@ -36,7 +42,7 @@ struct meeting {
     struct chunks k;
     size_t at; /* own data before this position are done */
     int err;   /* the first one of this process */
-    char *stage;
+    struct staging *stage;
     size_t staged;
     struct dt_type *byte;
 };
@@ -51,8 +57,14 @@ void two_phase_free(struct io_file *f, io_win_end *end)
     struct two_phase *p = f->phases;
     if (!p)
         return;
+    int ends = p->win && rma_win_is_revoked(p->win); /* all that has left is complete then */
     if (p->win)
         end(p->win);
+    while (ends && p->left) {
+        struct staging *s = p->left;
+        p->left = s->next;
+        free(s);
+    }
     free(p->near);
     free(p);
     f->phases = NULL;
@@ -149,13 +161,13 @@ static int one_piece(struct meeting *m, struct io_file *f, int node, int slot, i
         return MPI_SUCCESS;
     }
     /* What is staged stays until the fence; the map's ones stand behind the data. */
-    char *s = m->stage + m->staged;
+    char *s = m->stage->bytes + m->staged;
     m->staged += len;
     if (!x->write)
         return far_piece(m, f, node, buffer + within, s, len, 1);
     dt_pack(x->mtype, x->mcount, x->buf, pos, s, len);
     int err = far_piece(m, f, node, buffer + within, s, len, 0);
-    s = m->stage + m->staged;
+    s = m->stage->bytes + m->staged;
     m->staged += units;
     memset(s, 1, units);
     return err ? err : far_piece(m, f, node, map, s, units, 0);
@@ -265,7 +277,8 @@ static void unstage(struct meeting *m, size_t from)
                 size_t len = b[i].iov_len - done, left = (size_t)(m->k.chunk - at % m->k.chunk);
                 len = len < left ? len : left;
                 if (!m->p->near[at / m->k.chunk % m->p->nodes]) {
-                    dt_unpack(x->mtype, x->mcount, x->buf, pos, m->stage + staged, len);
+                    dt_unpack(x->mtype, x->mcount, x->buf, pos, m->stage->bytes + staged,
+                              len);
                     staged += len;
                 }
                 pos += len;
@@ -311,7 +324,7 @@ static int meet(struct access *c, const int64_t *all, int *ended)
     chunks_plan(&m.k, all, m.p->room, c->x.write);
     room = (size_t)(m.k.chunk * m.p->nodes);
     room = room < c->x.len ? room : c->x.len;
-    if (m.p->far && room && !(m.stage = malloc(2 * room)))
+    if (m.p->far && room && !(m.stage = malloc(sizeof *m.stage + 2 * room)))
         m.err = err_make(MPI_ERR_NO_MEM, "%s: no memory for a collective access", io_call());
     clear_maps(&m);
     *ended = meet_fence(&m, MPI_MODE_NOPRECEDE);
@@ -319,8 +332,12 @@ static int meet(struct access *c, const int64_t *all, int *ended)
         *ended = c->x.write ? write_round(&m, f, r) : read_round(&m, f, r);
     if (!*ended) /* buffers may be used again, and the window freed */
         *ended = meet_fence(&m, MPI_MODE_NOSUCCEED);
-    if (!*ended) /* else an operation that was given up may still read it */
+    if (!*ended) {
         free(m.stage);
+    } else if (m.stage) { /* an operation that was given up may still read it */
+        m.stage->next = m.p->left;
+        m.p->left = m.stage;
+    }
     c->x.done = m.at;
     io_count(f, STAT_ROUNDS, (uint64_t)m.k.rounds);
     return m.err;

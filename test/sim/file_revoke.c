@@ -285,6 +285,47 @@ static void told_exactly(void *arg)
     end(x);
 }
 
+/* One dies in or before an access whose data go by message; the others revoke the file, and close
+ * it. Nothing of these data stays: STAGED bytes each. */
+static void gives_back(void *arg)
+{
+    enum { LONG = 1 << 16, STAGED = 2 * LONG };
+    struct part *x = begin();
+    MPI_Info info;
+    char name[100], *data = calloc(1, LONG);
+    long before = 0;
+    (void)arg;
+    snprintf(name, sizeof name, "/tmp/windrose-sim-memory-%d-%llu", (int)getpid(),
+             (unsigned long long)sim_seed());
+    OK(MPI_Info_create(&info));
+    OK(MPI_Info_set(info, "cb_nodes", "1"));
+    OK(MPI_Info_set(info, "romio_cb_write", "enable"));
+    for (int i = 0; i < 2; i++) {
+        MPI_File f;
+        close(open(name, O_CREAT | O_RDWR, 0600));
+        MPI_Barrier(MPI_COMM_WORLD);
+        before = memory_bytes(sim_rank());
+        OK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, info, &f));
+        MPI_Barrier(MPI_COMM_WORLD);
+        unlink(name);
+        if (i && x->rank == 2)
+            sim_die_at(1 + (int)(sim_random() % 200));
+        int err = ends(MPI_File_write_at_all(f, (MPI_Offset)x->rank * LONG, data, LONG, MPI_BYTE,
+                                             MPI_STATUS_IGNORE));
+        if (i && x->rank == 2)
+            sim_die();
+        SIM_CHECK(i || !err);
+        if (i)
+            OK(MPIX_File_revoke(f));
+        OK(MPI_File_close(&f));
+    }
+    long more = memory_bytes(sim_rank()) - before;
+    if (more >= STAGED)
+        sim_fail("%ld bytes more than before", more);
+    OK(MPI_Info_free(&info));
+    free(data);
+}
+
 static void often_dies(struct sim_knobs *k)
 {
     mortal(k);
@@ -310,6 +351,7 @@ const struct scenario scenarios_file_revoke[] = {
     {"revoke-files-far-3", 3, 1, revokes, NULL, apart},
     {"revoke-files-early-2", 2, 1, revokes_early, NULL, often_dies},
     {"revoke-files-early-4", 4, 1, revokes_early, NULL, often_dies},
+    {"revoke-files-memory-3", 3, 1, gives_back, NULL, mortal_far},
     {"revoke-files-counts", 4, 1, told_exactly, NULL, calm},
     {NULL, 0, 0, NULL, NULL, NULL},
 };
