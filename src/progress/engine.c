@@ -159,6 +159,7 @@ static inline __attribute__((always_inline)) int poll_once(struct progress *p)
 
 int progress_poll_for_others(struct progress *p)
 {
+    p->stand_in = pthread_self();
     p->for_others = 1;
     int events = poll_hooks(p, 1);
     p->for_others = 0;
@@ -168,7 +169,8 @@ int progress_poll_for_others(struct progress *p)
 int progress_is_helper(void)
 {
     const struct progress *p = proc->progress;
-    return p && (p->for_others || (p->serves && pthread_equal(p->server, pthread_self())));
+    return p && ((p->for_others && pthread_equal(p->stand_in, pthread_self())) ||
+                 (p->serves && pthread_equal(p->server, pthread_self())));
 }
 
 int progress_has_helper(void)

@@ -20,7 +20,7 @@ struct progress {
     struct list *cursor;   /* next hook of the pass under way */
     int nsources, networks;
     int polling;           /* a pass is under way */
-    int for_others;        /* ... of the thread that stands in */
+    int for_others;        /* ... of the thread `stand_in` */
     _Atomic uint64_t polls; /* passes so far, and PROGRESS_SLEEP for each sleep; under proc->lock,
                              * but read by standin.c without it */
     /* more processes on this host than cores, their progress threads included */
@@ -46,6 +46,7 @@ struct progress {
     /* that thread's own identity, while serves; set before it first releases the lock */
     pthread_t server;
     int serves;
+    pthread_t stand_in;      /* set before for_others */
     struct standin *standin; /* standin.c; NULL: there is none */
 };
 

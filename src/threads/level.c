@@ -98,6 +98,28 @@ static void say_all(struct threads *t)
     }
 }
 
+/* The call that a thread is in or begins, or NULL. */
+static const char *under_way(struct threads *t)
+{
+    const char *other = proc->call;
+    return other ? other : atomic_load_explicit(&t->begins, memory_order_relaxed);
+}
+
+/* Says what is kept, before the call begins. That takes its time: a call that another thread begins
+ * meanwhile runs beside this one. It waits for proc->lock, and its thread sees `begins`; or it is
+ * under way behind that: it is returned. */
+static const char *say_before(struct threads *t, const char *call)
+{
+    atomic_store_explicit(&t->begins, call, memory_order_relaxed);
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    say_all(t);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+    atomic_store_explicit(&t->begins, NULL, memory_order_relaxed);
+    return proc->call;
+}
+
 /* Of a call that is not free. */
 static void on_called(const char *call)
 {
@@ -105,25 +127,17 @@ static void on_called(const char *call)
         return;
     struct threads *t = proc->threads;
     void *self = thread_self();
-    const char *other = proc->call;
     int serialized = proc->thread_level == MPI_THREAD_SERIALIZED;
     if (!serialized && self != t->main_thread) {
         keep(t, call, NULL);
         return;
     }
     void *last = atomic_exchange_explicit(&t->last, self, memory_order_relaxed);
-    int is_alone = cvar.async_progress != PROGRESS_ASYNC;
-    if (serialized && is_alone && other && last != self && !threads_is_free(other)) {
+    const char *other = last == self ? NULL : under_way(t);
+    if (!other && !proc->call && atomic_load_explicit(&t->unsaid, memory_order_relaxed))
+        other = say_before(t, call);
+    if (serialized && cvar.async_progress != PROGRESS_ASYNC && other && !threads_is_free(other))
         keep(t, call, other);
-        return;
-    }
-    if (other || !atomic_load_explicit(&t->unsaid, memory_order_relaxed))
-        return;
-    if (proc->threaded)
-        lock_acquire(&proc->lock);
-    say_all(t);
-    if (proc->threaded)
-        lock_release(&proc->lock);
 }
 
 static const struct watcher watcher = {.called = on_called};

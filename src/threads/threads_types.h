@@ -35,6 +35,7 @@ struct threads_wait { /* that a thread is in */
 struct threads {
     void *main_thread;
     _Atomic(void *) last; /* the thread that began a call last */
+    _Atomic(const char *) begins; /* the call of the thread that says what is kept, or NULL */
     struct lock lock;     /* of bad and n */
     struct bad_call bad[THREADS_CALLS];
     int n;
