@@ -13,13 +13,11 @@ int REAL(pthread_once)(pthread_once_t *once, void (*fn)(void));
 
 enum { PAGES = 2048, LOG = 1024, STREAM_BITS = 8, WORDS = (1 << PAGE_BITS) / 64 };
 enum { READ, WRITE };
-/* Bytes between accesses of one place that are noted as one: a column of a matrix, a loop that the
- * compiler has unrolled. */
-enum { STRIDE_MAX = 1 << 16 };
 
 struct page {
     uint64_t number, round;     /* valid in that round of the log only */
     uint64_t seen[WORDS][2];    /* bytes that were read, written */
+    unsigned whole[2];          /* words of which all bytes were read or written, were written */
 };
 struct log {
     int number, stranger, busy;
@@ -31,6 +29,7 @@ struct log {
     } stream[1 << STREAM_BITS]; /* by place */
     struct race_log_entry list[LOG];
     struct page page[PAGES];
+    struct streams streams;
 };
 
 unsigned char instrument_filter[FILTER];
@@ -40,7 +39,7 @@ static int several;             /* a second thread has begun */
 static unsigned strangers;      /* threads whose end no call waits for, and that have ended */
 static pthread_key_t at_end;
 static pthread_once_t at_end_once = PTHREAD_ONCE_INIT;
-static __thread struct log *mine;
+static __thread struct log *mine __attribute__((tls_model("initial-exec")));
 static __thread struct {
     const void *object; /* NULL: the thread was begun by code that is not watched */
     void (*over)(void);
@@ -70,25 +69,36 @@ static int number_take(void)
     }
 }
 
+/* The list becomes records. */
+static void log_take(struct log *t)
+{
+    const struct race_host *h = host_now();
+    unsigned n = t->n;
+    if (!n)
+        return;
+    t->busy = 1;
+    t->n = 0;
+    t->round++;
+    REAL(memset)(t->stream, 0, sizeof t->stream);
+    if (h)
+        h->take(t->list, n);
+    t->busy = 0;
+}
+
 static void log_flush(struct log *t)
 {
     const struct race_host *h = host_now();
-    unsigned n = t->n, ended = __atomic_load_n(&strangers, __ATOMIC_RELAXED);
+    unsigned ended = __atomic_load_n(&strangers, __ATOMIC_RELAXED);
     if (t->busy)
         return;
-    t->busy = 1;
-    if (n) {
-        t->n = 0;
-        t->round++;
-        REAL(memset)(t->stream, 0, sizeof t->stream);
-        if (h)
-            h->take(t->list, n);
-    }
+    streams_close(&t->streams);
+    log_take(t);
     if (ended != t->strangers && h) {
+        t->busy = 1;
         t->strangers = ended;
         h->acquire(&strangers);
+        t->busy = 0;
     }
-    t->busy = 0;
 }
 
 static void log_end(struct log *t)
@@ -104,6 +114,7 @@ static void log_end(struct log *t)
     if (t->number < RACE_THREADS - 1) /* the last one is shared, and stays */
         __atomic_fetch_and(&numbers, ~(1u << t->number), __ATOMIC_RELAXED);
     mine = NULL;
+    streams_set(NULL);
     REAL(free)(t);
 }
 
@@ -141,6 +152,7 @@ static struct log *log_begin(int stranger)
     t->stranger = stranger && t->number;
     t->round = 1;
     mine = t;
+    streams_set(&t->streams);
     if (t->number) {
         __atomic_store_n(&several, 1, __ATOMIC_RELAXED);
         ends();
@@ -174,6 +186,7 @@ static int number(void)
 static __attribute__((noinline)) void page_clear(const struct log *t, struct page *p, uint64_t page)
 {
     REAL(memset)(p->seen, 0, sizeof p->seen);
+    p->whole[READ] = p->whole[WRITE] = 0;
     p->number = page;
     p->round = t->round;
 }
@@ -186,15 +199,18 @@ static inline struct page *page_of(struct log *t, uint64_t page)
     return p;
 }
 
-/* Was each of these bytes, which `bits` has of one word, noted already? Whatever interferes with a
- * load does with a store of the same bytes. */
-static inline int are_seen(struct page *p, unsigned word, uint64_t bits, unsigned stores)
+/* Which of these bytes, which `bits` has of one word, were not noted? They are from now on.
+ * Whatever interferes with a load does with a store of the same bytes. */
+static inline uint64_t unseen(struct page *p, unsigned word, uint64_t bits, unsigned stores)
 {
     uint64_t *seen = p->seen[word], have = seen[WRITE] | (stores ? 0 : seen[READ]);
     if ((have & bits) == bits)
-        return 1;
+        return 0;
+    uint64_t was = seen[READ] | seen[WRITE], is = was | bits;
+    p->whole[READ] += is == ~0ull && was != ~0ull;
+    p->whole[WRITE] += stores && (seen[WRITE] | bits) == ~0ull;
     seen[stores ? WRITE : READ] |= bits;
-    return 0;
+    return bits & ~have;
 }
 
 static inline uint64_t bits_of(unsigned at, unsigned n)
@@ -202,18 +218,41 @@ static inline uint64_t bits_of(unsigned at, unsigned n)
     return (n == 64 ? ~0ull : (1ull << n) - 1) << (at & 63);
 }
 
-/* Bytes of one page. */
-static int is_seen(struct log *t, uint64_t at, uint64_t len, unsigned stores)
+/* Bytes of one page that were not noted, from the lowest to the highest word that has some. */
+struct span {
+    unsigned low, high;
+    uint64_t lowest, highest; /* 0: none has */
+};
+
+static inline void span_add(struct span *s, unsigned word, uint64_t new)
 {
-    struct page *p = page_of(t, at >> PAGE_BITS);
-    unsigned first = at & ((1 << PAGE_BITS) - 1), end = first + (unsigned)len;
-    int all = 1;
-    for (unsigned from = first, next; from < end; from = next) {
-        unsigned w = from / 64;
-        next = (w + 1) * 64 < end ? (w + 1) * 64 : end;
-        all &= are_seen(p, w, bits_of(from, next - from), stores);
+    if (!new)
+        return;
+    if (!s->lowest) {
+        s->low = word;
+        s->lowest = new;
     }
-    return all;
+    s->high = word;
+    s->highest = new;
+}
+
+/* All bytes of the words from `first` to before `last`. */
+static inline __attribute__((always_inline)) void
+span_words(struct span *s, struct page *p, unsigned first, unsigned last, unsigned stores)
+{
+    unsigned whole[2] = {0};
+    for (unsigned w = first; w < last; w++) {
+        uint64_t *seen = p->seen[w], was = seen[READ] | seen[WRITE];
+        uint64_t have = stores ? seen[WRITE] : was;
+        if (have == ~0ull)
+            continue;
+        whole[READ] += was != ~0ull;
+        whole[WRITE] += stores;
+        seen[stores ? WRITE : READ] = ~0ull;
+        span_add(s, w, ~have);
+    }
+    p->whole[READ] += whole[READ];
+    p->whole[WRITE] += whole[WRITE];
 }
 
 /* Goes on where the last access of its place ended, or at the same distance as that from the one
@@ -266,7 +305,34 @@ static void log_add(struct log *t, uint64_t at, uint64_t len, unsigned stores, c
     t->stream[i].before = (uint16_t)last;
     t->stream[i].last = (uint16_t)t->n;
     if (t->n == LOG)
-        log_flush(t);
+        log_take(t);
+}
+
+/* Bytes of one page. */
+static void note_span(struct log *t, uint64_t at, unsigned len, unsigned stores, const void *pc)
+{
+    struct page *p = page_of(t, at >> PAGE_BITS);
+    unsigned first = at & ((1 << PAGE_BITS) - 1), end = first + len;
+    unsigned w = first / 64, last = end / 64;
+    struct span s = {0};
+    if (p->whole[stores ? WRITE : READ] == WORDS)
+        return;
+    if (first & 63) {
+        unsigned n = 64 - (first & 63) < len ? 64 - (first & 63) : len;
+        span_add(&s, w, unseen(p, w, bits_of(first, n), stores));
+        w++;
+    }
+    if (stores)
+        span_words(&s, p, w, last, 1);
+    else
+        span_words(&s, p, w, last, 0);
+    if (end & 63 && w <= last)
+        span_add(&s, last, unseen(p, last, bits_of(0, end & 63), stores));
+    if (!s.lowest)
+        return;
+    first = s.low * 64 + (unsigned)__builtin_ctzll(s.lowest);
+    end = s.high * 64 + 64 - (unsigned)__builtin_clzll(s.highest);
+    log_add(t, (at >> PAGE_BITS << PAGE_BITS) + first, end - first, stores, pc);
 }
 
 static __attribute__((noinline)) void note_parts(uint64_t at, uint64_t len, unsigned stores,
@@ -281,8 +347,7 @@ static __attribute__((noinline)) void note_parts(uint64_t at, uint64_t len, unsi
                 return;
             if (t->busy)
                 return;
-            if (!is_seen(t, at, part, stores))
-                log_add(t, at, part, stores, pc);
+            note_span(t, at, (unsigned)part, stores, pc);
         }
         at += part;
         len -= part;
@@ -300,7 +365,7 @@ void instrument_note(uint64_t at, uint64_t len, unsigned stores, const void *pc)
         return;
     struct page *p = page_of(t, at >> PAGE_BITS);
     unsigned byte = at & ((1 << PAGE_BITS) - 1);
-    if (!are_seen(p, byte / 64, bits_of(byte, (unsigned)len), stores))
+    if (unseen(p, byte / 64, bits_of(byte, (unsigned)len), stores))
         log_add(t, at, len, stores, pc);
 }
 
@@ -432,11 +497,25 @@ void __tsan_func_exit(void)
 {
 }
 
+static inline __attribute__((always_inline)) void access(const void *p, unsigned len,
+                                                         unsigned stores, const void *pc)
+{
+    uint64_t at = (uint64_t)(uintptr_t)p;
+    struct stream *s = stream_of(pc);
+    if (LIKELY(s->pc == pc && s->next == at)) {
+        s->next = at + (uint64_t)s->step;
+        return;
+    }
+    if (LIKELY(!instrument_watched(at) && !instrument_watched(at + len - 1)))
+        return;
+    stream_miss(at, len, stores, pc);
+}
+
 #define ACCESS(name, len, stores)                                                                  \
     void __tsan_##name(void *p);                                                                   \
     void __tsan_##name(void *p)                                                                    \
     {                                                                                              \
-        touch(p, len, stores, CALLER);                                                             \
+        access(p, len, stores, CALLER);                                                            \
     }
 #define ACCESSES(len)                                                                              \
     ACCESS(read##len, len, 0)                                                                      \

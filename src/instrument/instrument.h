@@ -1,6 +1,7 @@
 /* instrument.h - the run time of programs compiled by `mpicc -race`: libmpi_race.a.
  *
  *   compiler's calls -- access.c --- filter, log of the thread ----.
+ *                    -- stream.c --- what comes as foreseen        |
  *                    -- atomic.c --- the operation, its order       '-> race/sync/threads.c
  *                    -- atomic16.c                                 .-'
  *   linker's --wrap  -- string.c, alloc.c --- mem*, str*, malloc   |
@@ -26,8 +27,11 @@
 /* --- accesses (access.c) ---------------------------------------------------------------------- */
 
 enum { PAGE_BITS = 12, FILTER = 4096 };
+/* Bytes between accesses of one place that are noted as one: a column of a matrix, a loop that the
+ * compiler has unrolled. */
+enum { STRIDE_MAX = 1 << 16 };
 /* Of each page, by the lower bits of its number: are accesses of interest? */
-extern unsigned char instrument_filter[FILTER];
+extern unsigned char instrument_filter[FILTER] __attribute__((visibility("hidden")));
 void instrument_note(uint64_t at, uint64_t len, unsigned stores, const void *pc);
 
 static inline int instrument_watched(uint64_t at)
@@ -50,6 +54,42 @@ static inline void touch_range(const void *p, size_t len, unsigned stores, const
     if (len)
         instrument_note((uint64_t)(uintptr_t)p, len, stores, pc);
 }
+
+/* --- accesses of one place at a constant distance (stream.c) ---------------------------------- */
+
+/* The next access is foreseen. While it comes so, it costs a comparison; all of them are noted
+ * together when another one comes, or when the log of the thread is taken. */
+enum { STREAMS = 512 };
+struct stream {
+    const void *pc;
+    uint64_t next; /* where it will be; 0: not foreseen */
+    int64_t step;
+    uint64_t from; /* the first one that is not noted, unless it is `next` */
+    uint64_t last; /* where it was, while the next one is not foreseen */
+    uint32_t len, stores;
+    uint64_t listed, unused; /* so that an index is a shift */
+};
+struct streams { /* of a thread */
+    struct stream of[STREAMS];
+    unsigned n;
+    uint16_t list[STREAMS]; /* those that have something to note are among these */
+};
+/* Never NULL: a thread without a log has a table where no place stands. */
+extern __thread struct streams *instrument_streams
+    __attribute__((tls_model("local-exec"), visibility("hidden")));
+
+/* Calls lie at least 4 bytes apart, so those of a loop have streams of their own. */
+static inline struct stream *stream_of(const void *pc)
+{
+    return &instrument_streams->of[(uintptr_t)pc / 4 % STREAMS];
+}
+
+/* An access that was not foreseen, of 1 to 16 bytes. */
+void stream_miss(uint64_t at, unsigned len, unsigned stores, const void *pc);
+/* Of the calling thread: NULL, when it ends. */
+void streams_set(struct streams *s);
+/* Notes what is not noted. */
+void streams_close(struct streams *s);
 
 /* --- order (access.c) ------------------------------------------------------------------------- */
 

@@ -1,0 +1,78 @@
+/* stream.c - accesses of one place at a constant distance: what comes as foreseen is noted later,
+ * all of it at once. Start with stream_miss().
+ *
+ * Between two operations of a thread its accesses have one clock, so when they are noted does not
+ * matter. The log is taken behind streams_close(). */
+#include "instrument/instrument.h"
+
+static struct streams none; /* stays as it is: pc is never NULL */
+__thread struct streams *instrument_streams = &none;
+
+void streams_set(struct streams *s)
+{
+    instrument_streams = s ? s : &none;
+}
+
+/* The next one is not foreseen any more. */
+static void stream_close(struct stream *s)
+{
+    uint64_t next = s->next, from = s->from, step = (uint64_t)s->step, len = s->len;
+    int up = s->step > 0;
+    if (!next)
+        return;
+    s->next = 0;
+    s->last = next - step;
+    if (next == from)
+        return;
+    uint64_t low = up ? from : s->last, high = up ? s->last : from, by = up ? step : -step;
+    if (by <= len) {
+        instrument_note(low, high - low + len, s->stores, s->pc);
+        return;
+    }
+    for (uint64_t at = low; at <= high; at += by)
+        instrument_note(at, len, s->stores, s->pc);
+}
+
+static void stream_open(struct streams *t, struct stream *s)
+{
+    s->next = s->from = s->last + (uint64_t)s->step;
+    if (!s->listed)
+        t->list[t->n++] = (uint16_t)(s - t->of);
+    s->listed = 1;
+}
+
+/* The third access at one distance opens a stream. A stream that had some goes on behind a gap, as
+ * in the next row of a matrix, with the second one. */
+void stream_miss(uint64_t at, unsigned len, unsigned stores, const void *pc)
+{
+    struct streams *t = instrument_streams;
+    struct stream *s = stream_of(pc);
+    int had = s->next != s->from;
+    stream_close(s);
+    instrument_note(at, len, stores, pc);
+    if (t != instrument_streams || t == &none) /* the thread has its log only now */
+        return;
+    if (s->pc != pc) {
+        uint64_t listed = s->listed;
+        *s = (struct stream){.pc = pc, .last = at, .len = len, .stores = stores, .listed = listed};
+        return;
+    }
+    int64_t step = (int64_t)(at - s->last);
+    s->last = at;
+    if (step == s->step && step <= STRIDE_MAX && step >= -STRIDE_MAX)
+        stream_open(t, s);
+    else if (!had)
+        s->step = step;
+}
+
+/* Stores first: where a load of the same bytes follows, it is not noted. */
+void streams_close(struct streams *t)
+{
+    for (unsigned stores = 2; stores-- > 0;)
+        for (unsigned i = 0; i < t->n; i++)
+            if (t->of[t->list[i]].stores == stores)
+                stream_close(&t->of[t->list[i]]);
+    for (unsigned i = 0; i < t->n; i++)
+        t->of[t->list[i]].listed = 0;
+    t->n = 0;
+}
