@@ -318,6 +318,42 @@ static void keeper_dies(void *arg)
     }
 }
 
+/* One keeper dies and owes an answer, when another one has refused what was put there (which no put
+ * of a program can bring about). The calls that ask all end with what that one said. */
+static void keeper_refuses(void *arg)
+{
+    struct job j = copied(MPI_COMM_WORLD, "2");
+    struct rma_win *copies = kept[j.rank]->copies;
+    struct dt_type *byte = dt_find(MPI_BYTE);
+    long v = 5;
+    struct rma_args beyond = {.kind = RMA_PUT, .rank = 3, .origin = &v, .ocount = 8,
+                              .otype = byte, .disp = 1 << 20, .tcount = 8, .ttype = byte};
+    (void)arg;
+    switch (j.rank) {
+    case 0:
+        OK(MPI_Win_lock_all(0, j.win));
+        put1(&j, &v, 1, 0); /* the lock */
+        OK(MPI_Win_flush(1, j.win));
+        tell(2);
+        put1(&j, &v, 1, 0);
+        OK(rma_op_begin(copies, &beyond, NULL));
+        ERR(MPI_ERR_RMA_RANGE, MPI_Win_flush_all(j.win));
+        SIM_CHECK(copy(1, 1) == v);
+        (void)MPI_Win_unlock_all(j.win); /* it may die now */
+        tell(1);
+        tell(3);
+        break;
+    case 2:
+        hear(0);
+        sim_compute((int)(sim_random() % WHILE));
+        sim_die();
+    case 4:
+        break;
+    default:
+        hear(0);
+    }
+}
+
 /* Rank 1 dies when a put to it is on its way to its keeper. It has arrived when the window is
  * shrunk, and not later. */
 static void shrink_waits(void *arg)
@@ -524,6 +560,7 @@ const struct scenario scenarios_replicas_exact[] = {
     {"replicas-acc-owner-dies", 4, 1, acc_owner_dies, NULL, unordered},
     {"replicas-put-behind-lock", 4, 1, put_behind_lock, NULL, apart},
     {"replicas-stored-first", 4, 1, stored_first, NULL, apart},
+    {"replicas-keeper-refuses", 5, 1, keeper_refuses, NULL, mortal},
     {"replicas-keeper-dies", 5, 1, keeper_dies, NULL, mortal},
     {"replicas-shrink-waits", 4, 1, shrink_waits, NULL, unordered},
     {"replicas-one-keeper-lives", 4, 1, one_keeper_lives, NULL, mortal},

@@ -56,8 +56,7 @@ void rma_token_done(struct rma_win *w, int rank, uint32_t token, int err)
             continue;
         if (r->pending)
             r->pending--;
-        if (err && !r->err)
-            r->err = err;
+        r->err = rma_graver(r->err, err);
     }
     progress_signal();
 }

@@ -173,10 +173,9 @@ int rma_complete_all(struct rma_win *w, unsigned sync)
     rma_resp_close(&r);
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
         if ((e = rma_take_err(&t->err)) != 0)
-            err = err ? err : e;
-    e = rma_win_take_err(w);
-    err = err ? err : e;
-    return err ? err : r.err;
+            err = rma_graver(err, e);
+    err = rma_graver(err, rma_win_take_err(w));
+    return rma_graver(err, r.err);
 }
 
 void rma_local_wait(struct rma_win *w, struct rma_target *t)

@@ -195,6 +195,8 @@ static void signaled(struct rma_win *w, struct rma_target *t, const struct rma_h
     }
     if (early)
         return;
+    if (t && h->token && asked == RMA_ASKED_NONE && err && !t->err)
+        t->err = err; /* a failure has ended the wait for it: it is for the next one */
     rma_token_done(w, (int)h->src, h->token, err);
 }
 
