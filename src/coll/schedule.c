@@ -214,6 +214,9 @@ static inline __attribute__((always_inline)) int issue(struct sched *s, struct s
     int err = MPI_SUCCESS;
     switch (p->kind) {
     case STEP_SEND: /* after an error the data are useless: an empty message reports it */
+        if (p2p_send_at_once(p->from, s->error ? 0 : p->n, p->type, p->peer, p->tag, p->comm,
+                             s->stream))
+            break;
         err = p2p_isend(p->from, s->error ? 0 : p->n, p->type, p->peer, p->tag, p->comm, s->stream,
                         &p->req);
         break;

@@ -58,20 +58,32 @@ void obj_table_free(struct obj_table *t)
     free(t->freed);
 }
 
+/* An index that was never given out; -ENOMEM. */
+static __attribute__((cold, noinline)) int index_new(struct obj_table *t)
+{
+    unsigned limit = atomic_load_explicit(&t->limit, memory_order_relaxed);
+    if (limit == t->blocks * OBJ_BLOCK && table_grow(t))
+        return -ENOMEM;
+    return (int)limit;
+}
+
+/* Without memory the index is lost, no more. */
+static __attribute__((cold, noinline)) void freed_more(struct obj_table *t, unsigned index)
+{
+    if (VEC_FITS(t->freed, t->freed_room, t->nfreed + 1, 64))
+        t->freed[t->nfreed++] = index;
+}
+
 int obj_add(enum obj_kind kind, struct obj *o)
 {
     struct obj_table *t = &proc->obj->table[kind];
-    unsigned limit = atomic_load_explicit(&t->limit, memory_order_relaxed), index;
-    if (t->nfreed) {
-        index = t->freed[--t->nfreed];
-    } else {
-        if (limit == t->blocks * OBJ_BLOCK && table_grow(t))
-            return -ENOMEM;
-        index = limit;
-    }
+    int fresh = t->nfreed == 0, i = fresh ? index_new(t) : (int)t->freed[--t->nfreed];
+    if (i < 0)
+        return i;
+    unsigned index = (unsigned)i;
     atomic_load_explicit(&t->block, memory_order_relaxed)[index / OBJ_BLOCK][index % OBJ_BLOCK] = o;
-    if (index == limit) /* release pairs with the acquire in obj_find() */
-        atomic_store_explicit(&t->limit, limit + 1, memory_order_release);
+    if (fresh) /* release pairs with the acquire in obj_find() */
+        atomic_store_explicit(&t->limit, index + 1, memory_order_release);
     /* Others may compare it without the lock (obj.h). */
     __atomic_store_n(&o->handle, (int)((unsigned)KIND_DIRECT << 30 | (unsigned)kind << 26 | index),
                      __ATOMIC_RELAXED);
@@ -85,7 +97,7 @@ void obj_del(enum obj_kind kind, struct obj *o)
     struct obj_table *t = &proc->obj->table[kind];
     unsigned h = (unsigned)o->handle, index = h & 0x03ffffffu;
     __atomic_store_n(&o->handle, 0, __ATOMIC_RELAXED);
-    if ((h >> 30) == 1) {
+    if (__builtin_expect((h >> 30) == 1, 0)) {
         t->builtin[h & 0xff] = NULL;
         return;
     }
@@ -95,8 +107,10 @@ void obj_del(enum obj_kind kind, struct obj *o)
     WR_ASSERT_DEBUG(block[index / OBJ_BLOCK][index % OBJ_BLOCK] == o);
     block[index / OBJ_BLOCK][index % OBJ_BLOCK] = NULL;
     t->live--;
-    if (VEC_FITS(t->freed, t->freed_room, t->nfreed + 1, 64)) /* else the index is lost, no more */
+    if (t->nfreed < t->freed_room)
         t->freed[t->nfreed++] = index;
+    else
+        freed_more(t, index);
 }
 
 static void set_place(enum obj_kind kind, const struct obj *o, void *to)

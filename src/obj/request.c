@@ -323,6 +323,19 @@ int request_finish(struct request *r, MPI_Status *status)
     return err;
 }
 
+void request_end_plain(struct request *r, MPI_Status *status)
+{
+    struct comm *c = r->comm;
+    if (status && status != MPI_STATUS_IGNORE) {
+        int error = status->MPI_ERROR;
+        *status = r->status;
+        status->MPI_ERROR = error;
+    }
+    obj_del(OBJ_REQUEST, &r->obj);
+    r->ops->free(r);
+    comm_drop(c);
+}
+
 int request_start(struct request *r)
 {
     r->active = 1;

@@ -13,7 +13,7 @@
 
 #include "obj/obj.h"
 
-enum request_kind {
+enum request_kind { /* the first two: request_finish_plain() */
     REQUEST_SEND, REQUEST_RECV, REQUEST_COLL, REQUEST_RMA, REQUEST_GENERAL, REQUEST_PERSISTENT_SEND,
     REQUEST_PERSISTENT_RECV, REQUEST_PERSISTENT_COLL, REQUEST_CONTINUE, REQUEST_MESSAGE,
     REQUEST_PART, REQUEST_IO, REQUEST_NOTE, REQUEST_FLUSH
@@ -125,6 +125,17 @@ enum request_await request_awaits(int (*cond)(void *), void *arg,
  * status. Returns the request's error code. For requests with a handle and for internal ones on the
  * heap. A suspended one stays what it is. */
 int request_finish(struct request *r, MPI_Status *status);
+/* A message's request with a handle that is done, without an error and without more to ask: ends as
+ * by request_finish(), and *handle is MPI_REQUEST_NULL. 0: it is another one, nothing was done. */
+void request_end_plain(struct request *r, MPI_Status *status);
+static inline int request_finish_plain(struct request *r, MPI_Request *handle, MPI_Status *status)
+{
+    if (__builtin_expect(r->kind > REQUEST_RECV || r->error || !r->comm || r->ops->query, 0))
+        return 0;
+    *handle = MPI_REQUEST_NULL;
+    request_end_plain(r, status);
+    return 1;
+}
 /* MPI_Request_free: freed now or when done. */
 void request_release(struct request *r);
 /* Start a persistent request: active, not done, ops->start. MPI error code. */

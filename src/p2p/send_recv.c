@@ -238,28 +238,34 @@ static int wait_here(struct p2p_req *q, MPI_Status *status)
 
 /* --- calls ---------------------------------------------------------------------- */
 
-/* A short message of one block to a peer with room: no request is made. 1: sent. */
-static inline int send_short(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
-                             struct comm *c, int flags)
+/* A short message of one block to a peer with room: no request is made. NULL: it has not left. */
+static inline struct p2p_peer *send_short(const void *buf, MPI_Aint count, struct dt_type *t,
+                                          int dest, int tag, struct comm *c, int flags)
 {
     if ((flags & P2P_MODE & ~P2P_READY) != P2P_STANDARD || dest < 0 ||
         !dt_is_block(t, (size_t)count))
-        return 0;
+        return NULL;
     struct p2p_peer *p = peer_get(comm_peer_world(c, dest));
     size_t size;
     if (!p || !list_empty(&p->pending) ||
         __builtin_mul_overflow((size_t)t->size, (size_t)count, &size) || size >= p->short_end ||
         p->eager_out + size + P2P_CHARGE > (size_t)cvar.p2p_eager_window || peer_far_ahead(p))
-        return 0;
+        return NULL;
     struct p2p_match h = {c->ctx_send | ((unsigned)flags & P2P_STREAM) >> 4, c->src, tag,
                           p->seq_out};
     struct iovec v[2] = {{&h, sizeof h}, {dt_start(t, buf), size}};
     if (am_request(p->world, P2P_EAGER, v, size ? 2 : 1, 0) != 0)
-        return 0; /* the slow path finds the reason */
+        return NULL; /* the slow path finds the reason */
     p->seq_out++;
     p->eager_out += size + P2P_CHARGE;
     pvar_set_add(pvar_proc(), PVAR_P2P_EAGER, 1);
-    return 1;
+    return p;
+}
+
+int p2p_send_at_once(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
+                     struct comm *c, int flags)
+{
+    return send_short(buf, count, t, dest, tag, c, flags) != NULL;
 }
 
 int p2p_send(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c,
@@ -375,13 +381,40 @@ static int launch(struct p2p_req *q, int err, struct request **out)
     return MPI_SUCCESS;
 }
 
+/* Its message has left by send_short(): what waits, MPI_Cancel and the answer to that look at. It
+ * holds nothing. */
+static void fill_left(struct p2p_req *q, const struct p2p_peer *p, struct comm *c, int flags)
+{
+    request_init(&q->r, REQUEST_SEND, &req_ops, c);
+    q->r.done = 1;
+    q->is_send = 1;
+    q->eager = 1;
+    q->state = P2P_IDLE;
+    q->world = p->world;
+    q->seq = p->seq_out - 1;
+    q->flags = flags;
+    q->holds = q->waits = q->cancelled = 0;
+    q->got = 0;
+    q->wire_id = 0;
+    q->native = NULL;
+    q->leaving = NULL;
+    q->late = NULL;
+    q->twin = NULL;
+    q->copy = NULL;
+}
+
 int p2p_isend(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c,
               int flags, struct request **out)
 {
     struct p2p_req *q = req_alloc(flags, 0);
     if (!q)
         return no_memory(out);
-    return launch(q, send_fill(q, REQUEST_SEND, buf, count, t, dest, tag, c, flags), out);
+    const struct p2p_peer *p = send_short(buf, count, t, dest, tag, c, flags);
+    if (!p)
+        return launch(q, send_fill(q, REQUEST_SEND, buf, count, t, dest, tag, c, flags), out);
+    fill_left(q, p, c, flags);
+    *out = &q->r;
+    return MPI_SUCCESS;
 }
 
 int p2p_isend_labelled(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,

@@ -68,8 +68,7 @@ static int leave_blame(struct blame b, int err)
 
 int api_exit_request(struct request *r, int err)
 {
-    struct blame b = blame_of(r);
-    return leave_blame(b, err);
+    return leave_blame(blame_of(r), err);
 }
 
 /* Take r's outcome; the user's handle becomes null unless r is persistent or suspended. */
@@ -137,6 +136,8 @@ static inline __attribute__((always_inline)) int wait_body(MPI_Request *request,
         api_waits_no_more(&r);
         watch_waited(&r, 1);
     }
+    if (request_finish_plain(r, request, status))
+        return api_exit(MPI_COMM_NULL, MPI_SUCCESS);
     struct blame b = blame_of(r);
     return leave_blame(b, finish(r, request, status));
 }
@@ -286,15 +287,18 @@ static int set_open(struct set *s, int n, MPI_Request *requests)
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for %d requests", proc->call, n);
     }
     for (int i = 0; i < n; i++) {
+        struct request *r = s->r[i] = obj_find(OBJ_REQUEST, requests[i]);
+        if (__builtin_expect(r && r->active && r->kind != REQUEST_MESSAGE, 1)) {
+            s->active++;
+            continue;
+        }
         err = api_request(requests[i], &s->r[i]);
         if (!err && s->r[i] && s->r[i]->kind == REQUEST_MESSAGE)
             err = err_make(MPI_ERR_REQUEST, "%s: array_of_requests[%d] is a message, no request",
                            proc->call, i);
         if (err)
             return err;
-        if (!is_active(s->r[i]))
-            s->r[i] = NULL;
-        s->active += s->r[i] != NULL;
+        s->r[i] = NULL;
     }
     return MPI_SUCCESS;
 }
@@ -353,13 +357,12 @@ static void take(struct set *s, int i, MPI_Request *requests, MPI_Status *status
 {
     MPI_Status *st = nth(statuses, k);
     struct request *r = s->r[i];
-    int err = MPI_SUCCESS;
-    if (r && obj_find(OBJ_REQUEST, requests[i]) != r) {
-        /* the same handle occurred earlier in the array */
+    int err = MPI_SUCCESS, same = obj_find(OBJ_REQUEST, requests[i]) == r;
+    if (r && same && !o->first && request_finish_plain(r, &requests[i], st))
+        return;
+    if (r && !same) /* the same handle occurred earlier in the array */
         requests[i] = MPI_REQUEST_NULL;
-        r = NULL;
-    }
-    if (!r) {
+    if (!r || !same) {
         set_empty(st);
     } else {
         if (r->error && !is_blamed(&o->blamed))
