@@ -20,10 +20,88 @@ static inline int by_messages(const struct coll_args *a)
     return sched_run(s);
 }
 
+static int is_none(MPI_Aint n, const struct dt_type *t)
+{
+    return n == 0 || t->size == 0;
+}
+
+static int are_none(struct coll_vec counts, int n, const struct dt_type *t)
+{
+    for (int i = 0; i < n && t->size; i++)
+        if (coll_at(counts, i))
+            return 0;
+    return 1;
+}
+
+/* The root's own block is copied, so its two sides are looked at. */
+static int root_moves_none(const struct coll_args *a)
+{
+    int n = a->comm->size;
+    switch (a->call) {
+    case COLL_GATHER:
+        return is_none(a->rcount, a->rtype) &&
+               (a->sbuf == MPI_IN_PLACE || is_none(a->scount, a->stype));
+    case COLL_GATHERV:
+        return are_none(a->rcounts, n, a->rtype) &&
+               (a->sbuf == MPI_IN_PLACE || is_none(a->scount, a->stype));
+    case COLL_SCATTER:
+        return is_none(a->scount, a->stype) &&
+               (a->rbuf == MPI_IN_PLACE || is_none(a->rcount, a->rtype));
+    default: /* COLL_SCATTERV */
+        return are_none(a->scounts, n, a->stype) &&
+               (a->rbuf == MPI_IN_PLACE || is_none(a->rcount, a->rtype));
+    }
+}
+
+/* 1: coll_build() would list no step for it, and find no error. */
+static int moves_none(const struct coll_args *a)
+{
+    const struct comm *c = a->comm;
+    if (c->remote)
+        return 0;
+    switch (a->call) {
+    case COLL_BCAST:
+    case COLL_ALLGATHER:
+        return is_none(a->rcount, a->rtype);
+    case COLL_REDUCE:
+    case COLL_ALLREDUCE:
+    case COLL_REDUCE_SCATTER_BLOCK:
+    case COLL_SCAN:
+    case COLL_EXSCAN:
+        return a->rcount == 0;
+    case COLL_GATHER:
+    case COLL_GATHERV:
+        return a->root == c->rank ? root_moves_none(a) : is_none(a->scount, a->stype);
+    case COLL_SCATTER:
+    case COLL_SCATTERV:
+        return a->root == c->rank ? root_moves_none(a) : is_none(a->rcount, a->rtype);
+    case COLL_ALLTOALL:
+        return a->sbuf != MPI_IN_PLACE && is_none(a->rcount, a->rtype);
+    case COLL_ALLGATHERV:
+        return are_none(a->rcounts, c->size, a->rtype) &&
+               (a->sbuf == MPI_IN_PLACE || is_none(a->scount, a->stype));
+    case COLL_ALLTOALLV:
+        return a->sbuf != MPI_IN_PLACE && are_none(a->rcounts, c->size, a->rtype) &&
+               are_none(a->scounts, c->size, a->stype);
+    default:
+        return 0;
+    }
+}
+
+/* No schedule is made. The operation has its number, as at the others. */
+static int run_none(const struct coll_args *a)
+{
+    coll_tag(a->comm);
+    progress_glance();
+    return MPI_SUCCESS;
+}
+
 int coll_run(const struct coll_args *a)
 {
     int err;
-    return shm_run(a, &err) ? err : by_messages(a);
+    if (shm_run(a, &err))
+        return err;
+    return moves_none(a) ? run_none(a) : by_messages(a);
 }
 
 int coll_run_aside(const struct coll_args *a, void (*aside)(void *arg), void *arg)
