@@ -205,6 +205,8 @@ static void strip(struct block *b)
     size_t from = b->from / page * page, to = (b->off + b->size) / page * page;
     from = from > first ? from : first;
     to = to < b->to ? to : (b->to + page - 1) / page * page;
+    if (to > from)
+        mem_pages_go(s, from, to - from);
     if (to > from && fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
                                (off_t)(to - from)) == 0)
         b->to = b->from;
@@ -223,6 +225,7 @@ static void arena_drop(struct mem_arenas *a, struct arena *x)
     list_del(&x->link);
     a->count--;
     pvar_set_add(pvar_proc(), PVAR_ARENA_BYTES, -(uint64_t)x->seg->size);
+    mem_pages_go(x->seg, 0, x->seg->size);
     fallocate(x->seg->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)x->seg->size);
     mem_segment_drop(x->seg);
     free(x);

@@ -96,6 +96,12 @@ void mem_segment_drop(struct mem_segment *seg);
 /* Find the segment (created here, by mem_segment_create) that holds [p, p+len).  NULL if none.  By
  * this MPI_Win_create maps memory of MPI_Alloc_mem. */
 struct mem_segment *mem_segment_of(const void *p, size_t len);
+/* fn(arg, base, len) is called before pages [base, base+len) of such segments go: they are
+ * unmapped, given back to the system, or have gone elsewhere.  Not so of a segment with `moved`:
+ * its pages are the program's.  0, or -ENOSPC. */
+enum { MEM_GONE_HOOKS = 8 };
+int mem_on_pages_gone(void (*fn)(void *arg, void *base, size_t len), void *arg);
+void mem_on_pages_gone_not(void *arg); /* take it away */
 
 /* --- blocks of shared memory (arena.c) ------------------------------------------
  * A block of at least `size` bytes (0 is 1) inside a segment that mem_segment_of() finds, aligned

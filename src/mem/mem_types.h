@@ -51,6 +51,11 @@ struct mem_record {
 };
 _Static_assert(sizeof(struct mem_record) == 256, "four cache lines a process");
 
+struct mem_gone {
+    void (*fn)(void *arg, void *base, size_t len);
+    void *arg;
+};
+
 struct mem {
     struct mem_segment *page; /* array of struct mem_record, by host index */
     struct mem_record *record;
@@ -58,6 +63,7 @@ struct mem {
     uint32_t pid_ns, user_ns; /* of this process */
     uint64_t job;             /* a random number that the processes of the host share */
     struct mem_door *door;    /* NULL: closed; open if processes of other namespaces may ask */
+    struct mem_gone gone[MEM_GONE_HOOKS]; /* mem_on_pages_gone(); fn NULL: free */
     int at_fork;              /* children close it */
     int wake_fd;
     uid_t uid; /* the user whose wake-ups count */
@@ -88,6 +94,8 @@ void mem_segment_forget(struct mem_segment *seg); /* own segment: freed except f
 /* some segment with `moved` that overlaps, or NULL */
 struct mem_segment *mem_moved_near(const void *p, size_t len);
 
+/* gone.c: before pages of a segment go */
+void mem_pages_go(const struct mem_segment *s, size_t off, size_t len);
 void mem_arenas_free(struct mem *m); /* arena.c */
 /* Idle pages and arenas without a block go back to the system.  0: there were none. */
 int mem_arenas_trim(struct mem *m);

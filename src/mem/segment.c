@@ -128,6 +128,7 @@ struct mem_segment *mem_moved_near(const void *p, size_t len)
 void mem_segment_rebase(struct mem_segment *seg, void *base)
 {
     struct mem_seg *s = (struct mem_seg *)seg;
+    mem_pages_go(seg, 0, seg->size); /* from where they were */
     seg_leave(proc->mem, s);
     seg->base = base;
     seg_enter(proc->mem, s); /* there is room */
@@ -217,6 +218,7 @@ static int seg_map(struct mem_seg *s, int fd, int populate)
 
 static void seg_free(struct mem_seg *s)
 {
+    mem_pages_go(&s->pub, 0, s->pub.size);
     if (s->pub.fd >= 0)
         close(s->pub.fd);
     munmap(s->pub.base, s->pub.size);

@@ -14,8 +14,10 @@
  *
  * LIAR=fences is no lie: the same library with fences. A put that does not ask for
  * FI_DELIVERY_COMPLETE completes at once and leaves late, an operation with FI_FENCE when all
- * before it have been delivered.  At the end a line with counts is added to the file LIAR_COUNTS:
- * puts of LIAR_LENGTH bytes that asked for delivery, those that did not, fences. */
+ * before it have been delivered.  LIAR=insists is none either: it wants local buffers registered
+ * (FI_MR_LOCAL), and ends a process that gives one to a put or get which is not.  At the end a line
+ * with counts is added to the file LIAR_COUNTS: puts of LIAR_LENGTH bytes that asked for delivery,
+ * those that did not, fences; with `insists` registrations of local buffers, puts and gets. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <rdma/fabric.h>
@@ -32,6 +34,7 @@
 #include <time.h>
 
 enum { HELD = 4096, STASH = 64, AT_ONCE = 64, SHORT = 40, HELD_READS = 200, PUTS_TAKEN = 40 };
+enum { REGISTERED = 8192 };
 enum { LATE = 32, LATE_LEN = 1 << 20, LATE_MS = 300 };
 
 static void *real(const char *name)
@@ -249,9 +252,16 @@ static ssize_t late_report(struct fi_cq_data_entry *e, ssize_t n, size_t count)
     return kept ? kept : n < 0 ? n : -FI_EAGAIN;
 }
 
+static unsigned long local_regs, one_sided;
+
 __attribute__((destructor)) static void late_counts(void)
 {
     const char *name = getenv("LIAR_COUNTS");
+    if (name && lie("insists") && one_sided) {
+        FILE *counts = fopen(name, "a");
+        fprintf(counts, "%lu %lu\n", local_regs, one_sided);
+        fclose(counts);
+    }
     FILE *f = name && counted[0] + counted[1] ? fopen(name, "a") : NULL;
     if (f) {
         fprintf(f, "delivered %lu, loose %lu, fences %lu\n", counted[0], counted[1], counted[2]);
@@ -310,6 +320,57 @@ static ssize_t liar_readerr(struct fid_cq *cq, struct fi_cq_err_entry *e, uint64
     return n;
 }
 
+/* --- registered memory ---------------------------------------------------------------------- */
+
+static struct registered {
+    struct fid_mr *mr; /* NULL: free */
+    const char *base;
+    size_t len;
+} registered[REGISTERED];
+static struct fi_ops mr_fid, mr_fid_real;
+
+static int registered_close(struct fid *fid)
+{
+    for (int i = 0; i < REGISTERED; i++)
+        if (registered[i].mr && &registered[i].mr->fid == fid)
+            registered[i].mr = NULL;
+    return mr_fid_real.close(fid);
+}
+
+static void registered_add(struct fid_mr *mr, const void *base, size_t len, uint64_t access)
+{
+    int i = 0;
+    while (i < REGISTERED && registered[i].mr)
+        i++;
+    if (i == REGISTERED)
+        abort();
+    registered[i] = (struct registered){mr, base, len};
+    local_regs += !(access & (FI_REMOTE_READ | FI_REMOTE_WRITE));
+    if (!mr_fid_real.close) {
+        mr_fid_real = *mr->fid.ops;
+        mr_fid = mr_fid_real;
+        mr_fid.close = registered_close;
+    }
+    mr->fid.ops = &mr_fid;
+}
+
+/* The memory of a put or get lies in what its descriptor names. */
+static void registered_check(const struct fi_msg_rma *m)
+{
+    const char *at = m->msg_iov->iov_base;
+    if (!lie("insists"))
+        return;
+    one_sided++;
+    for (int i = 0; i < REGISTERED; i++) {
+        const struct registered *r = &registered[i];
+        if (r->mr && m->desc && fi_mr_desc(r->mr) == m->desc[0] && at >= r->base &&
+            at + m->msg_iov->iov_len <= r->base + r->len)
+            return;
+    }
+    fprintf(stderr, "liar: %zu bytes of a put or get are not registered\n", m->msg_iov->iov_len);
+    abort();
+}
+
 /* --- puts ----------------------------------------------------------------------------------- */
 
 static ssize_t liar_writemsg(struct fid_ep *ep, const struct fi_msg_rma *msg, uint64_t flags)
@@ -318,6 +379,7 @@ static ssize_t liar_writemsg(struct fid_ep *ep, const struct fi_msg_rma *msg, ui
     struct fi_msg_rma m = *msg;
     struct iovec v = *msg->msg_iov;
     struct fi_rma_iov rv = *msg->rma_iov;
+    registered_check(msg);
     if (lie("again") && puts >= PUTS_TAKEN)
         return -FI_EAGAIN;
     if (fenced())
@@ -335,6 +397,12 @@ static ssize_t liar_writemsg(struct fid_ep *ep, const struct fi_msg_rma *msg, ui
     if (!err && lie("lost") && puts % PUTS_TAKEN == PUTS_TAKEN - 1 && !victim)
         victim = msg->context;
     return err;
+}
+
+static ssize_t liar_readmsg(struct fid_ep *ep, const struct fi_msg_rma *msg, uint64_t flags)
+{
+    registered_check(msg);
+    return rma_real.readmsg(ep, msg, flags);
 }
 
 /* --- atomics -------------------------------------------------------------------------------- */
@@ -388,7 +456,6 @@ static ssize_t liar_atomicmsg(struct fid_ep *ep, const struct fi_msg_atomic *msg
 /* --- memory --------------------------------------------------------------------------------- */
 
 static struct fi_ops_mr mr_ops, mr_real;
-static struct fi_ops mr_fid;
 
 static int liar_mr_close(struct fid *fid)
 {
@@ -405,6 +472,8 @@ static int liar_reg(struct fid *fid, const void *buf, size_t len, uint64_t acces
         mr_fid.close = liar_mr_close;
         (*mr)->fid.ops = &mr_fid;
     }
+    if (!err && lie("insists"))
+        registered_add(*mr, buf, len, access);
     return err;
 }
 
@@ -421,14 +490,32 @@ static int liar_reg(struct fid *fid, const void *buf, size_t len, uint64_t acces
 static struct fi_ops_domain domain_ops, domain_real;
 static struct fi_ops_fabric fabric_ops, fabric_real;
 
-/* The real library knows no fences. */
+struct had {
+    uint64_t caps;
+    int mr_mode;
+};
+
+/* The real library knows no fences, and wants no local buffers registered. */
+static void without(struct fi_info *info, struct had *had)
+{
+    *had = (struct had){info->caps, info->domain_attr->mr_mode};
+    info->caps &= ~(uint64_t)(fenced() ? FI_FENCE : 0);
+    info->domain_attr->mr_mode &= ~(lie("insists") ? FI_MR_LOCAL : 0);
+}
+
+static void with_again(struct fi_info *info, const struct had *had)
+{
+    info->caps = had->caps;
+    info->domain_attr->mr_mode = had->mr_mode;
+}
+
 static int liar_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
                          void *context)
 {
-    const uint64_t caps = info->caps;
-    info->caps &= ~(uint64_t)(fenced() ? FI_FENCE : 0);
+    struct had had;
+    without(info, &had);
     int err = domain_real.endpoint(domain, info, ep, context);
-    info->caps = caps;
+    with_again(info, &had);
     if (err)
         return err;
     the_ep = *ep;
@@ -438,6 +525,7 @@ static int liar_endpoint(struct fid_domain *domain, struct fi_info *info, struct
     msg_ops.sendv = liar_sendv;
     PATCH((*ep)->rma, rma_ops, rma_real);
     rma_ops.writemsg = liar_writemsg;
+    rma_ops.readmsg = liar_readmsg;
     if ((*ep)->atomic) {
         PATCH((*ep)->atomic, atomic_ops, atomic_real);
         atomic_ops.writemsg = liar_atomicmsg;
@@ -461,10 +549,10 @@ static int liar_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, stru
 static int liar_domain(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain,
                        void *context)
 {
-    const uint64_t caps = info->caps;
-    info->caps &= ~(uint64_t)(fenced() ? FI_FENCE : 0);
+    struct had had;
+    without(info, &had);
     int err = fabric_real.domain(fabric, info, domain, context);
-    info->caps = caps;
+    with_again(info, &had);
     if (err)
         return err;
     PATCH((*domain)->ops, domain_ops, domain_real);
@@ -502,6 +590,14 @@ __attribute__((visibility("default"))) int fi_getinfo(uint32_t version, const ch
 {
     int (*f)(uint32_t, const char *, const char *, uint64_t, const struct fi_info *,
              struct fi_info **) = real("fi_getinfo");
+    if (lie("insists") && hints) {
+        if (!(hints->domain_attr->mr_mode & FI_MR_LOCAL))
+            return -FI_ENODATA;
+        int err = f(version, node, service, flags, hints, info);
+        for (struct fi_info *i = err ? NULL : *info; i; i = i->next)
+            i->domain_attr->mr_mode |= FI_MR_LOCAL;
+        return err;
+    }
     if (!fenced() || !hints || !(hints->caps & FI_FENCE))
         return f(version, node, service, flags, hints, info);
     struct fi_info *asked = fi_dupinfo(hints);

@@ -31,24 +31,37 @@ void ofi_close_fid(struct fid *f)
         (void)fi_close(f);
 }
 
-int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr)
+uint64_t ofi_key_mask(const struct ofi *o)
 {
+    size_t bytes = o->info->domain_attr->mr_key_size;
+    return bytes >= 8 ? UINT64_MAX : (1ull << 8 * bytes) - 1;
+}
+
+int ofi_reg_as(struct ofi *o, void *base, size_t len, uint64_t rights, struct fid_mr **mr)
+{
+    enum { KEY_TRIES = 16 }; /* random keys until one is free */
+    int err = -FI_ENOKEY;
     *mr = NULL;
-    if (!o->reg_local)
-        return 0;
-    int err = fi_mr_reg(o->domain, base, len, FI_SEND | FI_RECV | FI_READ | FI_WRITE, 0,
-                        random_bits(), 0, mr, NULL);
-    if (err)
-        return ofi_err(err);
-    if (o->info->domain_attr->mr_mode & FI_MR_ENDPOINT) {
+    /* Random keys, where we may choose them (not with FI_MR_PROV_KEY). */
+    for (int i = 0; i < KEY_TRIES && err == -FI_ENOKEY; i++)
+        err = fi_mr_reg(o->domain, base, len, rights, 0, random_bits() & ofi_key_mask(o), 0, mr,
+                        NULL);
+    if (!err && o->info->domain_attr->mr_mode & FI_MR_ENDPOINT) {
         err = fi_mr_bind(*mr, &o->ep->fid, 0);
         err = err ? err : fi_mr_enable(*mr);
     }
     if (!err)
         return 0;
-    ofi_close_fid(&(*mr)->fid);
+    if (*mr)
+        ofi_close_fid(&(*mr)->fid);
     *mr = NULL; /* the caller frees what it meant to register, and reads nothing else */
     return ofi_err(err);
+}
+
+int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr)
+{
+    *mr = NULL;
+    return o->reg_local ? ofi_reg_as(o, base, len, FI_SEND | FI_RECV | FI_READ | FI_WRITE, mr) : 0;
 }
 
 /* --- peers ------------------------------------------------------------------------------------ */

@@ -34,6 +34,10 @@ enum {
     OFI_POOL_BIG = 32,     /* and long ones */
     OFI_PUT_INLINE = 1024, /* bytes of a put that are copied */
     OFI_ATOMIC = 256,      /* bytes of one operand of an atomic, at most */
+    OFI_CACHED = 256,      /* registrations of local buffers that are kept */
+    OFI_CACHE_BLOCK = 65536, /* bytes; each covers whole blocks */
+    OFI_COPY = 32768,        /* bytes of a local buffer that is copied instead of registered ... */
+    OFI_COPIES = 64,         /* ... so many at once */
     OFI_BUDGET = 64,       /* completions handled by one progress() */
     OFI_RAILS = 3,         /* cards beside the first, at most */
     OFI_RAIL_MIN = 65536,  /* bytes of a put or get that is striped over them */

@@ -69,10 +69,13 @@ static void ofi_close(struct tp *tp)
     size_t cursor = 0;
     /* tp-ofi.md, "What providers do not keep": it would crash.  No thread makes progress any more,
      * so it touches nothing. */
-    if (has_left(o) && boot_failed_count())
+    if (has_left(o) && boot_failed_count()) {
+        ofi_cache_stop(o);
         return;
+    }
     if (o->ep) /* first: it stops using our memory */
         ofi_close_fid(&o->ep->fid);
+    ofi_cache_close(o);
     ofi_cards_close(o);
     ofi_rails_free(o);
     for (struct map_entry *e; (e = map_next(&o->peers, &cursor)) != NULL;) {
@@ -181,6 +184,7 @@ static int open_all(struct ofi *o, struct tp_caps *caps)
         return ofi_err(err) == TP_AGAIN ? -EIO : ofi_err(err);
     }
     ofi_cards_open(o);
+    ofi_cache_open(o);
     o->flags = i->tx_attr->msg_order & i->rx_attr->msg_order & FI_ORDER_SAS ? TP_AM_ORDERED : 0;
     if (o->nfds)
         o->flags |= TP_WAIT_FD;

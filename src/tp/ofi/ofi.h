@@ -7,6 +7,7 @@
  *   msg_in.c    active messages that come: receive buffers, held requests, window
  *   unheard.c   peers that do not answer
  *   rma.c       memory, put, get, atomics, flush
+ *   cache.c     registrations of local buffers that are kept
  *   rails.c     long puts and gets over several cards; cards.c: their objects and addresses
  *   fabric.c    what all of them share
  *
@@ -46,6 +47,7 @@
 
 #include "base/list.h"
 #include "base/map.h"
+#include "tp/ofi/cache.h"
 #include "tp/ofi/limits.h"
 #include "tp/ofi/rails.h"
 #include "tp/ofi/wire.h"
@@ -77,8 +79,10 @@ struct ofi_rma {
     struct ofi_peer *peer;
     struct tp_done *done; /* NULL: no caller waits */
     uint64_t seq;         /* O5: number among the puts of its peer, 0: none */
-    void *result;         /* fetched values go here from bytes */
+    void *result;         /* fetched values go here, len bytes; NULL: nothing comes */
     size_t len;
+    const void *from;      /* ... and are here */
+    struct ofi_copy *copy; /* ... of this one, or of none (NULL) */
     struct fid_mr *mr;
     union {
         char put[OFI_PUT_INLINE];
@@ -204,6 +208,7 @@ struct ofi {
     struct list flying;   /* struct ofi_send and ofi_rma that the provider has, without puts */
     struct list pool[2], rma_pool, flush_pool;
     int pooled[2];
+    struct ofi_cache cache;
     int warned, warned_failed, warned_gap;
     const char *reason;   /* the step at which open failed */
 };
@@ -231,6 +236,10 @@ void ofi_close_fid(struct fid *f); /* NULL: nothing */
 /* O8: behind what the provider took, or what it has no room for until the peer looks */
 void ofi_wake(const struct ofi_peer *p);
 int ofi_err(int err); /* error of libfabric (negative) -> ours */
+uint64_t ofi_key_mask(const struct ofi *o); /* bits of a key of memory */
+/* 0 with *mr, or an error with NULL in it */
+int ofi_reg_as(struct ofi *o, void *base, size_t len, uint64_t rights, struct fid_mr **mr);
+/* For our own operations; 0 with NULL where the provider needs no registration. */
 int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr);
 
 /* sleep.c */

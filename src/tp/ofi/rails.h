@@ -10,6 +10,8 @@
 #include "tp/ofi/wire.h"
 
 struct ofi;
+struct ofi_cached;
+struct ofi_copy;
 struct ofi_op;
 struct ofi_peer;
 struct ofi_rma;
@@ -19,12 +21,16 @@ struct ofi_key { /* a packed tp_mem */
     uint64_t key, len;
 };
 
-
 struct tp_mem {
     struct fid_mr *mr;
     void *base;
     size_t len;
     struct fid_mr *rail_mr[OFI_RAILS];
+    struct ofi_cached *cached; /* NULL: for this one user */
+    struct ofi_copy *copy;     /* operations are on this instead; NULL: on base */
+    struct tp_mem *of;         /* its registration is used (C5); NULL: it has its own */
+    struct list link;          /* ofi.cache.exposed: it may serve so */
+    unsigned users;            /* its owner, and those that it serves */
 };
 
 struct tp_far {

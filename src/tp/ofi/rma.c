@@ -15,7 +15,6 @@
 /* Bytes from which a put, a get, a pull by the network pays (tp.md, "When native pays"). ALONE: the
  * provider moves data by itself. */
 enum { ALONE_MIN = 256, PUT_MIN = 4096, GET_MIN = 512, PULL_MIN = 131072 };
-enum { KEY_TRIES = 16 }; /* random keys until one is free */
 
 /* --- what there is ------------------------------------------------------------------- */
 
@@ -122,34 +121,32 @@ void ofi_rma_caps(struct ofi *o, struct tp_caps *caps)
 int ofi_reg(struct tp *tp, void *base, size_t len, int space, int access, struct tp_mem **mem)
 {
     struct ofi *o = (struct ofi *)tp;
-    int err = -FI_ENOKEY;
     if (space != 0 || len == 0)
         return -EINVAL;
+    if (!access && o->reg_local && ofi_cache_find(o, base, len, mem) == 0)
+        return 0;
     struct tp_mem *m = calloc(1, sizeof *m);
     if (!m)
         return -ENOMEM;
     m->base = base;
     m->len = len;
+    m->users = 1;
+    list_init(&m->link);
     uint64_t rights = (access & TP_MAY_READ ? FI_REMOTE_READ : 0) |
                       (access & TP_MAY_WRITE ? FI_REMOTE_WRITE : 0);
     if (access != TP_MAY_READ)
         rights |= FI_READ | FI_WRITE;
-    /* Random keys, where we may choose them (not with FI_MR_PROV_KEY). */
-    size_t bytes = o->info->domain_attr->mr_key_size;
-    uint64_t mask = bytes >= 8 ? UINT64_MAX : (1ull << 8 * bytes) - 1;
-    for (int i = 0; i < KEY_TRIES && err == -FI_ENOKEY; i++)
-        err = fi_mr_reg(o->domain, base, len, rights, 0, random_bits() & mask, 0, &m->mr, NULL);
-    if (!err && o->info->domain_attr->mr_mode & FI_MR_ENDPOINT) {
-        err = fi_mr_bind(m->mr, &o->ep->fid, 0);
-        err = err ? err : fi_mr_enable(m->mr);
-    }
+    int err;
+    do /* what is kept may be what the system's limit of locked memory lacks */
+        err = ofi_reg_as(o, base, len, rights, &m->mr);
+    while (err && ofi_cache_evict(o));
     if (err) {
-        if (m->mr)
-            (void)fi_close(&m->mr->fid);
         free(m);
-        return ofi_err(err) == TP_AGAIN ? -EIO : ofi_err(err);
+        return err == TP_AGAIN ? -EIO : err;
     }
-    ofi_cards_reg(o, m, rights, mask);
+    ofi_cards_reg(o, m, rights, ofi_key_mask(o));
+    if (access && rights & FI_WRITE)
+        list_push_front(&o->cache.exposed, &m->link);
     *mem = m;
     return 0;
 }
@@ -168,9 +165,21 @@ int ofi_pack(struct tp *tp, struct tp_mem *mem, void *key, size_t *len)
 
 void ofi_dereg(struct tp *tp, struct tp_mem *mem)
 {
-    ofi_cards_dereg((struct ofi *)tp, mem);
-    (void)fi_close(&mem->mr->fid);
-    free(mem);
+    struct ofi *o = (struct ofi *)tp;
+    if (mem->cached || mem->copy) {
+        ofi_cache_leave(o, mem);
+        return;
+    }
+    struct tp_mem *of = mem->of ? mem->of : mem;
+    if (mem->of)
+        free(mem);
+    else
+        list_del(&mem->link);
+    if (--of->users)
+        return;
+    ofi_cards_dereg(o, of);
+    (void)fi_close(&of->mr->fid);
+    free(of);
 }
 
 int ofi_import(struct tp *tp, unsigned peer, const void *key, size_t len, struct tp_far **far)
@@ -230,6 +239,15 @@ static void rma_put(struct ofi *o, struct ofi_rma *r)
     list_push_front(&o->rma_pool, &r->op.link);
 }
 
+/* r, with a result, is over. */
+static void results_come(struct ofi *o, const struct ofi_rma *r, int err)
+{
+    if (!err && r->len)
+        memcpy(r->result, r->from, r->len);
+    if (r->copy)
+        ofi_copy_leave(o, r->copy);
+}
+
 /* The provider's result: remember what it took. `changes`: it changes the target's memory, so a
  * flush waits for it, and must fail if something never left.  A read can be done in another way:
  * the peer is lost only if the provider reports so. */
@@ -239,6 +257,8 @@ static int issued(struct ofi *o, struct ofi_rma *r, ssize_t err, int changes)
         ofi_wake(r->peer);
     if (err) {
         struct ofi_peer *p = r->peer;
+        if (r->result)
+            results_come(o, r, (int)err);
         rma_put(o, r);
         int ours = ofi_err((int)err);
         if (ours == -ENOTCONN ||
@@ -297,6 +317,11 @@ static int put(struct ofi *o, struct tp_far *far, uint64_t off, const void *src,
         src = memcpy(r->bytes.put, src, len);
     struct fid_mr *mr = small ? r->mr : smem ? smem->mr : NULL;
     void *desc = mr ? fi_mr_desc(mr) : NULL;
+    if (!small && smem && smem->copy) {
+        src = memcpy(ofi_copy_use(r, smem, src), src, len);
+        r->result = r; /* nothing comes */
+        r->len = 0;
+    }
     struct iovec v = {(void *)(uintptr_t)src, len};
     struct fi_rma_iov rv = {far->key.addr + off, len, far->key.key};
     struct fi_msg_rma m = {.msg_iov = &v,
@@ -368,6 +393,11 @@ int ofi_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t l
         return TP_AGAIN;
     void *desc = dmem ? fi_mr_desc(dmem->mr) : NULL;
     struct iovec v = {dst, len};
+    if (dmem && dmem->copy) {
+        r->from = v.iov_base = ofi_copy_use(r, dmem, dst);
+        r->result = dst;
+        r->len = len;
+    }
     struct fi_rma_iov rv = {far->key.addr + off, len, far->key.key};
     struct fi_msg_rma m = {.msg_iov = &v,
                            .desc = &desc,
@@ -398,6 +428,8 @@ int ofi_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_
         memcpy(r->bytes.atom[1], a->compare, len);
     r->result = a->result;
     r->len = len;
+    r->copy = NULL;
+    r->from = r->bytes.atom[2];
     void *desc = r->mr ? fi_mr_desc(r->mr) : NULL;
     struct fi_ioc v = {r->bytes.atom[0], a->n}, cv = {r->bytes.atom[1], a->n},
                   ov = {r->bytes.atom[2], a->n};
@@ -440,8 +472,8 @@ void ofi_rma_done(struct ofi *o, struct ofi_op *op, int err)
     struct ofi_peer *p = r->peer;
     struct tp_done *d = r->done;
     int put = r->seq != 0;
-    if (r->result && !err)
-        memcpy(r->result, r->bytes.atom[2], r->len);
+    if (r->result)
+        results_come(o, r, err);
     rma_put(o, r);
     /* It has no caller, and which flush asks next is unknown: none to this peer may succeed. */
     if (err && put && !d)
