@@ -99,6 +99,24 @@ fail:
     return err;
 }
 
+/* This machine, and the processors of this process. 0 or -errno: then there is neither. */
+static int machine_load(hwloc_topology_t *hw, hwloc_bitmap_t *ours)
+{
+    *ours = hwloc_bitmap_alloc();
+    if (!*ours || hwloc_topology_init(hw)) {
+        hwloc_bitmap_free(*ours);
+        return -ENOMEM;
+    }
+    if (hwloc_topology_load(*hw)) {
+        hwloc_topology_destroy(*hw);
+        hwloc_bitmap_free(*ours);
+        return -EIO;
+    }
+    if (hwloc_get_cpubind(*hw, *ours, HWLOC_CPUBIND_PROCESS) || hwloc_bitmap_iszero(*ours))
+        hwloc_bitmap_copy(*ours, hwloc_topology_get_topology_cpuset(*hw));
+    return 0;
+}
+
 static int home_of(hwloc_topology_t hw, enum topo_kind kind, hwloc_const_bitmap_t ours)
 {
     int all = hwloc_get_nbobjs_by_type(hw, kinds[kind].type);
@@ -113,19 +131,29 @@ static int home_of(hwloc_topology_t hw, enum topo_kind kind, hwloc_const_bitmap_
 int topo_homes(int home[TOPO_KINDS])
 {
     hwloc_topology_t hw;
-    hwloc_bitmap_t ours = hwloc_bitmap_alloc();
-    if (!ours || hwloc_topology_init(&hw)) {
-        hwloc_bitmap_free(ours);
-        return -ENOMEM;
-    }
-    int err = hwloc_topology_load(hw) ? -EIO : 0;
-    if (!err && (hwloc_get_cpubind(hw, ours, HWLOC_CPUBIND_PROCESS) || hwloc_bitmap_iszero(ours)))
-        hwloc_bitmap_copy(ours, hwloc_topology_get_topology_cpuset(hw));
-    for (int k = 0; !err && k < TOPO_KINDS; k++)
+    hwloc_bitmap_t ours;
+    int err = machine_load(&hw, &ours);
+    if (err)
+        return err;
+    for (int k = 0; k < TOPO_KINDS; k++)
         home[k] = home_of(hw, (enum topo_kind)k, ours);
     hwloc_topology_destroy(hw);
     hwloc_bitmap_free(ours);
-    return err;
+    return 0;
+}
+
+int topo_own_node(void)
+{
+    hwloc_topology_t hw;
+    hwloc_bitmap_t ours;
+    if (machine_load(&hw, &ours))
+        return -1;
+    int home = home_of(hw, TOPO_NUMA, ours), node = -1;
+    if (home >= 0)
+        node = (int)hwloc_get_obj_by_type(hw, kinds[TOPO_NUMA].type, (unsigned)home)->os_index;
+    hwloc_topology_destroy(hw);
+    hwloc_bitmap_free(ours);
+    return node;
 }
 
 const char *topo_kind_name(enum topo_kind kind)

@@ -32,6 +32,8 @@ void topo_free(struct topo *t);
 /* For each kind the object that holds all processors this process may run on: its number on the
  * whole machine; -1: they lie in several; -2: the machine has no such level.  0 or -errno. */
 int topo_homes(int home[TOPO_KINDS]);
+/* The kernel's number of the NUMA node that holds them; -1: several, or unknown. */
+int topo_own_node(void);
 /* hwloc's name of a kind: "Package", "NUMANode" ... */
 const char *topo_kind_name(enum topo_kind kind);
 

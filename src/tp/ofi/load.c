@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/sched.h"
+#include "base/topo.h"
 #include "tp/ofi/ofi.h"
 #include "var/var.h"
 
@@ -149,6 +150,68 @@ static int host_only(const struct fi_info *i)
     return !strcmp(i->fabric_attr->prov_name, "shm") || i->domain_attr->caps == FI_LOCAL_COMM;
 }
 
+/* --- the card of this NUMA node ------------------------------------------------------------- */
+
+/* The kernel's number in a file of its own; -1: none. */
+static int number_in(const char *path)
+{
+    int n = -1;
+    FILE *f = fopen(path, "re");
+    if (f && fscanf(f, "%d", &n) != 1)
+        n = -1;
+    if (f)
+        fclose(f);
+    return n;
+}
+
+int ofi_card_node(const struct fi_info *i)
+{
+    static const char *const classes[] = {"infiniband", "net", "cxi"};
+    const struct fi_bus_attr *bus = i->nic ? i->nic->bus_attr : NULL;
+    const char *name = i->domain_attr->name;
+    char path[256];
+    int node = -1;
+    if (bus && bus->bus_type == FI_BUS_PCI) {
+        snprintf(path, sizeof path, "/sys/bus/pci/devices/%04x:%02x:%02x.%x/numa_node",
+                 bus->attr.pci.domain_id, bus->attr.pci.bus_id, bus->attr.pci.device_id,
+                 bus->attr.pci.function_id);
+        node = number_in(path);
+    }
+    for (size_t k = 0; node < 0 && name && k < sizeof classes / sizeof *classes; k++) {
+        snprintf(path, sizeof path, "/sys/class/%s/%s/device/numa_node", classes[k], name);
+        node = number_in(path);
+    }
+    return node;
+}
+
+/* Of another card, which reaches what `first` reaches, in the same way. */
+static int is_like(const struct fi_info *first, const struct fi_info *i)
+{
+    const char *a = first->fabric_attr->name, *b = i->fabric_attr->name;
+    if (!a || !b || strcmp(a, b) || host_only(i))
+        return 0;
+    return i->addr_format == first->addr_format && i->caps == first->caps &&
+           !strcmp(first->fabric_attr->prov_name, i->fabric_attr->prov_name);
+}
+
+const struct fi_info *ofi_near_card(const struct fi_info *first,
+                                    int (*card_node)(const struct fi_info *), int (*own)(void))
+{
+    int there = card_node(first), here = -1;
+    for (const struct fi_info *i = there < 0 ? NULL : first->next; i; i = i->next) {
+        int node = is_like(first, i) ? card_node(i) : -1;
+        if (node < 0 || node == there)
+            continue;
+        if (here < 0 && (here = own()) < 0) /* asked only if it matters: it takes milliseconds */
+            return first;
+        if (here == there)
+            return first;
+        if (node == here)
+            return i;
+    }
+    return first;
+}
+
 /* Ask once. 0 with o->info; else the result of libfabric. */
 static int ask(struct ofi *o, uint64_t caps, const char *provider)
 {
@@ -161,7 +224,7 @@ static int ask(struct ofi *o, uint64_t caps, const char *provider)
         return err;
     for (struct fi_info *i = list; i && !o->info; i = i->next)
         if (*provider || !host_only(i))
-            o->info = o->lib.dupinfo(i);
+            o->info = o->lib.dupinfo(ofi_near_card(i, ofi_card_node, topo_own_node));
     o->lib.freeinfo(list);
     return o->info ? 0 : -FI_ENODATA;
 }

@@ -6,13 +6,14 @@ Suite *suite_onesided(void);
 Suite *suite_forged(void);
 Suite *suite_ofi(void);
 Suite *suite_ofi_cache(void);
+Suite *suite_ofi_near(void);
 Suite *suite_stranger(void);
 
 int main(void)
 {
     Suite *(*const suites[])(void) = {
 #ifdef CONTRACT_OFI
-        suite_ofi, suite_ofi_cache, suite_stranger,
+        suite_ofi, suite_ofi_cache, suite_ofi_near, suite_stranger,
 #endif
         suite_contract, suite_onesided, suite_forged,
     };
