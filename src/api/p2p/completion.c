@@ -74,9 +74,11 @@ int api_exit_request(struct request *r, int err)
 /* Take r's outcome; the user's handle becomes null unless r is persistent or suspended. */
 static int finish(struct request *r, MPI_Request *handle, MPI_Status *status)
 {
-    MPI_Request next = request_is_persistent(r) ? *handle : MPI_REQUEST_NULL;
+    int stays = request_is_persistent(r);
     int err = request_finish(r, status);
-    *handle = err && err_class(err) == MPIX_ERR_PROC_FAILED_PENDING ? *handle : next;
+    /* One that stays is not written: other threads may read it, as that of MPIX_Continue_init. */
+    if (!stays && !(err && err_class(err) == MPIX_ERR_PROC_FAILED_PENDING))
+        *handle = MPI_REQUEST_NULL;
     return err;
 }
 
