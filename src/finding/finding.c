@@ -112,3 +112,10 @@ void finding_add(const struct finding *f)
         close(fd);
     free(line);
 }
+
+void finding_say(const struct finding *f)
+{
+    pvar_set_add(pvar_proc(), PVAR_CHECK_VERDICTS, 1);
+    log_warn("%s", f->text);
+    finding_add(f);
+}

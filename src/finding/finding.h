@@ -30,5 +30,7 @@ void finding_place(struct finding *f, const char *place);
 /* The line of f without its \n, cut where `len` ends; its length. */
 size_t finding_line(const struct finding *f, char *buf, size_t len);
 void finding_add(const struct finding *f);
+/* Prints it as a warning, counts it, and adds it. */
+void finding_say(const struct finding *f);
 
 #endif

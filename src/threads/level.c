@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "base/proc.h"
 #include "base/sched.h"
 #include "boot/boot.h"
@@ -76,9 +75,7 @@ static void say(const struct bad_call *b)
                  "%s%s%s, not in the main thread: MPI was started with %s", b->call, at, line,
                  proc->thread_level == MPI_THREAD_SINGLE ? "MPI_THREAD_SINGLE"
                                                          : "MPI_THREAD_FUNNELED");
-    pvar_set_add(pvar_proc(), PVAR_CHECK_VERDICTS, 1);
-    log_warn("%s", f.text);
-    finding_add(&f);
+    finding_say(&f);
 }
 
 static void say_all(struct threads *t)

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "base/proc.h"
 #include "base/sched.h"
 #include "boot/boot.h"
@@ -18,7 +17,6 @@
 #include "place/place.h"
 #include "progress/progress.h"
 #include "threads/threads_types.h"
-#include "var/var.h"
 #include "watch/watch.h"
 
 /* --- collective calls ------------------------------------------------------------------------- */
@@ -48,9 +46,7 @@ static void say(struct threads *t, const struct threads_collective *now,
     snprintf(f.text, sizeof f.text,
              "%s%s%s, while another thread is in %s%s%s on the same communicator", now->call,
              *line[0] ? " at " : "", line[0], other->call, *line[1] ? " at " : "", line[1]);
-    pvar_set_add(pvar_proc(), PVAR_CHECK_VERDICTS, 1);
-    log_warn("%s", f.text);
-    finding_add(&f);
+    finding_say(&f);
 }
 
 static int begins(struct watch_turn *turn)

@@ -94,6 +94,13 @@ static inline __attribute__((always_inline)) int recv_args(struct ends *e, const
 #define WRITES(at, n, type, peer) BUFFER_OF(at, n, type, peer, 1)
 #define NONE ((struct watch_buffer){.count = 0})
 
+/* With MPI_PROC_NULL it is not touched. */
+static inline void watch_receives(void *buf, MPI_Count n, const struct dt_type *t, int source)
+{
+    if (source != MPI_PROC_NULL)
+        watch_memory(buf, n, t, 1, "receive buffer");
+}
+
 static inline __attribute__((always_inline)) void enter_send(const char *call, const void *buf,
                                                              MPI_Count count, MPI_Datatype type,
                                                              int dest, int tag, MPI_Comm comm)

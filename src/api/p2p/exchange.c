@@ -41,8 +41,7 @@ static __attribute__((cold, noinline)) int sendrecv_told(const struct exchange *
     struct p2p_label label;
     if (status == MPI_STATUS_IGNORE)
         status = &mine;
-    if (x->source != MPI_PROC_NULL)
-        watch_memory(x->rbuf, x->rcount, x->r.t, 1, "receive buffer");
+    watch_receives(x->rbuf, x->rcount, x->r.t, x->source);
     int err = p2p_sendrecv_told(x->sbuf, x->scount, x->s.t, x->dest, x->stag, x->rbuf, x->rcount,
                                 x->r.t, x->source, x->rtag, x->s.c,
                                 ends_told(&label, x->s.t, x->scount, site), status);
@@ -74,8 +73,8 @@ isendrecv_call(const char *call, struct exchange x, MPI_Request *request)
     int watched = watch_wants(WATCH_TOLD | WATCH_MEMORY), err = api_pointer(request, "request");
     if (!err)
         err = exchange_args(&x);
-    if (!err && watched && x.source != MPI_PROC_NULL)
-        watch_memory(x.rbuf, x.rcount, x.r.t, 1, "receive buffer");
+    if (!err && watched)
+        watch_receives(x.rbuf, x.rcount, x.r.t, x.source);
     if (!err && watched)
         told = ends_told(&label, x.s.t, x.scount, SITE);
     if (!err)
@@ -108,8 +107,8 @@ replace_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, in
     int err = send_args(&s, buf, count, type, dest, stag, comm);
     if (!err)
         err = recv_args(&e, buf, count, type, source, rtag, comm);
-    if (!err && watched && source != MPI_PROC_NULL)
-        watch_memory(buf, count, e.t, 1, "receive buffer");
+    if (!err && watched)
+        watch_receives(buf, count, e.t, source);
     if (!err)
         err = dt_total(s.t, (size_t)count, &bytes);
     if (!err && !(packed = malloc(bytes ? bytes : 1)))
@@ -142,8 +141,8 @@ ireplace_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, i
         err = send_args(&s, buf, count, type, dest, stag, comm);
     if (!err)
         err = recv_args(&e, buf, count, type, source, rtag, comm);
-    if (!err && watched && source != MPI_PROC_NULL)
-        watch_memory(buf, count, e.t, 1, "receive buffer");
+    if (!err && watched)
+        watch_receives(buf, count, e.t, source);
     if (!err && watched)
         told = ends_told(&label, s.t, count, SITE);
     if (!err)

@@ -104,8 +104,8 @@ static int mrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype
     int watched = watch_wants(WATCH_MESSAGES);
     if (watched && status == MPI_STATUS_IGNORE)
         status = &mine;
-    if (!err && m)
-        watch_memory(buf, count, t, 1, "receive buffer");
+    if (!err)
+        watch_receives(buf, count, t, m ? 0 : MPI_PROC_NULL);
     if (!err) {
         err = p2p_mrecv(buf, count, t, m, watched ? site : NULL, status);
         *message = MPI_MESSAGE_NULL;
@@ -123,8 +123,8 @@ static int imrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatyp
     api_enter(call);
     int err = message_args(buf, count, type, message, &t, &m);
     MPI_Comm comm = comm_of(err ? NULL : m);
-    if (!err && m)
-        watch_memory(buf, count, t, 1, "receive buffer");
+    if (!err)
+        watch_receives(buf, count, t, m ? 0 : MPI_PROC_NULL);
     if (!err) {
         *request = MPI_REQUEST_NULL;
         err = p2p_imrecv(buf, count, t, m, &r);

@@ -130,8 +130,7 @@ static int recv_told(void *buf, MPI_Count count, struct ends *e, int source, int
                      const void *site, MPI_Status *status)
 {
     struct p2p_took took;
-    if (source != MPI_PROC_NULL)
-        watch_memory(buf, count, e->t, 1, "receive buffer");
+    watch_receives(buf, count, e->t, source);
     int known, err = p2p_recv_took(buf, count, e->t, source, tag, e->c, site, status, &took,
                                    &known);
     if (known)
@@ -192,8 +191,8 @@ static inline __attribute__((always_inline)) int irecv_body(void *buf,
     int err = api_pointer(request, "request");
     if (!err)
         err = recv_args(&e, buf, count, type, source, tag, comm);
-    if (watch && !err && source != MPI_PROC_NULL)
-        watch_memory(buf, count, e.t, 1, "receive buffer");
+    if (watch && !err)
+        watch_receives(buf, count, e.t, source);
     if (!err)
         err = publish(p2p_irecv(buf, count, e.t, source, tag, e.c, 0, &r), &r, request);
     if (watch && !err) {
@@ -234,8 +233,8 @@ static int recv_init_call(const char *call, void *buf, MPI_Count count, MPI_Data
     int err = api_pointer(request, "request");
     if (!err)
         err = recv_args(&e, buf, count, type, source, tag, comm);
-    if (!err && source != MPI_PROC_NULL)
-        watch_memory(buf, count, e.t, 1, "receive buffer");
+    if (!err)
+        watch_receives(buf, count, e.t, source);
     if (!err)
         err = publish(p2p_recv_init(buf, count, e.t, source, tag, e.c, 0, &r), &r, request);
     if (!err) {
