@@ -129,6 +129,10 @@ struct rma_win;
 int api_win(MPI_Win h, struct rma_win **out); /* MPIX_ERR_REVOKED, too */
 /* The same for calls that communicate with none, or end the window: no MPIX_ERR_REVOKED. */
 int api_win_local(MPI_Win h, struct rma_win **out);
+/* Memory of the program that a window gets, or had until its end. */
+void api_watch_window(const void *base, MPI_Aint size) __attribute__((cold));
+int api_win_create(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base,
+                   struct rma_win **out);
 /* The same, and of a duplicate the window that it was made of. */
 int api_win_root(MPI_Win h, struct rma_win **out);
 /* The synchronization calls of windows while a watcher looks on (sync_calls.c). call: an enum

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "base/proc.h"
 #include "base/sched.h"
 #include "boot/boot.h"
@@ -44,10 +43,11 @@ struct bounds {
 
 struct look { /* at one buffer */
     const struct watch_buffer *of;
-    int runs, is_array;
+    int runs;
+    int joins;             /* a maker of its datatype may join objects */
     uint64_t hi;           /* one past its last byte */
     enum fault fault;
-    uint64_t amount;       /* bytes at its end that are at fault */
+    uint64_t amount;       /* bytes at its end, or at that of the run at fault, that are beyond */
     struct bounds_object object;
 };
 
@@ -104,9 +104,7 @@ static void say(struct bounds *b, const struct look *l)
     snprintf(f.text, sizeof f.text, "%s%s%s: the %s, %lld of %s, %s", proc->call,
              *line ? " at " : "", line, of->name, (long long)of->count,
              of->t->flags & DT_PREDEFINED ? dt_default_name(of->t) : "a derived datatype", wrong);
-    pvar_set_add(pvar_proc(), PVAR_CHECK_VERDICTS, 1);
-    log_warn("%s", f.text);
-    finding_add(&f);
+    finding_say(&f);
 }
 
 /* --- looks ------------------------------------------------------------------------------------ */
@@ -121,22 +119,22 @@ static void object_of(struct bounds *b, uint64_t at, uint64_t end, struct bounds
         bounds_variables_find(&b->variables, at, o);
     } else {
         bounds_frame_find(&b->frames, at, end, o);
-        if (o->kind == BOUNDS_UNKNOWN && bounds_mapped_end(at, at + 1) > at)
+        if (o->kind == BOUNDS_UNKNOWN)
             bounds_area_find(&b->areas, at, end, o);
     }
 }
 
-/* Is a byte of [at, end) at fault? */
-static enum fault fault_of(struct bounds *b, struct look *l, uint64_t at, uint64_t end)
+/* Is a byte of [at, end) at fault? l->object is where it begins. */
+static enum fault judge(const struct bounds *b, struct look *l, uint64_t at, uint64_t end)
 {
-    struct bounds_object *o = &l->object;
-    object_of(b, at, end, o);
+    const struct bounds_object *o = &l->object;
+    uint64_t hi = l->joins ? end : l->hi; /* what lies behind this run is in other objects */
     if (o->kind == BOUNDS_FREED)
         return FREED;
-    if (o->kind != BOUNDS_UNKNOWN && (end <= o->end || (o->followed && !l->is_array)))
+    if (o->kind != BOUNDS_UNKNOWN && (end <= o->end || (o->followed && l->joins)))
         return FINE;
     if (o->kind != BOUNDS_UNKNOWN) {
-        l->amount = l->hi - o->end;
+        l->amount = hi - o->end;
         return BEYOND;
     }
     if (l->of->writes && at >= b->variables.const_lo && end <= b->variables.const_hi)
@@ -144,7 +142,7 @@ static enum fault fault_of(struct bounds *b, struct look *l, uint64_t at, uint64
     uint64_t there = bounds_mapped_end(at, end);
     if (there >= end || watch_wants(WATCH_DEVICES)) /* addresses of devices are no memory here */
         return FINE;
-    l->amount = l->hi - there;
+    l->amount = hi - there;
     return NOWHERE;
 }
 
@@ -162,19 +160,16 @@ static int on_run(void *p, uintptr_t at, size_t n, size_t len, int64_t stride)
         n = 1;
     }
     for (size_t i = 0; i < n && !l->fault && l->runs < RUNS_MAX; i++, at += (uintptr_t)stride) {
-        l->fault = fault_of(x->b, l, at, at + len);
+        object_of(x->b, at, at + len, &l->object);
+        l->fault = judge(x->b, l, at, at + len);
         l->runs++;
     }
     return l->fault || l->runs >= RUNS_MAX;
 }
 
-/* Does one object hold all that the buffer spans? */
-static int is_inside(struct bounds *b, uint64_t lo, uint64_t hi)
+static int is_live(const struct bounds_object *o)
 {
-    struct bounds_object o;
-    object_of(b, lo, hi, &o);
-    return (o.kind == BOUNDS_BLOCK || o.kind == BOUNDS_VARIABLE || o.kind == BOUNDS_FRAME) &&
-           hi <= o.end;
+    return o->kind == BOUNDS_BLOCK || o->kind == BOUNDS_VARIABLE || o->kind == BOUNDS_FRAME;
 }
 
 /* Are the elements of one instance parts of one array? The makers that have displacements, or
@@ -200,13 +195,16 @@ static void on_memory(const struct watch_buffer *of)
         return;
     uint64_t base = (uint64_t)(uintptr_t)of->buf, from = base + (uint64_t)lo,
              to = base + (uint64_t)hi;
-    if (to > ADDRESS_MAX || from >= to || is_inside(b, from, to))
+    if (to > ADDRESS_MAX || from >= to)
         return;
-    struct look l = {.of = of, .hi = to,
-                     .is_array = dt_is_block(of->t, (size_t)count) && is_array(of->t)};
+    struct look l = {.of = of, .hi = to};
+    object_of(b, from, to, &l.object);
+    if (is_live(&l.object) && to <= l.object.end) /* one object holds all that it spans */
+        return;
+    l.joins = !is_array(of->t);
     struct arg x = {b, &l};
-    if (l.is_array)
-        on_run(&x, from, 1, to - from, 0);
+    if (!l.joins && dt_is_block(of->t, (size_t)count))
+        l.fault = judge(b, &l, from, to);
     else
         dt_runs(of->t, (size_t)count, of->buf, on_run, &x);
     if (l.fault)

@@ -49,7 +49,6 @@ struct bounds_areas {
 };
 /* The first byte of [at, end) that no mapping has, or end. */
 uint64_t bounds_mapped_end(uint64_t at, uint64_t end);
-/* at is mapped. */
 void bounds_area_find(struct bounds_areas *a, uint64_t at, uint64_t end, struct bounds_object *o);
 /* The part of the address space that has this name in /proc/self/maps. 0: there is none. */
 int bounds_area_named(const char *name, uint64_t *lo, uint64_t *hi);

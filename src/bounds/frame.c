@@ -73,9 +73,10 @@ void bounds_frame_find(struct bounds_frames *f, uint64_t at, uint64_t end,
     uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
     unsigned i = (unsigned)(at / 4 + here / 16) % FRAME_CACHE;
     o->kind = BOUNDS_UNKNOWN;
-    if (!f->backtrace || !f->cfa || !is_above(f, here, at))
+    int hit = f->cache[i].at == at && f->cache[i].here == here && f->cache[i].end >= end;
+    if (!f->backtrace || !f->cfa || (!hit && !is_above(f, here, at)))
         return;
-    if (f->cache[i].at == at && f->cache[i].here == here && f->cache[i].end >= end)
+    if (hit)
         s.end = f->cache[i].end;
     else
         ((backtrace_fn *)f->backtrace)(look, &s);

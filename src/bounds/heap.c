@@ -18,7 +18,8 @@
 
 enum { HEADER = 16, SMALLEST = 32, BITS = 7, PREVIOUS_IN_USE = 1, ELSEWHERE = 6 };
 enum { WALKS = 3 };
-/* Blocks that it walks over at once, and then for each us: about a hundredth of the time. */
+/* Blocks that it may walk over at first; from then on one more for each us: about a hundredth of
+ * the time. */
 enum { FREE_STEPS = 4 << 20 };
 
 static uint64_t word(uint64_t at)
@@ -64,15 +65,17 @@ static int may_walk(struct bounds_heap *h)
     return h->steps < FREE_STEPS || h->steps - FREE_STEPS < (time_now() - h->since) / 1000;
 }
 
-/* 1: so long as nothing has changed, it is the block that was found before, and holds all to `end`.
- * An old header may still say what it said, so only a walk may tell that a block ends before. A
- * header below `at` can be read; the heap may have become shorter than others. */
+/* 1: so long as nothing has changed, it is the block that was found before, in use, and holds all
+ * to `end`. An old header may still say what it said, so only a walk may tell that a block ends
+ * before, or is free. A header below `at` can be read; the heap may have become shorter than
+ * others. */
 static int is_cached(const struct bounds_heap *h, uint64_t at, uint64_t end,
                      struct bounds_object *o)
 {
     uint64_t c = h->cache[at / HEADER % HEAP_CACHE].at;
     uint64_t size = h->cache[at / HEADER % HEAP_CACHE].size;
-    if (!c || at < c + HEADER || end > c + size + 8 || (word(c + 8) & ~(uint64_t)BITS) != size)
+    if (!c || at < c + HEADER || end > c + size + 8 || (word(c + 8) & ~(uint64_t)BITS) != size ||
+        c + size + HEADER > brk_now() || !(word(c + size + 8) & PREVIOUS_IN_USE))
         return 0;
     *o = (struct bounds_object){.kind = BOUNDS_BLOCK, .at = c + HEADER, .end = c + size + 8};
     return 1;

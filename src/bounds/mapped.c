@@ -158,7 +158,7 @@ void bounds_area_find(struct bounds_areas *a, uint64_t at, uint64_t end, struct 
     struct area in;
     int was = errno;
     o->kind = BOUNDS_UNKNOWN;
-    if (!a->is_glibc || is_known(a, at, end, o))
+    if (!a->is_glibc || is_known(a, at, end, o) || bounds_mapped_end(at, at + 1) == at)
         return;
     if (look_for(has_address, &at, &in)) {
         if (in.is_plain && walk(&in, at, o)) {

@@ -58,6 +58,25 @@ static void vector(void)
     MPI_Type_free(&column);
 }
 
+/* A type that joins two blocks: the lower one is too short. */
+static void joined(void)
+{
+    int *p = calloc(100, sizeof *p), *q = calloc(100, sizeof *q), length[2] = {110, 4};
+    MPI_Aint at[2];
+    MPI_Datatype both;
+    MPI_Get_address(p < q ? p : q, &at[0]);
+    MPI_Get_address(p < q ? q : p, &at[1]);
+    MPI_Type_create_hindexed(2, length, at, MPI_INT, &both);
+    MPI_Type_commit(&both);
+    if (rank == 0)
+        MPI_Send(MPI_BOTTOM, 1, both, other, 2, W); /* WRONG joined */
+    else
+        MPI_Recv(malloc(4096), 1024, MPI_INT, other, 2, W, MPI_STATUS_IGNORE);
+    MPI_Type_free(&both);
+    free(p);
+    free(q);
+}
+
 /* Blocks with mappings of their own. */
 static void large(void)
 {
@@ -213,6 +232,38 @@ static void get(void)
     MPI_Win_free(&win);
 }
 
+/* Both lines of a window whose memory is too short. */
+static void window(void)
+{
+    MPI_Win win;
+    char *p = malloc(1000);
+    MPI_Win_create(p, 1100, 1, MPI_INFO_NULL, W, &win); /* WRONG window */
+    MPI_Win_free(&win); /* WRONG window_free */
+    free(p);
+}
+
+static void window_freed(void)
+{
+    MPI_Win win;
+    char *p = malloc(20000), *above = malloc(100);
+    MPI_Win_create(p, 20000, 1, MPI_INFO_NULL, W, &win);
+    MPI_Win_fence(0, win);
+    free(p);
+    MPI_Win_free(&win); /* WRONG window_freed */
+    free(above);
+}
+
+static void attached(void)
+{
+    MPI_Win win;
+    char *p = malloc(1000);
+    MPI_Win_create_dynamic(MPI_INFO_NULL, W, &win);
+    MPI_Win_attach(win, p, 1100); /* WRONG attached */
+    MPI_Win_detach(win, p);
+    MPI_Win_free(&win);
+    free(p);
+}
+
 static void file(void)
 {
     MPI_File f;
@@ -344,6 +395,26 @@ static void makers(void)
     free(pool);
 }
 
+/* Windows over parts of blocks, over variables, constants and nothing. */
+static void windows(void)
+{
+    MPI_Win win[5];
+    char *p = malloc(5000);
+    void *at[5] = {p, p + 1000, inbox, (void *)(size_t)constant, NULL};
+    MPI_Aint size[5] = {5000, 4000, sizeof inbox, sizeof constant, 0};
+    for (int i = 0; i < 5; i++)
+        MPI_Win_create(at[i], size[i], 1, MPI_INFO_NULL, W, &win[i]);
+    for (int i = 0; i < 5; i++) {
+        MPI_Win_fence(0, win[i]);
+        MPI_Win_free(&win[i]);
+    }
+    MPI_Win_create_dynamic(MPI_INFO_NULL, W, &win[0]);
+    MPI_Win_attach(win[0], p, 5000);
+    MPI_Win_detach(win[0], p);
+    MPI_Win_free(&win[0]);
+    free(p);
+}
+
 /* Blocks that move, grow and shrink while they are sent, beside threads that do the same. */
 static void *churns(void *arg)
 {
@@ -465,12 +536,14 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"variable", variable}, {"block", block}, {"vector", vector}, {"large", large},
-               {"nowhere", nowhere}, {"copies", copies}, {"frame", frame}, {"freed", freed},
-               {"constants", constants}, {"gather", gather},
-               {"persistent", persistent}, {"partitioned", partitioned},
-               {"replace", replace}, {"packs", packs}, {"attach", attach},
-               {"put", put}, {"get", get}, {"file", file},
+    } all[] = {{"variable", variable}, {"block", block}, {"vector", vector},
+               {"joined", joined}, {"large", large}, {"nowhere", nowhere}, {"copies", copies},
+               {"frame", frame}, {"freed", freed},
+               {"constants", constants}, {"gather", gather}, {"persistent", persistent},
+               {"partitioned", partitioned}, {"replace", replace}, {"packs", packs},
+               {"attach", attach}, {"put", put}, {"get", get}, {"file", file},
+               {"window", window}, {"window_freed", window_freed}, {"attached", attached},
+               {"windows", windows},
                {"absolute", absolute}, {"adjacent", adjacent}, {"bounds", bounds},
                {"unused", unused},
                {"makers", makers}, {"churn", churn}, {"shrinks", shrinks},

@@ -124,12 +124,6 @@ static int make(const char *call, enum watch_call what, const void *site, maker 
     return made(comm, win, w, err);
 }
 
-static int create(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base,
-                  struct rma_win **out)
-{
-    return rma_win_create(base, size, unit, info, c, out);
-}
-
 static int allocate(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base,
                     struct rma_win **out)
 {
@@ -152,7 +146,7 @@ static int dynamic(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm 
 int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
                     MPI_Win *win)
 {
-    return make("MPI_Win_create", WATCH_WIN_CREATE, __builtin_return_address(0), create,
+    return make("MPI_Win_create", WATCH_WIN_CREATE, __builtin_return_address(0), api_win_create,
                 size, disp_unit, info, comm, base, win);
 }
 API_ALIAS(MPI_Win_create);
@@ -160,7 +154,7 @@ API_ALIAS(MPI_Win_create);
 int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                       MPI_Win *win)
 {
-    return make("MPI_Win_create_c", WATCH_WIN_CREATE, __builtin_return_address(0), create,
+    return make("MPI_Win_create_c", WATCH_WIN_CREATE, __builtin_return_address(0), api_win_create,
                 size, disp_unit, info, comm, base, win);
 }
 API_ALIAS(MPI_Win_create_c);
@@ -243,6 +237,8 @@ int PMPI_Win_free(MPI_Win *win)
     MPI_Win h = err ? MPI_WIN_NULL : *win;
     if (!err)
         err = api_win_local(h, &w);
+    if (!err && watch_wants(WATCH_MEMORY) && rma_win_flavor(w) == MPI_WIN_FLAVOR_CREATE)
+        api_watch_window(rma_win_attr(w, MPI_WIN_BASE), *(MPI_Aint *)rma_win_attr(w, MPI_WIN_SIZE));
     if (!err && rma_win_channel(w))
         err = free_dup(w, __builtin_return_address(0));
     else if (!err && rma_win_is_revoked(w))
@@ -263,8 +259,10 @@ int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
     api_enter("MPI_Win_attach");
     struct rma_win *w;
     int err = api_win(win, &w);
-    if (!err)
+    if (!err) {
+        api_watch_window(base, size);
         err = rma_win_attach(w, base, size);
+    }
     return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_attach);

@@ -1,8 +1,22 @@
 /* win_begin.c - MPIX_Win_iallocate and MPIX_Win_icreate. Start with begin(). */
 #include "api/api.h"
 
+#include "dt/dt.h"
 #include "rma/rma.h"
 #include "watch/watch.h"
+
+void api_watch_window(const void *base, MPI_Aint size)
+{
+    if (base)
+        watch_memory(base, size, dt_find(MPI_BYTE), 0, "window memory");
+}
+
+int api_win_create(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base,
+                   struct rma_win **out)
+{
+    api_watch_window(base, size);
+    return rma_win_create(base, size, unit, info, c, out);
+}
 
 struct wanted {
     MPI_Aint size, unit;
@@ -56,6 +70,8 @@ static int begin(const char *call, enum watch_call what, const void *site, const
         err = api_pointer(request, "request");
     if (!err && allocates)
         err = api_pointer(x->base, "baseptr");
+    if (!err && !allocates)
+        api_watch_window(x->base, x->size);
     if (!err)
         *win = MPI_WIN_NULL;
     WATCH_RUN(err, run(x, i, c, allocates, site, win, request), .call = what, .comm = c,
