@@ -290,4 +290,6 @@ void post_send(int dst, int type, const void *a, size_t alen, const void *b, siz
 void post_ask(int dst, int type, const void *a, size_t alen, unsigned replies);
 int post_drain(struct check *k); /* messages sent */
 void check_later(struct check *k); /* the hook has work */
+/* fence_mode.c */
+void fence_check(const struct watch_turn *t);
 #endif

@@ -130,6 +130,8 @@ static int win_begins(const struct watch_turn *t, struct align_call *what, struc
     int modes = (t->assert & MPI_MODE_NOPRECEDE ? 1 : 0) | (t->assert & MPI_MODE_NOSUCCEED ? 2 : 0);
     if (t->call == WATCH_WIN_FENCE && modes)
         what->what |= (uint32_t)(OP_MODES + modes) << WHAT_OP;
+    if (t->call == WATCH_WIN_FENCE && modes & 1)
+        fence_check(t);
     int first = !c->check || !c->check->h.calls, err = enter(c, what, t->site, turn);
     if (c->errhandler != *rma_win_errhandler(w)) /* it decides whether a verdict ends the job */
         comm_set_errhandler(c, *rma_win_errhandler(w));

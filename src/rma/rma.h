@@ -146,6 +146,8 @@ int rma_holds_lock(const struct rma_win *w, int rank);
 int rma_lock_now(struct rma_win *w, int rank);
 /* The error with which rma_fence() would refuse the call, and leave everything as it is. */
 int rma_fence_check(const struct rma_win *w, int assert);
+/* Operations were called since its last fence, and belong to the epoch of that. */
+int rma_fence_has_ops(const struct rma_win *w);
 /* Has a fence of this window failed so that the other processes may still wait in it? */
 int rma_fence_missed(const struct rma_win *w);
 

@@ -189,6 +189,57 @@ static void fence_modes(void)
     MPI_Win_free(&w);
 }
 
+/* Rank 1 has put, and says that no operation precedes. */
+static void precedes(void)
+{
+    MPI_Win w;
+    MPI_Win_create(buf, sizeof buf, 1, MPI_INFO_NULL, W, &w);
+    MPI_Win_set_name(w, "halo");
+    MPI_Win_fence(MPI_MODE_NOPRECEDE, w);
+    for (int i = 0; i < 3; i++) {
+        if (rank == 1)
+            MPI_Put(sum, 1, MPI_INT, 2, 0, 1, MPI_INT, w);
+        MPI_Win_fence(MPI_MODE_NOPRECEDE, w); /* WRONG precedes */
+    }
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, w);
+    MPI_Win_free(&w);
+}
+
+/* Operations of epochs that are over, or that a fence has completed. */
+static void precedes_not(void)
+{
+    MPI_Win w;
+    MPI_Group all;
+    MPI_Comm_group(W, &all);
+    MPI_Win_create(buf, sizeof buf, 1, MPI_INFO_NULL, W, &w);
+    for (int i = 0; i < 3; i++) {
+        MPI_Win_fence(MPI_MODE_NOPRECEDE, w);
+        MPI_Put(sum, 1, MPI_INT, (rank + 1) % size, 0, 1, MPI_INT, w);
+        MPI_Win_fence(0, w);
+        MPI_Win_fence(MPI_MODE_NOPRECEDE, w);
+        MPI_Put(sum, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, w);
+        MPI_Win_fence(0, w);
+        MPI_Put(sum, 1, MPI_INT, (rank + 1) % size, 0, 1, MPI_INT, w);
+        MPI_Win_fence(MPI_MODE_NOSUCCEED, w);
+        MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, w);
+        MPI_Put(sum, 1, MPI_INT, rank, 8, 1, MPI_INT, w);
+        MPI_Win_unlock(rank, w);
+        MPI_Win_fence(MPI_MODE_NOPRECEDE, w);
+        MPI_Win_lock_all(0, w);
+        MPI_Put(sum, 1, MPI_INT, rank, 8, 1, MPI_INT, w);
+        MPI_Win_unlock_all(w);
+        MPI_Barrier(W);
+        MPI_Win_post(all, 0, w);
+        MPI_Win_start(all, 0, w);
+        MPI_Accumulate(sum, 1, MPI_INT, (rank + 1) % size, 16, 1, MPI_INT, MPI_SUM, w);
+        MPI_Win_complete(w);
+        MPI_Win_wait(w);
+    }
+    MPI_Win_fence(MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED, w);
+    MPI_Win_free(&w);
+    MPI_Group_free(&all);
+}
+
 static void inter(void)
 {
     MPI_Comm half, c;
@@ -468,7 +519,8 @@ static const struct check_case cases[] = {
     {"judge_finalizes", judge_finalizes}, {"swapped", swapped}, {"swapped_far", swapped_far},
     {"nonblocking", nonblocking}, {"forms", forms}, {"split_dup", split_dup}, {"on_dup", on_dup},
     {"freed", freed}, {"windows", windows}, {"fence_free", fence_free},
-    {"fence_modes", fence_modes}, {"inter", inter}, {"returns", returns},
+    {"fence_modes", fence_modes}, {"precedes", precedes}, {"precedes_not", precedes_not},
+    {"inter", inter}, {"returns", returns},
     {"window_returns", window_returns}, {"inter_create", inter_create}, {"win_info", win_info},
     {"meanwhile", meanwhile}, {"legal", legal}};
 

@@ -440,3 +440,8 @@ int rma_fence_pending(const struct rma_win *w)
 {
     return w->table.nops > 0 || rma_ops_total(w) != w->fence.ops;
 }
+
+int rma_fence_has_ops(const struct rma_win *w)
+{
+    return rma_in(w, SET_FENCE) && rma_fence_pending(w);
+}
