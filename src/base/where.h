@@ -15,6 +15,7 @@ struct where_wait {
     uint64_t since; /* ns of the host's clock; 0: there is none */
     uint64_t site;  /* return address in the program, 0: not known */
     char about[256]; /* the window, its epoch and its counter, or empty */
+    const char *call; /* of a front, in which the program made this wait, or NULL */
     const char *slept_in; /* the MPI function in which it slept last in a wait, or NULL */
     const char *const volatile *front; /* NULL, or the call of a front in which it waits by itself
                                         * (place/front_library.h) */

@@ -100,7 +100,7 @@ static const char *called_at(char *line, size_t len)
     site_text_until(most, site_portable(site), line, len);
     if (proc->threaded)
         lock_release(&proc->lock);
-    return site_call_of(site);
+    return site_front_call(site);
 }
 
 /* Is it an error of the program? Others come from failures, the system or its limits. */
@@ -140,9 +140,10 @@ static void fatal(const char *where, int code, const char *call)
     size_t n = colon ? (size_t)(colon - text) : 0;
     int status = err_class(code);
     const char *class = err_class_name(status);
-    int fronts = !class && site_front_waits(); /* a front says what is wrong */
-    if ((fronts || !strncmp(text, "MPI", 3)) && n && n < sizeof name && strcspn(text, " ") > n) {
-        snprintf(name, sizeof name, "%.*s", (int)n, text);
+    int has_name = n && n < sizeof name && strcspn(text, " ") > n;
+    snprintf(name, sizeof name, "%.*s", has_name ? (int)n : 0, text);
+    int fronts = !class && site_front_has(name); /* a front says what is wrong */
+    if (fronts || (has_name && !strncmp(text, "MPI", 3))) {
         call = name;
         rest = colon + 1 + (colon[1] == ' ');
     }

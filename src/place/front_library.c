@@ -41,6 +41,12 @@ static unsigned number_of(const struct place_front *front, const char *name)
     return at ? (unsigned)(at - front->call) + 1 : 0;
 }
 
+int site_front_has(const char *name)
+{
+    const struct place_front *f = known();
+    return f && number_of(f, name);
+}
+
 /* The call whose function has this return address in it, + 1; 0: a function without a name. */
 static unsigned call_of(const struct place_front *front, uint64_t address)
 {
@@ -67,19 +73,19 @@ static unsigned call_known(const struct place_front *front, uint64_t address)
     return call;
 }
 
-const char *site_call_of(uint64_t site)
+const char *site_front_call(uint64_t site)
 {
     const struct place_front *f = known();
     unsigned n = (unsigned)(site >> SITE_OFFSET);
     return f && n && n <= f->calls ? f->call[n - 1] : NULL;
 }
 
-const void *site_of_call(const void *site, const char **call)
+const void *site_program_call(const void *site, const char **call)
 {
     if (!known())
         return site;
     uint64_t outer = site_of_program((uint64_t)(uintptr_t)site);
-    const char *name = site_call_of(outer);
+    const char *name = site_front_call(outer);
     *call = name ? name : *call;
     return (const void *)(uintptr_t)site_address(outer);
 }

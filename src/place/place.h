@@ -2,6 +2,9 @@
  *
  *   return address -- site_portable() --> module and offset -- site_lookup(), site_text() --> text
  *
+ * A front is a library between this one and the program that tells the names of its calls, as
+ * libshmem.so (place/front_library.h). Places and messages name those in place of MPI's.
+ *
  * proc->place is NULL until place_open(). Then nothing is kept, and each question is answered
  * anew. */
 #ifndef PLACE_PLACE_H
@@ -13,12 +16,13 @@
 int place_open(void); /* 0 or -ENOMEM; makes proc->place, or counts one more user of it */
 void place_close(void);
 
-enum { SITE_OFFSET = 48 }; /* bits of a place in messages below its module, of an address */
+/* bits of an address; in a portable site its module stands above them */
+enum { SITE_OFFSET = 48 };
 
 /* Where the program has called the library, a site; 0: not known. */
 uint64_t site_here(void);
-/* The same, if this return address lies in the library, or in a front (place/front_library.h); else
- * the address is the site. */
+/* The same, if this return address lies in the library, or in a front; else the
+ * address is the site. */
 uint64_t site_of_program(uint64_t address);
 /* A site is the program's return address, and above its 48 bits the call of a front, if one led
  * here. */
@@ -26,14 +30,15 @@ static inline uint64_t site_address(uint64_t site)
 {
     return site & ((1ull << SITE_OFFSET) - 1);
 }
-const char *site_call_of(uint64_t site); /* the name of that call; NULL: there is none */
+const char *site_front_call(uint64_t site); /* the name of that call; NULL: there is none */
 /* Where a front has the name of its call that waits by itself; NULL: there is no front. */
 const char *const volatile *site_front_waits(void);
+int site_front_has(const char *name); /* a call of a front */
 /* Of a call of MPI: the program's address. *call becomes the front's call, if one made it. */
-const void *site_of_call(const void *site, const char **call);
+const void *site_program_call(const void *site, const char **call);
 /* A number for a site that means the same in other processes of the program. */
 uint64_t site_portable(uint64_t site);
-const char *site_call(uint64_t portable); /* site_call_of() of it */
+const char *portable_front_call(uint64_t portable); /* site_front_call() of it */
 /* "heat.c:212", or "program+0x1234" without lines. It may wait for addr2line. */
 void site_text(uint64_t portable, char *buf, size_t len);
 /* The same; it waits so long for addr2line at most (ns). */

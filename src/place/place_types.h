@@ -40,7 +40,7 @@ struct place_room {
 /* The path of a place's module, 1; 0: no such module is known. Empty: the program's, not known. */
 int site_module_of(uint64_t portable, char *path, size_t len);
 uint64_t site_offset(uint64_t portable); /* in the module */
-/* front.c */
+/* front_library.c */
 struct place_codes place_find_codes(void);
 /* The site of an address of the program: with the outermost call of a front among n frames. */
 uint64_t site_with_call(void *const *frame, int n, uint64_t address);

@@ -174,11 +174,12 @@ uint64_t site_portable(uint64_t site)
     return r ? r->id << SITE_OFFSET | call | ((address - r->base) & OFFSET_MASK) : 0;
 }
 
-const char *site_call(uint64_t portable)
+const char *portable_front_call(uint64_t portable)
 {
-    return site_call_of(site_address(portable) >> OFFSET << SITE_OFFSET);
+    return site_front_call(site_address(portable) >> OFFSET << SITE_OFFSET);
 }
 
+/* The program has no name here, so it is not ours. */
 static int is_ours(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -186,11 +187,26 @@ static int is_ours(const char *path)
     return !strncmp(name, "libmpi", 6) || !strncmp(name, "libshmem.", 9); /* Fortran's, too */
 }
 
+struct module_ours { /* that of an address */
+    struct module m;
+    int ours;
+};
+
+static int look_ours(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct module_ours *f = arg;
+    (void)size;
+    if (!holds(info, &f->m))
+        return 0;
+    f->ours = is_ours(info->dlpi_name ? info->dlpi_name : "");
+    return 1;
+}
+
 /* With libmpi.a the frames of the library are in the program's own file. */
 static int is_shared(void)
 {
-    struct module m = {.address = (uint64_t)(uintptr_t)is_shared};
-    return dl_iterate_phdr(look, &m) && m.found && is_ours(m.path);
+    struct module_ours f = {.m.address = (uint64_t)(uintptr_t)is_shared};
+    return dl_iterate_phdr(look_ours, &f) && f.ours;
 }
 
 uint64_t site_here(void)
@@ -201,9 +217,9 @@ uint64_t site_here(void)
         return 0;
     int n = backtrace(frame, DEEP);
     for (int i = 0; i < n; i++) {
-        struct module m = {.address = (uint64_t)(uintptr_t)frame[i]};
-        if (dl_iterate_phdr(look, &m) && m.found && !is_ours(m.path))
-            return site_with_call(frame, i, m.address);
+        struct module_ours f = {.m.address = (uint64_t)(uintptr_t)frame[i]};
+        if (dl_iterate_phdr(look_ours, &f) && !f.ours)
+            return site_with_call(frame, i, f.m.address);
     }
     return 0;
 }

@@ -94,7 +94,7 @@ static struct made *made_of(struct profile_calls *c, const char *call, const voi
 
 void profile_called(const char *call, const void *site)
 {
-    site = site_of_call(site, &call);
+    site = site_program_call(site, &call);
     struct made *m = made_of(proc->profile->calls, call, site);
     if (!m)
         return;

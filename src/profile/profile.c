@@ -63,8 +63,7 @@ static void describe(struct where_wait *w, const void *of)
 {
     uint64_t site = w->site ? w->site : site_here();
     w->site = site_address(site);
-    if (site_call_of(site)) /* until the call ends */
-        proc->call = site_call_of(site);
+    w->call = site_front_call(site);
     if (of)
         rma_win_about(of, w->about, sizeof w->about);
 }

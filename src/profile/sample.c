@@ -29,7 +29,8 @@ static void note(struct profile_sampler *s)
     struct profile_held *held = atomic_load_explicit(&s->of->profile->holding,
                                                      memory_order_relaxed);
     const struct where_wait *wait = (const struct where_wait *)s->of->progress;
-    s->in_call = s->of->call;
+    const char *front = is == PROFILE_WAITING && wait ? wait->call : NULL;
+    s->in_call = front ? front : s->of->call;
     s->wait_what = s->of->wait_what;
     s->wait_peer = s->of->wait_peer;
     s->wait_since = is == PROFILE_WAITING && wait ? wait->since : 0;

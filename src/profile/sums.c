@@ -69,7 +69,7 @@ enum progress_why profile_why_of(const struct progress_seen *s)
 void profile_note(const struct progress_seen *s)
 {
     struct profile *y = proc->profile;
-    const char *front = site_call_of(s->site);
+    const char *front = site_front_call(s->site);
     const char *call = front ? front : proc->call ? proc->call : "(no call)";
     uint64_t ns = s->until - s->since;
     enum progress_why why = profile_why_of(s);

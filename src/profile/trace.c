@@ -103,7 +103,7 @@ static struct trace_event *place(struct trace *t)
 static struct trace_event *note(struct trace *t, const struct trace_at *at, enum trace_kind kind)
 {
     const char *name = at->name;
-    const void *site = site_of_call(at->site, &name);
+    const void *site = site_program_call(at->site, &name);
     struct trace_event *e = place(t);
     t->calls = 1;
     *e = (struct trace_event){.at = at->began,
@@ -186,7 +186,7 @@ void trace_collective(const struct trace_at *at, MPI_Comm comm, MPI_Count count,
 void trace_wait(struct trace *t, const struct progress_seen *s)
 {
     uint64_t ns = s->until - s->since;
-    const char *front = site_call_of(s->site);
+    const char *front = site_front_call(s->site);
     struct trace_event *e = place(t);
     *e = (struct trace_event){.at = trace_ticks(),
                               .lasts = ns,

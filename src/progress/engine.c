@@ -417,7 +417,7 @@ static int loop_sleep(struct progress *p, struct wait_loop *l)
     loop_seen(l);
     loop_look_after(p, l);
     if (proc->call)
-        p->wait.slept_in = proc->call;
+        p->wait.slept_in = p->lasting == l && p->wait.call ? p->wait.call : proc->call;
     l->yields = (int)cvar.progress_yield; /* look at everything once, then sleep again */
     uint64_t slept;
     int backoff = backoff_ms(p, l->what, l->fruitless);

@@ -83,9 +83,9 @@ struct watcher {
     /* At each look at the clock: after a sleep, or after some hundred turns; in fruitless
      * MPI_Tests, too. */
     void (*wait_turns)(const struct progress_waiting *w);
-    /* It has lasted a second: fill in site and about, which mpiexec reads. Once, and again where
-     * the record was that of another wait meanwhile; then site is there. of: the window of the
-     * wait, or NULL. */
+    /* It has lasted a second: fill in site, call and about, which mpiexec reads. Once, and again
+     * where the record was that of another wait meanwhile; then site is there. of: the window of
+     * the wait, or NULL. */
     void (*wait_second)(struct where_wait *w, const void *of);
     /* At most after each sleep or some hundred turns. lasts is 1 in waits that have lasted a second
      * and in MPI_Tests that have been fruitless for so long. It is 0 in others, once a second,

@@ -1,4 +1,5 @@
 /* wrong.c - one wrong call, named by the argument; errors.test judges what the job says. */
+#include <mpi.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -112,6 +113,12 @@ int main(int argc, char **argv)
         exit(3);
     else if (!strcmp(what, "leave"))
         shmem_barrier_all();
+    else if (!strcmp(what, "class")) { /* an error of the program's own, in a call of MPI */
+        int class;
+        MPI_Add_error_class(&class);
+        MPI_Add_error_string(class, "no_room: the disk is full");
+        MPI_Comm_call_errhandler(MPI_COMM_WORLD, class);
+    }
     else if (!strcmp(what, "forget")) { /* it ends without shmem_finalize, with an open put */
         shmem_long_put_nbi(words, &one, 1, (me + 1) % npes);
         return 0;

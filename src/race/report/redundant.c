@@ -267,7 +267,7 @@ static void print_advice(const struct race_call_site *p)
     char at[160];
     int here = !race_is_full() || p->used & HERE; /* loads and stores may not be seen */
     const char *instead = ", nor here";
-    if (site_call(p->site)) /* what calls of SHMEM complete is theirs to say */
+    if (portable_front_call(p->site)) /* what calls of SHMEM complete is theirs to say */
         return;
     if (!p->runs || p->used & AT_TARGET || (here && is_local(p->call)))
         return;

@@ -72,7 +72,7 @@ const char *race_call_name(enum race_call call)
 
 const char *race_call_text(unsigned call, uint64_t site)
 {
-    const char *front = site_call(site);
+    const char *front = portable_front_call(site);
     return front ? front : race_call_name((enum race_call)call);
 }
 
