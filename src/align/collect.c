@@ -324,7 +324,7 @@ static void end_all(struct stall *s, const char *brief)
 static int holds_sends(const struct stall *s)
 {
     for (int i = 0; i < s->ncore; i++)
-        if (strstr(s->core[i]->m.call, "(to ") || strstr(s->core[i]->m.call, "(a send to "))
+        if (s->core[i]->m.sends)
             return 1;
     return 0;
 }

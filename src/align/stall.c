@@ -42,6 +42,7 @@ static void to(int dst, int type, const void *msg, size_t len)
 static void send_state(struct stall *s, const struct waits *x, int dst)
 {
     struct state_msg m = {.id = x->id, .site = site_portable(x->site), .mode = x->mode,
+                          .sends = (uint32_t)x->sends,
                           .items = (uint16_t)x->items, .world = boot_rank()};
     size_t max = am_max(dst), items = (size_t)x->items * sizeof *x->item;
     char *tail = malloc(items + sizeof x->comm);

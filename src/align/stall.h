@@ -20,7 +20,7 @@ struct state_msg { /* items and communicators follow */
     uint64_t id, site, module;
     int32_t world;
     uint16_t items, comms;
-    uint32_t mode, unused;
+    uint32_t mode, sends; /* as in struct waits */
     char call[WAITS_CALL], path[160];
 };
 _Static_assert(sizeof(struct state_msg) % 8 == 0, "items follow, aligned");

@@ -25,6 +25,13 @@ static struct wait_item *add(struct waits *x)
     return &x->item[x->items++];
 }
 
+/* The call of the program, of a front if one made the wait. */
+static const char *call_of(const struct waits *x, const char *unknown)
+{
+    const char *front = site_front_call(x->site);
+    return front ? front : proc->call ? proc->call : unknown;
+}
+
 /* --- messages --------------------------------------------------------------------------------- */
 
 static int need_message(struct waits *x, const struct p2p_awaited *a)
@@ -168,6 +175,7 @@ static void need_request(struct request *r, void *to)
     char text[WAITS_CALL] = "";
     int known = 0;
     if (p2p_request_awaits(r, &a)) {
+        p->x->sends |= a.is_send;
         known = need_message(p->x, &a);
         message_text(&a, a.is_send ? "a send " : "a receive, ", text, sizeof text);
     } else if (part_awaits(r, &a)) {
@@ -203,8 +211,21 @@ static int need_requests(const struct progress_waiting *w, struct waits *x)
         return 0;
     x->mode = how == REQUEST_AWAITS_ALL ? WAIT_ALL : WAIT_ANY;
     snprintf(x->call, sizeof x->call, p.requests > 1 ? "%.30s(%.60s, and %d more)" : "%.30s(%.80s)",
-             proc->call ? proc->call : "a wait", p.first, p.requests - 1);
+             call_of(x, "a wait"), p.first, p.requests - 1);
     return x->items && (how == REQUEST_AWAITS_ALL || !p.unknown);
+}
+
+/* In MPI_Finalize: the sends whose requests were freed, which it waits for. Others go on by
+ * themselves. */
+static int need_left(struct waits *x)
+{
+    struct pending p = {.x = x};
+    p2p_left_behind(need_request, &p);
+    x->mode = WAIT_ALL;
+    snprintf(x->call, sizeof x->call,
+             p.requests > 1 ? "MPI_Finalize(%.60s, and %d more)" : "MPI_Finalize(%.80s)", p.first,
+             p.requests - 1);
+    return x->items;
 }
 
 /* --- all -------------------------------------------------------------------------------------- */
@@ -216,7 +237,7 @@ static int need_window(struct rma_win *win, struct waits *x)
     if (!it)
         return 0;
     *it = (struct wait_item){.need = NEED_ANY, .key = of->key, .size = of->size, .world = -1};
-    snprintf(x->call, sizeof x->call, "%s on %s", proc->call ? proc->call : "a call", of->name);
+    snprintf(x->call, sizeof x->call, "%s on %s", call_of(x, "a call"), of->name);
     return 1;
 }
 
@@ -224,18 +245,23 @@ static int describe(const struct progress_waiting *w, struct waits *x)
 {
     struct check *k = proc->check;
     struct p2p_awaited a;
+    if (k->ending && p2p_is_receiving()) /* of a freed request: its sender goes on */
+        return 0;
+    if (k->ending && !p2p_is_drained())
+        return need_left(x);
     if (k->ending) {
         x->mode = WAIT_ENDED;
         snprintf(x->call, sizeof x->call, "MPI_Finalize");
-        return p2p_is_drained();
+        return 1;
     }
     int is = w->cond ? p2p_awaits(w->cond, w->arg, &a) : 0;
     if (is > 0 && continue_expects()) /* a function may run in this wait, and do what others need */
         return 0;
     if (is > 0) {
         char text[64];
+        x->sends = a.is_send;
         message_text(&a, "", text, sizeof text);
-        snprintf(x->call, sizeof x->call, "%.40s(%s)", proc->call ? proc->call : "a call", text);
+        snprintf(x->call, sizeof x->call, "%.40s(%s)", call_of(x, "a call"), text);
         return need_message(x, &a);
     }
     if (is == 0 || (is = need_requests(w, x)) >= 0)
@@ -264,13 +290,14 @@ int waits_describe(const struct progress_waiting *w, struct waits *x)
     /* another thread may make the call that is missing */
     if (proc->thread_level == MPI_THREAD_MULTIPLE)
         return 0;
-    align_all();
+    if (!proc->check->quiet)
+        align_all();
     if (rma_notes_leave()) /* it may end another's wait for notifications, within any wait here */
         return 0;
+    x->site = site_here();
     if (!describe(w, x))
         return 0;
     list_comms(x);
-    x->site = site_here();
     uint64_t since = x->mode == WAIT_ENDED ? 1 : w->since;
     x->id = hash_bytes(hash_bytes(HASH_BYTES, &since, sizeof since), x->item,
                        (size_t)x->items * sizeof *x->item);

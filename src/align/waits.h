@@ -11,6 +11,7 @@ struct waits {
     uint64_t id;   /* of this wait for these items: another one has another */
     uint64_t site; /* return address in the program, 0: not known */
     enum wait_mode mode;
+    int sends;     /* a message of its own is among what it waits for */
     int items, comms;
     struct wait_item item[WAIT_ITEMS];
     struct wait_comm comm[WAIT_COMMS];

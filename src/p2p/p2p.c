@@ -136,6 +136,21 @@ int p2p_is_drained(void)
     return drained(NULL);
 }
 
+void p2p_left_behind(void (*fn)(struct request *r, void *arg), void *arg)
+{
+    struct p2p *s = proc->p2p;
+    for (struct list *l = s->open.next; l != &s->open; l = l->next) {
+        struct p2p_req *q = LIST_OBJ(l, struct p2p_req, op.link);
+        if (q->r.freed)
+            fn(&q->r, arg);
+    }
+}
+
+int p2p_is_receiving(void)
+{
+    return !list_empty(&proc->p2p->pulls);
+}
+
 int p2p_has_queued(void)
 {
     return !list_empty(&proc->p2p->busy);

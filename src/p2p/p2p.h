@@ -166,6 +166,10 @@ int p2p_request_awaits(const struct request *r, struct p2p_awaited *out);
 int p2p_awaits(int (*cond)(void *), void *arg, struct p2p_awaited *out);
 /* Nothing that p2p_drain_wait() waits for is left. */
 int p2p_is_drained(void);
+/* fn for each send of a freed request that it waits for. */
+void p2p_left_behind(void (*fn)(struct request *r, void *arg), void *arg);
+/* Data of a matched receive are on their way, with or without a wait for it. */
+int p2p_is_receiving(void);
 /* Messages wait for room at their receivers. */
 int p2p_has_queued(void);
 /* How many matched packets went to a process so far (modulo 2^32); whether all of so many from a

@@ -243,6 +243,30 @@ static void before_barrier(void)
         MPI_Recv(sum, 1, MPI_INT, 0, 3, W, MPI_STATUS_IGNORE);
 }
 
+/* The send is not the first one of its list. */
+static void second(void)
+{
+    MPI_Request r[2];
+    if (rank == 0) {
+        MPI_Irecv(sum, 1, MPI_INT, 1, 4, W, &r[0]);
+        MPI_Isend(buf, 1, MPI_INT, 1, 3, W, &r[1]);
+        MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+    }
+    MPI_Barrier(W);
+}
+
+/* No send takes part; the name only looks like one. */
+static void named(void)
+{
+    MPI_Comm c = dup_named("rows (to 1)");
+    if (rank == 1)
+        MPI_Recv(buf, 1, MPI_INT, 0, 3, W, MPI_STATUS_IGNORE);
+    MPI_Barrier(c);
+    if (rank == 0)
+        MPI_Send(buf, 1, MPI_INT, 1, 3, W);
+    MPI_Comm_free(&c);
+}
+
 static void lock(void)
 {
     MPI_Win w;
@@ -500,6 +524,34 @@ static void freed_send(void)
     }
 }
 
+/* No process receives it: MPI_Finalize waits for ever. */
+static void unreceived(void)
+{
+    MPI_Request r;
+    if (rank == 1) {
+        MPI_Issend(buf, 1, MPI_INT, 0, 3, W, &r);
+        MPI_Request_free(&r);
+    }
+    MPI_Finalize();
+    exit(0);
+}
+
+static void unbuffered(void)
+{
+    MPI_Request r;
+    if (rank == 1) {
+        MPI_Isend(buf, 1, MPI_INT, 0, 3, W, &r);
+        MPI_Request_free(&r);
+        MPI_Isend(buf, 1, MPI_INT, 0, 4, W, &r);
+        MPI_Request_free(&r);
+    } else if (rank == 0) {
+        usleep(1000000); /* one of the two */
+        MPI_Recv(buf, 1, MPI_INT, 1, 4, W, MPI_STATUS_IGNORE);
+    }
+    MPI_Finalize();
+    exit(0);
+}
+
 /* So does a persistent request. */
 static void freed_request(void)
 {
@@ -538,12 +590,12 @@ static const struct check_case cases[] = {
     {"part_unready", part_unready}, {"part_null", part_null},
     {"part_barrier", part_barrier}, {"part_finalized", part_finalized}, {"part_send", part_send},
     {"probe_finalized", probe_finalized}, {"exchange", exchange}, {"other_order", other_order},
-    {"before_barrier", before_barrier}, {"lock", lock},
+    {"before_barrier", before_barrier}, {"second", second}, {"named", named}, {"lock", lock},
     {"fence_recv", fence_recv}, {"itself", itself}, {"computes", computes}, {"one_of", one_of},
     {"polls", polls}, {"held_lock", held_lock}, {"started", started}, {"duplicate", duplicate},
     {"slow_chain", slow_chain}, {"notified", notified}, {"notify", notify},
     {"continued", continued}, {"freed_send", freed_send}, {"freed_request", freed_request},
-    {"legal", legal}};
+    {"unreceived", unreceived}, {"unbuffered", unbuffered}, {"legal", legal}};
 
 int main(int argc, char **argv)
 {
