@@ -32,8 +32,8 @@ void check_calls_end(void)
 {
     if (!proc->check)
         return;
-    align_comms(); /* also those that it has made no call on */
-    align_windows();
+    if (!proc->check->quiet)
+        align_all(); /* also those that it has made no call on */
     proc->check->ending = 1;
     size_t at = 0;
     for (struct map_entry *e; (e = map_next(&proc->check->aligns, &at)) != NULL;) {
@@ -89,7 +89,7 @@ static int messages_begin(void)
 
 int check_init(void)
 {
-    if (!cvar.coll_check || boot_size() < 2)
+    if ((!cvar.coll_check && !cvar.wait_proof) || boot_size() < 2)
         return 0;
     struct check *k = calloc(1, sizeof *k);
     if (!k)
@@ -97,9 +97,10 @@ int check_init(void)
     map_init(&k->aligns);
     map_init(&k->hints);
     list_init(&k->posts);
+    k->quiet = !cvar.coll_check;
     proc->check = k;
-    if (place_open() || !align_of(proc->obj->world) || messages_begin() ||
-        watch_add(&align_watcher)) {
+    if (place_open() || messages_begin() ||
+        (!k->quiet && (!align_of(proc->obj->world) || watch_add(&align_watcher)))) {
         place_close();
         free(k);
         proc->check = NULL;

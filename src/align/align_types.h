@@ -222,6 +222,7 @@ struct check {
     struct check_turn *inside;
     struct list posts;
     struct progress_hook hook;
+    int quiet;           /* MPIR_CVAR_WAIT_PROOF alone: no histories, and no verdict ends a job */
     int ending;          /* MPI_Finalize has begun */
     unsigned acks;       /* answers that MPI_Finalize waits for */
     int pending;         /* records whose verdict is due */

@@ -26,6 +26,7 @@ struct stall_state {
     uint16_t same; /* the last turn of the round that it has answered */
     int silent;    /* it did not answer in time: it counts again when it does */
     int more;      /* verdict: it stands in the line of an earlier one */
+    int proven;    /* quiet: it is in a core */
     char bytes[] __attribute__((aligned(8)));
 };
 
@@ -91,7 +92,7 @@ void stall_keep(struct stall *s, const struct state_msg *m, const void *tail)
     }
     st->m = *m;
     st->same = 0;
-    st->silent = 0;
+    st->silent = st->proven = 0;
     memcpy(st->bytes, tail, len);
     st->item = (const struct wait_item *)st->bytes;
     st->comm = (const struct wait_comm *)(st->bytes + items);
@@ -119,7 +120,7 @@ static struct waiter *waiters(const struct stall *s, int *n)
     *n = 0;
     for (struct map_entry *e; w && (e = map_next(&s->states, &at)) != NULL;) {
         const struct stall_state *st = e->value;
-        if (st->silent)
+        if (st->silent || st->proven)
             continue;
         w[(*n)++] = (struct waiter){.world = st->m.world, .mode = (enum wait_mode)st->m.mode,
                                     .items = st->m.items, .comms = st->m.comms,
@@ -279,7 +280,7 @@ static int lines_known(const struct stall *s)
 {
     uint64_t site[LINES];
     int n = 0, known = 1;
-    for (int i = 0; i < s->ncore; i++) {
+    for (int i = 0; i < s->ncore && !proc->check->quiet; i++) {
         int j = 0;
         while (j < n && site[j] != s->core[i]->m.site)
             j++;
@@ -320,7 +321,7 @@ static void end_all(struct stall *s, const char *brief)
         send_verdict(s, e->value);
 }
 
-/* Does a process of the core wait for the end of a send? By the text that waits.c has made. */
+/* Does a process of the core wait for the end of a send? */
 static int holds_sends(const struct stall *s)
 {
     for (int i = 0; i < s->ncore; i++)
@@ -341,7 +342,8 @@ static void title(const struct stall *s, int stuck)
         snprintf(more, sizeof more, " (%d more wait, too)", stuck - n);
     log_warn("deadlock of rank%s %s%s:", n > 1 ? "s" : "", list, more);
     if (cvar.check_sends && holds_sends(s))
-        log_warn("  (MPIR_CVAR_CHECK_SENDS: no message is buffered)");
+        log_warn("  (MPIR_CVAR_CHECK_SENDS=1: sends wait for their receives, as if no message were "
+                 "buffered)");
 }
 
 static void add_finding(const struct stall *s, const char *brief)
@@ -357,6 +359,38 @@ static void add_finding(const struct stall *s, const char *brief)
     finding_add(&f);
 }
 
+/* mpiexec says it when it is asked. */
+static void mark_core(struct stall *s)
+{
+    for (int i = 0; i < s->ncore; i++) {
+        struct verdict_msg m = {.key = {s->core[i]->m.id}};
+        s->core[i]->proven = 1;
+        if (s->core[i]->m.world == boot_rank())
+            stall_verdict(&m, "");
+        else
+            post_send(s->core[i]->m.world, STALL_VERDICT, &m, sizeof m, "", 1);
+    }
+    wake(s); /* others may wait for each other */
+}
+
+static void report_core(struct verdict *v, int stuck)
+{
+    struct stall *s = v->s;
+    s->over = 1;
+    pvar_set_add(pvar_proc(), PVAR_CHECK_VERDICTS, 1);
+    append(v, "deadlock: ");
+    title(s, stuck);
+    for (int i = 0; i < s->ncore; i++)
+        s->core[i]->more = 0;
+    for (int i = 0; i < s->ncore; i++)
+        if (!s->core[i]->more)
+            report_group(v, i);
+    if (v->lines > LINES)
+        log_warn("  and %d more", v->lines - LINES);
+    add_finding(s, v->brief);
+    end_all(s, v->brief);
+}
+
 static void report_stall(struct stall *s)
 {
     int n;
@@ -369,21 +403,10 @@ static void report_stall(struct stall *s)
         int same = 1;
         for (int i = 0; i < c->n; i++)
             same &= s->core[i]->m.world == w[c->member[i]].world;
-        if (same) {
-            s->over = 1;
-            pvar_set_add(pvar_proc(), PVAR_CHECK_VERDICTS, 1);
-            append(&v, "deadlock: ");
-            title(s, stuck);
-            for (int i = 0; i < s->ncore; i++)
-                s->core[i]->more = 0;
-            for (int i = 0; i < s->ncore; i++)
-                if (!s->core[i]->more)
-                    report_group(&v, i);
-            if (v.lines > LINES)
-                log_warn("  and %d more", v.lines - LINES);
-            add_finding(s, v.brief);
-            end_all(s, v.brief);
-        }
+        if (same && proc->check->quiet)
+            mark_core(s);
+        else if (same)
+            report_core(&v, stuck);
     }
     end_round(s);
     free(v.brief);

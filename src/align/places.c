@@ -84,13 +84,13 @@ static const char *line_of(const struct place *p, int n, const struct align_entr
 }
 
 static void report_places(struct align *a, const struct align_view *v, int n, uint32_t k,
-                const struct place *p, int places, const int *which, int lines)
+                          const struct place *p, int places, const int *which, int lines)
 {
     int *ranks = malloc((size_t)n * sizeof *ranks);
     if (!ranks)
         return;
     align_rename(a);
-    log_warn("warning: equal calls come from different places on %s, call %u:", a->name, k);
+    log_warn("hint: equal calls come from different places on %s, call %u:", a->name, k);
     for (int i = 0; i < lines; i++) {
         const struct place *one = &p[which[i]];
         char call[96], line[TEXT_LINE];

@@ -152,6 +152,8 @@ static void look(struct stall *s, const struct progress_waiting *w)
         return;
     int known = waits_describe(w, x);
     answer(s, known ? x : NULL);
+    if (known && s->never == x->id)
+        progress_never_ends();
     if (known && now - w->since >= ms + ms / 4) /* sequences that differ are reported first */
         send_waits(s, x, now);
     free(x);
@@ -290,6 +292,8 @@ static int on_same(int src, const void *msg, size_t len)
 
 void stall_verdict(const struct verdict_msg *m, const char *text)
 {
+    if (proc->check->quiet)
+        proc->check->stall->never = m->key[0];
     for (uint32_t i = 0; i < m->n; i++) {
         struct align *a = align_find(m->key[i], 0);
         if (!a)

@@ -39,7 +39,9 @@ struct round_msg { /* SAME: of process `world`; FLUSH, FLUSHED: in a round of co
     uint32_t sent; /* FLUSH: p2p_sent_to() the receiver */
 };
 
-struct verdict_msg { /* the text follows; one message, as all of it holds at the same time */
+/* The text follows; one message, as all of it holds at the same time. Quiet: key[0] is the id of
+ * the receiver's wait, which never ends. */
+struct verdict_msg {
     uint32_t n, unused;
     uint64_t key[STALL_KEYS];
 };
@@ -63,6 +65,7 @@ struct stall_state; /* collect.c */
 
 struct stall {
     /* the own wait */
+    uint64_t never;         /* quiet: id of a wait that cannot end */
     uint64_t told, told_at; /* id of the wait that was reported, and when (ns) */
     int collector, have;    /* to which process; whether it has answered */
     uint64_t looked;        /* when it was last looked at (ns) */

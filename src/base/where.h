@@ -11,7 +11,8 @@
 
 /* A wait that has lasted a second, and what stays of waits: the first words of struct progress. */
 struct where_wait {
-    uint32_t magic, unused;
+    uint32_t magic;
+    uint32_t never; /* it cannot end: a deadlock (MPIR_CVAR_WAIT_PROOF) */
     uint64_t since; /* ns of the host's clock; 0: there is none */
     uint64_t site;  /* return address in the program, 0: not known */
     char about[256]; /* the window, its epoch and its counter, or empty */
@@ -20,7 +21,7 @@ struct where_wait {
     const char *const volatile *front; /* NULL, or the call of a front in which it waits by itself
                                         * (place/front_library.h) */
 };
-#define WHERE_MAGIC 0x57524d04u
+#define WHERE_MAGIC 0x57524d05u
 
 struct where {
     const char *call;      /* MPI function the process is in, or NULL */

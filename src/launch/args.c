@@ -340,6 +340,7 @@ static int apply(struct parse *p, struct block *b, const struct opt_row *o, cons
     case O_TIMEOUT:
         if (args_seconds(v[0], &a->timeout))
             return complain(p, "-timeout %s: a number of seconds above 0 is needed", v[0], NULL);
+        a->timeout_given = 1;
         break;
     case O_BIND: a->bind = dialect_bind(v[0]); break;
     case O_MAP: a->map = dialect_map(v[0], a->map_text, sizeof a->map_text); break;

@@ -50,6 +50,7 @@ struct args {
     int no_ompi;          /* programs built for Open MPI load that */
     int verbose;
     double timeout;       /* seconds, 0: none */
+    int timeout_given;    /* by the option */
     const char *bind, *map;       /* as written, or NULL */
     const char *outfile, *errfile; /* patterns, or NULL */
     const char *outdir;   /* a folder with a file for each rank, as Open MPI makes it; or NULL */

@@ -54,54 +54,52 @@ static int read_word(pid_t pid, const char *at, char word[WORD_MAX])
     return 0;
 }
 
-/* The wait, if it is one that has lasted; 0: it is not. */
-static uint64_t read_wait(pid_t pid, const struct where *w, struct where_wait *x)
+/* The record of its wait, which may be that of none; all 0: there is no record. */
+static void read_wait(pid_t pid, const struct where *w, struct where_wait *x)
 {
-    if (!w->wait_what || !w->wait || read_bytes(pid, (uintptr_t)w->wait, x, sizeof *x) ||
-        x->magic != WHERE_MAGIC)
-        return 0;
+    if (!w->wait || read_bytes(pid, (uintptr_t)w->wait, x, sizeof *x) || x->magic != WHERE_MAGIC)
+        memset(x, 0, sizeof *x);
+    if (!w->wait_what) {
+        x->since = x->never = 0;
+        x->call = NULL;
+    }
     x->about[sizeof x->about - 1] = 0;
     for (char *c = x->about; *c; c++)
         if (*c < ' ' || *c > '~')
             *c = '?';
-    return x->since;
 }
 
 /* "; it slept last in MPI_Barrier", of a rank outside MPI. A call in which it has not slept leaves
  * nothing behind: that would cost all calls. */
-static void slept_text(pid_t pid, const struct where *w, char *text, size_t len)
+static void slept_text(pid_t pid, const struct where *w, const struct where_wait *x, char *text,
+                       size_t len)
 {
-    struct where_wait x;
     char call[WORD_MAX] = "";
     *text = 0;
-    if (w->call || !w->wait || read_bytes(pid, (uintptr_t)w->wait, &x, sizeof x))
-        return;
-    if (x.magic == WHERE_MAGIC && x.slept_in && !read_word(pid, x.slept_in, call) && *call)
+    if (!w->call && x->slept_in && !read_word(pid, x->slept_in, call) && *call)
         snprintf(text, len, "; it slept last in %s", call);
 }
 
-/* A front that waits by itself polls MPI, which it calls for a moment each. */
-static int front_text(pid_t pid, const struct where *w, char call[WORD_MAX])
+/* Of a wait in MPI that a call of a front made. A front that waits by itself polls MPI, which it
+ * calls for a moment each. */
+static int front_text(pid_t pid, const struct where_wait *x, char call[WORD_MAX])
 {
-    struct where_wait x;
-    const char *name;
+    const char *name = x->call;
     char text[WORD_MAX];
-    if (!w->wait || read_bytes(pid, (uintptr_t)w->wait, &x, sizeof x) || x.magic != WHERE_MAGIC)
+    if (!name && (!x->front || read_bytes(pid, (uintptr_t)x->front, &name, sizeof name)))
         return 0;
-    if (!x.front || read_bytes(pid, (uintptr_t)x.front, &name, sizeof name) || !name ||
-        read_word(pid, name, text))
+    if (!name || read_word(pid, name, text))
         return 0;
     snprintf(call, WORD_MAX, "%s", text);
     return 1;
 }
 
 /* "; at heat.c:12", and of a wait that has lasted ", window "halo", lock epochs, for 61 s" */
-static void lasting_text(pid_t pid, const struct where *w, struct source_lines *lines,
+static void lasting_text(pid_t pid, const struct where_wait *x, struct source_lines *lines,
                          char *text, size_t len)
 {
-    struct where_wait x;
     char place[120] = "";
-    uint64_t now = time_now(), since = read_wait(pid, w, &x);
+    uint64_t now = time_now(), since = x->since;
     *text = 0;
     if (!since || since > now || now - since < LASTS_NS) {
         /* It does not wait, or not for long: where in the program it is. */
@@ -109,15 +107,17 @@ static void lasting_text(pid_t pid, const struct where *w, struct source_lines *
         snprintf(text, len, "%s%s", *place ? "; at " : "", place);
         return;
     }
-    source_line_text(pid, x.site, lines, place, sizeof place);
-    snprintf(text, len, "; %s%s%s%s%sfor %llu s", *place ? "at " : "", place, *place ? ", " : "",
-             x.about, *x.about ? ", " : "", (unsigned long long)((now - since) / 1000000000u));
+    source_line_text(pid, x->site, lines, place, sizeof place);
+    snprintf(text, len, "; %s%s%s%s%sfor %llu s%s", *place ? "at " : "", place, *place ? ", " : "",
+             x->about, *x->about ? ", " : "", (unsigned long long)((now - since) / 1000000000u),
+             x->never ? ": a deadlock" : "");
 }
 
 int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len, int *awaited,
-             struct source_lines *lines)
+             char *never, struct source_lines *lines)
 {
     struct where w;
+    struct where_wait x;
     char call[WORD_MAX] = "", what[WORD_MAX] = "", peer[32] = "", more[320], slept[WORD_MAX + 32];
     /* a rank's pointers have 8 bytes */
     int err = sizeof(void *) == 8 ? read_bytes(pid, at, &w, sizeof w) : -ENOSYS;
@@ -126,13 +126,16 @@ int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len, int *awai
     if (!err && w.wait_what)
         err = read_word(pid, w.wait_what, what);
     *awaited = !err && *what ? w.wait_peer : -1;
+    *never = 0;
     if (err)
         return err;
     if (*what && w.wait_peer >= 0)
         snprintf(peer, sizeof peer, " (rank %d)", w.wait_peer);
-    lasting_text(pid, &w, lines, more, sizeof more);
-    slept_text(pid, &w, slept, sizeof slept);
-    if (front_text(pid, &w, call))
+    read_wait(pid, &w, &x);
+    *never = x.never && x.since;
+    lasting_text(pid, &x, lines, more, sizeof more);
+    slept_text(pid, &w, &x, slept, sizeof slept);
+    if (front_text(pid, &x, call))
         *slept = 0;
     snprintf(text, len, "rank %d: %s%s%s%s%s%s%s", rank, *call ? "in " : "outside MPI", call,
              *what ? ", waiting for " : "", what, peer, more, slept);
@@ -155,9 +158,10 @@ static int catches(pid_t pid, int sig)
 }
 
 /* The rank that it waits for, or -1. */
-static int ask_one(struct job *j, int rank, pid_t pid, struct source_lines *lines)
+static int ask_one(struct job *j, int rank, pid_t pid, char *never, struct source_lines *lines)
 {
     int awaited = -1;
+    *never = 0;
     char text[800], line[808];
     const char *how = pmi_initialized(j->pmi, rank) ? NULL
                       : pmi_finalized(j->pmi, rank) ? "has called MPI_Finalize"
@@ -166,7 +170,7 @@ static int ask_one(struct job *j, int rank, pid_t pid, struct source_lines *line
     /* The process id and the address come from the rank: read only a process of this rank. */
     if (!how && (!at || !job_owns(j, rank, pid)))
         how = "does not report what it does";
-    int err = how ? 0 : ask_text(pid, at, rank, text, sizeof text, &awaited, lines);
+    int err = how ? 0 : ask_text(pid, at, rank, text, sizeof text, &awaited, never, lines);
     if (how) {
         job_say(j, "rank %d (pid %ld) %s", rank, (long)pid, how);
     } else if (err) {
@@ -193,14 +197,17 @@ void ask_all(struct job *j)
 {
     struct source_lines lines = {.until = time_now() + LINES_NS};
     int *awaited = malloc((size_t)j->size * sizeof *awaited); /* NULL: no chains */
+    char *never = calloc(1, (size_t)j->size + 1), none;
     for (int r = 0; r < j->size; r++) {
-        int a = is_alive(j, r) ? ask_one(j, r, job_rank_pid(j, r), &lines) : -1;
+        char *known = never ? never + r : &none;
+        int a = is_alive(j, r) ? ask_one(j, r, job_rank_pid(j, r), known, &lines) : -1;
         if (awaited)
             awaited[r] = a;
     }
     if (awaited)
-        chain_tell(awaited, j->size, tell_line, j);
+        chain_tell(awaited, never, j->size, tell_line, j);
     free(awaited);
+    free(never);
 }
 
 /* --- waits that last -------------------------------------------------------------------------- */
@@ -231,7 +238,10 @@ static uint64_t waits_since(struct job *j, int rank)
         return 0;
     if (!pmi_initialized(j->pmi, rank) || pmi_finalized(j->pmi, rank) || !job_owns(j, rank, pid))
         return 0;
-    return read_bytes(pid, at, &w, sizeof w) ? 0 : read_wait(pid, &w, &x);
+    if (read_bytes(pid, at, &w, sizeof w))
+        return 0;
+    read_wait(pid, &w, &x);
+    return x.since;
 }
 
 /* The ranks that wait, and those that do not while others wait: at most SHORT of each. */
@@ -240,6 +250,7 @@ void ask_shortly(struct job *j)
     enum { SHORT = 4 };
     struct source_lines lines = {.until = time_now() + LINES_NS / 4};
     uint64_t now = time_now();
+    char never;
     int waiting = 0, shown[2] = {0, 0}, left = 0;
     for (int r = 0; r < j->size && !waiting; r++) {
         uint64_t since = waits_since(j, r);
@@ -252,7 +263,7 @@ void ask_shortly(struct job *j)
         if (!is_alive(j, r))
             continue;
         if (shown[waits]++ < SHORT)
-            ask_one(j, r, job_rank_pid(j, r), &lines);
+            ask_one(j, r, job_rank_pid(j, r), &never, &lines);
         else
             left++;
     }

@@ -10,10 +10,10 @@ struct source_lines;
 
 /* One line without newline, "rank 3: in MPI_Recv, waiting for a message (rank 1)", from the struct
  * where at address `at` of process `pid`, and for a wait that lasts: where in the program, which
- * epoch, how long. 0, or -errno when its memory cannot be read. *awaited: that rank, or -1.
- * lines: of the report that this line belongs to. */
+ * epoch, how long. 0, or -errno when its memory cannot be read. *awaited: that rank, or -1; *never:
+ * the wait is known not to end. lines: of the report that this line belongs to. */
 int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len, int *awaited,
-             struct source_lines *lines);
+             char *never, struct source_lines *lines);
 
 struct args;
 struct job;

@@ -11,6 +11,7 @@ enum { SHOWN = 12 /* ranks of one chain in a line */, LINE_MAX_BYTES = 400 };
 
 struct chains {
     const int *peer;
+    const char *never;
     int n;
     int *walk;  /* number of the walk that came by; 0: none */
     int *root;  /* where the chain of a rank ends; -1: in a circle */
@@ -74,6 +75,17 @@ static int follow(struct chains *c, int from, int *at)
     return circle;
 }
 
+/* Are all in the circle from rank `at` on known to wait for ever? */
+static int is_proven(const struct chains *c, int at)
+{
+    int r = at;
+    do
+        if (!c->never || !c->never[r])
+            return 0;
+    while ((r = c->peer[r]) != at);
+    return 1;
+}
+
 static void tell_circles(struct chains *c, void (*line)(void *to, const char *text), void *to)
 {
     char text[LINE_MAX_BYTES], chain[LINE_MAX_BYTES - 100];
@@ -83,12 +95,13 @@ static void tell_circles(struct chains *c, void (*line)(void *to, const char *te
         if (!size || told++ >= CHAIN_LINES)
             continue;
         put_chain(c, at, size, chain, sizeof chain);
+        int proven = is_proven(c, at);
         if (size == 1)
-            snprintf(text, sizeof text, "deadlock, if it still waits: rank %d waits for itself",
-                     at);
+            snprintf(text, sizeof text, "deadlock%s: rank %d waits for itself",
+                     proven ? "" : ", if it still waits", at);
         else
-            snprintf(text, sizeof text,
-                     "deadlock, if they still wait: %d ranks wait for each other: %s", size, chain);
+            snprintf(text, sizeof text, "deadlock%s: %d ranks wait for each other: %s",
+                     proven ? "" : ", if they still wait", size, chain);
         line(to, text);
     }
 }
@@ -121,12 +134,14 @@ static void tell_roots(struct chains *c, void (*line)(void *to, const char *text
     }
 }
 
-int chain_tell(const int *peer, int n, void (*line)(void *to, const char *text), void *to)
+int chain_tell(const int *peer, const char *never, int n, void (*line)(void *to, const char *text),
+               void *to)
 {
     int *words = calloc((size_t)n + !n, 4 * sizeof *words);
     if (!words)
         return -ENOMEM;
-    struct chains c = {peer, n, words, words + n, words + 2 * (size_t)n, words + 3 * (size_t)n};
+    struct chains c = {peer, never, n, words, words + n, words + 2 * (size_t)n,
+                       words + 3 * (size_t)n};
     tell_circles(&c, line, to);
     if (n)
         tell_roots(&c, line, to);

@@ -134,6 +134,8 @@ int env_of_block(struct env *e, const struct args *a, const struct block *b, cha
         err = put_all(e, b->env);
     if (!err)
         err = put_checks(e, a->check);
+    if (!err && a->timeout_given && !env_find(e, "MPIR_CVAR_WAIT_PROOF"))
+        err = env_put(e, "MPIR_CVAR_WAIT_PROOF", "1"); /* for its report */
     return err ? err : open_mpi_path(a, e);
 }
 

@@ -366,6 +366,11 @@ static __attribute__((cold, noinline)) void loop_lasts(struct progress *p, struc
     p->wait.since = l->since; /* last: mpiexec may read meanwhile */
 }
 
+void progress_never_ends(void)
+{
+    proc->progress->wait.never = proc->progress->lasting != NULL;
+}
+
 static inline void loop_look_after(struct progress *p, struct wait_loop *l)
 {
     uint64_t since = l->since; /* a copy: the loop stays in registers */

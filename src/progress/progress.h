@@ -118,6 +118,10 @@ struct progress_waiting {
     uint64_t now;   /* ns */
 };
 
+/* The wait of this process that has lasted a second cannot end, as a watcher has found. mpiexec
+ * reads it. Under proc->lock. */
+void progress_never_ends(void);
+
 /* For MPI_Test and its kin: one poll.  After many fruitless ones in a row it yields the core, since
  * users write `while (!flag) MPI_Test()` with more processes than cores. */
 void progress_test(void);

@@ -65,6 +65,20 @@ static void ring(void)
     MPI_Send(buf, 1, MPI_INT, (rank + size - 1) % size, 3, W);
 }
 
+static void pairs(void)
+{
+    MPI_Recv(buf, 1, MPI_INT, rank ^ 1, 3, W, MPI_STATUS_IGNORE);
+}
+
+/* Rank 1 computes for longer than any limit. */
+static void late(void)
+{
+    if (rank == 0)
+        MPI_Recv(buf, 1, MPI_INT, 1, 3, W, MPI_STATUS_IGNORE);
+    else
+        sleep(100);
+}
+
 static void sends(void) /* too long to leave before they are received */
 {
     if (rank < 2)
@@ -584,6 +598,7 @@ static void legal(void)
 static const struct check_case cases[] = {
     {"recv_barrier", recv_barrier}, {"irecv_allreduce", irecv_allreduce},
     {"ibarrier_recv", ibarrier_recv}, {"ring", ring}, {"sends", sends},
+    {"pairs", pairs}, {"late", late},
     {"any_source", any_source}, {"waitany", waitany}, {"probe", probe}, {"two_comms", two_comms},
     {"two_comms_return", two_comms_return}, {"finalized", finalized},
     {"any_finalized", any_finalized}, {"gathers", gathers}, {"gather_alone", gather_alone},

@@ -25,7 +25,7 @@ static struct where words;
 /* What is read from a child that has these words. */
 static void ask(const char *call, const char *what, int peer, const char *expected)
 {
-    char text[512];
+    char text[512], never;
     int fd[2], awaited;
     struct source_lines lines = {.until = time_now() + 20000000000u};
     words = (struct where){.call = call, .wait_what = what, .wait_peer = peer};
@@ -38,7 +38,9 @@ static void ask(const char *call, const char *what, int peer, const char *expect
         _exit(read(fd[0], &c, 1) != 0); /* until the parent closes its end */
     }
     close(fd[0]);
-    ck_assert_int_eq(ask_text(pid, (uintptr_t)&words, 3, text, sizeof text, &awaited, &lines), 0);
+    ck_assert_int_eq(ask_text(pid, (uintptr_t)&words, 3, text, sizeof text, &awaited, &never,
+                              &lines),
+                     0);
     size_t n = strlen(expected);
     char end = 0;
     unsigned at;
@@ -63,7 +65,7 @@ END_TEST
 START_TEST(hostile)
 {
     int awaited;
-    char text[512],
+    char never, text[512],
         expected[512] = "rank 3: in ",
         *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(page, MAP_FAILED);
@@ -75,10 +77,13 @@ START_TEST(hostile)
     munmap(page, 4096);
     struct source_lines lines = {0};
     words = (struct where){.call = page};
-    ck_assert_int_eq(ask_text(getpid(), (uintptr_t)&words, 3, text, sizeof text, &awaited, &lines),
+    ck_assert_int_eq(ask_text(getpid(), (uintptr_t)&words, 3, text, sizeof text, &awaited, &never,
+                              &lines),
                      -EFAULT);
-    ck_assert_int_eq(ask_text(getpid(), 1, 3, text, sizeof text, &awaited, &lines), -EFAULT);
-    ck_assert_int_eq(ask_text(getpid(), UINT64_MAX - 3, 3, text, sizeof text, &awaited, &lines),
+    ck_assert_int_eq(ask_text(getpid(), 1, 3, text, sizeof text, &awaited, &never, &lines),
+                     -EFAULT);
+    ck_assert_int_eq(ask_text(getpid(), UINT64_MAX - 3, 3, text, sizeof text, &awaited, &never,
+                              &lines),
                      -EFAULT);
 }
 END_TEST

@@ -20,11 +20,16 @@ static void note(void *to, const char *text)
     snprintf(t->text[t->lines++], sizeof t->text[0], "%s", text);
 }
 
-static struct told tell(const int *peer, int n)
+static struct told tell_known(const int *peer, const char *never, int n)
 {
     struct told t = {0, {""}};
-    ck_assert_int_eq(chain_tell(peer, n, note, &t), 0);
+    ck_assert_int_eq(chain_tell(peer, never, n, note, &t), 0);
     return t;
+}
+
+static struct told tell(const int *peer, int n)
+{
+    return tell_known(peer, NULL, n);
 }
 
 START_TEST(circles)
@@ -37,6 +42,12 @@ START_TEST(circles)
     ck_assert_int_eq(t.lines, 2);
     t = tell((int[]){0}, 1);
     ck_assert_str_eq(t.text[0], "deadlock, if it still waits: rank 0 waits for itself");
+    t = tell_known((int[]){0, 2, 1, 4, 3}, (const char[]){1, 1, 1, 0, 1}, 5);
+    ck_assert_int_eq(t.lines, 3);
+    ck_assert_str_eq(t.text[0], "deadlock: rank 0 waits for itself");
+    ck_assert_str_eq(t.text[1], "deadlock: 2 ranks wait for each other: 1 -> 2 -> 1");
+    ck_assert_str_eq(t.text[2],
+                     "deadlock, if they still wait: 2 ranks wait for each other: 3 -> 4 -> 3");
 }
 END_TEST
 
