@@ -238,7 +238,7 @@ static void take_windows(struct shmem_ctx *ctx)
     }
 }
 
-static void leave_windows(struct shmem_ctx *ctx)
+static void free_windows(struct shmem_ctx *ctx)
 {
     for (int r = 0; r < SHM_REGIONS && ctx->own; r++) { /* no message */
         if (ctx->nbi[r] != ctx->win[r])
@@ -313,7 +313,7 @@ void pshmem_ctx_destroy(shmem_ctx_t ctx)
     if (!*link)
         shm_fail("shmem_ctx_destroy", "the context is none, or has been destroyed");
     *link = ctx->next;
-    leave_windows(ctx);
+    free_windows(ctx);
     shm_lists_unlock();
     free(ctx);
 }

@@ -176,7 +176,7 @@ struct call {
 };
 
 /* Without room for it, its receiver's half waits in vain. */
-static void leave(int world, struct half *h)
+static void pass_on(int world, struct half *h)
 {
     struct iovec v = {h, sizeof *h};
     h->is_sent = 1;
@@ -192,7 +192,7 @@ static void sends(struct call *x, int to, const struct dt_type *t, MPI_Aint coun
     struct half h = x->half;
     h.ctx = (uint64_t)(c->src & ~comm_rank_mask()) << 32 | c->ctx_send;
     if (signature_amount(t, count, x->site, &h.amount))
-        leave(comm_peer_world(c, to), &h);
+        pass_on(comm_peer_world(c, to), &h);
 }
 
 static void takes(struct call *x, int from, const struct dt_type *t, MPI_Aint count)
@@ -285,7 +285,7 @@ static void all_gather_between(struct call *x)
     if (!signature_amount(NULL, 0, x->site, &h.amount))
         return;
     meet(comm_world(c, (c->rank + c->size - 1) % c->size), &h);
-    leave(comm_world(c, (c->rank + 1) % c->size), &h);
+    pass_on(comm_world(c, (c->rank + 1) % c->size), &h);
 }
 
 static void all_gather(struct call *x)

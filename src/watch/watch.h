@@ -195,7 +195,7 @@ struct watcher {
     void (*target_state)(struct rma_win *w, int world, const char *state);
 };
 
-enum { WATCHERS = 16 }; /* 12 rooms and parts of rooms subscribe */
+enum { WATCHERS = 24 }; /* 15 rooms and parts of rooms subscribe, and what tests add */
 struct watch {
     int n;
     const struct watcher *of[WATCHERS]; /* in the order of subscription */
