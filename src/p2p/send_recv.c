@@ -89,6 +89,8 @@ static int req_cancel(struct request *r)
         if (q->state != P2P_OPEN) {
             /* eager, complete but not yet waited for: open again until the receiver answers */
             q->eager = 0;
+            q->offer = 0; /* fill_left() has not set these two */
+            r->peer = q->world;
             r->done = 0;
             q->state = P2P_CANCELLING;
             list_push(&proc->p2p->open, &q->op.link);
@@ -381,11 +383,12 @@ static int launch(struct p2p_req *q, int err, struct request **out)
     return MPI_SUCCESS;
 }
 
-/* Its message has left by send_short(): what waits, MPI_Cancel and the answer to that look at. It
- * holds nothing. */
+/* Its message has left by send_short(): what waits, MPI_Cancel and the answer to that look at.
+ * req_cancel() sets what its peer's failure looks at besides. It holds nothing. */
 static void fill_left(struct p2p_req *q, const struct p2p_peer *p, struct comm *c, int flags)
 {
     request_init(&q->r, REQUEST_SEND, &req_ops, c);
+    q->r.what = "a message to be taken";
     q->r.done = 1;
     q->is_send = 1;
     q->eager = 1;

@@ -77,10 +77,14 @@ static void tidy(void)
 
 static void messages(void)
 {
-    static int x;
+    static int x, y;
     MPI_Request request;
     if (wants("request") && rank == 0)
         MPI_Irecv(&x, 1, MPI_INT, 0, 5, MPI_COMM_SELF, &request);
+    if (wants("sent") && rank == 0) {
+        MPI_Isend(&x, 1, MPI_INT, 0, 5, MPI_COMM_SELF, &request);
+        MPI_Recv(&y, 1, MPI_INT, 0, 5, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    }
     if (wants("persistent") && rank == 0)
         MPI_Send_init(&x, 1, MPI_INT, 0, 6, MPI_COMM_SELF, &request);
     for (int i = 0; i < 2 && wants("message") && rank == size - 1; i++)

@@ -1,6 +1,10 @@
-/* test_peer.c - p2p/peer.c: credit returns, sends queue in order. */
+/* test_peer.c - p2p/peer.c: credit returns, sends queue in order; a failed peer. */
 #include "live.h"
 #include "unit.h"
+
+#include <malloc.h>
+
+#include "boot/boot.h"
 
 Suite *suite_peer(void);
 
@@ -75,6 +79,42 @@ START_TEST(sends_queue_in_order)
 }
 END_TEST
 
+/* The peer fails before it answers MPI_Cancel of short messages that had left. Their requests are
+ * memory that was never used, and not 0. */
+static void body_unanswered(void)
+{
+    enum { N = 40 };
+    mallopt(M_PERTURB, 0xa5);
+    live_start();
+    struct comm *c = proc->obj->world;
+    live_meet();
+    if (c->rank == 0) {
+        struct request *r[N];
+        int x = 7;
+        for (int i = 0; i < N; i++) {
+            ok(p2p_isend(&x, 1, dt_find(MPI_INT), 1, 5, c, 0, &r[i]));
+            job_check(r[i]->done);
+        }
+        for (int i = 0; i < N; i++) {
+            ok(r[i]->ops->cancel(r[i]));
+            job_check(!r[i]->done && r[i]->peer == 1);
+        }
+        boot_fail_now(1, "for this test");
+        for (int i = 0; i < N; i++) {
+            request_wait(r[i]);
+            job_check(err_class(request_finish(r[i], NULL)) == MPIX_ERR_PROC_FAILED);
+        }
+    }
+    job_check(boot_barrier() == 0);
+    _exit(0);
+}
+
+START_TEST(a_cancel_that_the_dead_do_not_answer)
+{
+    ck_assert_int_eq(job_run(2, NULL, body_unanswered, 60), 0);
+}
+END_TEST
+
 Suite *suite_peer(void)
 {
     Suite *s = suite_create("p2p/peer");
@@ -82,6 +122,7 @@ Suite *suite_peer(void)
     tcase_set_timeout(t, 180);
     tcase_add_test(t, credit_returns);
     tcase_add_test(t, sends_queue_in_order);
+    tcase_add_test(t, a_cancel_that_the_dead_do_not_answer);
     suite_add_tcase(s, t);
     return s;
 }
