@@ -53,8 +53,7 @@ static int root_moves_none(const struct coll_args *a)
     }
 }
 
-/* 1: coll_build() would list no step for it, and find no error. */
-static int moves_none(const struct coll_args *a)
+int coll_moves_none(const struct coll_args *a)
 {
     const struct comm *c = a->comm;
     if (c->remote)
@@ -101,7 +100,7 @@ int coll_run(const struct coll_args *a)
     int err;
     if (shm_run(a, &err))
         return err;
-    return moves_none(a) ? run_none(a) : by_messages(a);
+    return coll_moves_none(a) ? run_none(a) : by_messages(a);
 }
 
 int coll_run_aside(const struct coll_args *a, void (*aside)(void *arg), void *arg)

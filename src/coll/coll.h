@@ -1,6 +1,7 @@
 /* coll.h - collective operations and the agreement on context ids.
  *
- *   struct coll_args --- coll_run     blocking: shared memory of the node, or schedule and wait
+ *   struct coll_args --- coll_run     blocking: shared memory of the node, or schedule and wait;
+ *                    |             nothing if no bytes move
  *                    \-- coll_begin   nonblocking: schedule, driven from progress; a request
  *                     \- coll_prepare persistent: a request to be started any number of times
  *

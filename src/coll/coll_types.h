@@ -52,6 +52,8 @@ void texts_drop(struct coll_room *room);
 
 /* build.c: lists the steps of a call; a zero-byte call may list none. */
 void coll_build(struct sched *s);
+/* coll.c. 1: coll_build() would list no step for it, and find no error. */
+int coll_moves_none(const struct coll_args *a);
 
 /* One file per family. Each acts on s->comm, for whatever call uses it. */
 void build_barrier(struct sched *s);

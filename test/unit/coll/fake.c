@@ -200,6 +200,7 @@ void fake_run(void)
         f.s[i] = sched_make(&f.args[i]);
         coll_build(f.s[i]);
         job_check(f.s[i]->error == 0);
+        job_check(!coll_moves_none(&f.args[i]) || f.s[i]->n == 0);
     }
     for (int idle = 0; idle < f.p * 4;) {
         dice = dice * 1103515245u + 12345u;

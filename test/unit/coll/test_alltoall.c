@@ -61,6 +61,30 @@ static void exchange(enum coll_call call, int p, int n, int in_place)
     fake_close();
 }
 
+/* The first sends to all others, and no bytes come to it. */
+static void from_one(int p)
+{
+    fake_open(p, 0);
+    fake_call(COLL_ALLTOALLV, fake_int(), NULL, 0);
+    memset(out, 0xff, sizeof out);
+    memset(scounts, 0, sizeof scounts);
+    memset(rcounts, 0, sizeof rcounts);
+    for (int i = 0; i < p; i++) {
+        displs[i] = i;
+        in[0][i] = value(0, i, 0);
+        scounts[0][i] = rcounts[i][0] = i > 0;
+        f.args[i].sbuf = in[i];
+        f.args[i].rbuf = out[i];
+        f.args[i].scounts = coll_ints(scounts[i]);
+        f.args[i].rcounts = coll_ints(rcounts[i]);
+        f.args[i].sdispls = f.args[i].rdispls = coll_ints(displs);
+    }
+    fake_run();
+    for (int i = 0; i < p; i++)
+        job_check(out[i][0] == (i ? value(0, i, 0) : -1));
+    fake_close();
+}
+
 static void body_exchange(void)
 {
     static const char *const algorithms[] = {"alltoall=linear", "alltoall=bruck"};
@@ -75,6 +99,8 @@ static void body_exchange(void)
                     exchange(COLL_ALLTOALLW, p, n, place);
                 }
     fake_algorithms("");
+    for (int p = 1; p <= 9; p++)
+        from_one(p);
 }
 
 START_TEST(each_gets_each_others_block)
