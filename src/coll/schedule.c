@@ -217,8 +217,8 @@ static inline __attribute__((always_inline)) int issue(struct sched *s, struct s
         if (p2p_send_at_once(p->from, s->error ? 0 : p->n, p->type, p->peer, p->tag, p->comm,
                              s->stream))
             break;
-        err = p2p_isend(p->from, s->error ? 0 : p->n, p->type, p->peer, p->tag, p->comm, s->stream,
-                        &p->req);
+        err = p2p_isend_later(p->from, s->error ? 0 : p->n, p->type, p->peer, p->tag, p->comm,
+                              s->stream, &p->req);
         break;
     case STEP_RECV:
         err = p2p_irecv(p->to, s->poor ? 0 : p->n, p->type, p->peer, p->tag, p->comm, s->stream,

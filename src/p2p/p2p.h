@@ -63,9 +63,12 @@ int p2p_isend(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int 
 int p2p_irecv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
               int flags, struct request **out);
 /* p2p_send() of a short message to a peer with room. 0: nothing was done, and p2p_send() or
- * p2p_isend() finds the reason. */
+ * p2p_isend_later() finds the reason. */
 int p2p_send_at_once(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
                      struct comm *c, int flags);
+/* p2p_isend() of a message that p2p_send_at_once() has not sent. */
+int p2p_isend_later(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
+                    struct comm *c, int flags, struct request **out);
 /* The same as p2p_send() and p2p_isend() of a send that watch_leaves() hears of. */
 int p2p_send_labelled(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
                       struct comm *c, int flags, const struct p2p_label *label);

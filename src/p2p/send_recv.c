@@ -420,6 +420,15 @@ int p2p_isend(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int 
     return MPI_SUCCESS;
 }
 
+int p2p_isend_later(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
+                    struct comm *c, int flags, struct request **out)
+{
+    struct p2p_req *q = req_alloc(flags, 0);
+    if (!q)
+        return no_memory(out);
+    return launch(q, send_fill(q, REQUEST_SEND, buf, count, t, dest, tag, c, flags), out);
+}
+
 int p2p_isend_labelled(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
                        struct comm *c, int flags, const struct p2p_label *label,
                        struct request **out)
