@@ -294,13 +294,11 @@ static int set_open(struct set *s, int n, MPI_Request *requests)
             s->active++;
             continue;
         }
-        err = api_request(requests[i], &s->r[i]);
-        if (!err && s->r[i] && s->r[i]->kind == REQUEST_MESSAGE)
-            err = err_make(MPI_ERR_REQUEST, "%s: array_of_requests[%d] is a message, no request",
-                           proc->call, i);
-        if (err)
-            return err;
-        s->r[i] = NULL;
+        if (requests[i] != MPI_REQUEST_NULL && (!r || r->kind == REQUEST_MESSAGE))
+            return r ? err_make(MPI_ERR_REQUEST, "%s: array_of_requests[%d] is a message, no "
+                                "request", proc->call, i)
+                     : api_request(requests[i], &s->r[i]);
+        s->r[i] = NULL; /* null, or inactive */
     }
     return MPI_SUCCESS;
 }
@@ -359,12 +357,12 @@ static void take(struct set *s, int i, MPI_Request *requests, MPI_Status *status
 {
     MPI_Status *st = nth(statuses, k);
     struct request *r = s->r[i];
-    int err = MPI_SUCCESS, same = obj_find(OBJ_REQUEST, requests[i]) == r;
-    if (r && same && !o->first && request_finish_plain(r, &requests[i], st))
+    int err = MPI_SUCCESS, same = r && obj_find(OBJ_REQUEST, requests[i]) == r;
+    if (same && !o->first && request_finish_plain(r, &requests[i], st))
         return;
     if (r && !same) /* the same handle occurred earlier in the array */
         requests[i] = MPI_REQUEST_NULL;
-    if (!r || !same) {
+    if (!same) {
         set_empty(st);
     } else {
         if (r->error && !is_blamed(&o->blamed))
