@@ -96,7 +96,8 @@ unsigned async_count(void)
     return proc->obj->async ? proc->obj->async->n : 0;
 }
 
-/* Turns without a look of the engine between them would keep a wait from its work. */
+/* Turns without a look of the engine between them would keep a wait from its work. completions has
+ * not what was complete where it began, as a short message that left at once: no wait awaits it. */
 static int due(const struct async *s, int entry)
 {
     uint64_t polls = progress_polls() - s->polls;

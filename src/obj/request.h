@@ -13,7 +13,9 @@
 
 #include "obj/obj.h"
 
-enum request_kind { /* the first two: request_finish_plain() */
+/* request_finish_plain() is for the first two. It relies on this: they are never persistent, so
+ * they are active, and they have ops->free. */
+enum request_kind {
     REQUEST_SEND, REQUEST_RECV, REQUEST_COLL, REQUEST_RMA, REQUEST_GENERAL, REQUEST_PERSISTENT_SEND,
     REQUEST_PERSISTENT_RECV, REQUEST_PERSISTENT_COLL, REQUEST_CONTINUE, REQUEST_MESSAGE,
     REQUEST_PART, REQUEST_IO, REQUEST_NOTE, REQUEST_FLUSH
