@@ -207,7 +207,8 @@ void peer_queue(struct p2p_peer *p, struct p2p_op *op);
 void peer_control(struct p2p_peer *p, int type, const void *msg, size_t len);
 void peer_credit(struct p2p_peer *p, size_t bytes); /* eager bytes have left the unexpected state */
 /* What errors of calls for any source say. */
-#define P2P_UNTIL_ACK "MPIX_Comm_failure_ack lets calls for any source go on"
+/* Behind the text of a failure: what the program can do where any process could have sent. */
+const char *p2p_until_ack(int from_any);
 /* The error of q, whose other side has failed. */
 int peer_death(const struct p2p_req *q, int world);
 /* `world`, which might have sent it, has failed: a posted receive from any process is suspended, if

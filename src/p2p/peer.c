@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "obj/err.h"
 #include "p2p/p2p_types.h"
+#include "place/place.h"
 #include "var/var.h"
 
 struct control {
@@ -173,11 +174,19 @@ void peer_credit(struct p2p_peer *p, size_t bytes)
 
 /* --- what its failure does to one request ------------------------------------- */
 
+const char *p2p_until_ack(int from_any)
+{
+    const char *const volatile *front = site_front_waits();
+    if (!from_any || (front && *front)) /* programs of SHMEM have no such call */
+        return "";
+    return "; MPIX_Comm_failure_ack lets calls for any source go on";
+}
+
 int peer_death(const struct p2p_req *q, int world)
 {
     return err_make(MPIX_ERR_PROC_FAILED, "%s: process %d of the job has died: %s%s",
                     q->is_send ? "send" : "receive", world, boot_failed_why(world),
-                    q->world < 0 ? "; " P2P_UNTIL_ACK : "");
+                    p2p_until_ack(q->world < 0));
 }
 
 /* A receive from any process that the program waits for by a handle: others may yet send, so it
@@ -195,7 +204,7 @@ int peer_hold(struct p2p_req *q, int world)
     if (!q->r.freed)
         request_suspend(&q->r, err_make(MPIX_ERR_PROC_FAILED_PENDING,
                                         "receive: process %d of the job, which might have sent the "
-                                        "message, has died: %s; " P2P_UNTIL_ACK,
-                                        world, boot_failed_why(world)));
+                                        "message, has died: %s%s",
+                                        world, boot_failed_why(world), p2p_until_ack(1)));
     return 1;
 }

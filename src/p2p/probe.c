@@ -130,7 +130,7 @@ int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **m
         return comm_revoked_error();
     if (!l.found)
         return err_make(MPIX_ERR_PROC_FAILED, "probe: process %d of the job has died: %s%s", l.dead,
-                        boot_failed_why(l.dead), l.world < 0 ? "; " P2P_UNTIL_ACK : "");
+                        boot_failed_why(l.dead), p2p_until_ack(l.world < 0));
     if (flag)
         *flag = 1;
     if (keep) {

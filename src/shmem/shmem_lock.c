@@ -50,7 +50,9 @@ int pshmem_test_lock(long *lock)
     int pe = home(lock, "shmem_test_lock");
     uint64_t seen = look(lock, pe);
     if (seen >> 32 != (seen & SERVED)) {
+        shm_waits = "shmem_test_lock";
         shm_poll();
+        shm_waits = NULL;
         return 1;
     }
     return pshmem_uint64_atomic_compare_swap((uint64_t *)(void *)lock, seen, seen + ONE_TICKET,

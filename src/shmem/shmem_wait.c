@@ -37,6 +37,13 @@ static void waited(void)
         shm_waits = NULL;
 }
 
+static void test_failed(const char *call)
+{
+    shm_waits = call;
+    shm_poll();
+    shm_waits = NULL;
+}
+
 void shm_own_looked(void)
 {
     /* Relaxed, and no addition: a count that another thread loses only moves the next poll. */
@@ -220,7 +227,7 @@ int shm_test_all(struct shm_ivars v, int cmp, const void *cmp_values, int vector
     check(&v, cmp, call);
     if (all(&v, cmp, cmp_values, vector))
         return 1;
-    shm_poll();
+    test_failed(call);
     return 0;
 }
 
@@ -230,7 +237,7 @@ size_t shm_test_any(struct shm_ivars v, int cmp, const void *cmp_values, int vec
     check(&v, cmp, call);
     size_t i = any(&v, cmp, cmp_values, vector);
     if (i == SIZE_MAX)
-        shm_poll();
+        test_failed(call);
     return i;
 }
 
@@ -240,7 +247,7 @@ size_t shm_test_some(struct shm_ivars v, size_t *indices, int cmp, const void *c
     check(&v, cmp, call);
     size_t found = some(&v, indices, cmp, cmp_values, vector);
     if (!found)
-        shm_poll();
+        test_failed(call);
     return found;
 }
 
