@@ -124,7 +124,7 @@ int shm_exscan(struct shmem_team *team, void *dest, const void *source, size_t c
         return -1;
     int err = PMPI_Exscan_c(dest == source ? MPI_IN_PLACE : source, dest, (MPI_Count)count, type,
                             MPI_SUM, team->comm);
-    if (!team->me) /* MPI leaves it as it is. 0 of every type has no bit set. */
+    if (!team->me && count) /* MPI leaves it as it is. 0 of every type has no bit set. */
         memset(dest, 0, count * bytes);
     return err;
 }

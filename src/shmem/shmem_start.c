@@ -16,10 +16,12 @@ static const size_t DEFAULT_HEAP = (size_t)64 << 20;
 
 static size_t heap_bytes(void)
 {
-    const char *text = getenv("SHMEM_SYMMETRIC_SIZE"), *old = getenv("SMA_SYMMETRIC_SIZE");
+    const char *name = "SHMEM_SYMMETRIC_SIZE", *text = getenv(name);
     char *end;
-    if (!text || !*text)
-        text = old; /* its name before 1.4 */
+    if (!text || !*text) {
+        name = "SMA_SYMMETRIC_SIZE"; /* before 1.4 */
+        text = getenv(name);
+    }
     if (!text || !*text)
         return DEFAULT_HEAP;
     errno = 0;
@@ -32,8 +34,8 @@ static size_t heap_bytes(void)
         end++;
     }
     if (end == text || *end || errno || !(size >= 4096) || size > 0x1p46)
-        shm_fail("shmem_init", "SHMEM_SYMMETRIC_SIZE is \"%s\": neither a number of bytes, 4096 at "
-                 "least, nor one with K, M, G or T", text);
+        shm_fail("shmem_init", "%s is \"%s\": neither a number of bytes, 4096 at least, nor one "
+                 "with K, M, G or T", name, text);
     return ((size_t)size + 4095) / 4096 * 4096;
 }
 
@@ -177,19 +179,9 @@ static int open_session(int level)
  * job: the others may never come to a barrier. Nor does a child of fork() end SHMEM. */
 static void at_exit(int status, void *pid)
 {
-    if (!status && (pid_t)(intptr_t)pid == getpid()) {
-        shm.begun = 1;
+    /* Each is a barrier, and other PEs may call all of theirs. */
+    while (!status && (pid_t)(intptr_t)pid == getpid() && shm.state == 1)
         pshmem_finalize();
-    }
-}
-
-/* Once: also if SHMEM begins again. */
-static void watch_exit(void)
-{
-    static int watched;
-    if (!watched)
-        on_exit(at_exit, (void *)(intptr_t)getpid());
-    watched = 1;
 }
 
 /* SHMEM_VERSION and SHMEM_INFO, whatever they are set to. */
@@ -207,6 +199,17 @@ static void say_hello(void)
                "SHMEM_DEBUG           nothing\n"
                "MPIR_CVAR_*           as of MPI: man cvars\n", shm.heap_size);
     fflush(stdout);
+}
+
+/* Of this process, not of a begin. */
+static void begin_first(void)
+{
+    static int begun;
+    if (begun)
+        return;
+    begun = 1;
+    on_exit(at_exit, (void *)(intptr_t)getpid());
+    say_hello();
 }
 
 /* Each init has its finalize, and the last one ends. Then SHMEM may begin again. */
@@ -232,8 +235,7 @@ static void begin(int level)
     shm_teams_init();
     if (shm.race) /* the checker sees each operation: the inline paths find no memory */
         shm.near_count = 0;
-    watch_exit();
-    say_hello();
+    begin_first();
     PMPI_Barrier(shm.comm);
 }
 
@@ -299,6 +301,6 @@ SHM_ALIAS(global_exit);
 
 void start_pes(int npes)
 {
-    if (!shm.state)
+    if (shm.state != 1)
         begin(SHMEM_THREAD_SINGLE);
 }

@@ -1,5 +1,5 @@
 /* again.c - SHMEM begins and ends within itself, and begins again after its end, also with another
- * level of threads. */
+ * level of threads. With an argument it ends by the end of main at some PEs. */
 #include "sh.h"
 
 static long word;
@@ -43,13 +43,33 @@ static void use(void)
         shmem_ctx_destroy(ctx);
 }
 
-int main(void)
+/* Begun twice: PE 0 calls both ends, the end of main is those of the others. */
+static int leave_open(void)
+{
+    shmem_init();
+    shmem_init();
+    sh_begun();
+    use();
+    if (!me) {
+        if (!sh_errors)
+            printf(" No Errors\n");
+        shmem_finalize();
+        shmem_finalize();
+    }
+    return sh_errors != 0;
+}
+
+int main(int argc, char **argv)
 {
     static const int levels[] = {SHMEM_THREAD_SINGLE, SHMEM_THREAD_MULTIPLE, SHMEM_THREAD_FUNNELED};
     int provided = -1;
+    if (argc > 1)
+        return leave_open();
     CHECK_EQ(is_begun(), 0);
-    for (int round = 0; round < 3; round++) {
-        if (round)
+    for (int round = 0; round < 4; round++) {
+        if (round == 3)
+            start_pes(0);
+        else if (round)
             CHECK_EQ(shmem_init_thread(levels[round], &provided), 0);
         else
             shmem_init();
@@ -60,7 +80,7 @@ int main(void)
         shmem_finalize();
         CHECK_EQ(is_begun(), 1);
         use();
-        if (round < 2) {
+        if (round < 3) {
             shmem_finalize();
             CHECK_EQ(is_begun(), 0);
             shmem_finalize(); /* does nothing */
