@@ -121,6 +121,7 @@ struct race_win {
     int fence_open;          /* the epoch was begun by such a one */
     struct race_vclock *at_fence; /* of this process at the last */
     uint8_t accumulate;      /* enum race_accumulate */
+    uint8_t announces;       /* its info key mpix_race_announce */
     uint64_t site;
     struct race_notes *notes; /* note_clock.c; NULL: none */
 };
@@ -163,6 +164,9 @@ struct race_thread {
     unsigned in_op;          /* it runs an operation of the program: the call does what that does */
     uint64_t quiet;          /* ticks that are no news for other processes */
     uint64_t noting;         /* number of the batch that its next operation is, if notified */
+    uint64_t announced;      /* the same of its next one on that window and target; 0: none */
+    uint64_t announced_win;
+    int announced_rank;
 };
 struct race {
     uint32_t me;             /* rank */

@@ -214,7 +214,7 @@ void shm_lists_unlock(void)
     pthread_mutex_unlock(&lists);
 }
 
-static MPI_Win duplicate(MPI_Win of)
+MPI_Win shm_duplicate(MPI_Win of)
 {
     MPI_Request made;
     MPI_Win win;
@@ -233,8 +233,8 @@ static void take_windows(struct shmem_ctx *ctx)
     shm.duplicates += ctx->own ? each : 0;
     for (int r = 0; r < SHM_REGIONS; r++) {
         /* else a quiet completes more than it needs to */
-        ctx->win[r] = ctx->own ? duplicate(shm.memory[r].win) : shm.memory[r].win;
-        ctx->nbi[r] = ctx->own && shm.race ? duplicate(shm.memory[r].win) : ctx->win[r];
+        ctx->win[r] = ctx->own ? shm_duplicate(shm.memory[r].win) : shm.memory[r].win;
+        ctx->nbi[r] = ctx->own && shm.race ? shm_duplicate(shm.memory[r].win) : ctx->win[r];
     }
 }
 
@@ -253,11 +253,11 @@ void shm_default_windows(void)
     for (int r = 0; r < SHM_REGIONS; r++) {
         shm_default.open[r] = 0; /* of an earlier init */
         shm_default.win[r] = shm.memory[r].win;
-        shm_default.nbi[r] = shm.race ? duplicate(shm.memory[r].win) : shm.memory[r].win;
+        shm_default.nbi[r] = shm.race ? shm_duplicate(shm.memory[r].win) : shm.memory[r].win;
     }
     shm_default.ordered = 0;
     shm_default.used = 0;
-    shm.duplicates = shm.race ? 1 : 0;
+    shm.duplicates = shm.race ? 2 : 0; /* nbi, and shm.edges */
 }
 
 void shm_default_windows_free(void)

@@ -4,8 +4,12 @@
  *   origin    shm_tell(word, pe): a notification of no bytes, complete, then the change itself
  *   pe        shm_saw(word): the word has what was waited for; it reads the counter
  *
- * A put with a signal is a notified put: it is complete for a PE that has seen the signal. A word
- * has the counter of its place modulo COUNTERS. So a race may be missed, and none is invented. */
+ * The notification announces the change (mpix_race_announce, race/sync/note_clock.c), which is
+ * complete for a PE that has seen the word, as what came before it is. A put with a signal is a
+ * notified put: it is complete for a PE that has seen the signal.
+ *
+ * A word has the counter of its place modulo COUNTERS. So a race may be missed. One is invented
+ * where a word is waited for that came in a put of more than 8 bytes, which tells nothing. */
 #include "shmem/shmem_types.h"
 
 #include <stdio.h>
@@ -16,30 +20,22 @@ void shm_race_info(MPI_Info info)
 {
     char text[16];
     snprintf(text, sizeof text, "%d", COUNTERS);
-    if (shm.race)
-        PMPI_Info_set(info, "mpix_notify_num", text);
+    if (!shm.race)
+        return;
+    PMPI_Info_set(info, "mpix_notify_num", text);
+    PMPI_Info_set(info, "mpix_race_announce", "true");
 }
 
 void shm_race_begin(void)
 {
-    MPI_Info info;
-    shm.edges = MPI_WIN_NULL;
-    if (!shm.race)
-        return;
-    PMPI_Info_create(&info);
-    shm_race_info(info);
-    PMPI_Win_create(NULL, 0, 1, info, shm.comm, &shm.edges);
-    PMPI_Info_free(&info);
-    PMPI_Win_set_name(shm.edges, "what PEs have seen");
-    PMPI_Win_lock_all(MPI_MODE_NOCHECK, shm.edges);
+    for (int r = 0; r < SHM_REGIONS && shm.race; r++)
+        shm.edges[r] = shm_duplicate(shm.memory[r].win);
 }
 
 void shm_race_end(void)
 {
-    if (shm.edges == MPI_WIN_NULL)
-        return;
-    PMPI_Win_unlock_all(shm.edges);
-    PMPI_Win_free(&shm.edges);
+    for (int r = 0; r < SHM_REGIONS && shm.race; r++)
+        PMPI_Win_free(&shm.edges[r]);
 }
 
 int shm_counter_of(const void *word)
@@ -55,8 +51,9 @@ void shm_tell(const void *word, size_t bytes, int pe)
 {
     if (!shm.race || bytes > sizeof(int64_t))
         return;
-    PMPIX_Put_notify(word, 0, MPI_BYTE, pe, 0, 0, MPI_BYTE, shm_counter_of(word), shm.edges);
-    PMPI_Win_flush(pe, shm.edges);
+    MPI_Win edges = shm.edges[shm_region_of(word, bytes)];
+    PMPIX_Put_notify(word, 0, MPI_BYTE, pe, 0, 0, MPI_BYTE, shm_counter_of(word), edges);
+    PMPI_Win_flush(pe, edges);
 }
 
 void shm_saw(const void *word)
@@ -65,7 +62,6 @@ void shm_saw(const void *word)
     if (!shm.race)
         return;
     int i = shm_counter_of(word);
-    PMPIX_Win_notify_get_value(shm.edges, i, &seen);
     for (int r = 0; r < SHM_REGIONS; r++)
         PMPIX_Win_notify_get_value(shm.memory[r].win, i, &seen);
 }

@@ -76,7 +76,7 @@ struct shm {
     _Atomic unsigned first; /* where test_any and its kin begin to look */
     _Atomic unsigned looks; /* of shm_own_looked() */
     struct shm_memory memory[SHM_REGIONS];
-    MPI_Win edges;     /* of the race checker (shmem_race.c), or MPI_WIN_NULL */
+    MPI_Win edges[SHM_REGIONS]; /* duplicates, of the race checker alone (shmem_race.c) */
     MPI_Session session;
     MPI_Comm comm;
     /* under shm_lists_lock(), as are the contexts of teams */
@@ -164,6 +164,7 @@ void shm_opened(struct shmem_ctx *ctx, enum shm_region r);
 /* A copy of value that stays until the context's operations are complete. NULL: there is none, so
  * the caller waits for its operation. */
 void *shm_slot(struct shmem_ctx *ctx, const void *value, size_t bytes);
+MPI_Win shm_duplicate(MPI_Win of); /* without a message */
 void shm_default_windows(void);
 void shm_default_windows_free(void);
 void shm_quiet(struct shmem_ctx *ctx);

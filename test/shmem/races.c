@@ -1,5 +1,6 @@
 /* races.c - accesses with and without an order, named by the argument. names.test judges what the
- * race checker and the report say of them, and mpiexec of those that hang. Two PEs. */
+ * race checker and the report say of them, and mpiexec of those that hang. Two PEs. With a second
+ * argument a word that was seen is also loaded and set back, which mode full sees. */
 #include <unistd.h>
 
 #include "sh.h"
@@ -89,6 +90,62 @@ static void get_then_put(long *word)
     shmem_long_put(word, &one, 1, 1);
 }
 
+/* PE 0 changes a word by a call of each kind. PE 1 waits for it, and then uses it: a wait orders
+ * the change itself. Returns 0 if there is no such kind. */
+static int change(const char *kind)
+{
+    static long five = 5;
+    if (!strcmp(kind, "p"))
+        shmem_long_p(&flag, 5, 1);
+    else if (!strcmp(kind, "put"))
+        shmem_long_put(&flag, &five, 1, 1);
+    else if (!strcmp(kind, "int"))
+        shmem_int_p((int *)(void *)&flag, 5, 1);
+    else if (!strcmp(kind, "set"))
+        shmem_long_atomic_set(&flag, 5, 1);
+    else if (!strcmp(kind, "add"))
+        shmem_long_atomic_add(&flag, 5, 1);
+    else if (!strcmp(kind, "fetch-add"))
+        shmem_long_atomic_fetch_add(&flag, 5, 1);
+    else if (!strcmp(kind, "swap"))
+        shmem_long_atomic_compare_swap(&flag, 0, 5, 1);
+    else if (!strcmp(kind, "nbi"))
+        shmem_long_atomic_fetch_add_nbi(&five, &flag, 5, 1);
+    else if (!strcmp(kind, "signal"))
+        shmem_long_put_signal(data, &five, 1, (uint64_t *)(void *)&flag, 5, SHMEM_SIGNAL_SET, 1);
+    else
+        return 0;
+    return 1;
+}
+
+static void seen(const char *kind, int loads)
+{
+    if (me == 0) {
+        if (!change(kind))
+            shmem_global_exit(2);
+    } else {
+        shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 5);
+        shmem_long_put(data + 1, &flag, 1, 0);
+        if (loads) {
+            data[2] = flag;
+            flag = 0;
+        }
+    }
+}
+
+/* What PE 0 does behind its change is in no order with what PE 1 does. */
+static void seen_too_late(void)
+{
+    static long from[8] = {5};
+    if (me == 0) {
+        shmem_long_p(&flag, 5, 1);
+        shmem_long_put(data, from, 8, 1);
+    } else {
+        shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 5);
+        read_data();
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -113,6 +170,10 @@ int main(int argc, char **argv)
         kinds(heap);
     else if (!strcmp(what, "types"))
         types(heap);
+    else if (!strncmp(what, "seen-", 5))
+        seen(what + 5, argc > 2);
+    else if (!strcmp(what, "too-late"))
+        seen_too_late();
     else if (!strcmp(what, "get-put"))
         get_then_put(heap);
     else if (!strcmp(what, "hang") && me == 0)

@@ -10,7 +10,11 @@
  *
  * So only that operation is complete, and others of the origin stay open. It stays open itself for
  * those that do not acquire from the owner. Which notifications a value counts is not known: it
- * acquires all that have come for that counter. */
+ * acquires all that have come for that counter.
+ *
+ * With the info key mpix_race_announce (of SHMEM) a notification of no bytes announces the batch of
+ * the next operation of its thread on that window and target. So the owner, which has seen the word
+ * that this one changes, has seen the operation (doc/design/shmem.md, N2). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +26,7 @@
 /* A NOTE announces one notification. With `lost` it takes one back, with `more` it only names a
  * batch. */
 struct note_msg {
-    uint64_t win, number; /* of its batch; 0: it has no bytes */
+    uint64_t win, number; /* of its batch; 0: it has no bytes, and announces nothing */
     uint64_t group;       /* without order, of a NOTE and those that name what it covers; else 0 */
     uint32_t index;
     uint32_t names;       /* so many others of its group name a batch */
@@ -125,6 +129,11 @@ void race_noting(struct rma_win *w, const struct rma_args *a)
     if (!dt_total(a->ttype, (size_t)a->tcount, &bytes) && bytes)
         m.number = ++proc->race->numbers;
     race_self()->noting = m.number;
+    if (!bytes && x->announces) {
+        m.number = race_self()->announced = ++proc->race->numbers;
+        race_self()->announced_win = x->id;
+        race_self()->announced_rank = a->rank;
+    }
     struct race_vclock *v = race_release();
     m.covers = rma_notes_cover(w) && am_ordered(t->world);
     if (rma_notes_cover(w)) {

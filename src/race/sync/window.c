@@ -11,19 +11,21 @@
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static uint8_t accumulate_of(struct rma_win *w)
+static uint8_t accumulate_of(const char *value)
+{
+    if (!value || !strcmp(value, "same_op_no_op"))
+        return RACE_SAME_OP_NO_OP;
+    return !strcmp(value, "any_op") ? RACE_ANY_OP : RACE_SAME_OP;
+}
+
+static void take_keys(struct race_win *x)
 {
     struct info *i;
-    char value[32] = "";
-    if (rma_win_get_info(w, &i))
-        return RACE_SAME_OP_NO_OP;
-    const char *v = info_value(i, "accumulate_ops");
-    if (v)
-        strncpy(value, v, sizeof value - 1);
+    if (rma_win_get_info(x->w, &i))
+        return;
+    x->accumulate = accumulate_of(info_value(i, "accumulate_ops"));
+    x->announces = (uint8_t)info_truth(i, "mpix_race_announce", 0);
     info_drop(i);
-    return !strcmp(value, "same_op")  ? RACE_SAME_OP
-           : !strcmp(value, "any_op") ? RACE_ANY_OP
-                                      : RACE_SAME_OP_NO_OP;
 }
 
 static struct race_member mine(struct rma_win *w)
@@ -54,7 +56,7 @@ void race_win_made(struct comm *over, struct rma_win *w, const void *site)
     /* before others may send records */
     x->id = comm_ctx(c);
     x->w = w;
-    x->accumulate = accumulate_of(w);
+    take_keys(x);
     x->site = race_site(site);
     map_init(&x->targets);
     map_init(&x->origins);

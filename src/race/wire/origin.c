@@ -314,6 +314,17 @@ static void leave_some(struct race_win *x, struct race_target *t)
     t->noted = 0;
 }
 
+/* Number of the batch that a notification announced for this operation, or 0. */
+static uint64_t next_number(const struct race_win *x, int rank)
+{
+    struct race_thread *me = race_self();
+    uint64_t number = me->announced;
+    if (!number || me->announced_win != x->id || me->announced_rank != rank)
+        return 0;
+    me->announced = 0;
+    return number;
+}
+
 /* Number of its batch; 0: no memory. */
 static uint64_t record(struct race_win *x, struct race_target *t, unsigned channel,
                        const struct rma_args *a, int alone, uint64_t site)
@@ -322,8 +333,8 @@ static uint64_t record(struct race_win *x, struct race_target *t, unsigned chann
     const struct race_member *m = &x->member[a->rank];
     struct race_effect effect = effect_of(a);
     int reads = effect.kind == RACE_GET || effect.kind == RACE_READ;
-    struct race_pending *p =
-        pending_now(x, t, channel, alone, a->notify ? race_self()->noting : 0, reads);
+    uint64_t note = a->notify ? race_self()->noting : next_number(x, a->rank);
+    struct race_pending *p = pending_now(x, t, channel, alone, note, reads);
     race_intervals_of(a->ttype, (size_t)a->tcount, m->base + (uint64_t)a->disp * m->unit, &l);
     if (!p)
         return 0;

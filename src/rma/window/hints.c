@@ -25,6 +25,7 @@ static const struct {
              {"mpi_assert_memory_alloc_kinds", NULL, HINT_TEXT, 0},
              {"mpix_notify_num", NULL, HINT_NUMBER, 0},
              {"mpix_notify_order", "operation", HINT_COVERS, 0},
+             {"mpix_race_announce", NULL, HINT_TRUTH, 0}, /* of SHMEM (race/sync/note_clock.c) */
              {"mpix_win_spaces", NULL, HINT_TEXT, 1},
              {"mpix_win_buffers", NULL, HINT_TEXT, 1},
              {"mpix_win_tile", NULL, HINT_NUMBER, 1},
