@@ -13,7 +13,8 @@
  *   A2. `idle` is the bytes of the free blocks that may have pages: from the first to the last
  *       touched byte of each.  Above MPIR_CVAR_MEM_KEEP the pages of a freed block go back to the
  *       system, and all of them before a request for memory fails; a block without pages is called
- *       bare.
+ *       bare.  A network that keeps a registration (tp/ofi/cache.c) pins whole blocks of 64 KiB, so
+ *       bare neighbours may have untouched pages again: these are not counted.
  *   A3. An arena without a used block is dropped when more than MPIR_CVAR_MEM_KEEP bytes would be
  *       idle, before a request for memory or a descriptor fails, and at the end.  Its pages go back
  *       first: peers keep their mappings of it for a while.

@@ -128,7 +128,6 @@ struct mem_segment *mem_moved_near(const void *p, size_t len)
 void mem_segment_rebase(struct mem_segment *seg, void *base)
 {
     struct mem_seg *s = (struct mem_seg *)seg;
-    mem_pages_go(seg, 0, seg->size); /* from where they were */
     seg_leave(proc->mem, s);
     seg->base = base;
     seg_enter(proc->mem, s); /* there is room */
@@ -525,6 +524,8 @@ int mem_segment_align(struct mem_segment *seg, size_t align)
     if (all == MAP_FAILED)
         return -errno;
     size_t before = -(uintptr_t)all & (align - 1), behind = room - before - seg->size;
+    if (seg->owner)
+        mem_pages_go(seg, 0, seg->size);
     if (mremap(seg->base, seg->size, seg->size, MREMAP_MAYMOVE | MREMAP_FIXED, all + before) ==
         MAP_FAILED) {
         int err = -errno;

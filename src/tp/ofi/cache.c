@@ -8,14 +8,17 @@
  *     address of its first block there is one, the longest that was wanted.
  * C3. OFI_CACHED are kept at most.  The one that was used least recently goes first, never one in
  *     use.  When pages go of one in use, its last user gives it back: nothing finds it any more.
+ *     Where the system has no room for another registration, of whatever memory, they go, too.
  * C4. What is not kept and is short (OFI_COPY) is copied, to or from a buffer of OFI_COPIES that
  *     stay registered.  A buffer has one user, and serves again when that and all operations on it
- *     are over.
+ *     are over.  The buffers are shared memory: private pages that are pinned would be another
+ *     process's after fork().
  * C5. What lies in memory that is registered for others (a window) is served by that registration.
- *     It stays until its owner and all that it serves are done.  The rest each operation
- *     registers. */
+ *     It stays until its owner and all that it serves are done: so long its key is good, too.  The
+ *     rest each operation registers. */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/proc.h"
 #include "mem/mem.h"
@@ -62,6 +65,23 @@ int ofi_cache_evict(struct ofi *o)
         return 1;
     }
     return 0;
+}
+
+/* What is kept may be what the system's limit of locked memory lacks.  No other error passes so. */
+int ofi_reg_room(struct ofi *o, void *base, size_t len, uint64_t rights, struct fid_mr **mr)
+{
+    int err;
+    do
+        err = ofi_reg_as(o, base, len, rights, mr);
+    while ((err == TP_AGAIN || ofi_is_shortage(err)) && ofi_cache_evict(o));
+    return err;
+}
+
+int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr)
+{
+    *mr = NULL;
+    return o->reg_local ? ofi_reg_room(o, base, len, FI_SEND | FI_RECV | FI_READ | FI_WRITE, mr)
+                        : 0;
 }
 
 /* The pages of [base, base+len) go. */
@@ -119,11 +139,7 @@ static int kept_take(struct ofi *o, void *base, size_t len, struct tp_mem **mem)
     if (!c || c->mem.len < end - off) {
         if (o->cache.kept.count >= OFI_CACHED && !ofi_cache_evict(o))
             return -ENOENT;
-        /* Those that are kept may be what the system's limit of locked memory lacks. */
-        do
-            c = keep(o, start + off, start + end);
-        while (!c && ofi_cache_evict(o));
-        if (!c)
+        if (!(c = keep(o, start + off, start + end)))
             return -ENOENT;
     }
     c->users++;
@@ -164,8 +180,21 @@ struct ofi_copy {
     struct tp_mem mem;
     struct list link; /* ofi.cache.pool */
     unsigned users;   /* the one that took it, and operations */
-    _Alignas(64) char bytes[OFI_COPY];
+    char *bytes;      /* OFI_COPY of them, at a multiple of a page */
 };
+
+/* The bytes of the next one. NULL: no memory. */
+static char *copy_bytes(struct ofi *o)
+{
+    if (!o->cache.bytes) {
+        void *all = mmap(NULL, (size_t)OFI_COPIES * OFI_COPY, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (all == MAP_FAILED)
+            return NULL;
+        o->cache.bytes = all;
+    }
+    return o->cache.bytes + (size_t)o->cache.ncopies * OFI_COPY;
+}
 
 static struct ofi_copy *copy_new(struct ofi *o)
 {
@@ -173,7 +202,8 @@ static struct ofi_copy *copy_new(struct ofi *o)
     if (!c)
         return NULL;
     list_init(&c->link);
-    if (ofi_local_reg(o, c->bytes, sizeof c->bytes, &c->mem.mr) != 0) {
+    c->bytes = copy_bytes(o);
+    if (!c->bytes || ofi_local_reg(o, c->bytes, OFI_COPY, &c->mem.mr) != 0) {
         free(c);
         return NULL;
     }
@@ -211,7 +241,8 @@ void ofi_copy_leave(struct ofi *o, struct ofi_copy *c)
 
 int ofi_cache_find(struct ofi *o, void *base, size_t len, struct tp_mem **mem)
 {
-    return kept_take(o, base, len, mem) == 0 || exposed_take(o, base, len, mem) == 0 ||
+    /* A window first: its memory is pinned already. */
+    return exposed_take(o, base, len, mem) == 0 || kept_take(o, base, len, mem) == 0 ||
                    copy_take(o, base, len, mem) == 0
                ? 0
                : -ENOENT;
@@ -233,6 +264,9 @@ static void copies_free(struct ofi *o)
             ofi_close_fid(&o->cache.copies[i]->mem.mr->fid);
         free(o->cache.copies[i]);
     }
+    if (o->cache.bytes)
+        munmap(o->cache.bytes, (size_t)OFI_COPIES * OFI_COPY);
+    o->cache.bytes = NULL;
     o->cache.ncopies = 0;
 }
 

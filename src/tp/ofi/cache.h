@@ -3,11 +3,13 @@
 #define TP_OFI_CACHE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/list.h"
 #include "base/map.h"
 #include "tp/ofi/limits.h"
 
+struct fid_mr;
 struct ofi;
 struct ofi_copy;
 struct ofi_rma;
@@ -21,6 +23,7 @@ struct ofi_cache {
     struct list pool;    /* struct ofi_copy without a user */
     struct ofi_copy *copies[OFI_COPIES];
     int ncopies;
+    char *bytes; /* of all copies; NULL: of none yet */
 };
 
 void ofi_cache_open(struct ofi *o);
@@ -30,6 +33,10 @@ void ofi_cache_close(struct ofi *o);
 int ofi_cache_find(struct ofi *o, void *base, size_t len, struct tp_mem **mem);
 void ofi_cache_leave(struct ofi *o, const struct tp_mem *mem); /* of its user, kept or a copy */
 int ofi_cache_evict(struct ofi *o); /* 1: one that nothing uses is given back */
+/* As ofi_reg_as(); where there is no room, what is kept makes room. */
+int ofi_reg_room(struct ofi *o, void *base, size_t len, uint64_t rights, struct fid_mr **mr);
+/* For our own operations; 0 with NULL where the provider needs no registration. */
+int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr);
 /* The operation is on p and what follows in its buffer.  Returns the place of these bytes. */
 char *ofi_copy_use(struct ofi_rma *r, const struct tp_mem *mem, const void *p);
 void ofi_copy_leave(struct ofi *o, struct ofi_copy *c); /* the operation is over */

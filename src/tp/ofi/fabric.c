@@ -25,6 +25,12 @@ int ofi_err(int err)
     }
 }
 
+/* Errors that may pass: what this process may have again soon. */
+int ofi_is_shortage(ssize_t err)
+{
+    return err == -FI_ENOMEM || err == -EMFILE || err == -ENFILE || err == -ENOBUFS;
+}
+
 void ofi_close_fid(struct fid *f)
 {
     if (f)
@@ -56,12 +62,6 @@ int ofi_reg_as(struct ofi *o, void *base, size_t len, uint64_t rights, struct fi
         ofi_close_fid(&(*mr)->fid);
     *mr = NULL; /* the caller frees what it meant to register, and reads nothing else */
     return ofi_err(err);
-}
-
-int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr)
-{
-    *mr = NULL;
-    return o->reg_local ? ofi_reg_as(o, base, len, FI_SEND | FI_RECV | FI_READ | FI_WRITE, mr) : 0;
 }
 
 /* --- peers ------------------------------------------------------------------------------------ */

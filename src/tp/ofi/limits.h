@@ -45,5 +45,7 @@ enum {
     /* calls of progress() between looks at the clock, while a peer has not answered */
     OFI_TURNS = 8
 };
+/* What goes by a copy is registered on the first card alone. */
+_Static_assert(OFI_COPY < OFI_RAIL_MIN, "a copy is never striped");
 
 #endif

@@ -122,12 +122,6 @@ static ssize_t post(struct ofi *o, struct ofi_send *m)
     return err;
 }
 
-/* Errors that may pass: what this process may have again soon. */
-int ofi_is_shortage(ssize_t err)
-{
-    return err == -FI_ENOMEM || err == -EMFILE || err == -ENFILE || err == -ENOBUFS;
-}
-
 /* May the provider be busy with what it has taken for p? Not if all that has arrived, as far as is
  * known. Nothing known: it also takes the first message for a connection that it then cannot
  * make. */

@@ -1,6 +1,6 @@
 /* ofi.h - private to tp/ofi: one libfabric endpoint, its peers, its buffers.
  *
- *   load.c      finds libfabric at run time and chooses a provider
+ *   load.c      finds libfabric at run time and chooses a provider; nearest.c: one of several cards
  *   ofi.c       life, peers, progress, the table
  *   sleep.c     the completion queue's descriptors
  *   msg_out.c   active messages that leave: buffers, queues, window
@@ -237,10 +237,9 @@ void ofi_close_fid(struct fid *f); /* NULL: nothing */
 void ofi_wake(const struct ofi_peer *p);
 int ofi_err(int err); /* error of libfabric (negative) -> ours */
 uint64_t ofi_key_mask(const struct ofi *o); /* bits of a key of memory */
+int ofi_is_shortage(ssize_t err); /* descriptors, memory: what this process may have again soon */
 /* 0 with *mr, or an error with NULL in it */
 int ofi_reg_as(struct ofi *o, void *base, size_t len, uint64_t rights, struct fid_mr **mr);
-/* For our own operations; 0 with NULL where the provider needs no registration. */
-int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr);
 
 /* sleep.c */
 int ofi_cq_open(struct ofi *o, enum fi_wait_obj way); /* to sleep on so, or in another way */
@@ -256,7 +255,6 @@ int ofi_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *
 ssize_t ofi_inject(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind,
                    const struct iovec *iov, int n, size_t len);
 int ofi_queue_run(struct ofi *o, struct ofi_peer *p); /* send what waits for it; returns events */
-int ofi_is_shortage(ssize_t err); /* descriptors, memory: what this process may have again soon */
 /* Our own address, for HELLO and ASK. */
 int ofi_own_address(struct ofi *o, struct ofi_contact *a, struct iovec *v);
 int ofi_greet(struct ofi *o, struct ofi_peer *p);

@@ -136,10 +136,7 @@ int ofi_reg(struct tp *tp, void *base, size_t len, int space, int access, struct
                       (access & TP_MAY_WRITE ? FI_REMOTE_WRITE : 0);
     if (access != TP_MAY_READ)
         rights |= FI_READ | FI_WRITE;
-    int err;
-    do /* what is kept may be what the system's limit of locked memory lacks */
-        err = ofi_reg_as(o, base, len, rights, &m->mr);
-    while (err && ofi_cache_evict(o));
+    int err = ofi_reg_room(o, base, len, rights, &m->mr);
     if (err) {
         free(m);
         return err == TP_AGAIN ? -EIO : err;
@@ -472,6 +469,9 @@ void ofi_rma_done(struct ofi *o, struct ofi_op *op, int err)
     struct ofi_peer *p = r->peer;
     struct tp_done *d = r->done;
     int put = r->seq != 0;
+    /* What waits for a failed peer may have given up, and unmapped the place of the results. */
+    if (!err && p->broken && r->result && r->len)
+        err = -ENOTCONN;
     if (r->result)
         results_come(o, r, err);
     rma_put(o, r);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/proc.h"
@@ -144,13 +145,13 @@ static void registered_once(struct ofi *o)
 }
 
 /* The provider wants each registered, and lacks room: what is kept makes room. */
-static int mr_room;
+static int mr_room, mr_says = -FI_ENOMEM;
 
 static int mr_bounded(struct fid *f, const void *buf, size_t len, uint64_t access, uint64_t offset,
                       uint64_t key, uint64_t flags, struct fid_mr **mr, void *context)
 {
     if (mr_open >= mr_room)
-        return -FI_ENOMEM;
+        return mr_says;
     return mr_count(f, buf, len, access, offset, key, flags, mr, context);
 }
 
@@ -166,8 +167,20 @@ static void room_made(struct ofi *o)
     job_check(tp_ofi_ops.reg((struct tp *)o, at, 8, 0, 0, &held) == 0);
     job_check(ofi_reg((struct tp *)o, at, 8 * OFI_CACHE_BLOCK, 0, TP_MAY_READ, &window) == 0);
     job_check(registers(o, at, 8) == 0);
-    mr_room = 0; /* what is not in use goes, in vain */
+    tp_ofi_ops.dereg((struct tp *)o, window);
+    /* Only for want of room. */
     struct tp_mem *none;
+    size_t n = o->cache.kept.count;
+    job_check(n > 1);
+    mr_room = mr_open;
+    mr_says = -FI_EINVAL;
+    job_check(ofi_reg((struct tp *)o, at, 8, 0, TP_MAY_READ, &none) == -EINVAL);
+    job_check(o->cache.kept.count == n);
+    mr_says = -FI_EAGAIN;
+    job_check(ofi_reg((struct tp *)o, at, 8, 0, TP_MAY_READ, &window) == 0);
+    job_check(o->cache.kept.count == n - 1);
+    mr_says = -FI_ENOMEM;
+    mr_room = 0; /* what is not in use goes, in vain */
     job_check(tp_ofi_ops.reg((struct tp *)o, at, 8, 0, TP_MAY_READ, &none) == -ENOMEM);
     job_check(registers(o, at, 8) == 0);
     tp_ofi_ops.dereg((struct tp *)o, window);
@@ -438,6 +451,21 @@ static void copied(struct ofi *o)
     memset(its_bytes, 'd', HALF);
     ofi_rma_done(o, given, -EIO);
     job_check(done.n == 4 && done.err == -EIO && b[0] == 'a' && b[100] == 'c');
+    /* Nor if it comes when the peer has failed: its caller may have given up, and the buffer be
+     * other memory. */
+    job_check(ofi_get(tp, far, 0, b, HALF, mem, &done.d) == TP_PENDING);
+    memset(its_bytes, 'e', HALF);
+    p->broken = -ENOTCONN;
+    ofi_rma_done(o, given, 0);
+    p->broken = 0;
+    job_check(done.n == 5 && done.err == -ENOTCONN && b[0] == 'a' && b[100] == 'c');
+    /* The pages stay this process's when it forks, also if the child stores first. */
+    pid_t child = fork();
+    if (child == 0) {
+        *first = 'f';
+        _exit(0);
+    }
+    job_check(child > 0 && waitpid(child, NULL, 0) == child && *first == 'f');
     /* What the provider refused holds nothing. */
     says = -FI_EAGAIN;
     job_check(ofi_get(tp, far, 0, b, HALF, mem, &done.d) == TP_AGAIN);
@@ -458,6 +486,58 @@ static void copied(struct ofi *o)
     job_check(list_empty(&o->flying) && list_empty(&p->puts));
     ofi_drop(tp, far);
     o->ep = real;
+}
+
+/* --- memory of ours --------------------------------------------------------------------------- */
+
+static ssize_t takes_it(struct fid_ep *ep, const void *buf, size_t len, void *desc, fi_addr_t to,
+                        void *context)
+{
+    given = context;
+    return 0;
+}
+
+/* Records of operations and send buffers are registered, too: what is kept makes room for them. */
+static void ours_find_room(struct ofi *o)
+{
+    static struct fi_ops_rma rma = {.size = sizeof rma, .writemsg = one_sided};
+    static struct fi_ops_msg msg = {.size = sizeof msg, .send = takes_it};
+    struct fid_ep ep = {.rma = &rma, .msg = &msg}, *real = o->ep;
+    struct tp *tp = (struct tp *)o;
+    struct ofi_peer *p = ofi_peer_make(o, 1);
+    struct mem_segment *s = segment(2 * OFI_CACHE_BLOCK);
+    const uint64_t key[3] = {0, 7, 64}; /* address, key, bytes */
+    const struct iovec v = {s->base, 64};
+    const size_t inject = o->inject;
+    const int quiet = o->quiet;
+    struct tp_far *far;
+    struct list records;
+    mr_room = mr_open + 2;
+    job_check(registers(o, s->base, 8) == 1);
+    job_check(registers(o, (char *)s->base + OFI_CACHE_BLOCK, 8) == 1 && o->cache.kept.count == 2);
+    o->ep = &ep;
+    o->inject = 0;
+    o->quiet = 1;
+    p->connected = 1;
+    list_init(&records); /* no record and no buffer is left over */
+    for (struct list *l; (l = list_pop(&o->rma_pool)) != NULL;)
+        list_push(&records, l);
+    job_check(list_empty(&o->pool[0]));
+    job_check(ofi_import(tp, 1, key, sizeof key, &far) == 0);
+    job_check(ofi_put(tp, far, 0, s->base, 8, NULL, NULL) == 0);
+    job_check(LIST_OBJ(given, struct ofi_rma, op)->mr && o->cache.kept.count == 1);
+    ofi_rma_done(o, given, 0);
+    job_check(ofi_am(tp, 1, TP_REPLY, &v, 1, NULL) == 0);
+    job_check(LIST_OBJ(given, struct ofi_send, op)->mr && o->cache.kept.count == 0);
+    ofi_send_done(o, LIST_OBJ(given, struct ofi_send, op), 0);
+    job_check(mr_open == mr_room);
+    for (struct list *l; (l = list_pop(&records)) != NULL;)
+        list_push(&o->rma_pool, l);
+    ofi_drop(tp, far);
+    mem_segment_drop(s);
+    o->ep = real;
+    o->inject = inject;
+    o->quiet = quiet;
 }
 
 static struct ofi *open_one(void)
@@ -484,9 +564,13 @@ static void registers_once(void)
     copied(o);
     ops.reg = mr_bounded;
     room_made(o);
+    ours_find_room(o);
     ofi_cache_close(o);
+    /* Records of operations and send buffers have bytes of their own, until the end. */
     for (struct list *l = o->rma_pool.next; l != &o->rma_pool; l = l->next)
-        mr_open--; /* records of operations have bytes of their own, until the end */
+        mr_open--;
+    for (struct list *l = o->pool[0].next; l != &o->pool[0]; l = l->next)
+        mr_open--;
     job_check(mr_open == 0);
     ofi_cache_open(o);
     dice_state = (uint64_t)boot_rank() + 1;
