@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/sched.h"
-#include "base/topo.h"
+#include "tp/ofi/nearest.h"
 #include "tp/ofi/ofi.h"
 #include "var/var.h"
 
@@ -144,74 +144,6 @@ static struct fi_info *hints_make(struct ofi *o, uint64_t caps, const char *prov
     return h;
 }
 
-/* Providers that reach this host only: chosen only by name, since a job without one spans hosts. */
-static int host_only(const struct fi_info *i)
-{
-    return !strcmp(i->fabric_attr->prov_name, "shm") || i->domain_attr->caps == FI_LOCAL_COMM;
-}
-
-/* --- the card of this NUMA node ------------------------------------------------------------- */
-
-/* The kernel's number in a file of its own; -1: none. */
-static int number_in(const char *path)
-{
-    int n = -1;
-    FILE *f = fopen(path, "re");
-    if (f && fscanf(f, "%d", &n) != 1)
-        n = -1;
-    if (f)
-        fclose(f);
-    return n;
-}
-
-int ofi_card_node(const struct fi_info *i)
-{
-    static const char *const classes[] = {"infiniband", "net", "cxi"};
-    const struct fi_bus_attr *bus = i->nic ? i->nic->bus_attr : NULL;
-    const char *name = i->domain_attr->name;
-    char path[256];
-    int node = -1;
-    if (bus && bus->bus_type == FI_BUS_PCI) {
-        snprintf(path, sizeof path, "/sys/bus/pci/devices/%04x:%02x:%02x.%x/numa_node",
-                 bus->attr.pci.domain_id, bus->attr.pci.bus_id, bus->attr.pci.device_id,
-                 bus->attr.pci.function_id);
-        node = number_in(path);
-    }
-    for (size_t k = 0; node < 0 && name && k < sizeof classes / sizeof *classes; k++) {
-        snprintf(path, sizeof path, "/sys/class/%s/%s/device/numa_node", classes[k], name);
-        node = number_in(path);
-    }
-    return node;
-}
-
-/* Of another card, which reaches what `first` reaches, in the same way. */
-static int is_like(const struct fi_info *first, const struct fi_info *i)
-{
-    const char *a = first->fabric_attr->name, *b = i->fabric_attr->name;
-    if (!a || !b || strcmp(a, b) || host_only(i))
-        return 0;
-    return i->addr_format == first->addr_format && i->caps == first->caps &&
-           !strcmp(first->fabric_attr->prov_name, i->fabric_attr->prov_name);
-}
-
-const struct fi_info *ofi_near_card(const struct fi_info *first,
-                                    int (*card_node)(const struct fi_info *), int (*own)(void))
-{
-    int there = card_node(first), here = -1;
-    for (const struct fi_info *i = there < 0 ? NULL : first->next; i; i = i->next) {
-        int node = is_like(first, i) ? card_node(i) : -1;
-        if (node < 0 || node == there)
-            continue;
-        if (here < 0 && (here = own()) < 0) /* asked only if it matters: it takes milliseconds */
-            return first;
-        if (here == there)
-            return first;
-        if (node == here)
-            return i;
-    }
-    return first;
-}
-
 /* Ask once. 0 with o->info; else the result of libfabric. */
 static int ask(struct ofi *o, uint64_t caps, const char *provider)
 {
@@ -223,8 +155,8 @@ static int ask(struct ofi *o, uint64_t caps, const char *provider)
     if (err)
         return err;
     for (struct fi_info *i = list; i && !o->info; i = i->next)
-        if (*provider || !host_only(i))
-            o->info = o->lib.dupinfo(ofi_near_card(i, ofi_card_node, topo_own_node));
+        if (*provider || !ofi_host_only(i))
+            o->info = o->lib.dupinfo(cvar.ofi_near ? ofi_near_card(i, &ofi_near_asks) : i);
     o->lib.freeinfo(list);
     return o->info ? 0 : -FI_ENODATA;
 }
@@ -265,8 +197,8 @@ static void inject_more(struct ofi *o)
 }
 
 /* Some providers leave it to the program whether it registers its own buffers: they have a cache
- * of registrations, or copy.  Without it each native operation registers its buffer here.  The
- * first question offers it: a card that needs it is not to lose against a slower provider. */
+ * of registrations, or copy.  With FI_MR_LOCAL the registrations are ours (cache.c).  The first
+ * question offers it: a card that needs it is not to lose against a slower provider. */
 static void register_less(struct ofi *o)
 {
     struct fi_info *h =
@@ -306,7 +238,7 @@ enum fi_wait_obj ofi_wait_obj(const struct ofi *o)
 static int is_further(const struct ofi *o, const struct fi_info *i)
 {
     const char *name = i->domain_attr->name;
-    if (host_only(i) || i->addr_format != o->info->addr_format || !strcmp(name, "lo") ||
+    if (ofi_host_only(i) || i->addr_format != o->info->addr_format || !strcmp(name, "lo") ||
         !strcmp(name, o->info->domain_attr->name) ||
         strcmp(i->fabric_attr->prov_name, o->info->fabric_attr->prov_name))
         return 0;

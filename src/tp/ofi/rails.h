@@ -55,12 +55,6 @@ struct ofi_rail {
     struct list flying;      /* pieces that it has, oldest first */
 };
 
-/* load.c */
-/* The kernel's number of the NUMA node of its card; -1: unknown. */
-int ofi_card_node(const struct fi_info *i);
-/* The first of the list, or one that is like it on the process's own node (-1: unknown). */
-const struct fi_info *ofi_near_card(const struct fi_info *first,
-                                    int (*card_node)(const struct fi_info *), int (*own)(void));
 /* cards.c */
 void ofi_cards_open(struct ofi *o); /* those that do not open are left out, with a warning */
 void ofi_cards_close(struct ofi *o);

@@ -73,6 +73,7 @@ static const struct row {
     { "MPIR_CVAR_THREAD_CHECK", { 0, 1, 0 } },
     { "MPIR_CVAR_MEMORY_CHECK", { 0, 1, 0 } },
     { "MPIR_CVAR_OFI_RAILS", { 1, 2, 4 } },
+    { "MPIR_CVAR_OFI_NEAR", { 1, 0, 1 } },
 };
 /* These write, or name what only this machine has. */
 static const char *const left[] = {"MPIR_CVAR_PEER_INTERFACE", "MPIR_CVAR_RACE_FILE",
