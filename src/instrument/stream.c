@@ -2,7 +2,7 @@
  * all of it at once. Start with stream_miss().
  *
  * Between two operations of a thread its accesses have one clock, so when they are noted does not
- * matter. The log is taken behind streams_close(). */
+ * matter. Records are made of the log behind streams_close(). */
 #include "instrument/instrument.h"
 
 static struct streams none; /* stays as it is: pc is never NULL */
@@ -18,9 +18,10 @@ static void stream_close(struct stream *s)
 {
     uint64_t next = s->next, from = s->from, step = (uint64_t)s->step, len = s->len;
     int up = s->step > 0;
-    if (!next)
+    s->next = s->from = 0;
+    /* Not listed: a signal's handler closed it between two lines of access(), which went on. */
+    if (!next || !from || !s->listed)
         return;
-    s->next = 0;
     s->last = next - step;
     if (next == from)
         return;

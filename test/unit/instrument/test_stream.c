@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "host.h"
+#include "instrument/instrument.h"
 
 Suite *suite_stream(void);
 
@@ -216,12 +217,43 @@ START_TEST(random_loops)
 }
 END_TEST
 
+static int is_foreseen(const char *at)
+{
+    for (unsigned i = 0; i < STREAMS; i++)
+        if (instrument_streams->of[i].next == (uintptr_t)at)
+            return 1;
+    return 0;
+}
+
+static __attribute__((noinline)) void loop(int first, int n, int step)
+{
+    for (int i = 0; i < n; i++)
+        __tsan_write8(mem + first + i * step);
+    wants(first, n, step, 8, 2);
+}
+
+/* One place, with one distance and then with another one, which is foreseen like the first. */
+START_TEST(another_distance)
+{
+    begin();
+    loop(0, 100, 8);
+    ck_assert_int_eq(is_foreseen(mem + 800), 1);
+    loop(2000, 5, 24);
+    ck_assert_int_eq(is_foreseen(mem + 2000 + 5 * 24), 1);
+    loop(8000, 5, -16);
+    ck_assert_int_eq(is_foreseen(mem + 8000 - 5 * 16), 1);
+    spread();
+    same();
+}
+END_TEST
+
 Suite *suite_stream(void)
 {
     Suite *s = suite_create("stream");
     TCase *t = tcase_create("stream");
     tcase_add_test(t, up);
     tcase_add_test(t, down);
+    tcase_add_test(t, another_distance);
     tcase_add_test(t, distances);
     tcase_add_test(t, one_word);
     tcase_add_test(t, operations_between);
