@@ -30,6 +30,7 @@
 #include "watch/watch.h"
 
 static const uint64_t HAVE_NS = 200000000u;    /* the collector answers within it */
+enum { COLLECTORS_MAX = 4 }; /* healthy jobs wait, too: no more are asked then */
 
 /* --- the member: report for what it waits ----------------------------------------------------- */
 
@@ -78,6 +79,8 @@ static void send_waits(struct stall *s, const struct waits *x, uint64_t now)
         s->have = 0;
         s->collector = boot_first();
     } else if (s->have || s->collector == boot_rank() || now - s->told_at < HAVE_NS) {
+        return;
+    } else if (proc->check->quiet && s->collector + 1 - boot_first() >= COLLECTORS_MAX) {
         return;
     } else {
         next_collector(s);
