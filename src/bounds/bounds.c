@@ -53,17 +53,17 @@ struct look { /* at one buffer */
 
 /* --- reports ---------------------------------------------------------------------------------- */
 
-static int is_new(struct bounds *b, uint64_t site, const struct watch_buffer *of)
+static int is_new(struct bounds *b, uint64_t site, const char *name)
 {
     for (int i = 0; i < b->n; i++)
         if (b->said[i].site == site && b->said[i].call == proc->call &&
-            b->said[i].name == of->name)
+            b->said[i].name == name)
             return 0;
     if (b->n == SAID)
         return 0;
     b->said[b->n].site = site;
     b->said[b->n].call = proc->call;
-    b->said[b->n++].name = of->name;
+    b->said[b->n++].name = name;
     return 1;
 }
 
@@ -89,22 +89,30 @@ static void what_is_wrong(const struct look *l, char *text, size_t len)
                  n);
 }
 
-static void say(struct bounds *b, const struct look *l)
+/* name: of the argument, a constant */
+static void say(struct bounds *b, const char *name, const char *what)
 {
-    char line[FINDING_PLACE] = "", wrong[FINDING_TEXT / 2];
-    const struct watch_buffer *of = l->of;
+    char line[FINDING_PLACE] = "";
     struct finding f = {.class = "memory", .ranks = 1, .rank = {boot_rank()}};
     uint64_t site = site_here();
-    if (!is_new(b, site, of))
+    if (!is_new(b, site, name))
         return;
     if (site)
         site_text(site_portable(site), line, sizeof line);
     finding_place(&f, line);
-    what_is_wrong(l, wrong, sizeof wrong);
-    snprintf(f.text, sizeof f.text, "%s%s%s: the %s, %lld of %s, %s", proc->call,
-             *line ? " at " : "", line, of->name, (long long)of->count,
-             of->t->flags & DT_PREDEFINED ? dt_default_name(of->t) : "a derived datatype", wrong);
+    snprintf(f.text, sizeof f.text, "%s%s%s: the %s%s", proc->call, *line ? " at " : "", line, name,
+             what);
     finding_say(&f);
+}
+
+static void say_beyond(struct bounds *b, const struct look *l)
+{
+    char what[FINDING_TEXT / 2], wrong[FINDING_TEXT / 4];
+    const struct watch_buffer *of = l->of;
+    what_is_wrong(l, wrong, sizeof wrong);
+    snprintf(what, sizeof what, ", %lld of %s, %s", (long long)of->count,
+             of->t->flags & DT_PREDEFINED ? dt_default_name(of->t) : "a derived datatype", wrong);
+    say(b, of->name, what);
 }
 
 /* --- looks ------------------------------------------------------------------------------------ */
@@ -208,10 +216,20 @@ static void on_memory(const struct watch_buffer *of)
     else
         dt_runs(of->t, (size_t)count, of->buf, on_run, &x);
     if (l.fault)
-        say(b, &l);
+        say_beyond(b, &l);
 }
 
-static const struct watcher watcher = {.memory = on_memory};
+static void on_apart(const struct watch_buffer *of, int n)
+{
+    char what[80];
+    uint64_t bytes = bounds_common(of, n);
+    if (!bytes)
+        return;
+    snprintf(what, sizeof what, " have %llu bytes in common", (unsigned long long)bytes);
+    say(proc->bounds, "send buffer and the receive buffer", what);
+}
+
+static const struct watcher watcher = {.memory = on_memory, .apart = on_apart};
 
 int bounds_init(void)
 {

@@ -3,12 +3,15 @@
  *   an address --> heap.c: a block of malloc in the heap that brk(2) moves
  *              --> variables.c: a variable of the program
  *              --> frame.c: the frame of a function that has called MPI
- *              --> mapped.c: a block of malloc that has a mapping of its own; is it mapped? */
+ *              --> mapped.c: a block of malloc that has a mapping of its own; is it mapped?
+ *   buffers of one call --> overlap.c: bytes that it reads and writes */
 #ifndef BOUNDS_TYPES_H
 #define BOUNDS_TYPES_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "watch/watch.h"
 
 enum bounds_kind { BOUNDS_UNKNOWN, BOUNDS_BLOCK, BOUNDS_FREED, BOUNDS_VARIABLE, BOUNDS_FRAME };
 struct bounds_object { /* it holds the address that was asked for */
@@ -87,5 +90,10 @@ void bounds_frames_init(struct bounds_frames *f);
 /* end: of what begins at `at`. What was found before is believed where it is enough for that. */
 void bounds_frame_find(struct bounds_frames *f, uint64_t at, uint64_t end,
                        struct bounds_object *o);
+
+/* --- overlap.c -------------------------------------------------------------------------------- */
+/* Bytes that are in one of n buffers that is read, and in one that is written; 0, too, where it
+ * would take too long to find out. */
+uint64_t bounds_common(const struct watch_buffer *b, int n);
 
 #endif

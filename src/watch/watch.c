@@ -59,7 +59,7 @@ static unsigned wants(const struct watcher *w)
         {WATCH_CALLED, w->called != NULL},
         {WATCH_TOLD, w->label || w->leaves || w->told},
         {WATCH_BUFFERS, has_buffers(w)},
-        {WATCH_MEMORY, w->memory != NULL},
+        {WATCH_MEMORY, w->memory || w->apart},
         {WATCH_AWAITS, w->awaits || w->awaited}};
     unsigned all = 0;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
@@ -334,6 +334,12 @@ void watch_memory_now(const struct watch_buffer *b)
 {
     EACH(i)
         TELL(i, memory, b);
+}
+
+void watch_apart(const struct watch_buffer *b, int n)
+{
+    EACH(i)
+        TELL(i, apart, b, n);
 }
 
 void watch_touched(const struct watch_buffer *b, const void *site)

@@ -51,13 +51,12 @@ enum watch_events {
     WATCH_TOLD = 65536, /* label, leaves, told */
     WATCH_CALLED = 131072, /* called */
     WATCH_BUFFERS = 262144, /* touched to op_runs */
-    WATCH_MEMORY = 524288, /* memory */
+    WATCH_MEMORY = 524288, /* memory, apart */
     WATCH_AWAITS = 1048576, /* awaits, awaited */
     WATCH_DEVICES = 2097152 /* devices: addresses may be of no memory here */
 };
-/* The functions of MPI that tell these leave their short way at its first test, which is that of
- * the phase: PROC_CHECKED. MPI_Init sets the phase when all rooms are open, so a watcher of these
- * subscribes before. */
+/* Functions of MPI that tell these leave their short way at its first test, that of the phase:
+ * PROC_CHECKED. MPI_Init sets it when all rooms are open; a watcher of these subscribes before. */
 #define WATCH_API                                                                                  \
     (WATCH_COLLECTIVE | WATCH_MESSAGES | WATCH_SYNC | WATCH_OPS | WATCH_CALLED |                  \
      WATCH_MEMORY | WATCH_AWAITS)
@@ -88,9 +87,9 @@ struct watcher {
      * the wait, or NULL. */
     void (*wait_second)(struct where_wait *w, const void *of);
     /* At most after each sleep or some hundred turns. lasts is 1 in waits that have lasted a second
-     * and in MPI_Tests that have been fruitless for so long. It is 0 in others, once a second,
-     * however short they are: what comes may be from other processes than the awaited one. peer is
-     * that of progress_wait(). It may ask the launcher, and may not wait for peers. */
+     * and in MPI_Tests that have been fruitless for so long; 0 in others, once a second: what comes
+     * may be from others than the awaited one. peer: that of progress_wait(). It may ask the
+     * launcher, and may not wait for peers. */
     void (*wait_stalls)(int peer, int lasts);
 
     /* A call begins, in the thread that makes it, before it takes a lock. Not told: calls of the
@@ -119,7 +118,7 @@ struct watcher {
     /* A group, datatype, operation, window or file has its handle. kind: enum obj_kind. It may be
      * one that the program never sees. */
     void (*made)(int kind, const struct obj *o);
-    /* The program has freed it (an operation); others may still use it. */
+    /* The program has freed it (an operation). */
     void (*gone)(int kind, const struct obj *o);
     /* A call that completes requests of c has failed: what it is to return. */
     int (*fails)(struct comm *c, int err);
@@ -151,14 +150,15 @@ struct watcher {
     int (*awaits)(struct request *const *r, int n);
     void (*awaited)(struct request *const *r);
 
-    /* A call is about to use it; its other arguments are right. Not told: one-sided operations of
-     * the inline path, and collectives between two groups. */
+    /* A call is about to use it. Not told: the inline path's, and collectives of two groups. */
     void (*memory)(const struct watch_buffer *b);
+    /* The same of n parts of its send and receive buffer, which share none (not MPI_IN_PLACE). */
+    void (*apart)(const struct watch_buffer *b, int n);
     /* A call that blocks reads this buffer, or has written it (collectives: see watch_turn). */
     void (*touched)(const struct watch_buffer *b, const void *site);
     /* Request r uses these n from its start (partition of a send: when it is ready) to its end. */
     void (*uses)(struct request *r, const struct watch_buffer *b, int n, const void *site);
-    /* That partition of r is ready, or the program has seen that it has arrived. */
+    /* That partition of r is ready, or was seen to have arrived. */
     void (*partition)(struct request *r, int i);
     void (*released)(struct request *r); /* MPI_Request_free; MPIX_Request_is_complete: it is */
     void (*op_runs)(int begins); /* a user's operation, on buffers of a call, begins, or is over */
@@ -241,6 +241,7 @@ void watch_waited(struct request *const *r, int n);
 int watch_awaits(struct request *const *r, int n);
 void watch_awaited(struct request *const *r);
 void watch_memory_now(const struct watch_buffer *b);
+void watch_apart(const struct watch_buffer *b, int n);
 void watch_touched(const struct watch_buffer *b, const void *site);
 void watch_uses(struct request *r, const struct watch_buffer *b, int n, const void *site);
 void watch_partition(struct request *r, int i);

@@ -159,6 +159,61 @@ static void gather(void)
     MPI_Gatherv(halo, 8, MPI_INT, inbox, counts, at, MPI_INT, 0, W); /* WRONG gather */
 }
 
+/* Both buffers of one call in one array. */
+static int ring[4 * N];
+
+static void reduced(void)
+{
+    volatile int twice = 2; /* at one place */
+    while (twice-- > 0)
+        MPI_Allreduce(ring + 3, ring, 8, MPI_INT, MPI_SUM, W); /* WRONG reduced */
+}
+
+static void scanned(void)
+{
+    MPI_Request r;
+    MPI_Iscan(ring, ring + 7, 8, MPI_INT, MPI_SUM, W, &r); /* WRONG scanned */
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+/* A block of another process's: rank 0 sends from where that of rank 1 comes. */
+static void gathered(void)
+{
+    MPI_Gather(ring + 10, 8, MPI_INT, ring, 8, MPI_INT, 0, W); /* WRONG gathered */
+}
+
+/* Columns 0 and 2 of rows of 4 go out, columns 1 to 2 come in. */
+static void columns(void)
+{
+    MPI_Datatype two, pair;
+    MPI_Type_vector(2, 1, 2, MPI_INT, &two);
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    for (int i = 0; i < 2; i++) {
+        MPI_Datatype *t = i ? &pair : &two, narrow = *t;
+        MPI_Type_create_resized(narrow, 0, 4 * sizeof(int), t);
+        MPI_Type_commit(t);
+        MPI_Type_free(&narrow);
+    }
+    MPI_Alltoall(ring, 5, two, ring + 1, 5, pair, W); /* WRONG columns */
+    MPI_Type_free(&two);
+    MPI_Type_free(&pair);
+}
+
+static void take(void)
+{
+    MPI_Status s;
+    int *to = ring + 5;
+    MPI_Sendrecv(ring, 6, MPI_INT, other, 1, to, 6, MPI_INT, other, 1, W, &s); /* WRONG take */
+}
+
+static void itake(void)
+{
+    MPI_Request r;
+    int *to = ring;
+    MPI_Isendrecv(ring, 6, MPI_INT, other, 1, to, 6, MPI_INT, other, 1, W, &r); /* WRONG itake */
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
 static void persistent(void)
 {
     MPI_Request r;
@@ -369,6 +424,37 @@ static void unused(void)
     MPI_Recv(bad, 1 << 20, MPI_INT, MPI_PROC_NULL, 7, W, MPI_STATUS_IGNORE);
 }
 
+/* Buffers of one call side by side, interleaved, in place, or one that the call does not use. */
+static void apart(void)
+{
+    int counts[2] = {2, 2}, out[2] = {0, 8}, in[2] = {4, 12};
+    MPI_Datatype one, even;
+    MPI_Comm line;
+    MPI_Allreduce(ring + 8, ring, 8, MPI_INT, MPI_SUM, W);
+    MPI_Allreduce(MPI_IN_PLACE, ring, 8, MPI_INT, MPI_SUM, W);
+    MPI_Allreduce(ring, ring, 0, MPI_INT, MPI_SUM, W);
+    MPI_Reduce(ring + 1, rank ? ring : ring + 20, 8, MPI_INT, MPI_SUM, 0, W);
+    MPI_Exscan(ring + 1, rank ? ring + 20 : ring, 8, MPI_INT, MPI_SUM, W);
+    MPI_Gather(ring, 8, MPI_INT, rank ? ring + 1 : ring + 8, 8, MPI_INT, 0, W);
+    MPI_Alltoallv(ring, counts, out, MPI_INT, ring, counts, in, MPI_INT, W);
+    MPI_Alltoallv(ring, counts, out, MPI_INT, ring + 2, counts, out, MPI_INT, W);
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, ring, 4, MPI_INT, W);
+    MPI_Sendrecv(ring, 6, MPI_INT, other, 1, ring + 6, 6, MPI_INT, other, 1, W, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(ring, 6, MPI_INT, MPI_PROC_NULL, 1, ring, 6, MPI_INT, MPI_PROC_NULL, 1, W,
+                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv_replace(ring, 6, MPI_INT, other, 1, other, 1, W, MPI_STATUS_IGNORE);
+    MPI_Type_vector(1, 1, 1, MPI_INT, &one);
+    MPI_Type_create_resized(one, 0, 2 * sizeof(int), &even);
+    MPI_Type_commit(&even);
+    MPI_Alltoall(ring, 8, even, ring + 1, 8, even, W);
+    MPI_Sendrecv(ring, 9, even, other, 1, ring + 1, 9, even, other, 1, W, MPI_STATUS_IGNORE);
+    MPI_Cart_create(W, 1, (int[]){2}, (int[]){0}, 0, &line);
+    MPI_Neighbor_alltoall(ring, 4, MPI_INT, ring + 8, 4, MPI_INT, line);
+    MPI_Comm_free(&line);
+    MPI_Type_free(&one);
+    MPI_Type_free(&even);
+}
+
 /* Memory of other makers: a pool within a block, MPI_Alloc_mem, mmap, alloca, a window. */
 static void makers(void)
 {
@@ -545,7 +631,9 @@ int main(int argc, char **argv)
                {"window", window}, {"window_freed", window_freed}, {"attached", attached},
                {"windows", windows},
                {"absolute", absolute}, {"adjacent", adjacent}, {"bounds", bounds},
-               {"unused", unused},
+               {"unused", unused}, {"apart", apart}, {"reduced", reduced}, {"scanned", scanned},
+               {"gathered", gathered}, {"columns", columns}, {"take", take},
+               {"itake", itake},
                {"makers", makers}, {"churn", churn}, {"shrinks", shrinks},
                {"splits", splits}, {"thread", thread}, {"mapping", mapping}, {"loader", loader}};
     for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++) {

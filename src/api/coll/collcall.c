@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "base/log.h"
+#include "base/vec.h"
 #include "coll/parts.h"
 #include "dt/dt.h"
 #include "obj/neighbors.h"
@@ -325,10 +326,26 @@ static void begin_aside(void *turn)
     WR_ASSERT(!err); /* no progress before it: none says now that calls differ */
 }
 
-static void look_at_memory(void *arg, const struct watch_buffer *b)
+struct parts {
+    struct watch_buffer *b;
+    int n, room;
+};
+
+static void look_at_part(void *arg, const struct watch_buffer *b)
 {
-    (void)arg;
+    struct parts *p = arg;
     watch_memory_now(b);
+    if (VEC_FITS(p->b, p->room, p->n + 1, 8))
+        p->b[p->n++] = *b;
+}
+
+static void look_at_memory(const struct coll_args *a)
+{
+    struct parts p = {0};
+    coll_each_part(a, look_at_part, &p);
+    if (a->sbuf != MPI_IN_PLACE && a->rbuf != MPI_IN_PLACE)
+        watch_apart(p.b, p.n);
+    free(p.b);
 }
 
 /* A call that was refused for its arguments does not come here. */
@@ -340,7 +357,7 @@ static __attribute__((noinline, cold)) int watched(struct collcall *x, struct re
     struct watch_turn turn;
     int err;
     if (watch_wants(WATCH_MEMORY) && !x->a.comm->remote)
-        coll_each_part(&x->a, look_at_memory, NULL);
+        look_at_memory(&x->a);
     turn = (struct watch_turn){.call = (int)x->a.call, .form = forms[form_of(x)],
                                .comm = x->a.comm, .args = &x->a, .site = x->site};
     if (turn.form == WATCH_BLOCKING && watch_may_follow(&turn))

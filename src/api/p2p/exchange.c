@@ -33,6 +33,15 @@ ends_told(struct p2p_label *label, const struct dt_type *t, MPI_Count count, con
     return (struct p2p_ends_told){watch_label(t, count, site, label) ? label : NULL, site};
 }
 
+/* Both buffers are about to be used; with MPI_PROC_NULL one is not. */
+static __attribute__((cold, noinline)) void look_at_memory(const struct exchange *x)
+{
+    struct watch_buffer b[] = {READS(x->sbuf, x->scount, x->s.t, x->dest),
+                               WRITES(x->rbuf, x->rcount, x->r.t, x->source)};
+    watch_receives(x->rbuf, x->rcount, x->r.t, x->source);
+    watch_apart(b, 2);
+}
+
 /* Where a checker looks on, with arguments that are right. */
 static __attribute__((cold, noinline)) int sendrecv_told(const struct exchange *x,
                                                          MPI_Status *status, const void *site)
@@ -41,7 +50,7 @@ static __attribute__((cold, noinline)) int sendrecv_told(const struct exchange *
     struct p2p_label label;
     if (status == MPI_STATUS_IGNORE)
         status = &mine;
-    watch_receives(x->rbuf, x->rcount, x->r.t, x->source);
+    look_at_memory(x);
     int err = p2p_sendrecv_told(x->sbuf, x->scount, x->s.t, x->dest, x->stag, x->rbuf, x->rcount,
                                 x->r.t, x->source, x->rtag, x->s.c,
                                 ends_told(&label, x->s.t, x->scount, site), status);
@@ -74,7 +83,7 @@ isendrecv_call(const char *call, struct exchange x, MPI_Request *request)
     if (!err)
         err = exchange_args(&x);
     if (!err && watched)
-        watch_receives(x.rbuf, x.rcount, x.r.t, x.source);
+        look_at_memory(&x);
     if (!err && watched)
         told = ends_told(&label, x.s.t, x.scount, SITE);
     if (!err)
