@@ -15,6 +15,7 @@
 #include "coll/coll.h"
 #include "place/place.h"
 #include "progress/progress.h"
+#include "race/assertion.h"
 #include "race/model/model.h"
 #include "race/race.h"
 #include "race/race_runtime.h"
@@ -51,6 +52,7 @@ struct race_pending {
                               * request that completes it: nothing else joins it */
     int reads;               /* it has gets and the like alone: complete here, complete there */
     int notified;            /* not 0: nothing joins it (1: it notifies; else: note_all()) */
+    int in_fence;            /* what lets it in is a fence */
     uint32_t names;          /* so often it was named where no order is kept */
     /* it is complete since then, but is sent when its lock is known to be held; 0 */
     uint64_t done;
@@ -87,10 +89,13 @@ struct race_member {         /* a process of the window */
 struct race_posted { /* its vector clock at its post number `number` to one origin */
     struct list link;
     uint32_t number;
+    int assert;
+    uint64_t site;
     struct race_vclock *vclock;
 };
 struct race_origin {
     uint32_t posts, completes; /* MPI_Win_post to it; MPI_Win_complete of it */
+    struct race_assertions_both assertions;
     struct list posted;
     struct race_vclock *at_complete; /* of that process at the last of them */
 };
@@ -110,6 +115,7 @@ struct race_win {
     struct map targets;      /* rank + 1 */
     struct map origins;      /* world rank + 1 */
     int *started, nstarted;  /* world ranks */
+    struct race_assertions assertions;
     int *posted, nposted;
     struct list held;
     struct race_lock_vclock lock;
@@ -233,7 +239,6 @@ uint64_t race_tick(void);
 void race_op_tick(void); /* an operation begins */
 struct race_vclock *race_release(void); /* with this thread's clock; a new reference, never NULL */
 void race_acquire(const struct race_vclock *v);
-void race_send_clock(int dst, uint64_t win, uint32_t number, const struct race_vclock *v);
 void race_set_vclock(struct race_thread *t,
                      struct race_vclock *v); /* that and nothing else; takes it */
 /* batch.done_by of a batch of thread tid that the calling thread completes */
@@ -250,9 +255,6 @@ int race_is_inside(const struct comm *c);
  * their records (`sent`), and all that its process did happened before for each thread that calls;
  * -1: an error. Waits. */
 int race_exchange_atomics(struct comm *c, int sent);
-int race_full_init(void); /* threads.c: loads, stores and threads */
-void race_full_stop(void);
-void race_full_free(void);
 void race_watch_bytes(uint64_t at, uint64_t len); /* their loads and stores are of interest */
 /* origin.c */
 struct race_target *race_target_of(struct race_win *x, int rank, int make);

@@ -77,6 +77,10 @@ struct race_use *race_coll_use(const struct watch_turn *t);
 /* An operation that the core has taken. req: its request, or NULL. */
 void race_op(struct rma_win *w, const struct rma_args *a, struct request *req, const void *site);
 
+int race_full_init(void); /* threads.c: loads, stores and threads */
+void race_full_stop(void);
+void race_full_free(void);
+
 /* window.c */
 /* A synchronization call, before and after the core did it. Both wait. */
 void race_before(struct rma_win *w, const struct watch_sync *s);
@@ -85,6 +89,9 @@ void race_after(struct rma_win *w, const struct watch_sync *s, int err);
 /* thread_clock.c */
 /* Before a message leaves for rank `dest` of c's peers. Waits. */
 void race_sending(struct comm *c, int dest);
+/* x: of MPI_Win_complete number `number`; NULL: of a message */
+void race_send_clock(int dst, const struct race_win *x, uint32_t number,
+                     const struct race_vclock *v);
 int race_on_clock(int src, const void *msg, size_t len);
 /* A receive from rank `source` of c's peers is complete. */
 void race_received(struct comm *c, int source);

@@ -237,6 +237,123 @@ static void operation_race(void) { accumulate(MPI_MAX, MPI_INT); }
 static void type_race(void) { accumulate(MPI_SUM, MPI_UNSIGNED); }
 static void accumulate_fine(void) { accumulate(MPI_SUM, MPI_INT); }
 
+/* Two windows of one memory: updates through both are not atomic with each other. */
+static void windows(int fence)
+{
+    int v = 1, *base, flag;
+    MPI_Win other;
+    MPI_Win_get_attr(win, MPI_WIN_BASE, &base, &flag);
+    MPI_Win_create(base, 64 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &other);
+    MPI_Win_fence(0, win);
+    MPI_Win_fence(0, other);
+    if (rank == 1)
+        MPI_Accumulate(&v, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win); /* first */
+    if (fence)
+        MPI_Win_fence(0, win);
+    if (rank == 2)
+        MPI_Accumulate(&v, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, other); /* second */
+    MPI_Win_fence(0, other);
+    MPI_Win_fence(0, win);
+    MPI_Win_free(&other);
+}
+
+static void windows_race(void) { windows(0); }
+static void windows_fine(void) { windows(1); }
+
+/* Both windows are only read. */
+static void windows_read_fine(void)
+{
+    int got, *base, flag;
+    MPI_Win other;
+    MPI_Win_get_attr(win, MPI_WIN_BASE, &base, &flag);
+    MPI_Win_create(base, 64 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &other);
+    MPI_Win_lock_all(0, win);
+    MPI_Win_lock_all(0, other);
+    MPI_Get_accumulate(NULL, 0, MPI_INT, &got, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_NO_OP,
+                       rank == 1 ? win : other);
+    MPI_Win_unlock_all(other);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&other);
+}
+
+/* Assertions of rank 0 that rank 1 does not keep. */
+static void noput_fence(void)
+{
+    int v = 1;
+    for (int i = 0; i < 2; i++) {
+        MPI_Win_fence(rank == 0 ? MPI_MODE_NOPUT : 0, win); /* second */
+        if (rank == 1)
+            MPI_Put(&v, 1, MPI_INT, 0, 3, 1, MPI_INT, win); /* first */
+        MPI_Win_fence(0, win);
+    }
+}
+
+/* The fence that opens need not wait, and that with the assertion is not the first of its kind. */
+static void noput_opening(void)
+{
+    int v = 1;
+    MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    MPI_Win_fence(MPI_MODE_NOPRECEDE | (rank == 0 ? MPI_MODE_NOPUT : 0), win); /* second */
+    if (rank == 1)
+        MPI_Accumulate(&v, 1, MPI_INT, 0, 3, 1, MPI_INT, MPI_SUM, win); /* first */
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+}
+
+/* Ranks 0 and 1: an epoch of rank 1 on the window of rank 0. */
+static void epoch(int post, int start, int put)
+{
+    MPI_Group all, peer;
+    int other = 1 - rank, v = 1;
+    if (rank > 1)
+        return;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 1, &other, &peer);
+    if (rank == 0) {
+        MPI_Win_post(peer, post, win); /* second */
+        MPI_Send(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD);
+        MPI_Win_wait(win);
+    } else {
+        MPI_Recv(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Win_start(peer, start, win); /* start */
+        if (put)
+            MPI_Put(&v, 1, MPI_INT, 0, 3, 1, MPI_INT, win); /* first */
+        else
+            MPI_Get(&v, 1, MPI_INT, 0, 3, 1, MPI_INT, win);
+        MPI_Win_complete(win);
+    }
+    MPI_Group_free(&peer);
+    MPI_Group_free(&all);
+}
+
+static void noput_post(void) { epoch(MPI_MODE_NOPUT, 0, 1); }
+static void nocheck_start(void) { epoch(0, MPI_MODE_NOCHECK, 0); }
+
+static void assertions_fine(void)
+{
+    int v = 1, got;
+    for (int i = 0; i < 3; i++) {
+        MPI_Win_fence(i ? 0 : MPI_MODE_NOPRECEDE, win);
+        if (rank == 1)
+            MPI_Put(&v, 1, MPI_INT, 0, 3, 1, MPI_INT, win);
+        MPI_Win_fence(rank == 0 ? MPI_MODE_NOPUT : 0, win);
+        if (rank)
+            MPI_Get(&got, 1, MPI_INT, 0, 3, 1, MPI_INT, win);
+        else
+            MPI_Put(&v, 1, MPI_INT, 1, 3, 1, MPI_INT, win);
+        MPI_Win_fence(0, win);
+        if (rank == 1)
+            MPI_Put(&v, 1, MPI_INT, 0, 3, 1, MPI_INT, win);
+    }
+    MPI_Win_fence(MPI_MODE_NOPUT | MPI_MODE_NOSUCCEED, win);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    MPI_Put(&v, 1, MPI_INT, 0, 3, 1, MPI_INT, win);
+    MPI_Win_unlock(0, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    epoch(MPI_MODE_NOPUT, 0, 0);
+    epoch(0, 0, 1);
+}
+
 /* The origin buffer of a put is in use until local completion. */
 static void buffer(int flush)
 {
@@ -518,7 +635,10 @@ static const struct {
     CASE(rfop_fine), CASE(order_fine), CASE(order_race), CASE(order_other_race),
     CASE(duplicate_race), CASE(duplicate_fine),
     CASE(pscw_race), CASE(pscw_fine),
-    CASE(operation_race), CASE(type_race), CASE(accumulate_fine), CASE(buffer_race),
+    CASE(operation_race), CASE(type_race), CASE(accumulate_fine), CASE(windows_race),
+    CASE(windows_fine), CASE(windows_read_fine), CASE(noput_fence),
+    CASE(noput_opening), CASE(noput_post), CASE(nocheck_start),
+    CASE(assertions_fine), CASE(buffer_race),
     CASE(buffer_fine), CASE(barrier_race), CASE(barrier_fine), CASE(subset_race),
     CASE(subset_fine), CASE(persistent_race), CASE(persistent_fine), CASE(notify_race),
     CASE(notify_other_race), CASE(notify_plain_race),

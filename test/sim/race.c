@@ -761,7 +761,7 @@ static int interfere(const struct access *a, const struct access *b)
         return 0;
     if (!accs)
         return 1;
-    if (a->elem != b->elem || a->odd != b->odd)
+    if (a->elem != b->elem || a->odd != b->odd || a->win != b->win)
         return 1;
     return a->rank != b->rank && a->op != b->op && a->kind != READ && b->kind != READ;
 }

@@ -54,6 +54,13 @@ static int lie_alike(const struct race_access *old, const struct race_access *no
            !race_intervals_misaligned(&old->interval, &now->interval, size);
 }
 
+/* Accumulates through one window are atomic with each other; through two they are not. */
+static int windows_differ(const struct race_access *a, const struct race_access *b)
+{
+    return a->effect.kind >= RACE_ACC && b->effect.kind >= RACE_ACC &&
+           a->batch->win != b->batch->win;
+}
+
 /* Rule D: one thread had one vector clock, the older access was complete before the newer was
  * issued, and each access that conflicts with it does with the newer. What lets the origin in adds
  * to what that: then both are of one epoch, whose number is the window's. */
@@ -64,6 +71,8 @@ int race_access_dominated(const struct race_access *old, const struct race_acces
     int same_window = a->accumulate == b->accumulate && a->epoch == b->epoch &&
                       (!a->epoch || a->win == b->win);
     int done_before = a->done != RACE_OPEN && !a->done_by && a->done <= race_issued(now);
+    if (windows_differ(old, now))
+        return 0;
     if (b->vclock_no == RACE_NO_VCLOCK || !same_vclock || !same_window)
         return 0;
     return done_before && race_effect_covers(now->effect, old->effect) &&
@@ -105,6 +114,9 @@ static enum race_rule rule_of(const struct race_shadow *g, const struct race_acc
                      race_intervals_misaligned(&old->interval, &now->interval, size);
     enum race_rule rule = race_rule_of(old->effect, now->effect, apart, one,
                                     (enum race_accumulate)now->batch->accumulate);
+    int reads = old->effect.kind == RACE_READ && now->effect.kind == RACE_READ;
+    if (rule == RACE_FINE && windows_differ(old, now) && !reads)
+        return RACE_ACC_WIN;
     /* a process's own loads and stores are not MPI's */
     return rule == RACE_LANGUAGE && g->ranks && one ? RACE_FINE : rule;
 }

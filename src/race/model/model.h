@@ -98,6 +98,7 @@ enum race_rule {
     RACE_RULE_1, RACE_RULE_2, RACE_RULE_3, RACE_RULE_4, RACE_RULE_5, /* MPI-3.1 11.7 */
     RACE_ACC_TYPE,  /* 11.7.1: accumulates of different types or displacements */
     RACE_ACC_OP,    /* 11.2.1: accumulates of different operations */
+    RACE_ACC_WIN,   /* 11.7: accumulates through different windows */
     RACE_IN_USE,    /* 11.3: the buffer of a one-sided call that is not complete */
     RACE_IN_MESSAGE, /* 3.7.2, 5.12: that of a message or collective */
     RACE_LANGUAGE,  /* loads and stores of two threads */
@@ -112,8 +113,8 @@ struct race_effect {
 };
 enum { RACE_SWAP = 255 };
 enum race_accumulate { RACE_SAME_OP_NO_OP, RACE_SAME_OP, RACE_ANY_OP };
-/* May they conflict without order? `apart`: the difference of their addresses. One: of the same
- * thread. ops: the window's info key accumulate_ops. */
+/* May they conflict without order, in one window? `apart`: the difference of their addresses. One:
+ * of the same thread. ops: the window's info key accumulate_ops. */
 enum race_rule race_rule_of(struct race_effect a, struct race_effect b, uint64_t apart, int one,
                          enum race_accumulate ops);
 /* "Valid, but the result depends on the implementation": rules 2 and 3. */

@@ -88,6 +88,8 @@ const char *race_rule_text(enum race_rule r)
                           "predefined type on the same elements",
         [RACE_ACC_OP] = "MPI-3.1 11.2.1 (4.1 12.2.1), accumulate_ops: accumulates are atomic only "
                         "with the same operation, or MPI_NO_OP",
+        [RACE_ACC_WIN] = "MPI-3.1 11.7 (4.1 12.7), unified model, rule 5: an update beside one "
+                         "through another window of the same memory",
         [RACE_IN_USE] = "MPI-3.1 11.3 (4.1 12.3): the buffer is in use until the call is complete",
         [RACE_IN_MESSAGE] = "MPI-3.1 3.7.2, 5.12 (4.1 3.7.2, 6.12): the buffer is in use until the "
                             "call is complete",

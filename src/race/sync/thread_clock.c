@@ -62,12 +62,20 @@ void race_acquire(const struct race_vclock *v)
 
 struct clock_msg {
     uint64_t win; /* 0: before a message */
-    uint32_t number, unused;
+    uint32_t number;
+    int32_t assert;          /* of MPI_Win_start, and where it stands */
+    uint64_t site;
 }; /* the vector clock */
 
-void race_send_clock(int dst, uint64_t win, uint32_t number, const struct race_vclock *v)
+void race_send_clock(int dst, const struct race_win *x, uint32_t number,
+                     const struct race_vclock *v)
 {
-    struct clock_msg m = {.win = win, .number = number};
+    struct clock_msg m = {.number = number};
+    if (x) {
+        m.win = x->id;
+        m.assert = x->assertions.start;
+        m.site = x->assertions.start_site;
+    }
     size_t len;
     void *b = race_pack(&m, sizeof m, v, am_max(dst), &len);
     proc->race->acks++;
@@ -99,6 +107,7 @@ int race_on_clock(int src, const void *msg, size_t len)
     if (v && o) {
         received(&o->at_complete, v);
         o->completes = m.number;
+        race_assertion_start(o, m.number, m.assert, m.site);
     } else if (v && p && !m.win) {
         received(&p->received, v);
     }
@@ -152,7 +161,7 @@ void race_sending(struct comm *c, int dest)
     p->sent_any = 1;
     p->sent_vclock_no = t->vclock_no;
     p->sent_clock = t->clock - t->quiet;
-    race_send_clock(world, 0, 0, v);
+    race_send_clock(world, NULL, 0, v);
     race_vclock_drop(v);
     progress_wait(has_left, p, "room for a clock of the race checker", world);
     if (!am_ordered(world)) /* the message might overtake it */

@@ -140,12 +140,12 @@ static int *worlds_of(const struct group *g, int *n)
     return list;
 }
 
-static void after_post(struct race_win *x, const struct group *g)
+static void after_post(struct race_win *x, const struct watch_sync *s)
 {
     struct race_vclock *v;
     race_barrier_no_fence(x);
     free(x->posted);
-    x->posted = worlds_of(g, &x->nposted);
+    x->posted = worlds_of(s->group, &x->nposted);
     race_tick();
     v = race_release();
     for (int i = 0; i < x->nposted; i++) {
@@ -155,17 +155,21 @@ static void after_post(struct race_win *x, const struct group *g)
             race_no_memory();
         p->number = ++o->posts;
         p->vclock = race_vclock_ref(v);
+        p->assert = o->assertions.post = s->assert;
+        p->site = o->assertions.post_site = race_site(s->site);
         list_push(&o->posted, &p->link);
     }
     race_vclock_drop(v);
     race_replay(x);
 }
 
-static void after_start(struct race_win *x, const struct group *g)
+static void after_start(struct race_win *x, const struct watch_sync *s)
 {
+    x->assertions.start = s->assert;
+    x->assertions.start_site = race_site(s->site);
     race_barrier_no_fence(x);
     free(x->started);
-    x->started = worlds_of(g, &x->nstarted);
+    x->started = worlds_of(s->group, &x->nstarted);
     for (int i = 0; i < x->nstarted; i++) {
         int rank = rankmap_find(rma_win_comm(x->w)->map, x->started[i]);
         struct race_target *t = rank < 0 ? NULL : race_target_of(x, rank, 1);
@@ -182,6 +186,7 @@ static void note_complete(struct race_win *x, int world, uint32_t number, struct
     race_vclock_drop(o->at_complete);
     o->at_complete = race_vclock_ref(v);
     o->completes = number;
+    race_assertion_start(o, number, x->assertions.start, x->assertions.start_site);
 }
 
 static void before_complete(struct race_win *x, uint64_t site)
@@ -197,7 +202,7 @@ static void before_complete(struct race_win *x, uint64_t site)
         if (t && (uint32_t)t->world == proc->race->me)
             note_complete(x, t->world, t->starts, v);
         else if (t)
-            race_send_clock(t->world, x->id, t->starts, v);
+            race_send_clock(t->world, x, t->starts, v);
     }
     race_vclock_drop(v);
     x->nstarted = 0;
@@ -222,6 +227,9 @@ static void after_wait(struct race_win *x)
         if (o && o->at_complete)
             race_acquire(o->at_complete);
     }
+    race_assertion_report(x, "MPI_Win_post");
+    for (int i = 0; i < x->nposted; i++)
+        race_assertion_wait(x, x->posted[i]);
     x->nposted = 0;
 }
 
@@ -235,6 +243,8 @@ static void after_fence(struct race_win *x, int assert, const void *site)
         race_joined(rma_win_comm(x->w));
         race_barrier_ends();
         race_barrier_fenced(x, assert);
+        race_assertion_report(x, "MPI_Win_fence");
+        race_assertion_fence_complete(x);
         return;
     }
     race_barrier_ends();
@@ -244,6 +254,7 @@ static void after_fence(struct race_win *x, int assert, const void *site)
     x->at_fence = v;
     x->fences++;
     x->fence_open = !(assert & MPI_MODE_NOSUCCEED);
+    race_assertion_fence_complete(x);
     race_replay(x);
 }
 
@@ -382,8 +393,10 @@ void race_before(struct rma_win *w, const struct watch_sync *s)
     race_advice_run(s->call, site);
     switch (s->call) {
     case RACE_CALL_FENCE:
-        if (!rma_fence_check(w, s->assert))
-            race_complete_all(x, RACE_ALL, s->call, site);
+        if (rma_fence_check(w, s->assert))
+            break;
+        race_complete_all(x, RACE_ALL, s->call, site);
+        race_assertion_fence_now(x, s->assert, s->site);
         break;
     case RACE_CALL_COMPLETE:
         before_complete(x, site);
@@ -415,10 +428,10 @@ void race_after(struct rma_win *w, const struct watch_sync *s, int err)
         after_fence(x, s->assert, s->site);
         break;
     case RACE_CALL_POST:
-        after_post(x, s->group);
+        after_post(x, s);
         break;
     case RACE_CALL_START:
-        after_start(x, s->group);
+        after_start(x, s);
         break;
     case RACE_CALL_TEST:
         if (!*s->flag)

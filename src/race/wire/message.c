@@ -22,7 +22,7 @@
 struct records_msg {
     uint64_t win, number, issued, done, vclock_no, site;
     uint32_t epoch, n, tid, done_by, order;
-    uint8_t call, atomics, notified, unused;
+    uint8_t call, atomics, notified, in_fence;
 }; /* records, then the vector clock */
 struct close_msg {
     uint64_t win, number, done, site;
@@ -146,6 +146,7 @@ static int take_records(int src, const struct records_msg *m, const char *record
             race_watch_bytes(w.interval.at, race_interval_end(&w.interval) - w.interval.at);
         }
         struct race_access rec = access_of(&w, b, cut);
+        race_assertion_access(x, src, m->epoch || !m->in_fence ? m->epoch : RACE_IN_FENCE, &rec);
         race_shadow_add(&r->shadow, &rec);
     }
     b->came += m->n;
@@ -400,6 +401,7 @@ void race_send_batch(struct race_win *x, const struct race_target *t, struct rac
                             .epoch = p->epoch, .order = p->order, .tid = p->tid,
                             .done_by = p->done ? p->done_by : race_done_by(p->tid),
                             .call = (uint8_t)call, .notified = p->notified != 0,
+                            .in_fence = p->in_fence != 0,
                             .atomics = proc->race->atomics};
     while (most && p->sent < p->n) { /* a failed process takes nothing */
         m.n = p->n - p->sent < most ? p->n - p->sent : most;

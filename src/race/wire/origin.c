@@ -60,6 +60,7 @@ static struct race_pending *pending_now(struct race_win *x, struct race_target *
     p->vclock = race_vclock_ref(me->vclock);
     p->epoch = epoch;
     p->order = order;
+    p->in_fence = !x->nstarted && !t->lock && !x->all;
     p->alone = alone;
     p->channel = channel;
     p->notified = note != 0;
