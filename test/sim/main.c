@@ -71,7 +71,7 @@ static int is_turn(const struct scenario *sc, unsigned long seed, unsigned long 
  * ends the process. */
 static int run_all(const struct scenario *sc, unsigned long first, unsigned long seeds, int verbose)
 {
-    long messages = 0, steps = 0;
+    long messages = 0, steps = 0, kills = 0;
     for (unsigned long seed = first; seed < first + seeds; seed++) {
         struct sim_result a, b;
         if (!is_turn(sc, seed, seeds))
@@ -79,6 +79,7 @@ static int run_all(const struct scenario *sc, unsigned long first, unsigned long
         run_once(sc, seed, verbose, &a);
         messages += a.messages;
         steps += a.steps;
+        kills += a.kills;
         if (seed % 10 == 0 && !verbose) {
             run_once(sc, seed, 0, &b);
             if (a.hash != b.hash) {
@@ -90,7 +91,10 @@ static int run_all(const struct scenario *sc, unsigned long first, unsigned long
     printf("%-28s %lu seeds", sc->name, seeds);
     if (first != 1)
         printf(" from %lu", first);
-    printf(", %ld messages, %ld steps\n", messages, steps);
+    printf(", %ld messages, %ld steps", messages, steps);
+    if (kills)
+        printf(", %ld kills", kills);
+    printf("\n");
     fflush(NULL);
     return 0;
 }

@@ -370,8 +370,10 @@ static void point(void)
 {
     struct sim *s = the_sim;
     struct sim_rank_state *r = &s->ranks[s->now->rank];
-    if (r->dies_at && --r->dies_at == 0)
+    if (r->dies_at && --r->dies_at == 0) {
+        s->result.kills++;
         sim_die();
+    }
     if (!sim_chance(s, s->k.preempt_percent))
         return;
     r->at_point++;

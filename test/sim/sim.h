@@ -74,6 +74,7 @@ struct sim_result {
     long steps;         /* fiber switches */
     long messages;      /* active messages sent, all ranks */
     long bytes;
+    long kills;         /* by sim_die_at() */
 };
 
 enum { SIM_RANKS = 128, SIM_THREADS = 8 };
