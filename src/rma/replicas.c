@@ -206,7 +206,9 @@ static int made(struct rma_win *w, struct rma_replicas *x)
     /* A job has no more nodes than processes, so boot_first() plus the node's number is unique
      * among jobs. */
     struct rma_owned part = {w->bytes, w->disp_unit, boot_first() + boot_node_of(boot_rank())};
-    int err = coll_allgather_bytes(&part, x ? x->part : NULL, sizeof part, w->comm);
+    int err = coll_agree_error(x ? MPI_SUCCESS : no_memory(), w->comm);
+    if (!err)
+        err = coll_allgather_bytes(&part, x->part, sizeof part, w->comm);
     if (!err && (!places(x, &mine) || rma_forward_begin(x, w)))
         err = no_memory();
     if (!err && mine < 0)

@@ -11,6 +11,7 @@
 static char name[64];
 static char words[64];
 static MPI_Group whole[16]; /* of each rank */
+static MPI_Info one_copy[16];
 
 static int open_file(void *made)
 {
@@ -33,6 +34,13 @@ static int allocate(void *made)
 {
     void *base;
     return MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, made);
+}
+
+/* ... with copies: a second window. */
+static int copies(void *made)
+{
+    void *base;
+    return MPI_Win_allocate(64, 1, one_copy[sim_rank()], MPI_COMM_WORLD, &base, made);
 }
 
 static int shared(void *made)
@@ -90,11 +98,13 @@ struct call {
     int (*make)(void *made);
     void (*end)(void *made); /* NULL: there is nothing to free */
     int all;                 /* made on all or on none */
+    int requests;            /* which of them is refused: among so many; 0: 40 */
 };
 
 static void refuse(const struct call *c)
 {
     int rank, ranks;
+    unsigned most = c->requests ? (unsigned)c->requests : 40;
     union {
         MPI_Win w;
         MPI_Comm c;
@@ -106,11 +116,13 @@ static void refuse(const struct call *c)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     snprintf(name, sizeof name, "/tmp/sim-scarce-%d", (int)getpid());
     OK(MPI_Comm_group(MPI_COMM_WORLD, &whole[rank]));
+    OK(MPI_Info_create(&one_copy[rank]));
+    OK(MPI_Info_set(one_copy[rank], "mpix_win_replicas", "1"));
     OK(c->make(&made)); /* all meet */
     if (c->end)
         c->end(&made);
     for (int i = 0; i < 6; i++) {
-        int at = 1 + (int)((sim_seed() * 6 + (unsigned)i) % 40),
+        int at = 1 + (int)((sim_seed() * 6 + (unsigned)i) % most),
             poor = (int)(sim_seed() / 7 % (unsigned)ranks), any;
         OK(MPI_Barrier(MPI_COMM_WORLD));
         if (rank == poor)
@@ -126,27 +138,29 @@ static void refuse(const struct call *c)
             c->end(&made);
     }
     MPI_Group_free(&whole[rank]);
+    MPI_Info_free(&one_copy[rank]);
     OK(MPI_Barrier(MPI_COMM_WORLD));
     if (rank == 0)
         unlink(name);
 }
 
-#define SCENE(what, ...)                                                                           \
+#define SCENE(what, end, all, requests)                                                            \
     static void scene_##what(void *arg)                                                            \
     {                                                                                              \
         (void)arg;                                                                                 \
-        refuse(&(const struct call){what, __VA_ARGS__});                                           \
+        refuse(&(const struct call){what, end, all, requests});                                    \
     }
-SCENE(open_file, close_file, 1)
-SCENE(create, free_window, 1)
-SCENE(allocate, free_window, 1)
-SCENE(shared, free_window, 1)
-SCENE(dynamic, free_window, 1)
-SCENE(duplicate, free_comm, 0)
-SCENE(split, free_comm, 0)
-SCENE(group, free_comm, 0)
-SCENE(allreduce, NULL, 0)
-SCENE(allgather, NULL, 0)
+SCENE(open_file, close_file, 1, 0)
+SCENE(create, free_window, 1, 0)
+SCENE(allocate, free_window, 1, 0)
+SCENE(copies, free_window, 1, 120)
+SCENE(shared, free_window, 1, 0)
+SCENE(dynamic, free_window, 1, 0)
+SCENE(duplicate, free_comm, 0, 0)
+SCENE(split, free_comm, 0, 0)
+SCENE(group, free_comm, 0, 0)
+SCENE(allreduce, NULL, 0, 0)
+SCENE(allgather, NULL, 0, 0)
 
 /* Where all ranks are near. */
 static void near(struct sim_knobs *k)
@@ -158,6 +172,7 @@ const struct scenario scenarios_scarce[] = {
     {"scarce-open", 3, 1, scene_open_file, NULL, NULL},
     {"scarce-create", 3, 1, scene_create, NULL, NULL},
     {"scarce-allocate", 4, 1, scene_allocate, NULL, NULL},
+    {"scarce-copies", 4, 1, scene_copies, NULL, NULL},
     {"scarce-shared", 3, 1, scene_shared, NULL, near},
     {"scarce-dynamic", 3, 1, scene_dynamic, NULL, NULL},
     {"scarce-dup", 3, 1, scene_duplicate, NULL, NULL},
