@@ -38,24 +38,31 @@ static int to_copies(struct rma_replicas *x, int rank, const struct rma_args *a,
         b.rank = p[j].rank;
         b.disp = (MPI_Aint)(p[j].at + off);
         b.notify = 0;
-        int e = keeper_failed(x, b.rank) ? MPI_SUCCESS
-                                         : but_failed(rma_op_begin(x->copies, &b, NULL));
-        err = err ? err : e;
+        if (!keeper_failed(x, b.rank))
+            err = rma_graver(err, but_failed(rma_op_begin(x->copies, &b, NULL)));
     }
     return err;
 }
 
-/* An answer that a failed process owes may end the wait for all answers. Then each living one is
- * asked again. */
+static int a_keeper_failed(const struct rma_replicas *x)
+{
+    for (int r = 0; boot_failed_count() && r < x->n; r++)
+        if (keeper_failed(x, r))
+            return 1;
+    return 0;
+}
+
+/* An answer that a failed process owes may end the wait for all answers, also where the wait
+ * returns another error. Then each living one is asked again. */
 int rma_replicas_flush(struct rma_replicas *x)
 {
     int err = rma_take_err(&x->err), e = x->copies ? rma_flush_all(x->copies) : MPI_SUCCESS;
-    if (err_class(e) != MPIX_ERR_PROC_FAILED)
-        return err ? err : e;
-    for (int r = 0; r < x->n; r++) {
-        e = keeper_failed(x, r) ? MPI_SUCCESS : but_failed(rma_flush(x->copies, r));
-        err = err ? err : e;
-    }
+    err = rma_graver(err, but_failed(e));
+    if (!e || (err_class(e) != MPIX_ERR_PROC_FAILED && !a_keeper_failed(x)))
+        return err;
+    for (int r = 0; r < x->n; r++)
+        if (!keeper_failed(x, r))
+            err = rma_graver(err, but_failed(rma_flush(x->copies, r)));
     return err;
 }
 
@@ -63,10 +70,8 @@ int rma_replicas_flush(struct rma_replicas *x)
 static int at_copies(struct rma_replicas *x, int rank, int (*fn)(struct rma_win *w, int rank))
 {
     int err = MPI_SUCCESS;
-    for (int j = 0; j < x->k; j++) {
-        int e = but_failed(fn(x->copies, rma_places_of(x, rank)[j].rank));
-        err = err ? err : e;
-    }
+    for (int j = 0; j < x->k; j++)
+        err = rma_graver(err, but_failed(fn(x->copies, rma_places_of(x, rank)[j].rank)));
     return err;
 }
 
@@ -87,10 +92,8 @@ static int answers(struct rma_replicas *x, int rank, struct asked *a)
 {
     int err = MPI_SUCCESS;
     while (a->n) {
-        for (int j = 0; j < a->n; j++) {
-            int e = but_failed(rma_flush_end(&a->f[j]));
-            err = err ? err : e;
-        }
+        for (int j = 0; j < a->n; j++)
+            err = rma_graver(err, but_failed(rma_flush_end(&a->f[j])));
         a->from += a->n;
         ask(x, rank, a);
     }
@@ -111,8 +114,7 @@ static int publish(struct rma_win *w)
     rma_forward_settle(w); /* what they bring is older */
     int err = to_copies(x, w->rank, &a, 0);
     ask(x, w->rank, &flush);
-    int e = answers(x, w->rank, &flush);
-    return err ? err : e;
+    return rma_graver(err, answers(x, w->rank, &flush));
 }
 
 /* --- operations ------------------------------------------------------------------------------- */
@@ -143,21 +145,25 @@ static int put_to_copies(struct rma_replicas *x, const struct rma_args *a, uint6
 {
     int err = to_copies(x, a->rank, a, off);
     /* with the end of its request the origin is the program's again */
-    int e = req ? at_copies(x, a->rank, rma_flush_local) : MPI_SUCCESS;
-    return err ? err : e;
+    return req ? rma_graver(err, at_copies(x, a->rank, rma_flush_local)) : err;
 }
 
 int rma_replicas_op(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
 {
     struct rma_replicas *x = w->replicas;
     uint64_t off;
-    int err = rma_op_begin(w, a, req);
+    unsigned taken = x->changes.taken;
+    int asked = rma_forward_asked(x, a->rank), err = rma_op_begin(w, a, req);
     if (err || a->kind == RMA_GET || a->rank == MPI_PROC_NULL || !x->k || !is_inside(x, a, &off))
         return err;
     if (a->kind != RMA_PUT)
         err = rma_changes_note(&x->changes, a, off);
     else if (has_lock(w, a->rank))
         err = put_to_copies(x, a, off, req != NULL);
+    /* what another thread's call forwards meanwhile may have been read before this put, and come to
+     * the copies behind it */
+    if (a->kind == RMA_PUT && !err && (asked || taken != x->changes.taken))
+        err = rma_changes_note(&x->changes, a, off);
     if (err && !x->err) /* the operation itself has begun; the next synchronization returns it */
         x->err = err;
     return MPI_SUCCESS;
@@ -171,57 +177,67 @@ static int exposes_nothing(struct rma_win *w)
            !rma_in(w, SET_LOCK_ALL);
 }
 
-/* What the accumulates of an epoch have made is in the copies, before the epoch ends. */
-static int accumulated(struct rma_win *w, const struct watch_sync *s)
+/* Whose accumulates a call that ends an epoch waits for; FORWARD_NONE: there are none. */
+static int ends_for(struct rma_win *w, const struct watch_sync *s)
 {
-    int one = s->call == WATCH_UNLOCK, rank = one ? s->rank : -1;
-    if (s->call == WATCH_POST || (one && rank < 0) || !rma_forward_due(w->replicas, rank))
+    struct rma_replicas *x = w->replicas;
+    int rank = s->call == WATCH_UNLOCK ? s->rank : FORWARD_ALL;
+    if (s->call == WATCH_POST || (s->call == WATCH_UNLOCK && rank < 0))
+        return FORWARD_NONE;
+    return rma_changes_due(&x->changes, rank) || rma_forward_asked(x, rank) ? rank : FORWARD_NONE;
+}
+
+/* What the accumulates of an epoch have made is in the copies, before the epoch ends. */
+static int accumulated(struct rma_win *w, const struct watch_sync *s, struct rma_forwarding *f)
+{
+    if (f->rank == FORWARD_NONE)
         return MPI_SUCCESS;
-    int err = one ? rma_flush(w, rank)
-                  : s->call == WATCH_UNLOCK_ALL ? rma_flush_all(w) : rma_flush_epoch(w);
-    int e = rma_forward(w, rank);
-    return err ? err : e;
+    int err = f->rank >= 0                  ? rma_flush(w, f->rank)
+              : s->call == WATCH_UNLOCK_ALL ? rma_flush_all(w)
+                                            : rma_flush_epoch(w);
+    return rma_graver(err, rma_forward_wait(f));
 }
 
 /* Before the call that ends an epoch, or lets others in. */
 static int first(struct rma_win *w, const struct watch_sync *s)
 {
-    int err = rma_replicas_flush(w->replicas), e = accumulated(w, s);
-    err = err ? err : e;
-    e = MPI_SUCCESS;
+    struct rma_forwarding f;
+    rma_forward_take(w, ends_for(w, s), &f);
+    int err = rma_replicas_flush(w->replicas);
+    err = rma_graver(err, accumulated(w, s, &f));
     if (s->call == WATCH_UNLOCK && s->rank == w->rank && w->replicas->exclusive &&
         rma_near_own(w)->lock != RMA_UNLOCKED)
-        e = publish(w);
-    else if (s->call == WATCH_POST && !(s->assert & MPI_MODE_NOSTORE) && exposes_nothing(w))
-        e = publish(w);
-    return err ? err : e;
+        return rma_graver(err, publish(w));
+    if (s->call == WATCH_POST && !(s->assert & MPI_MODE_NOSTORE) && exposes_nothing(w))
+        return rma_graver(err, publish(w));
+    return err;
 }
 
 /* Behind the fence no operation of the last epoch is under way, and none of the next has begun. */
-static int in_fence(struct rma_win *w, int stores)
+static int in_fence(struct rma_win *w, int stores, struct rma_forwarding *f)
 {
     struct request *r;
-    int err = stores ? publish(w) : MPI_SUCCESS, e = rma_forward(w, -1);
-    err = err ? err : e;
-    e = coll_ibarrier_members(w->comm, &r);
+    int err = stores ? publish(w) : MPI_SUCCESS;
+    err = rma_graver(err, rma_forward_wait(f));
+    int e = coll_ibarrier_members(w->comm, &r);
     if (!e) {
         request_wait_inner(r);
         e = request_finish(r, MPI_STATUS_IGNORE);
     }
-    return err ? err : e;
+    return rma_graver(err, e);
 }
 
 static int fence(struct rma_win *w, const struct watch_sync *s,
                  int (*run)(struct rma_win *w, const struct watch_sync *s))
 {
     int stores = !(s->assert & MPI_MODE_NOSTORE), runs = !rma_fence_check(w, s->assert);
+    struct rma_forwarding f;
+    rma_forward_take(w, runs ? FORWARD_ALL : FORWARD_NONE, &f);
     int err = runs ? rma_replicas_flush(w->replicas) : MPI_SUCCESS;
     struct watch_sync waits = *s; /* puts to copies do not wait for a fence */
     waits.assert &= ~MPI_MODE_NOPRECEDE;
-    int e = run(w, &waits);
-    err = err ? err : e;
-    e = runs ? in_fence(w, stores) : MPI_SUCCESS;
-    return err ? err : e;
+    err = rma_graver(err, run(w, &waits));
+    return runs ? rma_graver(err, in_fence(w, stores, &f)) : err;
 }
 
 static int flush(struct rma_win *w, const struct watch_sync *s,
@@ -229,15 +245,26 @@ static int flush(struct rma_win *w, const struct watch_sync *s,
 {
     struct rma_replicas *x = w->replicas;
     struct asked a;
+    struct rma_forwarding f;
+    int there = s->rank >= 0 && s->rank < w->size && rma_in(w, SET_PASSIVE);
     a.from = a.n = 0;
-    if (s->rank >= 0 && s->rank < w->size && rma_in(w, SET_PASSIVE))
+    rma_forward_take(w, there ? s->rank : FORWARD_NONE, &f);
+    if (there)
         ask(x, s->rank, &a);
-    int err = run(w, s), e = answers(x, s->rank, &a);
-    err = err ? err : e;
-    e = s->rank >= 0 ? rma_forward(w, s->rank) : MPI_SUCCESS; /* after puts to the same place */
-    err = err ? err : e;
-    e = rma_take_err(&x->err);
-    return err ? err : e;
+    int err = run(w, s);
+    err = rma_graver(err, answers(x, s->rank, &a));
+    err = rma_graver(err, rma_forward_wait(&f)); /* after puts to the same place */
+    return rma_graver(err, rma_take_err(&x->err));
+}
+
+static int flush_all(struct rma_win *w, const struct watch_sync *s,
+                     int (*run)(struct rma_win *w, const struct watch_sync *s))
+{
+    struct rma_forwarding f;
+    rma_forward_take(w, rma_in(w, SET_PASSIVE) ? FORWARD_ALL : FORWARD_NONE, &f);
+    int err = run(w, s);
+    err = rma_graver(err, rma_replicas_flush(w->replicas));
+    return rma_graver(err, rma_forward_wait(&f));
 }
 
 /* Of calls that wait for nothing elsewhere. */
@@ -268,7 +295,7 @@ int rma_replicas_sync(struct rma_win *w, const struct watch_sync *s,
                       int (*run)(struct rma_win *w, const struct watch_sync *s))
 {
     struct rma_replicas *x = w->replicas;
-    int err = MPI_SUCCESS, e;
+    int err;
     switch (s->call) {
     case WATCH_FENCE:
         return fence(w, s, run);
@@ -277,24 +304,18 @@ int rma_replicas_sync(struct rma_win *w, const struct watch_sync *s,
     case WATCH_FLUSH:
         return flush(w, s, run);
     case WATCH_FLUSH_ALL:
-        err = run(w, s);
-        e = rma_replicas_flush(x);
-        err = err ? err : e;
-        e = rma_forward(w, -1);
-        return err ? err : e;
+        return flush_all(w, s, run);
     case WATCH_UNLOCK:
     case WATCH_UNLOCK_ALL:
     case WATCH_COMPLETE:
     case WATCH_POST:
         err = first(w, s);
-        e = run(w, s);
-        return err ? err : e;
+        return rma_graver(err, run(w, s));
     case WATCH_FLUSH_LOCAL:
     case WATCH_FLUSH_LOCAL_ALL:
     case WATCH_ORDER:
         err = run(w, s);
-        e = err ? MPI_SUCCESS : locally(w, s);
-        return err ? err : e;
+        return err ? err : locally(w, s);
     case WATCH_START:
         err = run(w, s);
         if (!err && x->k)

@@ -1,6 +1,6 @@
 /* replica_forward.c - accumulates of a window with copies. The owner's memory is changed as in any
  * window. What they made of it is put to the copies by the owner, before a synchronization of the
- * origin ends. Start with rma_forward(); doc/design/replicas.md has the rules.
+ * origin ends. Start with rma_forward_take(); doc/design/replicas.md has the rules.
  *
  *   origin   notes the elements that an accumulate changes
  *            => FORWARD, once the accumulates are done: some of these elements
@@ -23,12 +23,13 @@ enum { PACKET_BYTES = 8192, PACKET_LEAST = 256 };
 /* What this process asks an owner for. */
 struct asked {
     struct list link;
-    const void *by;      /* the call that waits */
     int rank;
     uint32_t number;
+    unsigned waits;      /* calls that have not read its result */
     struct rma_elems *e;
     size_t n, sent, out; /* elements: all, answered, under way */
-    uint8_t done, gone, cls; /* gone: the owner has failed; cls: of another error; 0: none */
+    /* due: the accumulates are done; gone: the owner has failed; cls: of another error; 0: none */
+    uint8_t due, done, gone, cls;
 };
 
 /* What an origin has asked this process for. */
@@ -361,7 +362,7 @@ int rma_on_copy(int src, const void *msg, size_t len)
 /* Sends what is due; 1: something happened. */
 static int ask(struct rma_forwards *f, struct asked *a)
 {
-    if (a->done || (a->out && !am_failed(rma_world(f->w, a->rank))))
+    if (!a->due || a->done || (a->out && !am_failed(rma_world(f->w, a->rank))))
         return 0;
     size_t n = a->n - a->sent, most = room_to(f->w, a->rank) / sizeof *a->e;
     struct rma_hdr h = {.type = RMA_PKT_FORWARD, .op = a->number};
@@ -415,20 +416,21 @@ void rma_forward_failed(struct rma_replicas *x)
         progress_hook_add(&x->forwards->hook);
 }
 
-struct wait {
-    struct rma_forwards *f;
-    int rank; /* -1: all */
-};
+/* Does the call wait for a? What came later is of calls that have begun later. */
+static int waits_for(const struct rma_forwarding *c, const struct asked *a)
+{
+    return (c->rank == FORWARD_ALL || c->rank == a->rank) && (int32_t)(a->number - c->last) <= 0;
+}
 
-/* Also what other threads have asked for: they may have taken notes of this one. */
 static int all_answered(void *arg)
 {
-    const struct wait *x = arg;
-    if (rma_is_revoked(x->f->w))
+    const struct rma_forwarding *c = arg;
+    const struct rma_forwards *f = c->w->replicas->forwards;
+    if (rma_is_revoked(c->w))
         return 1;
-    for (const struct list *l = x->f->asked.next; l != &x->f->asked; l = l->next) {
+    for (const struct list *l = f->asked.next; l != &f->asked; l = l->next) {
         const struct asked *a = LIST_OBJ(l, struct asked, link);
-        if (!a->done && (x->rank < 0 || a->rank == x->rank))
+        if (!a->done && waits_for(c, a))
             return 0;
     }
     return 1;
@@ -446,70 +448,100 @@ static int asked_error(struct rma_win *w, const struct asked *a)
                     rma_call(), a->rank, rma_win_text(w));
 }
 
-/* Takes the notes [from, end), all of one rank. */
-static struct asked *asked_make(struct rma_replicas *x, size_t from, size_t end, const void *by)
+/* The notes v[0, n), all of one rank. 0: no memory. */
+static int asked_make(struct rma_forwards *f, const struct rma_changed *v, size_t n)
 {
-    struct rma_changes *c = &x->changes;
     struct asked *a = calloc(1, sizeof *a);
-    struct rma_elems *e = malloc((end - from) * sizeof *e);
+    struct rma_elems *e = malloc(n * sizeof *e);
     if (!a || !e) {
         free(a);
         free(e);
-        return NULL;
+        return 0;
     }
-    for (size_t i = from; i < end; i++)
-        e[i - from] = c->of[i].e;
-    *a = (struct asked){.by = by, .rank = c->of[from].rank, .number = ++x->forwards->last, .e = e,
-                        .n = end - from};
-    memmove(c->of + from, c->of + end, (c->n - end) * sizeof *c->of);
-    c->n -= end - from;
-    list_push(&x->forwards->asked, &a->link);
-    return a;
-}
-
-/* Asks for all that is noted of a rank (-1: of all); 0: no memory, and the rest stays noted. */
-static int ask_all(struct rma_replicas *x, int rank, const void *by)
-{
-    struct rma_changes *c = &x->changes;
-    rma_changes_join(c);
-    for (size_t i = 0, end; i < c->n;) {
-        for (end = i + 1; end < c->n && c->of[end].rank == c->of[i].rank; end++)
-            ;
-        if (rank >= 0 && c->of[i].rank != rank)
-            i = end;
-        else if (!asked_make(x, i, end, by)) /* which takes [i, end) out */
-            return 0;
-    }
+    for (size_t i = 0; i < n; i++)
+        e[i] = v[i].e;
+    *a = (struct asked){.rank = v->rank, .number = ++f->last, .e = e, .n = n};
+    list_push(&f->asked, &a->link);
     return 1;
 }
 
-int rma_forward(struct rma_win *w, int rank)
+/* All that is noted of a rank. 0: no memory, and some of it is forgotten. */
+static int take_notes(struct rma_replicas *x, int rank)
+{
+    struct rma_changes *c = &x->changes;
+    size_t kept = 0;
+    int ok = 1;
+    c->taken++;
+    rma_changes_join(c);
+    for (size_t i = 0, end; i < c->n; i = end) {
+        for (end = i + 1; end < c->n && c->of[end].rank == c->of[i].rank; end++)
+            ;
+        if (rank == FORWARD_ALL || c->of[i].rank == rank) {
+            ok &= asked_make(x->forwards, c->of + i, end - i);
+        } else {
+            memmove(c->of + kept, c->of + i, (end - i) * sizeof *c->of);
+            kept += end - i;
+        }
+    }
+    c->n = kept;
+    return ok;
+}
+
+void rma_forward_take(struct rma_win *w, int rank, struct rma_forwarding *c)
 {
     struct rma_replicas *x = w->replicas;
     struct rma_forwards *f = x->forwards;
-    struct wait wait = {f, rank};
-    int err = MPI_SUCCESS;
-    if (!x->changes.n && list_empty(&f->asked))
-        return MPI_SUCCESS;
-    if (!ask_all(x, rank, &wait))
-        err = err_make(MPI_ERR_NO_MEM, "%s: no memory for copies of a window", rma_call());
+    *c = (struct rma_forwarding){.w = w, .rank = rank};
+    if (f->closed)
+        rma_changes_forget(&x->changes);
+    if (rank != FORWARD_NONE && x->changes.n && !take_notes(x, rank))
+        c->err = err_make(MPI_ERR_NO_MEM, "%s: no memory for copies of a window", rma_call());
+    c->last = f->last;
+    for (struct list *l = f->asked.next; l != &f->asked; l = l->next) {
+        struct asked *a = LIST_OBJ(l, struct asked, link);
+        a->waits += (unsigned)waits_for(c, a);
+    }
+}
+
+int rma_forward_wait(struct rma_forwarding *c)
+{
+    struct rma_win *w = c->w;
+    struct rma_forwards *f = w->replicas->forwards;
+    int err = c->err;
+    if (c->rank == FORWARD_NONE || list_empty(&f->asked))
+        return err;
+    /* Also what other threads have taken: this call has waited for the same accumulates, and those
+     * may be in a longer call, which another process ends only after this one. */
+    for (struct list *l = f->asked.next; l != &f->asked; l = l->next) {
+        struct asked *a = LIST_OBJ(l, struct asked, link);
+        a->due |= (uint8_t)waits_for(c, a);
+        ask(f, a);
+    }
     progress_hook_add(&f->hook);
-    for (struct list *l = f->asked.next; l != &f->asked; l = l->next)
-        ask(f, LIST_OBJ(l, struct asked, link));
-    rma_await(w, WHY_FLUSH, all_answered, &wait, "copies of accumulates",
-              rank < 0 ? -1 : rma_world(w, rank));
+    rma_await(w, WHY_FLUSH, all_answered, c, "copies of accumulates",
+              c->rank < 0 ? -1 : rma_world(w, c->rank));
     for (struct list *l = f->asked.next, *next; l != &f->asked; l = next) {
         struct asked *a = LIST_OBJ(l, struct asked, link);
         next = l->next;
-        if (a->by != &wait) /* another thread */
+        if (!waits_for(c, a))
             continue;
-        int e = asked_error(w, a);
-        err = err ? err : e;
+        err = rma_graver(err, asked_error(w, a));
+        if (--a->waits)
+            continue;
         list_del(&a->link);
         free(a->e);
         free(a);
     }
     return err;
+}
+
+int rma_forward_asked(const struct rma_replicas *x, int rank)
+{
+    const struct rma_forwards *f = x->forwards;
+    for (const struct list *l = f->asked.next; l != &f->asked; l = l->next)
+        if (rank == FORWARD_ALL || LIST_OBJ(l, const struct asked, link)->rank == rank)
+            return 1;
+    return 0;
 }
 
 static int nothing_owed(void *arg)

@@ -88,6 +88,8 @@ static size_t moved(const struct rma_args *a)
 int rma_changes_note(struct rma_changes *c, const struct rma_args *a, uint64_t off)
 {
     const struct dt_type *e = a->ttype->basic;
+    if (!e && a->kind == RMA_PUT)
+        e = dt_find(MPI_BYTE);
     size_t size = e ? e->elem.bytes : 0, len = moved(a), at = 0, got;
     int whole = e && dt_is_block(e, 2); /* blocks are whole elements */
     struct iovec v[BLOCKS];
@@ -107,9 +109,8 @@ int rma_changes_note(struct rma_changes *c, const struct rma_args *a, uint64_t o
     return MPI_SUCCESS;
 }
 
-int rma_forward_due(const struct rma_replicas *x, int rank)
+int rma_changes_due(const struct rma_changes *c, int rank)
 {
-    const struct rma_changes *c = &x->changes;
     for (size_t i = 0; i < c->n; i++)
         if (rank < 0 || c->of[i].rank == rank)
             return 1;
@@ -119,5 +120,5 @@ int rma_forward_due(const struct rma_replicas *x, int rank)
 void rma_changes_forget(struct rma_changes *c)
 {
     free(c->of);
-    *c = (struct rma_changes){.n = 0};
+    *c = (struct rma_changes){.taken = c->taken};
 }

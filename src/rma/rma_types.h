@@ -39,6 +39,7 @@ struct rma_changed { /* by accumulates: elements of a rank's part */
 struct rma_changes {
     struct rma_changed *of;
     size_t n, room;
+    unsigned taken; /* times that a call took some */
 };
 struct rma_replicas {
     unsigned users;          /* the window, and the one that was shrunk from it */
@@ -64,8 +65,8 @@ static inline const struct rma_place *rma_places_of(const struct rma_replicas *x
 /* --- replica_notes.c ---- */
 /* The elements that accumulate a, off bytes into its target's part, changes. MPI error code. */
 int rma_changes_note(struct rma_changes *c, const struct rma_args *a, uint64_t off);
-/* Are there elements of a rank (-1: of any) to be forwarded? */
-int rma_forward_due(const struct rma_replicas *x, int rank);
+/* Are there elements of a rank (FORWARD_ALL: of any) that no call has taken yet? */
+int rma_changes_due(const struct rma_changes *c, int rank);
 void rma_changes_join(struct rma_changes *c); /* each element once, in order of ranks */
 void rma_changes_forget(struct rma_changes *c);
 
@@ -75,9 +76,19 @@ int rma_forward_begin(struct rma_replicas *x, struct rma_win *w);
 void rma_forward_end(struct rma_replicas *x);
 /* Nothing changes the copies here any more. */
 void rma_forward_close(struct rma_replicas *x);
-/* The copies of a rank's part (-1: of all) have what accumulates of this process have made of it.
- * These are done. Waits. MPI error code. */
-int rma_forward(struct rma_win *w, int rank);
+/* A call that waits until the copies of a rank's part have what accumulates of this process made of
+ * it. It takes the notes, then waits for the accumulates, which other threads may go on to begin,
+ * and for puts to copies. Then the rest. */
+enum { FORWARD_ALL = -1, FORWARD_NONE = -2 }; /* ranks */
+struct rma_forwarding {
+    struct rma_win *w;
+    int rank, err;
+    uint32_t last; /* of those that it waits for */
+};
+void rma_forward_take(struct rma_win *w, int rank, struct rma_forwarding *c);
+int rma_forward_wait(struct rma_forwarding *c); /* MPI error code */
+/* Does a call wait for what is to be forwarded of that rank? */
+int rma_forward_asked(const struct rma_replicas *x, int rank);
 /* What others have asked this process for is done, or the window is revoked. Waits. */
 void rma_forward_settle(struct rma_win *w);
 void rma_forward_failed(struct rma_replicas *x); /* a process has failed */

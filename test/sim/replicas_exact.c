@@ -252,6 +252,59 @@ static void acc_behind_put(void *arg)
     OK(MPI_Win_free(&j.win));
 }
 
+/* A flush that is refused forwards nothing: the accumulates are not done. The fence does. */
+static void acc_wrong_flush(void *arg)
+{
+    struct job j = copied(MPI_COMM_WORLD, "1");
+    long one = 1;
+    (void)arg;
+    OK(MPI_Win_fence(0, j.win));
+    if (j.rank == 0) {
+        struct counts c = mark(0);
+        add1(&j, &one, 1);
+        ERR(MPI_ERR_RMA_SYNC, MPI_Win_flush(1, j.win));
+        ERR(MPI_ERR_RMA_SYNC, MPI_Win_flush_all(j.win));
+        ERR(MPI_ERR_RANK, MPI_Win_flush(j.size, j.win));
+        SIM_CHECK(since(&c, RMA_PKT_FORWARD) == 0);
+    }
+    OK(MPI_Win_fence(MPI_MODE_NOSTORE, j.win));
+    SIM_CHECK(copy(1, 0) == 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_Win_free(&j.win));
+}
+
+/* An older window whose members all live, after a shrink: it has no copies any more, and its calls
+ * no error. */
+static void acc_after_shrink(void *arg)
+{
+    struct job j = copied(MPI_COMM_WORLD, "1");
+    MPI_Win made;
+    long one = 1;
+    (void)arg;
+    OK(MPIX_Win_shrink(j.win, &made));
+    for (int older = 1; older >= 0; older--) {
+        MPI_Win w = older ? j.win : made;
+        struct job now = j;
+        now.win = w;
+        OK(MPI_Win_lock_all(0, w));
+        if (j.rank == 0) {
+            struct counts c = mark(0);
+            add1(&now, &one, 1);
+            OK(MPI_Win_flush(1, w));
+            add1(&now, &one, 1);
+            OK(MPI_Win_flush_all(w));
+            add1(&now, &one, 1);
+            SIM_CHECK(since(&c, RMA_PKT_FORWARD) == (older ? 0 : 2));
+        }
+        OK(MPI_Win_unlock_all(w));
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    SIM_CHECK(copy(1, 0) == 0 && (j.rank != 1 || j.mem[0] == 6));
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_Win_free(&j.win));
+    OK(MPI_Win_free(&made));
+}
+
 /* The first call after that which makes the window: all have their copies then. */
 static void acc_at_once(void *arg)
 {
@@ -556,6 +609,8 @@ const struct scenario scenarios_replicas_exact[] = {
     {"replicas-acc-at-once", 4, 1, acc_at_once, NULL, apart},
     {"replicas-acc-in-order", 5, 1, acc_in_order, NULL, unordered},
     {"replicas-acc-behind-put", 4, 1, acc_behind_put, NULL, apart},
+    {"replicas-acc-wrong-flush", 4, 1, acc_wrong_flush, NULL, apart},
+    {"replicas-acc-after-shrink", 4, 1, acc_after_shrink, NULL, apart},
     {"replicas-acc-keeper-dies", 5, 1, acc_keeper_dies, NULL, unordered},
     {"replicas-acc-owner-dies", 4, 1, acc_owner_dies, NULL, unordered},
     {"replicas-put-behind-lock", 4, 1, put_behind_lock, NULL, apart},

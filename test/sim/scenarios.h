@@ -24,7 +24,7 @@ extern const struct scenario scenarios_p2p[], scenarios_first[], scenarios_rma[]
     scenarios_align[], scenarios_waits[], scenarios_bundles[], scenarios_ulfm[],
     scenarios_files[], scenarios_coherent[], scenarios_race[], scenarios_report[],
     scenarios_revoke[], scenarios_win_revoke[], scenarios_survive[], scenarios_jobs[],
-    scenarios_replicas[], scenarios_replicas_exact[],
+    scenarios_replicas[], scenarios_replicas_exact[], scenarios_replicas_threads[],
     scenarios_race_threads[], scenarios_begun[],
     scenarios_race_few[], scenarios_scarce[], scenarios_notify[], scenarios_order[],
     scenarios_notify_native[], scenarios_race_scripts[], scenarios_dup[], scenarios_types[],
