@@ -31,7 +31,8 @@ struct upcall_witness {
 /* One more (1) or less (-1) of: a call of the program's code, while continuations are in use; what
  * has such code to run at the next safe point, a continuation request or a function of
  * MPIX_Async_start. While there is one, all calls leave their short way, by the test of the phase
- * that each has. So none pays for it otherwise. Where a checker has set the phase, it stays. */
+ * that each has. So none pays for it otherwise. A flush that is no more than a fence has no test:
+ * one in 256 leaves its short way. Where a checker has set the phase, it stays. */
 static inline void upcall_wanted(int change)
 {
     struct obj_room *o = proc->obj;

@@ -126,6 +126,36 @@ static void get_accumulate(void)
     MPI_Win_free(&w);
 }
 
+static void *flushes_all(void *arg)
+{
+    MPI_Win_flush_all(*(MPI_Win *)arg); /* WRONG all */
+    return NULL;
+}
+
+static void *flushes(void *arg)
+{
+    MPI_Win_flush(0, *(MPI_Win *)arg); /* WRONG flush */
+    return NULL;
+}
+
+/* Where they are no more than a fence. */
+static void flush(void)
+{
+    pthread_t t;
+    MPI_Win w;
+    int *mem;
+    MPI_Win_allocate(sizeof *mem, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &w);
+    MPI_Win_lock_all(0, w);
+    if (rank == 1) {
+        pthread_create(&t, NULL, flushes_all, &w);
+        pthread_join(t, NULL);
+        pthread_create(&t, NULL, flushes, &w);
+        pthread_join(t, NULL);
+    }
+    MPI_Win_unlock_all(w);
+    MPI_Win_free(&w);
+}
+
 static atomic_int runs_elsewhere; /* calls of adds() by another thread than the main one */
 static pthread_t main_thread;
 
@@ -446,6 +476,7 @@ int main(int argc, char **argv)
                {"in_order", in_order, MPI_THREAD_SERIALIZED},
                {"asking", asking, MPI_THREAD_FUNNELED},
                {"get_accumulate", get_accumulate, MPI_THREAD_FUNNELED},
+               {"flush", flush, MPI_THREAD_FUNNELED},
                {"operation", reduce, MPI_THREAD_FUNNELED},
                {"operation_beside", reduce_beside, MPI_THREAD_SERIALIZED},
                {"collective", collective, MPI_THREAD_MULTIPLE},

@@ -93,8 +93,8 @@ void rma_win_slow(struct rma_win *w)
 
 void rma_win_fast(struct rma_win *w)
 {
-    if (watch_wants(WATCH_OPS) || w->buffers)
-        return;
+    if (watch_wants(WATCH_OPS | WATCH_CALLED) || w->buffers)
+        return; /* flushes do not look at the phase, which the other calls begin with */
     atomic_store_explicit(&rma_self()->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)], &w->near,
                           memory_order_release);
 }
