@@ -88,11 +88,13 @@ static void bundle_counts(void *arg)
         }
         SENT(&c, 2 + (OPS - 1) / BUNDLED, DELEGATE);
         SIM_CHECK(cell[1][0] == 0 && cell[1][OPS - 1] == 0);
+        SIM_CHECK(rma_win_pvar_at(inside(j.win), PVAR_RMA_OUTSTANDING, 1) == OPS + FILL);
         calm[1] = 1;
         long done = pvar(j.win, PVAR_RMA_AM) + pvar(j.win, PVAR_RMA_CMA);
         OK(MPI_Win_flush(1, j.win));
         SENT(&c, 2 + (OPS - 1) / BUNDLED, DELEGATE);
         SIM_CHECK(pvar(j.win, PVAR_RMA_AM) + pvar(j.win, PVAR_RMA_CMA) == done + OPS + FILL);
+        SIM_CHECK(rma_win_pvar_at(inside(j.win), PVAR_RMA_OUTSTANDING, 1) == 0);
         for (int i = 0; i < OPS; i++)
             SIM_CHECK(cell[1][i] == i + 1);
         c = mark(0); /* one alone: as before, and its flush is only a fence */

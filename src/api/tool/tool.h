@@ -29,6 +29,7 @@ struct MPIR_T_pvar_handle_s {
     struct list link;
     int index;
     int window;    /* window: handle of the window that it is bound to */
+    uint64_t id;   /* its number, which no later one with its handle has */
     int count;     /* of its values */
     uint64_t base; /* counters: the value shown as 0 since the last reset */
 };

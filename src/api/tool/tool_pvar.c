@@ -182,6 +182,7 @@ int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void *object
         return tool_exit(MPI_T_ERR_OUT_OF_HANDLES);
     h->index = row;
     h->window = bound ? *(MPI_Win *)object : MPI_WIN_NULL;
+    h->id = w ? rma_win_id(w) : 0;
     h->count = pvar_table[row].bind == PVAR_TARGET ? rma_win_size(w) : 1;
     if (row >= PVAR_RMA_WAIT_LOCK && row <= PVAR_RMA_WAIT_NOTIFY && proc->rma &&
         rma_time_waits()) {
@@ -234,10 +235,17 @@ int PMPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 }
 API_ALIAS(MPI_T_pvar_stop);
 
+/* The window of h; NULL: it is gone, or revoked. */
+static struct rma_win *window_of(const struct MPIR_T_pvar_handle_s *h)
+{
+    struct rma_win *w = proc->obj ? obj_find(OBJ_WIN, h->window) : NULL;
+    return w && rma_win_id(w) == h->id ? w : NULL;
+}
+
 static uint64_t pvar_now(const struct MPIR_T_pvar_handle_s *h)
 {
     if (h->window != MPI_WIN_NULL) {
-        struct rma_win *w = proc->obj ? obj_find(OBJ_WIN, h->window) : NULL;
+        struct rma_win *w = window_of(h);
         return w ? rma_win_pvar(w, h->index)
                  : h->base;
     }
@@ -253,12 +261,15 @@ static int is_counter(const struct MPIR_T_pvar_handle_s *h)
     return pvar_table[h->index].cls == PVAR_COUNTER;
 }
 
-/* One value for each member; 0 where the window is gone. */
-static void targets_now(const struct MPIR_T_pvar_handle_s *h, unsigned long long *out)
+/* One value for each member. No value stands for a window that is gone: 0 has a meaning. */
+static int targets_now(const struct MPIR_T_pvar_handle_s *h, unsigned long long *out)
 {
-    const struct rma_win *w = proc->obj ? obj_find(OBJ_WIN, h->window) : NULL;
+    const struct rma_win *w = window_of(h);
+    if (!w)
+        return MPI_T_ERR_INVALID_HANDLE;
     for (int i = 0; i < h->count; i++)
-        out[i] = w && i < rma_win_size(w) ? rma_win_pvar_at(w, h->index, i) : 0;
+        out[i] = rma_win_pvar_at(w, h->index, i);
+    return MPI_SUCCESS;
 }
 
 int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
@@ -270,7 +281,7 @@ int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void 
     if (!err && !buf)
         err = MPI_T_ERR_INVALID;
     if (!err && pvar_table[handle->index].bind == PVAR_TARGET)
-        targets_now(handle, buf);
+        err = targets_now(handle, buf);
     else if (!err)
         *(unsigned long long *)buf = pvar_now(handle) - handle->base;
     return tool_exit(err);

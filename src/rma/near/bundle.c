@@ -171,6 +171,15 @@ static struct bundle *oldest(const struct rma_near *n)
     return first;
 }
 
+unsigned rma_bundle_ops(const struct rma_near *n)
+{
+    const struct rma_bundles *all = rma_self()->bundles;
+    unsigned ops = 0;
+    for (const struct bundle *b = all ? all->b : NULL; n->bundles && b < all->b + RMA_BUNDLES; b++)
+        ops += b->state != BUNDLE_FREE && b->n == n ? b->ops : 0;
+    return ops;
+}
+
 /* --- waits ------------------------------------------------------------------------------------ */
 
 /* Of n's bundles that are out, the youngest below that number. */

@@ -80,24 +80,31 @@ uint64_t rma_win_pvar(const struct rma_win *w, int id)
     return rma_pvar(w, (enum pvar_id)id);
 }
 
-/* Elements of operations that are done are freed later. */
+/* Elements of operations that are done are freed later. Of one that the network does, the part that
+ * waits for a flush may be here, too. */
 static uint64_t outstanding(const struct rma_target *t)
 {
-    uint64_t n = 0;
+    uint64_t n = 0, out = t->native_out;
     for (const struct list *l = t->ops.next; l != &t->ops; l = l->next) {
         const struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
-        if (!(op->flags & OP_DONE))
-            n += op->coalesced ? op->coalesced_ops : 1;
+        if (op->flags & OP_DONE)
+            continue;
+        n += op->coalesced ? op->coalesced_ops : 1;
+        if (!(op->flags & OP_ANSWERS))
+            out -= op->natives < out ? op->natives : out;
     }
-    return n;
+    return n + out;
 }
 
 uint64_t rma_win_pvar_at(const struct rma_win *w, int id, int rank)
 {
     if (id == PVAR_RMA_PROGRESS)
         return (uint64_t)rma_serves_of(w, rank);
+    if (id != PVAR_RMA_OUTSTANDING)
+        return 0;
     const struct rma_target *t = rma_target_find(w, rank);
-    return id == PVAR_RMA_OUTSTANDING && t ? outstanding(t) : 0;
+    const struct rma_near *n = rma_near_of(w, rank);
+    return (t ? outstanding(t) : 0) + (n ? rma_bundle_ops(n) : 0);
 }
 
 struct comm *rma_win_comm(struct rma_win *w)

@@ -165,6 +165,47 @@ static void by_target(struct rw *w, const char *name, int worst)
     MPI_T_pvar_session_free(&s);
 }
 
+/* Rank 0 puts, and only some of it is known to be done: never more than that. A handle outlives its
+ * window, and reads no later one. */
+static void counted(void)
+{
+    enum { MANY = 20 };
+    MPI_T_pvar_session s;
+    MPI_T_pvar_handle h;
+    int i, n, index, rank, size;
+    long *mem, v = 7;
+    unsigned long long *waits;
+    MPI_Win win;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    mem = mt_alloc(MANY * sizeof *mem);
+    waits = mt_alloc(sizeof *waits * (size_t)size);
+    MPI_Win_create(mem, MANY * sizeof *mem, sizeof *mem, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_T_pvar_get_index("rma_outstanding", MPI_T_PVAR_CLASS_LEVEL, &index);
+    MPI_T_pvar_session_create(&s);
+    CHECK_EQ(MPI_T_pvar_handle_alloc(s, index, &win, &h, &n), MPI_SUCCESS);
+    MPI_Win_lock_all(0, win);
+    for (i = 0; rank == 0 && i < MANY; i++)
+        MPI_Put(&v, 1, MPI_LONG, size - 1, i, 1, MPI_LONG, win);
+    CHECK_EQ(MPI_T_pvar_read(s, h, waits), MPI_SUCCESS);
+    for (i = 0; i < size; i++)
+        CHECK(waits[i] <= (rank == 0 && i == size - 1 ? MANY : 0));
+    MPI_Win_flush_all(win);
+    CHECK_EQ(MPI_T_pvar_read(s, h, waits), MPI_SUCCESS);
+    for (i = 0; i < size; i++)
+        CHECK_EQ(waits[i], 0);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+    CHECK_EQ(MPI_T_pvar_read(s, h, waits), MPI_T_ERR_INVALID_HANDLE);
+    MPI_Win_create(mem, MANY * sizeof *mem, sizeof *mem, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    CHECK_EQ(MPI_T_pvar_read(s, h, waits), MPI_T_ERR_INVALID_HANDLE);
+    MPI_T_pvar_session_free(&s);
+    MPI_Win_free(&win);
+    free(waits);
+    free(mem);
+}
+
 static void each(struct rw *w)
 {
     int *bits, flag, k, err, is, worst;
@@ -213,6 +254,7 @@ int main(int argc, char **argv)
         each(&w);
         rw_free(&w);
     }
+    counted();
     MPI_T_finalize();
     MPI_Type_free(&strided);
     return mt_finish();
