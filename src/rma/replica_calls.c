@@ -63,7 +63,7 @@ int rma_replicas_flush(struct rma_replicas *x)
     for (int r = 0; r < x->n; r++)
         if (!keeper_failed(x, r))
             err = rma_graver(err, but_failed(rma_flush(x->copies, r)));
-    return err;
+    return rma_graver(err, but_failed(rma_win_take_err(x->copies))); /* of evicted elements */
 }
 
 /* fn of each copy of one part. */

@@ -228,6 +228,26 @@ static void unconfirmed(void *arg)
     tell_each(2);
 }
 
+/* The same, and rank 1 refuses what is put there. One flush of all returns that, the next one that
+ * a put is lost: nothing else knows of it. */
+static void unconfirmed_too(void *arg)
+{
+    long v = 5, *all[4];
+    struct job j = job_seen(all);
+    (void)arg;
+    if (stand_by(&j, 3))
+        return;
+    epoch_open(&j, &v);
+    tell(3);
+    put1(&j, &v, 3, 1);
+    hear_of_death(3);
+    put1(&j, &v, 1, 1 << 20);
+    ERR(MPI_ERR_RMA_RANGE, MPI_Win_flush_all(j.win));
+    ERR(MPIX_ERR_PROC_FAILED, MPI_Win_flush_all(j.win));
+    (void)MPI_Win_unlock_all(j.win);
+    tell_each(2);
+}
+
 /* What was put to a living rank, and its element evicted, before a death: a flush of that rank
  * alone returns the right error, too. */
 static void flush_living(void *arg)
@@ -568,6 +588,7 @@ const struct scenario scenarios_deaths[] = {
     {"dead-lock-all-after-near", 4, 1, lock_all_after, NULL, near_preempted},
     {"dead-lock-all-after-mixed", 4, 1, lock_all_after, NULL, two_preempted},
     {"dead-unconfirmed", 4, 1, unconfirmed, NULL, mortal_poor},
+    {"dead-unconfirmed-too", 4, 1, unconfirmed_too, NULL, mortal_poor},
     {"dead-flush-living", 4, 1, flush_living, NULL, mortal_poor},
     {"dead-free-not-all", 4, 1, free_not_all, NULL, mortal_mixed},
     {"dead-free-late", 4, 1, free_late, NULL, mortal_mixed},

@@ -378,9 +378,11 @@ static void keeper_refuses(void *arg)
     struct job j = copied(MPI_COMM_WORLD, "2");
     struct rma_win *copies = kept[j.rank]->copies;
     struct dt_type *byte = dt_find(MPI_BYTE);
-    long v = 5;
+    long v = 5, got;
     struct rma_args beyond = {.kind = RMA_PUT, .rank = 3, .origin = &v, .ocount = 8,
                               .otype = byte, .disp = 1 << 20, .tcount = 8, .ttype = byte};
+    struct rma_args other = {.kind = RMA_GET, .rank = 4, .result = &got, .rcount = 8,
+                             .rtype = byte, .tcount = 8, .ttype = byte};
     (void)arg;
     switch (j.rank) {
     case 0:
@@ -390,6 +392,8 @@ static void keeper_refuses(void *arg)
         tell(2);
         put1(&j, &v, 1, 0);
         OK(rma_op_begin(copies, &beyond, NULL));
+        if (copies->table.target_quota.size == 1) /* another keeper takes the element */
+            OK(rma_op_begin(copies, &other, NULL));
         ERR(MPI_ERR_RMA_RANGE, MPI_Win_flush_all(j.win));
         SIM_CHECK(copy(1, 1) == v);
         (void)MPI_Win_unlock_all(j.win); /* it may die now */
@@ -596,6 +600,13 @@ static void mortal(struct sim_knobs *k)
     k->mortal = 1;
 }
 
+static void mortal_poor(struct sim_knobs *k)
+{
+    mortal(k);
+    scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_WIN_POOL_SIZE", "1");
+    scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_GLOBAL_POOL_SIZE", "0");
+}
+
 /* What is held holds nothing else. */
 static void unordered(struct sim_knobs *k)
 {
@@ -616,6 +627,7 @@ const struct scenario scenarios_replicas_exact[] = {
     {"replicas-put-behind-lock", 4, 1, put_behind_lock, NULL, apart},
     {"replicas-stored-first", 4, 1, stored_first, NULL, apart},
     {"replicas-keeper-refuses", 5, 1, keeper_refuses, NULL, mortal},
+    {"replicas-refuses-poor", 5, 1, keeper_refuses, NULL, mortal_poor},
     {"replicas-keeper-dies", 5, 1, keeper_dies, NULL, mortal},
     {"replicas-shrink-waits", 4, 1, shrink_waits, NULL, unordered},
     {"replicas-one-keeper-lives", 4, 1, one_keeper_lives, NULL, mortal},

@@ -110,11 +110,6 @@ static inline int rma_take_err(int *slot)
     return __builtin_expect(*slot != 0, 0) ? rma_err_taken(slot) : 0;
 }
 int rma_failed_error(struct rma_win *w, int rank);
-/* Which of two is returned, or 0. Each later call has a failure, too; others are taken once. */
-static inline int rma_graver(int err, int e)
-{
-    return e && (!err || err_class(err) == MPIX_ERR_PROC_FAILED) ? e : err;
-}
 /* Error: rank cannot be reached; cut, -errno, is the reason. */
 int rma_cut_error(const struct rma_win *w, int rank, int cut);
 /* The error that a reply reports, 0 if none; what: its payload. call: of the operation; NULL: the

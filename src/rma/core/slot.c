@@ -103,8 +103,8 @@ void rma_target_del(struct rma_win *w, struct rma_target *t)
         list_del(&s->used);
     w->table.ntargets--;
     rma_near_admit(w);
-    if (t->err && !w->err)
-        w->err = t->err;
+    if (t->err)
+        rma_win_add_err(w, t->err);
     rma_target_free(w, t);
 }
 

@@ -247,9 +247,25 @@ struct rma_win *rma_dup_next(const struct rma_win *w, unsigned *i)
     return NULL;
 }
 
+void rma_win_add_err(struct rma_win *w, int err)
+{
+    int other = w->err && rma_is_failure(w->err) != rma_is_failure(err);
+    if (!err)
+        return;
+    if (!w->err)
+        w->err = err;
+    else if (other && rma_is_failure(err))
+        w->failure = w->failure ? w->failure : err;
+    else if (other) {
+        w->failure = w->err;
+        w->err = err;
+    }
+}
+
 int rma_win_err_taken(struct rma_win *w)
 {
     int err = rma_take_err(&w->err);
+    w->failure = 0;
     if (w->delegate.errs) {
         for (unsigned i = 0; i < w->nears; i++)
             w->near.near[i].err = 0;
@@ -268,6 +284,10 @@ int rma_near_take_err(struct rma_win *w, struct rma_near *n)
     w->err = w->err == err ? 0 : w->err;
     for (unsigned i = 0; i < w->nears && !w->err; i++)
         w->err = w->near.near[i].err;
+    if (!w->err) {
+        w->err = w->failure;
+        w->failure = 0;
+    }
     rma_near_admit(w);
     return err;
 }

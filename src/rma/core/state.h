@@ -87,16 +87,30 @@ void rma_copies_follow(struct rma_win *w, const struct rma_near *n) __attribute_
 void rma_near_follow(struct rma_near *copy, const struct rma_near *n);
 /* recompute what near.h compares, after a change of state, of ntargets, or of bundles */
 void rma_near_admit(struct rma_win *w);
+static inline int rma_is_failure(int err)
+{
+    return err_class(err) == MPIX_ERR_PROC_FAILED;
+}
+/* Which of two is returned, or 0: the first one, but a failure gives way. A target that has failed
+ * reports that in each later call; for w->err see rma_win_add_err(). */
+static inline int rma_graver(int err, int e)
+{
+    return e && (!err || rma_is_failure(err)) ? e : err;
+}
+/* An error of what has no element any more, for the next synchronization: w->err. A failure and
+ * another error both stay, the failure in w->failure: nothing else may know what it has lost. */
+void rma_win_add_err(struct rma_win *w, int err);
 /* of n only, for a flush of it */
 int rma_near_take_err(struct rma_win *w, struct rma_near *n);
 int rma_win_err_taken(struct rma_win *w);
-/* rma_take_err() of w->err, and of those of all near targets, which are in it */
+/* rma_take_err() of both, and of those of all near targets, which are in w->err. An epoch that ends
+ * ends with the graver one. */
 static inline int rma_win_take_err(struct rma_win *w)
 {
     return __builtin_expect(w->err != 0, 0) ? rma_win_err_taken(w) : MPI_SUCCESS;
 }
-/* all_here: all members are mapped, no notification went by message, and none has failed. From now
- * on flush_all is more than a fence, perhaps. */
+/* all_here: all members are mapped, and none has failed. From now on flush_all is more than a
+ * fence, perhaps. */
 static inline void rma_not_all_here(struct rma_win *w)
 {
     atomic_store_explicit(&w->near.all_here, 0, memory_order_relaxed);

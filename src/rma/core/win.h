@@ -232,7 +232,7 @@ struct rma_win {
     struct list resps;
     uint32_t token;             /* last one given out, without its channel */
     unsigned acks, looks;       /* R7; rma_look_around() */
-    int err;                    /* errors of evicted elements */
+    int err, failure;           /* rma_win_add_err() */
     struct rma_win_fence fence;
     struct rma_win_access access;
     struct rma_win_exposure exposure;

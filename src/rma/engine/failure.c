@@ -27,7 +27,7 @@ void rma_stop_counting(struct rma_win *w, int err)
     w->dead = 1;
     rma_not_all_here(w);
     if (w->acks)
-        w->err = w->err ? w->err : err;
+        rma_win_add_err(w, err);
     rma_acks_add(w, -(int)w->acks);
 }
 

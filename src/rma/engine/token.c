@@ -46,8 +46,7 @@ void rma_token_done(struct rma_win *w, int rank, uint32_t token, int err)
     if (token == 0) {
         if (w->acks)
             rma_acks_add(w, -1);
-        if (err && !w->err)
-            w->err = err;
+        rma_win_add_err(w, err);
         return;
     }
     for (struct list *l = w->resps.next; l != &w->resps; l = l->next) {

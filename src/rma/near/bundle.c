@@ -128,7 +128,7 @@ static void bundle_by_cma(struct bundle *b)
     }
     if (err) {
         err = rma_memory_error(b->w, b->n->rank, err);
-        b->w->err = b->w->err ? b->w->err : err;
+        rma_win_add_err(b->w, err);
         b->w->delegate.errs = (uint16_t)(b->w->delegate.errs + !b->n->err);
         b->n->err = b->n->err ? b->n->err : err;
     }

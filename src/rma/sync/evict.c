@@ -150,8 +150,8 @@ static int forget(struct rma_win *w, struct rma_target *t)
     int err = t->cut && rma_in(w, SET_LOCK_ALL) ? remember(w, t, t->cut) : MPI_SUCCESS;
     if (err)
         return err;
-    if (t->flags & TARGET_FAILED && !w->err)
-        w->err = rma_failed_error(w, t->rank);
+    if (t->flags & TARGET_FAILED)
+        rma_win_add_err(w, rma_failed_error(w, t->rank));
     rma_count(w, PVAR_RMA_EVICTIONS, 1);
     event_raise(EVENT_EVICTED, w->near.obj.handle, t->world, 0);
     rma_target_del(w, t);
@@ -174,7 +174,7 @@ static int evict_active(struct rma_win *w, struct rma_target *t)
     if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY) && w->dead) {
         /* an error from before or from this call */
         int err = rma_complete_target(w, t, RMA_F_DONE);
-        w->err = w->err ? w->err : err;
+        rma_win_add_err(w, err);
     }
     rma_await(w, WHY_POOL, others_over, t, "another thread's flush", t->world);
     t->pins--;
@@ -230,8 +230,7 @@ static int evict_passive(struct rma_win *w, struct rma_target *t)
         err = take_really(t);
     rma_await(w, WHY_POOL, others_over, t, "another thread's flush", t->world);
     t->pins--;
-    if (err && !w->err)
-        w->err = err;
+    rma_win_add_err(w, err);
     if ((t->flags & TARGET_NOCHECK) && !(t->flags & (TARGET_NEAR | TARGET_FAILED)) && !t->closing)
         return MPI_SUCCESS; /* another thread changed it meanwhile: only the element records the
                              * lock */

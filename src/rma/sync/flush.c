@@ -149,7 +149,8 @@ int rma_flush_end(struct rma_flushing *f)
     return err;
 }
 
-int rma_complete_all(struct rma_win *w, unsigned sync)
+/* *failure: one of the window, or 0. */
+static int complete_all(struct rma_win *w, unsigned sync, int *failure)
 {
     struct rma_resp r;
     struct wait x = {w, NULL, &r, w->seq};
@@ -174,8 +175,15 @@ int rma_complete_all(struct rma_win *w, unsigned sync)
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
         if ((e = rma_take_err(&t->err)) != 0)
             err = rma_graver(err, e);
+    *failure = w->failure ? w->failure : rma_is_failure(w->err) ? w->err : 0;
     err = rma_graver(err, rma_win_take_err(w));
     return rma_graver(err, r.err);
+}
+
+int rma_complete_all(struct rma_win *w, unsigned sync)
+{
+    int failure;
+    return complete_all(w, sync, &failure);
 }
 
 void rma_local_wait(struct rma_win *w, struct rma_target *t)
@@ -207,7 +215,7 @@ void rma_look_around(struct rma_win *w)
 /* For flush_all, on which programs spin. Of a window that near.h flushes few calls come here. */
 static void look_now_and_then(struct rma_win *w)
 {
-    if (atomic_load_explicit(&w->near.all_here, memory_order_relaxed))
+    if (rma_in(w, SET_LOCK_ALL) && atomic_load_explicit(&w->near.all_here, memory_order_relaxed))
         progress_test();
     else
         rma_look_around(w);
@@ -378,6 +386,18 @@ int rma_flush_local(struct rma_win *w, int rank)
     return n && n->err ? rma_near_take_err(rma_root(w), n) : MPI_SUCCESS; /* as in rma_flush() */
 }
 
+/* rma_complete_all() in an epoch that goes on. Where another error stands before a failure of the
+ * window, that one is for the next call. */
+static int complete_now(struct rma_win *w)
+{
+    if (!w->table.ntargets && !w->acks && !w->err)
+        return MPI_SUCCESS;
+    int failure = 0, err = complete_all(w, RMA_F_DONE, &failure);
+    if (failure && !rma_is_failure(err))
+        rma_win_add_err(w, failure);
+    return err;
+}
+
 /* Bundles, and their errors, are of the window: a duplicate's flush takes those of all. */
 static int near_errors(struct rma_win *p)
 {
@@ -396,8 +416,7 @@ int rma_flush_all(struct rma_win *w)
     rma_synced(rma_root(w));
     if (rma_root(w)->delegate.bundles)
         rma_bundle_drain(rma_root(w), NULL);
-    int err = w->table.ntargets || w->acks || w->err ? rma_complete_all(w, RMA_F_DONE)
-                                                     : MPI_SUCCESS;
+    int err = complete_now(w);
     /* before the fence, because what handlers do precedes what is read next */
     look_now_and_then(w);
     fence_full(); /* as in rma_flush() */
@@ -408,8 +427,7 @@ int rma_flush_epoch(struct rma_win *w)
 {
     if (w->delegate.bundles)
         rma_bundle_drain(w, NULL);
-    int err = w->table.ntargets || w->acks || w->err ? rma_complete_all(w, RMA_F_DONE)
-                                                     : MPI_SUCCESS;
+    int err = complete_now(w);
     fence_full(); /* as in rma_flush() */
     return err;
 }

@@ -69,7 +69,7 @@ static void granted(struct rma_win *w, struct rma_target *t, int rank, int dropp
     if (w->passive.sw && rma_switch_granted(w, rank))
         t = NULL;
     if (!t || t->state != TARGET_LOCK_ISSUED) {
-        w->err = w->err ? w->err : err;
+        rma_win_add_err(w, err);
         return;
     }
     if (err && err_class(err) == MPIX_ERR_REVOKED) {
@@ -260,8 +260,8 @@ static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const cha
     if (h->flags & RMA_F_SIGNALED) {
         rma_clock_heard(w, h->clock);
         signaled(w, t, h, err);
-    } else if (err && !op && !w->err) {
-        w->err = err;
+    } else if (!op) {
+        rma_win_add_err(w, err);
     }
 }
 
