@@ -192,6 +192,46 @@ static void counts_near(void *arg)
     OK(MPI_Free_mem(mem));
 }
 
+/* Handles with one first place in the table: as many as there are places are found, also behind one
+ * that was free meanwhile. What is put by the one that has no place goes by message. */
+static void one_place(void *arg)
+{
+    enum { ALL = RMA_SHOWN_PLACES + 1 };
+    (void)arg;
+    long *mem = NULL, v[ALL];
+    int rank;
+    MPI_Aint h[ALL];
+    MPI_Win win = dynamic_win();
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    OK(MPI_Alloc_mem(ALL * sizeof(long), MPI_INFO_NULL, &mem));
+    memset(mem, 0, ALL * sizeof(long));
+    if (rank == 1) {
+        OK(MPIX_Memhandle_create(win, mem, sizeof *mem, &h[0]));
+        for (int i = 1; i < ALL; i++)
+            h[i] = handle_in_place_of(win, h[0], mem + i, sizeof *mem);
+        OK(MPIX_Memhandle_free(win, h[0]));
+        h[0] = handle_in_place_of(win, h[1], mem, sizeof *mem);
+    }
+    OK(MPI_Bcast(h, ALL, MPI_AINT, 1, MPI_COMM_WORLD));
+    OK(MPI_Win_lock_all(0, win));
+    for (int i = 0; rank == 0 && i < ALL; i++) {
+        struct counts c = mark(0);
+        v[i] = i + 1;
+        put_n(win, &v[i], 1, h[i]);
+        OK(MPI_Win_flush(1, win));
+        if (i < RMA_SHOWN_PLACES)
+            SIM_CHECK(since_all(&c) == 0);
+        else
+            SENT(&c, 1, PUT);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; rank == 1 && i < ALL; i++)
+        SIM_CHECK(mem[i] == i + 1);
+    OK(MPI_Win_unlock_all(win));
+    OK(MPI_Win_free(&win));
+    OK(MPI_Free_mem(mem));
+}
+
 /* A process maps little more than the handles that live, though none tells it that others ended. */
 static void mapped_few(void *arg)
 {
@@ -609,6 +649,7 @@ static void poor_network(struct sim_knobs *k)
 const struct scenario scenarios_handles[] = {
     {"count-handle", 2, 1, counts_far, NULL, natively},
     {"count-handle-near", 2, 1, counts_near, NULL, near_by},
+    {"handle-one-place", 2, 1, one_place, NULL, near_by},
     {"handle-mapped", 2, 1, mapped_few, NULL, near_by},
     {"handle-late-key", 2, 1, late_key, NULL, natively_unordered},
     {"handle-waits", 2, 1, end_waits, NULL, natively},
