@@ -155,7 +155,6 @@ static void run_queue(struct rma_target *t, struct rma_op *op, const struct rma_
     int near = rma_near_of(w, a->rank) != NULL;
     if (near && a->notify && !w->notes.sent) {
         w->notes.sent = 1; /* a flush is more than a fence */
-        rma_not_all_here(w);
         rma_near_admit(w);
     }
     rma_op_enqueue(w, t, op, a, bytes);

@@ -1,5 +1,5 @@
-/* win.c - windows and their synchronization (MPI-3.1 11.2, 11.5). MPI_Win_flush is the only inline
- * one. Start with make() and PMPI_Win_lock(). */
+/* win.c - windows and their synchronization (MPI-3.1 11.2, 11.5). Only the flushes and the order
+ * are inline. Start with make() and PMPI_Win_lock(). */
 #include "api/api.h"
 
 #include <limits.h>

@@ -93,10 +93,10 @@ struct rma_win_near {
                               * element */
     atomic_uchar flushes;    /* inline flushes since the last look at the network; approximate */
     struct pvar_set pvars;   /* of this window                                           */
-    atomic_uchar flush_alls, apart[63]; /* inline calls of flush_all; a line of its own */
+    _Alignas(64) atomic_uchar flush_alls; /* inline calls of flush_all; a line of its own */
     /* Near ranks that are not consecutive (count 0): place (rank) of `spread` holds the index in
      * near[], window/spread.c. NULL: they are, or such a table was not found. */
-    uint16_t *spread;
+    _Alignas(64) uint16_t *spread;
     uint32_t spread_mul;
     uint8_t spread_shift;
     uint8_t by_target;       /* ranks are not consecutive, or there are threads, which must not all
@@ -208,8 +208,8 @@ static inline int rma_near_at(const struct rma_near *n, int64_t disp, uint64_t b
     return __builtin_expect(n->size - *off >= bytes, 1);
 }
 
-/* Copies of any length but eight bytes (direct.c). Both return 0. The user's buffer is the first
- * argument, as it is in the caller. */
+/* Copies of any length (direct.c); eight bytes are quicker by rma_near_copy8(). Both return 0. The
+ * user's buffer is the first argument, as it is in the caller. */
 int rma_near_put(const void *origin, void *at, size_t n);
 int rma_near_get(void *origin, const void *at, size_t n);
 
