@@ -30,8 +30,9 @@ static int threads_make(struct race *r)
     r->threads = race_is_full() ? RACE_THREADS : 1;
     r->tids = (uint32_t)(r->threads * boot_size());
     for (int i = 0; i < r->threads; i++)
-        r->thread[i] = (struct race_thread){(uint32_t)(i * boot_size() + race_rank()), 0, 0,
-                                            ++r->vclock_nos, race_vclock_ref(v), 0, 0, 0};
+        r->thread[i] = (struct race_thread){.tid = (uint32_t)(i * boot_size() + race_rank()),
+                                            .vclock_no = ++r->vclock_nos,
+                                            .vclock = race_vclock_ref(v)};
     race_vclock_drop(v);
     return 0;
 }

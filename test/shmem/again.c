@@ -63,6 +63,7 @@ int main(int argc, char **argv)
 {
     static const int levels[] = {SHMEM_THREAD_SINGLE, SHMEM_THREAD_MULTIPLE, SHMEM_THREAD_FUNNELED};
     int provided = -1;
+    (void)argv;
     if (argc > 1)
         return leave_open();
     CHECK_EQ(is_begun(), 0);
