@@ -549,10 +549,10 @@ static int counted(int type, int src, const void *msg, size_t len)
     X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30)      \
     X(31) X(48) X(49)                                                                              \
     X(64) X(65) X(66) X(67) X(68) X(69) X(70) X(71) X(72) X(73) X(74) X(75) X(76) X(77) X(78)      \
-    X(79) X(80) X(81) X(82) X(83) X(84) X(85) X(86) X(87)
+    X(79) X(80) X(81) X(82) X(83) X(84) X(85) X(86) X(87) X(88) X(89) X(90) X(91)
 ALL(COUNTED)
 _Static_assert(AM_P2P == 16 && P2P_PACKETS_END == 32 && AM_COLL + COLL_PKT_AGREE == 48 &&
-               AM_COLL + COLL_PKT_REVOKE == 49 && AM_RMA == 64 && RMA_PKTS == 24,
+               AM_COLL + COLL_PKT_REVOKE == 49 && AM_RMA == 64 && RMA_PKTS == 28,
                "ALL has every packet type");
 
 static void count_handlers(void)
