@@ -262,9 +262,11 @@ static int flush_all(struct rma_win *w, const struct watch_sync *s,
 {
     struct rma_forwarding f;
     rma_forward_take(w, rma_in(w, SET_PASSIVE) ? FORWARD_ALL : FORWARD_NONE, &f);
-    int err = run(w, s);
-    err = rma_graver(err, rma_replicas_flush(w->replicas));
-    return rma_graver(err, rma_forward_wait(&f));
+    int err = run(w, s), e = rma_replicas_flush(w->replicas);
+    e = rma_graver(e, rma_forward_wait(&f));
+    if (e && rma_is_failure(err) && !rma_is_failure(e))
+        rma_win_add_err(w, err); /* for the next call: nothing else may know of it */
+    return rma_graver(err, e);
 }
 
 /* Of calls that wait for nothing elsewhere. */

@@ -515,7 +515,8 @@ int rma_forward_wait(struct rma_forwarding *c)
     for (struct list *l = f->asked.next; l != &f->asked; l = l->next) {
         struct asked *a = LIST_OBJ(l, struct asked, link);
         a->due |= (uint8_t)waits_for(c, a);
-        ask(f, a);
+        if (ask(f, a)) /* another thread may wait for it, too */
+            progress_signal();
     }
     progress_hook_add(&f->hook);
     rma_await(w, WHY_FLUSH, all_answered, c, "copies of accumulates",

@@ -284,6 +284,7 @@ int rma_near_take_err(struct rma_win *w, struct rma_near *n)
     w->err = w->err == err ? 0 : w->err;
     for (unsigned i = 0; i < w->nears && !w->err; i++)
         w->err = w->near.near[i].err;
+    w->failure = w->failure == err ? 0 : w->failure;
     if (!w->err) {
         w->err = w->failure;
         w->failure = 0;

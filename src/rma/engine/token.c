@@ -46,7 +46,8 @@ void rma_token_done(struct rma_win *w, int rank, uint32_t token, int err)
     if (token == 0) {
         if (w->acks)
             rma_acks_add(w, -1);
-        rma_win_add_err(w, err);
+        if (err)
+            rma_win_add_err(w, err);
         return;
     }
     for (struct list *l = w->resps.next; l != &w->resps; l = l->next) {

@@ -181,15 +181,12 @@ int rma_complete(struct rma_win *w)
     if (!rma_in(w, SET_PSCW))
         return rma_sync_error(w, "no access epoch is open on", "call MPI_Win_start first");
     rma_await(w, WHY_POST, posts_seen, w, "the posts of a window", poster(w));
-    int err = complete_far(w), e;
+    int err = complete_far(w);
     if (w->delegate.bundles)
         rma_bundle_drain(w, NULL);
-    if (w->table.ntargets || w->acks) {
-        e = rma_complete_all(w, RMA_F_COMPLETE | RMA_F_DONE);
-        err = err ? err : e;
-    }
-    e = rma_win_take_err(w);
-    err = err ? err : e;
+    if (w->table.ntargets || w->acks)
+        err = rma_graver(err, rma_complete_all(w, RMA_F_COMPLETE | RMA_F_DONE));
+    err = rma_graver(err, rma_win_take_err(w));
     rma_targets_drop(w);
     /* MEM_SYNC before PROC_SYNC is in shmpair_complete(). */
     for (unsigned i = 0; i < w->access.nstart; i++) {

@@ -145,16 +145,14 @@ int rma_fence(struct rma_win *w, int assert)
     int waits = closes || w->loads;
     err = closes ? close_epoch(w) : MPI_SUCCESS;
     int e = barrier_start(w);
-    err = err ? err : e;
+    err = rma_graver(err, e);
     if (!e) {
         rma_win_goto(w, WIN_FENCE_ISSUED);
         if (waits)
             rma_barriers_wait(w, 0);
     }
-    if (waits) {
-        e = rma_win_take_err(w);
-        err = err ? err : e;
-    }
+    if (waits)
+        err = rma_graver(err, rma_win_take_err(w));
     if (assert & MPI_MODE_NOSUCCEED && !rma_in(w, SET_UNSET))
         rma_win_goto(w, WIN_UNSET);
     w->fence.ops = rma_ops_total(w);

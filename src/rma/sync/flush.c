@@ -386,16 +386,22 @@ int rma_flush_local(struct rma_win *w, int rank)
     return n && n->err ? rma_near_take_err(rma_root(w), n) : MPI_SUCCESS; /* as in rma_flush() */
 }
 
-/* rma_complete_all() in an epoch that goes on. Where another error stands before a failure of the
- * window, that one is for the next call. */
+/* err of a call in an epoch that goes on. Where it stands before a failure of the window, that one
+ * is for the next call. */
+static int before_failure(struct rma_win *w, int err, int failure)
+{
+    if (failure && !rma_is_failure(err))
+        rma_win_add_err(w, failure);
+    return err;
+}
+
+/* rma_complete_all() in an epoch that goes on. */
 static int complete_now(struct rma_win *w)
 {
     if (!w->table.ntargets && !w->acks && !w->err)
         return MPI_SUCCESS;
     int failure = 0, err = complete_all(w, RMA_F_DONE, &failure);
-    if (failure && !rma_is_failure(err))
-        rma_win_add_err(w, failure);
-    return err;
+    return before_failure(w, err, failure);
 }
 
 /* Bundles, and their errors, are of the window: a duplicate's flush takes those of all. */
@@ -447,7 +453,10 @@ int rma_flush_local_all(struct rma_win *w)
     fence_full(); /* as in rma_flush_local() */
     if (w->parent)
         return near_errors(w->parent);
-    return w->delegate.errs ? rma_win_take_err(w) : MPI_SUCCESS; /* as in rma_flush() */
+    if (!w->delegate.errs) /* as in rma_flush() */
+        return MPI_SUCCESS;
+    int failure = w->failure;
+    return before_failure(w, rma_win_take_err(w), failure);
 }
 
 int rma_dup_end(struct rma_win *dup)

@@ -434,8 +434,7 @@ static int unlock_far(struct rma_win *w, int rank, struct rma_target *t)
         err = rma_request_alone(w, rank, RMA_F_UNLOCK);
     element_drop(w, rank, t ? t : rma_target_find(w, rank));
     rma_evicted_del(&w->passive.evicted, rank);
-    int e = rma_win_take_err(w);
-    return err ? err : e;
+    return rma_graver(err, rma_win_take_err(w));
 }
 
 /* The common unlock: no other lock is open, and everything was done by load and store. 1: done.
@@ -485,8 +484,7 @@ int rma_unlock(struct rma_win *w, int rank)
             err = rma_complete_target(w, t, RMA_F_DONE);
             element_drop(w, rank, t);
         }
-        int e = rma_win_take_err(w); /* of an evicted element */
-        err = err ? err : e;
+        err = rma_graver(err, rma_win_take_err(w)); /* of an evicted element */
         rma_near_unlock(w, n);
         rma_look_around(w);
     }

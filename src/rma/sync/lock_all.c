@@ -373,11 +373,11 @@ BARE int rma_unlock_all(struct rma_win *w)
         rma_bundle_drain(w, NULL);
     if (rma_in(w, SET_ALL_LOCKED) && !w->passive.nocheck_all && !w->all_near) {
         e = unlock_others(w);
-        err = err ? err : e;
+        err = rma_graver(err, e);
     }
     if (w->table.ntargets || w->acks || w->err) {
         e = rma_complete_all(w, w->passive.nocheck_all ? RMA_F_DONE : RMA_F_UNLOCK);
-        err = err ? err : e;
+        err = rma_graver(err, e);
     }
     if (w->table.ntargets)
         rma_targets_drop(w);

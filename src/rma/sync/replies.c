@@ -260,7 +260,7 @@ static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const cha
     if (h->flags & RMA_F_SIGNALED) {
         rma_clock_heard(w, h->clock);
         signaled(w, t, h, err);
-    } else if (!op) {
+    } else if (!op && err) {
         rma_win_add_err(w, err);
     }
 }
