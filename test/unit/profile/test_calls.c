@@ -124,7 +124,8 @@ END_TEST
 
 static struct rma_win *win_new(uint64_t id)
 {
-    struct rma_win *w = calloc(1, sizeof *w);
+    struct rma_win *w = aligned_alloc(64, (sizeof *w + 63) / 64 * 64);
+    memset(w, 0, sizeof *w);
     w->id = id;
     ck_assert_int_eq(obj_add(OBJ_WIN, &w->near.obj), 0);
     return w;

@@ -58,8 +58,9 @@ void world_quit(void)
 
 struct rma *bare_room(unsigned ops, unsigned targets)
 {
-    struct rma *r = calloc(1, sizeof *r);
+    struct rma *r = aligned_alloc(64, (sizeof *r + 63) / 64 * 64);
     job_check(r != NULL);
+    memset(r, 0, sizeof *r);
     /* a new element asks what the way to its target allows */
     job_check(proc->am || (mem_init() == 0 && progress_init() == 0 && am_init() == 0));
     list_init(&r->windows);
