@@ -124,7 +124,6 @@ int mem_move(void *p, size_t len, struct mem_segment **seg)
     err = mem_segment_reserve(s, 0, s->size);
     if (!err) {
         memcpy(s->base, (const void *)from, s->size);
-        mem_pages_go(s, 0, s->size);
         err = take_place(s->base, (void *)from, s->size);
     }
     if (err) {

@@ -73,7 +73,7 @@ int ofi_reg_room(struct ofi *o, void *base, size_t len, uint64_t rights, struct 
     int err;
     do
         err = ofi_reg_as(o, base, len, rights, mr);
-    while ((err == TP_AGAIN || ofi_is_shortage(err)) && ofi_cache_evict(o));
+    while ((err == TP_AGAIN || err == -ENOSPC || ofi_is_shortage(err)) && ofi_cache_evict(o));
     return err;
 }
 

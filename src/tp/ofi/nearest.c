@@ -2,7 +2,7 @@
  * the first that libfabric names. Start with ofi_near_card().
  *
  * A wrong choice ends a job: cards that look alike may be on networks that do not meet.  So another
- * card is taken only if all that can be compared is equal.  What is not known counts as unequal. */
+ * card is taken only if what the provider says of both is equal, and its speed is known. */
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <stdio.h>

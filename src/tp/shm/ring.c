@@ -124,8 +124,7 @@ int ring_send(struct ring_out *o, const struct iovec *iov, int n, size_t bytes)
     /* Release pairs with the acquire in ring_peek(). */
     atomic_store_explicit(&c->seq, (uint32_t)pos + 1, memory_order_release);
     /* Fetch the next cell, for reading: its receiver polls that line, so to own it early costs more
-     * (doc/results.md). In an interleaved comparison: no difference for 8 bytes, about a sixth less
-     * half round trip at 1 KiB (doc/design/tp.md). */
+     * (doc/results.md). */
     __builtin_prefetch(ring_cell_at(&o->v, (uint64_t)pos + 1), 0, 3);
     o->history[o->sent++ & (RING_HISTORY - 1)] = (uint32_t)pos;
     if (o->waiting)
