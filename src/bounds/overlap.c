@@ -74,6 +74,8 @@ static void collect(struct side *s, const struct watch_buffer *b, int n, int wri
     for (int i = 0; i < n && !s->full; i++)
         if (is_of(&b[i], writes))
             dt_runs(b[i].t, (size_t)b[i].count, b[i].buf, add, s);
+    if (s->full)
+        return;
     if (s->n)
         qsort(s->v, s->n, sizeof *s->v, by_address);
     for (size_t i = 1; i < s->n; i++) {
@@ -111,7 +113,8 @@ uint64_t bounds_common(const struct watch_buffer *b, int n)
     out.other = in.hull;
     in.other = out.hull;
     collect(&out, b, n, 0);
-    collect(&in, b, n, 1);
+    if (!out.full)
+        collect(&in, b, n, 1);
     if (!out.full && !in.full)
         bytes = common(&out, &in);
     free(out.v);
