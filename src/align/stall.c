@@ -3,7 +3,8 @@
  *
  *   member (a wait has lasted)                   collector: the lowest process that answers
  *      STALL_STATE    ----------------------->   for what it waits
- *      <----------------------- STALL_HAVE       else the next process is asked after 200 ms
+ *      <----------------------- STALL_HAVE       else the next process is asked after 200 ms,
+ *                                                at most four with -timeout alone
  *                                                waitgraph.c: a core that waits for itself alone?
  *      <------------------------ STALL_ASK       twice, to each process of the core:
  *      STALL_FLUSH <-----> STALL_FLUSHED         between those that wait for each other

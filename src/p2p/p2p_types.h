@@ -206,7 +206,6 @@ void peer_queue(struct p2p_peer *p, struct p2p_op *op);
 /* Send a small control message, now or later. */
 void peer_control(struct p2p_peer *p, int type, const void *msg, size_t len);
 void peer_credit(struct p2p_peer *p, size_t bytes); /* eager bytes have left the unexpected state */
-/* What errors of calls for any source say. */
 /* Behind the text of a failure: what the program can do where any process could have sent. */
 const char *p2p_until_ack(int from_any);
 /* The error of q, whose other side has failed. */

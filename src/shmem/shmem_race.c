@@ -1,5 +1,5 @@
 /* shmem_race.c - what the race checker (MPIR_CVAR_RACE) has to know of waits: a PE that has seen
- * a word has seen what came before its change. Start with shm_tell() and shm_saw().
+ * a word has seen its change and what came before it. Start with shm_tell() and shm_saw().
  *
  *   origin    shm_tell(word, pe): a notification of no bytes, complete, then the change itself
  *   pe        shm_saw(word): the word has what was waited for; it reads the counter
