@@ -98,15 +98,29 @@ static void differ(void)
         MPI_Bcast(&size, 1, MPI_INT, 0, MPI_COMM_WORLD);
 }
 
-/* An operation is freed while a persistent collective still has it. */
+/* An operation and a datatype are freed while persistent requests still have them. */
 static void keep(void)
 {
     static int in, out;
     MPI_Op op;
+    MPI_Datatype type;
     MPI_Request request;
+    MPI_Type_vector(2, 1, 2, MPI_CHAR, &type);
+    MPI_Type_commit(&type);
+    MPI_Send_init(&in, 1, type, rank, 8, MPI_COMM_WORLD, &request);
+    MPI_Type_free(&type);
     MPI_Op_create(add, 1, &op);
     MPI_Allreduce_init(&in, &out, 1, MPI_INT, op, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
     MPI_Op_free(&op);
+}
+
+/* A receive that nothing matches, and whose request is freed. */
+static void freed(void)
+{
+    static int x;
+    MPI_Request request;
+    MPI_Irecv(&x, 1, MPI_INT, rank, 9, MPI_COMM_WORLD, &request);
+    MPI_Request_free(&request);
 }
 
 int main(int argc, char **argv)
@@ -122,6 +136,8 @@ int main(int argc, char **argv)
         differ();
     if (!strcmp(what, "kept"))
         keep();
+    if (!strcmp(what, "freed"))
+        freed();
     MPI_Finalize();
     return 0;
 }

@@ -61,7 +61,7 @@ static void vector(void)
 /* A type that joins two blocks: the lower one is too short. */
 static void joined(void)
 {
-    int *p = calloc(100, sizeof *p), *q = calloc(100, sizeof *q), length[2] = {110, 4};
+    int *p = calloc(100, sizeof *p), *q = calloc(100, sizeof *q), length[2] = {110, 60};
     MPI_Aint at[2];
     MPI_Datatype both;
     MPI_Get_address(p < q ? p : q, &at[0]);
