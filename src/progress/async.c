@@ -1,8 +1,10 @@
 /* async.c - the asynchronous progress thread (doc/design/progress.md). */
 #include <pthread.h>
 
+#include "base/atomic.h"
 #include "base/own_thread.h"
 #include "base/proc.h"
+#include "base/sched.h"
 #include "progress/progress.h"
 #include "progress/progress_types.h"
 
@@ -18,10 +20,9 @@ static void *serve(void *arg)
 {
     struct progress *p = arg;
     lock_acquire(&proc->lock);
-    p->server = pthread_self();
-    p->serves = 1;
+    atomic_store_explicit(&p->server, thread_self(), memory_order_relaxed);
     progress_wait(stopped, p, NULL, -1);
-    p->serves = 0;
+    atomic_store_explicit(&p->server, NULL, memory_order_relaxed);
     lock_release(&proc->lock);
     return NULL;
 }

@@ -13,12 +13,11 @@
 #include "progress/progress_types.h"
 #include "var/var.h"
 
-/* Other threads have had the lock, and noted calls of their own.  The progress thread is in no
+/* Other threads have had the lock, and noted calls of their own.  A thread of the library is in no
  * call: what it finds noted belongs to another thread, which may have left that call. */
 static void note_again(const char *call)
 {
-    const struct progress *p = proc->progress;
-    if (!p->serves || !pthread_equal(p->server, pthread_self()))
+    if (!progress_is_helper())
         proc->call = call;
 }
 

@@ -159,18 +159,18 @@ static inline __attribute__((always_inline)) int poll_once(struct progress *p)
 
 int progress_poll_for_others(struct progress *p)
 {
-    p->stand_in = pthread_self();
-    p->for_others = 1;
+    atomic_store_explicit(&p->stand_in, thread_self(), memory_order_relaxed);
     int events = poll_hooks(p, 1);
-    p->for_others = 0;
+    atomic_store_explicit(&p->stand_in, NULL, memory_order_relaxed);
     return events;
 }
 
 int progress_is_helper(void)
 {
-    const struct progress *p = proc->progress;
-    return p && ((p->for_others && pthread_equal(p->stand_in, pthread_self())) ||
-                 (p->serves && pthread_equal(p->server, pthread_self())));
+    struct progress *p = proc->progress;
+    void *self = thread_self();
+    return p && (atomic_load_explicit(&p->stand_in, memory_order_relaxed) == self ||
+                 atomic_load_explicit(&p->server, memory_order_relaxed) == self);
 }
 
 int progress_has_helper(void)

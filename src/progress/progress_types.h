@@ -20,7 +20,6 @@ struct progress {
     struct list *cursor;   /* next hook of the pass under way */
     int nsources, networks;
     int polling;           /* a pass is under way */
-    int for_others;        /* ... of the thread `stand_in` */
     _Atomic uint64_t polls; /* passes so far, and PROGRESS_SLEEP for each sleep; under proc->lock,
                              * but read by standin.c without it */
     /* more processes on this host than cores, their progress threads included */
@@ -43,10 +42,9 @@ struct progress {
     int fds_room;
     pthread_t async;       /* the asynchronous progress thread, while async_on */
     int async_on, async_stop;
-    /* that thread's own identity, while serves; set before it first releases the lock */
-    pthread_t server;
-    int serves;
-    pthread_t stand_in;      /* set before for_others */
+    /* thread_self() of that thread, and of the stand-in during its pass; else NULL. By the holder
+     * of proc->lock; progress_is_helper() reads without it: a thread finds its own writes. */
+    _Atomic(void *) server, stand_in;
     struct standin *standin; /* standin.c; NULL: there is none */
 };
 

@@ -95,26 +95,36 @@ static void say_all(struct threads *t)
     }
 }
 
-/* The call that a thread is in or begins, or NULL. */
+/* The call that a thread is in or begins, or NULL. One that begins is taken: the two are told once.
+ */
 static const char *under_way(struct threads *t)
 {
     const char *other = proc->call;
-    return other ? other : atomic_load_explicit(&t->begins, memory_order_relaxed);
+    return other ? other : atomic_exchange_explicit(&t->begins, NULL, memory_order_relaxed);
+}
+
+/* A name that the library's own thread may have written, which goes on with creations of windows
+ * (rma/window/begin.c). */
+static int may_be_helpers(const char *call)
+{
+    return !strcmp(call, "MPIX_Win_iallocate") || !strcmp(call, "MPIX_Win_icreate");
 }
 
 /* Says what is kept, before the call begins. That takes its time: a call that another thread begins
- * meanwhile runs beside this one. It waits for proc->lock, and its thread sees `begins`; or it is
- * under way behind that: it is returned. */
+ * meanwhile runs beside this one. It waits for proc->lock, and its thread takes `begins`; or it is
+ * under way behind that: it is returned. Of two that begin at one moment one speaks. */
 static const char *say_before(struct threads *t, const char *call)
 {
-    atomic_store_explicit(&t->begins, call, memory_order_relaxed);
+    const char *none = NULL;
+    if (!atomic_compare_exchange_strong_explicit(&t->begins, &none, call, memory_order_relaxed,
+                                                 memory_order_relaxed))
+        return under_way(t);
     if (proc->threaded)
         lock_acquire(&proc->lock);
     say_all(t);
     if (proc->threaded)
         lock_release(&proc->lock);
-    atomic_store_explicit(&t->begins, NULL, memory_order_relaxed);
-    return proc->call;
+    return atomic_exchange_explicit(&t->begins, NULL, memory_order_relaxed) ? proc->call : NULL;
 }
 
 /* Of a call that is not free. */
@@ -133,7 +143,8 @@ static void on_called(const char *call)
     const char *other = last == self ? NULL : under_way(t);
     if (!other && !proc->call && atomic_load_explicit(&t->unsaid, memory_order_relaxed))
         other = say_before(t, call);
-    if (serialized && cvar.async_progress != PROGRESS_ASYNC && other && !threads_is_free(other))
+    if (serialized && cvar.async_progress != PROGRESS_ASYNC && other && !threads_is_free(other) &&
+        !may_be_helpers(other))
         keep(t, call, other);
 }
 

@@ -56,6 +56,28 @@ static void serialized(void)
     }
 }
 
+static void *speaks(void *arg)
+{
+    int sum;
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
+    return arg;
+}
+
+/* The next call says what was found: the other thread begins another one meanwhile. addr2line of
+ * the test makes the file, and then takes its time. */
+static void spoken(void)
+{
+    pthread_t t;
+    serialized();
+    if (rank)
+        return;
+    pthread_create(&t, NULL, speaks, NULL);
+    for (int i = 0; i < 30000 && access("asked", F_OK); i++)
+        usleep(1000);
+    MPI_Barrier(MPI_COMM_SELF); /* WRONG spoken */
+    pthread_join(t, NULL);
+}
+
 static void *in_turn(void *arg)
 {
     (void)arg;
@@ -290,7 +312,7 @@ static void *reduces_beside(void *arg)
     return NULL;
 }
 
-/* Each thread has its communicator; later both use one, in turns. */
+/* Both threads use one communicator, in turns; later each has its own. */
 static void *takes_turns(void *arg)
 {
     int turn_of = *(int *)arg, sum;
@@ -307,16 +329,16 @@ static void collectives_apart(void)
     pthread_t t;
     MPI_Comm world = MPI_COMM_WORLD;
     int numbers[2] = {0, 1};
+    pthread_barrier_init(&both, NULL, 2); /* first: calls that never end would fill the table */
+    pthread_create(&t, NULL, takes_turns, &numbers[1]);
+    takes_turns(&numbers[0]);
+    pthread_join(t, NULL);
+    pthread_barrier_destroy(&both);
     MPI_Comm_dup(MPI_COMM_WORLD, &beside);
     pthread_create(&t, NULL, reduces_beside, &beside);
     reduces_beside(&world);
     pthread_join(t, NULL);
     MPI_Comm_free(&beside);
-    pthread_barrier_init(&both, NULL, 2);
-    pthread_create(&t, NULL, takes_turns, &numbers[1]);
-    takes_turns(&numbers[0]);
-    pthread_join(t, NULL);
-    pthread_barrier_destroy(&both);
 }
 
 /* The other thread is in its wait when a test is refused. */
@@ -473,6 +495,7 @@ int main(int argc, char **argv)
     } all[] = {{"single", funneled, MPI_THREAD_SINGLE},
                {"funneled", funneled, MPI_THREAD_FUNNELED},
                {"serialized", serialized, MPI_THREAD_SERIALIZED},
+               {"spoken", spoken, MPI_THREAD_SERIALIZED},
                {"in_order", in_order, MPI_THREAD_SERIALIZED},
                {"asking", asking, MPI_THREAD_FUNNELED},
                {"get_accumulate", get_accumulate, MPI_THREAD_FUNNELED},
