@@ -497,8 +497,8 @@ void __tsan_func_exit(void)
 {
 }
 
-static inline __attribute__((always_inline)) void access(const void *p, unsigned len,
-                                                         unsigned stores, const void *pc)
+static inline __attribute__((always_inline)) void
+access_one(const void *p, unsigned len, unsigned stores, const void *pc)
 {
     uint64_t at = (uint64_t)(uintptr_t)p;
     struct stream *s = stream_of(pc);
@@ -515,7 +515,7 @@ static inline __attribute__((always_inline)) void access(const void *p, unsigned
     void __tsan_##name(void *p);                                                                   \
     void __tsan_##name(void *p)                                                                    \
     {                                                                                              \
-        access(p, len, stores, CALLER);                                                            \
+        access_one(p, len, stores, CALLER);                                                        \
     }
 #define ACCESSES(len)                                                                              \
     ACCESS(read##len, len, 0)                                                                      \

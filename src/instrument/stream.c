@@ -2,7 +2,9 @@
  * all of it at once. Start with stream_miss().
  *
  * Between two operations of a thread its accesses have one clock, so when they are noted does not
- * matter. Records are made of the log behind streams_close(). */
+ * matter: streams_close() comes before records of the next clock. A full log becomes records of
+ * this clock with streams open. What they foresee is noted behind it, and one at distance 0 was
+ * noted before. */
 #include "instrument/instrument.h"
 
 static struct streams none; /* stays as it is: pc is never NULL */
@@ -19,7 +21,7 @@ static void stream_close(struct stream *s)
     uint64_t next = s->next, from = s->from, step = (uint64_t)s->step, len = s->len;
     int up = s->step > 0;
     s->next = s->from = 0;
-    /* Not listed: a signal's handler closed it between two lines of access(), which went on. */
+    /* Not listed: a signal's handler closed it between two lines of access_one(), which went on. */
     if (!next || !from || !s->listed)
         return;
     s->last = next - step;
