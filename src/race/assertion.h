@@ -21,9 +21,17 @@ struct race_violation { /* an update that MPI_MODE_NOPUT of the call at `site` f
     int src;
     uint8_t call;
 };
+struct race_stored { /* by this process, into its own memory of the window */
+    uint64_t site, clock; /* one of thread tid since the last synchronization; site 0: none */
+    uint64_t since;       /* clock of thread since_tid at that */
+    uint64_t forbidden;   /* the call at that site has MPI_MODE_NOSTORE and forbids `by`; 0: none */
+    uint64_t by;
+    uint32_t tid, since_tid;
+};
 struct race_assertions { /* of a window */
     struct race_assertion_fence fence[2]; /* the last one; the next one, while it waits */
     struct race_violation violation;
+    struct race_stored stored;
     int start;          /* of the last MPI_Win_start, and where it stands */
     uint64_t start_site;
 };
@@ -40,8 +48,13 @@ void race_assertion_fence_complete(struct race_win *x);
 /* An access of src comes, in that epoch (race_batch.epoch, or RACE_IN_FENCE). */
 void race_assertion_access(struct race_win *x, int src, uint32_t epoch,
                            const struct race_access *a);
+/* Mode full: a store of the program comes. */
+void race_assertion_store(const struct race_access *a);
+/* A call that synchronizes is about to begin; assert: of a fence or MPI_Win_post, else 0. */
+void race_assertion_sync(struct race_win *x, int assert, uint64_t site);
 /* What was found is printed; call: what has the assertion. Waits. */
 void race_assertion_report(struct race_win *x, const char *call);
+void race_assertion_stores_report(struct race_win *x, const char *call);
 /* MPI_Win_complete has come, of an MPI_Win_start with that assertion. */
 void race_assertion_start(struct race_origin *o, uint32_t number, int assert, uint64_t site);
 /* MPI_Win_wait has seen that of process `world`. Waits. */

@@ -282,6 +282,81 @@ static void tasks_fine(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Stores that MPI_MODE_NOSTORE of rank 0 denies: of a loop, and of another thread. */
+static void nostore_fence(void)
+{
+    MPI_Win_fence(0, win);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < 16 && rank == 0; i++)
+            base[i] = i; /* first */
+        MPI_Win_fence(rank == 0 ? MPI_MODE_NOSTORE : 0, win); /* second */
+    }
+}
+
+static void *stores(void *arg)
+{
+    base[3] = 7; /* first */
+    return arg;
+}
+
+static void epoch(int post)
+{
+    MPI_Group all, peer;
+    int other = 1 - rank;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 1, &other, &peer);
+    if (rank == 0) {
+        MPI_Win_post(peer, post, win); /* second */
+        MPI_Win_wait(win);
+    } else {
+        MPI_Win_start(peer, 0, win);
+        MPI_Put(&rank, 1, MPI_INT, 0, 5, 1, MPI_INT, win);
+        MPI_Win_complete(win);
+    }
+    MPI_Group_free(&peer);
+    MPI_Group_free(&all);
+}
+
+static void nostore_post(void)
+{
+    pthread_t t;
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    if (rank == 0) {
+        pthread_create(&t, NULL, stores, NULL);
+        pthread_join(t, NULL);
+    }
+    epoch(MPI_MODE_NOSTORE);
+}
+
+/* Stores before the last call that synchronizes, and beside the window; loads; puts of others. */
+static void nostore_fine(void)
+{
+    int beside[8] = {0};
+    pthread_t t;
+    base[1] = 1;
+    MPI_Win_fence(0, win);
+    MPI_Win_fence(MPI_MODE_NOSTORE, win);
+    for (int k = 0; k < 3; k++) {
+        if (rank == 1)
+            MPI_Put(&rank, 1, MPI_INT, 0, 5, 1, MPI_INT, win);
+        for (int i = 0; i < 4; i++)
+            beside[i] += base[i];
+        MPI_Win_fence(MPI_MODE_NOSTORE, win);
+    }
+    sink = beside[3];
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
+    pthread_create(&t, NULL, stores, NULL);
+    pthread_join(t, NULL);
+    base[2] = 3;
+    MPI_Win_unlock(rank, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    epoch(MPI_MODE_NOSTORE);
+    epoch(MPI_MODE_NOSTORE);
+    base[2] = 4;
+    epoch(0);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -290,7 +365,8 @@ static const struct {
     CASE(buffer_race), CASE(buffer_fine), CASE(word_race), CASE(word_fine), CASE(copy_race),
     CASE(copy_fine), CASE(value_race), CASE(value_fine), CASE(rows_fine), CASE(threads_race),
     CASE(threads_fine), CASE(mutex_fine), CASE(team_race), CASE(team_fine), CASE(section_race),
-    CASE(section_fine), CASE(tasks_fine), CASE(locks_fine), CASE(once_fine), CASE(ended_race)};
+    CASE(section_fine), CASE(tasks_fine), CASE(locks_fine), CASE(once_fine), CASE(ended_race),
+    CASE(nostore_fence), CASE(nostore_post), CASE(nostore_fine)};
 
 int main(int argc, char **argv)
 {

@@ -1,12 +1,24 @@
 /* assertion.c - do the assertions of synchronization calls hold? (MPI-4.1 12.5.5) The target of
  * MPI_MODE_NOPUT looks at what comes, that of MPI_MODE_NOCHECK at the MPI_Win_start that comes with
- * MPI_Win_complete. What is found in a handler is told when the next call has ended. */
+ * MPI_Win_complete, that of MPI_MODE_NOSTORE at its own stores. What is found is told when the next
+ * call has ended. Start with race_assertion_access() and race_assertion_sync(). */
 #include "race/watched.h"
 
 #include <stdio.h>
 
 #include "base/hash.h"
 #include "finding/finding.h"
+
+static uint64_t key_of(uint64_t a, uint64_t b)
+{
+    return hash_mix(hash_mix(MPI_MODE_NOPUT, a), b) | 1;
+}
+
+/* Were these places named? */
+static int is_named(uint64_t a, uint64_t b)
+{
+    return map_get(&proc->race->pairs, key_of(a, b)) != NULL;
+}
 
 /* --- MPI_MODE_NOPUT --------------------------------------------------------------------------- */
 
@@ -57,21 +69,62 @@ void race_assertion_access(struct race_win *x, int src, uint32_t epoch, const st
     uint64_t site;
     if (!epoch || !updates || a->effect.flags & RACE_HULL || x->assertions.violation.site)
         return;
-    if ((site = site_of(x, src, epoch, a)) != 0)
+    if ((site = site_of(x, src, epoch, a)) != 0 && !is_named(a->site, site))
         x->assertions.violation =
             (struct race_violation){.site = site, .at = a->site, .call = a->call, .src = src};
 }
 
-/* --- reports ---------------------------------------------------------------------------------- */
+/* --- MPI_MODE_NOSTORE ------------------------------------------------------------------------- */
 
-static int is_new(uint64_t a, uint64_t b)
+/* Has it a byte of what begins at `base`? */
+static int overlaps(const struct race_interval *l, uint64_t base, uint64_t bytes)
 {
-    uint64_t key = hash_mix(hash_mix(MPI_MODE_NOPUT, a), b) | 1;
-    if (map_get(&proc->race->pairs, key))
-        return 0;
-    map_put(&proc->race->pairs, key, proc->race);
-    return 1;
+    uint64_t end = l->at + l->len, run = 0;
+    if (end <= base && l->stride)
+        run = (base - end) / l->stride + 1; /* the first one that ends behind base */
+    uint64_t at = l->at + run * l->stride;
+    return run < l->blocks && at + l->len > base && at < base + bytes;
 }
+
+/* One that is ordered behind the last synchronization is enough. */
+void race_assertion_store(const struct race_access *a)
+{
+    uint32_t me = a->batch->tid;
+    size_t at = 0;
+    for (struct map_entry *e; (e = map_next(&proc->race->wins, &at)) != NULL;) {
+        struct race_win *x = e->value;
+        struct race_stored *s = &x->assertions.stored;
+        const struct race_member *m = &x->member[rma_win_comm(x->w)->rank];
+        if (s->site || !m->base || !overlaps(&a->interval, m->base, m->bytes))
+            continue;
+        if (me != s->since_tid && race_vclock_of(a->batch->vclock, s->since_tid) <= s->since)
+            continue;
+        s->site = a->site;
+        s->tid = me;
+        s->clock = race_issued(a);
+    }
+}
+
+void race_assertion_sync(struct race_win *x, int assert, uint64_t site)
+{
+    const struct race *r = proc->race;
+    struct race_stored *s = &x->assertions.stored;
+    if (!r->runtime)
+        return;
+    r->runtime->flush();
+    const struct race_thread *t = race_self();
+    s->forbidden = 0;
+    int is_before = s->tid == t->tid || race_vclock_of(t->vclock, s->tid) > s->clock;
+    if (assert & MPI_MODE_NOSTORE && s->site && is_before) {
+        s->forbidden = site;
+        s->by = s->site;
+    }
+    s->site = 0;
+    s->since_tid = t->tid;
+    s->since = t->clock;
+}
+
+/* --- reports ---------------------------------------------------------------------------------- */
 
 /* The call at `at` by rank src; before, after: of the place of the other one. */
 static void report(const struct race_win *x, const char *call, uint64_t at, int src,
@@ -80,8 +133,9 @@ static void report(const struct race_win *x, const char *call, uint64_t at, int 
     char line[2][FINDING_PLACE] = {"", ""};
     const char *name = rma_win_name(x->w);
     struct finding f = {.class = "assertion", .ranks = 1, .rank = {boot_rank()}};
-    if (!is_new(at, site))
+    if (is_named(at, site))
         return;
+    map_put(&proc->race->pairs, key_of(at, site), proc->race);
     finding_rank(&f, src);
     site_text(at, line[0], sizeof line[0]);
     site_text(site, line[1], sizeof line[1]);
@@ -101,6 +155,18 @@ void race_assertion_report(struct race_win *x, const char *call)
     x->assertions.violation.site = 0;
     snprintf(what, sizeof what, "MPI_MODE_NOPUT of %s", call);
     report(x, race_call_text(b.call, b.at), b.at, b.src, what, b.site, " does not hold");
+}
+
+void race_assertion_stores_report(struct race_win *x, const char *call)
+{
+    char what[80];
+    struct race_stored *s = &x->assertions.stored;
+    uint64_t site = s->forbidden;
+    if (!site)
+        return;
+    s->forbidden = 0;
+    snprintf(what, sizeof what, "MPI_MODE_NOSTORE of %s", call);
+    report(x, "store", s->by, boot_rank(), what, site, " does not hold");
 }
 
 /* --- MPI_MODE_NOCHECK ------------------------------------------------------------------------- */

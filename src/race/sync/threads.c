@@ -70,8 +70,11 @@ static void take_all(struct race *r, const struct race_log_entry *list, unsigned
             .batch = b,
         };
         quiet = quiet && race_is_local(&rec.interval);
-        if (a->len)
-            race_access_add(&rec, whole);
+        if (!a->len)
+            continue;
+        race_access_add(&rec, whole);
+        if (a->stores)
+            race_assertion_store(&rec);
     }
     t->quiet += quiet != 0;
     t->ended = ++t->clock; /* a thread that acquires it now acquires these, too */

@@ -161,6 +161,7 @@ static void after_post(struct race_win *x, const struct watch_sync *s)
     }
     race_vclock_drop(v);
     race_replay(x);
+    race_assertion_stores_report(x, "MPI_Win_post");
 }
 
 static void after_start(struct race_win *x, const struct watch_sync *s)
@@ -244,6 +245,7 @@ static void after_fence(struct race_win *x, int assert, const void *site)
         race_barrier_ends();
         race_barrier_fenced(x, assert);
         race_assertion_report(x, "MPI_Win_fence");
+        race_assertion_stores_report(x, "MPI_Win_fence");
         race_assertion_fence_complete(x);
         return;
     }
@@ -256,6 +258,7 @@ static void after_fence(struct race_win *x, int assert, const void *site)
     x->fence_open = !(assert & MPI_MODE_NOSUCCEED);
     race_assertion_fence_complete(x);
     race_replay(x);
+    race_assertion_stores_report(x, "MPI_Win_fence");
 }
 
 /* --- locks ------------------------------------------------------------------------------------ */
@@ -390,10 +393,13 @@ void race_before(struct rma_win *w, const struct watch_sync *s)
     if (!x || proc->race->off || opens_none(w, s->call))
         return;
     uint64_t site = race_site(s->site);
+    int asserts = (s->call == RACE_CALL_FENCE && !rma_fence_check(w, s->assert)) ||
+                  s->call == RACE_CALL_POST;
     race_advice_run(s->call, site);
+    race_assertion_sync(x, asserts ? s->assert : 0, site);
     switch (s->call) {
     case RACE_CALL_FENCE:
-        if (rma_fence_check(w, s->assert))
+        if (!asserts)
             break;
         race_complete_all(x, RACE_ALL, s->call, site);
         race_assertion_fence_now(x, s->assert, s->site);
