@@ -1,5 +1,6 @@
 /* Processes that wait for each other (align/stall.c).
  *
+ *   align-wait-collectors  no more than four are asked to collect, in a job without checker
  *   align-wait-*        a deadlock is proved with so many messages, and no more
  *   align-wait-legal-*  random programs in which each wait ends, most of them late: no verdict
  *   align-wait-lost-*   the same with one message that is never sent: a hang is reported
@@ -177,6 +178,25 @@ static void late_message(void *arg)
         sim_let_go(P2P_EAGER, 2);
     }
     OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+/* The last process waits while all that could collect compute: it asks so many of them, each after
+ * the one before has not answered for 200 ms. */
+static void collectors(void *arg)
+{
+    enum { HAVE = 200000 /* steps */, ASKED = 4 };
+    int v = 0;
+    begin();
+    if (sim_rank() < size - 1)
+        sim_compute((ASKED + 2) * HAVE);
+    if (sim_rank() == 0)
+        OK(MPI_Send(&v, 1, MPI_INT, size - 1, 3, MPI_COMM_WORLD));
+    if (sim_rank() < size - 1)
+        return;
+    OK(MPI_Recv(&v, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    if (sim_sent(size - 1, STALL_STATE) != ASKED)
+        sim_fail("%ld processes were asked to collect, not %d", sim_sent(size - 1, STALL_STATE),
+                 ASKED);
 }
 
 /* --- random programs -------------------------------------------------------------------------- */
@@ -464,6 +484,16 @@ static void crossing_strict(struct sim_knobs *k)
     scenario_cvar("MPIR_CVAR_COLL_CHECK", "3");
 }
 
+/* As by mpiexec -timeout. */
+static void proofs(struct sim_knobs *k)
+{
+    scenario_cvar("MPIR_CVAR_COLL_CHECK", "0");
+    scenario_cvar("MPIR_CVAR_WAIT_PROOF", "1");
+    scenario_cvar("MPIR_CVAR_COLL_CHECK_STALL", "100");
+    k->quiet_rank = -1;
+    k->again_percent = k->refuse_percent = 0;
+}
+
 static void guarded(struct sim_knobs *k)
 {
     any_order(k);
@@ -480,6 +510,7 @@ const struct scenario scenarios_waits[] = {
     {"align-wait-part-late", 3, 1, part_late, NULL, any_order},
     {"align-wait-comms", 3, 1, two_comms, NULL, mortal},
     {"align-wait-late", 4, 1, late_message, NULL, any_order},
+    {"align-wait-collectors", 7, 1, collectors, NULL, proofs},
     {"align-wait-legal-4", 4, 1, legal, NULL, checked},
     {"align-wait-legal-7", 7, 1, legal, NULL, checked},
     {"align-wait-lost-4", 4, 1, lost, NULL, may_hang},
