@@ -114,12 +114,35 @@ static void keep(void)
     MPI_Op_free(&op);
 }
 
-/* A receive that nothing matches, and whose request is freed. */
+static int query(void *arg, MPI_Status *status)
+{
+    (void)arg;
+    (void)status;
+    return MPI_SUCCESS;
+}
+
+static int release(void *arg)
+{
+    (void)arg;
+    return MPI_SUCCESS;
+}
+
+static int cancel(void *arg, int complete)
+{
+    (void)arg;
+    (void)complete;
+    return MPI_SUCCESS;
+}
+
+/* Their requests are freed: a receive that nothing matches, and a generalized request, whose handle
+ * stays known until it is completed. */
 static void freed(void)
 {
     static int x;
     MPI_Request request;
     MPI_Irecv(&x, 1, MPI_INT, rank, 9, MPI_COMM_WORLD, &request);
+    MPI_Request_free(&request);
+    MPI_Grequest_start(query, release, cancel, NULL, &request);
     MPI_Request_free(&request);
 }
 
