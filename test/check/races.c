@@ -326,6 +326,29 @@ static void epoch(int post, int start, int put)
     MPI_Group_free(&all);
 }
 
+/* Its epoch is over before rank 0 opens it. */
+static void nocheck_early(void)
+{
+    MPI_Group all, peer;
+    int other = 1 - rank, v = 1;
+    if (rank > 1)
+        return;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 1, &other, &peer);
+    if (rank == 0) {
+        MPI_Recv(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Win_post(peer, MPI_MODE_NOCHECK, win); /* second */
+        MPI_Win_wait(win);
+    } else {
+        MPI_Win_start(peer, MPI_MODE_NOCHECK, win); /* first */
+        MPI_Get(&v, 1, MPI_INT, 0, 3, 1, MPI_INT, win);
+        MPI_Win_complete(win);
+        MPI_Send(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    }
+    MPI_Group_free(&peer);
+    MPI_Group_free(&all);
+}
+
 static void noput_post(void) { epoch(MPI_MODE_NOPUT, 0, 1); }
 static void nocheck_start(void) { epoch(0, MPI_MODE_NOCHECK, 0); }
 
@@ -352,6 +375,7 @@ static void assertions_fine(void)
     MPI_Barrier(MPI_COMM_WORLD);
     epoch(MPI_MODE_NOPUT, 0, 0);
     epoch(0, 0, 1);
+    epoch(MPI_MODE_NOCHECK, MPI_MODE_NOCHECK, 1);
 }
 
 /* The origin buffer of a put is in use until local completion. */
@@ -637,7 +661,7 @@ static const struct {
     CASE(pscw_race), CASE(pscw_fine),
     CASE(operation_race), CASE(type_race), CASE(accumulate_fine), CASE(windows_race),
     CASE(windows_fine), CASE(windows_read_fine), CASE(noput_fence),
-    CASE(noput_opening), CASE(noput_post), CASE(nocheck_start),
+    CASE(noput_opening), CASE(noput_post), CASE(nocheck_start), CASE(nocheck_early),
     CASE(assertions_fine), CASE(buffer_race),
     CASE(buffer_fine), CASE(barrier_race), CASE(barrier_fine), CASE(subset_race),
     CASE(subset_fine), CASE(persistent_race), CASE(persistent_fine), CASE(notify_race),

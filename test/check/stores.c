@@ -328,11 +328,28 @@ static void nostore_post(void)
     epoch(MPI_MODE_NOSTORE);
 }
 
+/* Around a window, in its page: side by side, and a column that has it between two elements. */
+static void beside_window(void)
+{
+    static int words[160];
+    MPI_Win part;
+    MPI_Win_create(words + 16, 64, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &part);
+    MPI_Win_fence(0, part);
+    for (int i = 0; i < 16; i++)
+        words[i] = words[32 + i] = i;
+    for (int i = 0; i < 160; i += 32)
+        words[i] = i;
+    MPI_Win_fence(MPI_MODE_NOSTORE, part);
+    MPI_Win_fence(0, part);
+    MPI_Win_free(&part);
+}
+
 /* Stores before the last call that synchronizes, and beside the window; loads; puts of others. */
 static void nostore_fine(void)
 {
     int beside[8] = {0};
     pthread_t t;
+    beside_window();
     base[1] = 1;
     MPI_Win_fence(0, win);
     MPI_Win_fence(MPI_MODE_NOSTORE, win);
