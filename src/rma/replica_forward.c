@@ -359,11 +359,27 @@ int rma_on_copy(int src, const void *msg, size_t len)
 
 /* --- origin ----------------------------------------------------------------------------------- */
 
-/* Sends what is due; 1: something happened. */
+/* Where this process stores to the copies itself. */
+static void mirror(struct rma_win *w, struct asked *a)
+{
+    a->done = 1;
+    a->gone = boot_failed(rma_world(w, a->rank)) != 0;
+    a->cls = a->gone ? MPI_ERR_OTHER : 0;
+    if (!a->gone)
+        rma_mirror(w, a->rank, a->e, a->n);
+}
+
+/* Sends what is due; 1: something happened. Nothing that a revocation has refused is copied: it
+ * would race with another process's put to the same place. */
 static int ask(struct rma_forwards *f, struct asked *a)
 {
-    if (!a->due || a->done || (a->out && !am_failed(rma_world(f->w, a->rank))))
+    if (!a->due || a->done || (a->out && !am_failed(rma_world(f->w, a->rank))) ||
+        rma_is_revoked(f->w))
         return 0;
+    if (f->w->replicas->near) {
+        mirror(f->w, a);
+        return 1;
+    }
     size_t n = a->n - a->sent, most = room_to(f->w, a->rank) / sizeof *a->e;
     struct rma_hdr h = {.type = RMA_PKT_FORWARD, .op = a->number};
     n = n < most ? n : most;
@@ -518,9 +534,11 @@ int rma_forward_wait(struct rma_forwarding *c)
         if (ask(f, a)) /* another thread may wait for it, too */
             progress_signal();
     }
-    progress_hook_add(&f->hook);
-    rma_await(w, WHY_FLUSH, all_answered, c, "copies of accumulates",
-              c->rank < 0 ? -1 : rma_world(w, c->rank));
+    if (!all_answered(c)) {
+        progress_hook_add(&f->hook);
+        rma_await(w, WHY_FLUSH, all_answered, c, "copies of accumulates",
+                  c->rank < 0 ? -1 : rma_world(w, c->rank));
+    }
     for (struct list *l = f->asked.next, *next; l != &f->asked; l = next) {
         struct asked *a = LIST_OBJ(l, struct asked, link);
         next = l->next;

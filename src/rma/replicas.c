@@ -283,7 +283,7 @@ int rma_replicas_allocate(MPI_Aint size, MPI_Aint disp_unit, struct info *info, 
         return err;
     err = make(*out, NULL);
     if (!err) /* a keeper has its copies before the first accumulate is forwarded to them */
-        err = coll_agree_error(MPI_SUCCESS, c);
+        err = rma_mirror_agree(*out);
     return err ? undo(*out, err) : MPI_SUCCESS;
 }
 
@@ -364,6 +364,8 @@ int rma_replicas_shrink(struct rma_win *w, struct rma_win **out)
         return err;
     rma_forward_close(x); /* all that live are here: what comes now is of one that failed */
     err = make(*out, x);
+    if (!err)
+        err = rma_mirror_agree(*out);
     if (!err)
         err = coll_agree_error(copy_all(*out), (*out)->comm);
     if (!err)

@@ -45,6 +45,7 @@ struct rma_replicas {
     unsigned users;          /* the window, and the one that was shrunk from it */
     int n, me, k;            /* members; own rank; copies of each part */
     int err;                 /* of a put that has not begun at a copy; 0: none */
+    int near;                /* origins store to copies what their accumulates made */
     int exclusive;           /* the last lock of this process on itself was of this type */
     struct rma_win *copies;  /* all copies, under MPI_Win_lock_all(MPI_MODE_NOCHECK); or NULL */
     char *base;              /* those that this process keeps */
@@ -96,6 +97,13 @@ int rma_on_forward(int src, const void *msg, size_t len);
 int rma_on_forwarded(int src, const void *msg, size_t len);
 int rma_on_copy(int src, const void *msg, size_t len);
 int rma_on_copied(int src, const void *msg, size_t len);
+
+/* --- replica_near.c ---- */
+/* Collective over the members: may origins store to copies? And all have their copies afterwards.
+ * MPI error code; all that succeed know the same. */
+int rma_mirror_agree(struct rma_win *w);
+/* These elements of a rank's part, as they are now, to the copies that living processes keep. */
+void rma_mirror(struct rma_win *w, int rank, const struct rma_elems *e, size_t n);
 
 /* --- replica_calls.c ---- */
 int rma_replicas_op(struct rma_win *w, const struct rma_args *a, MPI_Request *req);

@@ -39,12 +39,17 @@ static struct job three_copied(int *bystander)
     return *bystander ? j : copied(c, "1");
 }
 
-/* What copy i of word 0 of that part is now. */
-static long copy(int owner, int i)
+/* Copy i of that part; what its word 0 is now. */
+static const long *copy_at(int owner, int i)
 {
     const struct rma_replicas *x = kept[owner];
     const struct rma_place *p = &x->place[owner * x->k + i];
-    return *(const long *)(const void *)(kept[p->rank]->base + p->at);
+    return (const long *)(const void *)(kept[p->rank]->base + p->at);
+}
+
+static long copy(int owner, int i)
+{
+    return *copy_at(owner, i);
 }
 
 static int keeper(int owner, int i)
@@ -188,6 +193,79 @@ static void acc_exactly(void *arg)
     MPI_Barrier(MPI_COMM_WORLD);
     OK(MPI_Win_unlock_all(j.win));
     OK(MPI_Win_free(&j.win));
+}
+
+/* All on one node: the origin stores to the copies itself. Nothing is sent, and neither the owner
+ * nor a keeper is in MPI. */
+static void acc_together(void *arg)
+{
+    static int calls[2]; /* ranks 0 and 4 have made them */
+    struct job j = copied(MPI_COMM_WORLD, "2");
+    struct { /* as MPI_LONG_INT has it */
+        long v;
+        int i;
+    } pair = {7, 3};
+    long one = 1, got;
+    (void)arg;
+    SIM_CHECK(kept[j.rank]->near);
+    calls[j.rank / 4] = 0;
+    OK(MPI_Win_lock_all(0, j.win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (j.rank == 0 || j.rank == 4) {
+        struct counts c = mark(j.rank);
+        for (int i = 0; i < 9; i++) {
+            add1(&j, &one, 1);
+            OK(MPI_Fetch_and_op(&one, &got, MPI_LONG, 1, 0, MPI_SUM, j.win));
+            OK(i % 2 ? MPI_Win_flush_all(j.win) : MPI_Win_flush(1, j.win));
+            SIM_CHECK(copy(1, 0) > got && copy(1, 1) > got);
+        }
+        if (j.rank == 0) {
+            OK(MPI_Accumulate(&pair, 1, MPI_LONG_INT, 1, 1, 1, MPI_LONG_INT, MPI_MAXLOC, j.win));
+            OK(MPI_Win_flush(1, j.win));
+            for (int i = 0; i < 2; i++)
+                SIM_CHECK(!memcmp(copy_at(1, i) + 1, &pair, sizeof pair.v + sizeof pair.i));
+        }
+        SIM_CHECK(since_all(&c) == 0);
+        calls[j.rank / 4] = 1;
+    } else {
+        while (!calls[0] || !calls[1])
+            sim_compute(1);
+        SIM_CHECK(copy(1, 0) == 36 && copy(1, 1) == 36);
+    }
+    OK(MPI_Win_unlock_all(j.win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(j.rank != 1 || j.mem[0] == 36);
+    OK(MPI_Win_free(&j.win));
+}
+
+/* An accumulate that a revocation has refused is not forwarded: the lock was another one's. */
+static void acc_revoked(void *arg)
+{
+    struct job j = copied(MPI_COMM_WORLD, "1");
+    long one = 1;
+    (void)arg;
+    if (j.rank == 0) {
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j.win));
+        put1(&j, &one, 1, 0);
+        OK(MPI_Win_flush(1, j.win));
+        tell(3);
+        sim_compute(WHILE);
+        OK(MPIX_Win_revoke(j.win));
+        (void)MPI_Win_unlock(1, j.win);
+        for (int t = 1; t < 3; t++)
+            tell(t);
+    } else if (j.rank == 3) {
+        hear(0);
+        struct counts c = mark(3);
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j.win));
+        add1(&j, &one, 1);
+        ERR(MPIX_ERR_REVOKED, MPI_Win_unlock(1, j.win));
+        SIM_CHECK(since(&c, RMA_PKT_FORWARD) == 0);
+    } else {
+        hear(0);
+    }
+    SIM_CHECK(copy(1, 0) <= 1);
+    (void)MPI_Win_free(&j.win);
 }
 
 /* What rank 0 has flushed is late on its way to the copy. What rank 3 adds meanwhile is behind
@@ -586,6 +664,11 @@ static void calm(struct sim_knobs *k)
     scenario_cvar("MPIR_CVAR_RMA_PIGGYBACK_POLLS", "0");
 }
 
+static void together(struct sim_knobs *k)
+{
+    k->nodes = 1;
+}
+
 static void apart(struct sim_knobs *k)
 {
     far_away(k);
@@ -618,6 +701,8 @@ const struct scenario scenarios_replicas_exact[] = {
     {"replicas-put-counts", 4, 1, put_exactly, NULL, calm},
     {"replicas-acc-counts", 4, 1, acc_exactly, NULL, calm},
     {"replicas-acc-at-once", 4, 1, acc_at_once, NULL, apart},
+    {"replicas-acc-near", 5, 1, acc_together, NULL, together},
+    {"replicas-acc-revoked", 4, 1, acc_revoked, NULL, apart},
     {"replicas-acc-in-order", 5, 1, acc_in_order, NULL, unordered},
     {"replicas-acc-behind-put", 4, 1, acc_behind_put, NULL, apart},
     {"replicas-acc-wrong-flush", 4, 1, acc_wrong_flush, NULL, apart},

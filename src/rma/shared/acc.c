@@ -71,11 +71,10 @@ static void stripes(struct acc_ctl *c, uint64_t from, uint64_t end, int take, un
             stripe_give(&c->stripe[i]);
 }
 
-/* The stripes of a batch, ascending by their place in the table; once if two share a place. */
-void acc_batch_lock(const struct batch *b, int take)
+/* Stripes [first, last], ascending by their place in the table; once if two share a place. */
+void acc_stripes_lock(struct acc_ctl *c, uint64_t first, uint64_t last, int take)
 {
-    struct acc_ctl *c = b->t->ctl;
-    uint64_t places = (uint64_t)c->mask + 1, n = b->last - b->first + 1, at = b->first & c->mask;
+    uint64_t places = (uint64_t)c->mask + 1, n = last - first + 1, at = first & c->mask;
     unsigned me = take ? (unsigned)mem_host_index() + 1 : 0;
     if (n >= places) {
         stripes(c, 0, places, take, me);

@@ -120,6 +120,12 @@ int acc_element(const struct acc_target *t, uint64_t off, const struct dt_type *
 int acc_cas(const struct acc_target *t, uint64_t off, const struct dt_type *elem,
             const void *origin, const void *compare, void *result);
 
+/* acc_mirror.c: `count` elements of mapped memory from byte `off` on, as they are now, to the same
+ * elements at each of to[0, n), mapped memory, too. Under the stripes of t, so no older value comes
+ * behind a newer one, whichever process does it. n > 0. */
+void acc_mirror(const struct acc_target *t, uint64_t off, const struct dt_type *elem, size_t count,
+                char *const *to, int n);
+
 /* --- delegated to the owner (delegate.c) ---
  * A delegated operation has a number. The asker may take it back until it is answered. The stripe
  * of the element decides which is first: under it the owner answers and the asker takes back. In

@@ -38,8 +38,13 @@ struct batch {
 
 /* The stripe is held: wait for it. */
 void acc_stripe_wait(struct stripe *s, unsigned me);
-/* The stripes of a batch, ascending by their place in the table; once if two share a place. */
-void acc_batch_lock(const struct batch *b, int take);
+/* Stripes [first, last], ascending by their place in the table; once if two share a place. */
+void acc_stripes_lock(struct acc_ctl *c, uint64_t first, uint64_t last, int take);
+
+static inline void acc_batch_lock(const struct batch *b, int take)
+{
+    acc_stripes_lock(b->t->ctl, b->first, b->last, take);
+}
 
 static inline void stripe_take(struct stripe *s, unsigned me)
 {

@@ -152,6 +152,24 @@ static void near_case(struct dt_type *elem, struct dt_op *op, struct acc_target 
     }
 }
 
+/* Elements to two copies: these, and no byte beside them or in their gaps. */
+static void mirror_case(struct dt_type *elem, size_t count, uint64_t off,
+                        const struct acc_target *t)
+{
+    static char copy[2][WINDOW + 64], packed[WINDOW];
+    char *to[2] = {copy[0] + off, copy[1] + off};
+    size_t bytes = count * (size_t)elem->size;
+    for (size_t i = 0; i < sizeof arena; i++)
+        arena[i] = (char)(i * 7 + i / 256);
+    memset(copy, 0x5a, sizeof copy);
+    memset(expect, 0x5a, sizeof expect);
+    dt_pack(elem, count, t->base + off, 0, packed, bytes);
+    dt_unpack(elem, count, expect + off, 0, packed, bytes);
+    acc_mirror(t, off, elem, count, to, 2);
+    job_check(memcmp(copy[0], expect, sizeof expect) == 0);
+    job_check(memcmp(copy[1], expect, sizeof expect) == 0);
+}
+
 /* An element that ends where memory does, padded or not: nothing behind its data is touched. */
 static void end_of_memory(struct dt_type *elem, struct dt_op *op, const struct acc_target *like)
 {
@@ -179,6 +197,13 @@ static void all_types_and_ops(void)
         struct acc_target t = {.ctl = control(mode == 1 ? ACC_ALL_MAPPED | ACC_SINGLE_ELEMENTS : 0),
                                .base = arena, .remote = (uint64_t)(uintptr_t)arena,
                                .host_index = mode == 2 ? 0 : -1};
+        for (int i = 0; i < TYPES && mode < 2; i++) {
+            struct dt_type *elem = dt_find(types[i]);
+            size_t many = (2 * ACC_STRIPE_BYTES + 512) / (size_t)elem->extent;
+            mirror_case(elem, 1, 0, &t);
+            mirror_case(elem, many, 64, &t);
+            mirror_case(elem, 3, ACC_STRIPE_BYTES - (uint64_t)elem->extent - 3, &t);
+        }
         for (int i = 0; i < TYPES; i++)
             for (int j = 0; j < OPS; j++) {
                 struct dt_type *elem = dt_find(types[i]);
@@ -205,7 +230,7 @@ START_TEST(against_reference)
 END_TEST
 
 /* Several processes add to the same cells in every way there is; nothing may be lost. */
-static char *shared;
+static char *shared, *mirrored; /* the second one: of its first bytes */
 static struct acc_ctl *shared_ctl;
 
 static void add_everywhere(void)
@@ -242,9 +267,15 @@ static void add_everywhere(void)
             long next = want + 1;
             job_check(acc_cas(&t, 16, l, &next, &want, &got) == 0);
         } while (got != want);
+        /* what is behind the last addition is the last in the copy */
+        char *to[2] = {mirrored, mirrored + across};
+        acc_mirror(&t, 0, l, 3, to, 1);
+        acc_mirror(&t, across, l, 1, to + 1, 1);
     }
     boot_barrier();
     long v;
+    job_check(memcmp(mirrored, shared, 24) == 0);
+    job_check(memcmp(mirrored + across, shared + across, 8) == 0);
     job_check(*(long *)shared == (long)size * TURNS);
     memcpy(&v, shared + across, 8);
     job_check(v == (long)size * TURNS);
@@ -262,7 +293,8 @@ static void share(unsigned hints)
     shared = mmap(NULL, WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     shared_ctl = mmap(NULL, acc_ctl_bytes(n), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                       -1, 0);
-    ck_assert(shared != MAP_FAILED && shared_ctl != MAP_FAILED);
+    mirrored = mmap(NULL, WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert(shared != MAP_FAILED && shared_ctl != MAP_FAILED && mirrored != MAP_FAILED);
     acc_ctl_init(shared_ctl, n, hints);
 }
 
@@ -305,6 +337,10 @@ static int ways(int way)
     case 2:
     case 3: return acc_apply(&t, &a);
     case 4: return acc_cas(&t, 0, l, &one, &zero, &got);
+    case 5: /* the copy is what is looked at */
+        t.base = (char *)many;
+        acc_mirror(&t, 0, l, 600, &shared, 1);
+        return 0;
     default: /* may refuse; then the caller goes another way */
         return acc_near(&near, 0, l, &one, &got, DT_SUM) == 0
                    ? 0
@@ -316,7 +352,7 @@ static void held(void)
 {
     up();
     static const char nothing[WINDOW];
-    for (int way = 0; way < 6; way++) {
+    for (int way = 0; way < 7; way++) {
         if (boot_rank() == 0) {
             memset(shared, 0, WINDOW);
             set_stripes((uint32_t)mem_host_index() + 1);
@@ -356,7 +392,7 @@ static void held_by_the_dead(void)
             _exit(0);
         job_check(gone > 0 && waitpid(gone, NULL, 0) == gone);
         atomic_store(&proc->mem->record[boot_host_index(1)].pid, gone);
-        for (int way = 0; way < 6; way++) {
+        for (int way = 0; way < 7; way++) {
             set_stripes((uint32_t)boot_host_index(1) + 1);
             memset(shared, 0, WINDOW);
             job_check(ways(way) == 0 && memcmp(shared, nothing, WINDOW) != 0);
