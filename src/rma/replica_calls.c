@@ -119,14 +119,22 @@ static int publish(struct rma_win *w)
 
 /* --- operations ------------------------------------------------------------------------------- */
 
-/* 1: the whole target buffer is in the part; *off: its displacement in bytes. Else the owner
- * reports it. */
-static int is_inside(const struct rma_replicas *x, const struct rma_args *a, uint64_t *off)
+/* 1: the whole target buffer is in the part; *off: its displacement in bytes; *p: its bytes. Else
+ * the owner reports it. */
+static int is_inside(const struct rma_replicas *x, const struct rma_args *a, uint64_t *off,
+                     struct rma_putting *p)
 {
-    const struct rma_owned *p = &x->part[a->rank];
     int64_t lo, hi;
-    return !dt_bounds(a->ttype, (size_t)a->tcount, &lo, &hi) && lo != hi &&
-           !rma_offset((uint64_t)a->disp, (uint64_t)p->unit, lo, hi, (uint64_t)p->bytes, off);
+    if (a->rank < 0 || a->rank >= x->n || !x->k)
+        return 0;
+    const struct rma_owned *o = &x->part[a->rank];
+    if (dt_bounds(a->ttype, (size_t)a->tcount, &lo, &hi) || lo == hi ||
+        rma_offset((uint64_t)a->disp, (uint64_t)o->unit, lo, hi, (uint64_t)o->bytes, off))
+        return 0;
+    p->rank = a->rank;
+    p->from = *off + (uint64_t)lo;
+    p->end = *off + (uint64_t)hi;
+    return 1;
 }
 
 /* Only a process that has the lock may put to the copies. 0: it has not got it, and the next
@@ -148,24 +156,39 @@ static int put_to_copies(struct rma_replicas *x, const struct rma_args *a, uint6
     return req ? rma_graver(err, at_copies(x, a->rank, rma_flush_local)) : err;
 }
 
+static int put(struct rma_win *w, const struct rma_args *a, MPI_Request *req, uint64_t off,
+               struct rma_putting *p)
+{
+    struct rma_replicas *x = w->replicas;
+    rma_putting_begin(x, p);
+    int err = rma_op_begin(w, a, req);
+    if (err) {
+        rma_putting_end(p);
+        return err;
+    }
+    if (has_lock(w, a->rank))
+        err = put_to_copies(x, a, off, req != NULL);
+    rma_putting_end(p);
+    if (!err && p->passed)
+        err = rma_changes_note(&x->changes, a, off);
+    x->err = x->err ? x->err : err; /* it has begun; the next synchronization returns it */
+    return MPI_SUCCESS;
+}
+
 int rma_replicas_op(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
 {
     struct rma_replicas *x = w->replicas;
+    struct rma_putting p;
     uint64_t off;
-    unsigned taken = x->changes.taken;
-    int asked = rma_forward_asked(x, a->rank), err = rma_op_begin(w, a, req);
-    if (err || a->kind == RMA_GET || a->rank == MPI_PROC_NULL || !x->k || !is_inside(x, a, &off))
+    if (a->kind == RMA_GET || !is_inside(x, a, &off, &p))
+        return rma_op_begin(w, a, req);
+    if (a->kind == RMA_PUT)
+        return put(w, a, req, off, &p);
+    int err = rma_op_begin(w, a, req);
+    if (err)
         return err;
-    if (a->kind != RMA_PUT)
-        err = rma_changes_note(&x->changes, a, off);
-    else if (has_lock(w, a->rank))
-        err = put_to_copies(x, a, off, req != NULL);
-    /* what another thread's call forwards meanwhile may have been read before this put, and come to
-     * the copies behind it */
-    if (a->kind == RMA_PUT && !err && (asked || taken != x->changes.taken))
-        err = rma_changes_note(&x->changes, a, off);
-    if (err && !x->err) /* the operation itself has begun; the next synchronization returns it */
-        x->err = err;
+    err = rma_changes_note(&x->changes, a, off);
+    x->err = x->err ? x->err : err; /* as that of a put */
     return MPI_SUCCESS;
 }
 

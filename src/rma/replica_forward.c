@@ -464,9 +464,30 @@ static int asked_error(struct rma_win *w, const struct asked *a)
                     rma_call(), a->rank, rma_win_text(w));
 }
 
-/* The notes v[0, n), all of one rank. 0: no memory. */
-static int asked_make(struct rma_forwards *f, const struct rma_changed *v, size_t n)
+static void see_passed(struct rma_putting *p, const struct asked *a)
 {
+    if (a->done || a->rank != p->rank)
+        return;
+    for (size_t i = 0; i < a->n && !p->passed; i++) {
+        const struct dt_type *t = dt_find((MPI_Datatype)a->e[i].dt);
+        uint64_t from = a->e[i].off, end = from + a->e[i].count * (uint64_t)t->extent;
+        p->passed = from < p->end && p->from < end;
+    }
+}
+
+void rma_putting_begin(struct rma_replicas *x, struct rma_putting *p)
+{
+    const struct rma_forwards *f = x->forwards;
+    p->passed = 0;
+    for (const struct list *l = f->asked.next; l != &f->asked; l = l->next)
+        see_passed(p, LIST_OBJ(l, const struct asked, link));
+    list_push(&x->puts, &p->link);
+}
+
+/* The notes v[0, n), all of one rank. 0: no memory. */
+static int asked_make(struct rma_replicas *x, const struct rma_changed *v, size_t n)
+{
+    struct rma_forwards *f = x->forwards;
     struct asked *a = calloc(1, sizeof *a);
     struct rma_elems *e = malloc(n * sizeof *e);
     if (!a || !e) {
@@ -478,6 +499,8 @@ static int asked_make(struct rma_forwards *f, const struct rma_changed *v, size_
         e[i] = v[i].e;
     *a = (struct asked){.rank = v->rank, .number = ++f->last, .e = e, .n = n};
     list_push(&f->asked, &a->link);
+    for (struct list *l = x->puts.next; l != &x->puts; l = l->next)
+        see_passed(LIST_OBJ(l, struct rma_putting, link), a);
     return 1;
 }
 
@@ -487,13 +510,12 @@ static int take_notes(struct rma_replicas *x, int rank)
     struct rma_changes *c = &x->changes;
     size_t kept = 0;
     int ok = 1;
-    c->taken++;
     rma_changes_join(c);
     for (size_t i = 0, end; i < c->n; i = end) {
         for (end = i + 1; end < c->n && c->of[end].rank == c->of[i].rank; end++)
             ;
         if (rank == FORWARD_ALL || c->of[i].rank == rank) {
-            ok &= asked_make(x->forwards, c->of + i, end - i);
+            ok &= asked_make(x, c->of + i, end - i);
         } else {
             memmove(c->of + kept, c->of + i, (end - i) * sizeof *c->of);
             kept += end - i;

@@ -120,5 +120,5 @@ int rma_changes_due(const struct rma_changes *c, int rank)
 void rma_changes_forget(struct rma_changes *c)
 {
     free(c->of);
-    *c = (struct rma_changes){.taken = c->taken};
+    *c = (struct rma_changes){0};
 }

@@ -77,6 +77,7 @@ static struct rma_replicas *record_make(const struct rma_win *w)
     if (!x)
         return NULL;
     x->users = 1;
+    list_init(&x->puts);
     x->n = w->size;
     x->me = w->rank;
     x->k = (int)w->copies;

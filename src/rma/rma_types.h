@@ -39,7 +39,14 @@ struct rma_changed { /* by accumulates: elements of a rank's part */
 struct rma_changes {
     struct rma_changed *of;
     size_t n, room;
-    unsigned taken; /* times that a call took some */
+};
+/* A put that has begun at its owner, and not at all copies: bytes [from, end) of that part. What a
+ * call forwards meanwhile may be read before it, and come to the copies behind it. */
+struct rma_putting {
+    struct list link;
+    int rank;
+    uint64_t from, end;
+    int passed; /* by such a call: it leaves a note, too */
 };
 struct rma_replicas {
     unsigned users;          /* the window, and the one that was shrunk from it */
@@ -54,6 +61,7 @@ struct rma_replicas {
     struct rma_place *place; /* [rank * k + copy] */
     struct rma_forwards *forwards; /* replica_forward.c */
     struct rma_changes changes;    /* of which the copies do not know yet */
+    struct list puts;              /* under way in calls of this process */
     struct rma_replicas *before; /* of the window that it was shrunk from; NULL: it was not */
 };
 /* Frees what there is without the other members: the window is dropped. */
@@ -90,6 +98,12 @@ void rma_forward_take(struct rma_win *w, int rank, struct rma_forwarding *c);
 int rma_forward_wait(struct rma_forwarding *c); /* MPI error code */
 /* Does a call wait for what is to be forwarded of that rank? */
 int rma_forward_asked(const struct rma_replicas *x, int rank);
+/* Between the two, p->passed is kept. */
+void rma_putting_begin(struct rma_replicas *x, struct rma_putting *p);
+static inline void rma_putting_end(struct rma_putting *p)
+{
+    list_del(&p->link);
+}
 /* What others have asked this process for is done, or the window is revoked. Waits. */
 void rma_forward_settle(struct rma_win *w);
 void rma_forward_failed(struct rma_replicas *x); /* a process has failed */

@@ -168,6 +168,93 @@ static void locks_thread(int thread, void *arg)
     s->done++;
 }
 
+/* --- puts ------------------------------------------------------------------------------------- */
+
+enum { PUTS = 20 };
+
+/* Each thread accumulates once, and then puts to its own word: as long as others flush, too. Only
+ * the accumulates are forwarded. */
+static void put_work(struct shared *s, int thread, int t)
+{
+    replace(s, thread, t);
+    OK(MPI_Win_flush(t, s->j.win));
+    for (int i = 0; i < PUTS; i++) {
+        s->value[thread]++;
+        put1(&s->j, &s->value[thread], t, cell_of(s, thread));
+        OK(i % 2 ? MPI_Win_flush(t, s->j.win) : MPI_Win_flush_all(s->j.win));
+        has(s, thread, t);
+    }
+}
+
+static void puts_alone(void *arg)
+{
+    struct shared *s = here();
+    (void)arg;
+    begin(s);
+    OK(MPI_Win_lock_all(0, s->j.win));
+    struct counts c = mark(s->j.rank);
+    s->open = 1;
+    put_work(s, 0, 0);
+    wait_done(s);
+    SIM_CHECK(since(&c, RMA_PKT_FORWARD) <= THREADS);
+    OK(MPI_Win_unlock_all(s->j.win));
+    end(s);
+}
+
+static void puts_thread(int thread, void *arg)
+{
+    struct shared *s = wait_open();
+    (void)arg;
+    put_work(s, thread, 0);
+    s->done++;
+}
+
+/* --- unlock ----------------------------------------------------------------------------------- */
+
+/* Thread 0 forwards what thread 1 has accumulated, and the copy is late. Thread 1's unlock, which
+ * has nothing to forward itself, waits for it. */
+static void unlock(void *arg)
+{
+    struct shared *s = here();
+    (void)arg;
+    begin(s);
+    SIM_CHECK(kept[1]->place[1].rank == 2);
+    if (s->j.rank == 0) {
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, s->j.win));
+        sim_hold(COPY, 1, 2);
+        s->open = 1;
+        while (!s->flushes)
+            turn();
+        OK(MPI_Win_flush_all(s->j.win));
+        while (!s->done)
+            turn();
+        OK(MPI_Win_unlock(2, s->j.win));
+    } else if (s->j.rank == 3) {
+        while (!sim_held(COPY, 2))
+            turn();
+        for (int i = 0; i < WHILE; i++)
+            turn();
+        sim_let_go(COPY, 2);
+    }
+    end(s);
+}
+
+static void unlock_thread(int thread, void *arg)
+{
+    (void)arg;
+    if (sim_rank() || thread != 1)
+        return;
+    struct shared *s = wait_open();
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, s->j.win));
+    replace(s, 1, 1);
+    s->flushes = 1;
+    while (!sim_held(COPY, 2))
+        sim_compute(1);
+    OK(MPI_Win_unlock(1, s->j.win));
+    has(s, 1, 1);
+    s->done = 1;
+}
+
 /* --- error ------------------------------------------------------------------------------------ */
 
 /* Thread 1 has accumulated to rank 1; thread 0's flush forwards it, and the owner dies. Both
@@ -255,6 +342,9 @@ const struct scenario scenarios_replicas_threads[] = {
     {"replicas-acc-threads-unordered", 3, THREADS, flushes, flushes_thread, unordered},
     {"replicas-acc-threads-locks", 3, THREADS, locks, locks_thread, apart},
     {"replicas-acc-threads-locks-any", 3, THREADS, locks, locks_thread, NULL},
+    {"replicas-put-threads", 3, THREADS, puts_alone, puts_thread, apart},
+    {"replicas-put-threads-starved", 3, THREADS, puts_alone, puts_thread, starve},
+    {"replicas-acc-threads-unlock", 4, 2, unlock, unlock_thread, unordered},
     {"replicas-acc-threads-error", 4, 2, error, error_thread, mortal},
     {NULL, 0, 0, NULL, NULL, NULL},
 };
