@@ -489,6 +489,44 @@ static void keeper_refuses(void *arg)
     }
 }
 
+/* An owner dies and owes an answer, and a keeper has refused what was put there. The call that asks
+ * all returns what the keeper said; the next one the failure. */
+static void refused_and_dead(void *arg)
+{
+    struct job j = copied(MPI_COMM_WORLD, "2");
+    struct dt_type *byte = dt_find(MPI_BYTE);
+    long v = 5;
+    struct rma_args beyond = {.kind = RMA_PUT, .rank = 3, .origin = &v, .ocount = 8,
+                              .otype = byte, .disp = 1 << 20, .tcount = 8, .ttype = byte};
+    (void)arg;
+    switch (j.rank) {
+    case 0:
+        OK(MPI_Win_lock_all(0, j.win));
+        put1(&j, &v, 2, 0); /* the lock */
+        OK(MPI_Win_flush(2, j.win));
+        sim_hold(PUT, 0, 2);
+        tell(2);
+        put1(&j, &v, 2, 0);
+        OK(rma_op_begin(kept[0]->copies, &beyond, NULL));
+        ERR(MPI_ERR_RMA_RANGE, MPI_Win_flush_all(j.win));
+        SIM_CHECK(boot_failed(2));
+        ERR(MPIX_ERR_PROC_FAILED, MPI_Win_flush_all(j.win));
+        (void)MPI_Win_unlock_all(j.win);
+        for (int t = 1; t < 5; t++)
+            if (t != 2)
+                tell(t);
+        break;
+    case 2:
+        hear(0);
+        while (!sim_held(PUT, 2))
+            turn();
+        sim_compute(WHILE);
+        sim_die();
+    default:
+        hear(0);
+    }
+}
+
 /* Rank 1 dies when a put to it is on its way to its keeper. It has arrived when the window is
  * shrunk, and not later. */
 static void shrink_waits(void *arg)
@@ -713,6 +751,7 @@ const struct scenario scenarios_replicas_exact[] = {
     {"replicas-stored-first", 4, 1, stored_first, NULL, apart},
     {"replicas-keeper-refuses", 5, 1, keeper_refuses, NULL, mortal},
     {"replicas-refuses-poor", 5, 1, keeper_refuses, NULL, mortal_poor},
+    {"replicas-refused-and-dead", 5, 1, refused_and_dead, NULL, unordered},
     {"replicas-keeper-dies", 5, 1, keeper_dies, NULL, mortal},
     {"replicas-shrink-waits", 4, 1, shrink_waits, NULL, unordered},
     {"replicas-one-keeper-lives", 4, 1, one_keeper_lives, NULL, mortal},

@@ -3,7 +3,9 @@
  * lies: ranks are fibers of one process.
  *
  *   flush    threads accumulate, some put behind it, and flush in one epoch
+ *   puts     threads put to words that no other one accumulates to
  *   locks    each thread locks targets of its own, while one flushes all
+ *   unlock   one thread unlocks what the other's call forwards
  *   error    two threads wait for what one call has asked for, and it fails */
 #include "scripted.h"
 
