@@ -340,7 +340,7 @@ int stall_init(void)
     am_handler(STALL_HAVE, on_have);
     am_handler(STALL_ASK, on_ask);
     am_handler(STALL_FLUSH, on_flush);
-    am_handler(STALL_FLUSHED, on_flushed);
+    am_reply_handler(STALL_FLUSHED, on_flushed);
     am_handler(STALL_SAME, on_same);
     am_handler(STALL_VERDICT, on_verdict);
     return watch_add(&watcher);

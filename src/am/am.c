@@ -65,8 +65,9 @@ static inline __attribute__((always_inline)) int
 receive(struct am *a, unsigned peer, enum tp_class cls, const void *msg, size_t len)
 {
     const struct am_hdr *h = msg;
-    if (len < sizeof *h || h->type >= AM_TYPES || !a->handler[h->type] ||
-        (cls == TP_REPLY && h->type == AM_HELLO)) {
+    /* A type that no room sends as a reply has no handler for one: that might answer, and no space
+     * was reserved for it. */
+    if (len < sizeof *h || h->type >= AM_TYPES || !a->handler[cls][h->type]) {
         am_malformed((int)peer, "a message of a type");
         if (cls == TP_REPLY)
             credit_back(a, peer);
@@ -84,12 +85,8 @@ receive(struct am *a, unsigned peer, enum tp_class cls, const void *msg, size_t 
     /* Before the handler, which may send the next request with this credit. */
     if (cls == TP_REPLY)
         credit_back(a, peer);
-    int ret = a->handler[h->type]((int)peer, h + 1, len - sizeof *h);
-    /* Handlers that may need room to answer take requests alone: a reply cannot be held. */
-    if (__builtin_expect(ret && cls == TP_REPLY, 0)) {
-        am_malformed((int)peer, "a request that came as a reply");
-        ret = 0;
-    }
+    int ret = a->handler[cls][h->type]((int)peer, h + 1, len - sizeof *h);
+    WR_ASSERT(ret == 0 || cls == TP_REQUEST);
     if (ret == 0)
         pvar_set_add(pvar_proc(), PVAR_AM_RECEIVED, 1);
     return ret ? TP_AGAIN : 0;

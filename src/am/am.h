@@ -61,7 +61,11 @@ void am_finalize(void); /* after a barrier: sends stored replies, closes */
 int am_guests(void);
 int am_networks(void);  /* how many networks are open */
 
+/* fn takes the requests of a type. Where something takes its replies, fn takes these, too. */
 void am_handler(int type, am_fn *fn);
+/* fn takes requests and replies. For types that rooms send as replies: its fn neither answers nor
+ * refuses. Replies of other types are malformed (A7). */
+void am_reply_handler(int type, am_fn *fn);
 
 /* The way to dst, which am_reach() or a message chooses: its longest message (bytes, all iov
  * together; 0: there is no way), whether messages of a class arrive in order, what its transport

@@ -103,7 +103,7 @@ struct am {
                          * none */
     struct tp_env env, far_env; /* for transports of the host, for networks */
     int networks; /* how many of these lead beyond the host */
-    am_fn *handler[AM_TYPES];
+    am_fn *handler[2][AM_TYPES]; /* by class */
     struct map peers; /* world rank -> struct am_peer: peers with replies owed, failed peers, and
                        * recent ones */
     struct map idle;  /* world rank / AM_CHUNK + 1 -> struct am_chunk */

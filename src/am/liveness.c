@@ -288,7 +288,7 @@ void am_liveness_init(void)
 {
     proc->am->alive.heard = !boot_detector_turn(); /* the failure detector is off */
     am_handler(AM_HELLO, on_hello);
-    am_handler(AM_HELLO_BACK, on_hello_back);
+    am_reply_handler(AM_HELLO_BACK, on_hello_back);
 }
 
 /* Not before the answer: a process that only got the other's greeting may leave while its own is

@@ -137,7 +137,15 @@ int am_networks(void)
 void am_handler(int type, am_fn *fn)
 {
     WR_ASSERT(type >= 0 && type < AM_TYPES);
-    proc->am->handler[type] = fn;
+    am_fn **replies = &proc->am->handler[TP_REPLY][type];
+    proc->am->handler[TP_REQUEST][type] = fn;
+    *replies = *replies ? fn : NULL;
+}
+
+void am_reply_handler(int type, am_fn *fn)
+{
+    am_handler(type, fn);
+    proc->am->handler[TP_REPLY][type] = fn;
 }
 
 struct am_way am_way_to(int dst)

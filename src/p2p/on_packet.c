@@ -532,7 +532,7 @@ void p2p_handlers(void)
     am_handler(P2P_RTS, on_rts);
     am_handler(P2P_FIN, on_fin);
     am_handler(P2P_PULL, on_pull);
-    am_handler(P2P_DATA, on_data);
+    am_reply_handler(P2P_DATA, on_data);
     am_handler(P2P_ACK, on_ack);
     am_handler(P2P_CANCEL, on_cancel);
     am_handler(P2P_CANCELLED, on_cancelled);

@@ -50,9 +50,13 @@ int rma_init(void)
         rma_finalize();
         return -ENOMEM;
     }
-#define P(name, direction, handler) am_handler(AM_RMA + RMA_PKT_##name, handler);
+#define TO_TARGET am_handler
+#define TO_ORIGIN am_reply_handler
+#define P(name, direction, handler) direction(AM_RMA + RMA_PKT_##name, handler);
     RMA_PACKETS(P)
 #undef P
+#undef TO_TARGET
+#undef TO_ORIGIN
     am_on_death(rma_fail_peers);
     am_on_stall(rma_name_awaited);
     am_on_note(rma_note_put_came);

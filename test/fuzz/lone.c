@@ -59,6 +59,7 @@ static struct lone {
     unsigned nsent;
     struct job_page *page;
     am_fn *handler[AM_TYPES];
+    enum tp_class cls; /* of what came last */
     int thread; /* its address names the one thread */
 } lone;
 
@@ -450,7 +451,7 @@ void lone_deliver(int src, enum tp_class cls, int type, const void *msg, size_t 
     if (len)
         memcpy((char *)inbox.bytes + sizeof h, msg, len);
     inbox.src = src;
-    inbox.cls = cls;
+    inbox.cls = lone.cls = cls;
     inbox.len = sizeof h + len;
     inbox.there = 1;
     for (int i = 0; i < OFFERS && inbox.there; i++)
@@ -518,6 +519,20 @@ static uint64_t refused(void)
     return proc->rma->malformed + proc->p2p->malformed + proc->am->malformed;
 }
 
+/* What a handler may answer: am refuses it as a reply before the handler runs. */
+static int comes_as_reply(int type)
+{
+    enum { TO_TARGET, TO_ORIGIN };
+    switch (type) {
+#define P(name, direction, handler)  \
+    case AM_RMA + RMA_PKT_##name:    \
+        return direction == TO_ORIGIN;
+        RMA_PACKETS(P)
+#undef P
+    }
+    return type == P2P_DATA;
+}
+
 /* Count the packets that a handler found good enough to act on. */
 static int counted(int type, int src, const void *msg, size_t len)
 {
@@ -532,6 +547,7 @@ static int counted(int type, int src, const void *msg, size_t len)
     }
     if (type == AM_RMA + RMA_PKT_FREEING && good) /* is it waited for? */
         good = w->free.under_way && w->free.peer == src;
+    FUZZ_CHECK(lone.cls == TP_REQUEST || comes_as_reply(type));
     int rc = lone.handler[type](src, msg, len);
     if (good && !rc && bad == refused() && src != LONE_HONEST)
         fuzz_reached(rma                ? "rma-packet"
@@ -557,13 +573,13 @@ _Static_assert(AM_P2P == 16 && P2P_PACKETS_END == 32 && AM_COLL + COLL_PKT_AGREE
 
 static void count_handlers(void)
 {
-    memcpy(lone.handler, proc->am->handler, sizeof lone.handler);
+    memcpy(lone.handler, proc->am->handler[TP_REQUEST], sizeof lone.handler);
 #define PUT(n) am_handler(n, counted_##n);
     ALL(PUT)
     /* am's own, the greeting of liveness.c, looks at nothing that came */
     for (int t = AM_P2P; t < AM_TYPES; t++)
         /* none is left out */
-        FUZZ_CHECK(!lone.handler[t] == (proc->am->handler[t] == lone.handler[t]));
+        FUZZ_CHECK(!lone.handler[t] == (proc->am->handler[TP_REQUEST][t] == lone.handler[t]));
 }
 
 /* --- life ------------------------------------------------------------------------------------- */

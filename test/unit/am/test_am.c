@@ -112,7 +112,7 @@ static void storm(void)
     enum { N = 1500 };
     start();
     am_handler(ASK, on_ask);
-    am_handler(ANSWER, on_answer);
+    am_reply_handler(ANSWER, on_answer);
     job_check(boot_barrier() == 0);
     uint64_t sent[64] = {0}, want[64] = {0};
     int size = boot_size(), left = size;
@@ -165,7 +165,7 @@ static void arguments(void)
 {
     start();
     am_handler(ASK, on_ask);
-    am_handler(ANSWER, on_answer);
+    am_reply_handler(ANSWER, on_answer);
     am_handler(HINT, on_hint);
     job_check(boot_barrier() == 0);
     int other = 1 - boot_rank();
@@ -209,7 +209,7 @@ static void credits(void)
     start();
     am_handler(HINT, on_hint);
     am_handler(ASK, on_ask);
-    am_handler(ANSWER, on_answer);
+    am_reply_handler(ANSWER, on_answer);
     job_check(boot_barrier() == 0);
     if (boot_rank() == 0) {
         unsigned all = (unsigned)cvar.shm_cells;
@@ -258,7 +258,7 @@ static void refusing(void)
     start();
     am_handler(STUBBORN, on_stubborn);
     am_handler(ASK, on_ask);
-    am_handler(ANSWER, on_answer);
+    am_reply_handler(ANSWER, on_answer);
     seen.refuse = boot_rank() == 0;
     job_check(boot_barrier() == 0);
     if (boot_rank() == 0) {
@@ -289,6 +289,48 @@ static void refusing(void)
 START_TEST(refusal)
 {
     ck_assert_int_eq(job_run(3, NULL, refusing, 20), 0);
+}
+END_TEST
+
+/* A question that comes as a reply is refused before its handler runs: no room for its answers was
+ * reserved. A reply that was not asked for, of a type that comes so, is its handler's to judge. */
+static void as_replies(void)
+{
+    start();
+    am_handler(ASK, on_ask);
+    am_reply_handler(ANSWER, on_answer);
+    am_reply_handler(STUBBORN, on_answer); /* the later handler of a type takes both, too */
+    am_handler(STUBBORN, on_stubborn);
+    am_handler(HINT, on_hint);
+    job_check(boot_barrier() == 0);
+    const struct tp_ops *ops;
+    struct tp_caps caps;
+    int other = 1 - boot_rank();
+    struct tp *tp = am_tp_to(other, &ops, &caps);
+    struct {
+        struct am_hdr h;
+        struct ask a;
+    } m = {.h.type = ASK, .a = {0, 3, 0}};
+    struct iovec v = {&m, sizeof m};
+    const uint16_t types[] = {ASK, AM_HELLO, ANSWER, STUBBORN};
+    for (int i = 0; i < 4; i++) {
+        m.h.type = types[i];
+        m.a.answers = i < 2 ? 3 : 0;
+        job_check(ops->am(tp, (unsigned)other, TP_REPLY, &v, 1, NULL) == 0);
+    }
+    await(&seen.answered[other], 1);
+    await(&seen.asked[other], 1); /* by STUBBORN: on_ask would have counted, too */
+    struct am *a = proc->am;
+    job_check(seen.asked[other] == 1 && seen.answered[other] == 1 && a->malformed == 2);
+    /* As a request it is answered. */
+    job_check(am_request(other, HINT, NULL, 0, 0) == 0);
+    await(&seen.hints, 1);
+    stop();
+}
+
+START_TEST(requests_as_replies)
+{
+    ck_assert_int_eq(job_run(2, NULL, as_replies, 20), 0);
 }
 END_TEST
 
@@ -336,7 +378,7 @@ static void late_reader(void)
 {
     start();
     am_handler(ASK, on_ask);
-    am_handler(ANSWER, on_answer);
+    am_reply_handler(ANSWER, on_answer);
     job_check(boot_barrier() == 0);
     if (boot_rank() == 0) {
         uint64_t n = 0;
@@ -371,7 +413,7 @@ static void drain(void)
 {
     start();
     am_handler(ASK, on_ask);
-    am_handler(ANSWER, on_answer);
+    am_reply_handler(ANSWER, on_answer);
     job_check(boot_barrier() == 0);
     if (boot_rank() == 0)
         for (uint64_t i = 0; i < 10; i++)
@@ -398,6 +440,7 @@ Suite *suite_am(void)
     tcase_add_test(t, credit);
     tcase_add_test(t, refusal);
     tcase_add_test(t, unknown_types);
+    tcase_add_test(t, requests_as_replies);
     tcase_add_test(t, late);
     tcase_add_test(t, finalize_drains);
     tcase_add_test(t, request_reply);

@@ -273,7 +273,7 @@ static void cut_off(void)
     struct am *a = proc->am;
     volatile uint64_t *word = (volatile uint64_t *)job_words();
     am_handler(AM_TEST, on_question);
-    am_handler(AM_TEST + 1, on_reply);
+    am_reply_handler(AM_TEST + 1, on_reply);
     if (boot_rank() == 0) {
         struct rlimit had;
         int first = files_take(&had);
