@@ -25,6 +25,16 @@ static inline int race_lock_is_known(const struct race_win *x, const struct race
     return !t->late && (x->all != RACE_SHARED || t->all);
 }
 void race_lock_table_make(struct race_win *x);
+/* Of a call that locks. */
+struct race_lock_site {
+    uint64_t site; /* portable */
+    uint8_t call, exclusive, unchecked, unused[5];
+};
+/* This process has called it, for that target; it is about to unlock. Returns the rank of another
+ * process between whose calls this one's were, though `mine` has MPI_MODE_NOCHECK, or -1. */
+void race_lock_begins(struct race_win *x, int rank, struct race_lock_site site);
+int race_lock_ends(struct race_win *x, int rank, struct race_lock_site *mine,
+                   struct race_lock_site *other);
 int race_on_release(int src, const void *msg, size_t len);
 int race_on_ask(int src, const void *msg, size_t len);
 int race_on_answer(int src, const void *msg, size_t len);

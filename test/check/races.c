@@ -349,6 +349,45 @@ static void nocheck_early(void)
     MPI_Group_free(&all);
 }
 
+/* Rank 1 says that no other rank locks; rank 2 does meanwhile (all: rank 1 locks all), or later. */
+static void nocheck(int mine, int other, int all, int later)
+{
+    if (rank == 1) {
+        if (all)
+            MPI_Win_lock_all(MPI_MODE_NOCHECK, win); /* all */
+        else
+            MPI_Win_lock(mine, 0, MPI_MODE_NOCHECK, win); /* first */
+        if (later)
+            MPI_Win_unlock(0, win);
+        MPI_Send(NULL, 0, MPI_INT, 2, 0, MPI_COMM_WORLD);
+        MPI_Recv(NULL, 0, MPI_INT, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (all)
+            MPI_Win_unlock_all(win);
+        else if (!later)
+            MPI_Win_unlock(0, win);
+    } else if (rank == 2) {
+        MPI_Recv(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Win_lock(other, 0, 0, win); /* second */
+        MPI_Send(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD);
+        MPI_Win_unlock(0, win);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void nocheck_lock(void) { nocheck(MPI_LOCK_SHARED, MPI_LOCK_EXCLUSIVE, 0, 0); }
+static void nocheck_all(void) { nocheck(0, MPI_LOCK_EXCLUSIVE, 1, 0); }
+
+static void nocheck_fine(void)
+{
+    nocheck(MPI_LOCK_SHARED, MPI_LOCK_SHARED, 0, 0);
+    nocheck(MPI_LOCK_EXCLUSIVE, MPI_LOCK_EXCLUSIVE, 0, 1);
+    nocheck(MPI_LOCK_SHARED, MPI_LOCK_SHARED, 1, 0);
+    for (int i = 0; i < 3; i++) { /* each its own target */
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, MPI_MODE_NOCHECK, win);
+        MPI_Win_unlock(rank, win);
+    }
+}
+
 static void noput_post(void) { epoch(MPI_MODE_NOPUT, 0, 1); }
 static void nocheck_start(void) { epoch(0, MPI_MODE_NOCHECK, 0); }
 
@@ -662,6 +701,7 @@ static const struct {
     CASE(operation_race), CASE(type_race), CASE(accumulate_fine), CASE(windows_race),
     CASE(windows_fine), CASE(windows_read_fine), CASE(noput_fence),
     CASE(noput_opening), CASE(noput_post), CASE(nocheck_start), CASE(nocheck_early),
+    CASE(nocheck_lock), CASE(nocheck_all), CASE(nocheck_fine),
     CASE(assertions_fine), CASE(buffer_race),
     CASE(buffer_fine), CASE(barrier_race), CASE(barrier_fine), CASE(subset_race),
     CASE(subset_fine), CASE(persistent_race), CASE(persistent_fine), CASE(notify_race),

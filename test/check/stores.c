@@ -337,6 +337,7 @@ static void beside_window(void)
     MPI_Win_fence(0, part);
     for (int i = 0; i < 16; i++)
         words[i] = words[32 + i] = i;
+    MPI_Win_fence(MPI_MODE_NOSTORE, part);
     for (int i = 0; i < 160; i += 32)
         words[i] = i;
     MPI_Win_fence(MPI_MODE_NOSTORE, part);

@@ -1,7 +1,8 @@
 /* assertion.c - do the assertions of synchronization calls hold? (MPI-4.1 12.5.5) The target of
  * MPI_MODE_NOPUT looks at what comes, that of MPI_MODE_NOCHECK at the MPI_Win_start that comes with
- * MPI_Win_complete, that of MPI_MODE_NOSTORE at its own stores. What is found is told when the next
- * call has ended. Start with race_assertion_access() and race_assertion_sync(). */
+ * MPI_Win_complete, that of MPI_MODE_NOSTORE at its own stores. Who locks with MPI_MODE_NOCHECK
+ * looks at the times of others (lock_clock.c). What is found is told when the next call has ended.
+ * Start with race_assertion_access() and race_assertion_sync(). */
 #include "race/watched.h"
 
 #include <stdio.h>
@@ -194,4 +195,18 @@ void race_assertion_wait(struct race_win *x, int world)
         report(x, "MPI_Win_start", o->assertions.start_site, world, what,
                o->assertions.post_site, "");
     o->assertions.early = 0;
+}
+
+void race_assertion_unlock(struct race_win *x, int rank)
+{
+    struct race_lock_site mine, other;
+    char what[80], by[40];
+    int one = race_lock_ends(x, rank, &mine, &other);
+    if (one < 0)
+        return;
+    snprintf(what, sizeof what, "MPI_MODE_NOCHECK does not hold: %s",
+             race_call_name((enum race_call)other.call));
+    snprintf(by, sizeof by, " by rank %d conflicts", comm_world(rma_win_comm(x->w), one));
+    report(x, race_call_name((enum race_call)mine.call), mine.site, boot_rank(), what, other.site,
+           by);
 }

@@ -19,7 +19,11 @@ struct lock_table { /* [threads of the job] entries in each row */
     atomic_uint guard;
     uint32_t unused;
     uint64_t floor[2];
-    uint64_t clock[];
+    uint64_t clock[]; /* behind it struct lock_span [processes of the window] */
+};
+struct lock_span { /* the last time between the calls that lock and unlock, of one process */
+    uint64_t begin, end; /* ns of this host; end 0: not yet; begin 0: there was none */
+    struct race_lock_site site;
 };
 struct release_msg {
     uint64_t win;
@@ -35,7 +39,8 @@ struct ask_msg {
 void race_lock_table_make(struct race_win *x)
 {
     size_t rows = 2 * sizeof(uint64_t) * proc->race->tids;
-    MPI_Aint bytes = (MPI_Aint)(sizeof(struct lock_table) + rows);
+    size_t spans = (size_t)rma_win_comm(x->w)->size * sizeof(struct lock_span);
+    MPI_Aint bytes = (MPI_Aint)(sizeof(struct lock_table) + rows + spans);
     void *base;
     if (rma_win_allocate_shared(bytes, 1, NULL, rma_win_comm(x->w), &base, &x->lock_table)) {
         x->lock_table = NULL; /* some member is far: all see this */
@@ -97,6 +102,53 @@ static void table_write(const struct race_win *x, int rank, int row, const struc
         if (v->e[i].clock > clock[v->e[i].tid])
             clock[v->e[i].tid] = v->e[i].clock;
     guard_drop(b);
+}
+
+/* --- MPI_MODE_NOCHECK ------------------------------------------------------------------------- */
+
+/* Times of one host: where some member is far nothing is known. */
+static struct lock_span *spans_of(struct lock_table *b)
+{
+    return (struct lock_span *)(b->clock + 2 * (size_t)proc->race->tids);
+}
+
+void race_lock_begins(struct race_win *x, int rank, struct race_lock_site site)
+{
+    struct lock_table *b = x->lock_table ? table_of(x, rank) : NULL;
+    if (!b)
+        return;
+    guard_take(b);
+    spans_of(b)[rma_win_comm(x->w)->rank] = (struct lock_span){time_now(), 0, site};
+    guard_drop(b);
+}
+
+/* A process that died has ended its own. */
+static int spans_overlap(const struct lock_span *me, const struct lock_span *other, int world)
+{
+    return other->end ? other->end > me->begin : other->begin && !boot_failed(world);
+}
+
+/* The other one may be over, or not: what it did before that was written over, and was earlier. */
+int race_lock_ends(struct race_win *x, int rank, struct race_lock_site *mine,
+                   struct race_lock_site *other)
+{
+    struct lock_table *b = x->lock_table ? table_of(x, rank) : NULL;
+    const struct comm *c = rma_win_comm(x->w);
+    int found = -1;
+    if (!b)
+        return -1;
+    guard_take(b);
+    struct lock_span *span = spans_of(b), *me = &span[c->rank];
+    me->end = time_now();
+    *mine = me->site;
+    for (int i = 0; i < c->size && me->site.unchecked && found < 0; i++)
+        if (i != c->rank && (me->site.exclusive || span[i].site.exclusive) &&
+            spans_overlap(me, &span[i], comm_world(c, i))) {
+            found = i;
+            *other = span[i].site;
+        }
+    guard_drop(b);
+    return found;
 }
 
 /* --- by messages ------------------------------------------------------------------------------ */

@@ -265,6 +265,13 @@ static void after_fence(struct race_win *x, int assert, const void *site)
 
 /* --- locks ------------------------------------------------------------------------------------ */
 
+static struct race_lock_site lock_site(const struct watch_sync *s, int exclusive)
+{
+    return (struct race_lock_site){.site = race_site(s->site), .call = (uint8_t)s->call,
+                                   .exclusive = (uint8_t)exclusive,
+                                   .unchecked = (s->assert & MPI_MODE_NOCHECK) != 0};
+}
+
 static void after_lock(struct race_win *x, const struct watch_sync *s)
 {
     struct race_target *t = s->rank < 0 ? NULL : race_target_of(x, s->rank, 1);
@@ -279,6 +286,7 @@ static void after_lock(struct race_win *x, const struct watch_sync *s)
         t->late = 1;
     else
         race_lock_acquire(x, s->rank, (enum race_lock_kind)t->lock);
+    race_lock_begins(x, s->rank, lock_site(s, s->type == MPI_LOCK_EXCLUSIVE));
 }
 
 static void before_unlock(struct race_win *x, const struct watch_sync *s, uint64_t site)
@@ -288,6 +296,7 @@ static void before_unlock(struct race_win *x, const struct watch_sync *s, uint64
         s->rank < 0 || s->rank >= size ? NULL : race_target_of(x, s->rank, 0);
     if (!t || !t->lock)
         return;
+    race_assertion_unlock(x, s->rank);
     race_lock_confirm(x, s->rank);
     t->late = 0;
     race_complete(x, t, RACE_ALL, race_tick(), RACE_CALL_UNLOCK, site);
@@ -306,6 +315,8 @@ static void after_lock_all(struct race_win *x, const struct watch_sync *s)
         if (t)
             race_lock_all_acquire(x, t);
     }
+    for (int i = 0; i < size; i++)
+        race_lock_begins(x, i, lock_site(s, 0));
 }
 
 static void before_unlock_all(struct race_win *x, uint64_t site)
@@ -313,6 +324,8 @@ static void before_unlock_all(struct race_win *x, uint64_t site)
     int size = rma_win_comm(x->w)->size;
     if (!x->all)
         return;
+    for (int i = 0; i < size; i++)
+        race_assertion_unlock(x, i);
     race_lock_confirm(x, -1);
     race_complete_all(x, RACE_ALL, RACE_CALL_UNLOCK_ALL, site);
     for (int i = 0; i < size; i++) {
