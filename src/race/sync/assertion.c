@@ -1,8 +1,8 @@
 /* assertion.c - do the assertions of synchronization calls hold? (MPI-4.1 12.5.5) The target of
  * MPI_MODE_NOPUT looks at what comes, that of MPI_MODE_NOCHECK at the MPI_Win_start that comes with
- * MPI_Win_complete, that of MPI_MODE_NOSTORE at its own stores. Who locks with MPI_MODE_NOCHECK
- * looks at the times of others (lock_clock.c). What is found is told when the next call has ended.
- * Start with race_assertion_access() and race_assertion_sync(). */
+ * MPI_Win_complete, that of MPI_MODE_NOSTORE at its own stores. A lock with MPI_MODE_NOCHECK is
+ * compared with the times of others (lock_clock.c). What is found is told when the next call has
+ * ended. Start with race_assertion_access() and race_assertion_sync(). */
 #include "race/watched.h"
 
 #include <stdio.h>
