@@ -159,7 +159,8 @@ void request_wait(struct request *r)
 {
     if (r->done) {
         progress_glance();
-        return;
+        if (r->done) /* another thread can attach a function meanwhile (continue.h) */
+            return;
     }
     poke(r);
     progress_wait_why(one_done, r, r->what, r->peer, why(r), NULL);
@@ -256,7 +257,8 @@ void request_wait_all(struct request **r, int n)
     struct wait_set s = {.r = r, .n = n};
     if (all_now(&s)) {
         progress_glance();
-        return;
+        if (!proc->obj->continues || !undone(&s))
+            return;
     }
     poke_all(r, n);
     do
@@ -269,7 +271,8 @@ void request_wait_any(struct request **r, int n)
     struct wait_set s = {.r = r, .n = n, .any = 1, .seen = proc->obj->completions - 1};
     if (any_now(&s)) {
         progress_glance();
-        return;
+        if (!proc->obj->continues || !undone(&s))
+            return;
     }
     poke_all(r, n);
     do

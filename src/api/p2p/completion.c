@@ -160,12 +160,14 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 }
 API_ALIAS(MPI_Wait);
 
-/* It polls if that may help, and now and then; a done request is seen at once. */
+/* It polls if that may help, and now and then; a done request is seen at once. A glance can let
+ * another thread in, which attaches a function to a continuation request: then it is not done. */
 static int poll_one(struct request *r)
 {
     if (r->done) {
         progress_glance();
-        return 1;
+        if (r->done)
+            return 1;
     }
     if (r->ops->poke)
         r->ops->poke(r);
@@ -324,11 +326,10 @@ static int set_test(struct set *s, int need)
             }
         if (turn)
             break;
-        if (done >= need && !ran) {
-            progress_glance();
-            break;
-        }
-        progress_test();
+        int enough = done >= need && !ran;
+        (enough ? progress_glance : progress_test)();
+        if (enough && !proc->obj->continues)
+            break; /* else see poll_one() */
     }
     return done;
 }

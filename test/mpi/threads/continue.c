@@ -247,8 +247,8 @@ int main(int argc, char **argv)
     /* The one that polls until all functions have run, which the threads wait for. */
     for (j = 0; !atomic_load(&workers_done);) {
         MPI_Test(&shared[1], &flag, MPI_STATUS_IGNORE);
-        if (flag)
-            MPI_Start(&shared[1]);
+        if (flag && MPI_Start(&shared[1]) != MPI_SUCCESS)
+            fails("a continuation request is active that MPI_Test has found complete");
         if (j < threads && pthread_tryjoin_np(t[j], NULL) == 0)
             j++;
         if (j == threads)
