@@ -51,7 +51,7 @@ struct race_pending {
     unsigned channel, alone; /* rma_win_channel(): a flush completes those of its own; alone: of a
                               * request that completes it: nothing else joins it */
     int reads;               /* it has gets and the like alone: complete here, complete there */
-    int notified;            /* not 0: nothing joins it (1: it notifies; else: note_all()) */
+    int notified, announced; /* nothing joins it (1: it notifies; else: note_all()); rule A */
     int in_fence;            /* what lets it in is a fence */
     uint32_t names;          /* so often it was named where no order is kept */
     /* it is complete since then, but is sent when its lock is known to be held; 0 */
@@ -80,8 +80,8 @@ struct race_target {
     uint8_t late;            /* that lock may not be held yet: MPI_Win_lock does not wait for it */
     uint8_t all;             /* MPI_Win_lock_all: its lock is held, and former holders are known */
     uint32_t noted;          /* notified operations in pending, all sent: up to RACE_NOTED_MAX */
-    uint64_t left;           /* batches up to this number are open there, and are not kept here; */
-    unsigned left_channel;   /* all of this channel */
+    struct map left;         /* channel + 1 -> number: batches of that channel up to it are open
+                              * there, and are not kept here */
 };
 struct race_member {         /* a process of the window */
     uint64_t base, unit, bytes;

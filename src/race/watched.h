@@ -145,12 +145,12 @@ static inline uint64_t race_batch_key(int src, uint64_t number)
 {
     return (uint64_t)src << 40 | number;
 }
-/* Batches of src on that window that are open here, up to number `most`, in their order; from
- * malloc. */
-uint64_t *race_open_numbers(int src, uint64_t win, uint64_t most, size_t *n);
-/* All batches of t up to t->left are complete. */
-void race_close_left(struct race_win *x, struct race_target *t, uint64_t done, enum race_call call,
-                     uint64_t site);
+/* Batches of src on that window and channel that are open here, up to number `most`, in their
+ * order; from malloc. */
+uint64_t *race_open_numbers(int src, uint64_t win, unsigned channel, uint64_t most, size_t *n);
+/* All batches that t->left tells of for that channel are complete. */
+void race_close_left(struct race_win *x, const struct race_target *t, unsigned channel,
+                     uint64_t done, enum race_call call, uint64_t site);
 
 /* window.c: all members alike */
 void race_win_made(struct comm *over, struct rma_win *w, const void *site); /* waits */

@@ -137,6 +137,26 @@ enum race_repeat race_access_repeats(const struct race_shadow *g, const struct r
     return old->site == now->site && old->call == now->call ? RACE_WITH_ITSELF : RACE_OTHER;
 }
 
+/* By one call. */
+static int same_effect(const struct race_access *a, const struct race_access *b)
+{
+    return a->call == b->call && race_effect_covers(b->effect, a->effect);
+}
+
+int race_access_follows(const struct race_access *old, const struct race_access *now)
+{
+    const struct race_batch *a = old->batch, *b = now->batch;
+    const struct race_interval *x = &old->interval, *y = &now->interval;
+    int one_end = a->win == b->win && a->channel == b->channel && a->done == RACE_OPEN &&
+                  b->done == RACE_OPEN;
+    int one_vclock = a->tid == b->tid && b->vclock_no != RACE_NO_VCLOCK &&
+                     a->vclock_no == b->vclock_no && a->epoch == b->epoch && a->order == b->order;
+    int one_place = x->at == y->at && x->len == y->len && x->stride == y->stride &&
+                    x->blocks == y->blocks && old->site == now->site;
+    return a->announced && b->announced && one_end && one_vclock && one_place &&
+           same_effect(old, now);
+}
+
 /* again: all but the end of now's batch was known when they were tested before */
 static void report_ordered(struct race_shadow *g, const struct race_access *old,
                          const struct race_access *now, int again)

@@ -148,8 +148,10 @@ struct race_batch {
     uint32_t done_by;         /* thread of that call, + 1; 0: their own */
     uint32_t epoch; /* of its window, 0: none: what let it in is part of the vector clock */
     uint32_t order; /* calls of MPIX_Win_order for its target before it; RACE_NO_ORDER: a hull */
+    uint32_t channel; /* of its window: what is open of one channel ends together */
     uint8_t done_call, accumulate; /* enum race_accumulate */
     uint8_t atomics;         /* bits of enum race_atomics */
+    uint8_t announced;       /* one operation; those of one thread are seen in their order */
     struct race_access *open;   /* kept records, while done is RACE_OPEN */
     uint32_t kept;           /* records in the region */
     uint32_t came;           /* records of messages, while done is RACE_OPEN */
@@ -222,6 +224,8 @@ void race_access_test(struct race_shadow *g, const struct race_access *old,
 enum race_repeat { RACE_OTHER, RACE_REPEATS, RACE_WITH_ITSELF };
 enum race_repeat race_access_repeats(const struct race_shadow *g, const struct race_access *old,
                                    const struct race_access *now);
+/* Rule A: both were announced, end together, and do the same to the same bytes at one place. */
+int race_access_follows(const struct race_access *old, const struct race_access *now);
 /* Not proved: by the accumulates reported so far the two processes may have a lock. */
 int race_may_be_lock(const struct race_shadow *g, const struct race_conflict *f);
 /* now takes the place of old. */

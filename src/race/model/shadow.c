@@ -220,7 +220,8 @@ static int access_keep(struct race_shadow *g, const struct race_access *of)
 struct walk {
     struct race_shadow *g;
     const struct race_access *r;
-    struct race_access **drop; /* dominated */
+    struct race_access **drop; /* dominated, or between the first and r of a series */
+    struct race_access *first; /* of r's series */
     uint32_t n, room;
     int again;              /* r is kept: test what its open batch left undecided */
     uint64_t most;          /* only with those complete by this clock */
@@ -230,6 +231,16 @@ static void note_drop(struct walk *w, struct race_access *old)
 {
     if (VEC_FITS(w->drop, w->room, w->n + 1, 16))
         w->drop[w->n++] = old;
+}
+
+/* Rule A: of a series the first stays, and the last. */
+static void note_follows(struct walk *w, struct race_access *old)
+{
+    struct race_access *first = w->first;
+    int later = first && race_issued(old) > race_issued(first);
+    w->first = later ? first : old;
+    if (first)
+        note_drop(w, later ? old : first);
 }
 
 /* Records that share several nodes meet in the first of them only. */
@@ -257,9 +268,12 @@ static void visit(struct walk *w, const struct race_shadow_node *n)
         if (!w->again && race_access_dominated(old, r)) {
             race_access_replaced(w->g, old, r);
             note_drop(w, old);
-        } else if (!quiet) {
-            race_access_test(w->g, old, r, w->again);
+            continue;
         }
+        if (!w->again && !w->g->ordered && race_access_follows(old, r))
+            note_follows(w, old);
+        if (!quiet)
+            race_access_test(w->g, old, r, w->again);
     }
 }
 

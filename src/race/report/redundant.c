@@ -151,7 +151,7 @@ static int make_room(struct race_advice *a)
 void race_advice_done(struct race_target *t, enum race_call call, uint64_t site)
 {
     struct race_advice *a = proc->race->advice;
-    int has_work = t->left || !list_empty(&t->pending);
+    int has_work = t->left.count || !list_empty(&t->pending);
     if (!a)
         return;
     if (!is_local(call))

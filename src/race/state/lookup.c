@@ -106,7 +106,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-uint64_t *race_open_numbers(int src, uint64_t win, uint64_t most, size_t *n)
+uint64_t *race_open_numbers(int src, uint64_t win, unsigned channel, uint64_t most, size_t *n)
 {
     const struct map *open = &proc->race->open;
     uint64_t *number = malloc((open->count + 1) * sizeof *number);
@@ -116,7 +116,8 @@ uint64_t *race_open_numbers(int src, uint64_t win, uint64_t most, size_t *n)
     *n = 0;
     for (struct map_entry *e; (e = map_next(open, &at)) != NULL;) {
         const struct race_batch *b = e->value;
-        if (e->key == race_batch_key(src, b->number) && b->win == win && b->number <= most)
+        if (e->key == race_batch_key(src, b->number) && b->win == win && b->channel == channel &&
+            b->number <= most)
             number[(*n)++] = b->number;
     }
     qsort(number, *n, sizeof *number, by_number);

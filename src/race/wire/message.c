@@ -21,16 +21,17 @@
 
 struct records_msg {
     uint64_t win, number, issued, done, vclock_no, site;
-    uint32_t epoch, n, tid, done_by, order;
-    uint8_t call, atomics, notified, in_fence;
+    uint32_t epoch, n, tid, done_by, order, channel;
+    uint8_t call, atomics, notified, in_fence, announced, unused[3];
 }; /* records, then the vector clock */
 struct close_msg {
     uint64_t win, number, done, site;
     uint32_t done_by, records; /* that were sent: where order is not kept, some may come later */
-    uint8_t call;
-    uint8_t all;                /* and of all batches of that window before it, which are there */
-    uint8_t unused[2];
     uint32_t names;             /* that were sent (race_note_keep()) */
+    uint32_t channel;
+    uint8_t call;
+    uint8_t all;                /* of all batches of that channel up to it, which are there */
+    uint8_t unused[6];
 };
 
 /* --- batches ---------------------------------------------------------------------------------- */
@@ -91,9 +92,10 @@ static struct race_batch *batch_make(const struct records_msg *m, int src, struc
     *b = (struct race_batch){.tid = m->tid, .done_by = m->done_by, .refs = 1, .issued = m->issued,
                              .done = m->done, .vclock = v,
                              .vclock_no = in_order ? m->vclock_no : RACE_NO_VCLOCK, .win = m->win,
-                             .epoch = m->epoch, .order = m->order, .number = m->number,
-                             .done_site = m->site, .done_call = m->call,
-                             .accumulate = x->accumulate, .atomics = m->atomics};
+                             .epoch = m->epoch, .order = m->order, .channel = m->channel,
+                             .number = m->number, .done_site = m->site, .done_call = m->call,
+                             .accumulate = x->accumulate, .atomics = m->atomics,
+                             .announced = m->announced};
     return b;
 }
 
@@ -177,7 +179,7 @@ static void close_batch(int src, const struct close_msg *m)
         return;
     }
     size_t n;
-    uint64_t *number = race_open_numbers(src, m->win, m->number, &n);
+    uint64_t *number = race_open_numbers(src, m->win, m->channel, m->number, &n);
     for (size_t i = 0; i < n; i++) {
         const struct race_batch *b = map_get(&proc->race->open, race_batch_key(src, number[i]));
         close_one(src, number[i], m, m->done_by == b->tid + 1 ? 0 : m->done_by);
@@ -216,7 +218,8 @@ static int holds(const struct race_win *x, const struct list *end, int src,
         if (h->type != RACE_RECORDS || h->src != src)
             continue;
         memcpy(&m, h->bytes, sizeof m);
-        if (m.number == c->number || (c->all && m.number < c->number))
+        int before = c->all && m.number < c->number && m.channel == c->channel;
+        if (m.number == c->number || before)
             return 1;
     }
     return 0;
@@ -398,7 +401,8 @@ void race_send_batch(struct race_win *x, const struct race_target *t, struct rac
     int was = p->sent || p->notified; /* that one has one batch at the target, however it is sent */
     struct records_msg m = {.win = x->id, .number = p->number, .issued = p->issued,
                             .done = was ? RACE_OPEN : done, .vclock_no = p->vclock_no, .site = site,
-                            .epoch = p->epoch, .order = p->order, .tid = p->tid,
+                            .epoch = p->epoch, .order = p->order, .channel = p->channel,
+                            .announced = p->announced != 0, .tid = p->tid,
                             .done_by = p->done ? p->done_by : race_done_by(p->tid),
                             .call = (uint8_t)call, .notified = p->notified != 0,
                             .in_fence = p->in_fence != 0,
@@ -421,12 +425,13 @@ void race_send_batch(struct race_win *x, const struct race_target *t, struct rac
     send_close(t->world, &c, ending_thread(&m));
 }
 
-void race_close_left(struct race_win *x, struct race_target *t, uint64_t done, enum race_call call,
-                     uint64_t site)
+void race_close_left(struct race_win *x, const struct race_target *t, unsigned channel,
+                     uint64_t done, enum race_call call, uint64_t site)
 {
+    uint64_t number = (uintptr_t)map_get(&t->left, channel + 1ull);
     uint32_t me = race_self()->tid;
-    struct close_msg c = {.win = x->id, .number = t->left, .done = done, .site = site, .all = 1,
-                          .done_by = me + 1, .call = (uint8_t)call};
+    struct close_msg c = {.win = x->id, .number = number, .done = done, .site = site, .all = 1,
+                          .channel = channel, .done_by = me + 1, .call = (uint8_t)call};
     send_close(t->world, &c, me / (uint32_t)boot_size());
 }
 

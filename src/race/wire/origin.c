@@ -25,6 +25,7 @@ struct race_target *race_target_of(struct race_win *x, int rank, int make)
     t->world = comm_world(rma_win_comm(x->w), rank);
     list_init(&t->pending);
     list_init(&t->local);
+    map_init(&t->left);
     return t;
 }
 
@@ -281,24 +282,21 @@ static void watch_request(struct race_win *x, const struct buffers *u, uint64_t 
     race_watch_done(req, on_request, e);
 }
 
-/* One CLOSE ends all that is left: so it may be of one channel only, as is what stays here and has
- * a lower number. */
-static int may_leave(const struct race_target *t)
+/* p is one of those that a CLOSE of its channel will end. 0: no memory. */
+static int note_left(struct race_target *t, const struct race_pending *p)
 {
-    const struct race_pending *first = LIST_OBJ(t->pending.next, struct race_pending, link);
-    unsigned channel = t->left ? t->left_channel : first->channel;
-    for (struct list *l = t->pending.next; l != &t->pending; l = l->next)
-        if (LIST_OBJ(l, struct race_pending, link)->channel != channel)
-            return 0;
-    return 1;
+    uint64_t left = (uintptr_t)map_get(&t->left, p->channel + 1ull);
+    uint64_t most = p->number > left ? p->number : left;
+    return !map_put(&t->left, p->channel + 1ull, (void *)(uintptr_t)most);
 }
 
 /* A program may notify without end, and never flush. So what the target has is not kept here: one
- * CLOSE ends all of it. Without order a CLOSE has to name the records that it waits for. */
+ * CLOSE ends all of it, for each channel. Without order a CLOSE has to name the records that it
+ * waits for. */
 static void leave_some(struct race_win *x, struct race_target *t)
 {
     int covers = rma_notes_cover(x->w);
-    if (++t->noted <= RACE_NOTED_MAX || !am_ordered(t->world) || !may_leave(t))
+    if (++t->noted <= RACE_NOTED_MAX || !am_ordered(t->world))
         return;
     for (struct list *l = t->pending.next, *next; l != &t->pending; l = next) {
         struct race_pending *p = LIST_OBJ(l, struct race_pending, link);
@@ -306,10 +304,8 @@ static void leave_some(struct race_win *x, struct race_target *t)
         if (p->alone || p->done || (covers && !p->notified)) /* a NOTE will name it */
             continue;
         race_send_batch(x, t, p, RACE_OPEN, RACE_CALL_NONE, 0);
-        if (p->sent < p->n) /* to a failed process */
+        if (p->sent < p->n || !note_left(t, p)) /* to a failed process */
             continue;
-        t->left = p->number > t->left ? p->number : t->left;
-        t->left_channel = p->channel;
         pending_free(p);
     }
     t->noted = 0;
@@ -339,6 +335,8 @@ static uint64_t record(struct race_win *x, struct race_target *t, unsigned chann
     race_intervals_of(a->ttype, (size_t)a->tcount, m->base + (uint64_t)a->disp * m->unit, &l);
     if (!p)
         return 0;
+    if (note && !a->notify && !alone && l.n == 1 && !rma_notes_cover(x->w))
+        p->announced = 1;
     struct race_wire_access w = {.tick = (uint32_t)(race_self()->clock - p->issued),
                               .effect = effect, .weight = 1,
                               .call = call_of(a), .site = site};
@@ -408,14 +406,6 @@ static struct race_local *local_of(const struct race_target *t, int channel)
     return NULL;
 }
 
-static struct race_pending *pending_of(const struct race_target *t, int channel)
-{
-    for (struct list *l = t->pending.next; l != &t->pending; l = l->next)
-        if (is_of(LIST_OBJ(l, struct race_pending, link)->channel, channel))
-            return LIST_OBJ(l, struct race_pending, link);
-    return NULL;
-}
-
 /* What was read at the target is in the buffers here. A notified batch is complete by its own
  * rules. */
 static void complete_reads(struct race_win *x, struct race_target *t, int channel, uint64_t done,
@@ -451,22 +441,37 @@ void race_complete_local(struct race_win *x, struct race_target *t, int channel,
     complete_reads(x, t, channel, done, call, site);
 }
 
+static void complete_left(struct race_win *x, struct race_target *t, int channel, uint64_t done,
+                          enum race_call call, uint64_t site)
+{
+    size_t at = 0;
+    for (struct map_entry *e; (e = map_next(&t->left, &at)) != NULL;)
+        if (is_of((unsigned)(e->key - 1), channel))
+            race_close_left(x, t, (unsigned)(e->key - 1), done, call, site);
+    if (channel == RACE_ALL)
+        map_destroy(&t->left);
+    else
+        map_del(&t->left, (unsigned)channel + 1ull);
+}
+
 void race_complete(struct race_win *x, struct race_target *t, int channel, uint64_t done,
                    enum race_call call, uint64_t site)
 {
     complete_buffers(t, channel, done, call, site);
-    if (is_of(t->left_channel, channel)) {
-        if (t->left)
-            race_close_left(x, t, done, call, site);
-        t->left = t->noted = 0;
-    }
-    for (struct race_pending *p; (p = pending_of(t, channel)) != NULL;) {
+    complete_left(x, t, channel, done, call, site);
+    for (struct list *l = t->pending.next, *next; l != &t->pending; l = next) {
+        struct race_pending *p = LIST_OBJ(l, struct race_pending, link);
+        next = l->next;
+        if (!is_of(p->channel, channel))
+            continue;
         if (p->done)
             race_send_batch(x, t, p, p->done, p->done_call, p->done_site);
         else
             race_send_batch(x, t, p, done, call, site);
         pending_free(p);
     }
+    if (list_empty(&t->pending))
+        t->noted = 0;
 }
 
 void race_complete_all(struct race_win *x, int channel, enum race_call call, uint64_t site)
@@ -503,6 +508,7 @@ void race_targets_free(struct race_win *x)
             pending_free(LIST_OBJ(t->pending.next, struct race_pending, link));
         complete_buffers(t, RACE_ALL, race_tick(), RACE_CALL_NONE, 0);
         race_advice_gone(t);
+        map_destroy(&t->left);
         free(t);
     }
     map_destroy(&x->targets);
