@@ -115,7 +115,6 @@ void race_note_undo(struct rma_win *w, int rank, unsigned index, int taken);
 int race_note_awaits(struct rma_win *w, unsigned index, uint64_t word);
 void race_noted(struct rma_win *w, unsigned index, uint64_t word, struct request *req);
 void race_note_init(void);
-void race_note_rows_free(struct race_win *x);
 /* note_batch.c */
 struct race_note_end { /* batch `number` of an origin: thread tid saw its notification at `clock` */
     uint64_t number, clock;
@@ -136,7 +135,24 @@ uint64_t race_note_forget(struct race_win *x, int src, uint64_t number);
  * forgotten. */
 int race_note_known(struct race_win *x, int src, const struct race_vclock *v,
                     struct race_note_end *end);
-struct map *race_note_rows(struct race_win *x); /* index + 1 -> what note_clock.c keeps */
+struct race_row { /* of a counter of this process */
+    uint64_t came, lost;
+    struct map groups; /* race_batch_key() -> names that have not come, as an int64_t; below 0: they
+                        * were before their NOTE */
+    uint32_t parted;   /* groups above 0 */
+    struct race_vclock *vclock; /* of those not seen yet, in mode full of all */
+    struct {
+        int src, covers;
+        uint64_t number;
+    } *batch;                   /* of operations whose notification was not seen yet; covers: of all
+                                 * that the origin had named then (race_note_name()) */
+    uint32_t n, room;
+    uint8_t lock;
+};
+struct race_row *race_note_row(struct race_win *x, unsigned index);
+/* What makes no difference for those that see the counter goes. */
+void race_note_purge(struct race_win *x, struct race_row *c);
+void race_notes_phase(struct race_win *x); /* a phase has ended: the same for all counters */
 void race_notes_free(struct race_win *x);
 
 /* batches by their origin: lookup.c, message.c */

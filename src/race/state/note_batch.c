@@ -21,7 +21,7 @@ struct named { /* by one origin, and not seen yet */
     uint32_t n, room, first;
 };
 struct race_notes {
-    struct map rows;    /* index + 1 -> what note_clock.c keeps of a counter */
+    struct map rows;    /* index + 1 -> struct race_row */
     struct map batches; /* race_batch_key() -> batch whose notification was not seen yet */
     struct map early;   /* the same -> struct early, of batches that have not come */
     struct map named;   /* world rank + 1 */
@@ -43,15 +43,21 @@ static struct race_notes *notes_of(struct race_win *x)
     return x->notes = s;
 }
 
-struct map *race_note_rows(struct race_win *x)
-{
-    return &notes_of(x)->rows;
-}
-
 static void put(struct map *m, uint64_t key, void *value)
 {
     if (!value || map_put(m, key, value)) /* what is missing would make races */
         race_no_memory();
+}
+
+struct race_row *race_note_row(struct race_win *x, unsigned index)
+{
+    struct map *rows = &notes_of(x)->rows;
+    struct race_row *c = map_get(rows, (uint64_t)index + 1);
+    if (c)
+        return c;
+    put(rows, (uint64_t)index + 1, c = calloc(1, sizeof *c));
+    map_init(&c->groups);
+    return c;
 }
 
 static void mark(struct race_notes *s, int src, struct race_batch *b,
@@ -119,6 +125,53 @@ void race_note_seen(struct race_win *x, int src, const struct race_note_end *end
     struct early *e = early_of(s, race_batch_key(src, end->number));
     if (!e->end.clock)
         e->end = *end;
+}
+
+/* --- batches that nothing is kept of -------------------------------------------------------- */
+
+/* It has come, it is complete or was announced, and none of its records is kept: so it makes no
+ * difference whether it was seen. */
+static int may_drop(int src, const struct race_batch *b)
+{
+    if (!b || b->kept || b->names)
+        return 0;
+    return b->done != RACE_OPEN || (b->announced && am_ordered(src));
+}
+
+static int purge_one(struct race_notes *s, int src, uint64_t number)
+{
+    uint64_t key = race_batch_key(src, number);
+    struct race_batch *b = map_get(&s->batches, key);
+    if (!may_drop(src, b))
+        return 0;
+    struct race_batch *open = b->done == RACE_OPEN ? map_del(&proc->race->open, key) : NULL;
+    if (open) /* rule A has dropped its only record, so its end tells nothing */
+        race_batch_drop(open);
+    race_batch_drop(map_del(&s->batches, key));
+    return 1;
+}
+
+void race_note_purge(struct race_win *x, struct race_row *c)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->batch[i].covers || !purge_one(x->notes, c->batch[i].src, c->batch[i].number))
+            c->batch[n++] = c->batch[i];
+    c->n = n;
+}
+
+void race_notes_phase(struct race_win *x)
+{
+    size_t at = 0;
+    for (struct map_entry *e; x->notes && (e = map_next(&x->notes->rows, &at)) != NULL;) {
+        struct race_row *c = e->value;
+        race_note_purge(x, c);
+        if (c->n)
+            continue;
+        free(c->batch);
+        c->batch = NULL;
+        c->room = 0;
+    }
 }
 
 /* --- named in order --------------------------------------------------------------------------- */
@@ -202,6 +255,14 @@ void race_notes_free(struct race_win *x)
     size_t at = 0;
     if (!s)
         return;
+    for (struct map_entry *e; (e = map_next(&s->rows, &at)) != NULL;) {
+        struct race_row *c = e->value;
+        race_vclock_drop(c->vclock);
+        map_destroy(&c->groups);
+        free(c->batch);
+        free(c);
+    }
+    at = 0;
     for (struct map_entry *e; (e = map_next(&s->batches, &at)) != NULL;)
         race_batch_drop(e->value);
     at = 0;

@@ -86,6 +86,7 @@ int race_exchange_atomics(struct comm *c, int sent)
 static void begin_phase(uint64_t floor)
 {
     struct race *r = proc->race;
+    size_t at = 0;
     struct race_vclock *v = race_vclock_make(floor, NULL, 0);
     if (!v)
         race_no_memory();
@@ -98,6 +99,8 @@ static void begin_phase(uint64_t floor)
     r->atomics = 0;
     race_barrier_ended_phase(floor);
     race_shadow_phase(&r->shadow, floor);
+    for (struct map_entry *e; (e = map_next(&r->wins, &at)) != NULL;)
+        race_notes_phase(e->value);
     race_report_undecided(floor, 1);
     race_count();
     for (uint32_t i = 0; i < r->tids; i++)

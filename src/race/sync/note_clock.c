@@ -38,35 +38,6 @@ struct note_msg {
     uint8_t covers;       /* not if lost: a notification covers all that its origin has named */
 }; /* then the vector clock */
 
-struct row { /* of a counter of this process */
-    uint64_t came, lost;
-    struct map groups; /* race_batch_key() -> names that have not come, as an int64_t; below 0: they
-                        * were before their NOTE */
-    uint32_t parted;   /* groups above 0 */
-    struct race_vclock *vclock; /* of those not seen yet, in mode full of all */
-    struct {
-        int src, covers;
-        uint64_t number;
-    } *batch;                   /* of operations whose notification was not seen yet; covers: of all
-                                 * that the origin had named then (race_note_name()) */
-    uint32_t n, room;
-    uint8_t lock;
-};
-
-static struct row *row_of(struct race_win *x, unsigned index)
-{
-    struct map *rows = race_note_rows(x);
-    struct row *c = map_get(rows, (uint64_t)index + 1);
-    if (c)
-        return c;
-    c = calloc(1, sizeof *c);
-    if (c)
-        map_init(&c->groups);
-    if (!c || map_put(rows, (uint64_t)index + 1, c))
-        race_no_memory();
-    return c;
-}
-
 /* --- at the origin ---------------------------------------------------------------------------- */
 
 static int on_note(struct race_win *x, int src, const struct note_msg *m, struct race_vclock *v);
@@ -170,7 +141,7 @@ static void close_known(struct race_win *x, int src, const struct race_vclock *v
 }
 
 /* The core has not taken it, so no records will come. */
-static void forget(struct race_win *x, struct row *c, int src, uint64_t number)
+static void forget(struct race_win *x, struct race_row *c, int src, uint64_t number)
 {
     uint64_t named = race_note_forget(x, src, number);
     for (uint32_t i = c->n; i-- > 0;)
@@ -180,11 +151,17 @@ static void forget(struct race_win *x, struct row *c, int src, uint64_t number)
         }
 }
 
-static void keep(struct row *c, int src, uint64_t number, int covers)
+static void keep(struct race_win *x, struct race_row *c, int src, uint64_t number, int covers)
 {
+    uint32_t need = c->n + 1;
     if (!number)
         return;
-    if (!VEC_FITS(c->batch, c->room, c->n + 1, 8))
+    if (c->n && c->n == c->room) {
+        race_note_purge(x, c);
+        /* half of the room is new entries by the next purge: a constant number of looks at each */
+        need = c->n > c->room / 2 ? c->room + 1 : c->n + 1;
+    }
+    if (!VEC_FITS(c->batch, c->room, need, 8))
         race_no_memory();
     c->batch[c->n].src = src;
     c->batch[c->n].covers = covers;
@@ -192,7 +169,7 @@ static void keep(struct row *c, int src, uint64_t number, int covers)
 }
 
 /* Where messages pass each other a NOTE may come before those that name what it covers. */
-static void group_came(struct row *c, int src, const struct note_msg *m)
+static void group_came(struct race_row *c, int src, const struct note_msg *m)
 {
     uint64_t key = race_batch_key(src, m->group);
     int64_t before = (intptr_t)map_del(&c->groups, key);
@@ -204,7 +181,7 @@ static void group_came(struct row *c, int src, const struct note_msg *m)
 
 static int on_note(struct race_win *x, int src, const struct note_msg *m, struct race_vclock *v)
 {
-    struct row *c = row_of(x, m->index);
+    struct race_row *c = race_note_row(x, m->index);
     if (m->lost) {
         c->lost++;
         if (m->number)
@@ -217,9 +194,9 @@ static int on_note(struct race_win *x, int src, const struct note_msg *m, struct
     race_vclock_drop(c->vclock);
     c->vclock = both;
     if (!m->covers)
-        keep(c, src, m->number, 0);
+        keep(x, c, src, m->number, 0);
     else if (!m->more)
-        keep(c, src, race_note_name(x, src, m->number), 1);
+        keep(x, c, src, race_note_name(x, src, m->number), 1);
     else
         race_note_name(x, src, m->number);
     if (m->group)
@@ -266,7 +243,7 @@ void race_note_init(void)
 static void take(struct race_win *x, unsigned index)
 {
     const struct race *r = proc->race;
-    struct row *c = row_of(x, index);
+    struct race_row *c = race_note_row(x, index);
     if (!c->vclock)
         return;
     race_acquire(c->vclock);
@@ -293,7 +270,7 @@ struct wait {
 static int all_here(void *arg)
 {
     const struct wait *q = arg;
-    const struct row *c = row_of(q->x, q->index);
+    const struct race_row *c = race_note_row(q->x, q->index);
     return ((int64_t)(c->came - c->lost - q->word) >= 0 && !c->parted) || boot_failed_count();
 }
 
@@ -335,17 +312,4 @@ void race_noted(struct rma_win *w, unsigned index, uint64_t word, struct request
     if (!all_here(&q))
         progress_wait(all_here, &q, "the clocks of notified operations", -1);
     take(x, index);
-}
-
-void race_note_rows_free(struct race_win *x)
-{
-    size_t at = 0;
-    for (struct map_entry *e; x->notes && (e = map_next(race_note_rows(x), &at)) != NULL;) {
-        struct row *c = e->value;
-        race_vclock_drop(c->vclock);
-        map_destroy(&c->groups);
-        free(c->batch);
-        free(c);
-    }
-    race_notes_free(x);
 }

@@ -87,7 +87,7 @@ static void win_free(struct race_win *x)
 {
     struct list *l;
     race_targets_free(x);
-    race_note_rows_free(x);
+    race_notes_free(x);
     origins_free(x);
     while ((l = list_pop(&x->held)) != NULL) {
         proc->race->nheld--;
