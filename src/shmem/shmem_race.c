@@ -51,9 +51,11 @@ void shm_tell(const void *word, size_t bytes, int pe)
 {
     if (!shm.race || bytes > sizeof(int64_t))
         return;
-    MPI_Win edges = shm.edges[shm_region_of(word, bytes)];
-    PMPIX_Put_notify(word, 0, MPI_BYTE, pe, 0, 0, MPI_BYTE, shm_counter_of(word), edges);
-    PMPI_Win_flush(pe, edges);
+    enum shm_region r = shm_region_of(word, bytes);
+    if (r == SHM_REGIONS) /* the change itself will say so */
+        return;
+    PMPIX_Put_notify(word, 0, MPI_BYTE, pe, 0, 0, MPI_BYTE, shm_counter_of(word), shm.edges[r]);
+    PMPI_Win_flush(pe, shm.edges[r]);
 }
 
 void shm_saw(const void *word)

@@ -73,6 +73,8 @@ int main(int argc, char **argv)
         shmem_long_put(&word, &local, 1, -1);
     else if (!strcmp(what, "address"))
         shmem_long_get(&word, &local, 1, 0);
+    else if (!strcmp(what, "address-p"))
+        shmem_long_p(&local, 1, 0);
     else if (!strcmp(what, "beyond"))
         shmem_putmem(heap, words, (size_t)1 << 40, 0);
     else if (!strcmp(what, "context"))
