@@ -192,11 +192,22 @@ static void note_complete(struct race_win *x, int world, uint32_t number, struct
     race_assertion_start(o, number, x->assertions.start, x->assertions.start_site);
 }
 
+/* Do messages to each target of the epoch arrive in their order? */
+static int keeps_order(const struct race_win *x)
+{
+    for (int i = 0; i < x->nstarted; i++)
+        if (!am_ordered(x->started[i]))
+            return 0;
+    return 1;
+}
+
 static void before_complete(struct race_win *x, uint64_t site)
 {
     if (!x->nstarted)
         return;
     race_complete_all(x, RACE_ALL, RACE_CALL_COMPLETE, site);
+    if (!keeps_order(x)) /* MPI_Win_wait says whether MPI_MODE_NOPUT holds */
+        race_wait_acks();
     race_tick();
     struct race_vclock *v = race_release();
     for (int i = 0; i < x->nstarted; i++) {
