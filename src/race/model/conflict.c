@@ -229,10 +229,12 @@ struct race_batch *race_batch_of_both(const struct race_batch *a, const struct r
 
 int race_access_same_sort(const struct race_access *a, const struct race_access *b)
 {
+    const struct race_effect *x = &a->effect, *y = &b->effect;
+    if (x->kind == RACE_ACC && a->batch->win != b->batch->win) /* rule 5 */
+        return 0;
     return a->batch->tid == b->batch->tid && a->batch->done_by == b->batch->done_by &&
-           a->effect.kind == b->effect.kind &&
-           !((a->effect.flags ^ b->effect.flags) & RACE_BUFFER) && a->effect.op == b->effect.op &&
-           a->effect.elem == b->effect.elem;
+           x->kind == y->kind && !((x->flags ^ y->flags) & RACE_BUFFER) && x->op == y->op &&
+           x->elem == y->elem;
 }
 
 int race_access_same_request(const struct race_access *old, const struct race_access *now)
