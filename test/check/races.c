@@ -288,6 +288,20 @@ static void noput_fence(void)
     }
 }
 
+/* Two places, of which each epoch tells one. */
+static void noput_two(void)
+{
+    int v = 1;
+    for (int i = 0; i < 2; i++) {
+        MPI_Win_fence(rank == 0 ? MPI_MODE_NOPUT : 0, win); /* second */
+        if (rank == 1) {
+            MPI_Put(&v, 1, MPI_INT, 0, 3, 1, MPI_INT, win); /* first */
+            MPI_Put(&v, 1, MPI_INT, 0, 5, 1, MPI_INT, win); /* next */
+        }
+        MPI_Win_fence(0, win);
+    }
+}
+
 /* The fence that opens need not wait, and that with the assertion is not the first of its kind. */
 static void noput_opening(void)
 {
@@ -700,7 +714,8 @@ static const struct {
     CASE(pscw_race), CASE(pscw_fine),
     CASE(operation_race), CASE(type_race), CASE(accumulate_fine), CASE(windows_race),
     CASE(windows_fine), CASE(windows_read_fine), CASE(noput_fence),
-    CASE(noput_opening), CASE(noput_post), CASE(nocheck_start), CASE(nocheck_early),
+    CASE(noput_opening), CASE(noput_two), CASE(noput_post),
+    CASE(nocheck_start), CASE(nocheck_early),
     CASE(nocheck_lock), CASE(nocheck_all), CASE(nocheck_fine),
     CASE(assertions_fine), CASE(buffer_race),
     CASE(buffer_fine), CASE(barrier_race), CASE(barrier_fine), CASE(subset_race),
