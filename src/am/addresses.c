@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/proc.h"
@@ -50,8 +51,95 @@ static int add_address(unsigned char *text, size_t size, size_t *at, const struc
     return err;
 }
 
+/* --- where processes that meet exchange them --------------------------------------------- */
+
+struct known {
+    size_t len;
+    unsigned char text[];
+};
+
+#define AM_HOST "host" /* the name of a struct boot_host: all are on one */
+
+static int add_host(unsigned char *text, size_t size, size_t *at)
+{
+    size_t room;
+    struct boot_host h;
+    unsigned char *to = entry_begin(text, size, at, AM_HOST, &room);
+    int err = to && room >= sizeof h ? boot_host_here(&h) : -EMSGSIZE;
+    if (err)
+        return err;
+    memcpy(to, &h, sizeof h);
+    entry_end(text, at, sizeof h);
+    return 0;
+}
+
+static int is_here(const void *card, size_t len)
+{
+    struct boot_host theirs, here;
+    size_t n;
+    const void *found = am_address_find(card, len, AM_HOST, &n);
+    if (!found || n != sizeof theirs || boot_host_here(&here))
+        return 0;
+    memcpy(&theirs, found, n);
+    return !boot_host_differs(&theirs, &here);
+}
+
+int am_card(void *card, size_t room)
+{
+    struct am *a = proc->am;
+    size_t at = 0;
+    if (boot_meets() != BOOT_MEETS_DIRECT)
+        return 0;
+    int err = add_host(card, room, &at);
+    for (int i = 0; i < a->ntps && !err; i++)
+        if (a->tps[i].ops == &tp_guest_ops)
+            err = add_address(card, room, &at, &a->tps[i]);
+    return err ? err : (int)at;
+}
+
+int am_card_learn(int rank, const void *card, size_t len)
+{
+    struct am *a = proc->am;
+    if (boot_is_own(rank) || map_get(&a->cards, (uint64_t)rank + 1))
+        return 0;
+    if (!is_here(card, len))
+        return -EHOSTUNREACH;
+    struct known *c = malloc(sizeof *c + len);
+    if (!c)
+        return -ENOMEM;
+    c->len = len;
+    memcpy(c->text, card, len);
+    int err = map_put(&a->cards, (uint64_t)rank + 1, c);
+    if (err)
+        free(c);
+    return err;
+}
+
+void am_cards_free(struct am *a)
+{
+    size_t cursor = 0;
+    for (struct map_entry *e; (e = map_next(&a->cards, &cursor)) != NULL;)
+        free(e->value);
+    map_destroy(&a->cards);
+}
+
+/* -EINPROGRESS: a member of a communicator that is being made here sends already. */
+static int card_read(int rank, unsigned char text[BOOT_VALUE_MAX], size_t *size)
+{
+    const struct known *c = map_get(&proc->am->cards, (uint64_t)rank + 1);
+    if (!c)
+        return -EINPROGRESS;
+    memcpy(text, c->text, c->len);
+    *size = c->len;
+    return 0;
+}
+
+/* --- where the launcher has them ----------------------------------------------------------- */
+
 int am_publish_guests(const struct am_tp *t)
 {
+    if (boot_meets() == BOOT_MEETS_DIRECT)
+        return 0;
     unsigned char text[BOOT_VALUE_MAX];
     char name[40];
     size_t at = 0;
@@ -105,6 +193,8 @@ const void *am_address_find(const unsigned char *text, size_t size, const char *
 int am_address_read(int rank, unsigned char text[BOOT_VALUE_MAX], size_t *size)
 {
     char name[32];
+    if (!boot_is_own(rank) && boot_meets() == BOOT_MEETS_DIRECT)
+        return card_read(rank, text, size);
     key_name(rank, name, sizeof name);
     *size = BOOT_VALUE_MAX;
     int err = boot_get(name, text, size);

@@ -251,6 +251,7 @@ static void am_close(struct am *a)
     for (struct map_entry *e; (e = map_next(&a->idle, &cursor)) != NULL;)
         free(e->value);
     map_destroy(&a->idle);
+    am_cards_free(a);
     watch_drop(&am_watcher);
     boot_detector_stop();
     free(a->failed);
@@ -267,6 +268,7 @@ static int am_make(void)
     proc->am = a;
     map_init(&a->peers);
     map_init(&a->idle);
+    map_init(&a->cards);
     a->peers_max = AM_PEERS;
     list_init(&a->zcopiers);
     a->hook = (struct progress_hook){.fn = am_progress, .arg = a};

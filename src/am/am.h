@@ -59,6 +59,12 @@ void am_finalize(void); /* after a barrier: sends stored replies, closes */
 /* Open the way for processes of other jobs of this mpiexec, once, before any of them sends here or
  * is sent to. 0 or -errno (-ENOTSUP: not under this launcher). */
 int am_guests(void);
+/* Where there are no keys for all jobs (BOOT_MEETS_DIRECT) processes that meet exchange this before
+ * they send to each other. The addresses of this process, after am_guests(); their bytes, 0: there
+ * are such keys; -errno. */
+int am_card(void *card, size_t room);
+/* 0, -ENOMEM; -EHOSTUNREACH: it is on another host. */
+int am_card_learn(int rank, const void *card, size_t len);
 int am_networks(void);  /* how many networks are open */
 
 /* fn takes the requests of a type. Where something takes its replies, fn takes these, too. */

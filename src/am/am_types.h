@@ -116,6 +116,7 @@ struct am {
     int passes;   /* since then, in which messages still came */
     int failures; /* that EVENT_PEER_FAILED has told */
     unsigned char *failed; /* of each rank, enum am_fate; NULL: none yet */
+    struct map cards; /* world rank + 1 -> am_card_learn() */
     void (*on_death[AM_FAIL_HOOKS])(void);
     void (*on_note)(uint32_t note);
     unsigned warned; /* bits: what was reported */
@@ -152,6 +153,7 @@ int am_peer_way_back(int rank);
 #define AM_CARD "alive" /* the name of what boot_detector_ask() needs */
 int am_publish(void);
 int am_publish_guests(const struct am_tp *t); /* the address for processes of other jobs */
+void am_cards_free(struct am *a);
 /* What a process has published: 0 or -errno. */
 int am_address_read(int rank, unsigned char text[BOOT_VALUE_MAX], size_t *size);
 /* The address for a transport in it; NULL: none. */

@@ -26,6 +26,8 @@
 enum { BOOT_VALUE_MAX = 4096, BOOT_PIECE_MAX = 384 };
 
 struct boot_meeting;
+struct boot_program;
+struct family_meet;
 
 struct boot_ops { /* all return 0 or -errno */
     const char *name; /* "pmi1", "pmix", "singleton", "sim" */
@@ -54,6 +56,12 @@ struct boot_ops { /* all return 0 or -errno */
     int (*meet_leave)(struct boot_meeting *m);
     /* a request with the answer cmd=`answer`, whose value is copied (NULL: not needed) */
     int (*service)(const char *text, const char *answer, char *value, size_t room);
+    /* NULL: it starts no programs for a job.  What those that spawned this job gave; -ENOENT: no
+     * process did; -ENOTSUP: it starts none */
+    int (*spawned)(char *text, size_t room);
+    /* start a job that gets `gives`, tested by meet_test */
+    int (*spawn_begin)(struct boot_meeting *m, const struct boot_program *list, int n,
+                       const char *gives, int *fd);
 };
 
 /* Connect to the launcher; fills rank, size, node map.  MPI_Init calls it first after var_init. 0
@@ -149,13 +157,15 @@ void boot_fail_now(int rank, const char *why);
 int boot_barrier_living(void);
 
 /* --- processes of other jobs ---------------------------------------------------------
- * All under the same mpiexec.  Two processes meet at a port, which mpiexec holds: one accepts, the
- * other connects, and each gets what the other brought. */
-enum { BOOT_PORT_MAX = 256, BOOT_BROUGHT_MAX = BOOT_PORT_MAX };
+ * All under the same mpiexec, or of jobs that were spawned from one.  Two processes meet at a port:
+ * one accepts, the other connects, and each gets what the other brought.  The port is held by our
+ * mpiexec; under other launchers by the process that has opened it. */
+enum { BOOT_PORT_MAX = 256, BOOT_BROUGHT_MAX = 1024 };
 struct boot_meeting { /* the caller's, from begin until test returned nonzero */
     struct boot_meeting *next;
     unsigned number;
     int done, rc; /* rc: -errno of the launcher */
+    struct family_meet *meeting; /* of boot/ */
     size_t len;   /* in brought */
     unsigned char brought[BOOT_BROUGHT_MAX];
 };
@@ -163,9 +173,12 @@ struct boot_program { /* one block of MPI_Comm_spawn_multiple */
     const char *command;
     char *const *argv; /* without the command, or NULL */
     int n;
-    const char *wdir, *path; /* or NULL */
+    const char *wdir, *path, *host; /* or NULL */
 };
-int boot_meets(void); /* 0: the launcher cannot; else the calls below return -ENOTSUP */
+/* 0: the launcher cannot, and the calls below return -ENOTSUP.  BOOT_MEETS_DIRECT: there are no
+ * keys for all jobs (BOOT_ALL), and no names of ports. */
+enum { BOOT_MEETS = 1, BOOT_MEETS_DIRECT };
+int boot_meets(void);
 /* The port of the processes that spawned this job; NULL: none did. */
 const char *boot_parent_port(void);
 /* A new port of this process; text of at most BOOT_PORT_MAX bytes. */

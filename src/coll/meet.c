@@ -3,12 +3,17 @@
  *
  *     every member   opens the way for processes of other jobs
  *     the root       meets the other root at a port: world ranks, a context id
- *     both roots     are a communicator of two, over which newcomm_inter() makes the one wanted */
+ *     both roots     are a communicator of two, over which newcomm_inter() makes the one wanted
+ *
+ * Where the launcher has no keys for all jobs, both roots bring their addresses, too, and exchange
+ * those of all members before anything is sent to them (swap_cards). */
 #include <errno.h>
 #include <mpi.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "am/am.h"
+#include "base/log.h"
 #include "boot/boot.h"
 #include "coll/coll_types.h"
 #include "coll/newcomm.h"
@@ -23,6 +28,13 @@ struct bring {
     int32_t rank;
     int32_t err; /* class: this side cannot go on */
 };
+
+enum { CARD_MAX = BOOT_BROUGHT_MAX - (int)sizeof(struct bring) };
+struct brought {
+    struct bring b;
+    unsigned char card[CARD_MAX]; /* am_card() */
+};
+_Static_assert(sizeof(struct brought) == BOOT_BROUGHT_MAX, "no gap before the card");
 
 struct wait {
     struct boot_meeting m;
@@ -67,8 +79,8 @@ static int refused(int err, int cls, const char *what)
     const char *call = call_name();
     switch (err) {
     case -ENOTSUP:
-        return err_make(MPI_ERR_UNSUPPORTED_OPERATION,
-                        "%s: needs Windrose's own mpiexec on one host", call);
+        return err_make(MPI_ERR_UNSUPPORTED_OPERATION, "%s: needs Windrose's own mpiexec%s", call,
+                        boot_meets() ? "" : " or Hydra, on one host");
     case -EBUSY:
         return err_make(MPI_ERR_UNSUPPORTED_OPERATION,
                         "%s: not while MPIR_CVAR_RACE is on", call);
@@ -79,6 +91,11 @@ static int refused(int err, int cls, const char *what)
     case -ENOSPC:
         return err_make(cls, "%s: mpiexec has no place for so many processes (doc/limits.md)",
                         call);
+    case -EINVAL:
+        return err_make(cls, "%s: \"%s\": this launcher carries no end of a line in a name or an "
+                        "argument", call, what);
+    case -EHOSTUNREACH:
+        return err_make(cls, "%s: the other processes are on another host", call);
     case -ECHILD:
         return err_make(cls, "%s: the spawned job ended before it had met this one", call);
     default: return err_make(cls, "%s: \"%s\": %s", call, what, strerror(-err));
@@ -90,23 +107,29 @@ static int meet(const struct comm *c, int accepts, const char *port, int cls, st
                 uint64_t *ctx)
 {
     struct wait w = {.c = c, .fd = -1};
-    struct bring mine = {.ctx = accepts ? ctx_make() : 0, .rank = boot_rank()};
-    if (accepts && !mine.ctx)
+    struct brought mine = {.b = {.ctx = accepts ? ctx_make() : 0, .rank = boot_rank()}};
+    if (accepts && !mine.b.ctx)
         return err_make(MPI_ERR_OTHER, "%s: no context id left", call_name());
-    int err = boot_meet_begin(&w.m, accepts, port, &mine, sizeof mine, &w.fd);
+    int card = am_card(mine.card, sizeof mine.card);
+    int err = card < 0 ? card
+                       : boot_meet_begin(&w.m, accepts, port, &mine,
+                                         sizeof mine.b + (size_t)card, &w.fd);
     if (!err)
         err = wait_for(&w, accepts ? "processes that connect" : "processes that accept");
-    if (!err && w.m.len != sizeof *theirs)
+    if (!err && (w.m.len < sizeof *theirs || (!card && w.m.len > sizeof *theirs)))
         err = -EPROTO;
     if (!err) {
         memcpy(theirs, w.m.brought, sizeof *theirs);
-        *ctx = accepts ? mine.ctx : theirs->ctx;
+        *ctx = accepts ? mine.b.ctx : theirs->ctx;
         if (theirs->rank < 0 || theirs->rank >= boot_universe() || !ctx_is_id(*ctx))
             err = -EPROTO;
     }
     int both = !err && theirs->rank == boot_rank();
+    if (!err && card)
+        err = am_card_learn(theirs->rank, w.m.brought + sizeof *theirs,
+                            w.m.len - sizeof *theirs);
     if (err || both)
-        ctx_unmake(mine.ctx);
+        ctx_unmake(mine.b.ctx);
     if (both)
         return err_make(cls, "%s: this process is at both ends of the port", call_name());
     if (err && w.left)
@@ -152,12 +175,123 @@ int newcomm_is_mixed(const struct comm *c)
     return !all_own(c->map) || (c->remote && !all_own(c->remote));
 }
 
+/* --- addresses ------------------------------------------------------------------------------- */
+
+struct cards { /* of one group */
+    int64_t slot, count; /* bytes of one, members; count -1: this group cannot go on */
+    unsigned char *all;  /* for each: world rank and length, 4 bytes each, then the card */
+};
+enum { CARD_HEAD = 8 };
+
+/* Of all members of c. */
+static int cards_gather(struct comm *c, struct cards *k)
+{
+    unsigned char mine[CARD_HEAD + CARD_MAX] = {0};
+    int card = am_card(mine + CARD_HEAD, CARD_MAX);
+    int32_t head[2] = {boot_rank(), card};
+    *k = (struct cards){.slot = card < 0 ? INT64_MAX : card};
+    int err = coll_allreduce_i64(&k->slot, 1, COLL_MAX, c);
+    if (!err && k->slot > CARD_MAX)
+        err = err_make(MPI_ERR_OTHER, "%s: the addresses of a process are too long", call_name());
+    if (err)
+        return err;
+    memcpy(mine, head, sizeof head);
+    k->slot += CARD_HEAD;
+    k->count = c->size;
+    k->all = malloc((size_t)(k->slot * k->count));
+    return coll_allgather_bytes(mine, k->all, (size_t)k->slot, c);
+}
+
+static int cards_learn(const struct cards *k)
+{
+    for (int64_t i = 0; i < k->count; i++) {
+        const unsigned char *at = k->all + i * k->slot;
+        int32_t head[2];
+        memcpy(head, at, sizeof head);
+        if (head[0] < 0 || head[0] >= boot_universe() || head[1] < 0 ||
+            head[1] > k->slot - CARD_HEAD)
+            return err_make(MPI_ERR_OTHER, "%s: damaged addresses", call_name());
+        int err = am_card_learn(head[0], at + CARD_HEAD, (size_t)head[1]);
+        if (err)
+            return refused(err, MPI_ERR_OTHER, "their addresses");
+    }
+    return MPI_SUCCESS;
+}
+
+/* The leaders' part. */
+static int cards_exchange(const struct coll_leaders *to, const struct cards *mine,
+                          struct cards *theirs)
+{
+    struct dt_type *byte = proc->coll->byte;
+    int64_t head[2] = {mine->slot, mine->count}, other[2] = {0, -1};
+    int err = p2p_sendrecv(head, sizeof head, byte, to->rank, to->tag, other, sizeof other, byte,
+                           to->rank, to->tag, to->peer, P2P_TOOL, MPI_STATUS_IGNORE);
+    if (err)
+        return err;
+    theirs->slot = other[0];
+    theirs->count = other[1];
+    if (mine->count < 0 || theirs->count < 0)
+        return err_make(MPI_ERR_OTHER, "%s: the other group could not go on", call_name());
+    if (theirs->slot < CARD_HEAD || theirs->slot > CARD_HEAD + CARD_MAX ||
+        theirs->count > boot_universe())
+        return err_make(MPI_ERR_OTHER, "%s: damaged addresses", call_name());
+    size_t n = (size_t)(theirs->slot * theirs->count);
+    if (!(theirs->all = malloc(n + 1)))
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for addresses", call_name());
+    return p2p_sendrecv(mine->all, mine->slot * mine->count, byte, to->rank, to->tag, theirs->all,
+                        (MPI_Aint)n, byte, to->rank, to->tag, to->peer, P2P_TOOL,
+                        MPI_STATUS_IGNORE);
+}
+
+/* All members of both groups learn the addresses of the other's; nothing where the launcher has
+ * them. err: the error that stops this process before. `to` is significant at the leader. */
+static int swap_cards(struct comm *local, int leader, const struct coll_leaders *to, int err)
+{
+    struct cards mine = {0}, theirs = {.count = -1};
+    if (boot_meets() != BOOT_MEETS_DIRECT)
+        return err;
+    int leads = local->rank == leader;
+    int worst = coll_agree_error(err, local);
+    err = err ? err : worst;
+    if (!worst && (err = cards_gather(local, &mine)) != 0)
+        mine.count = -1;
+    if (leads && worst)
+        mine.count = -1;
+    if (leads) {
+        int met = to->peer->revoked ? comm_revoked_error() : cards_exchange(to, &mine, &theirs);
+        err = err ? err : met;
+        theirs.count = err ? -1 : theirs.count;
+    }
+    int64_t head[2] = {theirs.slot, theirs.count};
+    int told = coll_bcast_bytes(head, sizeof head, leader, local);
+    if (!told && head[1] >= 0) {
+        theirs.slot = head[0];
+        theirs.count = head[1];
+        size_t n = (size_t)(theirs.slot * theirs.count);
+        if (!leads && !(theirs.all = malloc(n + 1)))
+            log_fatal("out of memory for the addresses of another job");
+        told = coll_bcast_bytes(theirs.all, n, leader, local);
+    } else if (!told && !err) {
+        err = err_make(MPI_ERR_OTHER, "%s: the other group could not go on", call_name());
+    }
+    err = err ? err : told;
+    if (!err)
+        err = cards_learn(&theirs);
+    free(mine.all);
+    free(theirs.all);
+    worst = coll_agree_error(err, local);
+    return err ? err : worst;
+}
+
 int newcomm_open_both(struct comm *local, int local_leader, struct comm *peer, int remote_leader,
                       int tag)
 {
     struct dt_type *byte = proc->coll->byte;
     int32_t mine, theirs = 0;
     int err = newcomm_open(local), leads = local->rank == local_leader, met = MPI_SUCCESS;
+    if (boot_meets() == BOOT_MEETS_DIRECT)
+        err = swap_cards(local, local_leader,
+                         &(struct coll_leaders){peer, remote_leader, tag, NULL}, err);
     mine = err ? err_class(err) : 0;
     if (leads && peer->revoked)
         met = comm_revoked_error();
@@ -194,6 +328,8 @@ int newcomm_meet(struct comm *c, int root, int accepts, const char *port, int cl
     if (!told && theirs.err && c->rank != root)
         err = err_make(theirs.err, "%s: rank %d, the root, could not go on", call, root);
     err = err ? err : told;
+    if (!err)
+        err = swap_cards(c, root, &(struct coll_leaders){two, accepts, 0, NULL}, MPI_SUCCESS);
     if (!err)
         err = newcomm_inter_ready(c, root, two, accepts, out);
     else if (two) /* the other root, which this one has met, waits for it */

@@ -42,7 +42,8 @@ static int check_program(const struct programs *p, int i, struct boot_program *o
                                  .argv = p->argvs ? p->argvs[i] : NULL,
                                  .n = p->maxprocs[i],
                                  .wdir = info ? info_value(info, "wdir") : NULL,
-                                 .path = info ? info_value(info, "path") : NULL};
+                                 .path = info ? info_value(info, "path") : NULL,
+                                 .host = info ? info_value(info, "host") : NULL};
     return MPI_SUCCESS;
 }
 
