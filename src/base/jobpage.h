@@ -45,6 +45,14 @@ struct job_page {
 
 enum job_death { JOB_LIVES = 0, JOB_DIED = 1, JOB_NEVER_CAME = 2 /* ended before MPI_Init */ };
 
+static inline int job_places_for(int size)
+{
+    int places = JOB_PLACES;
+    while (places < 2 * size)
+        places = 2 * (places + 2) - 2;
+    return places;
+}
+
 static inline size_t job_page_bytes(int size)
 {
     return sizeof(struct job_page) + (size_t)size;

@@ -13,6 +13,7 @@
 #include "base/proc.h"
 #include "base/sched.h"
 #include "boot/boot_types.h"
+#include "boot/family.h"
 #include "var/var.h"
 
 static int rank_or_unknown(void)
@@ -229,10 +230,15 @@ int boot_init(const struct boot_ops *forced)
     if (!err && b->page)
         err = boot_place(b);
     b->universe = b->page ? (int)b->page->size : b->size;
+    if (!err && !b->page)
+        err = family_start(b);
     if (!err)
         err = load_map(b);
     if (err)
         goto fail;
+    const char *apart = b->family ? family_apart(b) : NULL;
+    if (apart)
+        boot_abort_own(1, b->rank ? NULL : apart);
     if (!b->page && b->ops == &pmi1_ops)
         boot_survive_on(b);
     if (b->ops->hear_deaths)
@@ -241,6 +247,7 @@ int boot_init(const struct boot_ops *forced)
         boot_crash_on(b);
     return 0;
 fail:
+    family_stop(b);
     boot_page_close(b);
     proc->boot = NULL;
     free(b);
@@ -252,6 +259,7 @@ int boot_finalize(void)
     struct boot *b = proc->boot;
     if (!b)
         return 0;
+    family_stop(b);
     int err = b->ops->finalize();
     boot_crash_off(b);
     boot_survive_off(b);
@@ -281,7 +289,8 @@ int boot_universe(void)
 int boot_expected(void)
 {
     const struct boot *b = proc->boot;
-    return boot_meets() && b->page->universe > (unsigned)b->size ? (int)b->page->universe : b->size;
+    int told = b->page && boot_meets() ? (int)b->page->universe : 0;
+    return told > b->size ? told : b->size;
 }
 
 int boot_is_own(int rank)
@@ -325,7 +334,8 @@ int boot_key_rank(const char *key)
         size_t n = strspn(p, "0123456789");
         if (n && (p[n] == '.' || !p[n])) {
             long v = strtol(p, NULL, 10);
-            return v < proc->boot->size ? (int)v : -1;
+            v -= proc->boot->first;
+            return v >= 0 && v < proc->boot->size ? (int)v : -1;
         }
     }
     return -1;

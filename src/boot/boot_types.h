@@ -25,6 +25,7 @@ struct pmi_client {
     /* begun and not tested yet: 1 its answer is awaited, 2 it came while another was read */
     int barrier;
     struct boot_meeting *meetings; /* begun, and not answered yet */
+    struct boot_meeting *spawns;   /* the same of pmi1_spawn_begin(), the oldest first */
     unsigned met;                  /* how many were begun */
     void (*on_met)(void);          /* boot_on_met() */
 };
@@ -56,6 +57,7 @@ struct boot {
     struct pmi_client pmi;     /* of pmi1_ops only */
     struct pmix_client *pmix;  /* of pmix_ops only */
     struct boot_value *values; /* of singleton_ops only */
+    struct family *family; /* NULL: our mpiexec has the ports, or there are none */
     const struct job_page *page; /* NULL under other launchers */
     size_t page_bytes;
     struct detector *watch; /* NULL: there is no watch */
@@ -77,6 +79,11 @@ extern const struct boot_ops pmi1_ops, pmix_ops, singleton_ops;
 /* Whether the environment names a PMI-1 launcher; one that speaks PMIx. */
 int pmi1_present(void);
 int pmix_present(void);
+
+/* pmi1_spawn.c.  The key under which a job that Hydra has spawned finds what was given; the
+ * request, to be freed also after -errno (-EINVAL: a word has an end of a line). */
+#define PMI1_SPAWNED_KEY "windrose.spawned"
+int pmi1_spawn_text(const struct boot_program *list, int n, const char *gives, char **text);
 
 /* others.c: where this job stands among those of its mpiexec. 0 or -EINVAL. */
 int boot_place(struct boot *b);

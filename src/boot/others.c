@@ -1,6 +1,6 @@
 /* others.c - processes of other jobs of the same mpiexec: ports, names, spawned jobs
- * (doc/design/dynamic.md).  The requests are words of our mpiexec (doc/pmi-wire.md). Start with
- * boot_meet_begin(). */
+ * (doc/design/dynamic.md).  The requests are words of our mpiexec (doc/pmi-wire.md); under other
+ * launchers family.c does it. Start with boot_meet_begin(). */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "base/proc.h"
 #include "base/vec.h"
 #include "boot/boot_types.h"
+#include "boot/family.h"
 #include "var/var.h"
 
 int boot_place(struct boot *b)
@@ -33,7 +34,8 @@ int boot_place(struct boot *b)
 
 int boot_meets(void)
 {
-    return proc->boot->ops->meet_begin && proc->boot->page;
+    const struct boot *b = proc->boot;
+    return b->family ? BOOT_MEETS_DIRECT : b->ops->meet_begin && b->page ? BOOT_MEETS : 0;
 }
 
 const char *boot_parent_port(void)
@@ -47,7 +49,7 @@ static int service(const char *text, const char *answer, char *port)
 {
     char hex[2 * BOOT_PORT_MAX + 1] = "";
     size_t len = BOOT_PORT_MAX - 1;
-    if (!boot_meets())
+    if (boot_meets() != BOOT_MEETS)
         return -ENOTSUP;
     int err = proc->boot->ops->service(text, answer, port ? hex : NULL, sizeof hex);
     if (err || !port)
@@ -70,12 +72,24 @@ static int word(const char *text, char hex[2 * BOOT_PORT_MAX + 1])
 
 int boot_port_open(char *port)
 {
-    return service("cmd=open_port\n", "port_result", port);
+    struct family_port *p;
+    if (!proc->boot->family)
+        return service("cmd=open_port\n", "port_result", port);
+    int err = family_port_open(proc->boot->family, 0, &p);
+    if (!err)
+        strcpy(port, p->name);
+    return err;
 }
 
 int boot_port_close(const char *port)
 {
     char hex[2 * BOOT_PORT_MAX + 1], text[PMI_LINE_MAX];
+    struct family *d = proc->boot->family;
+    struct family_port *p = d ? family_port_find(d, port) : NULL;
+    if (p)
+        family_port_close(d, p);
+    if (d)
+        return p ? 0 : -ENOENT;
     if (word(port, hex))
         return -ENOENT;
     snprintf(text, sizeof text, "cmd=close_port port=%s\n", hex);
@@ -129,6 +143,10 @@ int boot_meet_begin(struct boot_meeting *m, int accepts, const char *port, const
     WR_ASSERT(len && len <= BOOT_BROUGHT_MAX);
     if (word(port, hex) || !*port)
         return -ENOENT;
+    if (proc->boot->family) {
+        number_it(m);
+        return family_meet_begin(proc->boot->family, m, accepts, port, bring, len, fd);
+    }
     pmi_hex(bring, len, bytes);
     snprintf(text, sizeof text, "cmd=meet number=%u accepts=%d port=%s bring=%s\n", number_it(m),
              accepts, hex, bytes);
@@ -142,13 +160,22 @@ void boot_on_met(void (*fn)(void))
 
 int boot_meet_test(struct boot_meeting *m)
 {
-    int done = m->done ? 1 : proc->boot->ops->meet_test(m);
+    struct family *d = proc->boot->family;
+    int spawns = d && !m->meeting && !m->done;
+    int done = m->done ? 1 : m->meeting ? family_meet_test(d, m) : proc->boot->ops->meet_test(m);
+    if (spawns && done && (done < 0 || m->rc)) { /* no process will come */
+        m->brought[m->len] = 0;
+        (void)boot_port_close((char *)m->brought);
+    }
     return done > 0 && m->rc ? m->rc : done;
 }
 
 int boot_meet_leave(struct boot_meeting *m)
 {
-    return proc->boot->ops->meet_leave(m);
+    if (!proc->boot->family)
+        return proc->boot->ops->meet_leave(m);
+    family_meet_leave(m);
+    return 0;
 }
 
 /* The lines of a request to start programs. */
@@ -195,6 +222,10 @@ static void add_number(struct lines *l, const char *key, unsigned v)
 int boot_spawn_begin(struct boot_meeting *m, const struct boot_program *list, int n, int *fd)
 {
     struct lines l = {0};
+    if (proc->boot->family) {
+        number_it(m);
+        return family_spawn_begin(proc->boot, m, list, n, fd);
+    }
     add(&l, "mcmd=spawn\n", strlen("mcmd=spawn\n"));
     add_number(&l, "number", number_it(m));
     for (int i = 0; i < n; i++) {

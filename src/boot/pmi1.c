@@ -166,6 +166,22 @@ static int met(struct pmi_client *c, const struct pmi_line *line)
     return 1;
 }
 
+/* The answer to the oldest request to start programs. */
+static int started(struct pmi_client *c, const struct pmi_line *line)
+{
+    struct boot_meeting *m = c->spawns;
+    int rc = -1;
+    if (!m)
+        return 0;
+    c->spawns = m->next;
+    pmi_line_int(line, "rc", INT_MIN, INT_MAX, &rc);
+    m->rc = rc ? -EIO : 0; /* launchers have numbers of their own */
+    m->done = 1;
+    if (c->on_met)
+        c->on_met();
+    return 1;
+}
+
 /* A line that answers no open question: a late answer after its time-out, or the end of a barrier
  * begun before. */
 static int set_aside(struct pmi_client *c, const char *cmd, const struct pmi_line *line)
@@ -176,6 +192,8 @@ static int set_aside(struct pmi_client *c, const char *cmd, const struct pmi_lin
     }
     if (!strcmp(cmd, "met"))
         return met(c, line);
+    if (!strcmp(cmd, "spawn_result"))
+        return started(c, line);
     if (c->barrier != 1 || strcmp(cmd, "barrier_out") != 0)
         return 0;
     c->barrier = 2; /* see pmi1_barrier_test() */
@@ -411,13 +429,18 @@ static int pmi1_meet_begin(struct boot_meeting *m, const char *text, int *fd)
     return 0;
 }
 
-static void forget(struct pmi_client *c, struct boot_meeting *m)
+static void forget_in(struct boot_meeting **at, struct boot_meeting *m)
 {
-    struct boot_meeting **at = &c->meetings;
     while (*at && *at != m)
         at = &(*at)->next;
     if (*at)
         *at = m->next;
+}
+
+static void forget(struct pmi_client *c, struct boot_meeting *m)
+{
+    forget_in(&c->meetings, m);
+    forget_in(&c->spawns, m);
 }
 
 static int pmi1_meet_test(struct boot_meeting *m)
@@ -441,6 +464,36 @@ static int pmi1_meet_leave(struct boot_meeting *m)
     if (err)
         forget(c, m);
     return err;
+}
+
+/* --- programs that Hydra starts ------------------------------------------------------ */
+
+static int pmi1_spawned(char *text, size_t room)
+{
+    const char *is = var_env_get("PMI_SPAWNED");
+    if (strncmp(proc->boot->pmi.kvs, "kvs_", 4) != 0) /* not Hydra: what it serves is not known */
+        return -ENOTSUP;
+    return is && !strcmp(is, "1") ? get_text(PMI1_SPAWNED_KEY, text, room) : -ENOENT;
+}
+
+static int pmi1_spawn_begin(struct boot_meeting *m, const struct boot_program *list, int n,
+                            const char *gives, int *fd)
+{
+    struct pmi_client *c = &proc->boot->pmi;
+    struct boot_meeting **at = &c->spawns;
+    char *text;
+    int err = pmi1_spawn_text(list, n, gives, &text);
+    if (!err)
+        err = send_line(c, text, strlen(text), "asking for programs to be started");
+    free(text);
+    if (err)
+        return err;
+    *fd = c->fd;
+    while (*at)
+        at = &(*at)->next;
+    m->next = NULL;
+    *at = m;
+    return 0;
 }
 
 static int pmi1_service(const char *request, const char *answer, char *value, size_t room)
@@ -471,6 +524,17 @@ static int pmi1_job_id(char *text, size_t len)
     return 0;
 }
 
+static int pmi1_finalize(void)
+{
+    char text[PMI_LINE_MAX];
+    struct pmi_line line;
+    struct pmi_client *c = &proc->boot->pmi;
+    int err = ask("cmd=finalize\n", "finalize_ack", "leaving the launcher", text, &line);
+    close(c->fd);
+    c->fd = -1;
+    return err;
+}
+
 static void pmi1_abort(int code, const char *why)
 {
     struct pmi_client *c = &proc->boot->pmi;
@@ -491,20 +555,12 @@ static void pmi1_abort(int code, const char *why)
             poll(NULL, 0, ABORT_MS);
         }
         snprintf(request, sizeof request, "cmd=abort exitcode=%d\n", code);
+        /* They end all jobs when a process aborts, or ends without a word. */
+        if (proc->boot->ends_own && !pmi1_finalize())
+            _exit(code);
     }
     send_line(c, request, strlen(request), "aborting");
     _exit(code);
-}
-
-static int pmi1_finalize(void)
-{
-    char text[PMI_LINE_MAX];
-    struct pmi_line line;
-    struct pmi_client *c = &proc->boot->pmi;
-    int err = ask("cmd=finalize\n", "finalize_ack", "leaving the launcher", text, &line);
-    close(c->fd);
-    c->fd = -1;
-    return err;
 }
 
 const struct boot_ops pmi1_ops = {
@@ -523,5 +579,7 @@ const struct boot_ops pmi1_ops = {
     .meet_test = pmi1_meet_test,
     .meet_leave = pmi1_meet_leave,
     .service = pmi1_service,
+    .spawned = pmi1_spawned,
+    .spawn_begin = pmi1_spawn_begin,
     .watched = 1,
 };

@@ -48,10 +48,8 @@ int job_universe(const struct job *j)
 
 int job_places(int size)
 {
-    int places = JOB_PLACES;
+    int places = job_places_for(size);
     struct rlimit file;
-    while (places < 2 * size)
-        places = 2 * (places + 2) - 2;
     /* No spawned processes where the page may not be that long. */
     if (!getrlimit(RLIMIT_FSIZE, &file) && file.rlim_cur != RLIM_INFINITY &&
         job_page_bytes(places) > file.rlim_cur)

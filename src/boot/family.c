@@ -1,0 +1,301 @@
+/* family.c - ports and numbers of processes where the launcher has none (family.h). Start with
+ * family_start() and family_spawn_begin(). */
+#include "boot/family.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/proc.h"
+#include "base/sched.h"
+#include "boot/detector_types.h"
+#include "var/var.h"
+
+#define FAMILY "windrose-%016llx:"
+enum { FAMILY_LEN = 26 };
+
+/* --- numbers ---------------------------------------------------------------------------- */
+
+/* What this process gets of the numbers [free, end) of its job: rank 0, which spawns most often, a
+ * half, and the others equal parts of the rest. */
+static void share(struct family *d, int free, int end, int rank, int size)
+{
+    int half = size > 1 ? (end - free) / 2 : 0, others = size > 1 ? size - 1 : 1;
+    d->free = rank ? free + (int)((int64_t)half * (rank - 1) / others) : free + half;
+    d->end = rank ? free + (int)((int64_t)half * rank / others) : end;
+}
+
+/* What the spawned job is told: "first.places.free.end.PORT". */
+static int told(struct boot *b, struct family *d, const char *text)
+{
+    int places, free, end, at = -1;
+    unsigned long long family;
+    int n = sscanf(text, "%d.%d.%d.%d.%n", &b->first, &places, &free, &end, &at);
+    int whole = n == 4 && at >= 0 && strlen(text + at) < sizeof b->parent &&
+                sscanf(text + at, FAMILY, &family) == 1;
+    /* the job's own come before the free ones */
+    int fits = whole && b->first > 0 && (int64_t)b->first + b->size <= free;
+    if (!fits || free > end || end > places) {
+        log_warn("what the launcher hands on from those that spawned this job is damaged: \"%s\"",
+                 text);
+        return -EPROTO;
+    }
+    strcpy(b->parent, text + at);
+    b->universe = places;
+    d->family = family;
+    share(d, free, end, b->rank, b->size);
+    return 0;
+}
+
+int family_start(struct boot *b)
+{
+    char text[PMI_VALUE_MAX];
+    if (!b->ops->spawn_begin)
+        return 0;
+    struct family *d = calloc(1, sizeof *d);
+    if (!d)
+        return -ENOMEM;
+    int err = b->ops->spawned(text, sizeof text);
+    if (err == -ENOENT) {
+        err = 0;
+        b->universe = job_places_for(b->size);
+        d->family = hash_bytes(HASH_BYTES, b->job_id, strlen(b->job_id));
+        share(d, b->size, b->universe, b->rank, b->size);
+    } else if (!err) {
+        err = told(b, d, text);
+    }
+    if (!err)
+        b->family = d;
+    else
+        free(d);
+    return err == -ENOTSUP ? 0 : err;
+}
+
+const char *family_apart(struct boot *b)
+{
+    if (b->map.host_size == b->size)
+        return NULL;
+    if (*b->parent)
+        return "MPI_Init: the launcher has placed this spawned job on several hosts; it must be on "
+               "that of the processes that spawned it";
+    family_stop(b);
+    b->universe = b->size;
+    return NULL;
+}
+
+void family_stop(struct boot *b)
+{
+    struct family *d = b->family;
+    while (d && d->ports)
+        family_port_close(d, d->ports);
+    free(d);
+    b->family = NULL;
+}
+
+/* --- ports ------------------------------------------------------------------------------ */
+
+static void name_port(const struct family *d, const struct detector_card *c, struct family_port *p)
+{
+    char hex[2 * FAMILY_SECRET + 1];
+    pmi_hex(p->secret, sizeof p->secret, hex);
+    int at = snprintf(p->name, sizeof p->name, FAMILY "%s", (unsigned long long)d->family, hex);
+    for (unsigned i = 0; i < c->spots; i++) {
+        char spot[2 * 16 + 1], port[2 * 2 + 1];
+        pmi_hex(c->spot[i].bytes, c->spot[i].v6 ? 16 : 4, spot);
+        pmi_hex(&c->spot[i].port, sizeof c->spot[i].port, port);
+        at += snprintf(p->name + at, sizeof p->name - (size_t)at, ".%d%s%s", c->spot[i].v6 ? 6 : 4,
+                       spot, port);
+    }
+}
+_Static_assert(FAMILY_LEN + 2 * FAMILY_SECRET + DETECTOR_SPOTS * (2 + 2 * 18) < BOOT_PORT_MAX,
+               "a name holds all addresses");
+
+/* A socket at every address of this host that leads to others; else at the loopback. */
+static int listen_at(struct detector_card *c)
+{
+    struct detector *w = calloc(1, sizeof *w); /* for its addresses only */
+    if (!w)
+        return -ENOMEM;
+    w->listen_fd = -1;
+    if (detector_addresses_find(w)) {
+        static const uint8_t loopback[4] = {127, 0, 0, 1};
+        w->card.spots = 1;
+        w->card.spot[0] = (struct detector_spot){0};
+        memcpy(w->card.spot[0].bytes, loopback, sizeof loopback);
+    }
+    int err = detector_port_open(w), fd = w->listen_fd;
+    *c = w->card;
+    free(w);
+    if (!err)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return err;
+}
+
+int family_port_open(struct family *d, int spawned, struct family_port **port)
+{
+    struct detector_card c;
+    struct family_port *p = calloc(1, sizeof *p);
+    if (!p)
+        return -ENOMEM;
+    p->fd = listen_at(&c);
+    if (p->fd < 0) {
+        int err = p->fd;
+        free(p);
+        return err;
+    }
+    for (size_t i = 0; i < sizeof p->secret; i += sizeof(uint64_t)) {
+        uint64_t r = random_bits();
+        memcpy(p->secret + i, &r, sizeof r);
+    }
+    p->spawned = spawned;
+    name_port(d, &c, p);
+    p->next = d->ports;
+    d->ports = p;
+    *port = p;
+    return 0;
+}
+
+struct family_port *family_port_find(const struct family *d, const char *name)
+{
+    struct family_port *p = d->ports;
+    while (p && (p->closed || strcmp(p->name, name) != 0))
+        p = p->next;
+    return p;
+}
+
+static void port_free(struct family *d, struct family_port *p)
+{
+    struct family_port **at = &d->ports;
+    while (*at != p)
+        at = &(*at)->next;
+    *at = p->next;
+    close(p->fd);
+    free(p);
+}
+
+void family_port_close(struct family *d, struct family_port *p)
+{
+    p->closed = 1;
+    if (!p->waits)
+        port_free(d, p);
+    else
+        shutdown(p->fd, SHUT_RD); /* wakes those that wait; the last of them frees it */
+}
+
+void family_port_left(struct family *d, struct family_port *p)
+{
+    if (!--p->waits && p->closed)
+        port_free(d, p);
+}
+
+/* "4" and six bytes, or "6" and eighteen: an address and its port */
+static int spot_read(const char *hex, size_t len, struct detector_spot *s)
+{
+    char text[2 * 18 + 1];
+    unsigned char bytes[18];
+    size_t n = sizeof bytes;
+    int v6 = *hex == '6';
+    if ((*hex != '4' && !v6) || len != (v6 ? 1 + 2 * 18 : 1 + 2 * 6))
+        return -ENOENT;
+    memcpy(text, hex + 1, len - 1);
+    text[len - 1] = 0;
+    if (pmi_unhex(text, bytes, &n) || n != len / 2)
+        return -ENOENT;
+    *s = (struct detector_spot){.v6 = (uint8_t)v6};
+    memcpy(s->bytes, bytes, n - 2);
+    memcpy(&s->port, bytes + n - 2, 2);
+    return 0;
+}
+
+int family_name_read(const struct family *d, const char *text, struct family_name *n)
+{
+    char family[FAMILY_LEN + 1], secret[2 * FAMILY_SECRET + 1];
+    size_t len = sizeof n->secret;
+    snprintf(family, sizeof family, FAMILY, (unsigned long long)d->family);
+    if (strncmp(text, family, 9))
+        return -ENOENT;
+    if (strncmp(text, family, FAMILY_LEN))
+        return -EXDEV;
+    text += FAMILY_LEN;
+    n->spots = 0;
+    if (strnlen(text, sizeof secret) < sizeof secret - 1)
+        return -ENOENT;
+    memcpy(secret, text, sizeof secret - 1);
+    secret[sizeof secret - 1] = 0;
+    if (pmi_unhex(secret, n->secret, &len) || len != sizeof n->secret)
+        return -ENOENT;
+    for (text += sizeof secret - 1; *text == '.' && n->spots < DETECTOR_SPOTS;) {
+        size_t end = strcspn(++text, ".");
+        if (spot_read(text, end, &n->spot[n->spots++]))
+            return -ENOENT;
+        text += end;
+    }
+    return *text || !n->spots ? -ENOENT : 0;
+}
+
+/* --- spawn ------------------------------------------------------------------------------ */
+
+static int is_program(const char *dir, size_t len, const char *name, const char *wdir)
+{
+    char path[PATH_MAX];
+    int from_wdir = wdir && (len ? dir[0] : name[0]) != '/';
+    int n = snprintf(path, sizeof path, "%s%s%.*s%s%s", from_wdir ? wdir : "", from_wdir ? "/" : "",
+                     (int)len, dir, len ? "/" : "", name);
+    return n < (int)sizeof path && access(path, X_OK) == 0;
+}
+
+/* Launchers do not report a program that is not there: look where this host would find it.  Where
+ * the job has several hosts, it may be on another one only. */
+static int is_missing(const struct boot *b, const struct boot_program *p)
+{
+    const char *path = p->path ? p->path : var_env_get("PATH");
+    if (b->map.host_size != b->size || p->host)
+        return 0;
+    if (strchr(p->command, '/'))
+        return !is_program("", 0, p->command, p->wdir);
+    for (const char *at = path; at; at = strchr(at, ':')) {
+        at += *at == ':';
+        if (is_program(at, strcspn(at, ":"), p->command, p->wdir))
+            return 0;
+    }
+    return !is_program("", 0, p->command, p->wdir);
+}
+
+int family_spawn_begin(struct boot *b, struct boot_meeting *m, const struct boot_program *list,
+                       int n, int *fd)
+{
+    enum { CHILD_PART = 64 /* of the free numbers, for jobs that the new one spawns */ };
+    struct family *d = b->family;
+    struct family_port *port;
+    char gives[PMI_VALUE_MAX];
+    int size = 0;
+    for (int i = 0; i < n; i++) {
+        if (list[i].n > d->end - d->free - size)
+            return -ENOSPC;
+        size += list[i].n;
+        if (is_missing(b, &list[i]))
+            return -ENOENT;
+    }
+    int err = family_port_open(d, 1, &port);
+    if (err)
+        return err;
+    int theirs = d->free + size, end = theirs + (d->end - theirs) / CHILD_PART;
+    snprintf(gives, sizeof gives, "%d.%d.%d.%d.%s", d->free, b->universe, theirs, end, port->name);
+    err = b->ops->spawn_begin(m, list, n, gives, fd);
+    if (err) {
+        family_port_close(d, port);
+        return err;
+    }
+    d->free = end;
+    m->len = strlen(port->name);
+    memcpy(m->brought, port->name, m->len);
+    return 0;
+}

@@ -1,0 +1,71 @@
+/* pmi1_spawn.c - the request to Hydra that programs be started, as lines (doc/pmi-wire.md). Start
+ * with pmi1_spawn_text(). */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "boot/boot_types.h"
+
+struct request { /* lines of PMI's spawn; a word must not hold the end of a line */
+    char *text;
+    size_t have, room;
+    int err;
+};
+
+static void __attribute__((format(printf, 2, 3))) add(struct request *r, const char *form, ...)
+{
+    va_list args;
+    va_start(args, form);
+    int n = vsnprintf(NULL, 0, form, args);
+    va_end(args);
+    if (!r->err && !VEC_FITS(r->text, r->room, r->have + (size_t)n + 1, 1024))
+        r->err = -ENOMEM;
+    if (r->err)
+        return;
+    va_start(args, form);
+    vsnprintf(r->text + r->have, (size_t)n + 1, form, args);
+    va_end(args);
+    if (strchr(r->text + r->have, '\n') != r->text + r->have + n - 1)
+        r->err = -EINVAL;
+    r->have += (size_t)n;
+}
+
+static void add_program(struct request *r, const struct boot_program *p, int i, int n,
+                        const char *gives)
+{
+    const char *keys[] = {"wdir", "path", "host"}, *values[] = {p->wdir, p->path, p->host};
+    int args = 0, infos = 0;
+    add(r, "mcmd=spawn\n");
+    add(r, "nprocs=%d\n", p->n);
+    add(r, "execname=%s\n", p->command);
+    add(r, "totspawns=%d\n", n);
+    add(r, "spawnssofar=%d\n", i + 1);
+    for (char *const *a = p->argv; a && *a; a++)
+        add(r, "arg%d=%s\n", ++args, *a);
+    add(r, "argcnt=%d\n", args);
+    add(r, "preput_num=1\n");
+    add(r, "preput_key_0=" PMI1_SPAWNED_KEY "\n");
+    add(r, "preput_val_0=%s\n", gives);
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+        infos += values[k] != NULL;
+    add(r, "info_num=%d\n", infos);
+    infos = 0;
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+        if (values[k]) {
+            add(r, "info_key_%d=%s\n", infos, keys[k]);
+            add(r, "info_val_%d=%s\n", infos++, values[k]);
+        }
+    add(r, "endcmd\n");
+}
+
+int pmi1_spawn_text(const struct boot_program *list, int n, const char *gives, char **text)
+{
+    struct request r = {0};
+    for (int i = 0; i < n; i++)
+        add_program(&r, &list[i], i, n, gives);
+    *text = r.text;
+    return r.err;
+}
