@@ -1,5 +1,8 @@
 /* spawn.c - processes that are started by others: spawn, spawn_multiple, get_parent, and what the
- * communicators between the jobs can do: messages, collectives, merge, windows, disconnect. */
+ * communicators between the jobs can do: messages, collectives, merge, windows, disconnect.
+ *
+ * With the argument "plain" it asks for what another launcher does, too: such a one carries no end
+ * of a line in an argument, and does not report what becomes of the programs. */
 #include "../mt.h"
 
 #include <unistd.h>
@@ -7,6 +10,9 @@
 enum { BIG = 1 << 18, LONG_WORD = 5000 };
 
 static char long_word[LONG_WORD + 1];
+static char *const words[2][5] = {{"child", "two words", "", "a\nline=x", long_word},
+                                  {"plain-child", "two words", "", "a b=c;d 'e' \"f\" $HOME", "x"}};
+static int plain;
 
 /* Both sides of an intercommunicator call it. */
 static void talk(MPI_Comm inter, int parents)
@@ -159,17 +165,15 @@ static void check_args(int argc, char **argv)
     CHECK_EQ(argc, 6);
     if (argc != 6)
         return;
-    CHECK(!strcmp(argv[2], "two words"));
-    CHECK(!strcmp(argv[3], ""));
-    CHECK(!strcmp(argv[4], "a\nline=x"));
-    CHECK(!strcmp(argv[5], long_word));
+    for (int i = 0; i < 5; i++)
+        CHECK(!strcmp(argv[i + 1], words[!strcmp(argv[1], words[1][0])][i]));
 }
 
 static void child(int argc, char **argv, MPI_Comm parent)
 {
     int *appnum, flag, errors;
 
-    if (!strcmp(argv[1], "child"))
+    if (!strcmp(argv[1], words[0][0]) || !strcmp(argv[1], words[1][0]))
         check_args(argc, argv);
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &appnum, &flag);
     if (!strcmp(argv[1], "many")) {
@@ -202,7 +206,7 @@ static void take_leave(MPI_Comm inter)
 
 static void two_children(char *me, int root)
 {
-    char *args[] = {"child", "two words", "", "a\nline=x", long_word, NULL};
+    char *const *w = words[plain], *args[] = {w[0], w[1], w[2], w[3], w[4], NULL};
     MPI_Comm inter;
     int codes[2] = {-1, -1}, size;
 
@@ -286,6 +290,13 @@ static void errors(char *me)
     CHECK_EQ(mt_class(err), MPI_ERR_SPAWN);
     CHECK(inter == MPI_COMM_NULL);
     CHECK_EQ(codes[1], MPI_ERR_SPAWN);
+    if (plain) {
+        char *line[] = {"a\nline", NULL};
+        err = MPI_Comm_spawn(me, line, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, codes);
+        CHECK_EQ(mt_class(err), MPI_ERR_SPAWN);
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+        return;
+    }
     /* it never calls MPI_Init */
     err = MPI_Comm_spawn("true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, codes);
     CHECK_EQ(mt_class(err), MPI_ERR_SPAWN);
@@ -310,6 +321,7 @@ int main(int argc, char **argv)
     MPI_Comm_get_parent(&parent);
     if (parent != MPI_COMM_NULL)
         child(argc, argv, parent);
+    plain = argc > 1 && !strcmp(argv[1], "plain");
     for (i = 0; i < 2; i++)
         two_children(argv[0], i % mt_size);
     multiple(argv[0]);

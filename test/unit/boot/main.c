@@ -3,6 +3,7 @@
 
 Suite *suite_boot(void);
 Suite *suite_death(void);
+Suite *suite_family(void);
 Suite *suite_identity(void);
 Suite *suite_nodemap(void);
 Suite *suite_pmi1(void);
@@ -10,7 +11,7 @@ Suite *suite_watch(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_boot,    suite_death, suite_identity,
-                                      suite_nodemap, suite_pmi1,  suite_watch};
-    return unit_run(suites, 6);
+    Suite *(*const suites[])(void) = {suite_boot,     suite_death,   suite_family, suite_identity,
+                                      suite_nodemap, suite_pmi1,    suite_watch};
+    return unit_run(suites, 7);
 }

@@ -1,0 +1,223 @@
+/* kin.c - jobs that are started by others, under a launcher of another library: what does not hold
+ * by itself where nothing knows of all jobs.  The argument says what; spawn.c has the rest. */
+#include "../mt.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+static char *self;
+
+static MPI_Comm start(char *const *args, int n, MPI_Comm comm)
+{
+    MPI_Comm inter;
+    CHECK_EQ(MPI_Comm_spawn(self, (char **)args, n, MPI_INFO_NULL, 0, comm, &inter,
+                            MPI_ERRCODES_IGNORE),
+             MPI_SUCCESS);
+    return inter;
+}
+
+/* Numbers go both ways: with each process of the other side. */
+static void greet(MPI_Comm inter)
+{
+    int n, i, rank, got;
+    MPI_Comm_remote_size(inter, &n);
+    MPI_Comm_rank(inter, &rank);
+    for (i = 0; i < n; i++) {
+        got = -1;
+        MPI_Sendrecv(&rank, 1, MPI_INT, i, 7, &got, 1, MPI_INT, i, 7, inter, MPI_STATUS_IGNORE);
+        CHECK_EQ(got, i);
+    }
+}
+
+static MPI_Comm parent_of(void)
+{
+    MPI_Comm parent;
+    MPI_Comm_get_parent(&parent);
+    CHECK(parent != MPI_COMM_NULL);
+    return parent;
+}
+
+/* Each rank spawns jobs of its own, and so do these. */
+static void tree(int depth)
+{
+    char text[16], *args[] = {"tree", text, NULL};
+    MPI_Comm inter[3], parent;
+    int i;
+    snprintf(text, sizeof text, "%d", depth - 1);
+    for (i = 0; i < 3 && depth > 0; i++)
+        inter[i] = start(args, 1 + i % 2, MPI_COMM_SELF);
+    for (i = 0; i < 3 && depth > 0; i++) {
+        greet(inter[i]);
+        MPI_Comm_disconnect(&inter[i]);
+    }
+    MPI_Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL) {
+        greet(parent);
+        MPI_Comm_disconnect(&parent);
+    }
+}
+
+/* Two jobs that were spawned learn of each other by those that spawned both. */
+static void bridge(const char *which)
+{
+    char *first[] = {"bridge", "first", NULL}, *second[] = {"bridge", "second", NULL};
+    MPI_Comm a, b, all_a, all_b, mine, inter, three;
+    int rank, size, sum = 0, one = 1;
+    if (!which) {
+        a = start(first, 2, MPI_COMM_WORLD);
+        b = start(second, 1, MPI_COMM_WORLD);
+        MPI_Intercomm_merge(a, 0, &all_a);
+        MPI_Intercomm_merge(b, 0, &all_b);
+        /* all_a's ranks are one group, the new job b the other; the bridge is all_b */
+        MPI_Intercomm_create(all_a, 0, all_b, mt_size, 9, &inter);
+        MPI_Comm_free(&all_b);
+        MPI_Comm_free(&all_a);
+        MPI_Comm_free(&b);
+        MPI_Comm_free(&a);
+    } else {
+        mine = parent_of();
+        MPI_Intercomm_merge(mine, 1, &all_a);
+        if (!strcmp(which, "first"))
+            MPI_Intercomm_create(all_a, 0, MPI_COMM_NULL, 0, 9, &inter);
+        else
+            MPI_Intercomm_create(MPI_COMM_WORLD, 0, all_a, 0, 9, &inter);
+        MPI_Comm_free(&all_a);
+        MPI_Comm_free(&mine);
+    }
+    greet(inter);
+    MPI_Intercomm_merge(inter, 0, &three);
+    MPI_Comm_rank(three, &rank);
+    MPI_Comm_size(three, &size);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, three);
+    CHECK_EQ(sum, size);
+    MPI_Comm_free(&three);
+    MPI_Comm_disconnect(&inter);
+}
+
+/* The spawned processes, one by one, connect to a port; all of them are refused at another. */
+static void ports(const char *port)
+{
+    char name[MPI_MAX_PORT_NAME] = "", *args[] = {"ports", name, NULL};
+    MPI_Comm inter, parent;
+    int i;
+    if (!port) {
+        if (mt_rank == 0)
+            MPI_Open_port(MPI_INFO_NULL, name);
+        parent = start(args, 3, MPI_COMM_WORLD);
+        for (i = 0; i < 3; i++) {
+            MPI_Comm_accept(name, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
+            greet(inter);
+            MPI_Comm_disconnect(&inter);
+        }
+        if (mt_rank == 0)
+            MPI_Close_port(name);
+        MPI_Barrier(parent);
+        MPI_Comm_disconnect(&parent);
+        return;
+    }
+    MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
+    greet(inter);
+    MPI_Comm_disconnect(&inter);
+    parent = parent_of();
+    MPI_Barrier(parent);
+    MPI_Comm_disconnect(&parent);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    CHECK_EQ(mt_class(MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter)),
+             MPI_ERR_PORT);
+    CHECK_EQ(mt_class(MPI_Comm_connect("windrose-0000000000000000:00", MPI_INFO_NULL, 0,
+                                       MPI_COMM_SELF, &inter)),
+             MPI_ERR_PORT);
+    CHECK_EQ(mt_class(MPI_Comm_connect("no port", MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter)),
+             MPI_ERR_PORT);
+}
+
+/* A program that never calls MPI_Init, and then one that does. */
+static void silent(void)
+{
+    MPI_Comm inter;
+    int code = -1;
+    char *args[] = {"tree", "0", NULL};
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    CHECK_EQ(mt_class(MPI_Comm_spawn("true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD,
+                                     &inter, &code)),
+             MPI_ERR_SPAWN);
+    CHECK_EQ(code, MPI_ERR_SPAWN);
+    inter = start(args, 2, MPI_COMM_WORLD);
+    greet(inter);
+    MPI_Comm_disconnect(&inter);
+}
+
+static void wdir(const char *dir)
+{
+    char here[PATH_MAX], *args[] = {"wdir", "child", NULL};
+    MPI_Comm inter;
+    MPI_Info info;
+    if (!strcmp(dir, "child")) {
+        inter = parent_of();
+        CHECK(getcwd(here, sizeof here) != NULL);
+        MPI_Send(here, PATH_MAX, MPI_CHAR, 0, 1, inter);
+        MPI_Comm_disconnect(&inter);
+        return;
+    }
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "wdir", dir);
+    MPI_Comm_spawn(self, args, 1, info, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
+    MPI_Info_free(&info);
+    if (mt_rank == 0) {
+        MPI_Recv(here, PATH_MAX, MPI_CHAR, 0, 1, inter, MPI_STATUS_IGNORE);
+        CHECK(!strcmp(here, dir));
+    }
+    MPI_Comm_disconnect(&inter);
+}
+
+/* One side ends without MPI_Comm_disconnect, the other half a second later. */
+static void order(const char *first, int spawned)
+{
+    char *args[] = {"order", (char *)first, "spawned", NULL};
+    MPI_Comm inter = spawned ? parent_of() : start(args, 2, MPI_COMM_WORLD);
+    greet(inter);
+    if (spawned != !strcmp(first, "spawned"))
+        usleep(500000);
+}
+
+/* A spawned process dies, while the others wait for it. */
+static void dies(const char *spawned)
+{
+    char *args[] = {"dies", "spawned", NULL};
+    MPI_Comm inter = spawned ? parent_of() : start(args, 2, MPI_COMM_WORLD);
+    greet(inter);
+    if (spawned && mt_rank == 1)
+        abort();
+    MPI_Barrier(inter);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "", *more = argc > 2 ? argv[2] : NULL;
+    int i, times = 60;
+    char *args[] = {"tree", "0", NULL};
+    self = realpath(argv[0], NULL);
+    mt_init(&argc, &argv);
+    if (!strcmp(what, "tree"))
+        tree(more ? atoi(more) : 2);
+    if (!strcmp(what, "many"))
+        for (i = 0; i < times; i++) {
+            MPI_Comm inter = start(args, 1, MPI_COMM_WORLD);
+            greet(inter);
+            MPI_Comm_disconnect(&inter);
+        }
+    if (!strcmp(what, "bridge"))
+        bridge(more);
+    if (!strcmp(what, "ports"))
+        ports(more);
+    if (!strcmp(what, "silent"))
+        silent();
+    if (!strcmp(what, "wdir"))
+        wdir(more);
+    if (!strcmp(what, "order"))
+        order(more, argc > 3);
+    if (!strcmp(what, "dies"))
+        dies(more);
+    free(self);
+    return mt_finish();
+}

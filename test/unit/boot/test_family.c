@@ -1,0 +1,399 @@
+/* test_family.c - boot/family.c and boot/family_meet.c: numbers, names of ports, and two that meet
+ * in one process. */
+#include "unit.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/proc.h"
+#include "boot/detector_types.h"
+#include "boot/family.h"
+#include "var/var.h"
+
+Suite *suite_family(void);
+
+/* --- a launcher ------------------------------------------------------------------------------ */
+
+static int my_rank, my_size;
+static char was_given[PMI_VALUE_MAX], gave[PMI_VALUE_MAX];
+
+static int start(int *rank, int *size, int *appnum)
+{
+    *rank = my_rank;
+    *size = my_size;
+    *appnum = 0;
+    return 0;
+}
+
+static int map(char *text, size_t len)
+{
+    snprintf(text, len, "(vector,(0,1,%d))", my_size);
+    return 0;
+}
+
+static int job(char *text, size_t len)
+{
+    snprintf(text, len, "first");
+    return 0;
+}
+
+static int nothing(void)
+{
+    return 0;
+}
+
+static int spawned(char *text, size_t room)
+{
+    snprintf(text, room, "%s", was_given);
+    return *was_given ? 0 : -ENOENT;
+}
+
+static int spawn_begin(struct boot_meeting *m, const struct boot_program *list, int n,
+                       const char *gives, int *fd)
+{
+    snprintf(gave, sizeof gave, "%s", gives);
+    return 0;
+}
+
+static const struct boot_ops ops = {.name = "family", .init = start, .node_map = map,
+                                    .job_id = job, .finalize = nothing, .spawned = spawned,
+                                    .spawn_begin = spawn_begin};
+
+static int begin(int rank, int size, const char *given)
+{
+    char msg[200];
+    my_rank = rank;
+    my_size = size;
+    snprintf(was_given, sizeof was_given, "%s", given);
+    ck_assert_int_eq(var_init(msg, sizeof msg), 0);
+    return boot_init(&ops);
+}
+
+static void end(void)
+{
+    ck_assert_int_eq(boot_finalize(), 0);
+    var_finalize();
+}
+
+/* --- numbers --------------------------------------------------------------------------------- */
+
+enum { PLACES = (1 << 14) - 2 };
+static unsigned char taken[PLACES];
+
+static int spawn(int n)
+{
+    struct boot_meeting m;
+    struct boot_program p = {.command = "sh", .n = n};
+    int fd;
+    return boot_spawn_begin(&m, &p, 1, &fd);
+}
+
+/* Every process of a job spawns some, and every process of these. */
+static void grow(int size, const char *given, int depth)
+{
+    char mine[8][PMI_VALUE_MAX];
+    for (int rank = 0; rank < size; rank++) {
+        int n = 0;
+        ck_assert_int_eq(begin(rank, size, given), 0);
+        ck_assert_int_eq(boot_universe(), PLACES);
+        ck_assert_int_eq(taken[boot_rank()]++, 0);
+        ck_assert_int_eq(boot_meets(), BOOT_MEETS_DIRECT);
+        ck_assert_int_eq(boot_parent_port() != NULL, *given != 0);
+        while (n < 8 && !spawn(1 + n % 2))
+            strcpy(mine[n++], gave);
+        ck_assert(n == 8 || depth < 2);
+        end();
+        for (int i = 0; i < n && depth > 0; i++)
+            grow(1 + i % 2, mine[i], depth - 1);
+    }
+}
+
+START_TEST(numbers_once)
+{
+    grow(3, "", 2);
+    /* 3 spawn 12 each, in 8 jobs of 1 or 2; each of these 12 at least one */
+    int n = 0;
+    for (int i = 0; i < PLACES; i++)
+        n += taken[i];
+    ck_assert_int_ge(n, 3 + 36 + 36);
+}
+END_TEST
+
+START_TEST(numbers_end)
+{
+    ck_assert_int_eq(begin(1, 4, ""), 0);
+    ck_assert_int_eq(spawn(PLACES), -ENOSPC);
+    ck_assert_int_eq(spawn(2000), 0);
+    ck_assert_int_eq(spawn(2000), -ENOSPC);
+    struct boot_meeting m;
+    struct boot_program two[] = {{.command = "sh", .n = 1 << 30}, {.command = "sh", .n = 1 << 30}};
+    int fd;
+    ck_assert_int_eq(boot_spawn_begin(&m, two, 2, &fd), -ENOSPC);
+    two[0] = (struct boot_program){.command = "no-such-program", .n = 1};
+    ck_assert_int_eq(boot_spawn_begin(&m, two, 1, &fd), -ENOENT);
+    two[0] = (struct boot_program){.command = "./no-such-program", .n = 1, .wdir = "/bin"};
+    ck_assert_int_eq(boot_spawn_begin(&m, two, 1, &fd), -ENOENT);
+    two[0] = (struct boot_program){.command = "./sh", .n = 1, .wdir = "/bin"};
+    ck_assert_int_eq(boot_spawn_begin(&m, two, 1, &fd), 0);
+    two[0] = (struct boot_program){.command = "sh", .n = 1, .path = "/nowhere:/bin"};
+    ck_assert_int_eq(boot_spawn_begin(&m, two, 1, &fd), 0);
+    two[0] = (struct boot_program){.command = "sh", .n = 1, .path = "/nowhere"};
+    ck_assert_int_eq(boot_spawn_begin(&m, two, 1, &fd), -ENOENT);
+    end();
+}
+END_TEST
+
+START_TEST(numbers_damaged)
+{
+#define PORT "windrose-0000000000000001:00"
+    static const char *const bad[] = {
+        "", "x", "4.16382.6.8", "4.16382.6.8." "port", "0.16382.6.8." PORT, "4.16382.5.8." PORT,
+        "4.16382.6.5." PORT, "4.7.6.8." PORT, "-4.16382.6.8." PORT, "4.16382.6." PORT};
+    for (size_t i = 1; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(begin(0, 2, bad[i]) == -EPROTO, "%s", bad[i]);
+    ck_assert_int_eq(begin(1, 2, "4.16382.6.8." PORT), 0);
+    ck_assert_int_eq(boot_rank(), 5);
+    ck_assert_str_eq(boot_parent_port(), PORT);
+    end();
+}
+END_TEST
+
+/* --- ports ----------------------------------------------------------------------------------- */
+
+START_TEST(names)
+{
+    char port[BOOT_PORT_MAX], other[BOOT_PORT_MAX];
+    struct family_name n;
+    ck_assert_int_eq(begin(0, 1, ""), 0);
+    const struct family *d = proc->boot->family;
+    ck_assert_int_eq(boot_port_open(port), 0);
+    ck_assert_int_eq(family_name_read(d, port, &n), 0);
+    ck_assert_uint_ge(n.spots, 1);
+    for (size_t len = strlen(port); len-- > 0;) { /* cut at any place but before an address */
+        snprintf(other, sizeof other, "%.*s", (int)len, port);
+        int err = family_name_read(d, other, &n);
+        ck_assert_msg(err == -ENOENT || err == -EXDEV || (!err && port[len] == '.'), "%s",
+                      other);
+    }
+    for (size_t i = 0; i < strlen(port); i++) {
+        snprintf(other, sizeof other, "%s", port);
+        other[i] = 'z';
+        ck_assert_int_ne(family_name_read(d, other, &n), 0);
+    }
+    ck_assert_int_eq(family_name_read(d, "windrose-0123456789abcdef:00", &n), -EXDEV);
+    ck_assert_int_eq(boot_port_close("windrose-"), -ENOENT);
+    ck_assert_int_eq(boot_port_close(port), 0);
+    ck_assert_int_eq(boot_port_close(port), -ENOENT);
+    end();
+}
+END_TEST
+
+/* --- meetings -------------------------------------------------------------------------------- */
+
+struct side {
+    struct boot_meeting m;
+    int fd, result;
+};
+
+static void side_begin(struct side *s, int accepts, const char *port, const char *bring)
+{
+    s->fd = -1;
+    s->result = 0;
+    ck_assert_int_eq(boot_meet_begin(&s->m, accepts, port, bring, strlen(bring), &s->fd), 0);
+}
+
+static void look(struct side *s)
+{
+    s->result = s->result ? s->result : boot_meet_test(&s->m);
+}
+
+/* Until all have an answer, asleep between two looks: each answer makes a descriptor readable. */
+static void run(struct side *s, int n)
+{
+    for (int left = n; left;) {
+        struct pollfd p[4];
+        left = 0;
+        for (int i = 0; i < n; i++) {
+            look(&s[i]);
+            p[i] = (struct pollfd){.fd = s[i].result ? -1 : s[i].fd, .events = POLLIN};
+            left += !s[i].result;
+        }
+        if (left)
+            ck_assert_int_ge(poll(p, (nfds_t)n, 20000), 1);
+    }
+}
+
+static void met(const struct side *s, const char *brought)
+{
+    ck_assert_int_eq(s->result, 1);
+    ck_assert_uint_eq(s->m.len, strlen(brought));
+    ck_assert(!memcmp(s->m.brought, brought, s->m.len));
+}
+
+static char port[BOOT_PORT_MAX];
+
+static void open_port(void)
+{
+    ck_assert_int_eq(begin(0, 1, ""), 0);
+    ck_assert_int_eq(boot_port_open(port), 0);
+}
+
+START_TEST(two_meet)
+{
+    struct side s[2];
+    open_port();
+    for (int first = 0; first < 2; first++) { /* the one that accepts, or the other */
+        for (int i = 0; i < 2; i++) {
+            int accepts = i == first;
+            side_begin(&s[i], accepts, port, accepts ? "from the port" : "x");
+            look(&s[i]);
+        }
+        run(s, 2);
+        met(&s[first], "x");
+        met(&s[!first], "from the port");
+    }
+    end();
+}
+END_TEST
+
+/* Each gets one, whatever the order. */
+START_TEST(four_meet)
+{
+    struct side s[4];
+    open_port();
+    side_begin(&s[0], 1, port, "a");
+    side_begin(&s[1], 1, port, "b");
+    side_begin(&s[2], 0, port, "c");
+    side_begin(&s[3], 0, port, "d");
+    run(s, 4);
+    ck_assert_int_eq(s[0].m.brought[0] + s[1].m.brought[0], 'c' + 'd');
+    ck_assert_int_eq(s[2].m.brought[0] + s[3].m.brought[0], 'a' + 'b');
+    end();
+}
+END_TEST
+
+/* One that connects goes, before the other has accepted and after it has read its frame. */
+START_TEST(one_leaves)
+{
+    struct side s[3];
+    open_port();
+    side_begin(&s[0], 0, port, "early");
+    for (int i = 0; i < 100; i++)
+        look(&s[0]);
+    ck_assert_int_eq(s[0].result, 0);
+    ck_assert_int_eq(boot_meet_leave(&s[0].m), 0);
+    run(s, 1);
+    ck_assert_int_eq(s[0].result, -ECANCELED);
+    side_begin(&s[1], 0, port, "late");
+    for (int i = 0; i < 20; i++, usleep(1000))
+        look(&s[1]); /* its frame has left */
+    side_begin(&s[2], 1, port, "port");
+    for (int i = 0; i < 20; i++, usleep(1000))
+        look(&s[2]); /* without a look of the one that connects it has not met */
+    ck_assert_int_eq(s[2].result, 0);
+    ck_assert_int_eq(boot_meet_leave(&s[1].m), 0);
+    run(s + 1, 1);
+    ck_assert_int_eq(s[1].result, -ECANCELED);
+    side_begin(&s[1], 0, port, "third");
+    run(s + 1, 2);
+    met(&s[1], "port");
+    met(&s[2], "third");
+    side_begin(&s[2], 1, port, "port");
+    look(&s[2]);
+    ck_assert_int_eq(boot_meet_leave(&s[2].m), 0);
+    run(s + 2, 1);
+    ck_assert_int_eq(s[2].result, -ECANCELED);
+    end();
+}
+END_TEST
+
+/* A stranger that has no secret, and one that says nothing, are no meeting. */
+START_TEST(strangers)
+{
+    struct side s[2];
+    struct family_name n;
+    struct sockaddr_storage a;
+    static const char noise[2000] = "1MRW";
+    open_port();
+    ck_assert_int_eq(family_name_read(proc->boot->family, port, &n), 0);
+    socklen_t len = detector_spot_sockaddr(&n.spot[0], &a);
+    for (int i = 0; i < 3; i++) {
+        int fd = socket(a.ss_family, SOCK_STREAM, 0);
+        ck_assert_int_eq(connect(fd, (struct sockaddr *)&a, len), 0);
+        if (i)
+            ck_assert_int_gt(send(fd, noise, i == 1 ? 10 : sizeof noise, MSG_NOSIGNAL), 0);
+        if (i == 1)
+            shutdown(fd, SHUT_WR);
+        if (i == 0)
+            close(fd);
+    }
+    side_begin(&s[0], 1, port, "port");
+    side_begin(&s[1], 0, port, "friend");
+    run(s, 2);
+    met(&s[0], "friend");
+    end();
+}
+END_TEST
+
+START_TEST(port_closed)
+{
+    struct side s[3];
+    open_port();
+    side_begin(&s[0], 0, port, "waits");
+    side_begin(&s[1], 1, port, "port");
+    side_begin(&s[2], 1, port, "port");
+    look(&s[1]);
+    look(&s[2]);
+    look(&s[1]);
+    ck_assert_int_eq(boot_port_close(port), 0);
+    ck_assert_int_eq(boot_meet_leave(&s[0].m), 0);
+    run(s, 3);
+    ck_assert_int_eq(s[1].result, -ENOENT);
+    ck_assert_int_eq(s[2].result, -ENOENT);
+    side_begin(&s[0], 0, port, "late");
+    run(s, 1);
+    ck_assert_int_eq(s[0].result, -ENOENT);
+    ck_assert_int_eq(boot_meet_begin(&s[0].m, 1, port, "x", 1, &s[0].fd), -EACCES);
+    end();
+}
+END_TEST
+
+/* A program that was started and does not come. */
+START_TEST(never_comes)
+{
+    struct side s[1];
+    struct boot_meeting m;
+    struct boot_program p = {.command = "sh", .n = 1};
+    int fd;
+    ck_assert_int_eq(begin(0, 1, ""), 0);
+    cvar.boot_timeout = 1;
+    ck_assert_int_eq(boot_spawn_begin(&m, &p, 1, &fd), 0);
+    m.brought[m.len] = 0;
+    side_begin(s, 1, (char *)m.brought, "parent");
+    run(s, 1);
+    ck_assert_int_eq(s->result, -ECHILD);
+    end();
+}
+END_TEST
+
+Suite *suite_family(void)
+{
+    Suite *s = suite_create("family");
+    TCase *t = tcase_create("family");
+    tcase_add_test(t, numbers_once);
+    tcase_add_test(t, numbers_end);
+    tcase_add_test(t, numbers_damaged);
+    tcase_add_test(t, names);
+    tcase_add_test(t, two_meet);
+    tcase_add_test(t, four_meet);
+    tcase_add_test(t, one_leaves);
+    tcase_add_test(t, strangers);
+    tcase_add_test(t, port_closed);
+    tcase_add_test(t, never_comes);
+    suite_add_tcase(s, t);
+    return s;
+}
