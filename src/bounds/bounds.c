@@ -45,6 +45,7 @@ struct look { /* at one buffer */
     const struct watch_buffer *of;
     int runs;
     int joins;             /* a maker of its datatype may join objects */
+    int is_one;            /* an array: all of it is in `object` */
     uint64_t hi;           /* one past its last byte */
     enum fault fault;
     uint64_t amount;       /* bytes at its end, or at that of the run at fault, that are beyond */
@@ -168,7 +169,8 @@ static int on_run(void *p, uintptr_t at, size_t n, size_t len, int64_t stride)
         n = 1;
     }
     for (size_t i = 0; i < n && !l->fault && l->runs < RUNS_MAX; i++, at += (uintptr_t)stride) {
-        object_of(x->b, at, at + len, &l->object);
+        if (!l->is_one)
+            object_of(x->b, at, at + len, &l->object);
         l->fault = judge(x->b, l, at, at + len);
         l->runs++;
     }
@@ -210,6 +212,7 @@ static void on_memory(const struct watch_buffer *of)
     if (is_live(&l.object) && to <= l.object.end) /* one object holds all that it spans */
         return;
     l.joins = !is_array(of->t);
+    l.is_one = !l.joins && is_live(&l.object);
     struct arg x = {b, &l};
     if (!l.joins && dt_is_block(of->t, (size_t)count))
         l.fault = judge(b, &l, from, to);

@@ -77,6 +77,21 @@ static void joined(void)
     free(q);
 }
 
+/* An element of an array ends with its block, and the next one begins behind a gap. */
+static void ends(void)
+{
+    double *p = calloc(50, sizeof *p);
+    MPI_Datatype rows;
+    MPI_Type_vector(2, 51, 60, MPI_DOUBLE, &rows);
+    MPI_Type_commit(&rows);
+    if (rank == 0)
+        MPI_Send(p, 1, rows, other, 2, W); /* WRONG ends */
+    else
+        MPI_Recv(malloc(4096), 512, MPI_DOUBLE, other, 2, W, MPI_STATUS_IGNORE);
+    MPI_Type_free(&rows);
+    free(p);
+}
+
 /* Blocks with mappings of their own. */
 static void large(void)
 {
@@ -630,7 +645,7 @@ int main(int argc, char **argv)
                {"attach", attach}, {"put", put}, {"get", get}, {"file", file},
                {"window", window}, {"window_freed", window_freed}, {"attached", attached},
                {"windows", windows},
-               {"absolute", absolute}, {"adjacent", adjacent}, {"bounds", bounds},
+               {"absolute", absolute}, {"ends", ends}, {"adjacent", adjacent}, {"bounds", bounds},
                {"unused", unused}, {"apart", apart}, {"reduced", reduced}, {"scanned", scanned},
                {"gathered", gathered}, {"columns", columns}, {"take", take},
                {"itake", itake},
