@@ -507,6 +507,10 @@ static void refused_and_dead(void *arg)
         sim_hold(PUT, 0, 2);
         tell(2);
         put1(&j, &v, 2, 0);
+        if (inside(j.win)->table.target_quota.size == 1) { /* another rank takes the element */
+            hear_of_death(2);
+            put1(&j, &v, 4, 0);
+        }
         OK(rma_op_begin(kept[0]->copies, &beyond, NULL));
         ERR(MPI_ERR_RMA_RANGE, MPI_Win_flush_all(j.win));
         SIM_CHECK(boot_failed(2));
@@ -752,6 +756,7 @@ const struct scenario scenarios_replicas_exact[] = {
     {"replicas-keeper-refuses", 5, 1, keeper_refuses, NULL, mortal},
     {"replicas-refuses-poor", 5, 1, keeper_refuses, NULL, mortal_poor},
     {"replicas-refused-and-dead", 5, 1, refused_and_dead, NULL, unordered},
+    {"replicas-refused-and-dead-poor", 5, 1, refused_and_dead, NULL, mortal_poor},
     {"replicas-keeper-dies", 5, 1, keeper_dies, NULL, mortal},
     {"replicas-shrink-waits", 4, 1, shrink_waits, NULL, unordered},
     {"replicas-one-keeper-lives", 4, 1, one_keeper_lives, NULL, mortal},
