@@ -7,7 +7,7 @@
 /* Values of the predefined attributes of communicators: users get pointers to them, which stay
  * valid. */
 struct api_attrs {
-    int tag_ub, host, io, wtime_is_global, universe_size, appnum;
+    int tag_ub, host, io, wtime_is_global, universe_size, appnum, ft;
 };
 
 /* MPI_COMM_WORLD's part of the library's life: MPI_Init to MPI_Finalize; sessions may begin before

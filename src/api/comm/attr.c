@@ -57,6 +57,7 @@ void api_attrs_init(struct api_attrs *a)
     a->wtime_is_global = boot_host_processes() == boot_size(); /* one kernel, one monotonic clock */
     a->universe_size = boot_expected();
     a->appnum = boot_appnum();
+    a->ft = 1; /* calls return after a failure */
 }
 
 /* A predefined keyval of communicators: *value to stable memory, NULL where the attribute is not
@@ -67,6 +68,7 @@ static int comm_builtin(int keyval, int of_session, void **value)
     switch (keyval) {
     case MPI_TAG_UB: *value = &a->tag_ub; return 1;
     case MPI_LASTUSEDCODE: *value = err_last_used(); return 1;
+    case MPIX_FT: *value = &a->ft; return 1;
     }
     if (of_session) {
         *value = NULL;

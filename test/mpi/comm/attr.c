@@ -112,7 +112,7 @@ static void comms(void)
  * the order on a communicator of our own with one keyval each. */
 static void predefined(void)
 {
-    int flag, *p;
+    int flag, class, *p;
     MPI_Comm d;
 
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &p, &flag);
@@ -128,9 +128,16 @@ static void predefined(void)
         CHECK(*p >= 1);
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &p, &flag);
     CHECK(flag && *p >= MPI_ERR_LASTCODE);
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPIX_FT, &p, &flag);
+    CHECK(flag && *p == 1);
     MPI_Comm_dup(MPI_COMM_WORLD, &d);
     MPI_Comm_get_attr(d, MPI_TAG_UB, &p, &flag);
     CHECK(flag);
+    MPI_Comm_set_errhandler(d, MPI_ERRORS_RETURN);
+    MPI_Error_class(MPI_Comm_set_attr(d, MPIX_FT, NULL), &class);
+    CHECK_EQ(class, MPI_ERR_KEYVAL);
+    MPI_Comm_get_attr(d, MPIX_FT, &p, &flag);
+    CHECK(flag && *p == 1);
     MPI_Comm_free(&d);
 }
 
@@ -151,6 +158,8 @@ static void of_a_session(void)
     MPI_Comm_dup(c, &d);
     CHECK_EQ(MPI_Comm_get_attr(c, MPI_TAG_UB, &value, &flag), MPI_SUCCESS);
     CHECK(flag && *value >= 32767);
+    CHECK_EQ(MPI_Comm_get_attr(c, MPIX_FT, &value, &flag), MPI_SUCCESS);
+    CHECK(flag && *value == 1);
     for (i = 0; i < sizeof not_there / sizeof *not_there; i++) {
         flag = 1;
         CHECK_EQ(MPI_Comm_get_attr(c, not_there[i], &value, &flag), MPI_SUCCESS);
