@@ -7,6 +7,12 @@
 /* Looks at a word between two calls of MPI; so often where all stores of others arrive without
  * this process. */
 enum { LOOKS_FAR = 4, LOOKS_NEAR = 256 };
+/* The same of a wait. A pause takes as long as many looks, and the core is given away in a poll. */
+#ifdef __x86_64__
+enum { WAIT_NEAR = 16 };
+#else
+enum { WAIT_NEAR = LOOKS_NEAR };
+#endif
 
 void shm_poll(void)
 {
@@ -17,16 +23,20 @@ void shm_poll(void)
 
 const char *volatile shm_waits;
 
-static int is_time(unsigned *looks)
+static int is_time(unsigned *looks, unsigned near)
 {
-    return ++*looks % (shm.direct ? LOOKS_NEAR : LOOKS_FAR) == 0;
+    return ++*looks % (shm.direct ? near : LOOKS_FAR) == 0;
 }
 
 /* In a wait, which ends with waited(). */
 static void look_again(unsigned *looks, const char *call)
 {
-    if (!is_time(looks))
+    if (!is_time(looks, WAIT_NEAR)) {
+#ifdef __x86_64__
+        __builtin_ia32_pause(); /* loads that run ahead delay the one that sees the new value */
+#endif
         return;
+    }
     shm_waits = call;
     shm_poll();
 }
@@ -48,7 +58,7 @@ void shm_own_looked(void)
 {
     /* Relaxed, and no addition: a count that another thread loses only moves the next poll. */
     unsigned n = atomic_load_explicit(&shm.looks, memory_order_relaxed);
-    if (is_time(&n))
+    if (is_time(&n, LOOKS_NEAR))
         shm_poll();
     atomic_store_explicit(&shm.looks, n, memory_order_relaxed);
 }
