@@ -8,14 +8,18 @@
  *     address of its first block there is one, the longest that was wanted.
  * C3. OFI_CACHED are kept at most.  The one that was used least recently goes first, never one in
  *     use.  When pages go of one in use, its last user gives it back: nothing finds it any more.
- *     Where the system has no room for another registration, of whatever memory, they go, too.
+ *     Where the system has no room for another registration, of whatever memory, they go, too; not
+ *     for one of a further card (cards.c), without which the first card alone serves.
  * C4. What is not kept and is short (OFI_COPY) is copied, to or from a buffer of OFI_COPIES that
  *     stay registered.  A buffer has one user, and serves again when that and all operations on it
- *     are over.  The buffers are shared memory: private pages that are pinned would be another
- *     process's after fork().
+ *     are over.
  * C5. What lies in memory that is registered for others (a window) is served by that registration.
- *     It stays until its owner and all that it serves are done: so long its key is good, too.  The
- *     rest each operation registers. */
+ *     It stays until its owner and all that it serves are done: so long its key is good, too.  It
+ *     names the pages: if the program frees or moves them while an operation of its own is under
+ *     way, which MPI forbids, the operation is on the old ones.  The rest each operation registers.
+ * C6. Memory of ours that is registered (copies, send and receive buffers, records of operations)
+ *     is shared memory: private pages that are pinned would be another process's after fork().
+ *     Memory of the program is as it is. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -84,6 +88,23 @@ int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr)
                         : 0;
 }
 
+void *ofi_local_alloc(const struct ofi *o, size_t align, size_t size)
+{
+    void *p;
+    if (!o->reg_local)
+        return posix_memalign(&p, align, size) == 0 ? p : NULL;
+    p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0); /* C6 */
+    return p == MAP_FAILED ? NULL : p;
+}
+
+void ofi_local_free(const struct ofi *o, void *p, size_t size)
+{
+    if (!o->reg_local)
+        free(p);
+    else if (p)
+        munmap(p, size);
+}
+
 /* The pages of [base, base+len) go. */
 static void pages_gone(void *arg, void *base, size_t len)
 {
@@ -122,7 +143,8 @@ static struct ofi_cached *keep(struct ofi *o, char *from, char *to)
     return c;
 }
 
-static int kept_take(struct ofi *o, void *base, size_t len, struct tp_mem **mem)
+/* make: where there is none yet, too. */
+static int kept_take(struct ofi *o, void *base, size_t len, int make, struct tp_mem **mem)
 {
     if (!o->cache.told && proc->mem) /* not yet where a network opens */
         o->cache.told = mem_on_pages_gone(pages_gone, o) == 0 ? 1 : -1;
@@ -137,6 +159,8 @@ static int kept_take(struct ofi *o, void *base, size_t len, struct tp_mem **mem)
     end = end < s->size ? end : s->size;
     struct ofi_cached *c = map_get(&o->cache.kept, (uint64_t)(uintptr_t)(start + off));
     if (!c || c->mem.len < end - off) {
+        if (!make)
+            return -ENOENT;
         if (o->cache.kept.count >= OFI_CACHED && !ofi_cache_evict(o))
             return -ENOENT;
         if (!(c = keep(o, start + off, start + end)))
@@ -186,14 +210,9 @@ struct ofi_copy {
 /* The bytes of the next one. NULL: no memory. */
 static char *copy_bytes(struct ofi *o)
 {
-    if (!o->cache.bytes) {
-        void *all = mmap(NULL, (size_t)OFI_COPIES * OFI_COPY, PROT_READ | PROT_WRITE,
-                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (all == MAP_FAILED)
-            return NULL;
-        o->cache.bytes = all;
-    }
-    return o->cache.bytes + (size_t)o->cache.ncopies * OFI_COPY;
+    if (!o->cache.bytes)
+        o->cache.bytes = ofi_local_alloc(o, 4096, (size_t)OFI_COPIES * OFI_COPY);
+    return o->cache.bytes ? o->cache.bytes + (size_t)o->cache.ncopies * OFI_COPY : NULL;
 }
 
 static struct ofi_copy *copy_new(struct ofi *o)
@@ -241,9 +260,9 @@ void ofi_copy_leave(struct ofi *o, struct ofi_copy *c)
 
 int ofi_cache_find(struct ofi *o, void *base, size_t len, struct tp_mem **mem)
 {
-    /* A window first: its memory is pinned already. */
-    return exposed_take(o, base, len, mem) == 0 || kept_take(o, base, len, mem) == 0 ||
-                   copy_take(o, base, len, mem) == 0
+    /* What is kept is found at once. Before anything new, a window: its memory is pinned. */
+    return kept_take(o, base, len, 0, mem) == 0 || exposed_take(o, base, len, mem) == 0 ||
+                   kept_take(o, base, len, 1, mem) == 0 || copy_take(o, base, len, mem) == 0
                ? 0
                : -ENOENT;
 }
@@ -264,8 +283,7 @@ static void copies_free(struct ofi *o)
             ofi_close_fid(&o->cache.copies[i]->mem.mr->fid);
         free(o->cache.copies[i]);
     }
-    if (o->cache.bytes)
-        munmap(o->cache.bytes, (size_t)OFI_COPIES * OFI_COPY);
+    ofi_local_free(o, o->cache.bytes, (size_t)OFI_COPIES * OFI_COPY);
     o->cache.bytes = NULL;
     o->cache.ncopies = 0;
 }

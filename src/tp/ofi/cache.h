@@ -37,6 +37,10 @@ int ofi_cache_evict(struct ofi *o); /* 1: one that nothing uses is given back */
 int ofi_reg_room(struct ofi *o, void *base, size_t len, uint64_t rights, struct fid_mr **mr);
 /* For our own operations; 0 with NULL where the provider needs no registration. */
 int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr);
+/* Memory of this process for the provider: where it wants it registered, fork() does not divide its
+ * pages.  NULL: there is none. */
+void *ofi_local_alloc(const struct ofi *o, size_t align, size_t size);
+void ofi_local_free(const struct ofi *o, void *p, size_t size);
 /* The operation is on p and what follows in its buffer.  Returns the place of these bytes. */
 char *ofi_copy_use(struct ofi_rma *r, const struct tp_mem *mem, const void *p);
 void ofi_copy_leave(struct ofi *o, struct ofi_copy *c); /* the operation is over */

@@ -215,7 +215,7 @@ int ofi_recv_start(struct ofi *o)
         r->op.kind = OFI_OP_RECV;
         list_init(&r->op.link);
         o->nrecv = i + 1;
-        if (posix_memalign((void **)&r->bytes, 4096, each) != 0)
+        if (!(r->bytes = ofi_local_alloc(o, 4096, each)))
             return -ENOMEM;
         r->size = each;
         int err = ofi_local_reg(o, r->bytes, each, &r->mr);

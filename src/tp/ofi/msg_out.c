@@ -28,7 +28,7 @@ static struct ofi_send *send_get(struct ofi *o, size_t len)
         return m;
     }
     size_t room = big ? ofi_wire_bytes(o->am_max) : OFI_SMALL;
-    struct ofi_send *m = malloc(sizeof *m + room);
+    struct ofi_send *m = ofi_local_alloc(o, 16, sizeof *m + room);
     if (!m)
         return NULL;
     memset(m, 0, sizeof *m);
@@ -36,7 +36,7 @@ static struct ofi_send *send_get(struct ofi *o, size_t len)
     m->room = room;
     list_init(&m->op.link);
     if (ofi_local_reg(o, m->bytes, room, &m->mr) != 0) {
-        free(m);
+        ofi_local_free(o, m, sizeof *m + room);
         return NULL;
     }
     return m;
@@ -53,7 +53,7 @@ static void send_put(struct ofi *o, struct ofi_send *m)
     }
     if (m->mr)
         (void)fi_close(&m->mr->fid);
-    free(m);
+    ofi_local_free(o, m, sizeof *m + m->room);
 }
 
 /* --- send --------------------------------------------------------------------------- */

@@ -41,13 +41,14 @@ static void lost_settle(struct ofi *o)
 /* --- life ------------------------------------------------------------------------- */
 
 /* A send or one-sided operation still under way at the end. */
-static void op_free(struct ofi_op *op)
+static void op_free(const struct ofi *o, struct ofi_op *op)
 {
-    struct fid_mr *mr = op->kind == OFI_OP_SEND ? LIST_OBJ(op, struct ofi_send, op)->mr
-                                                : LIST_OBJ(op, struct ofi_rma, op)->mr;
+    struct ofi_send *m = op->kind == OFI_OP_SEND ? LIST_OBJ(op, struct ofi_send, op) : NULL;
+    struct fid_mr *mr = m ? m->mr : LIST_OBJ(op, struct ofi_rma, op)->mr;
     if (mr)
         ofi_close_fid(&mr->fid);
-    free(op); /* the first in both */
+    /* it is the first in both */
+    ofi_local_free(o, op, m ? sizeof *m + m->room : sizeof(struct ofi_rma));
 }
 
 /* Does the provider still have one-sided operations?  Only those to failed peers count. */
@@ -85,23 +86,23 @@ static void ofi_close(struct tp *tp)
         for (struct list *l; (l = list_pop(&p->flushes)) != NULL;)
             free(LIST_OBJ(l, struct ofi_flush_wait, link));
         for (struct list *l; (l = list_pop(&p->puts)) != NULL;)
-            op_free(LIST_OBJ(l, struct ofi_op, link));
+            op_free(o, LIST_OBJ(l, struct ofi_op, link));
         free(p);
     }
     map_destroy(&o->peers);
     for (struct list *l; (l = list_pop(&o->flying)) != NULL;)
-        op_free(LIST_OBJ(l, struct ofi_op, link));
+        op_free(o, LIST_OBJ(l, struct ofi_op, link));
     for (int i = 0; i < 2; i++)
         for (struct list *l; (l = list_pop(&o->pool[i])) != NULL;)
-            op_free(LIST_OBJ(l, struct ofi_op, link));
+            op_free(o, LIST_OBJ(l, struct ofi_op, link));
     for (struct list *l; (l = list_pop(&o->rma_pool)) != NULL;)
-        op_free(LIST_OBJ(l, struct ofi_op, link));
+        op_free(o, LIST_OBJ(l, struct ofi_op, link));
     for (struct list *l; (l = list_pop(&o->flush_pool)) != NULL;)
         free(LIST_OBJ(l, struct ofi_flush_wait, link));
     for (int i = 0; i < o->nrecv; i++) {
         if (o->recv[i].mr)
             ofi_close_fid(&o->recv[i].mr->fid);
-        free(o->recv[i].bytes);
+        ofi_local_free(o, o->recv[i].bytes, o->recv[i].size);
     }
     free(o->recv);
     free(o->scratch);

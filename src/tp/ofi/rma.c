@@ -213,12 +213,12 @@ static struct ofi_rma *rma_get(struct ofi *o, struct ofi_peer *p, struct tp_done
     struct list *l = list_pop(&o->rma_pool);
     struct ofi_rma *r = l ? LIST_OBJ(l, struct ofi_rma, op.link) : NULL;
     if (!r) {
-        if (!(r = malloc(sizeof *r)))
+        if (!(r = ofi_local_alloc(o, 16, sizeof *r)))
             return NULL;
         memset(r, 0, offsetof(struct ofi_rma, bytes));
         list_init(&r->op.link);
         if (ofi_local_reg(o, &r->bytes, sizeof r->bytes, &r->mr) != 0) {
-            free(r);
+            ofi_local_free(o, r, sizeof *r);
             return NULL;
         }
     }

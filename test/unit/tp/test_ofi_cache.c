@@ -409,6 +409,19 @@ static void told(struct tp_done *d, int err)
     t->err = err;
 }
 
+/* The pages stay this process's when it forks, also if the child stores first. */
+static void check_shared(volatile char *at)
+{
+    char had = *at;
+    pid_t child = fork();
+    if (child == 0) {
+        *at = (char)(had + 1);
+        _exit(0);
+    }
+    job_check(child > 0 && waitpid(child, NULL, 0) == child && *at == (char)(had + 1));
+    *at = had;
+}
+
 /* Bytes of the program's own memory go through copies, those of a get when it has come. */
 static void copied(struct ofi *o)
 {
@@ -459,13 +472,7 @@ static void copied(struct ofi *o)
     ofi_rma_done(o, given, 0);
     p->broken = 0;
     job_check(done.n == 5 && done.err == -ENOTCONN && b[0] == 'a' && b[100] == 'c');
-    /* The pages stay this process's when it forks, also if the child stores first. */
-    pid_t child = fork();
-    if (child == 0) {
-        *first = 'f';
-        _exit(0);
-    }
-    job_check(child > 0 && waitpid(child, NULL, 0) == child && *first == 'f');
+    check_shared(first);
     /* What the provider refused holds nothing. */
     says = -FI_EAGAIN;
     job_check(ofi_get(tp, far, 0, b, HALF, mem, &done.d) == TP_AGAIN);
@@ -526,9 +533,11 @@ static void ours_find_room(struct ofi *o)
     job_check(ofi_import(tp, 1, key, sizeof key, &far) == 0);
     job_check(ofi_put(tp, far, 0, s->base, 8, NULL, NULL) == 0);
     job_check(LIST_OBJ(given, struct ofi_rma, op)->mr && o->cache.kept.count == 1);
+    check_shared(LIST_OBJ(given, struct ofi_rma, op)->bytes.put);
     ofi_rma_done(o, given, 0);
     job_check(ofi_am(tp, 1, TP_REPLY, &v, 1, NULL) == 0);
     job_check(LIST_OBJ(given, struct ofi_send, op)->mr && o->cache.kept.count == 0);
+    check_shared(LIST_OBJ(given, struct ofi_send, op)->bytes);
     ofi_send_done(o, LIST_OBJ(given, struct ofi_send, op), 0);
     job_check(mr_open == mr_room);
     for (struct list *l; (l = list_pop(&records)) != NULL;)
@@ -567,10 +576,10 @@ static void registers_once(void)
     ours_find_room(o);
     ofi_cache_close(o);
     /* Records of operations and send buffers have bytes of their own, until the end. */
-    for (struct list *l = o->rma_pool.next; l != &o->rma_pool; l = l->next)
-        mr_open--;
-    for (struct list *l = o->pool[0].next; l != &o->pool[0]; l = l->next)
-        mr_open--;
+    for (struct list *l; (l = list_pop(&o->rma_pool)) != NULL; mr_open--)
+        ofi_local_free(o, LIST_OBJ(l, struct ofi_op, link), sizeof(struct ofi_rma));
+    for (struct list *l; (l = list_pop(&o->pool[0])) != NULL; mr_open--, o->pooled[0]--)
+        ofi_local_free(o, LIST_OBJ(l, struct ofi_op, link), sizeof(struct ofi_send) + OFI_SMALL);
     job_check(mr_open == 0);
     ofi_cache_open(o);
     dice_state = (uint64_t)boot_rank() + 1;
