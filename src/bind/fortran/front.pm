@@ -141,7 +141,8 @@ sub lasts {
 # Does the end of a request store the handle, or the base, that $p is?
 sub stored_later {
     my ($p, $f) = @_;
-    return $p->{name} =~ /^(?:win|baseptr)$/ && $f->{base} =~ /_i(?:allocate|create)$/;
+    return $p->{name} =~ /^(?:win|baseptr)$/ && $f->{base} =~ /_i(?:allocate|create)$/
+        || $p->{name} eq 'newcomm' && $f->{base} =~ /_i(?:dup|dup_with_info|shrink)$/;
 }
 
 # A choice argument of mpi_f08, by its descriptor.
