@@ -17,6 +17,7 @@
 #include "base/sched.h"
 #include "boot/boot.h"
 #include "mem/mem.h"
+#include "place/place.h"
 #include "var/var.h"
 
 static int add_module(struct dl_phdr_info *info, size_t size, void *arg)
@@ -24,10 +25,16 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *arg)
     struct record *r = arg;
     char path[RECORD_PATH] = "";
     (void)size;
-    if (info->dlpi_name && *info->dlpi_name)
+    if (info->dlpi_name && *info->dlpi_name) {
         snprintf(path, sizeof path, "%s", info->dlpi_name);
-    else if (readlink("/proc/self/exe", path, sizeof path - 1) < 0)
-        return 0;
+    } else {
+        int fd = site_open_program(info->dlpi_phdr, info->dlpi_phnum);
+        ssize_t n = fd < 0 ? -1 : readlink("/proc/self/exe", path, sizeof path - 1);
+        if (fd >= 0)
+            close(fd);
+        if (n < 0)
+            return 0;
+    }
     for (int i = 0; i < info->dlpi_phnum && r->segments < RECORD_SEGMENTS; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         if (p->p_type != PT_LOAD || p->p_flags & PF_W || *path != '/')
