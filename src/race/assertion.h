@@ -59,7 +59,9 @@ void race_assertion_stores_report(struct race_win *x, const char *call);
 void race_assertion_start(struct race_origin *o, uint32_t number, int assert, uint64_t site);
 /* MPI_Win_wait has seen that of process `world`, or MPI_Win_post has. Waits. */
 void race_assertion_wait(struct race_win *x, int world);
-/* This process is about to unlock that rank. Waits. */
-void race_assertion_unlock(struct race_win *x, int rank);
+/* This process has locked between calls of rank `by` (race_lock_ends()). Waits. */
+struct race_lock_site;
+void race_assertion_unlock(const struct race_win *x, const struct race_lock_site *mine,
+                           const struct race_lock_site *other, int by);
 
 #endif

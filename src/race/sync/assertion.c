@@ -197,16 +197,14 @@ void race_assertion_wait(struct race_win *x, int world)
     o->assertions.early = 0;
 }
 
-void race_assertion_unlock(struct race_win *x, int rank)
+void race_assertion_unlock(const struct race_win *x, const struct race_lock_site *mine,
+                           const struct race_lock_site *other, int by)
 {
-    struct race_lock_site mine, other;
-    char what[80], by[40];
-    int one = race_lock_ends(x, rank, &mine, &other);
-    if (one < 0)
-        return;
+    char what[80], conflicts[40];
     snprintf(what, sizeof what, "MPI_MODE_NOCHECK does not hold: %s",
-             race_call_name((enum race_call)other.call));
-    snprintf(by, sizeof by, " by rank %d conflicts", comm_world(rma_win_comm(x->w), one));
-    report(x, race_call_name((enum race_call)mine.call), mine.site, boot_rank(), what, other.site,
-           by);
+             race_call_name((enum race_call)other->call));
+    snprintf(conflicts, sizeof conflicts, " by rank %d conflicts",
+             comm_world(rma_win_comm(x->w), by));
+    report(x, race_call_name((enum race_call)mine->call), mine->site, boot_rank(), what,
+           other->site, conflicts);
 }

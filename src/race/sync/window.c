@@ -300,6 +300,14 @@ static void after_lock(struct race_win *x, const struct watch_sync *s)
     race_lock_begins(x, s->rank, lock_site(s, s->type == MPI_LOCK_EXCLUSIVE));
 }
 
+static void unlocks(struct race_win *x, int rank)
+{
+    struct race_lock_site mine, other;
+    int by = race_lock_ends(x, rank, &mine, &other);
+    if (by >= 0)
+        race_assertion_unlock(x, &mine, &other, by);
+}
+
 static void before_unlock(struct race_win *x, const struct watch_sync *s, uint64_t site)
 {
     int size = rma_win_comm(x->w)->size;
@@ -307,7 +315,7 @@ static void before_unlock(struct race_win *x, const struct watch_sync *s, uint64
         s->rank < 0 || s->rank >= size ? NULL : race_target_of(x, s->rank, 0);
     if (!t || !t->lock)
         return;
-    race_assertion_unlock(x, s->rank);
+    unlocks(x, s->rank);
     race_lock_confirm(x, s->rank);
     t->late = 0;
     race_complete(x, t, RACE_ALL, race_tick(), RACE_CALL_UNLOCK, site);
@@ -336,7 +344,7 @@ static void before_unlock_all(struct race_win *x, uint64_t site)
     if (!x->all)
         return;
     for (int i = 0; i < size; i++)
-        race_assertion_unlock(x, i);
+        unlocks(x, i);
     race_lock_confirm(x, -1);
     race_complete_all(x, RACE_ALL, RACE_CALL_UNLOCK_ALL, site);
     for (int i = 0; i < size; i++) {
