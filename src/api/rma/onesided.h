@@ -19,11 +19,12 @@
  * one costs more than the store itself. The ..._same slow functions serve equal counts and types.
  * They take one of each, and by address what the caller left on the stack. */
 #define SLOW __attribute__((noinline, cold))
-/* Its parameters are not optimized away. */
+/* Its parameters are not optimized away. Not cold: far puts that are coalesced and puts by a memory
+ * handle go through it. */
 #if defined __has_attribute && __has_attribute(noipa)
-#define SAME __attribute__((noipa, cold))
+#define SAME __attribute__((noipa))
 #else
-#define SAME __attribute__((noinline, cold))
+#define SAME __attribute__((noinline))
 #endif
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 /* Compiled to a branch of its own: never merged with the next condition. */
@@ -109,8 +110,9 @@ static inline struct rma_win_near *onesided_known_win(MPI_Win win, MPI_Datatype 
 
 /* A put (from) or get (to) near memory that the inline path does not reach: near ranks are not
  * consecutive, or the window is coherent and no device has the place. */
-static inline int onesided_near(struct rma_win_near *w, int rank, MPI_Aint disp, uint64_t bytes,
-                                const void *from, void *to)
+static inline __attribute__((always_inline)) int onesided_near(struct rma_win_near *w, int rank,
+                                                               MPI_Aint disp, uint64_t bytes,
+                                                               const void *from, void *to)
 {
     struct rma_near *n;
     uint64_t off;

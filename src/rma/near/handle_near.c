@@ -197,36 +197,41 @@ int rma_handle_direct(struct rma_win *w, const struct rma_near *n, const struct 
     return MPI_SUCCESS;
 }
 
+/* The mapped record of the handle with this byte, or NULL. */
+static __attribute__((noinline)) struct rma_near_held *known(struct rma_held *h, int rank,
+                                                             uint64_t disp)
+{
+    uint64_t base = rma_handle_base(disp);
+    struct rma_near_held *m =
+        rma_is_handle(disp) ? map_get(&h->near, rma_held_name(rank, base)) : NULL;
+    if (!m || !m->at || m->base != base || m->rank != rank)
+        return NULL;
+    return h->recent = m;
+}
+
+/* As held_of() finds it: h->recent is mapped. */
 int rma_near_handle(struct rma_win_near *near, struct rma_near *n, int64_t disp, uint64_t bytes,
                     const void *from, void *to)
 {
     struct rma_win *w = (struct rma_win *)near;
-    if (!rma_is_handle((uint64_t)disp))
-        return 0;
+    struct rma_held *h = rma_root(w)->native.held;
     /* An element may have earlier operations, on any target; then the slow path looks. */
     const struct rma_near *own = rma_near_record(w, n);
-    if (own->lazy || own->bundles || w->table.ntargets || rma_unsure(w))
+    if (!h || own->lazy || own->bundles || w->table.ntargets || rma_unsure(w))
         return 0;
-    struct rma_held *h = rma_root(w)->native.held;
-    struct rma_near_held *m = h ? h->recent : NULL;
-    uint64_t base = rma_handle_base((uint64_t)disp), off = (uint64_t)disp - base;
-    if (!h)
+    /* A byte of another handle, or of none, is beyond the end of this one. */
+    struct rma_near_held *m = h->recent;
+    if (__builtin_expect(!m || (uint64_t)disp - m->base >= m->size || m->rank != n->rank, 0) &&
+        !(m = known(h, n->rank, (uint64_t)disp)))
         return 0;
-    if ((!m || m->base != base || m->rank != n->rank) &&
-        !(m = map_get(&h->near, rma_held_name(n->rank, base))))
+    uint64_t off = (uint64_t)disp - m->base;
+    if (!bytes || off > m->size || m->size - off < bytes || !is_alive(m))
         return 0;
-    if (!m->at || m->base != base || m->rank != n->rank || !is_alive(m))
-        return 0;
-    if (!bytes || off > m->size || m->size - off < bytes)
-        return 0;
-    h->recent = m;
     char *at = m->at + off;
-    if (from && !(bytes == 8 && rma_near_copy8(at, from)))
-        rma_near_put(from, at, bytes);
-    if (to && !(bytes == 8 && rma_near_copy8(to, at)))
-        rma_near_get(to, at, bytes);
     rma_near_count(n, from ? PVAR_RMA_PUT : PVAR_RMA_GET, bytes);
-    return 1;
+    if (bytes == 8 && rma_near_copy8(from ? at : to, from ? from : at))
+        return 1;
+    return from ? !rma_near_put(from, at, bytes) : !rma_near_get(to, at, bytes);
 }
 
 void rma_held_free(struct rma_win *w)
