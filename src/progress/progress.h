@@ -66,6 +66,9 @@ int progress_is_polling(void);
 enum { PROGRESS_SLEEP = 1 << 20 };
 uint64_t progress_polls(void);
 
+/* More processes on this host than cores: a spin delays the process that is waited for. */
+int progress_few_cores(void);
+
 /* Wait until cond(arg) is true; cond runs under proc->lock and must be cheap.  It may act (send,
  * for example): it is called often while false, and never again once it returned nonzero.  SIGUSR1
  * and the simulator's traces show what/peer (world rank or -1). */

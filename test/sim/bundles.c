@@ -166,6 +166,7 @@ static void closed(int round)
 
 static void passive_calls(const struct job *j, int round)
 {
+    long was, one = 1;
     OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j->win));
     closing_puts(j, round);
     OK(MPI_Win_unlock(1, j->win));
@@ -177,7 +178,12 @@ static void passive_calls(const struct job *j, int round)
     closed(round + 1);
     OK(MPI_Win_unlock(0, j->win));
     OK(MPI_Win_lock_all(0, j->win));
+    closing_puts(j, round + 1);
+    get(j, 1, 20); /* behind puts, perhaps in their bundle */
+    OK(MPI_Win_flush_local(1, j->win));
+    SIM_CHECK(value[0][20] == 0);
     closing_puts(j, round + 2);
+    ERR(MPI_ERR_RMA_RANGE, MPI_Put(&one, 1, MPI_LONG, 1, LONGS, 1, MPI_LONG, j->win));
     OK(round & 1 ? MPI_Win_flush(1, j->win) : MPI_Win_flush_all(j->win));
     closed(round + 2);
     for (int i = 0; i < 5; i++)
@@ -186,7 +192,7 @@ static void passive_calls(const struct job *j, int round)
     for (int i = 0; i < 5; i++)
         SIM_CHECK(value[0][i] == 10 * (round + 2) + i);
     closing_puts(j, round + 3);
-    long was, one = 1; /* what is not bundled passes none */
+    /* what is not bundled passes none */
     OK(MPI_Fetch_and_op(&one, &was, MPI_LONG, 1, 4, MPI_SUM, j->win));
     SIM_CHECK(was == 10 * (round + 3) + 4);
     put(j, 1, 4, was);
@@ -400,6 +406,58 @@ static void join_threads(void work(struct job *, int), int thread)
     work(&of[me].j, thread);
 }
 
+/* Each thread of a rank has a target of its own, so no two append to one bundle. Later all have the
+ * same one, and places of their own. */
+static void apart_work(struct job *j, int thread)
+{
+    enum { EACH = 40 };
+    long v[EACH], got[EACH];
+    int base = EACH * (3 * j->rank + thread);
+    for (int round = 0; round < 6; round++) {
+        int to = round < 4 ? (j->rank + thread) % 3 : (j->rank + 1) % 3;
+        for (int i = 0; i < EACH; i++) {
+            long sent = v[i] = 1000 * round + base + i;
+            OK(MPI_Put(&sent, 1, MPI_LONG, to, base + i, 1, MPI_LONG, j->win));
+        }
+        OK(sim_random() & 1 ? MPI_Win_flush(to, j->win) : MPI_Win_flush_all(j->win));
+        for (int i = 0; i < EACH; i++)
+            SIM_CHECK(cell[to][base + i] == v[i]);
+        for (int i = 0; i < EACH; i++)
+            OK(MPI_Get(&got[i], 1, MPI_LONG, to, base + i, 1, MPI_LONG, j->win));
+        OK(sim_random() & 1 ? MPI_Win_flush_local(to, j->win) : MPI_Win_flush_local_all(j->win));
+        for (int i = 0; i < EACH; i++)
+            SIM_CHECK(got[i] == v[i]);
+        long sum = 0, one = 1;
+        OK(MPI_Fetch_and_op(&one, &sum, MPI_LONG, to, LONGS - 1 - thread, MPI_SUM, j->win));
+        OK(MPI_Win_flush(to, j->win));
+    }
+    of[j->rank].left--;
+}
+
+static void apart_main(void *arg)
+{
+    (void)arg;
+    run_threads(apart_work);
+    MPI_Barrier(MPI_COMM_WORLD);
+    long fetched = 0;
+    for (int thread = 0; thread < 3; thread++)
+        for (int r = 0; r < 3; r++)
+            fetched += cell[r][LONGS - 1 - thread];
+    SIM_CHECK(fetched == 3 * 3 * 6); /* none is lost, and none done twice */
+}
+
+static void apart_thread(int thread, void *arg)
+{
+    (void)arg;
+    join_threads(apart_work, thread);
+}
+
+static void interrupted(struct sim_knobs *k)
+{
+    one_node(k);
+    k->preempt_percent = (int)(k->seed % 3) * 20;
+}
+
 static void threads_main(void *arg)
 {
     (void)arg;
@@ -452,6 +510,7 @@ const struct scenario scenarios_bundles[] = {
     {"s-bundles-held", 3, 1, held, NULL, at_once},
     {"s-bundles-owner-dies", 3, 1, owner_dies, NULL, mortal},
     {"t-bundles", 3, 3, threads_main, threads_thread, one_node},
+    {"t-bundles-apart", 3, 3, apart_main, apart_thread, interrupted},
     {"t-flush-noted", 2, 3, noted_main, noted_thread, one_node},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

@@ -17,7 +17,13 @@
  * (rma_bundle_drain). One that could be bundled is done at once while another thread waits for
  * bundles, so it may pass earlier ones: MPI does not order puts and gets. While a window has a
  * bundle, no flush of it is only a fence (rma_near_admit). A process that puts once and flushes
- * uses no bundle (is_alone). Start with rma_bundle_add(). */
+ * uses no bundle (is_alone). Start with rma_bundle_add().
+ *
+ * Threads. A bundle that fills is offered in n->filling. The thread that takes it from there alone
+ * changes it, then offers it again or sends it. rma_near_append() does that without proc->lock. So
+ * two threads with two targets write no common line until a bundle is to leave. All else needs
+ * proc->lock: only its holder offers a new bundle, or takes one for good. While a thread waits for
+ * the bundles of a target (n->drained), the others change none of that target. */
 #include "rma/near/near_types.h"
 
 #include <stdlib.h>
@@ -30,9 +36,13 @@ enum {
     ROOM = RMA_BUNDLE_BYTES - (int)sizeof(struct acc_bundle)
 };
 
+/* n->filling is index + 1 of what is offered, 0: nothing, or: */
+enum { TAKEN = 255 };
+_Static_assert((int)RMA_BUNDLES < (int)TAKEN, "filling has a byte");
+
 enum bundle_state { BUNDLE_FREE, BUNDLE_FILLS, BUNDLE_OUT, BUNDLE_BACK };
 struct bundle {
-    struct rma_win *w;
+    _Alignas(128) struct rma_win *w; /* lines of its own: of the thread that fills it */
     struct rma_near *n;
     uint64_t number;     /* ascending: the order in which bundles were begun */
     uint32_t question;   /* number of the request */
@@ -46,7 +56,6 @@ struct bundle {
 };
 struct rma_bundles {
     uint64_t numbers;    /* of the last one */
-    uint8_t busy;        /* a thread waits for some: no other one changes any */
     struct bundle b[RMA_BUNDLES];
 };
 
@@ -55,6 +64,41 @@ static struct acc_bundle *slot(const struct bundle *b)
     const struct rma *r = rma_self();
     return (struct acc_bundle *)(void *)(r->box + RMA_BOX_BYTES +
                                          (b - r->bundles->b) * RMA_BUNDLE_BYTES);
+}
+
+/* What n is offered, taken; NULL: nothing, or another thread has taken it just now. */
+static inline struct bundle *fill_try(struct rma_near *n)
+{
+    unsigned char at = atomic_load_explicit(&n->filling, memory_order_relaxed);
+    if (!at || at == TAKEN)
+        return NULL;
+    if (!proc->threaded)
+        atomic_store_explicit(&n->filling, TAKEN, memory_order_relaxed);
+    /* Acquire pairs with the release in fill_offer(): what was appended is there. */
+    else if (!atomic_compare_exchange_strong_explicit(&n->filling, &at, TAKEN,
+                                                      memory_order_acquire, memory_order_relaxed))
+        return NULL;
+    return &rma_self()->bundles->b[at - 1];
+}
+
+static inline void fill_offer(struct bundle *b)
+{
+    unsigned place = (unsigned)(b - rma_self()->bundles->b) + 1;
+    /* Release pairs with the acquire in fill_try(). */
+    atomic_store_explicit(&b->n->filling, (unsigned char)place, memory_order_release);
+}
+
+/* Under proc->lock, so it is taken for good: the caller sends it, ends it, or offers it again. */
+static struct bundle *fill_take(struct rma_near *n)
+{
+    struct bundle *b;
+    unsigned turn = 0;
+    /* Another thread appends one operation, and waits for nothing. */
+    while (!(b = fill_try(n)) && atomic_load_explicit(&n->filling, memory_order_relaxed))
+        thread_pause(turn++);
+    if (b)
+        atomic_store_explicit(&n->filling, 0, memory_order_relaxed);
+    return b;
 }
 
 int rma_may_bundle(const struct rma_near *n, const struct rma_args *a, size_t bytes)
@@ -87,8 +131,8 @@ static void bundle_free(struct bundle *b)
     struct rma_near *n = b->n;
     unsigned place = (unsigned)(b - rma_self()->bundles->b) + 1;
     b->state = BUNDLE_FREE;
-    n->filling = n->filling == place ? 0 : n->filling;
-    n->sent = n->sent == place ? 0 : n->sent;
+    if (atomic_load_explicit(&n->sent, memory_order_relaxed) == place)
+        atomic_store_explicit(&n->sent, 0, memory_order_relaxed);
     n->bundles--;
     b->w->delegate.bundle_gets = (uint8_t)(b->w->delegate.bundle_gets - b->gets);
     if (--b->w->delegate.bundles == 0)
@@ -136,7 +180,7 @@ static void bundle_by_cma(struct bundle *b)
     bundle_free(b);
 }
 
-/* 0; else the transport has no room. */
+/* Of one that is taken. 0; else the transport has no room, and it still fills. */
 static int bundle_send(struct bundle *b)
 {
     struct rma_near *n = b->n;
@@ -155,9 +199,18 @@ static int bundle_send(struct bundle *b)
     rma_count(b->w, PVAR_RMA_MSGS, 1);
     b->question = m.number;
     b->state = BUNDLE_OUT;
-    n->filling = 0;
-    n->sent = (uint8_t)(index + 1);
+    atomic_store_explicit(&n->sent, (unsigned char)(index + 1), memory_order_relaxed);
     return 0;
+}
+
+/* The one that fills, if any, leaves. -1: the transport has no room. */
+static int fill_send(struct rma_near *n)
+{
+    struct bundle *b = fill_take(n);
+    if (!b || !bundle_send(b))
+        return 0;
+    fill_offer(b);
+    return -1;
 }
 
 /* Of n, the first in order; NULL: none. Of all: n is NULL. */
@@ -171,12 +224,15 @@ static struct bundle *oldest(const struct rma_near *n)
     return first;
 }
 
-unsigned rma_bundle_ops(const struct rma_near *n)
+unsigned rma_bundle_ops(struct rma_near *n)
 {
     const struct rma_bundles *all = rma_self()->bundles;
+    struct bundle *fills = n->bundles ? fill_take(n) : NULL;
     unsigned ops = 0;
     for (const struct bundle *b = all ? all->b : NULL; n->bundles && b < all->b + RMA_BUNDLES; b++)
         ops += b->state != BUNDLE_FREE && b->n == n ? b->ops : 0;
+    if (fills)
+        fill_offer(fills);
     return ops;
 }
 
@@ -199,6 +255,7 @@ static struct bundle *youngest(const struct rma_near *n, uint64_t below)
 static void take_back(struct rma_near *n)
 {
     struct bundle *b;
+    fill_take(n);
     for (uint64_t below = UINT64_MAX; (b = youngest(n, below)) != NULL; below = b->number)
         if (acc_bundle_take_back(n->acc, slot(b), b->number)) {
             rma_delegate_unread(n, b->question);
@@ -221,8 +278,8 @@ static void drain(struct rma_win *w, struct rma_near *n)
 {
     int late = 0;
     for (struct bundle *b; (b = oldest(n)) != NULL;) {
-        if (n->filling && bundle_send(&rma_self()->bundles->b[n->filling - 1]) &&
-            b->state == BUNDLE_FILLS) {
+        if (fill_send(n) && b->state == BUNDLE_FILLS) {
+            fill_take(n);
             bundle_by_cma(b); /* no room: the owner does not read */
             late = 1;
             continue;
@@ -237,58 +294,56 @@ static void drain(struct rma_win *w, struct rma_near *n)
     rma_delegate_learn(n, late);
 }
 
-struct drained {
-    const struct rma_win *w;
-    const struct rma_near *n;
-};
-
 static int is_free(void *arg)
 {
-    const struct drained *x = arg;
-    return !rma_self()->bundles->busy || !(x->n ? x->n->bundles : x->w->delegate.bundles);
+    const struct rma_near *n = arg;
+    return !n->drained;
+}
+
+/* Those of n that are there now; another thread may begin others afterwards. */
+static void drain_one(struct rma_win *w, struct rma_near *n)
+{
+    while (n->bundles && n->drained)
+        progress_wait(is_free, n, "another thread's operations on a window", rma_world(w, n->rank));
+    if (!n->bundles)
+        return;
+    n->drained = 1;
+    drain(w, n);
+    n->drained = 0;
+    progress_signal(); /* is_free() of other threads */
 }
 
 void rma_bundle_drain(struct rma_win *w, struct rma_near *n)
 {
-    struct rma_bundles *all = rma_self()->bundles;
-    struct drained x = {w, n};
-    while (n ? n->bundles : w->delegate.bundles) {
-        if (all->busy) {
-            progress_wait(is_free, &x, "another thread's operations on a window",
-                          n ? rma_world(w, n->rank) : -1);
-            continue;
-        }
-        all->busy = 1;
-        for (unsigned i = 0; i < w->nears && !n; i++) /* all work while this one waits */
-            if (w->near.near[i].filling)
-                bundle_send(&all->b[w->near.near[i].filling - 1]);
-        for (unsigned i = 0; i < w->nears && !n; i++)
-            if (w->near.near[i].bundles)
-                drain(w, &w->near.near[i]);
-        if (n)
-            drain(w, n);
-        all->busy = 0;
-        progress_signal(); /* is_free() of other threads */
+    if (n) {
+        drain_one(w, n);
+        return;
     }
+    for (unsigned i = 0; i < w->nears; i++) /* all work while this one waits */
+        if (!w->near.near[i].drained)
+            fill_send(&w->near.near[i]);
+    for (unsigned i = 0; i < w->nears; i++)
+        drain_one(w, &w->near.near[i]);
 }
 
 /* --- the calls -------------------------------------------------------------------------------- */
 
-/* NULL: not now. */
+/* Taken. NULL: not now. */
 static struct bundle *bundle_new(struct rma_win *w, struct rma_near *n)
 {
     struct rma_bundles *all = rma_self()->bundles;
     struct bundle *b = NULL, *old;
-    if (!rma_delegate_may(w, n))
+    if (!rma_delegate_may_bundle(w, n))
         return NULL;
     for (struct bundle *x = all->b; x < all->b + RMA_BUNDLES; x++) {
-        if (x->state == BUNDLE_OUT && acc_bundle_done(slot(x), x->number))
+        if (x->state == BUNDLE_OUT && !x->n->drained && acc_bundle_done(slot(x), x->number))
             bundle_done(x);
         b = !b && x->state == BUNDLE_FREE ? x : b;
     }
     if (!b && (old = oldest(NULL)) != NULL) {
         rma_bundle_drain(old->w, old->n);
-        if (n->unread || n->backoff || all->busy || n->filling)
+        if (n->unread || n->backoff || n->drained ||
+            atomic_load_explicit(&n->filling, memory_order_relaxed))
             return NULL;
         for (b = all->b; b < all->b + RMA_BUNDLES && b->state != BUNDLE_FREE; b++)
             ;
@@ -301,27 +356,42 @@ static struct bundle *bundle_new(struct rma_win *w, struct rma_near *n)
     b->ops = b->used = 0;
     b->gets = 0;
     b->state = BUNDLE_FILLS;
-    n->filling = (uint8_t)(b - all->b + 1);
     n->bundles++;
     if (w->delegate.bundles++ == 0)
         rma_near_admit(w);
     return b;
 }
 
-static void append(struct bundle *b, const struct rma_args *a, uint64_t at, size_t bytes)
+static int has_room(const struct bundle *b, size_t bytes)
 {
-    struct rma_win_delegate *d = &b->w->delegate;
-    char *to = (char *)(slot(b) + 1) + b->used;
-    struct rma_bundled e = {.at = at, .len = (uint32_t)bytes, .get = a->kind == RMA_GET};
-    memcpy(to, &e, sizeof e);
-    if (a->kind == RMA_PUT)
-        memcpy(to + sizeof e, dt_start(a->otype, a->origin), bytes);
-    else if (!b->gets)
-        b->gets = 1, d->bundle_gets++;
+    return b->ops < MANY && (size_t)ROOM - b->used >= sizeof(struct rma_bundled) + rma_pad(bytes);
+}
+
+/* from NULL: a get to `to`. */
+static inline void append(struct bundle *b, uint64_t at, size_t bytes, const void *from, void *to)
+{
+    char *in = (char *)(slot(b) + 1) + b->used;
+    struct rma_bundled e = {.at = at, .len = (uint32_t)bytes, .get = !from};
+    memcpy(in, &e, sizeof e);
+    if (from && bytes == sizeof(uint64_t))
+        memcpy(in + sizeof e, from, sizeof(uint64_t)); /* without a call */
+    else if (from)
+        memcpy(in + sizeof e, from, bytes);
     b->op[b->ops].at = at;
     b->op[b->ops].len = e.len;
-    b->op[b->ops++].user = a->kind == RMA_PUT ? NULL : (void *)dt_start(a->rtype, a->result);
+    b->op[b->ops++].user = to;
     b->used = (uint16_t)(b->used + sizeof e + rma_pad(bytes));
+}
+
+/* Is it time that b leaves? The slot of the one before may be another target's by now: then this is
+ * only a guess. */
+static inline int is_due(const struct bundle *b)
+{
+    unsigned sent = atomic_load_explicit(&b->n->sent, memory_order_relaxed);
+    if (b->used >= SEND_FROM || b->ops == MANY || !sent)
+        return 1;
+    const struct acc_bundle *last = slot(&rma_self()->bundles->b[sent - 1]);
+    return acc_bundle_done(last, atomic_load_explicit(&last->number, memory_order_relaxed));
 }
 
 int rma_bundle_add(struct rma_win *w, struct rma_near *n, const struct rma_args *a, uint64_t off,
@@ -329,26 +399,73 @@ int rma_bundle_add(struct rma_win *w, struct rma_near *n, const struct rma_args 
 {
     struct rma *r = rma_self();
     int64_t lo = 0, hi;
-    if (!r->bundles)
-        r->bundles = calloc(1, sizeof *r->bundles);
+    if (!r->bundles && (r->bundles = aligned_alloc(128, sizeof *r->bundles)) != NULL)
+        memset(r->bundles, 0, sizeof *r->bundles);
     struct rma_bundles *all = r->bundles;
-    if (!all || all->busy || dt_bounds(a->ttype, (size_t)a->tcount, &lo, &hi))
+    if (!all || n->drained || dt_bounds(a->ttype, (size_t)a->tcount, &lo, &hi))
         return 0;
     int alone = is_alone(w, n) && !n->bundles;
-    struct bundle *b = n->filling ? &all->b[n->filling - 1] : NULL;
-    if (b && (b->ops == MANY ||
-              (size_t)ROOM - b->used < sizeof(struct rma_bundled) + rma_pad(bytes))) {
-        if (bundle_send(b))
+    struct bundle *b = fill_take(n);
+    if (b && !has_room(b, bytes)) {
+        if (bundle_send(b)) {
+            fill_offer(b);
             rma_bundle_drain(w, n);
+        }
         b = NULL;
     }
     if (!b && (alone || !(b = bundle_new(w, n)))) {
         rma_bundle_drain(w, n); /* what follows passes none */
         return 0;
     }
-    append(b, a, off + (uint64_t)lo, bytes);
-    const struct bundle *last = n->sent ? &all->b[n->sent - 1] : NULL;
-    if (b->used >= SEND_FROM || b->ops == MANY || !last || is_done(last))
-        bundle_send(b); /* without room it waits for a later call */
+    if (a->kind == RMA_PUT) {
+        append(b, off + (uint64_t)lo, bytes, dt_start(a->otype, a->origin), NULL);
+    } else {
+        if (!b->gets)
+            b->gets = 1, w->delegate.bundle_gets++;
+        append(b, off + (uint64_t)lo, bytes, NULL, (void *)dt_start(a->rtype, a->result));
+    }
+    if (!is_due(b) || bundle_send(b)) /* without room it waits for a later call */
+        fill_offer(b);
+    return 1;
+}
+
+/* b is taken, and due: it leaves, unless another thread has proc->lock. Then it goes on to fill. */
+static int send_now(struct bundle *b)
+{
+    if (proc->threaded && !lock_try(&proc->lock))
+        return 0;
+    int sent = !bundle_send(b);
+    if (sent)
+        atomic_store_explicit(&b->n->filling, 0, memory_order_relaxed);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+    return sent;
+}
+
+int rma_near_append(struct rma_win_near *near, struct rma_near *n, int64_t disp, uint64_t bytes,
+                    const void *from, void *to)
+{
+    const struct rma_win *w = (const struct rma_win *)near;
+    struct rma_near *of = rma_near_record(w, n);
+    uint64_t off;
+    if (!bytes || bytes > BUNDLED_MOST || disp < 0 || w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        return 0;
+    if (__builtin_mul_overflow((uint64_t)disp, n->disp_unit, &off) || off > n->size ||
+        n->size - off < bytes)
+        return 0;
+    sched_point(); /* the thread with proc->lock may take or end what fills */
+    struct bundle *b = fill_try(of);
+    if (!b)
+        return 0;
+    sched_point(); /* b is this thread's */
+    if (!has_room(b, bytes) || (to && !b->gets)) {
+        fill_offer(b);
+        return 0;
+    }
+    append(b, off, bytes, from, to);
+    counter_add(&n->counted[(from ? PVAR_RMA_PUT : PVAR_RMA_GET) - PVAR_RMA_PUT], 1);
+    counter_add(&n->counted[PVAR_RMA_BYTES - PVAR_RMA_PUT], bytes);
+    if (!is_due(b) || !send_now(b))
+        fill_offer(b);
     return 1;
 }

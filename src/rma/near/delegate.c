@@ -17,6 +17,7 @@
  * it read last. Start with rma_delegate(). */
 #include "rma/near/near_types.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/proc.h"
@@ -40,17 +41,19 @@ static const uint32_t TOO_OLD = 1u << 30;
 /* So many accumulates without result, with no synchronization between them, are a burst. */
 enum { BURST = 16 };
 
-/* Wake the owner if such operations go on: it then spins for a while and can be asked. */
-static void wake_owner(struct rma_near *n)
+/* Wake the owner if such operations go on: it then spins for a while and can be asked. 1: it was
+ * woken. */
+static int wake_owner(struct rma_near *n)
 {
     uint64_t now = time_now();
     n->asleep_ops = now - n->asleep_at < PAUSE_NS ? (uint8_t)(n->asleep_ops + 1) : 0;
     n->asleep_at = now;
-    if (n->asleep_ops >= ASLEEP_OPS << n->wakes) {
-        n->asleep_ops = 0;
-        n->wakes = n->wakes < WAKE_SHIFT_MAX ? (uint8_t)(n->wakes + 1) : WAKE_SHIFT_MAX;
-        mem_wake(n->host_index);
-    }
+    if (n->asleep_ops < ASLEEP_OPS << n->wakes)
+        return 0;
+    n->asleep_ops = 0;
+    n->wakes = n->wakes < WAKE_SHIFT_MAX ? (uint8_t)(n->wakes + 1) : WAKE_SHIFT_MAX;
+    mem_wake(n->host_index);
+    return 1;
 }
 
 /* Has the owner still not read the last operation that was taken back? */
@@ -63,16 +66,16 @@ static int unread(const struct rma_win *w, struct rma_near *n)
     return n->unread != 0;
 }
 
-/* Is the owner likely to answer soon? */
-static int listens(const struct rma_win *w, struct rma_near *n)
+/* Is the owner likely to answer soon? A bundle may wait for a while, and saves many system calls.
+ * So it goes to an owner that was just woken, or has been sent one and will look for it: where
+ * cores are few, an owner with a core looks once and waits again. */
+static int listens(const struct rma_win *w, struct rma_near *n, int bundle)
 {
     enum mem_attention there = mem_attention_of(n->host_index);
     if (unread(w, n))
         return 0;
-    if (there == MEM_WAITS) {
-        wake_owner(n);
-        return 0;
-    }
+    if (there == MEM_WAITS)
+        return bundle && n->bundles ? 1 : wake_owner(n) && bundle;
     if (there == MEM_SPINS || !n->backoff)
         return 1;
     n->backoff--;
@@ -97,6 +100,7 @@ enum rma_answer rma_delegate_await(int world, int (*answered)(const void *), con
 {
     const char *call = proc->call;
     uint64_t begin = 0, waited = 0;
+    int few = proc->threaded || progress_few_cores();
     for (unsigned turn = 1; waited < TIMEOUT_NS && !answered(what); turn++) {
         progress_poll();
         sched_turn("the answer to a question", world);
@@ -104,6 +108,8 @@ enum rma_answer rma_delegate_await(int world, int (*answered)(const void *), con
             lock_yield(&proc->lock);
             proc->call = call;
         }
+        if (turn >= LOOKS && few && !sched)
+            thread_pause(UINT_MAX); /* for an owner without a core */
         if (turn % LOOKS)
             continue;
         uint64_t now = time_now();
@@ -147,13 +153,23 @@ int rma_burst(const struct rma_win *w, struct rma_near *n)
     return n->burst == BURST;
 }
 
-int rma_delegate_may(struct rma_win *w, struct rma_near *n)
+static int may(struct rma_win *w, struct rma_near *n, int bundle)
 {
     /* While another thread is asking: there is one record, for one operation. */
-    if (!w->delegate.asking && listens(w, n) && number_free(w))
+    if (!w->delegate.asking && listens(w, n, bundle) && number_free(w))
         return 1;
     progress_poll(); /* so that processes that ask this one need not wait for long */
     return 0;
+}
+
+int rma_delegate_may(struct rma_win *w, struct rma_near *n)
+{
+    return may(w, n, 0);
+}
+
+int rma_delegate_may_bundle(struct rma_win *w, struct rma_near *n)
+{
+    return may(w, n, 1);
 }
 
 uint32_t rma_delegate_number(struct rma_win *w)

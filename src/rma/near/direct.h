@@ -38,7 +38,7 @@ int rma_may_bundle(const struct rma_near *n, const struct rma_args *a, size_t by
  * later (n->bundles, w->delegate.bundles). Errors go to w->err. */
 void rma_bundle_drain(struct rma_win *w, struct rma_near *n);
 /* Operations on n that are in bundles. */
-unsigned rma_bundle_ops(const struct rma_near *n);
+unsigned rma_bundle_ops(struct rma_near *n);
 /* Word where the owner publishes the last of the asker's operations that it found taken back. */
 static inline atomic_uint *rma_read_word(const struct rma_win *w, const struct rma_near *owner,
                                          const struct rma_near *asker)

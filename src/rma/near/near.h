@@ -29,8 +29,7 @@
 enum rma_near_kind {
     RMA_NEAR_MAPPED, /* base is valid                                                       */
     RMA_NEAR_CMA,    /* by process_vm_readv/writev                                          */
-    RMA_NEAR_AM,     /* the system refuses both, or devices have instances: lock words and flags
-                      * are near, data go by message */
+    RMA_NEAR_AM      /* neither, or devices have instances: words are near, data go by message */
 };
 
 struct rma_alone;
@@ -65,8 +64,8 @@ struct rma_near {
                                 * answer in time */
     uint8_t burst, syncs;    /* accumulates since the window's count of synchronizations was
                               * `syncs` */
-    uint8_t bundles;         /* bundle.c: those not known to be done; */
-    uint8_t filling, sent;   /* index + 1 of the one that takes more, and of the last that left */
+    uint8_t bundles, drained; /* bundle.c: not known to be done; a thread waits for all of them */
+    atomic_uchar filling, sent; /* index + 1 of the one that takes more, of the last that left */
     int err;                 /* bundle.c: of one that was waited for, for the next flush */
     uint64_t asleep_at;      /* time of the last operation while the owner slept (ns)             */
     /* What the inline path writes: per target, so that threads with different targets write no
@@ -145,8 +144,7 @@ static inline struct rma_win_near *rma_near_win(struct rma_near_table *room, int
     return __builtin_expect(there == handle, 1) ? w : NULL;
 }
 
-/* Is it a predefined type of one block? Then bits 8-15 of the handle are its size
- * (dt_handle_bytes). */
+/* A predefined type of one block? Then bits 8-15 of the handle are its size (dt_handle_bytes). */
 static inline int rma_near_plain(const struct rma_near_table *room, int type)
 {
     return room->plain[type & (RMA_FAST_TYPES - 1)] == type;
@@ -179,8 +177,7 @@ static inline int rma_near_target(struct rma_win_near *w, int rank, struct rma_n
     return atomic_load_explicit(&(*n)->open, memory_order_acquire) != 0;
 }
 
-/* The same where near ranks are not consecutive. It is apart, since the path above has no register
- * to spare. */
+/* The same where near ranks are not consecutive; apart: the path above has no register to spare. */
 static inline int rma_near_target_spread(struct rma_win_near *w, int rank, struct rma_near **n)
 {
     return (*n = rma_near_spread(w, rank)) != NULL &&
@@ -262,6 +259,9 @@ int rma_near_alone(struct rma_win_near *w, struct rma_near *n, int64_t disp, uin
 
 /* The same by a memory handle (handle_near.c). */
 int rma_near_handle(struct rma_win_near *w, struct rma_near *n, int64_t disp, uint64_t bytes,
+                    const void *from, void *to);
+/* The same of memory reached by CMA: added to a bundle that fills (bundle.c). With threads, too. */
+int rma_near_append(struct rma_win_near *w, struct rma_near *n, int64_t disp, uint64_t bytes,
                     const void *from, void *to);
 
 /* Appends a small operation to the open coalesced packet of a far target (coalesce.c). op NULL: a

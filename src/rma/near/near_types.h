@@ -29,6 +29,8 @@ struct rma_delegate_op {
 int rma_delegate(struct rma_win *w, struct rma_near *n, const struct rma_delegate_op *q);
 /* May an operation be delegated to the owner now? If not, it was polled once. */
 int rma_delegate_may(struct rma_win *w, struct rma_near *n);
+/* The same of a bundle. An owner that sleeps in MPI gets some, too, once it has been woken. */
+int rma_delegate_may_bundle(struct rma_win *w, struct rma_near *n);
 uint32_t rma_delegate_number(struct rma_win *w); /* of the next operation, or piece of one */
 /* Wait until `what` is answered, some microseconds. Lets other threads of this process run. */
 enum rma_answer { RMA_IN_TIME, RMA_LATE, RMA_TIMEOUT };

@@ -103,7 +103,7 @@ uint64_t rma_win_pvar_at(const struct rma_win *w, int id, int rank)
     if (id != PVAR_RMA_OUTSTANDING)
         return 0;
     const struct rma_target *t = rma_target_find(w, rank);
-    const struct rma_near *n = rma_near_of(w, rank);
+    struct rma_near *n = rma_near_of(w, rank);
     return (t ? outstanding(t) : 0) + (n ? rma_bundle_ops(n) : 0);
 }
 
