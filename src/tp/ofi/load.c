@@ -21,7 +21,8 @@ static const char *const library = "libfabric.so.1", *const eager_limit = "FI_OF
 #define TEXT(x) TEXT_OF(x)
 static const struct var_env settings[] = {{"FI_OFI_RXM_MSG_RX_SIZE", "128"},
                                           {"FI_OFI_RXM_EAGER_LIMIT", TEXT(OFI_EAGER)},
-                                          {"FI_OFI_RXM_BUFFER_SIZE", TEXT(OFI_RXM_BUFFER)}};
+                                          {"FI_OFI_RXM_BUFFER_SIZE", TEXT(OFI_RXM_BUFFER)},
+                                          {"FI_UNIVERSE_SIZE", "16"}};
 
 /* The least version whose objects have all that is used here. */
 static const uint32_t api_version = FI_VERSION(1, 11);
@@ -45,7 +46,7 @@ int ofi_rxm_direct(const struct ofi_lib *lib)
     return FI_VERSION_LT(lib->version(), FI_VERSION(1, 20));
 }
 
-/* Settings of ofi_rxm, which has no other place for them.  It reads them once, when the library is
+/* Settings of ofi_rxm, which has no other place for them.  They are read once, when the library is
  * asked first.  Values that the user set stay.
  *   MSG_RX_SIZE  buffers that wait for messages: 4096 by default, 52 MB of every process
  *   EAGER_LIMIT  bytes of a message that is sent without asking first.  tcp takes them from our
@@ -54,14 +55,18 @@ int ofi_rxm_direct(const struct ofi_lib *lib)
  *                (ofi_variant).
  *   BUFFER_SIZE  bytes of a buffer of its own, of which it makes about 2,000: 16 KiB by default, 34
  *                MB of every process.  It bounds an inject.
- * Over verbs the last two must be equal, so they stay unset where there are cards, and where the
- * second does not exist (ofi_rxm_direct).
+ *   UNIVERSE_SIZE  processes that are expected, 1024 by default.  The queue of completions that
+ *                ofi_rxm has with tcp has 256 entries of 48 bytes for each, and all of it becomes
+ *                resident.  A completion that finds it full waits in a list.
+ * Over verbs the second and third must be equal, and a full queue loses completions.  So all but
+ * the first stay unset where there are cards, and where EAGER_LIMIT does not exist
+ * (ofi_rxm_direct).
  * A program that links libfabric may have used it already.  Then it does not read them again. */
 static void settings_make(const struct ofi_lib *lib)
 {
     int alone = !ofi_rxm_direct(lib) || access("/sys/class/infiniband", F_OK) == 0 ||
                 setting(buffer_size, 0) > OFI_EAGER;
-    var_env_on(settings, alone ? 1 : 3); /* for good: the library may read them at any time */
+    var_env_on(settings, alone ? 1 : 4); /* for good: the library may read them at any time */
 }
 
 /* Was the library here before this one opens it? */
