@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { FT = 12 }; /* MPI_FT of Open MPI 5 */
+
 static int rank, size, bad;
 #define CHECK(cond)                                                                                \
     do {                                                                                           \
@@ -32,6 +34,8 @@ static void layout(void)
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_HOST, &value, &flag);
     CHECK(flag && *value == MPI_PROC_NULL);
     int result, status;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, FT, &value, &flag);
+    CHECK(flag && *value == 1);
     MPI_Comm_compare(MPI_COMM_WORLD, MPI_COMM_WORLD, &result);
     CHECK(result == MPI_IDENT);
     MPI_Comm_compare(MPI_COMM_WORLD, MPI_COMM_SELF, &result);
@@ -225,7 +229,7 @@ static void callbacks(void)
     MPI_Comm_create_keyval(copy, delete, &key, &copies);
     MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &dup_key, NULL);
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete, &null_key, NULL);
-    CHECK(key != MPI_KEYVAL_INVALID);
+    CHECK(key != MPI_KEYVAL_INVALID && key > FT);
     MPI_Comm_set_attr(MPI_COMM_WORLD, key, text);
     MPI_Comm_set_attr(MPI_COMM_WORLD, dup_key, text);
     MPI_Comm_set_attr(MPI_COMM_WORLD, null_key, text);

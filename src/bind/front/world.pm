@@ -37,7 +37,8 @@ sub tables {
         model whence predefined_key verbosity bind scope pvarclass source)) {
         next if !$group->{$g};
         $text .= "static const struct pair ${g}_pairs[] = {\n";
-        $text .= "    {$_->[0], $_->[1]},\n" for grep { $in_core->{$_->[0]} } @{$group->{$g}};
+        $text .= "    {$_->[0], $_->[1]},\n"
+            for grep { $in_core->{$_->[0]} || $_->[0] =~ /^MPIX_/ } @{$group->{$g}};
         $text .= "};\n";
     }
     for my $g (qw(amode assertion)) {
