@@ -405,14 +405,16 @@ static int complete_now(struct rma_win *w)
 }
 
 /* Bundles, and their errors, are of the window: a duplicate's flush takes those of all. */
-static int near_errors(struct rma_win *p)
+static int near_errors(struct rma_win *dup)
 {
-    int err = MPI_SUCCESS;
+    struct rma_win *p = dup->parent;
+    int err = MPI_SUCCESS, failure = 0;
     for (unsigned i = 0; p->delegate.errs && i < p->nears; i++) {
         int e = rma_near_take_err(p, &p->near.near[i]);
-        err = err ? err : e;
+        failure = rma_is_failure(e) ? e : failure;
+        err = rma_graver(err, e);
     }
-    return err;
+    return before_failure(dup, err, failure);
 }
 
 int rma_flush_all(struct rma_win *w)
@@ -426,7 +428,7 @@ int rma_flush_all(struct rma_win *w)
     /* before the fence, because what handlers do precedes what is read next */
     look_now_and_then(w);
     fence_full(); /* as in rma_flush() */
-    return err || !w->parent ? err : near_errors(w->parent);
+    return err || !w->parent ? err : near_errors(w);
 }
 
 int rma_flush_epoch(struct rma_win *w)
@@ -452,7 +454,7 @@ int rma_flush_local_all(struct rma_win *w)
         look_now_and_then(w);
     fence_full(); /* as in rma_flush_local() */
     if (w->parent)
-        return near_errors(w->parent);
+        return near_errors(w);
     if (!w->delegate.errs) /* as in rma_flush() */
         return MPI_SUCCESS;
     int failure = w->failure;

@@ -133,6 +133,31 @@ static void helpers(void)
     job_check(list_empty(&w->resps) && rma_win_free(w) == MPI_SUCCESS);
 }
 
+/* A duplicate's flush takes what bundles of several targets have left: a failure among it hides no
+ * other error, and is the next flush's. */
+static void of_two_bundles(void)
+{
+    struct rma_win *w = world_window(1), *dup;
+    if (boot_rank() == 0) {
+        int left[] = {err_make(MPIX_ERR_PROC_FAILED, "died"), err_make(MPI_ERR_OTHER, "other")};
+        job_check(rma_lock_all(w, 0) == MPI_SUCCESS && w->nears == 2);
+        job_check(rma_win_idup(w, NULL, &dup) == MPI_SUCCESS);
+        for (int local = 0; local < 2; local++) {
+            for (int i = 0; i < 2; i++) {
+                rma_win_add_err(w, left[i]);
+                w->near.near[i].err = left[i];
+                w->delegate.errs++;
+            }
+            job_check((local ? rma_flush_local_all(dup) : rma_flush_all(dup)) == left[1]);
+            job_check(!w->err && !w->failure && !w->delegate.errs);
+            job_check(rma_flush_all(dup) == left[0] && rma_flush_all(dup) == MPI_SUCCESS);
+        }
+        job_check(rma_unlock_all(w) == MPI_SUCCESS && rma_dup_free(dup) == MPI_SUCCESS);
+    }
+    world_barrier();
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
 static const char *const *const nodes[] = {NULL, world_far};
 
 START_TEST(all_kinds)
@@ -156,6 +181,7 @@ END_TEST
 START_TEST(responses)
 {
     ck_assert_int_eq(world_run(1, NULL, helpers), 0);
+    ck_assert_int_eq(world_run(2, NULL, of_two_bundles), 0);
 }
 END_TEST
 
