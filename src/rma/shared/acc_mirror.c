@@ -49,6 +49,7 @@ void acc_mirror(const struct acc_target *t, uint64_t off, const struct dt_type *
         part = part < most ? part : most + !most;
         part = part < count - done ? part : count - done;
         uint64_t last = (at + (part - 1) * span + (uint64_t)elem->true_ub - 1) / ACC_STRIPE_BYTES;
+        sched_point(); /* no stripe is held: a process may die between two parts */
         acc_stripes_lock(t->ctl, first, last, 1);
         for (int i = 0; i < n; i++)
             elements(elem, to[i] + done * span, t->base + at, part);
