@@ -359,13 +359,13 @@ int rma_on_copy(int src, const void *msg, size_t len)
 
 /* --- origin ----------------------------------------------------------------------------------- */
 
-/* Where this process stores to the copies itself. */
+/* Where this process stores to the copies itself. Another thread's call may have given them up. */
 static void mirror(struct rma_win *w, struct asked *a)
 {
     a->done = 1;
     a->gone = boot_failed(rma_world(w, a->rank)) != 0;
-    a->cls = a->gone ? MPI_ERR_OTHER : 0;
-    if (!a->gone)
+    a->cls = a->gone ? MPI_ERR_OTHER : w->replicas->forwards->closed ? MPI_ERR_WIN : 0;
+    if (!a->cls)
         rma_mirror(w, a->rank, a->e, a->n);
 }
 
