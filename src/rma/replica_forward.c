@@ -28,6 +28,7 @@ struct asked {
     unsigned waits;      /* calls that have not read its result */
     struct rma_elems *e;
     size_t n, sent, out; /* elements: all, answered, under way */
+    uint64_t from, end;  /* all are in these bytes of the part */
     /* due: the accumulates are done; gone: the owner has failed; cls: of another error; 0: none */
     uint8_t due, done, gone, cls;
 };
@@ -466,13 +467,9 @@ static int asked_error(struct rma_win *w, const struct asked *a)
 
 static void see_passed(struct rma_putting *p, const struct asked *a)
 {
-    if (a->done || a->rank != p->rank)
-        return;
-    for (size_t i = 0; i < a->n && !p->passed; i++) {
-        const struct dt_type *t = dt_find((MPI_Datatype)a->e[i].dt);
-        uint64_t from = a->e[i].off, end = from + a->e[i].count * (uint64_t)t->extent;
-        p->passed = from < p->end && p->from < end;
-    }
+    int its = !a->done && a->rank == p->rank;
+    if (its && !p->passed && a->from < p->end && p->from < a->end)
+        p->passed = rma_elems_meet(a->e, a->n, p->from, p->end);
 }
 
 void rma_putting_begin(struct rma_replicas *x, struct rma_putting *p)
@@ -498,6 +495,7 @@ static int asked_make(struct rma_replicas *x, const struct rma_changed *v, size_
     for (size_t i = 0; i < n; i++)
         e[i] = v[i].e;
     *a = (struct asked){.rank = v->rank, .number = ++f->last, .e = e, .n = n};
+    rma_elems_bounds(e, n, &a->from, &a->end);
     list_push(&f->asked, &a->link);
     for (struct list *l = x->puts.next; l != &x->puts; l = l->next)
         see_passed(LIST_OBJ(l, struct rma_putting, link), a);

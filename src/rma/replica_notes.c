@@ -109,6 +109,30 @@ int rma_changes_note(struct rma_changes *c, const struct rma_args *a, uint64_t o
     return MPI_SUCCESS;
 }
 
+static uint64_t end_of(const struct rma_elems *e)
+{
+    return e->off + e->count * (uint64_t)dt_find((MPI_Datatype)e->dt)->extent;
+}
+
+void rma_elems_bounds(const struct rma_elems *e, size_t n, uint64_t *from, uint64_t *end)
+{
+    *from = UINT64_MAX;
+    *end = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t last = end_of(&e[i]);
+        *from = e[i].off < *from ? e[i].off : *from;
+        *end = last > *end ? last : *end;
+    }
+}
+
+int rma_elems_meet(const struct rma_elems *e, size_t n, uint64_t from, uint64_t end)
+{
+    for (size_t i = 0; i < n; i++)
+        if (e[i].off < end && from < end_of(&e[i]))
+            return 1;
+    return 0;
+}
+
 int rma_changes_due(const struct rma_changes *c, int rank)
 {
     for (size_t i = 0; i < c->n; i++)

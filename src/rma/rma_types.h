@@ -78,6 +78,10 @@ int rma_changes_note(struct rma_changes *c, const struct rma_args *a, uint64_t o
 int rma_changes_due(const struct rma_changes *c, int rank);
 void rma_changes_join(struct rma_changes *c); /* each element once, in order of ranks */
 void rma_changes_forget(struct rma_changes *c);
+/* All of e[0, n) lies in bytes [*from, *end) of the part. */
+void rma_elems_bounds(const struct rma_elems *e, size_t n, uint64_t *from, uint64_t *end);
+/* Does one of e[0, n) have one of bytes [from, end)? */
+int rma_elems_meet(const struct rma_elems *e, size_t n, uint64_t from, uint64_t end);
 
 /* --- replica_forward.c ---- */
 /* 0 or -ENOMEM: end it. */
