@@ -177,8 +177,8 @@ void rma_coherent_settle(struct rma_win *w)
     struct coh_ask a;
     rma_coherent_wait(settled, w, "a stream of this process");
     int err = coh_late(w->coherent->coh, &a);
-    if (err && !w->err)
-        w->err = rma_coherent_failed(w, &a, err);
+    if (err)
+        rma_win_add_err(w, rma_coherent_failed(w, &a, err));
 }
 
 /* The user's memory outlives a created window, so it gets what devices have. */

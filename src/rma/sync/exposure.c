@@ -12,7 +12,7 @@ static void no_post(struct rma_win *w, int rank, int err)
 {
     if (err_class(err) == MPIX_ERR_PROC_FAILED) /* completes_seen() finds it */
         return;
-    w->err = w->err ? w->err : err;
+    rma_win_add_err(w, err);
     rma_on_complete(w, rank);
 }
 

@@ -23,8 +23,7 @@ static int oldest_done(struct rma_win *w)
         if (r < 0) {
             w->dead = 1;
             rma_not_all_here(w);
-            if (!w->err)
-                w->err = rma_failed_error(w, -1);
+            rma_win_add_err(w, rma_failed_error(w, -1));
         }
         return r != 0;
     }
@@ -32,8 +31,7 @@ static int oldest_done(struct rma_win *w)
         return 0;
     int err = request_finish(w->fence.barrier[0], MPI_STATUS_IGNORE);
     w->fence.missed |= err != MPI_SUCCESS;
-    if (err && !w->err)
-        w->err = err;
+    rma_win_add_err(w, err);
     w->fence.barrier[0] = w->fence.barrier[1];
     w->fence.barrier[1] = NULL;
     return 1;
@@ -68,8 +66,8 @@ static int few_left(void *arg)
     if (w->fence.barriers > x->left && w->comm->misaligned) {
         w->dead = 1;
         rma_not_all_here(w);
-        if (!w->err) /* it is asked at each poll */
-            w->err = comm_verdict(w->comm);
+        if (!w->err || rma_is_failure(w->err)) /* it is asked at each poll */
+            rma_win_add_err(w, comm_verdict(w->comm));
         /* Near barriers stay open. Requests end by it, too; until then they use the communicator,
          * which goes with the window. */
         return w->all_near;

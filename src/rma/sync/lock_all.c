@@ -204,8 +204,7 @@ static void place_send(struct lockall_switch *s, struct place *p)
                 return;
             s->w->cut = err;
             s->w->cut_rank = p->rank;
-            if (!s->w->err)
-                s->w->err = rma_failed_error(s->w, p->rank);
+            rma_win_add_err(s->w, rma_failed_error(s->w, p->rank));
         }
         p->rank = -1;
         s->out--;
