@@ -80,6 +80,14 @@ uint64_t rma_win_pvar(const struct rma_win *w, int id)
     return rma_pvar(w, (enum pvar_id)id);
 }
 
+/* Are the pieces of op that are under way in t->native_out? */
+static int is_counted(const struct rma_target *t, const struct rma_op *op)
+{
+    if (op->flags & (OP_ANSWERS | OP_PULLED))
+        return 0;
+    return op->kind != RMA_PUT || !t->key || !t->key->then_am;
+}
+
 /* Elements of operations that are done are freed later. Of one that the network does, the part that
  * waits for a flush may be here, too. */
 static uint64_t outstanding(const struct rma_target *t)
@@ -90,7 +98,7 @@ static uint64_t outstanding(const struct rma_target *t)
         if (op->flags & OP_DONE)
             continue;
         n += op->coalesced ? op->coalesced_ops : 1;
-        if (!(op->flags & OP_ANSWERS))
+        if (is_counted(t, op))
             out -= op->natives < out ? op->natives : out;
     }
     return n + out;

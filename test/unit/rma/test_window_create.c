@@ -239,6 +239,38 @@ static void moved(void)
     on_buffer(mem, 0);
 }
 
+/* An operation, and three parts of others that the network has not confirmed. */
+static void outstanding(void)
+{
+    enum { TARGET = 2, OTHERS = 3 };
+    bare_room(0, 0);
+    struct rma_win *w = bare_window(4, 1, 1);
+    struct rma_target *t = rma_target_add(w, TARGET);
+    struct rma_op op = {.kind = RMA_PUT, .natives = 2};
+    struct rma_key key = {0};
+    list_push(&t->ops, &op.link);
+    t->key = &key;
+    t->native_out = OTHERS + op.natives; /* its own, too */
+    job_check(rma_win_pvar_at(w, PVAR_RMA_OUTSTANDING, TARGET) == 1 + OTHERS);
+    t->native_out = OTHERS;
+    key.then_am = 1;
+    job_check(rma_win_pvar_at(w, PVAR_RMA_OUTSTANDING, TARGET) == 1 + OTHERS);
+    key.then_am = 0;
+    op.kind = RMA_ACC;
+    op.flags = OP_PULLED;
+    op.natives = 1;
+    job_check(rma_win_pvar_at(w, PVAR_RMA_OUTSTANDING, TARGET) == 1 + OTHERS);
+    op.flags = OP_ANSWERS;
+    job_check(rma_win_pvar_at(w, PVAR_RMA_OUTSTANDING, TARGET) == 1 + OTHERS);
+    job_check(rma_win_pvar_at(w, PVAR_RMA_OUTSTANDING, TARGET + 1) == 0);
+}
+
+START_TEST(parts_of_operations)
+{
+    ck_assert_int_eq(job_run(1, NULL, outstanding, 30), 0);
+}
+END_TEST
+
 START_TEST(moved_in_place)
 {
     const char *const sets[] = {"MPIR_CVAR_RMA_MOVE_MIN=1048576", NULL};
@@ -272,6 +304,7 @@ Suite *suite_win(void)
     tcase_add_test(t, whole_life);
     tcase_add_test(t, info_hints);
     tcase_add_test(t, attached);
+    tcase_add_test(t, parts_of_operations);
     tcase_add_test(t, moved_in_place);
     suite_add_tcase(s, t);
     return s;
