@@ -4,7 +4,7 @@
  *   put          to the owner; then, once its lock is held, the same bytes to each copy
  *   get          from the owner
  *   accumulate   at the owner; before a synchronization ends the owner puts it to its copies
- *                (replica_forward.c)
+ *                (replica_forward.c), or on one node the origin does (replica_near.c)
  *   flush        both are under way at once
  *   end of epoch copies first: the next holder of the lock finds them whole
  *   own stores   the whole part is put to its copies where no other process may access it: in a

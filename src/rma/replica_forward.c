@@ -1,6 +1,7 @@
 /* replica_forward.c - accumulates of a window with copies. The owner's memory is changed as in any
  * window. What they made of it is put to the copies by the owner, before a synchronization of the
- * origin ends. Start with rma_forward_take(); doc/design/replicas.md has the rules.
+ * origin ends. Where all are on a node, the origin does that (replica_near.c). Start with
+ * rma_forward_take(); doc/design/replicas.md has the rules.
  *
  *   origin   notes the elements that an accumulate changes
  *            => FORWARD, once the accumulates are done: some of these elements

@@ -153,7 +153,8 @@ int rma_fence_missed(const struct rma_win *w);
 
 /* Call fn(w) for each window that exists, but for duplicates. */
 void rma_each(void (*fn)(struct rma_win *w));
-uint64_t rma_win_id(const struct rma_win *w); /* the same at all members; no other window has it */
+/* The same at all members. Of other windows only its duplicates have it. */
+uint64_t rma_win_id(const struct rma_win *w);
 int rma_win_flavor(const struct rma_win *w);  /* MPI_WIN_FLAVOR_CREATE.. */
 int rma_win_size(const struct rma_win *w);    /* members */
 /* From now on waits for windows are timed and counted. 0 or -ENOMEM. */

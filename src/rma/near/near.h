@@ -64,7 +64,7 @@ struct rma_near {
                                 * answer in time */
     uint8_t burst, syncs;    /* accumulates since the window's count of synchronizations was
                               * `syncs` */
-    uint8_t bundles, drained; /* bundle.c: not known to be done; a thread waits for all of them */
+    uint8_t bundles, drained; /* bundle.c: not known to be done; a thread waits: none is begun */
     atomic_uchar filling, sent; /* index + 1 of the one that takes more, of the last that left */
     int err;                 /* bundle.c: of one that was waited for, for the next flush */
     uint64_t asleep_at;      /* time of the last operation while the owner slept (ns)             */
