@@ -26,6 +26,13 @@ static void mortal(struct sim_knobs *k)
     k->mortal = 1;
 }
 
+/* Messages pass those that are held. */
+static void passing(struct sim_knobs *k)
+{
+    at_once(k);
+    k->ordered = 0;
+}
+
 static struct job private_open(void)
 {
     struct job j;
@@ -148,6 +155,63 @@ static void idle_element(void *arg)
     } else {
         hear(0);
     }
+    OK(MPI_Win_free(&j.win));
+}
+
+/* Duplicates share bundles, and have elements each. Behind MPIX_Win_order a put passes none of its
+ * own duplicate's, though another one has begun a bundle: the owner does not look, so bundles are
+ * done by CMA. */
+static void by_duplicates(void *arg)
+{
+    (void)arg;
+    enum { BLOCKS = 100, LAST = 2 * (BLOCKS - 1), BESIDE = 300, FLAG = 400 };
+    struct job j = private_open();
+    long data[LAST + 1] = {[LAST] = 1}, flag = 1;
+    MPI_Datatype blocks;
+    OK(MPI_Type_vector(BLOCKS, 1, 2, MPI_LONG, &blocks));
+    OK(MPI_Type_commit(&blocks));
+    if (j.rank == 0) {
+        MPI_Win dup[2];
+        many_before(&j, 1);
+        for (int i = 0; i < 2; i++) {
+            MPI_Request r;
+            OK(MPIX_Win_idup(j.win, MPI_INFO_NULL, &dup[i], &r));
+            OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+        }
+        const struct rma_near *n = rma_near_of(inside(j.win), 1);
+        sim_hold(AM_RMA + RMA_PKT_PUT, 0, 1);
+        while (!sim_held(AM_RMA + RMA_PKT_PUT, 1)) { /* until it spins */
+            OK(MPI_Put(data, 1, blocks, 1, 0, 1, blocks, dup[0]));
+            turn();
+        }
+        tell(1);
+        while (!calm[0])
+            sim_compute(1);
+        cell[1][LAST] = 0; /* some went by CMA */
+        OK(MPIX_Win_order(1, dup[0]));
+        for (int i = 0; i < 8; i++)
+            OK(MPI_Put(&flag, 1, MPI_LONG, 1, BESIDE + i, 1, MPI_LONG, dup[1]));
+        SIM_CHECK(atomic_load(&n->filling));
+        OK(MPI_Put(&flag, 1, MPI_LONG, 1, FLAG, 1, MPI_LONG, dup[0]));
+        OK(MPI_Win_flush(1, dup[1]));
+        SIM_CHECK(cell[1][BESIDE + 7] == 1 && cell[1][LAST] == 0 && cell[1][FLAG] == 0);
+        calm[1] = 1;
+        sim_hold(-1, 0, 1);
+        sim_let_go(AM_RMA + RMA_PKT_PUT, 1);
+        OK(MPI_Win_flush(1, dup[0]));
+        SIM_CHECK(cell[1][FLAG] == 1 && cell[1][LAST] == 1);
+        for (int i = 0; i < 2; i++)
+            OK(MPI_Win_free(&dup[i]));
+        OK(MPI_Win_unlock_all(j.win));
+        tell(1);
+    } else {
+        hear(0);
+        calm[0] = 1;
+        while (!calm[1])
+            sim_compute(1);
+        hear(0);
+    }
+    OK(MPI_Type_free(&blocks));
     OK(MPI_Win_free(&j.win));
 }
 
@@ -505,6 +569,7 @@ static void noted_thread(int thread, void *arg)
 const struct scenario scenarios_bundles[] = {
     {"count-bundles", 2, 1, bundle_counts, NULL, at_once},
     {"s-bundles", 2, 1, closes, NULL, one_node},
+    {"s-bundles-dups", 2, 1, by_duplicates, NULL, passing},
     {"s-flush-idle", 2, 1, idle_element, NULL, at_once},
     {"s-bundles-late", 3, 1, late, NULL, one_node},
     {"s-bundles-held", 3, 1, held, NULL, at_once},

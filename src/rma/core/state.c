@@ -204,10 +204,12 @@ void rma_near_units_set(struct rma_near *n, int on)
                      __ATOMIC_RELEASE);
 }
 
-/* Bundles, and their errors, are of all. */
+/* Bundles, and their errors, are of all. Elements are not, so rma_near_append() asks for them. */
 static __attribute__((noinline, cold)) void dups_admit(struct rma_win *w)
 {
     struct rma_win *dup;
+    atomic_store_explicit(&w->near.unsettled, w->table.ntargets || rma_unsure(w),
+                          memory_order_relaxed);
     for (unsigned i = 0; (dup = rma_dup_next(w, &i)) != NULL;)
         rma_near_admit(dup);
 }
@@ -235,7 +237,7 @@ void rma_near_admit(struct rma_win *w)
         atomic_store_explicit(&w->near.spread_all, (unsigned char)on, memory_order_release);
     }
     atomic_store_explicit(&w->near.passive, (unsigned char)passive, memory_order_release);
-    if (__builtin_expect(w->channels != NULL, 0))
+    if (__builtin_expect(w->parent || w->channels, 0))
         dups_admit(w);
 }
 

@@ -17,7 +17,8 @@
  * (rma_bundle_drain). One that could be bundled is done at once while another thread waits for
  * bundles, so it may pass earlier ones: MPI does not order puts and gets. While a window has a
  * bundle, no flush of it is only a fence (rma_near_admit). A process that puts once and flushes
- * uses no bundle (is_alone). Start with rma_bundle_add().
+ * uses no bundle (is_alone). Duplicates of a window share its bundles, but not elements: one that
+ * has some appends nothing (rma_near_append). Start with rma_bundle_add().
  *
  * Threads. A bundle that fills is offered in n->filling. The thread that takes it from there alone
  * changes it, then offers it again or sends it. rma_near_append() does that without proc->lock. So
@@ -449,6 +450,9 @@ int rma_near_append(struct rma_win_near *near, struct rma_near *n, int64_t disp,
     struct rma_near *of = rma_near_record(w, n);
     uint64_t off;
     if (!bytes || bytes > BUNDLED_MOST || disp < 0 || w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        return 0;
+    /* Another duplicate may have begun the bundle. Relaxed: this thread's own elements count. */
+    if (atomic_load_explicit(&near->unsettled, memory_order_relaxed))
         return 0;
     if (__builtin_mul_overflow((uint64_t)disp, n->disp_unit, &off) || off > n->size ||
         n->size - off < bytes)

@@ -62,9 +62,8 @@ struct rma_near {
                               * asked again */
     uint8_t asleep_ops, wakes; /* operations in a row while the owner slept; wakes since its last
                                 * answer in time */
-    uint8_t burst, syncs;    /* accumulates since the window's count of synchronizations was
-                              * `syncs` */
-    uint8_t bundles, drained; /* bundle.c: not known to be done; a thread waits: none is begun */
+    uint8_t burst, syncs;    /* accumulates since the count of synchronizations was `syncs`       */
+    uint8_t bundles, drained; /* bundle.c: not known to be done; a thread waits for all of them */
     atomic_uchar filling, sent; /* index + 1 of the one that takes more, of the last that left */
     int err;                 /* bundle.c: of one that was waited for, for the next flush */
     uint64_t asleep_at;      /* time of the last operation while the owner slept (ns)             */
@@ -105,6 +104,7 @@ struct rma_win_near {
     atomic_uchar spread_all; /* as `all`: 0 or 1 */
     atomic_uchar quiet_each; /* as `quiet`: 0 or 1 */
     atomic_uchar all_here;   /* 1: a flush_all is a fence where quiet or quiet_each is set */
+    atomic_uchar unsettled;  /* with duplicates: 1: elements, or answers to come */
     struct rma_win_notes *notes; /* own counters; NULL: the inline path does not read them */
 };
 

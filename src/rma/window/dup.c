@@ -201,6 +201,7 @@ int rma_win_idup(struct rma_win *of, struct info *info, struct rma_win **out)
                   w->nears * sizeof *w->near.near);
     if (rma_in(p, SET_LOCK_ALL))
         rma_win_goto(w, WIN_LOCK_ALL_GRANTED);
+    rma_near_admit(p); /* its bundles are no longer its own */
     rma_win_fast(w);
     *out = w;
     return MPI_SUCCESS;
