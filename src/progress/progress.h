@@ -69,6 +69,11 @@ uint64_t progress_polls(void);
 /* More processes on this host than cores: a spin delays the process that is waited for. */
 int progress_few_cores(void);
 
+/* Let other threads and processes run; returns with the lock, and the call that was noted, as
+ * before.  Returns ns without the core; the time in which it waits for the lock is not counted.
+ * idle: the caller can do nothing until another thread moves. */
+uint64_t progress_step_aside(int idle);
+
 /* Wait until cond(arg) is true; cond runs under proc->lock and must be cheap.  It may act (send,
  * for example): it is called often while false, and never again once it returned nonzero.  SIGUSR1
  * and the simulator's traces show what/peer (world rank or -1). */

@@ -60,9 +60,6 @@ static inline void progress_polled(struct progress *p, uint64_t n)
 int progress_poll_for_others(struct progress *p);
 
 /* doze.c */
-/* Let other threads and processes run; returns with the lock as before.  Returns ns without the
- * core; the time in which it waits for the lock is not counted. */
-uint64_t progress_step_aside(int idle);
 /* Let threads in that wait for the lock. The call that this thread noted stays noted: its name
  * decides what an error is to the program (api_returned()). */
 void progress_let_in(void);

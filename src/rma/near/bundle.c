@@ -285,7 +285,8 @@ static void drain(struct rma_win *w, struct rma_near *n)
             late = 1;
             continue;
         }
-        enum rma_answer how = rma_delegate_await(rma_world(w, n->rank), is_done, b);
+        enum rma_answer how = rma_delegate_await(rma_world(w, n->rank), proc->threaded,
+                                                 is_done, b);
         late |= how != RMA_IN_TIME;
         if (how == RMA_TIMEOUT)
             take_back(n);

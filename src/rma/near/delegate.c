@@ -17,7 +17,6 @@
  * it read last. Start with rma_delegate(). */
 #include "rma/near/near_types.h"
 
-#include <limits.h>
 #include <string.h>
 
 #include "base/proc.h"
@@ -25,7 +24,8 @@
 /* Times from the first look at the clock (ns). After LATE_NS, CMA would have been faster. After
  * TIMEOUT_NS, the operation is taken back: an owner in the middle of other work gets twice the
  * time. Each turn of the wait serves other askers. Looking at the clock costs as much as a turn,
- * and most answers come early; so it is read first after LOOKS turns. */
+ * and most answers come early; so it is read first after LOOKS turns. Where cores are few, the core
+ * is given away from then on, and the clock is read in each turn. */
 enum { LATE_NS = 5000, TIMEOUT_NS = 2 * LATE_NS, LOOKS = 8 };
 /* After a late answer this many operations go by CMA, unless the owner waits in MPI: 1, then twice
  * as many each time, at most 2^MISSES. */
@@ -96,27 +96,31 @@ static int number_free(struct rma_win *w)
     return oldest < TOO_OLD;
 }
 
-enum rma_answer rma_delegate_await(int world, int (*answered)(const void *), const void *what)
+enum rma_answer rma_delegate_await(int world, int aside, int (*answered)(const void *),
+                                   const void *what)
 {
     const char *call = proc->call;
     uint64_t begin = 0, waited = 0;
-    int few = proc->threaded || progress_few_cores();
+    aside = (aside || progress_few_cores()) && !sched;
     for (unsigned turn = 1; waited < TIMEOUT_NS && !answered(what); turn++) {
         progress_poll();
         sched_turn("the answer to a question", world);
-        if (proc->threaded) {
+        if (aside && turn >= LOOKS) { /* the owner may have no core */
+            begin = begin ? begin : time_now();
+            progress_step_aside(1);
+        } else if (proc->threaded) {
             lock_yield(&proc->lock);
             proc->call = call;
         }
-        if (turn >= LOOKS && few && !sched)
-            thread_pause(UINT_MAX); /* for an owner without a core */
-        if (turn % LOOKS)
+        if (turn % LOOKS && !(aside && turn > LOOKS))
             continue;
         uint64_t now = time_now();
         begin = begin ? begin : now;
         waited = now - begin;
     }
-    return waited <= LATE_NS ? RMA_IN_TIME : waited < TIMEOUT_NS ? RMA_LATE : RMA_TIMEOUT;
+    if (waited >= TIMEOUT_NS)
+        return answered(what) ? RMA_LATE : RMA_TIMEOUT;
+    return waited <= LATE_NS ? RMA_IN_TIME : RMA_LATE;
 }
 
 int rma_delegate_answered(const void *what)
@@ -201,7 +205,7 @@ int rma_delegate(struct rma_win *w, struct rma_near *n, const struct rma_delegat
     rma_count(w, PVAR_RMA_MSGS, 1);
     w->delegate.asking = 1;
     const struct rma_awaited answer = {mine, m.number, m.number};
-    enum rma_answer how = rma_delegate_await(world, rma_delegate_answered, &answer);
+    enum rma_answer how = rma_delegate_await(world, 0, rma_delegate_answered, &answer);
     w->delegate.asking = 0;
     rma_delegate_learn(n, how != RMA_IN_TIME);
     if (how == RMA_TIMEOUT && acc_take_back(n->acc, q->off, mine, m.number)) {

@@ -91,7 +91,7 @@ static int piece_await(struct copy *c, struct acc_delegation *mine, int *late)
 {
     uint32_t last = c->number[(c->first + c->out - 1) % RMA_BOX_SLOTS];
     const struct rma_awaited answer = {mine, c->number[c->first], last};
-    enum rma_answer how = rma_delegate_await(c->world, rma_delegate_answered, &answer);
+    enum rma_answer how = rma_delegate_await(c->world, 0, rma_delegate_answered, &answer);
     *late |= how != RMA_IN_TIME;
     if (how != RMA_TIMEOUT)
         return 0;

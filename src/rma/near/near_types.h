@@ -32,9 +32,12 @@ int rma_delegate_may(struct rma_win *w, struct rma_near *n);
 /* The same of a bundle. An owner that sleeps in MPI gets some, too, once it has been woken. */
 int rma_delegate_may_bundle(struct rma_win *w, struct rma_near *n);
 uint32_t rma_delegate_number(struct rma_win *w); /* of the next operation, or piece of one */
-/* Wait until `what` is answered, some microseconds. Lets other threads of this process run. */
+/* Wait until `what` is answered, some microseconds. Lets other threads of this process run. Lets
+ * other processes run, too, if `aside` or where cores are few: what they take counts, but ends no
+ * turn. */
 enum rma_answer { RMA_IN_TIME, RMA_LATE, RMA_TIMEOUT };
-enum rma_answer rma_delegate_await(int world, int (*answered)(const void *), const void *what);
+enum rma_answer rma_delegate_await(int world, int aside, int (*answered)(const void *),
+                                   const void *what);
 struct rma_awaited { /* `number`, or one after it up to `last` */
     const struct acc_delegation *mine;
     uint32_t number, last;
