@@ -123,12 +123,12 @@ static inline __attribute__((always_inline)) int onesided_near(struct rma_win_ne
         return from ? !rma_near_put(from, n->base + off, bytes)
                     : !rma_near_get(to, n->base + off, bytes);
     }
-    if (w->by_cma && rma_near_target(w, rank, &n) && n->kind == RMA_NEAR_CMA &&
-        rma_near_append(w, n, disp, bytes, from, to))
+    if (w->alone && !proc->threaded && rma_near_target(w, rank, &n) &&
+        (n->alone ? rma_near_alone(w, n, disp, bytes, from, to)
+                  : rma_near_handle(w, n, disp, bytes, from, to)))
         return 1;
-    return w->alone && !proc->threaded && rma_near_target(w, rank, &n) &&
-           (n->alone ? rma_near_alone(w, n, disp, bytes, from, to)
-                     : rma_near_handle(w, n, disp, bytes, from, to));
+    return w->by_cma && rma_near_target(w, rank, &n) && n->kind == RMA_NEAR_CMA &&
+           rma_near_append(w, n, disp, bytes, from, to);
 }
 
 /* One operation to a far target whose open packet takes one more. What the operations of a packet
