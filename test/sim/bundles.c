@@ -33,6 +33,12 @@ static void passing(struct sim_knobs *k)
     k->ordered = 0;
 }
 
+static void two_nodes(struct sim_knobs *k)
+{
+    at_once(k);
+    k->nodes = 2;
+}
+
 static struct job private_open(void)
 {
     struct job j;
@@ -213,6 +219,45 @@ static void by_duplicates(void *arg)
     }
     OK(MPI_Type_free(&blocks));
     OK(MPI_Win_free(&j.win));
+}
+
+/* The near ranks of the window are not consecutive: what follows the first is appended, too. */
+static void spread_ranks(void *arg)
+{
+    enum { OPS = 40, PEER = 2 /* rank 1 of the job */ };
+    (void)arg;
+    struct job j;
+    MPI_Comm dealt;
+    MPI_Comm_rank(MPI_COMM_WORLD, &j.rank);
+    memset(cell[j.rank], 0, sizeof cell[0]);
+    calm[j.rank] = 0;
+    OK(MPI_Comm_split(MPI_COMM_WORLD, 0, j.rank / 2 + 2 * (j.rank % 2), &dealt));
+    OK(MPI_Win_create(cell[j.rank], sizeof cell[0], sizeof(long), MPI_INFO_NULL, dealt, &j.win));
+    SIM_CHECK(inside(j.win)->near.count == 0 && inside(j.win)->near.spread);
+    if (j.rank == 0) {
+        const struct rma_near *n = rma_near_of(inside(j.win), PEER);
+        many_before(&j, PEER);
+        tell(1);
+        while (!calm[0])
+            sim_compute(1);
+        for (int i = 0; i < OPS; i++)
+            put(&j, PEER, i, i + 1);
+        SIM_CHECK(n->counted[0] > OPS / 2); /* appended without the long path */
+        calm[1] = 1;
+        OK(MPI_Win_flush(PEER, j.win));
+        for (int i = 0; i < OPS; i++)
+            SIM_CHECK(cell[1][i] == i + 1);
+        OK(MPI_Win_unlock_all(j.win));
+        tell(1);
+    } else if (j.rank == 1) {
+        hear(0);
+        calm[0] = 1;
+        while (!calm[1])
+            sim_compute(1);
+        hear(0);
+    }
+    OK(MPI_Win_free(&j.win));
+    OK(MPI_Comm_free(&dealt));
 }
 
 /* Every call that completes operations waits for those in bundles. */
@@ -570,6 +615,7 @@ const struct scenario scenarios_bundles[] = {
     {"count-bundles", 2, 1, bundle_counts, NULL, at_once},
     {"s-bundles", 2, 1, closes, NULL, one_node},
     {"s-bundles-dups", 2, 1, by_duplicates, NULL, passing},
+    {"s-bundles-spread", 4, 1, spread_ranks, NULL, two_nodes},
     {"s-flush-idle", 2, 1, idle_element, NULL, at_once},
     {"s-bundles-late", 3, 1, late, NULL, one_node},
     {"s-bundles-held", 3, 1, held, NULL, at_once},

@@ -109,7 +109,7 @@ static inline struct rma_win_near *onesided_known_win(MPI_Win win, MPI_Datatype 
 }
 
 /* A put (from) or get (to) near memory that the inline path does not reach: near ranks are not
- * consecutive, or the window is coherent and no device has the place. */
+ * consecutive, the window is coherent and no device has the place, or a bundle takes it. */
 static inline __attribute__((always_inline)) int onesided_near(struct rma_win_near *w, int rank,
                                                                MPI_Aint disp, uint64_t bytes,
                                                                const void *from, void *to)
@@ -118,7 +118,7 @@ static inline __attribute__((always_inline)) int onesided_near(struct rma_win_ne
     uint64_t off;
     if (rma_near_target_spread(w, rank, &n)) {
         if (!rma_near_at(n, disp, bytes, &off))
-            return 0;
+            return n->kind == RMA_NEAR_CMA && rma_near_append(w, n, disp, bytes, from, to);
         rma_near_count(n, from ? PVAR_RMA_PUT : PVAR_RMA_GET, bytes);
         return from ? !rma_near_put(from, n->base + off, bytes)
                     : !rma_near_get(to, n->base + off, bytes);
