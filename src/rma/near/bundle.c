@@ -434,7 +434,7 @@ int rma_bundle_add(struct rma_win *w, struct rma_near *n, const struct rma_args 
 /* b is taken, and due: it leaves, unless another thread has proc->lock. Then it goes on to fill. */
 static int send_now(struct bundle *b)
 {
-    if (proc->threaded && !lock_try(&proc->lock))
+    if (proc->threaded && (lock_seen_held(&proc->lock) || !lock_try(&proc->lock)))
         return 0;
     int sent = !bundle_send(b);
     if (sent)
