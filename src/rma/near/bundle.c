@@ -24,7 +24,7 @@
  * changes it, then offers it again or sends it. rma_near_append() does that without proc->lock. So
  * two threads with two targets write no common line until a bundle is to leave. All else needs
  * proc->lock: only its holder offers a new bundle, or takes one for good. While a thread waits for
- * the bundles of a target (n->drained), the others change none of that target. */
+ * the bundles of a target (n->drained), the others begin and end none of that target. */
 #include "rma/near/near_types.h"
 
 #include <stdlib.h>

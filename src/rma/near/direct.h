@@ -4,7 +4,8 @@
  *   ownership  the near table and the node segment belong to the window (window/peers.c); no
  *              operation outlives its call but those that rma_bundle_drain() waits for
  *   blocking   never waits for a synchronization; waits some microseconds for a stripe of an
- *              accumulate, or for the answer of an owner
+ *              accumulate, or for the answer of an owner; where cores are few, one turn of that
+ *              wait is as long as others keep the core
  *   lock       under proc->lock, which other threads may take while an owner is asked; near.h
  *              needs no lock
  *   errors     MPI error codes; NOT_HERE: nothing was done, take the message path */
@@ -34,8 +35,8 @@ void rma_note_unmap(struct rma_near *n);
 void rma_held_free(struct rma_win *w); /* what is known of others' memory handles */
 /* Could it be done later? Then it passes no earlier one. */
 int rma_may_bundle(const struct rma_near *n, const struct rma_args *a, size_t bytes);
-/* Wait, some microseconds, for the operations of n, or (NULL) of all near targets, that are done
- * later (n->bundles, w->delegate.bundles). Errors go to w->err. */
+/* Wait, as for the answer of an owner, for the operations of n, or (NULL) of all near targets, that
+ * are done later (n->bundles, w->delegate.bundles). Errors go to w->err. */
 void rma_bundle_drain(struct rma_win *w, struct rma_near *n);
 /* Operations on n that are in bundles. */
 unsigned rma_bundle_ops(struct rma_near *n);

@@ -56,14 +56,14 @@ struct rma_near {
                               * 0 if not mapped, or lazy */
     uint64_t me;             /* this process as the node's lock words name it: host index + 1     */
     int host_index;
-    uint32_t unread;         /* delegate.c: a delegated operation that was taken back and is still
-                              * unread, or 0 */
+    uint32_t unread;         /* delegate.c: last question taken back, while it is unread; or 0    */
     uint8_t misses, backoff; /* late answers in a row; operations to do by CMA before the owner is
                               * asked again */
     uint8_t asleep_ops, wakes; /* operations in a row while the owner slept; wakes since its last
                                 * answer in time */
     uint8_t burst, syncs;    /* accumulates since the count of synchronizations was `syncs`       */
-    uint8_t bundles, drained; /* bundle.c: not known to be done; a thread waits for all of them */
+    uint8_t bundles, drained; /* bundle.c: not known to be done; a thread waits for all of them, so
+                               * others begin and end none here, but append to what is offered */
     atomic_uchar filling, sent; /* index + 1 of the one that takes more, of the last that left */
     int err;                 /* bundle.c: of one that was waited for, for the next flush */
     uint64_t asleep_at;      /* time of the last operation while the owner slept (ns)             */
