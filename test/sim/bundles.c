@@ -515,15 +515,16 @@ static void join_threads(void work(struct job *, int), int thread)
     work(&of[me].j, thread);
 }
 
-/* Each thread of a rank has a target of its own, so no two append to one bundle. Later all have the
- * same one, and places of their own. */
+/* Two threads of a rank have a target together, the third has another one. Later all have the same,
+ * and places of their own. What was done stays done once: it does not come again into places that
+ * were emptied. */
 static void apart_work(struct job *j, int thread)
 {
     enum { EACH = 40 };
     long v[EACH], got[EACH];
     int base = EACH * (3 * j->rank + thread);
     for (int round = 0; round < 6; round++) {
-        int to = round < 4 ? (j->rank + thread) % 3 : (j->rank + 1) % 3;
+        int to = (j->rank + 1 + (round < 4 ? thread % 2 : 0)) % 3;
         for (int i = 0; i < EACH; i++) {
             long sent = v[i] = 1000 * round + base + i;
             OK(MPI_Put(&sent, 1, MPI_LONG, to, base + i, 1, MPI_LONG, j->win));
@@ -536,6 +537,10 @@ static void apart_work(struct job *j, int thread)
         OK(sim_random() & 1 ? MPI_Win_flush_local(to, j->win) : MPI_Win_flush_local_all(j->win));
         for (int i = 0; i < EACH; i++)
             SIM_CHECK(got[i] == v[i]);
+        memset(&cell[to][base], 0, sizeof v);
+        sim_compute((int)(sim_random() % 60));
+        for (int i = 0; i < EACH; i++)
+            SIM_CHECK(cell[to][base + i] == 0);
         long sum = 0, one = 1;
         OK(MPI_Fetch_and_op(&one, &sum, MPI_LONG, to, LONGS - 1 - thread, MPI_SUM, j->win));
         OK(MPI_Win_flush(to, j->win));
