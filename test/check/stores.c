@@ -328,12 +328,19 @@ static void nostore_post(void)
     epoch(MPI_MODE_NOSTORE);
 }
 
-/* Around a window, in its page: side by side, and a column that has it between two elements. */
+/* Around a window, in its page: side by side, and a column that has it between two elements. One of
+ * 0 bytes, whose place a store goes over. */
 static void beside_window(void)
 {
     static int words[160];
-    MPI_Win part;
+    static double pair[2];
+    MPI_Win part, none;
     MPI_Win_create(words + 16, 64, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &part);
+    MPI_Win_create((char *)pair + 4, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &none);
+    MPI_Win_fence(0, none);
+    pair[0] = pair[1] = rank;
+    MPI_Win_fence(MPI_MODE_NOSTORE, none);
+    MPI_Win_free(&none);
     MPI_Win_fence(0, part);
     for (int i = 0; i < 16; i++)
         words[i] = words[32 + i] = i;

@@ -96,7 +96,7 @@ void race_assertion_store(const struct race_access *a)
         struct race_win *x = e->value;
         struct race_stored *s = &x->assertions.stored;
         const struct race_member *m = &x->member[rma_win_comm(x->w)->rank];
-        if (s->site || !m->base || !overlaps(&a->interval, m->base, m->bytes))
+        if (s->site || !m->base || !m->bytes || !overlaps(&a->interval, m->base, m->bytes))
             continue;
         if (me != s->since_tid && race_vclock_of(a->batch->vclock, s->since_tid) <= s->since)
             continue;
