@@ -2,7 +2,8 @@
  *
  * The calls may run at one time: they only keep what is wrong, under a lock of this room. The main
  * thread says it (MPI_THREAD_SERIALIZED: any) when it begins a call and none is under way. While
- * this room looks on, calls take proc->lock (api_start()), so that wrong ones do no harm.
+ * this room looks on, calls take proc->lock (api_start()), so that wrong ones do no harm. A call
+ * looks for others, and leaves its mark for them, in one go under that lock: see look().
  *
  * Exactness: a program that keeps to MPI_THREAD_SERIALIZED orders its calls, so none sees another
  * one under way. Calls that any thread may make at any time are left out, and more of those that
@@ -37,6 +38,7 @@ int threads_is_free(const char *call)
         "MPI_Get_library_version", "MPI_Get_processor_name", "MPI_Get_hw_resource_info",
         "MPI_Init", "MPI_Final", "MPI_Query_thread", "MPI_Is_thread_main", "MPI_T_", "MPI_Abort",
         "MPI_Pcontrol", "MPI_Wti", "MPI_Alloc_mem", "MPI_Free_mem", "MPI_Aint_", "MPI_Status_",
+        "MPIX_Request_is_complete",
     };
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
         if (!strncmp(call, begins[i], strlen(begins[i])))
@@ -95,14 +97,6 @@ static void say_all(struct threads *t)
     }
 }
 
-/* The call that a thread is in or begins, or NULL. One that begins is taken: the two are told once.
- */
-static const char *under_way(struct threads *t)
-{
-    const char *other = proc->call;
-    return other ? other : atomic_exchange_explicit(&t->begins, NULL, memory_order_relaxed);
-}
-
 /* A name that the library's own thread may have written, which goes on with creations of windows
  * (rma/window/begin.c). */
 static int may_be_helpers(const char *call)
@@ -110,21 +104,38 @@ static int may_be_helpers(const char *call)
     return !strcmp(call, "MPIX_Win_iallocate") || !strcmp(call, "MPIX_Win_icreate");
 }
 
-/* Says what is kept, before the call begins. That takes its time: a call that another thread begins
- * meanwhile runs beside this one. It waits for proc->lock, and its thread takes `begins`; or it is
- * under way behind that: it is returned. Of two that begin at one moment one speaks. */
-static const char *say_before(struct threads *t, const char *call)
+/* The call of another thread that runs beside this one, or NULL. Of two such calls the one that has
+ * the lock second returns the other:
+ *  - that one's mark is in proc->call until it ends: behind this it is in api_enter_running();
+ *  - or it has left its mark since this one began, and may be over by now: `marks` says so.
+ * So it matters not which of them began first, and how long each waits for the lock.
+ *
+ * What is kept is said here, before the call begins. That takes its time. So the mark is made
+ * before, and calls that begin meanwhile find it. */
+static const char *look(struct threads *t, const char *call, void *self)
 {
-    const char *none = NULL;
-    if (!atomic_compare_exchange_strong_explicit(&t->begins, &none, call, memory_order_relaxed,
-                                                 memory_order_relaxed))
-        return under_way(t);
+    /* Before `last`: a thread that begins after this one has marked nothing yet. Acquire pairs with
+     * the release below: of what is counted, proc->call is seen. */
+    unsigned marks = atomic_load_explicit(&t->marks, memory_order_acquire);
+    /* Acquire and release pair with each other: see above. */
+    int moved = atomic_exchange_explicit(&t->last, self, memory_order_acq_rel) != self;
+    /* Without the lock: it may be over when the lock is free. The same thread is in it where a
+     * function of the program, which the call runs, makes calls. */
+    const char *other = moved ? proc->call : NULL;
     if (proc->threaded)
         lock_acquire(&proc->lock);
-    say_all(t);
+    if (!other && atomic_load_explicit(&t->marks, memory_order_relaxed) != marks)
+        other = t->marked;
+    if (!other && moved)
+        other = proc->call;
+    int is_alone = !proc->call;
+    proc->call = t->marked = call;
+    atomic_fetch_add_explicit(&t->marks, 1, memory_order_release);
+    if (is_alone && atomic_load_explicit(&t->unsaid, memory_order_relaxed))
+        say_all(t);
     if (proc->threaded)
         lock_release(&proc->lock);
-    return atomic_exchange_explicit(&t->begins, NULL, memory_order_relaxed) ? proc->call : NULL;
+    return other;
 }
 
 /* Of a call that is not free. */
@@ -139,10 +150,7 @@ static void on_called(const char *call)
         keep(t, call, NULL);
         return;
     }
-    void *last = atomic_exchange_explicit(&t->last, self, memory_order_relaxed);
-    const char *other = last == self ? NULL : under_way(t);
-    if (!other && !proc->call && atomic_load_explicit(&t->unsaid, memory_order_relaxed))
-        other = say_before(t, call);
+    const char *other = look(t, call, self);
     if (serialized && cvar.async_progress != PROGRESS_ASYNC && other && !threads_is_free(other) &&
         !may_be_helpers(other))
         keep(t, call, other);

@@ -35,7 +35,8 @@ struct threads_wait { /* that a thread is in */
 struct threads {
     void *main_thread;
     _Atomic(void *) last; /* the thread that began a call last */
-    _Atomic(const char *) begins; /* the call of the thread that says what is kept, or NULL */
+    atomic_uint marks;    /* calls that have looked for others so far, under proc->lock */
+    const char *marked;   /* the last of them; under that */
     struct lock lock;     /* of bad and n */
     struct bad_call bad[THREADS_CALLS];
     int n;

@@ -193,7 +193,8 @@ static int is_over(MPI_Request request, struct request **r)
     return !*r || (request_seen_done(*r) && !request_is_suspended(*r));
 }
 
-/* What the program learns by it is known to a checker. */
+/* What the program learns by it is known to a checker. It is free (threads_is_free()), since no
+ * api_exit() would end its mark. */
 static __attribute__((cold, noinline)) int is_over_watched(MPI_Request request)
 {
     struct request *r;

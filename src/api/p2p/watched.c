@@ -15,7 +15,8 @@ void api_watch_send(const char *call, const void *buf, MPI_Count count, MPI_Data
             watch_touched(&(struct watch_buffer){.buf = buf, .count = count, .t = e.t}, site);
         watch_sending(e.c, dest);
     }
-    api_unlock();
+    if (proc->threaded)
+        lock_release(&proc->lock); /* the call goes on: others still see it (threads/level.c) */
 }
 
 void api_watch_received(struct comm *c, void *buf, MPI_Count count, const struct dt_type *t,
