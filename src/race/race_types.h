@@ -79,7 +79,7 @@ struct race_target {
     uint8_t lock;            /* enum race_lock_kind */
     uint8_t late;            /* that lock may not be held yet: MPI_Win_lock does not wait for it */
     uint8_t all;             /* MPI_Win_lock_all: its lock is held, and former holders are known */
-    uint32_t noted;          /* notified operations in pending, all sent: up to RACE_NOTED_MAX */
+    uint32_t noted;          /* notified or announced, sent since leave_some() swept or all ended */
     struct map left;         /* channel + 1 -> number: batches of that channel up to it are open
                               * there, and are not kept here */
 };
