@@ -334,8 +334,9 @@ static void after_lock_all(struct race_win *x, const struct watch_sync *s)
         if (t)
             race_lock_all_acquire(x, t);
     }
+    struct race_lock_site at = lock_site(s, 0);
     for (int i = 0; i < size; i++)
-        race_lock_begins(x, i, lock_site(s, 0));
+        race_lock_begins(x, i, at);
 }
 
 static void before_unlock_all(struct race_win *x, uint64_t site)
