@@ -2,6 +2,8 @@
  * in-place. Start with collcall_at(). */
 #include "api/coll/collcall.h"
 
+#include <string.h>
+
 #include "api/api.h"
 #include "base/log.h"
 #include "base/vec.h"
@@ -326,8 +328,9 @@ static void begin_aside(void *turn)
     WR_ASSERT(!err); /* no progress before it: none says now that calls differ */
 }
 
-struct parts {
-    struct watch_buffer *b;
+enum { FEW_PARTS = 16 };
+struct parts { /* all in `few`, or all in `many` */
+    struct watch_buffer few[FEW_PARTS], *many;
     int n, room;
 };
 
@@ -335,17 +338,26 @@ static void look_at_part(void *arg, const struct watch_buffer *b)
 {
     struct parts *p = arg;
     watch_memory_now(b);
-    if (VEC_FITS(p->b, p->room, p->n + 1, 8))
-        p->b[p->n++] = *b;
+    if (p->n < FEW_PARTS) {
+        p->few[p->n++] = *b;
+        return;
+    }
+    if (!VEC_FITS(p->many, p->room, p->n + 1, 4 * FEW_PARTS))
+        return;
+    if (p->n == FEW_PARTS)
+        memcpy(p->many, p->few, sizeof p->few);
+    p->many[p->n++] = *b;
 }
 
 static void look_at_memory(const struct coll_args *a)
 {
-    struct parts p = {0};
+    struct parts p;
+    p.many = NULL;
+    p.n = p.room = 0;
     coll_each_part(a, look_at_part, &p);
     if (a->sbuf != MPI_IN_PLACE && a->rbuf != MPI_IN_PLACE)
-        watch_apart(p.b, p.n);
-    free(p.b);
+        watch_apart(p.n > FEW_PARTS ? p.many : p.few, p.n);
+    free(p.many);
 }
 
 /* A call that was refused for its arguments does not come here. */
