@@ -20,6 +20,8 @@
 #define FAMILY "windrose-%016llx:"
 enum { FAMILY_LEN = 26 };
 
+static const uint64_t STRANGER_NS = 2000000000u; /* as the watch has */
+
 /* --- numbers ---------------------------------------------------------------------------- */
 
 /* What this process gets of the numbers [free, end) of its job: rank 0, which spawns most often, a
@@ -156,6 +158,7 @@ int family_port_open(struct family *d, int spawned, struct family_port **port)
         memcpy(p->secret + i, &r, sizeof r);
     }
     p->spawned = spawned;
+    p->stranger_ns = STRANGER_NS;
     name_port(d, &c, p);
     p->next = d->ports;
     d->ports = p;

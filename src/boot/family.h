@@ -22,6 +22,7 @@ struct family_port {
     int spawned;  /* the one that connects is to come soon: it was just started */
     int closed;   /* and kept while `waits` wait at it */
     unsigned waits;
+    uint64_t stranger_ns; /* for one that connects to show the secret */
     unsigned char secret[FAMILY_SECRET];
     char name[BOOT_PORT_MAX];
 };

@@ -7,7 +7,8 @@
  *     one byte: it has met            --->   has met
  *
  * Until that byte has left, the one that connects may go without a trace: the other accepts the
- * next one.  So each of the two knows of every meeting that the other knows of. */
+ * next one.  So each of the two knows of every meeting that the other knows of.  Once our frame has
+ * left, that byte may be on its way: only the end of the connection is its end, no time. */
 #include "boot/family.h"
 
 #include <errno.h>
@@ -26,8 +27,10 @@
 
 enum { FRAME_MAGIC = 0x57524d31 };
 
-/* For one address to take a connection; for a stranger at the port to say what it wants (ns). */
-static const uint64_t CONNECT_NS = 5000000000u, STRANGER_NS = 10000000000u;
+/* For one address to take a connection (ns). */
+static const uint64_t CONNECT_NS = 5000000000u;
+
+enum { ACCEPTS_MOST = 16 /* by one look */ };
 
 struct frame {
     uint32_t magic, len;
@@ -136,16 +139,16 @@ static int accept_next(struct family_meet *x)
     if (x->fd < 0)
         return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : 0;
     keep_alive(x->fd);
-    x->step = time_now() + STRANGER_NS;
+    x->step = time_now() + x->port->stranger_ns;
     return 1;
 }
 
 static int answer(struct family_meet *x)
 {
     unsigned char met;
+    if (!x->sent && (x->leaves || x->port->closed))
+        return -1;
     int done = take_frame(x);
-    if (done == 1 && x->leaves && !x->sent)
-        done = -1;
     if (done == 1)
         done = send_out(x);
     if (done != 1)
@@ -159,15 +162,16 @@ static int answer(struct family_meet *x)
 
 static int accepts(struct family_meet *x)
 {
-    for (;;) {
+    for (int i = 0; i < ACCEPTS_MOST; i++) {
         int done = x->fd < 0 ? accept_next(x) : 1;
         if (done != 1)
             return done;
         done = answer(x);
-        if (done == 1 || (!done && time_now() < x->step))
+        if (done == 1 || (!done && (x->sent || time_now() < x->step)))
             return done;
         drop(x);
     }
+    return 0; /* more may wait: then the port's descriptor is readable */
 }
 
 static int connect_next(struct family_meet *x)
@@ -231,7 +235,7 @@ static int connects(struct family_meet *x)
 
 static void sleep_on(struct family_meet *x)
 {
-    uint64_t at = x->fd >= 0 && (x->port || !x->connected) ? x->step : x->until;
+    uint64_t at = x->fd < 0 ? x->until : x->sent || x->connected ? 0 : x->step;
     if (x->port && x->asleep != (x->fd < 0)) { /* others may be there: one at a time */
         x->asleep = x->fd < 0;
         watch(x, x->port->fd, x->asleep ? EPOLLIN : 0);
@@ -308,7 +312,7 @@ int family_meet_test(struct family *d, struct boot_meeting *m)
     }
     m->rc = done < 0 ? done : 0;
     m->done = 1;
-    m->len = x->in.len;
+    m->len = done > 0 ? x->in.len : 0;
     if (done > 0)
         memcpy(m->brought, x->in.bytes, m->len);
     if (done > 0 && x->port && x->port->spawned) /* it was for one meeting */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/proc.h"
+#include "base/sched.h"
 #include "boot/detector_types.h"
 #include "boot/family.h"
 #include "var/var.h"
@@ -311,31 +312,91 @@ START_TEST(one_leaves)
 }
 END_TEST
 
-/* A stranger that has no secret, and one that says nothing, are no meeting. */
-START_TEST(strangers)
+/* What a stranger is given here, instead of seconds. */
+enum { SHORT_NS = 300000000 };
+
+/* One that connects does nothing for a while, when its frame has left.  It may think that the two
+ * have met: the other waits for it, asleep. */
+START_TEST(held_up)
 {
     struct side s[2];
+    open_port();
+    proc->boot->family->ports->stranger_ns = SHORT_NS;
+    side_begin(&s[0], 1, port, "port");
+    side_begin(&s[1], 0, port, "slow");
+    for (int i = 0; i < 20; i++, usleep(1000))
+        look(&s[1]); /* its frame has left */
+    for (uint64_t until = time_now() + 3 * (uint64_t)SHORT_NS; time_now() < until; usleep(10000))
+        look(&s[0]);
+    ck_assert_int_eq(s[0].result, 0);
+    struct pollfd p = {.fd = s[0].fd, .events = POLLIN};
+    ck_assert_int_eq(poll(&p, 1, 0), 0);
+    run(s, 2);
+    met(&s[0], "slow");
+    met(&s[1], "port");
+    end();
+}
+END_TEST
+
+static int stranger(void)
+{
     struct family_name n;
     struct sockaddr_storage a;
-    static const char noise[2000] = "1MRW";
-    open_port();
     ck_assert_int_eq(family_name_read(proc->boot->family, port, &n), 0);
     socklen_t len = detector_spot_sockaddr(&n.spot[0], &a);
-    for (int i = 0; i < 3; i++) {
-        int fd = socket(a.ss_family, SOCK_STREAM, 0);
-        ck_assert_int_eq(connect(fd, (struct sockaddr *)&a, len), 0);
-        if (i)
-            ck_assert_int_gt(send(fd, noise, i == 1 ? 10 : sizeof noise, MSG_NOSIGNAL), 0);
-        if (i == 1)
-            shutdown(fd, SHUT_WR);
-        if (i == 0)
-            close(fd);
+    int fd = socket(a.ss_family, SOCK_STREAM, 0);
+    ck_assert_int_eq(connect(fd, (struct sockaddr *)&a, len), 0);
+    return fd;
+}
+
+/* Strangers that go, that say the wrong thing or a part of it, and that are silent, are no meeting;
+ * nor are more than are looked at a time. */
+START_TEST(strangers)
+{
+    enum { GONE = 40, CUT = GONE, NOISE, SILENT, ALL };
+    struct side s[2];
+    int fd[ALL];
+    static const char noise[2000] = "1MRW";
+    open_port();
+    proc->boot->family->ports->stranger_ns = SHORT_NS;
+    for (int i = 0; i < ALL; i++) {
+        fd[i] = stranger();
+        if (i == CUT || i == NOISE)
+            ck_assert_int_gt(send(fd[i], noise, i == CUT ? 10 : sizeof noise, MSG_NOSIGNAL), 0);
+        if (i == CUT)
+            shutdown(fd[i], SHUT_WR);
+        if (i < GONE)
+            close(fd[i]);
     }
     side_begin(&s[0], 1, port, "port");
     side_begin(&s[1], 0, port, "friend");
     run(s, 2);
     met(&s[0], "friend");
+    for (int i = GONE; i < ALL; i++)
+        close(fd[i]);
     end();
+}
+END_TEST
+
+/* A stranger that stays does not hold up one that leaves, or that waits at a port that is closed. */
+START_TEST(stranger_stays)
+{
+    for (int closes = 0; closes < 2; closes++) {
+        struct side s[1];
+        open_port();
+        struct pollfd p = {.fd = proc->boot->family->ports->fd, .events = POLLIN};
+        int fd = stranger();
+        ck_assert_int_eq(send(fd, "1MRW", 4, MSG_NOSIGNAL), 4); /* the kernel may wait for some */
+        ck_assert_int_eq(poll(&p, 1, 20000), 1);
+        side_begin(s, 1, port, "port");
+        look(s);
+        ck_assert_int_eq(s->result, 0);
+        ck_assert_int_eq(closes ? boot_port_close(port) : boot_meet_leave(&s->m), 0);
+        look(s);
+        ck_assert_int_eq(s->result, closes ? -ENOENT : -ECANCELED);
+        close(fd);
+        end();
+    }
 }
 END_TEST
 
@@ -391,7 +452,9 @@ Suite *suite_family(void)
     tcase_add_test(t, two_meet);
     tcase_add_test(t, four_meet);
     tcase_add_test(t, one_leaves);
+    tcase_add_test(t, held_up);
     tcase_add_test(t, strangers);
+    tcase_add_test(t, stranger_stays);
     tcase_add_test(t, port_closed);
     tcase_add_test(t, never_comes);
     suite_add_tcase(s, t);
