@@ -91,11 +91,23 @@ const char *family_apart(struct boot *b)
     return NULL;
 }
 
+/* A child that the program has made by fork() may have the socket, too: it is to listen no more. */
+static void port_free(struct family *d, struct family_port *p)
+{
+    struct family_port **at = &d->ports;
+    while (*at != p)
+        at = &(*at)->next;
+    *at = p->next;
+    shutdown(p->fd, SHUT_RD);
+    close(p->fd);
+    free(p);
+}
+
 void family_stop(struct boot *b)
 {
     struct family *d = b->family;
-    while (d && d->ports)
-        family_port_close(d, d->ports);
+    while (d && d->ports) /* also where a meeting was not tested to its end */
+        port_free(d, d->ports);
     free(d);
     b->family = NULL;
 }
@@ -172,16 +184,6 @@ struct family_port *family_port_find(const struct family *d, const char *name)
     while (p && (p->closed || strcmp(p->name, name) != 0))
         p = p->next;
     return p;
-}
-
-static void port_free(struct family *d, struct family_port *p)
-{
-    struct family_port **at = &d->ports;
-    while (*at != p)
-        at = &(*at)->next;
-    *at = p->next;
-    close(p->fd);
-    free(p);
 }
 
 void family_port_close(struct family *d, struct family_port *p)

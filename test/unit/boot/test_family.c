@@ -423,6 +423,41 @@ START_TEST(port_closed)
 }
 END_TEST
 
+/* Where a child of fork() has the socket, too; and one that is left open. */
+START_TEST(port_copied)
+{
+    struct side s[1];
+    open_port();
+    int copy = dup(proc->boot->family->ports->fd);
+    ck_assert_int_eq(boot_port_close(port), 0);
+    side_begin(s, 0, port, "late");
+    run(s, 1);
+    ck_assert_int_eq(s->result, -ENOENT);
+    close(copy);
+    ck_assert_int_eq(boot_port_open(port), 0);
+    proc->boot->family->ports->waits = 1; /* a meeting that nothing has tested to its end */
+    end();
+}
+END_TEST
+
+/* The answer that a program cannot be started is read by another call. */
+START_TEST(spawn_refused)
+{
+    struct boot_meeting m;
+    struct boot_program p = {.command = "sh", .n = 1};
+    int fd;
+    ck_assert_int_eq(begin(0, 1, ""), 0);
+    ck_assert_int_eq(boot_spawn_begin(&m, &p, 1, &fd), 0);
+    ck_assert_ptr_nonnull(proc->boot->family->ports);
+    m.done = 1;
+    m.rc = -EIO;
+    ck_assert_int_eq(boot_meet_test(&m), -EIO);
+    ck_assert_ptr_null(proc->boot->family->ports);
+    ck_assert_int_eq(boot_meet_test(&m), -EIO);
+    end();
+}
+END_TEST
+
 /* A program that was started and does not come. */
 START_TEST(never_comes)
 {
@@ -456,6 +491,8 @@ Suite *suite_family(void)
     tcase_add_test(t, strangers);
     tcase_add_test(t, stranger_stays);
     tcase_add_test(t, port_closed);
+    tcase_add_test(t, port_copied);
+    tcase_add_test(t, spawn_refused);
     tcase_add_test(t, never_comes);
     suite_add_tcase(s, t);
     return s;
