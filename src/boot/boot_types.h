@@ -81,7 +81,8 @@ int pmi1_present(void);
 int pmix_present(void);
 
 /* pmi1_spawn.c.  The key under which a job that Hydra has spawned finds what was given; the
- * request, to be freed also after -errno (-EINVAL: a word has an end of a line). */
+ * request, to be freed also after -errno (-EINVAL: a word has an end of a line, or of a request;
+ * -E2BIG: Hydra has no room for it). */
 #define PMI1_SPAWNED_KEY "windrose.spawned"
 int pmi1_spawn_text(const struct boot_program *list, int n, const char *gives, char **text);
 

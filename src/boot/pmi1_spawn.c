@@ -9,10 +9,15 @@
 #include "base/vec.h"
 #include "boot/boot_types.h"
 
+/* Bounds of Hydra, which it does not look at: its proxy collects a request in 64 KiB, its mpiexec
+ * keeps the lines in a table of 1000.  The request ends with the first line that ends so. */
+enum { BYTES_MOST = (1 << 16) - 2, LINES_MOST = 990 };
+#define LAST "endcmd\n"
+
 struct request { /* lines of PMI's spawn; a word must not hold the end of a line */
     char *text;
     size_t have, room;
-    int err;
+    int lines, err;
 };
 
 static void __attribute__((format(printf, 2, 3))) add(struct request *r, const char *form, ...)
@@ -21,16 +26,20 @@ static void __attribute__((format(printf, 2, 3))) add(struct request *r, const c
     va_start(args, form);
     int n = vsnprintf(NULL, 0, form, args);
     va_end(args);
+    if (!r->err && (n < 0 || r->have + (size_t)n > BYTES_MOST || ++r->lines > LINES_MOST))
+        r->err = -E2BIG;
     if (!r->err && !VEC_FITS(r->text, r->room, r->have + (size_t)n + 1, 1024))
         r->err = -ENOMEM;
     if (r->err)
         return;
     va_start(args, form);
-    vsnprintf(r->text + r->have, (size_t)n + 1, form, args);
+    char *line = r->text + r->have;
+    vsnprintf(line, (size_t)n + 1, form, args);
     va_end(args);
-    if (strchr(r->text + r->have, '\n') != r->text + r->have + n - 1)
+    size_t last = strlen(LAST), len = (size_t)n;
+    if (strchr(line, '\n') != line + n - 1 || (len > last && !strcmp(line + len - last, LAST)))
         r->err = -EINVAL;
-    r->have += (size_t)n;
+    r->have += len;
 }
 
 static void add_program(struct request *r, const struct boot_program *p, int i, int n,
@@ -58,7 +67,7 @@ static void add_program(struct request *r, const struct boot_program *p, int i, 
             add(r, "info_key_%d=%s\n", infos, keys[k]);
             add(r, "info_val_%d=%s\n", infos++, values[k]);
         }
-    add(r, "endcmd\n");
+    add(r, LAST);
 }
 
 int pmi1_spawn_text(const struct boot_program *list, int n, const char *gives, char **text)

@@ -93,7 +93,10 @@ static int refused(int err, int cls, const char *what)
                         call);
     case -EINVAL:
         return err_make(cls, "%s: \"%s\": this launcher carries no end of a line in a name or an "
-                        "argument", call, what);
+                        "argument, and no \"endcmd\" at its end", call, what);
+    case -E2BIG:
+        return err_make(cls, "%s: \"%s\": names and arguments are too many or too long for this "
+                        "launcher (doc/limits.md)", call, what);
     case -EHOSTUNREACH:
         return err_make(cls, "%s: the other processes are on another host", call);
     case -ECHILD:

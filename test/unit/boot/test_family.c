@@ -148,6 +148,61 @@ START_TEST(numbers_end)
 }
 END_TEST
 
+/* --- the request to Hydra -------------------------------------------------------------------- */
+
+/* A program with that many words, of which the first has so many bytes. */
+static int request(int words, int bytes, int programs)
+{
+    char **argv = calloc((size_t)words + 1, sizeof *argv), *text;
+    char *first = malloc((size_t)bytes + 1);
+    struct boot_program *list = calloc((size_t)programs, sizeof *list);
+    memset(first, 'x', (size_t)bytes);
+    first[bytes] = 0;
+    for (int i = 0; i < words; i++)
+        argv[i] = i ? "w" : first;
+    for (int i = 0; i < programs; i++)
+        list[i] = (struct boot_program){.command = "sh", .n = 1, .argv = argv};
+    int err = pmi1_spawn_text(list, programs, "1.2.3.4.port", &text);
+    ck_assert(err || (strlen(text) < 1 << 16 && !strcmp(strrchr(text, 'e'), "endcmd\n")));
+    free(text);
+    free(list);
+    free(first);
+    free(argv);
+    return err;
+}
+
+START_TEST(request_bounds)
+{
+    ck_assert_int_eq(request(0, 0, 1), 0);
+    ck_assert_int_eq(request(900, 1, 1), 0);
+    ck_assert_int_eq(request(1000, 1, 1), -E2BIG);
+    ck_assert_int_eq(request(400, 1, 2), 0);
+    ck_assert_int_eq(request(400, 1, 3), -E2BIG);
+    ck_assert_int_eq(request(1, 65000, 1), 0);
+    ck_assert_int_eq(request(1, 1 << 16, 1), -E2BIG);
+    ck_assert_int_eq(request(1, 40000, 2), -E2BIG);
+}
+END_TEST
+
+START_TEST(request_words)
+{
+    char *words[2] = {NULL, NULL}, *text;
+    struct boot_program p = {.command = "sh", .n = 1, .argv = words};
+    static const struct {
+        const char *word;
+        int err;
+    } tried[] = {{"endcmd", -EINVAL}, {"not the endcmd", -EINVAL}, {"endcmd.", 0},
+                 {"a\nb", -EINVAL},   {"a\n", -EINVAL},            {"", 0},
+                 {"a=b c", 0}};
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        words[0] = (char *)tried[i].word;
+        int err = pmi1_spawn_text(&p, 1, "1.2.3.4.port", &text);
+        ck_assert_msg(err == tried[i].err, "\"%s\": %d", tried[i].word, err);
+        free(text);
+    }
+}
+END_TEST
+
 START_TEST(numbers_damaged)
 {
 #define PORT "windrose-0000000000000001:00"
@@ -483,6 +538,8 @@ Suite *suite_family(void)
     tcase_add_test(t, numbers_once);
     tcase_add_test(t, numbers_end);
     tcase_add_test(t, numbers_damaged);
+    tcase_add_test(t, request_bounds);
+    tcase_add_test(t, request_words);
     tcase_add_test(t, names);
     tcase_add_test(t, two_meet);
     tcase_add_test(t, four_meet);
