@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -248,30 +249,54 @@ int family_name_read(const struct family *d, const char *text, struct family_nam
 
 /* --- spawn ------------------------------------------------------------------------------ */
 
-static int is_program(const char *dir, size_t len, const char *name, const char *wdir)
+/* name: with its directory */
+static int is_program(const char *name, const char *wdir)
 {
     char path[PATH_MAX];
-    int from_wdir = wdir && (len ? dir[0] : name[0]) != '/';
-    int n = snprintf(path, sizeof path, "%s%s%.*s%s%s", from_wdir ? wdir : "", from_wdir ? "/" : "",
-                     (int)len, dir, len ? "/" : "", name);
-    return n < (int)sizeof path && access(path, X_OK) == 0;
+    struct stat s;
+    int from_wdir = wdir && name[0] != '/';
+    int n = snprintf(path, sizeof path, "%s%s%s", from_wdir ? wdir : "", from_wdir ? "/" : "",
+                     name);
+    return n < (int)sizeof path && !stat(path, &s) && S_ISREG(s.st_mode) && !access(path, X_OK);
 }
 
-/* Launchers do not report a program that is not there: look where this host would find it.  Where
- * the job has several hosts, it may be on another one only. */
-static int is_missing(const struct boot *b, const struct boot_program *p)
+/* Launchers do not report a program that is not there: look where this host would find it.  0 and
+ * its name with its directory, or -ENOENT. */
+static int find(const struct boot_program *p, char name[PATH_MAX])
 {
-    const char *path = p->path ? p->path : var_env_get("PATH");
-    if (b->map.host_size != b->size || p->host)
-        return 0;
-    if (strchr(p->command, '/'))
-        return !is_program("", 0, p->command, p->wdir);
+    const char *path = strchr(p->command, '/') ? NULL : p->path ? p->path : var_env_get("PATH");
     for (const char *at = path; at; at = strchr(at, ':')) {
         at += *at == ':';
-        if (is_program(at, strcspn(at, ":"), p->command, p->wdir))
+        size_t len = strcspn(at, ":");
+        int n = snprintf(name, PATH_MAX, "%.*s%s%s", (int)len, at, len ? "/" : "./", p->command);
+        if (n < PATH_MAX && is_program(name, p->wdir))
             return 0;
     }
-    return !is_program("", 0, p->command, p->wdir);
+    int n = snprintf(name, PATH_MAX, "%s%s", strchr(p->command, '/') ? "" : "./", p->command);
+    return n < PATH_MAX && is_program(name, p->wdir) ? 0 : -ENOENT;
+}
+
+/* The programs as the launcher gets them, with room for their names behind them, and the number of
+ * processes.  Hydra takes the hint "path" for one directory, and for that of all later programs. */
+static int look_for(const struct family *d, const struct boot_program *list, int n,
+                    struct boot_program *out, int *size)
+{
+    char *name = (char *)(out + n);
+    *size = 0;
+    for (int i = 0; i < n; i++, name += PATH_MAX) {
+        if (list[i].n > d->end - d->free - *size)
+            return -ENOSPC;
+        *size += list[i].n;
+        out[i] = list[i];
+        if (list[i].host && !list[i].path)
+            continue;
+        if (find(&list[i], name))
+            return -ENOENT;
+        if (list[i].path)
+            out[i].command = name;
+        out[i].path = NULL;
+    }
+    return 0;
 }
 
 int family_spawn_begin(struct boot *b, struct boot_meeting *m, const struct boot_program *list,
@@ -282,19 +307,18 @@ int family_spawn_begin(struct boot *b, struct boot_meeting *m, const struct boot
     struct family_port *port;
     char gives[PMI_VALUE_MAX];
     int size = 0;
-    for (int i = 0; i < n; i++) {
-        if (list[i].n > d->end - d->free - size)
-            return -ENOSPC;
-        size += list[i].n;
-        if (is_missing(b, &list[i]))
-            return -ENOENT;
-    }
-    int err = family_port_open(d, 1, &port);
-    if (err)
+    struct boot_program *found = calloc((size_t)n, sizeof *found + PATH_MAX);
+    int err = found ? look_for(d, list, n, found, &size) : -ENOMEM;
+    if (!err)
+        err = family_port_open(d, 1, &port);
+    if (err) {
+        free(found);
         return err;
+    }
     int theirs = d->free + size, end = theirs + (d->end - theirs) / CHILD_PART;
     snprintf(gives, sizeof gives, "%d.%d.%d.%d.%s", d->free, b->universe, theirs, end, port->name);
-    err = b->ops->spawn_begin(m, list, n, gives, fd);
+    err = b->ops->spawn_begin(m, found, n, gives, fd);
+    free(found);
     if (err) {
         family_port_close(d, port);
         return err;

@@ -45,7 +45,7 @@ static void __attribute__((format(printf, 2, 3))) add(struct request *r, const c
 static void add_program(struct request *r, const struct boot_program *p, int i, int n,
                         const char *gives)
 {
-    const char *keys[] = {"wdir", "path", "host"}, *values[] = {p->wdir, p->path, p->host};
+    const char *keys[] = {"wdir", "host"}, *values[] = {p->wdir, p->host};
     int args = 0, infos = 0;
     add(r, "mcmd=spawn\n");
     add(r, "nprocs=%d\n", p->n);

@@ -20,7 +20,7 @@ Suite *suite_family(void);
 /* --- a launcher ------------------------------------------------------------------------------ */
 
 static int my_rank, my_size;
-static char was_given[PMI_VALUE_MAX], gave[PMI_VALUE_MAX];
+static char was_given[PMI_VALUE_MAX], gave[PMI_VALUE_MAX], asked[3][64];
 
 static int start(int *rank, int *size, int *appnum)
 {
@@ -57,6 +57,10 @@ static int spawn_begin(struct boot_meeting *m, const struct boot_program *list, 
                        const char *gives, int *fd)
 {
     snprintf(gave, sizeof gave, "%s", gives);
+    for (int i = 0; i < n && i < 3; i++) {
+        ck_assert_ptr_null(list[i].path);
+        snprintf(asked[i], sizeof asked[i], "%s", list[i].command);
+    }
     return 0;
 }
 
@@ -140,8 +144,6 @@ START_TEST(numbers_end)
     ck_assert_int_eq(boot_spawn_begin(&m, two, 1, &fd), -ENOENT);
     two[0] = (struct boot_program){.command = "./sh", .n = 1, .wdir = "/bin"};
     ck_assert_int_eq(boot_spawn_begin(&m, two, 1, &fd), 0);
-    two[0] = (struct boot_program){.command = "sh", .n = 1, .path = "/nowhere:/bin"};
-    ck_assert_int_eq(boot_spawn_begin(&m, two, 1, &fd), 0);
     two[0] = (struct boot_program){.command = "sh", .n = 1, .path = "/nowhere"};
     ck_assert_int_eq(boot_spawn_begin(&m, two, 1, &fd), -ENOENT);
     end();
@@ -170,6 +172,30 @@ static int request(int words, int bytes, int programs)
     free(argv);
     return err;
 }
+
+/* Hydra would take "path" for a directory, and for that of the later programs, too. */
+START_TEST(request_path)
+{
+    struct boot_meeting m;
+    int fd;
+    struct boot_program p[] = {{.command = "sh", .n = 1, .path = "/nowhere:/bin:/"},
+                               {.command = "sh", .n = 1},
+                               {.command = "sh", .n = 1, .path = "bin", .wdir = "/"}};
+    ck_assert_int_eq(begin(0, 1, ""), 0);
+    ck_assert_int_eq(boot_spawn_begin(&m, p, 3, &fd), 0);
+    ck_assert_str_eq(asked[0], "/bin/sh");
+    ck_assert_str_eq(asked[1], "sh");
+    ck_assert_str_eq(asked[2], "bin/sh");
+    p[0] = (struct boot_program){.command = "usr", .n = 1, .path = "/"}; /* a directory */
+    ck_assert_int_eq(boot_spawn_begin(&m, p, 1, &fd), -ENOENT);
+    p[0].path = NULL;
+    p[0].command = "/usr";
+    ck_assert_int_eq(boot_spawn_begin(&m, p, 1, &fd), -ENOENT);
+    p[0].host = "here"; /* it may have others */
+    ck_assert_int_eq(boot_spawn_begin(&m, p, 1, &fd), 0);
+    end();
+}
+END_TEST
 
 START_TEST(request_bounds)
 {
@@ -538,6 +564,7 @@ Suite *suite_family(void)
     tcase_add_test(t, numbers_once);
     tcase_add_test(t, numbers_end);
     tcase_add_test(t, numbers_damaged);
+    tcase_add_test(t, request_path);
     tcase_add_test(t, request_bounds);
     tcase_add_test(t, request_words);
     tcase_add_test(t, names);
