@@ -18,6 +18,7 @@
 #include "coll/coll_types.h"
 #include "coll/newcomm.h"
 #include "obj/err.h"
+#include "obj/request.h"
 #include "p2p/p2p.h"
 #include "progress/progress.h"
 #include "watch/watch.h"
@@ -202,6 +203,8 @@ static int cards_gather(struct comm *c, struct cards *k)
     k->slot += CARD_HEAD;
     k->count = c->size;
     k->all = malloc((size_t)(k->slot * k->count));
+    if (!k->all)
+        log_fatal("out of memory for the addresses of a job");
     return coll_allgather_bytes(mine, k->all, (size_t)k->slot, c);
 }
 
@@ -221,29 +224,57 @@ static int cards_learn(const struct cards *k)
     return MPI_SUCCESS;
 }
 
-/* The leaders' part. */
+/* One step of the two leaders.  An answer of another length is of another step: that does not end
+ * well in any way. */
+static int cards_swap(const struct coll_leaders *to, const void *mine, int64_t len, void *theirs,
+                      int64_t other)
+{
+    struct dt_type *byte = proc->coll->byte;
+    MPI_Status st;
+    int err = p2p_sendrecv(mine, len, byte, to->rank, to->tag, theirs, other, byte, to->rank,
+                           to->tag, to->peer, P2P_TOOL, &st);
+    if (!err && status_count(&st) != other)
+        log_fatal("%s: damaged addresses of another job", call_name());
+    return err;
+}
+
+static int heads_swap(const struct coll_leaders *to, const struct cards *mine,
+                      struct cards *theirs)
+{
+    int64_t head[2] = {mine->slot, mine->count}, other[2] = {0, -1};
+    int err = cards_swap(to, head, sizeof head, other, sizeof other);
+    theirs->slot = other[0];
+    theirs->count = err ? -1 : other[1];
+    return err;
+}
+
+/* The leaders' part.  Once both have said that they go on, the other one waits for the second step:
+ * what cannot take part in it ends the job. */
 static int cards_exchange(const struct coll_leaders *to, const struct cards *mine,
                           struct cards *theirs)
 {
-    struct dt_type *byte = proc->coll->byte;
-    int64_t head[2] = {mine->slot, mine->count}, other[2] = {0, -1};
-    int err = p2p_sendrecv(head, sizeof head, byte, to->rank, to->tag, other, sizeof other, byte,
-                           to->rank, to->tag, to->peer, P2P_TOOL, MPI_STATUS_IGNORE);
+    int err = heads_swap(to, mine, theirs);
     if (err)
         return err;
-    theirs->slot = other[0];
-    theirs->count = other[1];
     if (mine->count < 0 || theirs->count < 0)
         return err_make(MPI_ERR_OTHER, "%s: the other group could not go on", call_name());
-    if (theirs->slot < CARD_HEAD || theirs->slot > CARD_HEAD + CARD_MAX ||
+    if (theirs->slot < CARD_HEAD || theirs->slot > CARD_HEAD + CARD_MAX || theirs->count < 1 ||
         theirs->count > boot_universe())
-        return err_make(MPI_ERR_OTHER, "%s: damaged addresses", call_name());
-    size_t n = (size_t)(theirs->slot * theirs->count);
-    if (!(theirs->all = malloc(n + 1)))
-        return err_make(MPI_ERR_NO_MEM, "%s: no memory for addresses", call_name());
-    return p2p_sendrecv(mine->all, mine->slot * mine->count, byte, to->rank, to->tag, theirs->all,
-                        (MPI_Aint)n, byte, to->rank, to->tag, to->peer, P2P_TOOL,
-                        MPI_STATUS_IGNORE);
+        log_fatal("%s: damaged addresses of another job", call_name());
+    int64_t n = theirs->slot * theirs->count;
+    if (!(theirs->all = malloc((size_t)n)))
+        log_fatal("out of memory for the addresses of another job");
+    return cards_swap(to, mine->all, mine->slot * mine->count, theirs->all, n);
+}
+
+/* The other root, which this one has met, waits for it: in swap_cards(), if this one has not come
+ * to that, then for the ids. */
+static void refuse(const struct coll_leaders *to, int swapped, int err)
+{
+    struct cards none = {.count = -1}, theirs;
+    if (!swapped && boot_meets() == BOOT_MEETS_DIRECT)
+        (void)heads_swap(to, &none, &theirs);
+    coll_intercomm_refuse(to, err);
 }
 
 /* All members of both groups learn the addresses of the other's; nothing where the launcher has
@@ -331,12 +362,13 @@ int newcomm_meet(struct comm *c, int root, int accepts, const char *port, int cl
     if (!told && theirs.err && c->rank != root)
         err = err_make(theirs.err, "%s: rank %d, the root, could not go on", call, root);
     err = err ? err : told;
-    if (!err)
+    int swaps = !err;
+    if (swaps)
         err = swap_cards(c, root, &(struct coll_leaders){two, accepts, 0, NULL}, MPI_SUCCESS);
     if (!err)
         err = newcomm_inter_ready(c, root, two, accepts, out);
-    else if (two) /* the other root, which this one has met, waits for it */
-        coll_intercomm_refuse(&(struct coll_leaders){two, accepts, 0, NULL}, err);
+    else if (two)
+        refuse(&(struct coll_leaders){two, accepts, 0, NULL}, swaps, err);
     comm_drop(two);
     proc->call = call;
     return err;
