@@ -73,15 +73,17 @@ static int add_host(unsigned char *text, size_t size, size_t *at)
     return 0;
 }
 
-static int is_here(const void *card, size_t len)
+/* Of a process of this host?  0; -EHOSTUNREACH; -EMFILE, -ENFILE: not known. */
+static int check_host(const void *card, size_t len)
 {
     struct boot_host theirs, here;
     size_t n;
     const void *found = am_address_find(card, len, AM_HOST, &n);
-    if (!found || n != sizeof theirs || boot_host_here(&here))
-        return 0;
+    if (!found || n != sizeof theirs)
+        return -EHOSTUNREACH;
+    int err = boot_host_here(&here);
     memcpy(&theirs, found, n);
-    return !boot_host_differs(&theirs, &here);
+    return err ? err : boot_host_differs(&theirs, &here) ? -EHOSTUNREACH : 0;
 }
 
 int am_card(void *card, size_t room)
@@ -102,14 +104,15 @@ int am_card_learn(int rank, const void *card, size_t len)
     struct am *a = proc->am;
     if (boot_is_own(rank) || map_get(&a->cards, (uint64_t)rank + 1))
         return 0;
-    if (!is_here(card, len))
-        return -EHOSTUNREACH;
+    int err = check_host(card, len);
+    if (err)
+        return err;
     struct known *c = malloc(sizeof *c + len);
     if (!c)
         return -ENOMEM;
     c->len = len;
     memcpy(c->text, card, len);
-    int err = map_put(&a->cards, (uint64_t)rank + 1, c);
+    err = map_put(&a->cards, (uint64_t)rank + 1, c);
     if (err)
         free(c);
     return err;

@@ -63,7 +63,7 @@ int am_guests(void);
  * they send to each other. The addresses of this process, after am_guests(); their bytes, 0: there
  * are such keys; -errno. */
 int am_card(void *card, size_t room);
-/* 0, -ENOMEM; -EHOSTUNREACH: it is on another host. */
+/* 0, -ENOMEM; -EHOSTUNREACH: it is on another host; -EMFILE, -ENFILE: not known. */
 int am_card_learn(int rank, const void *card, size_t len);
 int am_networks(void);  /* how many networks are open */
 
