@@ -186,7 +186,7 @@ int boot_port_open(char *port);
 int boot_port_close(const char *port); /* -ENOENT: there is none */
 /* Begin, then test until the answer is not 0: 1 or -errno.  *fd becomes readable when there is
  * news.  -ENOENT: there is no such port; -EXDEV: it is of another mpiexec; -ECHILD: the processes
- * that were spawned ended before they came. */
+ * that were spawned ended before they came, or have not come within MPIR_CVAR_BOOT_TIMEOUT. */
 int boot_meet_begin(struct boot_meeting *m, int accepts, const char *port, const void *bring,
                     size_t len, int *fd);
 int boot_meet_test(struct boot_meeting *m);
@@ -197,7 +197,8 @@ int boot_meet_leave(struct boot_meeting *m);
  * make its descriptor readable is gone.  NULL: none. */
 void boot_on_met(void (*fn)(void));
 /* Start a job.  What is brought is the port at which it will connect.  -ENOENT, -EACCES...: the
- * program cannot be run; -ENOSPC: no place for so many processes. */
+ * program cannot be run; -ENOSPC: no place for so many processes; -E2BIG, -EINVAL: the launcher
+ * does not carry such words. */
 int boot_spawn_begin(struct boot_meeting *m, const struct boot_program *list, int n, int *fd);
 /* Names of ports.  -EEXIST, -ENOENT. */
 int boot_name_publish(const char *name, const char *port);

@@ -1,8 +1,9 @@
 /* pmi1.c - client of the PMI-1 wire (doc/pmi-wire.md): lines over an inherited descriptor. Start
  * with ask().
  *
- * One request, one answer.  Requests are sent in MPI_Init and MPI_Finalize only, where there is no
- * progress engine.  So waits here may sleep in poll(2). */
+ * One request, one answer.  The launcher answers at once; in a barrier of MPI_Init, when all have
+ * come.  So waits here may sleep in poll(2), without progress.  What takes longer while MPI runs is
+ * begun here and then tested: meetings, programs to start, the last barrier. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

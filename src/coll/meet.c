@@ -90,7 +90,7 @@ static int refused(int err, int cls, const char *what)
     case -EACCES:
         return err_make(cls, "%s: \"%s\" is not of this process, or may not be run", call, what);
     case -ENOSPC:
-        return err_make(cls, "%s: mpiexec has no place for so many processes (doc/limits.md)",
+        return err_make(cls, "%s: there is no place for so many more processes (doc/limits.md)",
                         call);
     case -EINVAL:
         return err_make(cls, "%s: \"%s\": this launcher carries no end of a line in a name or an "
@@ -101,7 +101,10 @@ static int refused(int err, int cls, const char *what)
     case -EHOSTUNREACH:
         return err_make(cls, "%s: the other processes are on another host", call);
     case -ECHILD:
-        return err_make(cls, "%s: the spawned job ended before it had met this one", call);
+        return err_make(cls, "%s: the spawned job %s", call,
+                        boot_meets() == BOOT_MEETS_DIRECT
+                            ? "has not called MPI_Init within MPIR_CVAR_BOOT_TIMEOUT"
+                            : "ended before it had met this one");
     default: return err_make(cls, "%s: \"%s\": %s", call, what, strerror(-err));
     }
 }
