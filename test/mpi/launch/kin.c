@@ -170,6 +170,61 @@ static void wdir(const char *dir)
     MPI_Comm_disconnect(&inter);
 }
 
+/* As many arguments as the launcher takes, and more; one that is long. */
+static void words(int argc, char **argv)
+{
+    enum { MORE = 1100, LONG = 1 << 16 };
+    static char *args[MORE + 1], word[LONG + 1];
+    static const int tried[][2] = {{900, 1}, {1100, 1}, {2, 60000}, {2, LONG}};
+    MPI_Comm inter;
+    int i, k, got[2] = {argc, argc > 2 ? (int)strlen(argv[2]) : 0};
+    if (argc > 2) {
+        inter = parent_of();
+        MPI_Send(got, 2, MPI_INT, 0, 1, inter);
+        MPI_Comm_disconnect(&inter);
+        return;
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (i = 0; i < 4; i++) {
+        memset(args, 0, sizeof args);
+        memset(word, 'x', LONG);
+        word[tried[i][1]] = 0;
+        args[0] = "words";
+        for (k = 1; k < tried[i][0]; k++)
+            args[k] = word;
+        int err = MPI_Comm_spawn(self, args, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
+                                 MPI_ERRCODES_IGNORE);
+        CHECK_EQ(mt_class(err), i % 2 ? MPI_ERR_SPAWN : MPI_SUCCESS);
+        if (err)
+            continue;
+        if (mt_rank == 0) {
+            MPI_Recv(got, 2, MPI_INT, 0, 1, inter, MPI_STATUS_IGNORE);
+            CHECK_EQ(got[0], tried[i][0] + 1);
+            CHECK_EQ(got[1], tried[i][1]);
+        }
+        MPI_Comm_disconnect(&inter);
+    }
+}
+
+/* A program that is found by a list of directories; the next one is not. */
+static void path(void)
+{
+    char list[PATH_MAX + 16], *name = strrchr(self, '/'), *commands[] = {name + 1, self};
+    char *args[] = {"tree", "0", NULL}, **argvs[] = {args, args};
+    int n[] = {1, 1};
+    MPI_Info info[2] = {MPI_INFO_NULL, MPI_INFO_NULL};
+    MPI_Comm inter;
+    snprintf(list, sizeof list, "/nowhere:%.*s", (int)(name - self), self);
+    MPI_Info_create(&info[0]);
+    MPI_Info_set(info[0], "path", list);
+    CHECK_EQ(MPI_Comm_spawn_multiple(2, commands, argvs, n, info, 0, MPI_COMM_WORLD, &inter,
+                                     MPI_ERRCODES_IGNORE),
+             MPI_SUCCESS);
+    MPI_Info_free(&info[0]);
+    greet(inter);
+    MPI_Comm_disconnect(&inter);
+}
+
 /* One side ends without MPI_Comm_disconnect, the other half a second later. */
 static void order(const char *first, int spawned)
 {
@@ -214,6 +269,10 @@ int main(int argc, char **argv)
         silent();
     if (!strcmp(what, "wdir"))
         wdir(more);
+    if (!strcmp(what, "words"))
+        words(argc, argv);
+    if (!strcmp(what, "path"))
+        path();
     if (!strcmp(what, "order"))
         order(more, argc > 3);
     if (!strcmp(what, "dies"))
