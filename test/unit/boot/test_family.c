@@ -459,7 +459,7 @@ START_TEST(strangers)
 }
 END_TEST
 
-/* A stranger that stays does not hold up one that leaves, or that waits at a port that is closed. */
+/* A stranger that stays holds up no side that leaves, nor one that waits at a closed port. */
 START_TEST(stranger_stays)
 {
     for (int closes = 0; closes < 2; closes++) {
