@@ -189,11 +189,6 @@ int progress_poll(void)
     return poll_once(proc->progress);
 }
 
-int progress_few_cores(void)
-{
-    return proc->progress->crowded;
-}
-
 uint64_t progress_polls(void)
 {
     return atomic_load_explicit(&proc->progress->polls, memory_order_relaxed);

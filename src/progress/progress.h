@@ -66,9 +66,6 @@ int progress_is_polling(void);
 enum { PROGRESS_SLEEP = 1 << 20 };
 uint64_t progress_polls(void);
 
-/* More processes on this host than cores: a spin delays the process that is waited for. */
-int progress_few_cores(void);
-
 /* Let other threads and processes run; returns with the lock, and the call that was noted, as
  * before.  Returns ns without the core; the time in which it waits for the lock is not counted.
  * idle: the caller can do nothing until another thread moves. */

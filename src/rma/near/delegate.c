@@ -101,7 +101,7 @@ enum rma_answer rma_delegate_await(int world, int aside, int (*answered)(const v
 {
     const char *call = proc->call;
     uint64_t begin = 0, waited = 0;
-    aside = (aside || progress_few_cores()) && !sched;
+    aside = aside && !sched;
     for (unsigned turn = 1; waited < TIMEOUT_NS && !answered(what); turn++) {
         progress_poll();
         sched_turn("the answer to a question", world);

@@ -33,8 +33,7 @@ int rma_delegate_may(struct rma_win *w, struct rma_near *n);
 int rma_delegate_may_bundle(struct rma_win *w, struct rma_near *n);
 uint32_t rma_delegate_number(struct rma_win *w); /* of the next operation, or piece of one */
 /* Wait until `what` is answered, some microseconds. Lets other threads of this process run. Lets
- * other processes run, too, if `aside` or where cores are few: what they take counts, but ends no
- * turn. */
+ * other processes run, too, if `aside`: what they take counts, but ends no turn. */
 enum rma_answer { RMA_IN_TIME, RMA_LATE, RMA_TIMEOUT };
 enum rma_answer rma_delegate_await(int world, int aside, int (*answered)(const void *),
                                    const void *what);
