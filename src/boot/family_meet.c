@@ -62,8 +62,13 @@ static void watch(struct family_meet *x, int fd, uint32_t events)
 
 static void drop(struct family_meet *x)
 {
-    if (x->fd >= 0)
-        close(x->fd); /* and leaves the set */
+    if (x->fd >= 0) {
+        /* A child of fork() may have a copy: close() alone neither ends the connection then, nor
+         * takes it out of the set. */
+        (void)epoll_ctl(x->epoll, EPOLL_CTL_DEL, x->fd, NULL);
+        shutdown(x->fd, SHUT_RDWR);
+        close(x->fd);
+    }
     x->fd = -1;
     x->connected = 0;
     x->sent = x->got = 0;
