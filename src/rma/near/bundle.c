@@ -342,7 +342,11 @@ static struct bundle *bundle_new(struct rma_win *w, struct rma_near *n)
             bundle_done(x);
         b = !b && x->state == BUNDLE_FREE ? x : b;
     }
-    if (!b && (old = oldest(NULL)) != NULL) {
+    if (!b) {
+        old = oldest(NULL);
+        /* A thread that drains it may end its window before this one is back. */
+        if (!old || old->n->drained)
+            return NULL;
         rma_bundle_drain(old->w, old->n);
         if (n->unread || n->backoff || n->drained ||
             atomic_load_explicit(&n->filling, memory_order_relaxed))

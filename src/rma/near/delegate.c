@@ -24,8 +24,8 @@
 /* Times from the first look at the clock (ns). After LATE_NS, CMA would have been faster. After
  * TIMEOUT_NS, the operation is taken back: an owner in the middle of other work gets twice the
  * time. Each turn of the wait serves other askers. Looking at the clock costs as much as a turn,
- * and most answers come early; so it is read first after LOOKS turns. Where cores are few, the core
- * is given away from then on, and the clock is read in each turn. */
+ * and most answers come early; so it is read first after LOOKS turns. For a bundle, where this
+ * process has threads, the core is given away then, and the clock is read in each turn. */
 enum { LATE_NS = 5000, TIMEOUT_NS = 2 * LATE_NS, LOOKS = 8 };
 /* After a late answer this many operations go by CMA, unless the owner waits in MPI: 1, then twice
  * as many each time, at most 2^MISSES. */

@@ -4,7 +4,7 @@
  *   ownership  the near table and the node segment belong to the window (window/peers.c); no
  *              operation outlives its call but those that rma_bundle_drain() waits for
  *   blocking   never waits for a synchronization; waits some microseconds for a stripe of an
- *              accumulate, or for the answer of an owner; where cores are few, one turn of that
+ *              accumulate, or for the answer of an owner; with threads, one turn of a bundle's
  *              wait is as long as others keep the core
  *   lock       under proc->lock, which other threads may take while an owner is asked; near.h
  *              needs no lock
