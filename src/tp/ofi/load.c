@@ -65,6 +65,7 @@ int ofi_rxm_direct(const struct ofi_lib *lib)
 static void settings_make(const struct ofi_lib *lib)
 {
     int alone = !ofi_rxm_direct(lib) || access("/sys/class/infiniband", F_OK) == 0 ||
+                access("/sys/class/cxi", F_OK) == 0 ||
                 setting(buffer_size, 0) > OFI_EAGER;
     var_env_on(settings, alone ? 1 : 4); /* for good: the library may read them at any time */
 }
