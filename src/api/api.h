@@ -36,6 +36,8 @@
  * (PROC_CHECKED), which then do; else it ends the job with an error line: MPI is not initialised,
  * or is already finalized. */
 void api_enter_cold(const char *call) __attribute__((cold));
+/* Ends the job with that line unless MPI runs. */
+void api_must_run(const char *call) __attribute__((cold));
 
 static inline void api_enter_running(const char *call)
 {

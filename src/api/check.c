@@ -11,20 +11,23 @@
 #include "obj/errhandler.h"
 #include "threads/threads.h"
 
-void api_enter_cold(const char *call)
+void api_must_run(const char *call)
 {
     int phase = atomic_load_explicit(&proc->phase, memory_order_relaxed);
     /* PROC_INIT: another thread has run what was to run since the caller's test. */
-    if (phase == PROC_CHECKED || phase == PROC_INIT) {
-        /* Sessions have their own levels. Free calls may run beside MPI_Finalize of another thread,
-         * which frees what the watchers read. */
-        if (watch_wants(WATCH_CALLED) && !proc->sessions_used && !threads_is_free(call))
-            watch_called(call);
-        continue_enter();
-        return;
-    }
-    log_fatal("%s was called %s", call,
-              phase == PROC_NEW ? "before MPI_Init" : "after MPI_Finalize");
+    if (phase != PROC_CHECKED && phase != PROC_INIT)
+        log_fatal("%s was called %s", call,
+                  phase == PROC_NEW ? "before MPI_Init" : "after MPI_Finalize");
+}
+
+void api_enter_cold(const char *call)
+{
+    api_must_run(call);
+    /* Sessions have their own levels. Free calls may run beside MPI_Finalize of another thread,
+     * which frees what the watchers read. */
+    if (watch_wants(WATCH_CALLED) && !proc->sessions_used && !threads_is_free(call))
+        watch_called(call);
+    continue_enter();
 }
 
 /* Some calls of a front end with a jump into this library: what it returns is the program's. */

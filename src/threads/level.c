@@ -38,7 +38,6 @@ int threads_is_free(const char *call)
         "MPI_Get_library_version", "MPI_Get_processor_name", "MPI_Get_hw_resource_info",
         "MPI_Init", "MPI_Final", "MPI_Query_thread", "MPI_Is_thread_main", "MPI_T_", "MPI_Abort",
         "MPI_Pcontrol", "MPI_Wti", "MPI_Alloc_mem", "MPI_Free_mem", "MPI_Aint_", "MPI_Status_",
-        "MPIX_Request_is_complete",
     };
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
         if (!strncmp(call, begins[i], strlen(begins[i])))

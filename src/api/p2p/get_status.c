@@ -193,12 +193,12 @@ static int is_over(MPI_Request request, struct request **r)
     return !*r || (request_seen_done(*r) && !request_is_suspended(*r));
 }
 
-/* What the program learns by it is known to a checker. It is free (threads_is_free()), since no
- * api_exit() would end its mark. */
+/* What the program learns by it is known to a checker. It makes no mark, which no api_exit() would
+ * end, and runs no continuation: these write proc->call, beside a call of another thread. */
 static __attribute__((cold, noinline)) int is_over_watched(MPI_Request request)
 {
     struct request *r;
-    api_enter_cold("MPIX_Request_is_complete");
+    api_must_run("MPIX_Request_is_complete");
     int over = is_over(request, &r);
     if (r && over && watch_wants(WATCH_BUFFERS)) {
         lock_acquire(&proc->lock);
