@@ -456,9 +456,6 @@ int rma_near_append(struct rma_win_near *near, struct rma_near *n, int64_t disp,
     uint64_t off;
     if (!bytes || bytes > BUNDLED_MOST || disp < 0 || w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
         return 0;
-    /* Another duplicate may have begun the bundle. Relaxed: this thread's own elements count. */
-    if (atomic_load_explicit(&near->unsettled, memory_order_relaxed))
-        return 0;
     if (__builtin_mul_overflow((uint64_t)disp, n->disp_unit, &off) || off > n->size ||
         n->size - off < bytes)
         return 0;
@@ -467,7 +464,11 @@ int rma_near_append(struct rma_win_near *near, struct rma_near *n, int64_t disp,
     if (!b)
         return 0;
     sched_point(); /* b is this thread's */
-    if (!has_room(b, bytes) || (to && !b->gets)) {
+    /* Another duplicate may have begun the bundle. Relaxed: this thread's own elements count. It
+     * is asked behind fill_try(), whose acquire pairs with the release of fill_offer(): the first
+     * duplicate is made, and the byte stored, before that one begins a bundle. */
+    if (atomic_load_explicit(&near->unsettled, memory_order_relaxed) || !has_room(b, bytes) ||
+        (to && !b->gets)) {
         fill_offer(b);
         return 0;
     }
