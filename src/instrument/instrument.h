@@ -60,13 +60,15 @@ static inline void touch_range(const void *p, size_t len, unsigned stores, const
 /* The next access is foreseen. While it comes so, it costs a comparison; all of them are noted
  * together when another one comes, or when the log of the thread is taken. */
 enum { STREAMS = 512 };
-struct stream { /* what each access reads: 8 times the distance of two calls, which one lea makes */
+struct stream { /* what each access reads */
     const void *pc;
     uint64_t next; /* where it will be; 0: not foreseen */
     int64_t step;
     uint64_t from; /* the first one that is not noted, unless it is `next` */
 };
-_Static_assert(sizeof(struct stream) == 32, "a call has at least 4 bytes");
+/* A call has at least 4 bytes, so pc / 4 is the index (stream_of()). With 32 bytes an entry lies at
+ * 8 * pc: one instruction computes that. */
+_Static_assert(sizeof(struct stream) == 32, "an entry lies at 8 * pc");
 struct stream_past {
     uint64_t last; /* where it was, while the next one is not foreseen */
     uint32_t len;
