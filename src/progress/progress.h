@@ -66,6 +66,9 @@ int progress_is_polling(void);
 enum { PROGRESS_SLEEP = 1 << 20 };
 uint64_t progress_polls(void);
 
+/* Let threads in that wait for the lock. The call that this thread noted stays noted: its name
+ * decides what an error is to the program (api_returned()). */
+void progress_let_in(void);
 /* Let other threads and processes run; returns with the lock, and the call that was noted, as
  * before.  Returns ns without the core; the time in which it waits for the lock is not counted.
  * idle: the caller can do nothing until another thread moves. */

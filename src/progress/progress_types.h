@@ -60,9 +60,6 @@ static inline void progress_polled(struct progress *p, uint64_t n)
 int progress_poll_for_others(struct progress *p);
 
 /* doze.c */
-/* Let threads in that wait for the lock. The call that this thread noted stays noted: its name
- * decides what an error is to the program (api_returned()). */
-void progress_let_in(void);
 /* What arming the descriptors has shown.  BLIND: a source that must be polled has no descriptor, or
  * none now. */
 enum progress_armed { PROGRESS_NEWS, PROGRESS_MAY_SLEEP, PROGRESS_BLIND };

@@ -296,7 +296,7 @@ static void drain(struct rma_win *w, struct rma_near *n)
     rma_delegate_learn(n, late);
 }
 
-static int is_free(void *arg)
+static int is_not_drained(void *arg)
 {
     const struct rma_near *n = arg;
     return !n->drained;
@@ -306,13 +306,14 @@ static int is_free(void *arg)
 static void drain_one(struct rma_win *w, struct rma_near *n)
 {
     while (n->bundles && n->drained)
-        progress_wait(is_free, n, "another thread's operations on a window", rma_world(w, n->rank));
+        progress_wait(is_not_drained, n, "another thread's operations on a window",
+                      rma_world(w, n->rank));
     if (!n->bundles)
         return;
     n->drained = 1;
     drain(w, n);
     n->drained = 0;
-    progress_signal(); /* is_free() of other threads */
+    progress_signal(); /* is_not_drained() of other threads */
 }
 
 void rma_bundle_drain(struct rma_win *w, struct rma_near *n)
@@ -335,7 +336,7 @@ static struct bundle *bundle_new(struct rma_win *w, struct rma_near *n)
 {
     struct rma_bundles *all = rma_self()->bundles;
     struct bundle *b = NULL, *old;
-    if (!rma_delegate_may_bundle(w, n))
+    if (!rma_delegate_may(w, n, 1))
         return NULL;
     for (struct bundle *x = all->b; x < all->b + RMA_BUNDLES; x++) {
         if (x->state == BUNDLE_OUT && !x->n->drained && acc_bundle_done(slot(x), x->number))

@@ -99,7 +99,6 @@ static int number_free(struct rma_win *w)
 enum rma_answer rma_delegate_await(int world, int aside, int (*answered)(const void *),
                                    const void *what)
 {
-    const char *call = proc->call;
     uint64_t begin = 0, waited = 0;
     aside = aside && !sched;
     for (unsigned turn = 1; waited < TIMEOUT_NS && !answered(what); turn++) {
@@ -109,10 +108,9 @@ enum rma_answer rma_delegate_await(int world, int aside, int (*answered)(const v
             begin = begin ? begin : time_now();
             progress_step_aside(1);
         } else if (proc->threaded) {
-            lock_yield(&proc->lock);
-            proc->call = call;
+            progress_let_in();
         }
-        if (turn % LOOKS && !(aside && turn > LOOKS))
+        if (turn < LOOKS || (!aside && turn % LOOKS))
             continue;
         uint64_t now = time_now();
         begin = begin ? begin : now;
@@ -157,23 +155,13 @@ int rma_burst(const struct rma_win *w, struct rma_near *n)
     return n->burst == BURST;
 }
 
-static int may(struct rma_win *w, struct rma_near *n, int bundle)
+int rma_delegate_may(struct rma_win *w, struct rma_near *n, int bundle)
 {
     /* While another thread is asking: there is one record, for one operation. */
     if (!w->delegate.asking && listens(w, n, bundle) && number_free(w))
         return 1;
     progress_poll(); /* so that processes that ask this one need not wait for long */
     return 0;
-}
-
-int rma_delegate_may(struct rma_win *w, struct rma_near *n)
-{
-    return may(w, n, 0);
-}
-
-int rma_delegate_may_bundle(struct rma_win *w, struct rma_near *n)
-{
-    return may(w, n, 1);
 }
 
 uint32_t rma_delegate_number(struct rma_win *w)
@@ -185,7 +173,7 @@ int rma_delegate(struct rma_win *w, struct rma_near *n, const struct rma_delegat
 {
     struct acc_delegation *mine = &rma_peer_of(w, w->node.n.me)->asked;
     size_t e = q->elem->elem.bytes;
-    if (!rma_delegate_may(w, n))
+    if (!rma_delegate_may(w, n, 0))
         return 0;
     struct rma_delegated m = {.type = RMA_PKT_DELEGATE, .aop = (uint8_t)q->aop,
                         .elem = (uint16_t)q->elem->obj.handle, .win = (uint32_t)w->id,

@@ -109,7 +109,8 @@ size_t rma_delegate_copy(struct rma_win *w, struct rma_near *n, const struct rma
     struct rma *r = rma_self();
     struct acc_delegation *mine = &rma_peer_of(w, w->node.n.me)->asked;
     int64_t lo = 0, hi;
-    if (r->box_busy || !rma_delegate_may(w, n) || dt_bounds(a->ttype, (size_t)a->tcount, &lo, &hi))
+    if (r->box_busy || !rma_delegate_may(w, n, 0) ||
+        dt_bounds(a->ttype, (size_t)a->tcount, &lo, &hi))
         return 0;
     int put = a->kind == RMA_PUT, late = 0;
     struct copy c = {.w = w, .n = n, .put = put, .world = rma_world(w, n->rank), .lo = lo,

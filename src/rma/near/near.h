@@ -29,7 +29,7 @@
 enum rma_near_kind {
     RMA_NEAR_MAPPED, /* base is valid                                                       */
     RMA_NEAR_CMA,    /* by process_vm_readv/writev                                          */
-    RMA_NEAR_AM      /* neither, or devices have instances: words are near, data go by message */
+    RMA_NEAR_AM      /* neither, or on devices: lock words and flags near, data by message  */
 };
 
 struct rma_alone;

@@ -27,10 +27,9 @@ struct rma_delegate_op {
 };
 /* Delegate to the owner. 1: done; 0: not done, and the owner will not do it later. */
 int rma_delegate(struct rma_win *w, struct rma_near *n, const struct rma_delegate_op *q);
-/* May an operation be delegated to the owner now? If not, it was polled once. */
-int rma_delegate_may(struct rma_win *w, struct rma_near *n);
-/* The same of a bundle. An owner that sleeps in MPI gets some, too, once it has been woken. */
-int rma_delegate_may_bundle(struct rma_win *w, struct rma_near *n);
+/* May an operation, or a bundle of some, be delegated to the owner now? If not, it was polled once.
+ * An owner that sleeps in MPI gets bundles, too, once it has been woken. */
+int rma_delegate_may(struct rma_win *w, struct rma_near *n, int bundle);
 uint32_t rma_delegate_number(struct rma_win *w); /* of the next operation, or piece of one */
 /* Wait until `what` is answered, some microseconds. Lets other threads of this process run. Lets
  * other processes run, too, if `aside`: what they take counts, but ends no turn. */
