@@ -326,9 +326,8 @@ int newcomm_open_both(struct comm *local, int local_leader, struct comm *peer, i
     struct dt_type *byte = proc->coll->byte;
     int32_t mine, theirs = 0;
     int err = newcomm_open(local), leads = local->rank == local_leader, met = MPI_SUCCESS;
-    if (boot_meets() == BOOT_MEETS_DIRECT)
-        err = swap_cards(local, local_leader,
-                         &(struct coll_leaders){peer, remote_leader, tag, NULL}, err);
+    err = swap_cards(local, local_leader, &(struct coll_leaders){peer, remote_leader, tag, NULL},
+                     err);
     mine = err ? err_class(err) : 0;
     if (leads && peer->revoked)
         met = comm_revoked_error();
