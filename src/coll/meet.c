@@ -290,9 +290,7 @@ static int swap_cards(struct comm *local, int leader, const struct coll_leaders 
     int leads = local->rank == leader;
     int worst = coll_agree_error(err, local);
     err = err ? err : worst;
-    if (!worst && (err = cards_gather(local, &mine)) != 0)
-        mine.count = -1;
-    if (leads && worst)
+    if (worst || (err = cards_gather(local, &mine)) != 0)
         mine.count = -1;
     if (leads) {
         int met = to->peer->revoked ? comm_revoked_error() : cards_exchange(to, &mine, &theirs);
