@@ -223,8 +223,10 @@ static void detector_free(struct detector *w)
 static int detector_open(struct detector *w)
 {
     int fd[2], err = detector_addresses_find(w);
-    if (err || (err = detector_port_open(w)))
+    if (err)
         return err;
+    if ((w->listen_fd = detector_port_open(&w->card)) < 0)
+        return w->listen_fd;
     if (pipe2(fd, O_CLOEXEC | O_NONBLOCK))
         return -errno;
     w->control_fd = fd[0];

@@ -1,4 +1,5 @@
-/* detector_addr.c - the addresses of this host, and the port of its watching thread. */
+/* detector_addr.c - the addresses of this host, and the port of its watching thread. Start with
+ * detector_card_find(). */
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -6,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "boot/detector_types.h"
 #include "var/var.h"
@@ -79,8 +81,41 @@ static int is_linklocal(const struct detector_spot *s)
                  : s->bytes[0] == 169 && s->bytes[1] == 254;
 }
 
-/* Fill in own addresses and those of the card, from interfaces that are up and lead to other hosts,
- * IPv4 first. */
+/* Is i of this kind?  Its address. */
+static int is_of_kind(const struct ifaddrs *i, int v6, struct detector_spot *s)
+{
+    if (!i->ifa_addr || detector_spot_of(i->ifa_addr, s) || s->v6 != v6)
+        return 0;
+    s->port = 0;
+    return 1;
+}
+
+/* Those of interfaces that are up and lead to other hosts, IPv4 first. */
+static void card_fill(struct detector_card *card, const struct ifaddrs *all)
+{
+    struct detector_spot s;
+    for (int v6 = 0; v6 < 2; v6++)
+        for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
+            if (!is_of_kind(i, v6, &s))
+                continue;
+            /* A loopback leads to no other host.  Use it only if the list names it. */
+            int out = i->ifa_flags & IFF_UP &&
+                      (*cvar.peer_interface || !(i->ifa_flags & IFF_LOOPBACK)) && !is_linklocal(&s);
+            if (out && interface_wanted(i->ifa_name) && card->spots < DETECTOR_SPOTS)
+                card->spot[card->spots++] = s;
+        }
+}
+
+int detector_card_find(struct detector_card *card)
+{
+    struct ifaddrs *all;
+    if (getifaddrs(&all) != 0)
+        return -errno;
+    card_fill(card, all);
+    freeifaddrs(all);
+    return card->spots ? 0 : -EADDRNOTAVAIL;
+}
+
 int detector_addresses_find(struct detector *w)
 {
     struct ifaddrs *all;
@@ -88,52 +123,46 @@ int detector_addresses_find(struct detector *w)
     if (getifaddrs(&all) != 0)
         return -errno;
     for (int v6 = 0; v6 < 2; v6++)
-        for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
-            if (!i->ifa_addr || detector_spot_of(i->ifa_addr, &s) || s.v6 != v6)
-                continue;
-            s.port = 0;
-            if (w->nown < OWN)
+        for (const struct ifaddrs *i = all; i; i = i->ifa_next)
+            if (is_of_kind(i, v6, &s) && w->nown < OWN)
                 w->own[w->nown++] = s;
-            /* A loopback leads to no other host.  Use it only if the list names it. */
-            int out = i->ifa_flags & IFF_UP &&
-                      (*cvar.peer_interface || !(i->ifa_flags & IFF_LOOPBACK)) && !is_linklocal(&s);
-            if (out && interface_wanted(i->ifa_name) && w->card.spots < DETECTOR_SPOTS)
-                w->card.spot[w->card.spots++] = s;
-        }
+    card_fill(&w->card, all);
     freeifaddrs(all);
     return w->card.spots ? 0 : -EADDRNOTAVAIL;
 }
 
-int detector_port_open(struct detector *w)
+int detector_port_open(struct detector_card *card)
 {
     struct sockaddr_storage a;
     int one = 1, zero = 0, defer = DEFER;
     /* A single address is bound to; several need a socket for all. */
-    struct detector_spot s = w->card.spot[0];
+    struct detector_spot s = card->spot[0];
     int v6 = 0;
-    for (unsigned i = 0; i < w->card.spots; i++)
-        v6 |= w->card.spot[i].v6;
-    if (w->card.spots > 1) {
+    for (unsigned i = 0; i < card->spots; i++)
+        v6 |= card->spot[i].v6;
+    if (card->spots > 1) {
         memset(&s, 0, sizeof s);
         s.v6 = (uint8_t)v6;
     }
     socklen_t len = detector_spot_sockaddr(&s, &a);
-    w->listen_fd = socket(a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (w->listen_fd < 0)
+    int fd = socket(a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
         return -errno;
-    setsockopt(w->listen_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (v6)
-        setsockopt(w->listen_fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
     /* W6: accept a connection only when its question is there.  Otherwise a peer takes the thread's
      * time for as long as it asks others. */
-    setsockopt(w->listen_fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &defer, sizeof defer);
-    if (bind(w->listen_fd, (struct sockaddr *)&a, len) || listen(w->listen_fd, SOMAXCONN))
-        return -errno;
-    len = sizeof a;
-    if (getsockname(w->listen_fd, (struct sockaddr *)&a, &len))
-        return -errno;
+    setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &defer, sizeof defer);
+    socklen_t room = sizeof a;
+    if (bind(fd, (struct sockaddr *)&a, len) || listen(fd, SOMAXCONN) ||
+        getsockname(fd, (struct sockaddr *)&a, &room)) {
+        int err = -errno;
+        close(fd);
+        return err;
+    }
     detector_spot_of((struct sockaddr *)&a, &s);
-    for (unsigned i = 0; i < w->card.spots; i++)
-        w->card.spot[i].port = s.port;
-    return 0;
+    for (unsigned i = 0; i < card->spots; i++)
+        card->spot[i].port = s.port;
+    return fd;
 }

@@ -112,8 +112,9 @@ int detector_spot_among(const struct detector_spot *s, const struct detector_spo
                         unsigned n);
 int detector_spot_of(const struct sockaddr *a, struct detector_spot *s);
 socklen_t detector_spot_sockaddr(const struct detector_spot *s, struct sockaddr_storage *a);
-int detector_addresses_find(struct detector *w);
-int detector_port_open(struct detector *w);
+int detector_card_find(struct detector_card *card); /* its addresses */
+int detector_addresses_find(struct detector *w);    /* those, and all of this host */
+int detector_port_open(struct detector_card *card); /* at its addresses: a descriptor */
 
 /* detector_serve.c */
 void detector_spare_take(struct detector *w);

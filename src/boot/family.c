@@ -134,29 +134,17 @@ _Static_assert(FAMILY_LEN + 2 * FAMILY_SECRET + DETECTOR_SPOTS * (2 + 2 * 18) < 
 /* A socket at every address of this host that leads to others; else at the loopback. */
 static int listen_at(struct detector_card *c)
 {
-    struct detector *w = calloc(1, sizeof *w); /* for its addresses only */
-    if (!w)
-        return -ENOMEM;
-    w->listen_fd = -1;
-    if (detector_addresses_find(w)) {
+    if (detector_card_find(c)) {
         static const uint8_t loopback[4] = {127, 0, 0, 1};
-        w->card.spots = 1;
-        w->card.spot[0] = (struct detector_spot){0};
-        memcpy(w->card.spot[0].bytes, loopback, sizeof loopback);
+        c->spots = 1;
+        memcpy(c->spot[0].bytes, loopback, sizeof loopback);
     }
-    int err = detector_port_open(w), fd = w->listen_fd;
-    *c = w->card;
-    free(w);
-    if (!err)
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    return err;
+    return detector_port_open(c);
 }
 
 int family_port_open(struct family *d, int spawned, struct family_port **port)
 {
-    struct detector_card c;
+    struct detector_card c = {0};
     struct family_port *p = calloc(1, sizeof *p);
     if (!p)
         return -ENOMEM;
