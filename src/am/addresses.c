@@ -163,7 +163,7 @@ int am_publish(void)
     }
     if (boot_detector_turn()) {
         size_t len;
-        unsigned char *to = entry_begin(text, sizeof text, &at, AM_CARD, &len);
+        unsigned char *to = entry_begin(text, sizeof text, &at, AM_ALIVE, &len);
         if (!to || !(len = boot_detector_card(to, len)))
             return -EMSGSIZE;
         entry_end(text, &at, len);
@@ -232,7 +232,7 @@ size_t am_peer_card(int rank, void *card)
         a->warned |= AM_WARN_CARD;
         return 0;
     }
-    const void *found = err ? NULL : am_address_find(text, size, AM_CARD, &len);
+    const void *found = err ? NULL : am_address_find(text, size, AM_ALIVE, &len);
     if (!found || len > BOOT_CARD_MAX)
         return 0;
     memcpy(card, found, len);

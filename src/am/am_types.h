@@ -150,7 +150,7 @@ static inline struct am_peer *am_peer_known(int rank)
 int am_peer_way_back(int rank);
 
 /* addresses.c */
-#define AM_CARD "alive" /* the name of what boot_detector_ask() needs */
+#define AM_ALIVE "alive" /* the name of what boot_detector_ask() needs */
 int am_publish(void);
 int am_publish_guests(const struct am_tp *t); /* the address for processes of other jobs */
 void am_cards_free(struct am *a);

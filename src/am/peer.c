@@ -38,7 +38,7 @@ static void say_unreachable(int rank, const unsigned char *text, size_t size)
 static void keep_card(struct am_peer *p, const unsigned char *text, size_t size)
 {
     size_t len;
-    const void *card = boot_detector_turn() ? am_address_find(text, size, AM_CARD, &len) : NULL;
+    const void *card = boot_detector_turn() ? am_address_find(text, size, AM_ALIVE, &len) : NULL;
     if (!card || len > BOOT_CARD_MAX || !(p->card = malloc(len)))
         return;
     memcpy(p->card, card, len);
