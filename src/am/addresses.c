@@ -60,30 +60,37 @@ struct known {
 
 #define AM_HOST "host" /* the name of a struct boot_host: all are on one */
 
-static int add_host(unsigned char *text, size_t size, size_t *at)
+/* a->here is read from files once.  0; -EMFILE, -ENFILE: not now. */
+static int find_here(struct am *a)
+{
+    int err = a->here_known ? 0 : boot_host_here(&a->here);
+    a->here_known = !err;
+    return err;
+}
+
+static int add_host(struct am *a, unsigned char *text, size_t size, size_t *at)
 {
     size_t room;
-    struct boot_host h;
     unsigned char *to = entry_begin(text, size, at, AM_HOST, &room);
-    int err = to && room >= sizeof h ? boot_host_here(&h) : -EMSGSIZE;
+    int err = to && room >= sizeof a->here ? find_here(a) : -EMSGSIZE;
     if (err)
         return err;
-    memcpy(to, &h, sizeof h);
-    entry_end(text, at, sizeof h);
+    memcpy(to, &a->here, sizeof a->here);
+    entry_end(text, at, sizeof a->here);
     return 0;
 }
 
 /* Of a process of this host?  0; -EHOSTUNREACH; -EMFILE, -ENFILE: not known. */
-static int check_host(const void *card, size_t len)
+static int check_host(struct am *a, const void *card, size_t len)
 {
-    struct boot_host theirs, here;
+    struct boot_host theirs;
     size_t n;
     const void *found = am_address_find(card, len, AM_HOST, &n);
     if (!found || n != sizeof theirs)
         return -EHOSTUNREACH;
-    int err = boot_host_here(&here);
+    int err = find_here(a);
     memcpy(&theirs, found, n);
-    return err ? err : boot_host_differs(&theirs, &here) ? -EHOSTUNREACH : 0;
+    return err ? err : boot_host_differs(&theirs, &a->here) ? -EHOSTUNREACH : 0;
 }
 
 int am_card(void *card, size_t room)
@@ -92,7 +99,7 @@ int am_card(void *card, size_t room)
     size_t at = 0;
     if (boot_meets() != BOOT_MEETS_DIRECT)
         return 0;
-    int err = add_host(card, room, &at);
+    int err = add_host(a, card, room, &at);
     for (int i = 0; i < a->ntps && !err; i++)
         if (a->tps[i].ops == &tp_guest_ops)
             err = add_address(card, room, &at, &a->tps[i]);
@@ -104,7 +111,7 @@ int am_card_learn(int rank, const void *card, size_t len)
     struct am *a = proc->am;
     if (boot_is_own(rank) || map_get(&a->cards, (uint64_t)rank + 1))
         return 0;
-    int err = check_host(card, len);
+    int err = check_host(a, card, len);
     if (err)
         return err;
     struct known *c = malloc(sizeof *c + len);

@@ -117,6 +117,8 @@ struct am {
     int failures; /* that EVENT_PEER_FAILED has told */
     unsigned char *failed; /* of each rank, enum am_fate; NULL: none yet */
     struct map cards; /* world rank + 1 -> am_card_learn() */
+    struct boot_host here; /* addresses.c: */
+    int here_known;
     void (*on_death[AM_FAIL_HOOKS])(void);
     void (*on_note)(uint32_t note);
     unsigned warned; /* bits: what was reported */
