@@ -164,9 +164,9 @@ static inline uint64_t race_batch_key(int src, uint64_t number)
 /* Batches of src on that window and channel that are open here, up to number `most`, in their
  * order; from malloc. */
 uint64_t *race_open_numbers(int src, uint64_t win, unsigned channel, uint64_t most, size_t *n);
-/* All batches that t->left tells of for that channel are complete. */
+/* All batches for t of that channel are complete, up to that number (t->left). */
 void race_close_left(struct race_win *x, const struct race_target *t, unsigned channel,
-                     uint64_t done, enum race_call call, uint64_t site);
+                     uint64_t number, uint64_t done, enum race_call call, uint64_t site);
 
 /* window.c: all members alike */
 void race_win_made(struct comm *over, struct rma_win *w, const void *site); /* waits */

@@ -426,9 +426,8 @@ void race_send_batch(struct race_win *x, const struct race_target *t, struct rac
 }
 
 void race_close_left(struct race_win *x, const struct race_target *t, unsigned channel,
-                     uint64_t done, enum race_call call, uint64_t site)
+                     uint64_t number, uint64_t done, enum race_call call, uint64_t site)
 {
-    uint64_t number = (uintptr_t)map_get(&t->left, channel + 1ull);
     uint32_t me = race_self()->tid;
     struct close_msg c = {.win = x->id, .number = number, .done = done, .site = site, .all = 1,
                           .channel = channel, .done_by = me + 1, .call = (uint8_t)call};

@@ -444,14 +444,16 @@ void race_complete_local(struct race_win *x, struct race_target *t, int channel,
 static void complete_left(struct race_win *x, struct race_target *t, int channel, uint64_t done,
                           enum race_call call, uint64_t site)
 {
+    if (channel != RACE_ALL) {
+        uint64_t number = (uintptr_t)map_del(&t->left, (unsigned)channel + 1ull);
+        if (number)
+            race_close_left(x, t, (unsigned)channel, number, done, call, site);
+        return;
+    }
     size_t at = 0;
     for (struct map_entry *e; (e = map_next(&t->left, &at)) != NULL;)
-        if (is_of((unsigned)(e->key - 1), channel))
-            race_close_left(x, t, (unsigned)(e->key - 1), done, call, site);
-    if (channel == RACE_ALL)
-        map_destroy(&t->left);
-    else
-        map_del(&t->left, (unsigned)channel + 1ull);
+        race_close_left(x, t, (unsigned)(e->key - 1), (uintptr_t)e->value, done, call, site);
+    map_destroy(&t->left);
 }
 
 void race_complete(struct race_win *x, struct race_target *t, int channel, uint64_t done,
