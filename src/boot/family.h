@@ -29,11 +29,12 @@ struct family_port {
 
 struct family {
     uint64_t family;
-    int free, end; /* numbers that this process may give: from, below */
+    int free, end; /* this process may give the numbers [free, end) */
     struct family_port *ports;
 };
 
-/* Is this process one of a family?  0, also if not (b->family stays NULL); -errno. */
+/* Makes b->family where this launcher starts programs and has no ports; else it stays NULL.  0 or
+ * -errno. */
 int family_start(struct boot *b);
 void family_stop(struct boot *b);
 /* Once the node map is known: all must be on one host.  NULL; else why this spawned job ends. */
