@@ -18,7 +18,8 @@
 #include "boot/detector_types.h"
 #include "var/var.h"
 
-#define FAMILY "windrose-%016llx:"
+#define FAMILY_KIND "windrose-"
+#define FAMILY FAMILY_KIND "%016llx:"
 enum { FAMILY_LEN = 26 };
 
 static const uint64_t STRANGER_NS = 2000000000u; /* as the watch has */
@@ -214,7 +215,7 @@ int family_name_read(const struct family *d, const char *text, struct family_nam
     char family[FAMILY_LEN + 1], secret[2 * FAMILY_SECRET + 1];
     size_t len = sizeof n->secret;
     snprintf(family, sizeof family, FAMILY, (unsigned long long)d->family);
-    if (strncmp(text, family, 9))
+    if (strncmp(text, FAMILY_KIND, sizeof FAMILY_KIND - 1))
         return -ENOENT;
     if (strncmp(text, family, FAMILY_LEN))
         return -EXDEV;
