@@ -30,9 +30,10 @@ struct race_lock_site {
     uint64_t site; /* portable */
     uint8_t call, exclusive, unchecked, unused[5];
 };
-/* This process has called it, for that target; it is about to unlock. Returns the rank of another
- * process between whose calls this one's were, though `mine` has MPI_MODE_NOCHECK, or -1. */
+/* This process has locked `rank`. */
 void race_lock_begins(struct race_win *x, int rank, struct race_lock_site site);
+/* It is about to unlock. If its lock had MPI_MODE_NOCHECK: a rank whose conflicting lock overlapped
+ * in time, and the calls of both; else -1. */
 int race_lock_ends(struct race_win *x, int rank, struct race_lock_site *mine,
                    struct race_lock_site *other);
 int race_on_release(int src, const void *msg, size_t len);

@@ -128,7 +128,7 @@ static int spans_overlap(const struct lock_span *me, const struct lock_span *oth
     return other->end ? other->end > me->begin : other->begin && !boot_failed(world);
 }
 
-/* The other one may be over, or not: what it did before that was written over, and was earlier. */
+/* Only the last span of each process is kept; its earlier ones are overwritten. */
 int race_lock_ends(struct race_win *x, int rank, struct race_lock_site *mine,
                    struct race_lock_site *other)
 {
