@@ -81,6 +81,15 @@ static int is_linklocal(const struct detector_spot *s)
                  : s->bytes[0] == 169 && s->bytes[1] == 254;
 }
 
+void detector_keep_alive(int fd, int idle, int every, int count)
+{
+    int one = 1;
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+}
+
 /* Is i of this kind?  Its address. */
 static int is_of_kind(const struct ifaddrs *i, int v6, struct detector_spot *s)
 {

@@ -121,7 +121,7 @@ void detector_line_begin(struct detector *w, struct probe *p, struct line *l, ui
 {
     const struct detector_spot *to = &p->card.spot[l - p->line];
     struct sockaddr_storage a;
-    int one = 1, idle = w->timeout >= 6 ? (int)(w->timeout / 3) : 1, count = 3;
+    int one = 1, idle = w->timeout >= 6 ? (int)(w->timeout / 3) : 1;
     unsigned ms = w->timeout > 1000000 ? 1000000000u : (unsigned)w->timeout * 1000;
     socklen_t len = detector_spot_sockaddr(to, &a);
     l->fd = socket(a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -131,10 +131,7 @@ void detector_line_begin(struct detector *w, struct probe *p, struct line *l, ui
     }
     setsockopt(l->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     /* W1: while it is open the kernels ask each other. */
-    setsockopt(l->fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
-    setsockopt(l->fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
-    setsockopt(l->fd, IPPROTO_TCP, TCP_KEEPINTVL, &idle, sizeof idle);
-    setsockopt(l->fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+    detector_keep_alive(l->fd, idle, idle, 3);
     int err = connect(l->fd, (struct sockaddr *)&a, len) ? errno : 0;
     l->tried = 1;
     memset(&l->via, 0, sizeof l->via);

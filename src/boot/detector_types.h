@@ -115,6 +115,9 @@ socklen_t detector_spot_sockaddr(const struct detector_spot *s, struct sockaddr_
 int detector_card_find(struct detector_card *card); /* its addresses */
 int detector_addresses_find(struct detector *w);    /* those, and all of this host */
 int detector_port_open(struct detector_card *card); /* at its addresses: a descriptor */
+/* The kernel asks the other's: after `idle` seconds without a word, then `every` so many, `count`
+ * times. */
+void detector_keep_alive(int fd, int idle, int every, int count);
 
 /* detector_serve.c */
 void detector_spare_take(struct detector *w);

@@ -12,8 +12,6 @@
 #include "boot/family.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -78,11 +76,7 @@ static void drop(struct family_meet *x)
 /* A host that goes away without a word. */
 static void keep_alive(int fd)
 {
-    int one = 1, idle = 30, every = 10, most = 3;
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &most, sizeof most);
+    detector_keep_alive(fd, 30, 10, 3);
 }
 
 static size_t frame_bytes(const struct frame *f)
