@@ -127,6 +127,41 @@ static void asking(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static int continued;
+
+static int continues(int error, void *arg)
+{
+    (void)arg;
+    continued = 1;
+    return error;
+}
+
+static void *glances(void *arg)
+{
+    if (MPIX_Request_is_complete(*(MPI_Request *)arg))
+        puts("it is complete");
+    return NULL;
+}
+
+/* What any thread may call beside others runs no function of the program: the next call does. */
+static void glance(void)
+{
+    pthread_t t;
+    MPI_Request r, c;
+    MPIX_Continue_init(0, 0, MPI_INFO_NULL, &c);
+    MPI_Start(&c);
+    MPI_Isend(&number, 1, MPI_INT, MPI_PROC_NULL, 3, MPI_COMM_WORLD, &r);
+    MPIX_Continue(&r, continues, NULL, MPIX_CONT_DEFER_COMPLETE, MPI_STATUS_IGNORE, c);
+    pthread_create(&t, NULL, glances, &c);
+    pthread_join(t, NULL);
+    if (continued)
+        puts("MPIX_Request_is_complete ran a continuation");
+    MPI_Wait(&c, MPI_STATUS_IGNORE);
+    if (!continued)
+        puts("a wait for the continuation request did not");
+    MPI_Request_free(&c);
+}
+
 static void *accumulates(void *arg)
 {
     int one = 1, was;
@@ -500,6 +535,7 @@ int main(int argc, char **argv)
                {"spoken", spoken, MPI_THREAD_SERIALIZED},
                {"in_order", in_order, MPI_THREAD_SERIALIZED},
                {"asking", asking, MPI_THREAD_FUNNELED},
+               {"glance", glance, MPI_THREAD_SERIALIZED},
                {"get_accumulate", get_accumulate, MPI_THREAD_FUNNELED},
                {"flush", flush, MPI_THREAD_FUNNELED},
                {"operation", reduce, MPI_THREAD_FUNNELED},
