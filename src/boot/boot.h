@@ -165,6 +165,8 @@ struct boot_meeting { /* the caller's, from begin until test returned nonzero */
     struct boot_meeting *next;
     unsigned number;
     int done, rc; /* rc: -errno of the launcher */
+    int (*judge)(struct boot_meeting *m, void *arg);
+    void *arg;
     struct family_meet *meeting; /* of boot/ */
     size_t len;   /* in brought */
     unsigned char brought[BOOT_BROUGHT_MAX];
@@ -190,6 +192,11 @@ int boot_port_close(const char *port); /* -ENOENT: there is none */
 int boot_meet_begin(struct boot_meeting *m, int accepts, const char *port, const void *bring,
                     size_t len, int *fd);
 int boot_meet_test(struct boot_meeting *m);
+/* Between begin and the first test: fn looks at what was brought, and its -errno is the answer.
+ * Where processes meet directly, the other one then gets -ECONNREFUSED, and fn is called for each
+ * that comes; mpiexec has paired both by then. */
+void boot_meet_judge(struct boot_meeting *m, int (*fn)(struct boot_meeting *m, void *arg),
+                     void *arg);
 /* Give it up: the answer comes soon, -ECANCELED unless the two have met before. 0: go on with test;
  * -errno. */
 int boot_meet_leave(struct boot_meeting *m);

@@ -6,6 +6,9 @@
  *                                     <---   frame: secret, what it brings
  *     one byte: it has met            --->   has met
  *
+ * Each looks at what the other brings before it answers (boot_meet_judge).  One that cannot go on
+ * says so instead, by a frame that brings nothing, or by REFUSED for the byte: both calls end.
+ *
  * Until that byte has left, the one that connects may go without a trace: the other accepts the
  * next one.  So each of the two knows of every meeting that the other knows of.  Once our frame has
  * left, that byte may be on its way: only the end of the connection is its end, no time. */
@@ -30,8 +33,10 @@ static const uint64_t CONNECT_NS = 5000000000u;
 
 enum { ACCEPTS_MOST = 16 /* by one look */ };
 
+enum { MET = 0, REFUSED = 1 /* the last byte */ };
+
 struct frame {
-    uint32_t magic, len;
+    uint32_t magic, len; /* len 0: refused */
     unsigned char secret[FAMILY_SECRET];
     unsigned char bytes[BOOT_BROUGHT_MAX];
 };
@@ -43,8 +48,12 @@ struct family_meet {
     unsigned tried;           /* addresses of `to` */
     int epoll, timer, fd;     /* fd: the connection; -1: none */
     int connected, leaves, asleep; /* asleep: the port is among the descriptors */
+    struct boot_meeting *m;
+    int judged;               /* what this connection brings */
+    int verdict;              /* -errno; 0: we go on */
     uint64_t until, step;     /* ns; 0: none.  For all of it; for this connection */
     uint64_t armed;
+    uint32_t brings;          /* bytes of our frame */
     size_t sent, got;
     struct frame out, in;
 };
@@ -68,7 +77,7 @@ static void drop(struct family_meet *x)
         close(x->fd);
     }
     x->fd = -1;
-    x->connected = 0;
+    x->connected = x->judged = 0;
     x->sent = x->got = 0;
     x->step = 0;
 }
@@ -124,6 +133,19 @@ static int take_frame(struct family_meet *x)
     return take(x, frame_bytes(&x->in));
 }
 
+/* Once for a connection, behind its whole frame. */
+static int verdict(struct family_meet *x)
+{
+    struct boot_meeting *m = x->m;
+    if (x->judged)
+        return x->verdict;
+    x->judged = 1;
+    m->len = x->in.len;
+    memcpy(m->brought, x->in.bytes, m->len);
+    x->verdict = m->judge ? m->judge(m, m->arg) : 0;
+    return x->verdict;
+}
+
 /* --- the two sides: 1: they have met; 0: not yet; -errno ------------------------------------ */
 
 static int accept_next(struct family_meet *x)
@@ -142,18 +164,23 @@ static int accept_next(struct family_meet *x)
     return 1;
 }
 
+/* 1: x->verdict is the end; 0: not yet; -1: the connection is over. */
 static int answer(struct family_meet *x)
 {
     unsigned char met;
     if (!x->sent && (x->leaves || x->port->closed))
         return -1;
     int done = take_frame(x);
-    if (done == 1)
+    if (done == 1) {
+        x->out.len = verdict(x) ? 0 : x->brings;
         done = send_out(x);
-    if (done != 1)
+    }
+    if (done != 1 || x->verdict)
         return done;
     for (;;) {
         ssize_t n = recv(x->fd, &met, 1, MSG_DONTWAIT);
+        if (n > 0 && met != MET)
+            x->verdict = -ECONNREFUSED;
         if (n >= 0 || errno != EINTR)
             return n > 0 ? 1 : n < 0 && errno == EAGAIN ? 0 : -1;
     }
@@ -166,6 +193,8 @@ static int accepts(struct family_meet *x)
         if (done != 1)
             return done;
         done = answer(x);
+        if (done == 1 && x->verdict)
+            return x->verdict;
         if (done == 1 || (!done && (x->sent || time_now() < x->step)))
             return done;
         drop(x);
@@ -210,9 +239,13 @@ static int connects_here(struct family_meet *x)
     int done = send_out(x);
     if (done == 1)
         done = take_frame(x);
-    if (done == 1 && send(x->fd, "", 1, MSG_NOSIGNAL) != 1)
-        done = -1;
-    return done < 0 ? -ENOENT : done; /* the port was closed */
+    if (done == 1 && !x->in.len)
+        return -ECONNREFUSED;
+    if (done == 1) {
+        unsigned char met = verdict(x) ? REFUSED : MET;
+        done = send(x->fd, &met, 1, MSG_NOSIGNAL) == 1 ? 1 : -1;
+    }
+    return x->verdict ? x->verdict : done < 0 ? -ENOENT : done; /* the port was closed */
 }
 
 static int connects(struct family_meet *x)
@@ -292,7 +325,8 @@ int family_meet_begin(struct family *d, struct boot_meeting *m, int accepting, c
         meet_free(d, x);
         return err;
     }
-    x->out = (struct frame){.magic = FRAME_MAGIC, .len = (uint32_t)len};
+    x->brings = (uint32_t)len;
+    x->out = (struct frame){.magic = FRAME_MAGIC, .len = x->brings};
     memcpy(x->out.secret, x->to.secret, sizeof x->out.secret);
     memcpy(x->out.bytes, bring, len);
     watch(x, x->timer, EPOLLIN);
@@ -304,6 +338,7 @@ int family_meet_begin(struct family *d, struct boot_meeting *m, int accepting, c
 int family_meet_test(struct family *d, struct boot_meeting *m)
 {
     struct family_meet *x = m->meeting;
+    x->m = m; /* it may have been moved since the last look */
     int done = x->port ? accepts(x) : connects(x);
     if (!done) {
         sleep_on(x);
@@ -311,9 +346,7 @@ int family_meet_test(struct family *d, struct boot_meeting *m)
     }
     m->rc = done < 0 ? done : 0;
     m->done = 1;
-    m->len = done > 0 ? x->in.len : 0;
-    if (done > 0)
-        memcpy(m->brought, x->in.bytes, m->len);
+    m->len = done > 0 ? m->len : 0;
     if (done > 0 && x->port && x->port->spawned) /* it was for one meeting */
         family_port_close(d, x->port);
     meet_free(d, x);

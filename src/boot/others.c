@@ -158,6 +158,13 @@ void boot_on_met(void (*fn)(void))
     proc->boot->pmi.on_met = fn;
 }
 
+void boot_meet_judge(struct boot_meeting *m, int (*fn)(struct boot_meeting *m, void *arg),
+                     void *arg)
+{
+    m->judge = fn;
+    m->arg = arg;
+}
+
 int boot_meet_test(struct boot_meeting *m)
 {
     struct family *d = proc->boot->family;
@@ -167,6 +174,8 @@ int boot_meet_test(struct boot_meeting *m)
         m->brought[m->len] = 0;
         (void)boot_port_close((char *)m->brought);
     }
+    if (done > 0 && !m->rc && !d && m->judge)
+        m->rc = m->judge(m, m->arg);
     return done > 0 && m->rc ? m->rc : done;
 }
 

@@ -98,6 +98,8 @@ static int refused(int err, int cls, const char *what)
     case -E2BIG:
         return err_make(cls, "%s: \"%s\": names and arguments are too many or too long for this "
                         "launcher (doc/limits.md)", call, what);
+    case -ECONNREFUSED:
+        return err_make(cls, "%s: the other processes could not go on", call);
     case -EHOSTUNREACH:
         return err_make(cls, "%s: the other processes are on another host", call);
     case -ECHILD:
@@ -109,6 +111,28 @@ static int refused(int err, int cls, const char *what)
     }
 }
 
+struct visit {
+    int accepts, card; /* bytes of ours; 0: the launcher has the addresses */
+    uint64_t ctx;
+    struct bring theirs;
+};
+
+/* What the other root has brought, looked at before it knows that both have met: an error here is
+ * one there, too.  Where mpiexec pairs them, both know already.  0 or -errno. */
+static int judge(struct boot_meeting *m, void *arg)
+{
+    struct visit *v = arg;
+    if (m->len < sizeof v->theirs || (!v->card && m->len > sizeof v->theirs))
+        return -EPROTO;
+    memcpy(&v->theirs, m->brought, sizeof v->theirs);
+    if (v->theirs.rank < 0 || v->theirs.rank >= boot_universe() ||
+        !ctx_is_id(v->accepts ? v->ctx : v->theirs.ctx))
+        return -EPROTO;
+    return v->card ? am_card_learn(v->theirs.rank, m->brought + sizeof v->theirs,
+                                   m->len - sizeof v->theirs)
+                   : 0;
+}
+
 /* The root's part: the world rank of the other root, and the id of the communicator of two. */
 static int meet(const struct comm *c, int accepts, const char *port, int cls, struct bring *theirs,
                 uint64_t *ctx)
@@ -118,29 +142,23 @@ static int meet(const struct comm *c, int accepts, const char *port, int cls, st
     if (accepts && !mine.b.ctx)
         return err_make(MPI_ERR_OTHER, "%s: no context id left", call_name());
     int card = am_card(mine.card, sizeof mine.card);
+    struct visit v = {.accepts = accepts, .card = card, .ctx = mine.b.ctx};
     int err = card < 0 ? card
                        : boot_meet_begin(&w.m, accepts, port, &mine,
                                          sizeof mine.b + (size_t)card, &w.fd);
-    if (!err)
-        err = wait_for(&w, accepts ? "processes that connect" : "processes that accept");
-    if (!err && (w.m.len < sizeof *theirs || (!card && w.m.len > sizeof *theirs)))
-        err = -EPROTO;
     if (!err) {
-        memcpy(theirs, w.m.brought, sizeof *theirs);
-        *ctx = accepts ? mine.b.ctx : theirs->ctx;
-        if (theirs->rank < 0 || theirs->rank >= boot_universe() || !ctx_is_id(*ctx))
-            err = -EPROTO;
+        boot_meet_judge(&w.m, judge, &v);
+        err = wait_for(&w, accepts ? "processes that connect" : "processes that accept");
     }
-    int both = !err && theirs->rank == boot_rank();
-    if (!err && card)
-        err = am_card_learn(theirs->rank, w.m.brought + sizeof *theirs,
-                            w.m.len - sizeof *theirs);
+    int both = !err && v.theirs.rank == boot_rank();
     if (err || both)
         ctx_unmake(mine.b.ctx);
     if (both)
         return err_make(cls, "%s: this process is at both ends of the port", call_name());
     if (err && w.left)
         return comm_verdict(c);
+    *theirs = v.theirs;
+    *ctx = accepts ? mine.b.ctx : v.theirs.ctx;
     return err ? refused(err, cls, port) : MPI_SUCCESS;
 }
 
@@ -150,6 +168,8 @@ static struct comm *pair(int accepts, int other, uint64_t ctx)
     int world[2] = {accepts ? boot_rank() : other, accepts ? other : boot_rank()};
     struct rankmap *map = rankmap_make(world, 2);
     struct comm *c = map ? comm_make(map, !accepts, NULL, ctx, ctx) : NULL;
+    if (!c) /* the other root waits for messages of it */
+        log_fatal("out of memory for the communicator with another job");
     rankmap_drop(map);
     return c;
 }
@@ -352,10 +372,7 @@ int newcomm_meet(struct comm *c, int root, int accepts, const char *port, int cl
     *out = NULL;
     if (c->rank == root) {
         err = err ? err : meet(c, accepts, port, cls, &theirs, &ctx);
-        if (!err && !(two = pair(accepts, theirs.rank, ctx))) {
-            ctx_unmake(accepts ? ctx : 0);
-            err = err_make(MPI_ERR_NO_MEM, "%s: no memory for the communicator", call);
-        }
+        two = err ? NULL : pair(accepts, theirs.rank, ctx);
         theirs.err = err ? err_class(err) : 0;
     }
     int told = coll_bcast_bytes(&theirs, sizeof theirs, root, c);

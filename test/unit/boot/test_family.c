@@ -504,6 +504,51 @@ START_TEST(port_closed)
 }
 END_TEST
 
+/* One of the two cannot go on when it sees what the other brings: both calls end, and the port is
+ * there for the next two. */
+static int looks;
+
+static int refuses(struct boot_meeting *m, void *arg)
+{
+    looks++;
+    ck_assert_uint_eq(m->len, strlen(arg));
+    ck_assert(!memcmp(m->brought, arg, m->len));
+    return -EHOSTUNREACH;
+}
+
+static int agrees(struct boot_meeting *m, void *arg)
+{
+    looks += m->len == strlen(arg);
+    return 0;
+}
+
+START_TEST(one_refuses)
+{
+    for (int side = 0; side < 2; side++) { /* the one that accepts, or the other */
+        struct side s[2];
+        open_port();
+        looks = 0;
+        side_begin(&s[0], 1, port, "from the port");
+        side_begin(&s[1], 0, port, "x");
+        boot_meet_judge(&s[side].m, refuses, side ? "from the port" : "x");
+        run(s, 2);
+        ck_assert_int_eq(s[side].result, -EHOSTUNREACH);
+        ck_assert_int_eq(s[!side].result, -ECONNREFUSED);
+        ck_assert_int_eq(looks, 1);
+        looks = 0;
+        side_begin(&s[0], 1, port, "from the port");
+        side_begin(&s[1], 0, port, "x");
+        boot_meet_judge(&s[0].m, agrees, "x");
+        boot_meet_judge(&s[1].m, agrees, "from the port");
+        run(s, 2);
+        met(&s[0], "x");
+        met(&s[1], "from the port");
+        ck_assert_int_eq(looks, 2);
+        end();
+    }
+}
+END_TEST
+
 /* Where a child of fork() has the socket, too; and one that is left open. */
 START_TEST(port_copied)
 {
@@ -575,6 +620,7 @@ Suite *suite_family(void)
     tcase_add_test(t, strangers);
     tcase_add_test(t, stranger_stays);
     tcase_add_test(t, port_closed);
+    tcase_add_test(t, one_refuses);
     tcase_add_test(t, port_copied);
     tcase_add_test(t, spawn_refused);
     tcase_add_test(t, never_comes);
