@@ -64,6 +64,9 @@ static inline void api_unlock(void)
         lock_release(&proc->lock);
 }
 
+/* Before MPI_Init or after MPI_Finalize: the error is returned, or ends the process
+ * (MPIR_CVAR_INITIAL_ERRHANDLER). */
+int api_fail_outside(int err, const char *call) __attribute__((cold));
 /* Error half of the leave functions: unlock, then the handler. */
 int api_fail_comm(MPI_Comm comm, int err, const char *call) __attribute__((cold));
 int api_fail_win(MPI_Win win, int err, const char *call) __attribute__((cold));

@@ -10,6 +10,7 @@
 #include "obj/continue.h"
 #include "obj/errhandler.h"
 #include "threads/threads.h"
+#include "var/var.h"
 
 void api_must_run(const char *call)
 {
@@ -37,11 +38,25 @@ __attribute__((weak, noinline)) int api_returned(int err, const char *call)
     return err;
 }
 
+/* Where no object has a handler. */
+int api_fail_outside(int err, const char *call)
+{
+    const char *first = var_env_get("MPIR_CVAR_INITIAL_ERRHANDLER");
+    char text[ERR_TEXT];
+    if (first && *first && errhandler_named(first) != ERRHANDLER_RETURN) {
+        err_text(err, text, sizeof text);
+        int phase = atomic_load_explicit(&proc->phase, memory_order_relaxed);
+        log_fatal("fatal error in %s %s: %s", call,
+                  phase == PROC_NEW ? "before MPI_Init" : "after MPI_Finalize", text);
+    }
+    return api_returned(err, call);
+}
+
 /* An invalid communicator is none. */
 int api_fail_comm(MPI_Comm comm, int err, const char *call)
 {
     if (!proc_runs())
-        return api_returned(err, call);
+        return api_fail_outside(err, call);
     if (proc->threaded)
         lock_acquire(&proc->lock);
     err_name(err, call);

@@ -176,6 +176,7 @@ struct boot_program { /* one block of MPI_Comm_spawn_multiple */
     char *const *argv; /* without the command, or NULL */
     int n;
     const char *wdir, *path, *host; /* or NULL */
+    const char *errhandler; /* MPIR_CVAR_INITIAL_ERRHANDLER of its processes, or NULL */
 };
 /* 0: the launcher cannot, and the calls below return -ENOTSUP.  BOOT_MEETS_DIRECT: there are no
  * keys for all jobs (BOOT_ALL), and no names of ports. */

@@ -281,7 +281,7 @@ static int look_for(const struct family *d, const struct boot_program *list, int
             continue;
         if (find(&list[i], name))
             return -ENOENT;
-        if (list[i].path)
+        if (list[i].path || list[i].errhandler)
             out[i].command = name;
         out[i].path = NULL;
     }

@@ -244,6 +244,7 @@ int boot_spawn_begin(struct boot_meeting *m, const struct boot_program *list, in
         add_number(&l, "n", (unsigned)list[i].n);
         add_word(&l, "wdir", list[i].wdir);
         add_word(&l, "path", list[i].path);
+        add_word(&l, "errhandler", list[i].errhandler);
     }
     add(&l, "endcmd\n", strlen("endcmd\n"));
     int err = l.err ? l.err : begin(m, l.text, fd);

@@ -49,9 +49,16 @@ static void add_program(struct request *r, const struct boot_program *p, int i, 
     int args = 0, infos = 0;
     add(r, "mcmd=spawn\n");
     add(r, "nprocs=%d\n", p->n);
-    add(r, "execname=%s\n", p->command);
+    /* Hydra takes no variables of one program. */
+    add(r, "execname=%s\n", p->errhandler ? "env" : p->command);
     add(r, "totspawns=%d\n", n);
     add(r, "spawnssofar=%d\n", i + 1);
+    if (p->errhandler) {
+        add(r, "arg%d=MPIR_CVAR_INITIAL_ERRHANDLER=%s\n", ++args, p->errhandler);
+        add(r, "arg%d=%s\n", ++args, p->command);
+        if (strchr(p->command, '=') && !r->err) /* another variable */
+            r->err = -EINVAL;
+    }
     for (char *const *a = p->argv; a && *a; a++)
         add(r, "arg%d=%s\n", ++args, *a);
     add(r, "argcnt=%d\n", args);

@@ -94,7 +94,8 @@ static int refused(int err, int cls, const char *what)
                         call);
     case -EINVAL:
         return err_make(cls, "%s: \"%s\": this launcher carries no end of a line in a name or an "
-                        "argument, and no \"endcmd\" at its end", call, what);
+                        "argument, no \"endcmd\" at its end, and no \"=\" in the name of a program "
+                        "with mpi_initial_errhandler", call, what);
     case -E2BIG:
         return err_make(cls, "%s: \"%s\": names and arguments are too many or too long for this "
                         "launcher (doc/limits.md)", call, what);

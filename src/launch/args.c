@@ -15,7 +15,8 @@
 enum opt {
     O_N, O_ENV, O_ENVALL, O_ENVNONE, O_ENVLIST, O_ENVEXCL, O_WDIR, O_GENV, O_GENVALL,
     O_GENVNONE, O_GENVLIST, O_GENVEXCL, O_EXPORT, O_OUTPUT, O_TIMEOUT, O_REPORT, O_TRACE, O_CHECK,
-    O_BIND, O_MAP, O_PPN, O_HOSTS, O_HOSTFILE, O_USIZE, O_CONFIG, O_X, O_CVARS, O_HELP, O_VERSION,
+    O_ERRHANDLER, O_BIND, O_MAP, O_PPN, O_HOSTS, O_HOSTFILE, O_USIZE, O_CONFIG, O_X, O_CVARS,
+    O_HELP, O_VERSION,
 };
 
 static const struct opt_row {
@@ -39,6 +40,7 @@ static const struct opt_row {
     {"export", O_EXPORT, 1},
     {"output", O_OUTPUT, 1},
     {"timeout", O_TIMEOUT, 1},
+    {"initial-errhandler", O_ERRHANDLER, 1},
     {"bind-to", O_BIND, 1},
     {"map-by", O_MAP, 1},
     {"ppn", O_PPN, 1},
@@ -86,17 +88,6 @@ static int count_of(struct parse *p, const char *opt, const char *text, int max,
         return -EINVAL;
     }
     *out = (int)v;
-    return 0;
-}
-
-int args_seconds(const char *text, double *out)
-{
-    char *end;
-    errno = 0;
-    double v = strtod(text, &end);
-    if (end == text || *end || errno || !(v > 0) || v > 1e9)
-        return -EINVAL;
-    *out = v;
     return 0;
 }
 
@@ -342,6 +333,11 @@ static int apply(struct parse *p, struct block *b, const struct opt_row *o, cons
             return complain(p, "-timeout %s: a number of seconds above 0 is needed", v[0], NULL);
         a->timeout_given = 1;
         break;
+    case O_ERRHANDLER:
+        return option_errhandler(v[0])
+                   ? complain(p, "-initial-errhandler %s: known are mpi_errors_are_fatal, "
+                              "mpi_errors_abort and mpi_errors_return", v[0], NULL)
+                   : env_set(p, block_env(b), o->name, ARGS_ERRHANDLER, v[0]);
     case O_BIND: a->bind = dialect_bind(v[0]); break;
     case O_MAP: a->map = dialect_map(v[0], a->map_text, sizeof a->map_text); break;
     case O_X: return set_x(p, block_env(b), v[0]);

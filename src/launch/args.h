@@ -31,6 +31,8 @@ struct block {
     struct env_spec *env; /* NULL: none given */
 };
 
+#define ARGS_ERRHANDLER "MPIR_CVAR_INITIAL_ERRHANDLER"
+
 struct args {
     enum args_action action;
     char **argv; /* as given to args_parse; colons between blocks have become NULL */

@@ -37,6 +37,7 @@ const char args_help[] =
     "  -map-by TYPE            deal ranks out over these in turn (default: the type of -bind-to)\n"
     "  -bind-to user:LIST, -cpu-set LIST, -rankfile FILE          processors of each rank\n"
     "  -nooversubscribe        more ranks than processors are an error\n"
+    "  -initial-errhandler NAME    mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return\n"
     "  -genvexcl A,B, -envexcl A,B, -export LIST, -umask OCTAL\n"
     "  -print-all-exitcodes, -report-pid FILE, -do-not-launch\n"
     "  -hosts A,B, -host A, -f FILE, -hostfile FILE, -machinefile FILE\n"

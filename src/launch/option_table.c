@@ -71,6 +71,27 @@ size_t option_names(const char **names)
     return ROWS;
 }
 
+int args_seconds(const char *text, double *out)
+{
+    char *end;
+    errno = 0;
+    double v = strtod(text, &end);
+    if (end == text || *end || errno || !(v > 0) || v > 1e9)
+        return -EINVAL;
+    *out = v;
+    return 0;
+}
+
+int option_errhandler(const char *name)
+{
+    static const char *const names[] = {"mpi_errors_are_fatal", "mpi_errors_abort",
+                                        "mpi_errors_return"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i]))
+            return 0;
+    return -EINVAL;
+}
+
 /* Would exec find a program of this name? */
 static int is_program(const char *word)
 {

@@ -23,6 +23,9 @@ void spawn_request_free(struct spawn_request *q)
             free(*a);
         free(q->block[i].argv);
         free((char *)q->block[i].wdir);
+        if (q->block[i].env)
+            free((char *)q->block[i].env->value[0]);
+        free(q->block[i].env);
         free(q->path[i]);
     }
     if (q) {
@@ -80,6 +83,16 @@ static int add_block(struct spawn_request *q, const char *hex)
     return add_arg(q, hex);
 }
 
+/* Where the value of the only variable of its own goes; NULL: no memory. */
+static char **variable(struct block *b)
+{
+    if (!b->env && (b->env = calloc(1, sizeof *b->env)) != NULL) {
+        b->env->n = 1;
+        b->env->name[0] = ARGS_ERRHANDLER;
+    }
+    return b->env ? (char **)&b->env->value[0] : NULL;
+}
+
 static int take(struct spawn_request *q, const char *key, const char *value)
 {
     char *end;
@@ -104,6 +117,8 @@ static int take(struct spawn_request *q, const char *key, const char *value)
         q->size += b->n;
         return 0;
     }
+    if (!strcmp(key, "errhandler"))
+        return (q->last = variable(b)) ? append(q, q->last, value) : -ENOMEM;
     q->last = !strcmp(key, "wdir")   ? (char **)&b->wdir
               : !strcmp(key, "path") ? &q->path[q->nblocks - 1]
                                      : NULL;

@@ -202,6 +202,7 @@ static struct comm *builtin_comm(int handle, int first, int size, int rank, uint
     if (c && m) {
         obj_set_builtin(OBJ_COMM, handle, &c->obj);
         comm_fill(c, m, rank, NULL);
+        c->errhandler = errhandler_of(errhandler_initial());
         comm_set_ctx(c, ctx, ctx);
         snprintf(c->name, sizeof c->name, "%s", name);
     } else {

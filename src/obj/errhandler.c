@@ -15,6 +15,7 @@
 #include "obj/obj_types.h"
 #include "obj/upcall.h"
 #include "place/place.h"
+#include "var/var.h"
 
 static const int builtin_handle[] = {
     [ERRHANDLER_FATAL] = MPI_ERRORS_ARE_FATAL,
@@ -66,6 +67,21 @@ struct errhandler *errhandler_make(int holder, void (*fn)(void *, int *, ...))
 struct errhandler *errhandler_of(enum errhandler_builtin which)
 {
     return errhandler_ref(proc->obj->errhandler[which]);
+}
+
+int errhandler_named(const char *name)
+{
+    return !strcmp(name, "mpi_errors_are_fatal") ? ERRHANDLER_FATAL
+           : !strcmp(name, "mpi_errors_abort")   ? ERRHANDLER_ABORT
+           : !strcmp(name, "mpi_errors_return")  ? ERRHANDLER_RETURN
+                                                 : -1;
+}
+
+enum errhandler_builtin errhandler_initial(void)
+{
+    return *cvar.initial_errhandler ? (enum errhandler_builtin)errhandler_named(
+                                          cvar.initial_errhandler)
+                                    : ERRHANDLER_FATAL;
 }
 
 struct errhandler *errhandler_find(int handle)

@@ -25,10 +25,11 @@ static int leave(int err)
 {
     if (proc_runs())
         return api_exit(MPI_COMM_NULL, err);
+    const char *call = proc->call;
     obj_late();
     proc->call = NULL;
     lock_release(&proc->lock);
-    return err;
+    return err ? api_fail_outside(err, call) : MPI_SUCCESS;
 }
 
 /* Unlike in api_info, MPI_INFO_NULL is an error here. */

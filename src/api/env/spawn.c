@@ -12,6 +12,7 @@
 #include "coll/coll.h"
 #include "coll/newcomm.h"
 #include "obj/attr.h"
+#include "obj/errhandler.h"
 #include "progress/progress.h"
 
 /* The signatures are given from outside; not every function needs all of its own. */
@@ -43,7 +44,13 @@ static int check_program(const struct programs *p, int i, struct boot_program *o
                                  .n = p->maxprocs[i],
                                  .wdir = info ? info_value(info, "wdir") : NULL,
                                  .path = info ? info_value(info, "path") : NULL,
-                                 .host = info ? info_value(info, "host") : NULL};
+                                 .host = info ? info_value(info, "host") : NULL,
+                                 .errhandler =
+                                     info ? info_value(info, "mpi_initial_errhandler") : NULL};
+    if (out->errhandler && errhandler_named(out->errhandler) < 0)
+        return err_make(MPI_ERR_INFO_VALUE, "%s: mpi_initial_errhandler is \"%s\": it must be "
+                        "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return", proc->call,
+                        out->errhandler);
     return MPI_SUCCESS;
 }
 

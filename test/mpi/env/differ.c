@@ -75,8 +75,9 @@ static const struct row {
     { "MPIR_CVAR_OFI_RAILS", { 1, 2, 4 } },
     { "MPIR_CVAR_OFI_NEAR", { 1, 0, 1 } },
 };
-/* These write, or name what only this machine has. */
-static const char *const left[] = {"MPIR_CVAR_PEER_INTERFACE", "MPIR_CVAR_RACE_FILE",
+/* These write, name what only this machine has, or a handler (launch/kin.c). */
+static const char *const left[] = {"MPIR_CVAR_INITIAL_ERRHANDLER",
+                                   "MPIR_CVAR_PEER_INTERFACE", "MPIR_CVAR_RACE_FILE",
                                    "MPIR_CVAR_CHECK_FINDINGS", "MPIR_CVAR_DEBUG_SUMMARY",
                                    "MPIR_CVAR_RMA_STATS", "MPIR_CVAR_RMA_STATS_FILE",
                                    "MPIR_CVAR_IO_STATS", "MPIR_CVAR_REPORT_FILE",

@@ -246,13 +246,88 @@ static void dies(const char *spawned)
     MPI_Barrier(inter);
 }
 
+/* In a process that was started with the named handler; "": with none. */
+static void has_handler(const char *name)
+{
+    MPI_Errhandler want = !strcmp(name, "mpi_errors_abort")    ? MPI_ERRORS_ABORT
+                          : !strcmp(name, "mpi_errors_return") ? MPI_ERRORS_RETURN
+                                                               : MPI_ERRORS_ARE_FATAL;
+    MPI_Comm parent, made;
+    MPI_Errhandler got;
+    int i;
+    MPI_Comm_get_parent(&parent);
+    MPI_Comm_dup(MPI_COMM_WORLD, &made);
+    MPI_Comm list[] = {MPI_COMM_WORLD, MPI_COMM_SELF, made, parent};
+    for (i = 0; i < 4; i++) {
+        if (list[i] == MPI_COMM_NULL)
+            continue;
+        MPI_Comm_get_errhandler(list[i], &got);
+        CHECK_EQ(got, want);
+        if (want == MPI_ERRORS_RETURN) {
+            CHECK(MPI_Send(NULL, 0, MPI_INT, 1 << 20, 0, list[i]) != MPI_SUCCESS);
+            CHECK(MPI_Send(NULL, 0, MPI_INT, 0, 0, MPI_COMM_NULL) != MPI_SUCCESS);
+        }
+    }
+    MPI_Comm_free(&made);
+}
+
+/* Programs of one call have different ones; a wrong name starts none. */
+static void handlers(void)
+{
+    char *commands[] = {self, self, self, self}, *args[4][3];
+    static const char *const names[] = {"mpi_errors_return", "", "mpi_errors_abort",
+                                        "mpi_errors_are_fatal"};
+    char **argvs[4];
+    int i, one[] = {1, 2, 1, 1}, codes[5] = {0};
+    MPI_Info infos[4];
+    MPI_Comm inter = MPI_COMM_NULL;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (i = 0; i < 4; i++) {
+        MPI_Info_create(&infos[i]);
+        if (*names[i])
+            MPI_Info_set(infos[i], "mpi_initial_errhandler", names[i]);
+        args[i][0] = (char *)"has-handler";
+        args[i][1] = (char *)names[i];
+        args[i][2] = NULL;
+        argvs[i] = args[i];
+    }
+    CHECK_EQ(MPI_Comm_spawn_multiple(4, commands, argvs, one, infos, 0, MPI_COMM_WORLD, &inter,
+                                     codes), MPI_SUCCESS);
+    MPI_Comm_disconnect(&inter);
+    MPI_Info_set(infos[2], "mpi_initial_errhandler", "MPI_ERRORS_ABORT");
+    i = MPI_Comm_spawn_multiple(4, commands, argvs, one, infos, 0, MPI_COMM_WORLD, &inter, codes);
+    MPI_Error_class(i, &i);
+    CHECK_EQ(i, MPI_ERR_INFO_VALUE);
+    for (i = 0; i < 4; i++)
+        MPI_Info_free(&infos[i]);
+}
+
+/* An error before MPI_Init. */
+static void early(void)
+{
+    int class, err = MPI_Info_set(MPI_INFO_NULL, "key", "value");
+    MPI_Error_class(err, &class);
+    CHECK_EQ(class, MPI_ERR_INFO);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "", *more = argc > 2 ? argv[2] : NULL;
     int i, times = 60;
     char *args[] = {"tree", "0", NULL};
     self = realpath(argv[0], NULL);
+    if (!strcmp(what, "early"))
+        early();
     mt_init(&argc, &argv);
+    if (!strcmp(what, "handlers"))
+        handlers();
+    if (!strcmp(what, "has-handler")) {
+        has_handler(more ? more : "");
+        MPI_Comm inter;
+        MPI_Comm_get_parent(&inter);
+        if (inter != MPI_COMM_NULL)
+            MPI_Comm_disconnect(&inter);
+    }
     if (!strcmp(what, "tree"))
         tree(more ? atoi(more) : 2);
     if (!strcmp(what, "many"))

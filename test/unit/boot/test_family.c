@@ -186,6 +186,9 @@ START_TEST(request_path)
     ck_assert_str_eq(asked[0], "/bin/sh");
     ck_assert_str_eq(asked[1], "sh");
     ck_assert_str_eq(asked[2], "bin/sh");
+    p[1].errhandler = "mpi_errors_return";
+    ck_assert_int_eq(boot_spawn_begin(&m, p, 3, &fd), 0);
+    ck_assert_str_eq(asked[1] + strlen(asked[1]) - 3, "/sh");
     p[0] = (struct boot_program){.command = "usr", .n = 1, .path = "/"}; /* a directory */
     ck_assert_int_eq(boot_spawn_begin(&m, p, 1, &fd), -ENOENT);
     p[0].path = NULL;
@@ -207,6 +210,26 @@ START_TEST(request_bounds)
     ck_assert_int_eq(request(1, 65000, 1), 0);
     ck_assert_int_eq(request(1, 1 << 16, 1), -E2BIG);
     ck_assert_int_eq(request(1, 40000, 2), -E2BIG);
+}
+END_TEST
+
+/* Hydra takes no variables: env(1) sets the one that there is. */
+START_TEST(request_errhandler)
+{
+    char *words[] = {"first", NULL}, *text;
+    struct boot_program p = {.command = "./prog", .n = 1, .argv = words, .errhandler = "h"};
+    ck_assert_int_eq(pmi1_spawn_text(&p, 1, "1.2.3.4.port", &text), 0);
+    ck_assert_ptr_nonnull(strstr(text, "\nexecname=env\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\narg1=MPIR_CVAR_INITIAL_ERRHANDLER=h\narg2=./prog\n"
+                                       "arg3=first\nargcnt=3\n"));
+    free(text);
+    p.command = "./a=b";
+    ck_assert_int_eq(pmi1_spawn_text(&p, 1, "1.2.3.4.port", &text), -EINVAL);
+    free(text);
+    p.errhandler = NULL;
+    ck_assert_int_eq(pmi1_spawn_text(&p, 1, "1.2.3.4.port", &text), 0);
+    ck_assert_ptr_nonnull(strstr(text, "\nexecname=./a=b\n"));
+    free(text);
 }
 END_TEST
 
@@ -611,6 +634,7 @@ Suite *suite_family(void)
     tcase_add_test(t, numbers_damaged);
     tcase_add_test(t, request_path);
     tcase_add_test(t, request_bounds);
+    tcase_add_test(t, request_errhandler);
     tcase_add_test(t, request_words);
     tcase_add_test(t, names);
     tcase_add_test(t, two_meet);

@@ -21,8 +21,8 @@ START_TEST(two_programs)
 {
     /* "a", "b c", "", "de" in two lines; "f" */
     static const char *const lines[] = {"number=7", "command=61", "arg=622063", "arg=", "arg=64",
-                                        "more=65",  "n=2",        "wdir=2f",    "command=66", "n=3",
-                                        NULL};
+                                        "more=65",  "n=2",        "wdir=2f",    "errhandler=78",
+                                        "more=79",  "command=66", "n=3",        NULL};
     struct spawn_request *q = of(lines);
     ck_assert_int_eq(spawn_request_check(q), 0);
     ck_assert_uint_eq(q->number, 7);
@@ -35,6 +35,10 @@ START_TEST(two_programs)
     ck_assert_str_eq(v[3], "de");
     ck_assert_ptr_null(v[4]);
     ck_assert_str_eq(q->block[0].wdir, "/");
+    ck_assert_int_eq(q->block[0].env->n, 1);
+    ck_assert_str_eq(q->block[0].env->name[0], ARGS_ERRHANDLER);
+    ck_assert_str_eq(q->block[0].env->value[0], "xy");
+    ck_assert_ptr_null(q->block[1].env);
     ck_assert_int_eq(q->block[0].n, 2);
     ck_assert_str_eq(q->block[1].argv[0], "f");
     ck_assert_ptr_null(q->block[1].argv[1]);
