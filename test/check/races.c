@@ -260,15 +260,17 @@ static void windows(int fence)
 static void windows_race(void) { windows(0); }
 static void windows_fine(void) { windows(1); }
 
-/* Both windows are only read. */
+/* Both windows are only read at one place. What lies beside it has the checker look at the reads. */
 static void windows_read_fine(void)
 {
-    int got, *base, flag;
+    int v = 1, got, *base, flag;
     MPI_Win other;
     MPI_Win_get_attr(win, MPI_WIN_BASE, &base, &flag);
     MPI_Win_create(base, 64 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &other);
     MPI_Win_lock_all(0, win);
     MPI_Win_lock_all(0, other);
+    if (rank == 1)
+        MPI_Accumulate(&v, 1, MPI_INT, 0, 9, 1, MPI_INT, MPI_SUM, win);
     MPI_Get_accumulate(NULL, 0, MPI_INT, &got, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_NO_OP,
                        rank == 1 ? win : other);
     MPI_Win_unlock_all(other);
@@ -312,6 +314,22 @@ static void noput_opening(void)
     if (rank == 1)
         MPI_Accumulate(&v, 1, MPI_INT, 0, 3, 1, MPI_INT, MPI_SUM, win); /* first */
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+}
+
+/* Far. MPI_MODE_NOPRECEDE is wrong, and has another checker. MPI_MODE_NOPUT holds: the put is of the
+ * epoch before, though rank 0 has come to the next one. */
+static void noput_before(void)
+{
+    int v = 1;
+    MPI_Win_fence(0, win);
+    if (rank == 1) {
+        MPI_Recv(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Put(&v, 1, MPI_INT, 0, 3, 1, MPI_INT, win);
+    }
+    MPI_Win_fence(MPI_MODE_NOPRECEDE | (rank == 0 ? MPI_MODE_NOPUT : 0), win);
+    if (rank == 0)
+        MPI_Send(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    MPI_Win_fence(0, win);
 }
 
 /* Ranks 0 and 1: an epoch of rank 1 on the window of rank 0. */
@@ -713,7 +731,7 @@ static const struct {
     CASE(duplicate_race), CASE(duplicate_fine),
     CASE(pscw_race), CASE(pscw_fine),
     CASE(operation_race), CASE(type_race), CASE(accumulate_fine), CASE(windows_race),
-    CASE(windows_fine), CASE(windows_read_fine), CASE(noput_fence),
+    CASE(windows_fine), CASE(windows_read_fine), CASE(noput_fence), CASE(noput_before),
     CASE(noput_opening), CASE(noput_two), CASE(noput_post),
     CASE(nocheck_start), CASE(nocheck_early),
     CASE(nocheck_lock), CASE(nocheck_all), CASE(nocheck_fine),
