@@ -260,7 +260,7 @@ static void windows(int fence)
 static void windows_race(void) { windows(0); }
 static void windows_fine(void) { windows(1); }
 
-/* Both windows are only read at one place. What lies beside it has the checker look at the reads. */
+/* Both windows are only read at one place. What lies beside it makes the checker look at them. */
 static void windows_read_fine(void)
 {
     int v = 1, got, *base, flag;
@@ -316,8 +316,8 @@ static void noput_opening(void)
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
 }
 
-/* Far. MPI_MODE_NOPRECEDE is wrong, and has another checker. MPI_MODE_NOPUT holds: the put is of the
- * epoch before, though rank 0 has come to the next one. */
+/* Far. MPI_MODE_NOPRECEDE is wrong, and has another checker. MPI_MODE_NOPUT holds: the put is of
+ * the epoch before, though rank 0 has come to the next one. */
 static void noput_before(void)
 {
     int v = 1;
