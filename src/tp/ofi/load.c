@@ -41,9 +41,21 @@ static int is_tcp(const struct ofi *o)
     return !strcmp(o->info->fabric_attr->prov_name, "tcp;ofi_rxm");
 }
 
+static int is_direct(uint32_t version)
+{
+    return FI_VERSION_LT(version, FI_VERSION(1, 20));
+}
+
 int ofi_rxm_direct(const struct ofi_lib *lib)
 {
-    return FI_VERSION_LT(lib->version(), FI_VERSION(1, 20));
+    return is_direct(lib->version());
+}
+
+static int has(const char *folder, const char *name)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return access(path, F_OK) == 0;
 }
 
 /* Settings of ofi_rxm, which has no other place for them.  They are read once, when the library is
@@ -62,10 +74,9 @@ int ofi_rxm_direct(const struct ofi_lib *lib)
  * the first stay unset where there are cards, and where EAGER_LIMIT does not exist
  * (ofi_rxm_direct).
  * A program that links libfabric may have used it already.  Then it does not read them again. */
-static void settings_make(const struct ofi_lib *lib)
+void ofi_settings_make(uint32_t version, const char *classes)
 {
-    int alone = !ofi_rxm_direct(lib) || access("/sys/class/infiniband", F_OK) == 0 ||
-                access("/sys/class/cxi", F_OK) == 0 ||
+    int alone = !is_direct(version) || has(classes, "infiniband") || has(classes, "cxi") ||
                 setting(buffer_size, 0) > OFI_EAGER;
     var_env_on(settings, alone ? 1 : 4); /* for good: the library may read them at any time */
 }
@@ -117,7 +128,7 @@ int ofi_load(struct ofi_lib *lib)
         return -ENOTSUP;
     }
     if (!was_there)
-        settings_make(lib);
+        ofi_settings_make(lib->version(), "/sys/class");
     return 0;
 }
 

@@ -216,6 +216,8 @@ struct ofi {
 /* load.c: 0 or -errno; the cause has been printed. */
 int ofi_load(struct ofi_lib *lib);
 int ofi_choose(struct ofi *o);
+/* For libfabric's environment; classes: the folder of the kernel's classes of devices. */
+void ofi_settings_make(uint32_t version, const char *classes);
 /* bytes of a packet that the chosen provider sends at once */
 size_t ofi_eager(const struct ofi *o);
 /* 1: tcp;ofi_rxm receives into the posted buffer what is longer than its own (until 1.19). Later

@@ -6,6 +6,7 @@ Suite *suite_onesided(void);
 Suite *suite_forged(void);
 Suite *suite_ofi(void);
 Suite *suite_ofi_cache(void);
+Suite *suite_ofi_load(void);
 Suite *suite_ofi_near(void);
 Suite *suite_stranger(void);
 
@@ -13,7 +14,7 @@ int main(void)
 {
     Suite *(*const suites[])(void) = {
 #ifdef CONTRACT_OFI
-        suite_ofi, suite_ofi_cache, suite_ofi_near, suite_stranger,
+        suite_ofi, suite_ofi_cache, suite_ofi_load, suite_ofi_near, suite_stranger,
 #endif
         suite_contract, suite_onesided, suite_forged,
     };
