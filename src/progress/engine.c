@@ -27,9 +27,10 @@ enum { SPIN_MIN = 32 };
  * millisecond of them.  The kernel may have put the awaited process on this very core.  After so
  * many looks it may run, if it is there. */
 enum { SPIN_GLIMPSE = 256 };
-/* A yield shorter than this (ns) found no other process on the core.  A longer one than that gave a
- * slice to a process that computes. */
-enum { YIELD_EMPTY = 1500, YIELD_SLICE = 150000 };
+/* A yield shorter than the first (ns) found no other process on the core.  One longer than
+ * progress_slice() gave a slice to a process that computes.  Each further process of the core takes
+ * up to YIELD_EACH: it is woken, looks, and sleeps or yields.  A slice is some milliseconds. */
+enum { YIELD_EMPTY = 1500, YIELD_SLICE = 150000, YIELD_EACH = 25000, YIELD_SLICE_MOST = 1000000 };
 /* A sleep shorter than this (ns) was not worth its two switches: about 10 us, and as much until the
  * thread runs again. */
 enum { SLEEP_SHORT_NS = 60000 };
@@ -65,6 +66,12 @@ static void on_met(void)
     progress_signal();
 }
 
+uint64_t progress_slice(int64_t processes, int64_t cores)
+{
+    int64_t further = (processes - 1) / cores, ns = YIELD_SLICE + YIELD_EACH * further;
+    return (uint64_t)(ns < YIELD_SLICE_MOST ? ns : YIELD_SLICE_MOST);
+}
+
 int progress_init(void)
 {
     struct progress *p = calloc(1, sizeof *p);
@@ -74,10 +81,11 @@ int progress_init(void)
     list_init(&p->sources);
     p->wait.magic = WHERE_MAGIC;
     p->wait.front = site_front_waits();
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    long found = sysconf(_SC_NPROCESSORS_ONLN), cores = found > 0 ? found : 1;
     /* Where no core is free the progress thread that is woken is one more process that spins. */
     int each = cvar.async_progress == PROGRESS_ASYNC ? 2 : 1;
-    p->crowded = boot_host_processes() * each > (cores > 0 ? cores : 1);
+    p->crowded = boot_host_processes() * each > cores;
+    p->slice = progress_slice((int64_t)boot_host_processes() * each, cores);
     /* With more processes than cores every spin delays the awaited process. */
     p->spin_max = p->crowded ? cvar.progress_spin / 64 : cvar.progress_spin;
     p->spin = p->spin_max;
@@ -305,7 +313,7 @@ static int yield_measured(struct progress *p)
     } else {
         spin_less(p);
     }
-    if (ns > YIELD_SLICE) {
+    if (ns > p->slice) {
         p->skip = p->skip < SKIP_MAX ? p->skip + 1 : SKIP_MAX;
         p->skips_left = 1 << p->skip;
     }

@@ -25,6 +25,7 @@ struct progress {
     /* more processes on this host than cores, their progress threads included */
     int crowded;
     int64_t spin, spin_max; /* idle polls before yielding: now, at most */
+    uint64_t slice; /* progress_slice(), of this host */
     /* waits that sleep without a yield: log2 of the last number; how many are left */
     int skip, skips_left;
     int test_idle;         /* fruitless progress_test() calls in a row */
@@ -54,6 +55,10 @@ static inline void progress_polled(struct progress *p, uint64_t n)
     n += atomic_load_explicit(&p->polls, memory_order_relaxed);
     atomic_store_explicit(&p->polls, n, memory_order_relaxed);
 }
+
+/* engine.c: a yield that takes longer (ns) met a process that computes, where so many processes
+ * share the cores. */
+uint64_t progress_slice(int64_t processes, int64_t cores);
 
 /* engine.c: a pass by another thread than the program's: without the hooks that may call functions
  * of the program. */

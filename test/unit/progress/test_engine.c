@@ -518,6 +518,25 @@ START_TEST(a_look_at_a_network_lets_others_run)
 }
 END_TEST
 
+/* What a yield may take before the next waits sleep at once. */
+START_TEST(many_processes_yield_for_longer)
+{
+    struct progress *p = proc->progress;
+    ck_assert_uint_eq(progress_slice(1, 2), 150000);
+    ck_assert_uint_eq(progress_slice(2, 2), 150000);
+    ck_assert_uint_eq(progress_slice(3, 2), 175000);
+    ck_assert_uint_eq(progress_slice(64, 2), 925000);
+    ck_assert_uint_eq(progress_slice(4096, 2), 1000000);
+    p->slice = UINT64_MAX;
+    spin_after(1, look_300, 0);
+    ck_assert_int_eq(p->skip, 0);
+    p->slice = 0;
+    spin_after(1, look_300, 0);
+    ck_assert_int_eq(p->skip, 1);
+    ck_assert_int_eq(p->skips_left, 2);
+}
+END_TEST
+
 START_TEST(long_waits_ask)
 {
     ck_assert_int_eq(watch_add(&asks), 0);
@@ -624,6 +643,7 @@ Suite *suite_engine(void)
     tcase_add_test(t, strangers_are_no_news);
     tcase_add_test(t, a_server_does_not_sleep);
     tcase_add_test(t, a_look_at_a_network_lets_others_run);
+    tcase_add_test(t, many_processes_yield_for_longer);
     tcase_add_test(t, long_waits_ask);
     tcase_add_test(t, inner_waits_that_last);
     tcase_add_test(t, busy_ones_ask);
