@@ -221,6 +221,54 @@ static void by_duplicates(void *arg)
     OK(MPI_Win_free(&j.win));
 }
 
+/* A duplicate's element of a far target orders nothing near: its puts are appended all the same.
+ * One of a near target does. */
+static void far_elements(void *arg)
+{
+    (void)arg;
+    enum { FAR = 2, MANY = 3 };
+    struct job j = private_open();
+    if (j.rank == 0) {
+        MPI_Win dup;
+        MPI_Request r;
+        const long many[MANY] = {1, 2, 3};
+        many_before(&j, 1);
+        OK(MPIX_Win_idup(j.win, MPI_INFO_NULL, &dup, &r));
+        OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+        struct rma_win *w = inside(dup);
+        OK(MPI_Accumulate(many, MANY, MPI_LONG, FAR, 0, MANY, MPI_LONG, MPI_SUM, dup));
+        SIM_CHECK(w->table.ntargets == 1 && !w->table.nears && !atomic_load(&w->near.unsettled));
+        tell(1);
+        while (!calm[0])
+            sim_compute(1);
+        for (int i = 0; i < 3; i++)
+            OK(MPI_Put(&many[i], 1, MPI_LONG, 1, i, 1, MPI_LONG, dup));
+        struct rma_near *n = &w->near.near[rma_near_of(w, 1) - w->records];
+        SIM_CHECK(rma_near_append(&w->near, n, 3, sizeof many[0], &many[1], NULL));
+        calm[1] = 1;
+        do
+            OK(MPI_Accumulate(many, MANY, MPI_LONG, 1, LONGS - MANY, MANY, MPI_LONG, MPI_SUM, dup));
+        while (!w->table.nears); /* until it spins */
+        SIM_CHECK(atomic_load(&w->near.unsettled));
+        OK(MPI_Win_flush_all(dup));
+        SIM_CHECK(cell[1][2] == 3 && cell[1][3] == 2 && cell[FAR][2] == 3);
+        OK(MPI_Win_free(&dup));
+        OK(MPI_Win_unlock_all(j.win));
+        tell(1);
+        tell(FAR);
+        tell(FAR + 1);
+    } else {
+        hear(0);
+        if (j.rank == 1) {
+            calm[0] = 1;
+            while (!calm[1])
+                sim_compute(1);
+            hear(0);
+        }
+    }
+    OK(MPI_Win_free(&j.win));
+}
+
 /* The near ranks of the window are not consecutive: what follows the first is appended, too. */
 static void spread_ranks(void *arg)
 {
@@ -584,6 +632,102 @@ static void threads_thread(int thread, void *arg)
     join_threads(thread_work, thread);
 }
 
+/* A thread makes the first duplicate and begins a bundle, while another one puts behind a message
+ * of the window and an order. No put may be appended to that bundle. */
+static struct {
+    int behind, done; /* the message is under way; the duplicate's bundle was done */
+} first;
+enum { FIRST_BLOCKS = 100, FIRST_LAST = 2 * (FIRST_BLOCKS - 1), FIRST_PUTS = 4 };
+enum { FIRST_BESIDE = 300, FIRST_FLAG = 400 };
+
+static void first_dup(MPI_Win win)
+{
+    long flag = 1;
+    MPI_Win dup;
+    MPI_Request r;
+    while (!first.behind)
+        sim_compute(1);
+    OK(MPIX_Win_idup(win, MPI_INFO_NULL, &dup, &r));
+    OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    for (int i = 0; i < 8; i++)
+        OK(MPI_Put(&flag, 1, MPI_LONG, 1, FIRST_BESIDE + i, 1, MPI_LONG, dup));
+    OK(MPI_Win_flush(1, dup));
+    SIM_CHECK(cell[1][FIRST_BESIDE + 7] == 1);
+    OK(MPI_Win_free(&dup));
+    first.done = 1;
+}
+
+static void first_puts(const struct job *j)
+{
+    long data[FIRST_LAST + 1] = {[FIRST_LAST] = 1}, flag = 1;
+    MPI_Datatype blocks;
+    OK(MPI_Type_vector(FIRST_BLOCKS, 1, 2, MPI_LONG, &blocks));
+    OK(MPI_Type_commit(&blocks));
+    sim_hold(AM_RMA + RMA_PKT_PUT, 0, 1);
+    while (!sim_held(AM_RMA + RMA_PKT_PUT, 1)) { /* until it spins */
+        OK(MPI_Put(data, 1, blocks, 1, 0, 1, blocks, j->win));
+        turn();
+    }
+    tell(1);
+    while (!calm[0])
+        sim_compute(1);
+    cell[1][FIRST_LAST] = 0; /* some went by CMA */
+    OK(MPIX_Win_order(1, j->win));
+    first.behind = 1;
+    for (int i = 0; i < FIRST_PUTS; i++)
+        OK(MPI_Put(&flag, 1, MPI_LONG, 1, FIRST_FLAG + i, 1, MPI_LONG, j->win));
+    while (!first.done)
+        turn();
+    for (int i = 0; i < FIRST_PUTS; i++)
+        SIM_CHECK(cell[1][FIRST_FLAG + i] == 0 && cell[1][FIRST_LAST] == 0);
+    calm[1] = 1;
+    sim_hold(-1, 0, 1);
+    sim_let_go(AM_RMA + RMA_PKT_PUT, 1);
+    OK(MPI_Win_flush(1, j->win));
+    for (int i = 0; i < FIRST_PUTS; i++)
+        SIM_CHECK(cell[1][FIRST_FLAG + i] == 1 && cell[1][FIRST_LAST] == 1);
+    OK(MPI_Type_free(&blocks));
+}
+
+static void first_main(void *arg)
+{
+    (void)arg;
+    int me = sim_rank();
+    of[me].open = 0;
+    of[me].j = private_open();
+    if (me == 0) {
+        first.behind = first.done = 0;
+        many_before(&of[0].j, 1);
+        of[0].open = 1;
+        first_puts(&of[0].j);
+        OK(MPI_Win_unlock_all(of[0].j.win));
+        tell(1);
+    } else {
+        hear(0);
+        calm[0] = 1;
+        while (!calm[1])
+            sim_compute(1);
+        hear(0);
+    }
+    OK(MPI_Win_free(&of[me].j.win));
+}
+
+static void first_thread(int thread, void *arg)
+{
+    (void)arg;
+    (void)thread;
+    while (sim_rank() == 0 && !of[0].open)
+        sim_compute(1);
+    if (sim_rank() == 0)
+        first_dup(of[0].j.win);
+}
+
+static void passing_often(struct sim_knobs *k)
+{
+    passing(k);
+    k->preempt_percent = 20 + (int)(k->seed % 3) * 20;
+}
+
 /* One thread puts with a notification that goes by message, to a rank that keeps no such counter.
  * The data are delegated, so others run meanwhile, and their flushes delete the idle element. */
 static void noted_work(struct job *j, int thread)
@@ -620,6 +764,7 @@ const struct scenario scenarios_bundles[] = {
     {"count-bundles", 2, 1, bundle_counts, NULL, at_once},
     {"s-bundles", 2, 1, closes, NULL, one_node},
     {"s-bundles-dups", 2, 1, by_duplicates, NULL, passing},
+    {"s-bundles-dups-far", 4, 1, far_elements, NULL, two_nodes},
     {"s-bundles-spread", 4, 1, spread_ranks, NULL, two_nodes},
     {"s-flush-idle", 2, 1, idle_element, NULL, at_once},
     {"s-bundles-late", 3, 1, late, NULL, one_node},
@@ -627,6 +772,7 @@ const struct scenario scenarios_bundles[] = {
     {"s-bundles-owner-dies", 3, 1, owner_dies, NULL, mortal},
     {"t-bundles", 3, 3, threads_main, threads_thread, one_node},
     {"t-bundles-apart", 3, 3, apart_main, apart_thread, interrupted},
+    {"t-bundles-first-dup", 2, 2, first_main, first_thread, passing_often},
     {"t-flush-noted", 2, 3, noted_main, noted_thread, one_node},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

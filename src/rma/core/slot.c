@@ -80,12 +80,14 @@ struct rma_target *rma_target_add(struct rma_win *w, int rank)
         list_push(&w->table.used, &s->used);
     list_push(&s->targets, &t->link);
     w->table.ntargets++;
+    if (rma_near_of(w, rank)) {
+        t->flags |= TARGET_NEAR;
+        w->table.nears++;
+    }
     rma_evicted_del(&w->passive.evicted, rank);
     t->born = t->answered = t->out_token = w->token;
     t->mark = w->orders && rma_unsure(w);
     rma_near_admit(w);
-    if (rma_near_of(w, rank))
-        t->flags |= TARGET_NEAR;
     return t;
 }
 
@@ -102,6 +104,7 @@ void rma_target_del(struct rma_win *w, struct rma_target *t)
     if (list_empty(&s->targets))
         list_del(&s->used);
     w->table.ntargets--;
+    w->table.nears -= (t->flags & TARGET_NEAR) != 0;
     rma_near_admit(w);
     if (t->err)
         rma_win_add_err(w, t->err);

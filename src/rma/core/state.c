@@ -204,11 +204,12 @@ void rma_near_units_set(struct rma_near *n, int on)
                      __ATOMIC_RELEASE);
 }
 
-/* Bundles, and their errors, are of all. Elements are not, so rma_near_append() asks for them. */
+/* Bundles, and their errors, are of all. Elements are not, so rma_near_append() asks for them. Those
+ * of far targets may stay as long as the epoch, and order nothing near. */
 static __attribute__((noinline, cold)) void dups_admit(struct rma_win *w)
 {
     struct rma_win *dup;
-    atomic_store_explicit(&w->near.unsettled, w->table.ntargets || rma_unsure(w),
+    atomic_store_explicit(&w->near.unsettled, w->table.nears || rma_unsure(w),
                           memory_order_relaxed);
     for (unsigned i = 0; (dup = rma_dup_next(w, &i)) != NULL;)
         rma_near_admit(dup);

@@ -215,9 +215,9 @@ int rma_near_handle(struct rma_win_near *near, struct rma_near *n, int64_t disp,
 {
     struct rma_win *w = (struct rma_win *)near;
     struct rma_held *h = rma_root(w)->native.held;
-    /* An element may have earlier operations, on any target; then the slow path looks. */
+    /* The element of a near target may have earlier operations; then the slow path looks. */
     const struct rma_near *own = rma_near_record(w, n);
-    if (!h || own->lazy || own->bundles || w->table.ntargets || rma_unsure(w))
+    if (!h || own->lazy || own->bundles || w->table.nears || rma_unsure(w))
         return 0;
     /* A byte of another handle, or of none, is beyond the end of this one. */
     struct rma_near_held *m = h->recent;

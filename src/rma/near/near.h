@@ -104,7 +104,7 @@ struct rma_win_near {
     atomic_uchar spread_all; /* as `all`: 0 or 1 */
     atomic_uchar quiet_each; /* as `quiet`: 0 or 1 */
     atomic_uchar all_here;   /* 1: a flush_all is a fence where quiet or quiet_each is set */
-    atomic_uchar unsettled;  /* with duplicates: 1: elements, or answers to come */
+    atomic_uchar unsettled;  /* with duplicates: 1: near elements, or answers to come */
     struct rma_win_notes *notes; /* own counters; NULL: the inline path does not read them */
 };
 
