@@ -133,8 +133,9 @@ static void helpers(void)
     job_check(list_empty(&w->resps) && rma_win_free(w) == MPI_SUCCESS);
 }
 
-/* A duplicate's flush takes what bundles of several targets have left: a failure among it hides no
- * other error, and is the next flush's. */
+/* A flush of a window, or of its duplicate, takes what bundles of several targets have left: a
+ * failure among it hides no other error, and is the next flush's. A local flush leaves it, and what
+ * messages have left, for one that waits for targets. */
 static void of_two_bundles(void)
 {
     struct rma_win *w = world_window(1), *dup;
@@ -142,17 +143,26 @@ static void of_two_bundles(void)
         int left[] = {err_make(MPIX_ERR_PROC_FAILED, "died"), err_make(MPI_ERR_OTHER, "other")};
         job_check(rma_lock_all(w, 0) == MPI_SUCCESS && w->nears == 2);
         job_check(rma_win_idup(w, NULL, &dup) == MPI_SUCCESS);
-        for (int local = 0; local < 2; local++) {
+        for (int k = 0; k < 4; k++) {
+            struct rma_win *of = k & 1 ? w : dup;
+            int local = k & 2;
             for (int i = 0; i < 2; i++) {
                 rma_win_add_err(w, left[i]);
                 w->near.near[i].err = left[i];
                 w->delegate.errs++;
             }
-            job_check((local ? rma_flush_local_all(dup) : rma_flush_all(dup)) == left[1]);
-            job_check(!w->err && !w->failure && !w->delegate.errs);
-            job_check(rma_flush_all(dup) == left[0] && rma_flush_all(dup) == MPI_SUCCESS);
+            job_check((local ? rma_flush_local_all(of) : rma_flush_all(of)) == left[1]);
+            job_check(of == w ? w->err == left[0] : !w->err);
+            job_check(!w->failure && !w->delegate.errs);
+            for (int i = 0; local && i < 2; i++)
+                job_check(rma_flush_local_all(of) == MPI_SUCCESS &&
+                          rma_flush_local(of, i) == MPI_SUCCESS);
+            job_check(rma_flush_all(of) == left[0] && rma_flush_all(of) == MPI_SUCCESS);
+            rma_win_add_err(of, left[1]);
+            job_check(rma_flush_local_all(of) == MPI_SUCCESS && rma_flush_all(of) == left[1]);
         }
-        job_check(rma_unlock_all(w) == MPI_SUCCESS && rma_dup_free(dup) == MPI_SUCCESS);
+        rma_win_add_err(dup, left[0]); /* the end of the epoch is a flush, too */
+        job_check(rma_unlock_all(w) == left[0] && rma_dup_free(dup) == MPI_SUCCESS);
     }
     world_barrier();
     job_check(rma_win_free(w) == MPI_SUCCESS);
