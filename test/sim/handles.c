@@ -145,6 +145,28 @@ static MPI_Aint handle_in_place_of(MPI_Win win, MPI_Aint old, void *mem, size_t 
 
 /* Near: no message. Memory of a segment is mapped; a handle of the same entry of the table is
  * another one. */
+/* One element at a time, by a handle that is mapped. */
+static void elements_near(MPI_Win win, MPI_Aint at, MPI_Aint end)
+{
+    enum { TIMES = 4 };
+    const long one = 1, ten = 10, times = TIMES;
+    long was = -1, mapped = pvar(win, PVAR_RMA_MAPPED), fops = pvar(win, PVAR_RMA_FOP);
+    for (long i = 0; i < TIMES; i++) {
+        OK(MPI_Fetch_and_op(&one, &was, MPI_LONG, 1, at, MPI_SUM, win));
+        SIM_CHECK(was == i);
+    }
+    OK(MPI_Compare_and_swap(&ten, &times, &was, MPI_LONG, 1, at, win));
+    SIM_CHECK(was == TIMES);
+    OK(MPI_Accumulate(&one, 1, MPI_LONG, 1, at, 1, MPI_LONG, MPI_SUM, win));
+    OK(MPI_Fetch_and_op(&one, &was, MPI_LONG, 1, at, MPI_NO_OP, win));
+    SIM_CHECK(was == 11);
+    SIM_CHECK(pvar(win, PVAR_RMA_MAPPED) - mapped == TIMES + 3);
+    SIM_CHECK(pvar(win, PVAR_RMA_FOP) - fops == TIMES + 1);
+    ERR(MPI_ERR_RMA_RANGE, MPI_Fetch_and_op(&one, &was, MPI_LONG, 1, end, MPI_SUM, win));
+    ERR(MPI_ERR_RMA_RANGE, MPI_Fetch_and_op(&one, &was, MPI_LONG, 1, end - 1, MPI_SUM, win));
+    SIM_CHECK(was == 11);
+}
+
 static void counts_near(void *arg)
 {
     (void)arg;
@@ -167,6 +189,8 @@ static void counts_near(void *arg)
         OK(MPI_Win_flush(1, win));
         SIM_CHECK(got[0] == 3 && got[3] == 3);
         SIM_CHECK(since_all(&c) == 0 && pvar(win, PVAR_RMA_MAPPED) - mapped == 5);
+        elements_near(win, h + 8 * (MPI_Aint)sizeof(long), h + HALF * (MPI_Aint)sizeof(long));
+        SIM_CHECK(since_all(&c) == 0);
         ERR(MPI_ERR_RMA_RANGE, MPI_Put(v, HALF, MPI_LONG, 1, h + 8, HALF, MPI_LONG, win));
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -181,12 +205,14 @@ static void counts_near(void *arg)
         v[0] = 4;
         put_n(win, v, 1, old);
         ERR(MPI_ERR_RMA_RANGE, MPI_Win_flush(1, win));
+        OK(MPI_Fetch_and_op(v, got, MPI_LONG, 1, old, MPI_SUM, win));
+        ERR(MPI_ERR_RMA_RANGE, MPI_Win_flush(1, win));
         put_n(win, v, 1, h);
         OK(MPI_Win_flush(1, win));
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 1)
-        SIM_CHECK(mem[0] == 3 && mem[3] == 3 && mem[4] == 0 && mem[HALF] == 4);
+        SIM_CHECK(mem[0] == 3 && mem[3] == 3 && mem[4] == 0 && mem[8] == 11 && mem[HALF] == 4);
     OK(MPI_Win_unlock_all(win));
     OK(MPI_Win_free(&win));
     OK(MPI_Free_mem(mem));

@@ -1,4 +1,4 @@
-/* onesided.c - what the one-sided calls share outside the inline path. */
+/* onesided.c - what one-sided calls share outside the inline path. Start with onesided_run(). */
 #include "api/rma/onesided.h"
 
 
@@ -20,6 +20,11 @@ int onesided_private(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type, un
         rma_near_count(n, counter, rma_near_bytes(type));
         return op == RMA_SWAP ? !acc_near_cas(n, off, t, origin, compare, result)
                               : !acc_near(n, off, t, origin, result, op);
+    }
+    if (w->alone && !proc->threaded && !n->alone &&
+        rma_near_handle_acc(w, n, disp, t, op, origin, compare, result)) {
+        rma_near_count(n, counter, rma_near_bytes(type));
+        return 1;
     }
     if (proc->threaded || n->kind != RMA_NEAR_CMA ||
         !rma_near_delegate(w, n, disp, t, op, origin, compare, result))

@@ -204,8 +204,8 @@ void rma_near_units_set(struct rma_near *n, int on)
                      __ATOMIC_RELEASE);
 }
 
-/* Bundles, and their errors, are of all. Elements are not, so rma_near_append() asks for them. Those
- * of far targets may stay as long as the epoch, and order nothing near. */
+/* Bundles, and their errors, are of all. Elements are not, so rma_near_append() asks for them.
+ * Those of far targets may stay as long as the epoch, and order nothing near. */
 static __attribute__((noinline, cold)) void dups_admit(struct rma_win *w)
 {
     struct rma_win *dup;

@@ -209,29 +209,54 @@ static __attribute__((noinline)) struct rma_near_held *known(struct rma_held *h,
     return h->recent = m;
 }
 
-/* As held_of() finds it: h->recent is mapped. */
-int rma_near_handle(struct rma_win_near *near, struct rma_near *n, int64_t disp, uint64_t bytes,
-                    const void *from, void *to)
+/* The record of a mapped handle with all these bytes, from *off of it on; NULL: take the slow path.
+ * As held_of() finds it: h->recent is mapped. */
+static inline struct rma_near_held *shown(const struct rma_win *w, const struct rma_near *n,
+                                          int64_t disp, uint64_t bytes, uint64_t *off)
 {
-    struct rma_win *w = (struct rma_win *)near;
     struct rma_held *h = rma_root(w)->native.held;
     /* The element of a near target may have earlier operations; then the slow path looks. */
     const struct rma_near *own = rma_near_record(w, n);
     if (!h || own->lazy || own->bundles || w->table.nears || rma_unsure(w))
-        return 0;
+        return NULL;
     /* A byte of another handle, or of none, is beyond the end of this one. */
     struct rma_near_held *m = h->recent;
     if (__builtin_expect(!m || (uint64_t)disp - m->base >= m->size || m->rank != n->rank, 0) &&
         !(m = known(h, n->rank, (uint64_t)disp)))
-        return 0;
-    uint64_t off = (uint64_t)disp - m->base;
-    if (!bytes || off > m->size || m->size - off < bytes || !is_alive(m))
+        return NULL;
+    *off = (uint64_t)disp - m->base;
+    return bytes && *off <= m->size && m->size - *off >= bytes && is_alive(m) ? m : NULL;
+}
+
+int rma_near_handle(struct rma_win_near *near, struct rma_near *n, int64_t disp, uint64_t bytes,
+                    const void *from, void *to)
+{
+    uint64_t off;
+    const struct rma_near_held *m = shown((struct rma_win *)near, n, disp, bytes, &off);
+    if (!m)
         return 0;
     char *at = m->at + off;
     rma_near_count(n, from ? PVAR_RMA_PUT : PVAR_RMA_GET, bytes);
     if (bytes == 8 && rma_near_copy8(from ? at : to, from ? from : at))
         return 1;
     return from ? !rma_near_put(from, at, bytes) : !rma_near_get(to, at, bytes);
+}
+
+int rma_near_handle_acc(struct rma_win_near *near, struct rma_near *n, int64_t disp,
+                        const struct dt_type *elem, unsigned op, const void *origin,
+                        const void *compare, void *result)
+{
+    uint64_t off;
+    const struct rma_near_held *m =
+        shown((struct rma_win *)near, n, disp, elem->elem.bytes, &off);
+    if (!m)
+        return 0;
+    /* Its owner's stripes are by address, as for operations without a handle. */
+    off += m->addr;
+    struct acc_target at = acc_mapped(n->acc, (char *)((uintptr_t)m->at - (uintptr_t)m->addr));
+    return op == RMA_SWAP ? !acc_cas(&at, off, elem, origin, compare, result)
+                          : !acc_element(&at, off, elem, proc->obj->table[OBJ_OP].builtin[op],
+                                         origin, result);
 }
 
 void rma_held_free(struct rma_win *w)

@@ -250,10 +250,10 @@ enum { RMA_SWAP = 255, RMA_COPY_IN = 254, RMA_COPY_OUT = 253, RMA_COPY_MANY = 25
 int rma_near_delegate(struct rma_win_near *w, struct rma_near *n, int64_t disp,
                  const struct dt_type *elem, unsigned op, const void *origin, const void *compare,
                  void *result);
+__typeof__(rma_near_delegate) rma_near_handle_acc; /* by a memory handle (handle_near.c) */
 
 /* A put (from) or a get (to) of a coherent window's memory that home alone has, in a process
- * without threads. n->alone is not NULL. 1: done and counted; 0: nothing was done. Defined in
- * direct.c. */
+ * without threads. n->alone is not NULL. 1: done and counted; 0: nothing was done (direct.c). */
 int rma_near_alone(struct rma_win_near *w, struct rma_near *n, int64_t disp, uint64_t bytes,
                    const void *from, void *to);
 

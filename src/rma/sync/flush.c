@@ -440,7 +440,7 @@ int rma_flush_epoch(struct rma_win *w)
     return err;
 }
 
-/* A local flush returns what its own bundles have left. What messages have left, and a failure behind
+/* A local flush returns what bundles have left. What messages have left, and a failure behind
  * another error, are for a call that waits for targets (MPI-4.1 12.5.4). */
 int rma_flush_local_all(struct rma_win *w)
 {
