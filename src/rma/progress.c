@@ -52,8 +52,10 @@ static void fail_in_win(struct rma_win *w, int world)
         rma_lockq_fail(w, world);
         rma_near_close(w, rank);
     }
-    if (w->replicas)
+    if (w->replicas) {
+        rma_win_slow(w);
         rma_forward_failed(w->replicas);
+    }
     w->notes.deaths++;
     rma_win_active(w);
 }

@@ -90,6 +90,11 @@ int rma_win_has_copies(const struct rma_win *w);
 struct watch_sync;
 int rma_replicas_sync(struct rma_win *w, const struct watch_sync *s,
                       int (*run)(struct rma_win *w, const struct watch_sync *s));
+/* A put, and a flush that is only a fence, of such a window whose copies this process stores to, in
+ * a process without threads. Like the inline path: without a lock; 1: done and counted, 0: nothing
+ * was done. Between rma_init() and rma_finalize(); win: any handle. */
+int rma_mirror_put(MPI_Win win, int rank, MPI_Aint disp, uint64_t bytes, const void *origin);
+int rma_mirror_flush(MPI_Win win, int rank);
 /* RMA_FLAVOR, RMA_ATTACH; SIZE, BASE. If a region of 0 bytes and another one begin at the same
  * address, detach takes the other one first. */
 int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size);

@@ -238,6 +238,107 @@ static void acc_together(void *arg)
     OK(MPI_Win_free(&j.win));
 }
 
+/* The same of puts. Rank 0 has what is not to be: RANGE, no epoch. */
+static void put_together(void *arg)
+{
+    static int calls[2]; /* ranks 0 and 4 have made them */
+    struct job j = copied(MPI_COMM_WORLD, "2");
+    const long *first = copy_at(1, 0), *second = copy_at(1, 1);
+    long v = 10 * j.rank, one = 1;
+    int at = j.rank / 4;
+    (void)arg;
+    calls[at] = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (j.rank == 0 || j.rank == 4) {
+        struct counts c = mark(j.rank);
+        SIM_CHECK(!rma_mirror_put(j.win, 1, at, sizeof v, &v) && !rma_mirror_flush(j.win, 1));
+        ERR(MPI_ERR_RMA_SYNC, MPI_Put(&v, 1, MPI_LONG, 1, at, 1, MPI_LONG, j.win));
+        for (int i = 0; i < 6; i++) {
+            OK(i < 3 ? MPI_Win_lock_all(0, j.win) : MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j.win));
+            v++;
+            put1(&j, &v, 1, at);
+            SIM_CHECK(j.mem != first && first[at] == v && second[at] == v);
+            SIM_CHECK(rma_mirror_put(j.win, 1, at, sizeof v, &v) && rma_mirror_flush(j.win, 1));
+            SIM_CHECK(!rma_mirror_put(j.win, 1, 4, sizeof v, &v));
+            ERR(MPI_ERR_RMA_RANGE, MPI_Put(&v, 1, MPI_LONG, 1, 4, 1, MPI_LONG, j.win));
+            OK(MPI_Win_flush(1, j.win));
+            OK(MPI_Accumulate(&one, 1, MPI_LONG, 1, at, 1, MPI_LONG, MPI_SUM, j.win));
+            SIM_CHECK(first[at] == v && !rma_mirror_flush(j.win, 1));
+            if (i % 2)
+                put1(&j, &v, 1, at);
+            OK(MPI_Win_flush(1, j.win));
+            v += i % 2 == 0;
+            SIM_CHECK(first[at] == v && second[at] == v && rma_mirror_flush(j.win, 1));
+            OK(MPI_Put(&v, 3, MPI_BYTE, 1, at + 2, 3, MPI_BYTE, j.win));
+            OK(MPI_Win_flush(1, j.win));
+            SIM_CHECK(!memcmp(first + at + 2, &v, 3) && !memcmp(second + at + 2, &v, 3));
+            OK(i < 3 ? MPI_Win_unlock_all(j.win) : MPI_Win_unlock(1, j.win));
+        }
+        SIM_CHECK(since_all(&c) == 0);
+        calls[at] = 1;
+    } else {
+        while (!calls[0] || !calls[1])
+            sim_compute(1);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(j.rank != 1 || !memcmp(j.mem, first, 4 * sizeof v));
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_Win_free(&j.win));
+}
+
+/* When a member has failed, puts leave the short way; with the shrunk window they have it again,
+ * and nothing changes the older copies. A revoked window has it no more. */
+static void put_together_dies(void *arg)
+{
+    struct job j = copied(MPI_COMM_WORLD, "2"), k = j;
+    long v = 5, *base = NULL;
+    (void)arg;
+    OK(MPI_Win_lock_all(0, j.win));
+    if (j.rank == 0) {
+        put1(&j, &v, 1, 0);
+        OK(MPI_Win_flush(1, j.win));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (j.rank == 2)
+        sim_die();
+    hear_of_death(2);
+    MPI_Win old = j.win;
+    if (j.rank == 0) {
+        v++;
+        SIM_CHECK(!rma_mirror_put(j.win, 1, 0, sizeof v, &v) && !rma_mirror_flush(j.win, 1));
+        put1(&j, &v, 1, 0);
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(copy(1, 1) == v);
+    }
+    (void)MPI_Win_unlock_all(j.win);
+    OK(MPIX_Win_shrink(j.win, &k.win));
+    OK(MPIX_Win_recover(k.win, 2, &base));
+    SIM_CHECK((base != NULL) == (j.rank == 3));
+    MPI_Comm shrunk;
+    OK(MPIX_Comm_shrink(MPI_COMM_WORLD, &shrunk));
+    OK(MPI_Comm_rank(shrunk, &k.rank));
+    kept[k.rank] = inside(k.win)->replicas;
+    OK(MPI_Win_lock_all(0, k.win));
+    MPI_Barrier(shrunk);
+    if (j.rank == 0) {
+        v++;
+        SIM_CHECK(copy(1, 0) == v - 1 && copy(1, 1) == v - 1);
+        SIM_CHECK(!rma_mirror_put(old, 1, 0, sizeof v, &v));
+        put1(&k, &v, 1, 0); /* with the lock */
+        SIM_CHECK(copy(1, 0) == v && copy(1, 1) == v);
+        SIM_CHECK(rma_mirror_put(k.win, 1, 0, sizeof v, &v) && rma_mirror_flush(k.win, 1));
+        OK(MPIX_Win_revoke(k.win));
+        SIM_CHECK(!rma_mirror_put(k.win, 1, 0, sizeof v, &v) && !rma_mirror_flush(k.win, 1));
+        ERR(MPIX_ERR_REVOKED, MPI_Put(&v, 1, MPI_LONG, 1, 0, 1, MPI_LONG, k.win));
+        ERR(MPIX_ERR_REVOKED, MPI_Win_flush(1, k.win));
+    }
+    for (int revoked = 0; !revoked; turn())
+        OK(MPIX_Win_is_revoked(k.win, &revoked));
+    OK(MPI_Win_free(&k.win));
+    OK(MPI_Win_free(&j.win));
+    OK(MPI_Comm_free(&shrunk));
+}
+
 /* An accumulate that a revocation has refused is not forwarded: the lock was another one's. */
 static void acc_revoked(void *arg)
 {
@@ -711,6 +812,12 @@ static void together(struct sim_knobs *k)
     k->nodes = 1;
 }
 
+static void together_mortal(struct sim_knobs *k)
+{
+    together(k);
+    k->mortal = 1;
+}
+
 static void apart(struct sim_knobs *k)
 {
     far_away(k);
@@ -744,6 +851,8 @@ const struct scenario scenarios_replicas_exact[] = {
     {"replicas-acc-counts", 4, 1, acc_exactly, NULL, calm},
     {"replicas-acc-at-once", 4, 1, acc_at_once, NULL, apart},
     {"replicas-acc-near", 5, 1, acc_together, NULL, together},
+    {"replicas-put-near", 5, 1, put_together, NULL, together},
+    {"replicas-put-near-dies", 4, 1, put_together_dies, NULL, together_mortal},
     {"replicas-acc-revoked", 4, 1, acc_revoked, NULL, apart},
     {"replicas-acc-in-order", 5, 1, acc_in_order, NULL, unordered},
     {"replicas-acc-behind-put", 4, 1, acc_behind_put, NULL, apart},

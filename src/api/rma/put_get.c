@@ -36,11 +36,15 @@ static SLOW int put_slow(const void *origin, int ocount, MPI_Datatype otype, int
 static SAME int put_same(const void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank,
                          MPI_Aint disp, int count, const void *site)
 {
-    struct rma_win_near *w = origin ? onesided_known_win(*win, *type) : NULL;
+    struct rma_near_table *room = rma_near_self();
     uint64_t bytes = (uint64_t)(int64_t)count * rma_near_bytes(*type);
-    if (w && (onesided_near(w, rank, disp, bytes, origin, NULL) ||
-              onesided_far(w, rank, disp, count, *type, NULL, origin)))
-        return MPI_SUCCESS;
+    if (origin && room && rma_near_plain(room, *type)) {
+        struct rma_win_near *w = rma_near_win(room, *win);
+        if (w ? onesided_near(w, rank, disp, bytes, origin, NULL) ||
+                    onesided_far(w, rank, disp, count, *type, NULL, origin)
+              : rma_mirror_put(*win, rank, disp, bytes, origin))
+            return MPI_SUCCESS;
+    }
     return put_slow(origin, count, *type, rank, disp, count, *type, *win, site);
 }
 

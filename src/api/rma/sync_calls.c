@@ -116,6 +116,8 @@ int api_sync_apart(int err, int call, MPI_Win win, int a, int b, int c, const vo
 {
     if (err != HAS_COPIES)
         return api_exit_win(win, err);
+    if (call == WATCH_FLUSH && rma_mirror_flush(win, a))
+        return api_exit_win(win, MPI_SUCCESS);
     api_unlock(); /* the call begins again */
     return api_watch(call, win, a, b, c, site);
 }

@@ -25,6 +25,10 @@ static inline struct rma *rma_self(void)
 {
     return proc->rma;
 }
+static inline struct rma_win **rma_mirror_at(int handle)
+{
+    return &rma_self()->mirror[handle & (RMA_MIRRORS - 1)];
+}
 static inline int rma_world(const struct rma_win *w, int rank)
 {
     return rankmap_world(w->map, rank);

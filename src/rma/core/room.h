@@ -13,6 +13,8 @@ enum rma_poll_index {
     RMA_POLLS
 };
 
+enum { RMA_MIRRORS = 16 };
+
 struct rma {
     struct rma_near_table fast;  /* first: near.h */
     struct map wins;            /* id -> window */
@@ -28,6 +30,9 @@ struct rma {
     struct rma_bundles *bundles; /* bundle.c; NULL: none yet */
     struct rma_guard *guards; /* coherent/guard.c */
     unsigned replicated;        /* windows with copies: replicas.c */
+    /* Those of which this process stores to all copies, by the low bits of the handle. A later one
+     * takes the place. */
+    struct rma_win *mirror[RMA_MIRRORS];
     struct ways put_ways, get_ways; /* of one block: through the box (0), by CMA (1) */
     uint8_t box_busy;           /* a thread uses it for delegate_copy.c */
     struct progress_hook hook;

@@ -89,6 +89,8 @@ void rma_win_slow(struct rma_win *w)
     _Atomic(struct rma_win_near *) *at = &r->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)];
     if (atomic_load_explicit(at, memory_order_relaxed) == &w->near)
         atomic_store_explicit(at, &r->fast.none, memory_order_relaxed);
+    if (*rma_mirror_at(w->near.obj.handle) == w)
+        *rma_mirror_at(w->near.obj.handle) = NULL;
 }
 
 void rma_win_fast(struct rma_win *w)
