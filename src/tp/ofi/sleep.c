@@ -93,8 +93,9 @@ static int timer_wind(struct ofi *o)
 static int arm(struct ofi *o)
 {
     struct fid *f = &o->cq->fid;
-    /* A sleeper makes few turns: the next one reads the clock. */
+    /* A sleeper makes few turns: the next one reads the clock, here and in ofi_rails_progress(). */
     o->turns = OFI_TURNS - 1;
+    o->rail_turns = -1u;
     if (!o->nfds)
         return -ENOTSUP;
     int err = waits_for_provider(o) ? timer_wind(o) : 0;
