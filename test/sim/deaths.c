@@ -532,6 +532,71 @@ static void inside_a_lock(void *arg)
     SIM_CHECK(j.rank || (j.mem[0] == sum && j.mem[1] == sum));
 }
 
+/* --- threads ---------------------------------------------------------------------------------- */
+
+/* Two threads of rank 0 put and get at rank 1, which dies at any moment. No call of either thread
+ * succeeds for what is not done, also where the other thread was told of the death first. */
+static struct {
+    struct job j;
+    int open, left;
+} both;
+
+static int some_flush(void)
+{
+    return sim_random() % 2 ? MPI_Win_flush_all(both.j.win) : MPI_Win_flush(1, both.j.win);
+}
+
+static int some_local_flush(void)
+{
+    return sim_random() % 2 ? MPI_Win_flush_local_all(both.j.win)
+                            : MPI_Win_flush_local(1, both.j.win);
+}
+
+static void both_work(int thread)
+{
+    int err = MPI_SUCCESS;
+    for (long v = 1; !err; v++) {
+        long sent = v, got = -1;
+        err = MPI_Put(&sent, 1, MPI_LONG, 1, thread, 1, MPI_LONG, both.j.win);
+        err = err ? err : some_flush();
+        err = err ? err : MPI_Get(&got, 1, MPI_LONG, 1, thread, 1, MPI_LONG, both.j.win);
+        err = err ? err : sim_random() % 2 ? some_flush() : some_local_flush();
+        SIM_CHECK(err || got == v);
+    }
+    ERR(MPIX_ERR_PROC_FAILED, err);
+    both.left--;
+}
+
+static void both_told(void *arg)
+{
+    (void)arg;
+    if (sim_rank() == 1) {
+        int turns = (int)(sim_random() % 200);
+        (void)job_of_mortals(2);
+        while (turns--)
+            turn();
+        sim_die();
+    }
+    both.open = 0;
+    both.left = 2;
+    both.j = job_of_mortals(2);
+    OK(MPI_Win_lock_all(0, both.j.win));
+    both.open = 1;
+    both_work(0);
+    while (both.left)
+        turn();
+    (void)MPI_Win_unlock_all(both.j.win);
+}
+
+static void both_told_too(int thread, void *arg)
+{
+    (void)arg;
+    while (!sim_rank() && !both.open)
+        sim_compute(1);
+    if (!sim_rank())
+        both_work(thread);
+}
+
 /* ---------------------------------------------------------------------------------------------- */
 
 static void mortal(struct sim_knobs *k)
@@ -600,5 +665,8 @@ const struct scenario scenarios_deaths[] = {
     {"dead-bystander", 3, 1, bystander, NULL, mortal_mixed},
     {"dead-inside-a-lock", 5, 1, inside_a_lock, NULL, near_preempted},
     {"dead-inside-a-lock-mixed", 6, 1, inside_a_lock, NULL, two_preempted},
+    {"dead-both-told", 2, 2, both_told, both_told_too, mortal},
+    {"dead-both-told-poor", 2, 2, both_told, both_told_too, mortal_poor},
+    {"dead-both-told-mixed", 2, 2, both_told, both_told_too, mortal_mixed},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

@@ -197,12 +197,26 @@ void rma_local_wait(struct rma_win *w, struct rma_target *t)
     t->pins--;
 }
 
-static void local_wait_all(struct rma_win *w)
+static int a_failure(struct rma_win *w)
 {
+    for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
+        if (t->flags & TARGET_FAILED)
+            return rma_failed_error(w, t->rank);
+    return MPI_SUCCESS;
+}
+
+/* err, or a failure that has ended operations meanwhile. */
+static int local_wait_all(struct rma_win *w, int err)
+{
+    struct rma_resp r;
     struct wait x = {w, NULL, NULL, w->seq};
+    rma_resp_open(w, &r, -1);
+    r.err = err;
     rma_drain_all(w);
     rma_advance_win(w);
     wait_for(&x);
+    rma_resp_close(&r);
+    return r.err;
 }
 
 void rma_look_around(struct rma_win *w)
@@ -325,6 +339,11 @@ static struct rma_target *drop_idle(struct rma_win *w, struct rma_target *t)
     return NULL;
 }
 
+static int has_died(const struct rma_win *w, int rank)
+{
+    return boot_failed_count() && boot_failed(rma_world(w, rank));
+}
+
 int rma_flush(struct rma_win *w, int rank)
 {
     struct rma_target *t;
@@ -344,7 +363,7 @@ int rma_flush(struct rma_win *w, int rank)
         t->flags |= TARGET_DIRTY;
     if (t && n)
         t = drop_idle(w, t);
-    int dead = !t && boot_failed_count() && boot_failed(rma_world(w, rank));
+    int dead = !t && has_died(w, rank);
     if (t)
         err = rma_complete_target(w, t, RMA_F_DONE);
     /* the record of what was done there was deleted with its element */
@@ -383,6 +402,8 @@ int rma_flush_local(struct rma_win *w, int rank)
     fence_full();
     if (t)
         rma_local_wait(w, t);
+    if (t ? t->flags & TARGET_FAILED : !n && has_died(w, rank))
+        return rma_failed_error(w, rank); /* what a get was to bring has not come */
     return n && n->err ? rma_near_take_err(rma_root(w), n) : MPI_SUCCESS; /* as in rma_flush() */
 }
 
@@ -450,11 +471,14 @@ int rma_flush_local_all(struct rma_win *w)
     rma_root(w)->delegate.local = 1;
     if (rma_root(w)->delegate.bundle_gets)
         rma_bundle_drain(rma_root(w), NULL);
+    int err = w->dead || w->cut ? a_failure(w) : MPI_SUCCESS;
     if (w->table.nops)
-        local_wait_all(w);
+        err = local_wait_all(w, err);
     else
         look_now_and_then(w);
     fence_full(); /* as in rma_flush_local() */
+    if (err)
+        return err;
     if (w->parent)
         return near_errors(w);
     if (!w->delegate.errs) /* as in rma_flush() */
