@@ -1,10 +1,13 @@
-/* ring.c - the ring of an inbox (ring.h, rules R1 to R5). Start with ring_send(). */
+/* ring.c - the ring of an inbox (ring.h, rules R1 to R6). Start with ring_send(). */
 #include "tp/shm/ring.h"
 
 #include "base/atomic.h"
 #include "tp/tp_types.h"
 
 enum { LINE = 64 };
+/* R6: the first cells get their pages one by one, since many rings carry few messages; the others
+ * so many at a time.  In the time for all of them (0.1 ms) the receiver would fall asleep. */
+enum { TOUCH_FROM = 4, TOUCH_STEP = 8 };
 
 /* Cells are one cache line further apart than their size.  At a distance of a power of two all
  * headers would compete for the same few cache sets. */
@@ -34,6 +37,28 @@ struct ring_view ring_view_of(void *at, uint32_t senders, uint32_t count, size_t
                               .senders = senders};
 }
 
+struct ring_out ring_out_of(struct ring_view v, uint32_t self)
+{
+    uint32_t first = v.count < TOUCH_FROM ? v.count : TOUCH_FROM;
+    return (struct ring_out){.v = v, .self = self, .touched = first,
+                             .head_seen = (uint64_t)first - v.count};
+}
+
+/* R6: the header pages for position t and some more.  Their cells may be another sender's, so the
+ * write changes nothing. */
+static __attribute__((cold, noinline)) void touch_ahead(struct ring_out *o, uint64_t t)
+{
+    uint32_t count = o->v.count, to = t + TOUCH_STEP < count ? (uint32_t)t + TOUCH_STEP : count;
+    o->touched = to;
+    if (2 * o->sent < t) /* one of many senders: each would touch all of it */
+        return;
+    for (; t < to; t++) {
+        struct ring_cell *c = (struct ring_cell *)ring_cell_at(&o->v, t);
+        /* Relaxed: it orders nothing. */
+        atomic_fetch_or_explicit(&c->seq, 0, memory_order_relaxed);
+    }
+}
+
 /* R3: whether this sender has its share of unread cells while `others` wait. */
 static int over_share(struct ring_out *o, unsigned others)
 {
@@ -54,8 +79,12 @@ static inline int room_at(struct ring_out *o, uint64_t t)
 {
     struct ring *r = o->v.ring;
     if ((int64_t)(t - o->head_seen) >= (int64_t)o->v.count) {
+        if (o->touched < o->v.count)
+            touch_ahead(o, t);
         /* Acquire pairs with the release in ring_advance(). */
         o->head_seen = atomic_load_explicit(&r->head, memory_order_acquire);
+        if (o->touched < o->v.count) /* seems full again at that position */
+            o->head_seen = (uint64_t)o->touched - o->v.count;
         if ((int64_t)(t - o->head_seen) >= (int64_t)o->v.count)
             return 0;
     }

@@ -18,6 +18,9 @@
  *   R4 a sender stores in `intent` which position it tries for before it tries.  So the hole that a
  *      killed sender leaves can be distinguished from a cell that is still being written.
  *   R5 the receiver trusts no byte of a cell: length and source are checked by its caller.
+ *   R6 pages of a new ring are neither cleared nor mapped.  A receiver that polls one while its
+ *      sender writes there makes one of the two sleep in the kernel.  So a sender that sends here
+ *      alone touches the headers of some cells ahead, in the first lap.
  * Nothing here depends on processes: the unit test runs it between threads. */
 #ifndef TP_SHM_RING_H
 #define TP_SHM_RING_H
@@ -65,8 +68,9 @@ struct ring_out { /* the sending end in one process */
     struct ring_view v;
     uint32_t self; /* its host index */
     int waiting;   /* its `want` is set */
-    uint64_t head_seen;
-    uint64_t sent; /* messages */
+    uint64_t head_seen; /* head is not before it; below 0 while the ring is new (R6) */
+    uint64_t sent;      /* messages */
+    uint32_t touched;   /* R6: positions before this one need no look at their pages */
     uint32_t history[RING_HISTORY]; /* low half of the positions of the last ones */
 };
 
@@ -75,6 +79,8 @@ size_t ring_bytes(uint32_t senders, uint32_t count, size_t bytes);
 /* View of the ring at `at` (zeroed by its owner: that is an empty ring). */
 struct ring_view ring_view_of(void *at, uint32_t senders, uint32_t count, size_t bytes);
 
+/* The sending end of a ring. */
+struct ring_out ring_out_of(struct ring_view v, uint32_t self);
 /* 0, or 1 if there is no room now: then `want` is set. bytes is the sum over iov and at most
  * v.room. */
 int ring_send(struct ring_out *o, const struct iovec *iov, int n, size_t bytes);

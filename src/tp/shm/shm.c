@@ -220,8 +220,7 @@ static int shm_connect(struct tp *tp, unsigned peer, const void *addr, size_t le
         return -EPROTO;
     }
     for (int cls = 0; cls < 2; cls++) {
-        t->out[cls] = (struct ring_out){.v = view_of(t->inbox, s->count, (enum tp_class)cls),
-                                        .self = s->self};
+        t->out[cls] = ring_out_of(view_of(t->inbox, s->count, (enum tp_class)cls), s->self);
         list_init(&t->blocked[cls]);
     }
     s->targets[i] = t;

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "tp/shm/ring.h"
 
@@ -21,7 +23,7 @@ static struct ring_view make(uint32_t senders)
 
 static struct ring_out out_of(struct ring_view v, uint32_t self)
 {
-    return (struct ring_out){.v = v, .self = self};
+    return ring_out_of(v, self);
 }
 
 static int put(struct ring_out *o, uint64_t value)
@@ -70,6 +72,49 @@ START_TEST(full_and_wrap)
         ck_assert_int_eq(put(&o, 99), 1);
     }
     free(v.ring);
+}
+END_TEST
+
+static int is_resident(const struct ring_view *v, uint64_t pos)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    unsigned char in = 0;
+    ck_assert_int_eq(mincore((void *)((uintptr_t)ring_cell_at(v, pos) / page * page), page, &in),
+                     0);
+    return in & 1;
+}
+
+/* R6: a sender that is alone gets the pages of some cells ahead, never of the whole ring at once;
+ * one of many gets none before it writes there. In the next laps nothing is done. */
+START_TEST(pages_ahead)
+{
+    enum { STEP = 8, FIRST = 4 };
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), cell = 4 * page;
+    size_t bytes = (ring_bytes(2, 2 * CELLS, cell) + page - 1) / page * page;
+    for (int alone = 0; alone < 2; alone++) {
+        void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        ck_assert_ptr_ne(at, MAP_FAILED);
+        struct ring_view v = ring_view_of(at, 2, 2 * CELLS, cell);
+        struct ring_out a = out_of(v, 0), b = out_of(v, 1);
+        for (uint64_t n = 0; n < 4 * CELLS; n++) {
+            ck_assert_int_eq(put(alone || n % 3 == 0 ? &a : &b, n), 0);
+            if (n == FIRST - 1) {
+                ck_assert(!is_resident(&v, FIRST + 1));
+                b.sent = 0; /* as if others had sent the rest */
+                a.sent = alone ? a.sent : 0;
+            }
+            if (n == FIRST && alone) {
+                ck_assert(is_resident(&v, FIRST + STEP - 1));
+                ck_assert(!is_resident(&v, FIRST + STEP + 1));
+            }
+            if (n == FIRST && !alone)
+                ck_assert(!is_resident(&v, FIRST + 2));
+            ck_assert_uint_eq(value_of(ring_peek(&v, n)), n);
+            ring_advance(&v, n + 1);
+        }
+        ck_assert_uint_eq(a.touched, 2 * CELLS);
+        ck_assert_int_eq(munmap(at, bytes), 0);
+    }
 }
 END_TEST
 
@@ -189,6 +234,7 @@ Suite *suite_ring(void)
     TCase *t = tcase_create("ring");
     tcase_set_timeout(t, 60);
     tcase_add_test(t, full_and_wrap);
+    tcase_add_test(t, pages_ahead);
     tcase_add_test(t, share);
     tcase_add_test(t, hole);
     tcase_add_test(t, threads);
