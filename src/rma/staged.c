@@ -78,8 +78,8 @@ static void end(struct rma_op *op)
     if (!op->err)
         op->err = bring(s, 0);
     s->w->copying = 0;
-    if (op->err && s->internal && !op->t->err)
-        op->t->err = op->err; /* the next synchronization returns it */
+    if (op->err && s->internal)
+        rma_op_failed(op);
     op->req->end = NULL;
     staged_free(s);
 }

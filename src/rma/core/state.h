@@ -100,6 +100,17 @@ static inline int rma_graver(int err, int e)
 /* An error of what has no element any more, for the next synchronization: w->err. A failure and
  * another error both stay, the failure in w->failure: nothing else may know what it has lost. */
 void rma_win_add_err(struct rma_win *w, int err);
+/* op has failed, and no request tells the program. The next synchronization returns it. For a local
+ * flush an operation without a result was over when it had left; one with a result is over when
+ * that is here, so a local flush returns its error, too. */
+static inline void rma_op_failed(const struct rma_op *op)
+{
+    struct rma_target *t = op->t;
+    if (!t->err)
+        t->err = op->err;
+    if (op->flags & OP_ANSWERS)
+        t->lost = t->w->lost = 1;
+}
 /* of n only, for a flush of it */
 int rma_near_take_err(struct rma_win *w, struct rma_near *n);
 int rma_win_err_taken(struct rma_win *w);

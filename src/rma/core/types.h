@@ -177,13 +177,13 @@ struct rma_target {
     struct rma_key *key; /* for native access; NULL: not looked up yet, or no free place */
     struct rma_offer *offer; /* of the operation whose data the target pulls; NULL: none */
     unsigned natives, zcopies; /* R8, R13 */
-    /* bytes from which a contiguous part is sent zero-copy; UINT32_MAX: never */
-    uint32_t zcopy_min;
+    uint32_t zcopy_min; /* bytes from which a contiguous part goes zero-copy; UINT32_MAX: never */
     unsigned native_out; /* native puts and accumulates that no flush has confirmed */
     unsigned flushing; /* of them waiting for the flush under way */
     uint64_t flush;    /* number of that flush */
     uint64_t stamp, retry_at, retry_ns;
-    int err;           /* first error since the last synchronization */
+    int err;           /* first error since the last synchronization ... */
+    uint8_t lost;      /* ... and a result did not come, which is an error of a local flush, too */
 };
 
 /* What is known of the window at one rank, and what native access needs. It outlives the target

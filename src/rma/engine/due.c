@@ -74,8 +74,8 @@ void rma_op_finish(struct rma_op *op)
     list_del(&op->link);
     t->nops--;
     w->table.nops--;
-    if (op->err && !op->req && !t->err)
-        t->err = op->err;
+    if (op->err && !op->req)
+        rma_op_failed(op);
     if (op->req) {
         if (op->req->end)
             op->req->end(op);

@@ -110,12 +110,18 @@ static inline void target_begin(struct rma_target *t, unsigned sync, struct rma_
     }
 }
 
+static inline int take_err(struct rma_target *t)
+{
+    t->lost = 0;
+    return rma_take_err(&t->err);
+}
+
 static inline int target_end(struct wait *x)
 {
     wait_for(x); /* of the dead target: what the network has not given back (rma_native_fail) */
     rma_resp_close(x->r);
     x->t->pins--;
-    int err = rma_take_err(&x->t->err);
+    int err = take_err(x->t);
     return err ? err : x->r->err;
 }
 
@@ -173,7 +179,7 @@ static int complete_all(struct rma_win *w, unsigned sync, int *failure)
     wait_for(&x);
     rma_resp_close(&r);
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
-        if ((e = rma_take_err(&t->err)) != 0)
+        if ((e = take_err(t)) != 0)
             err = rma_graver(err, e);
     *failure = w->failure ? w->failure : rma_is_failure(w->err) ? w->err : 0;
     err = rma_graver(err, rma_win_take_err(w));
@@ -217,6 +223,16 @@ static int local_wait_all(struct rma_win *w, int err)
     wait_for(&x);
     rma_resp_close(&r);
     return r.err;
+}
+
+/* Takes the errors of elements where a result did not come; err: another one, or 0. */
+static int lost_results(struct rma_win *w, int err)
+{
+    w->lost = 0;
+    for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
+        if (t->lost)
+            err = rma_graver(err, take_err(t));
+    return err;
 }
 
 void rma_look_around(struct rma_win *w)
@@ -402,8 +418,11 @@ int rma_flush_local(struct rma_win *w, int rank)
     fence_full();
     if (t)
         rma_local_wait(w, t);
+    int lost = t && t->lost ? take_err(t) : MPI_SUCCESS;
     if (t ? t->flags & TARGET_FAILED : !n && has_died(w, rank))
-        return rma_failed_error(w, rank); /* what a get was to bring has not come */
+        lost = rma_graver(rma_failed_error(w, rank), lost);
+    if (lost)
+        return lost; /* what a get was to bring has not come */
     return n && n->err ? rma_near_take_err(rma_root(w), n) : MPI_SUCCESS; /* as in rma_flush() */
 }
 
@@ -461,8 +480,9 @@ int rma_flush_epoch(struct rma_win *w)
     return err;
 }
 
-/* A local flush returns what bundles have left. What messages have left, and a failure behind
- * another error, are for a call that waits for targets (MPI-4.1 12.5.4). */
+/* A local flush returns what bundles have left, and errors of gets and other operations with a
+ * result: it waits for that. What puts have left by message, and a failure behind another error,
+ * are for a call that waits for targets (MPI-4.1 12.5.4). */
 int rma_flush_local_all(struct rma_win *w)
 {
     if (!rma_in(w, SET_PASSIVE))
@@ -477,6 +497,8 @@ int rma_flush_local_all(struct rma_win *w)
     else
         look_now_and_then(w);
     fence_full(); /* as in rma_flush_local() */
+    if (w->lost)
+        err = lost_results(w, err);
     if (err)
         return err;
     if (w->parent)

@@ -135,7 +135,7 @@ static void helpers(void)
 
 /* A flush of a window, or of its duplicate, takes what bundles of several targets have left: a
  * failure among it hides no other error, and is the next flush's. A local flush leaves it, and what
- * messages have left, for one that waits for targets. */
+ * the window itself has to tell, for one that waits for targets. */
 static void of_two_bundles(void)
 {
     struct rma_win *w = world_window(1), *dup;
@@ -168,6 +168,47 @@ static void of_two_bundles(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
+/* A local flush waits for results, so it returns, once, that one has not come: also where the
+ * answer came before it was called. A put was over when it had left: a flush tells of it. */
+static void of_lost_results(void)
+{
+    enum { LONGS = 4, BEHIND = 10 };
+    struct rma_win *w = world_window(LONGS), *dup;
+    long v = 7, got = -1;
+    if (boot_rank() == 0) {
+        job_check(rma_lock_all(w, 0) == MPI_SUCCESS);
+        job_check(rma_win_idup(w, NULL, &dup) == MPI_SUCCESS);
+        for (int k = 0; k < 16; k++) {
+            struct rma_win *of = k & 1 ? dup : w;
+            enum rma_kind kind = k & 2 ? RMA_GACC : RMA_GET;
+            int all = k & 4, came = k & 8;
+            job_check(world_op(of, kind, 1, &v, &got, 1, BEHIND) == MPI_SUCCESS);
+            if (came) {
+                rma_drain_all(of);
+                rma_advance_win(of);
+            }
+            while (came && of->table.nops)
+                world_poll(1);
+            job_check(cls(all ? rma_flush_local_all(of) : rma_flush_local(of, 1)) ==
+                      MPI_ERR_RMA_RANGE);
+            job_check(got == -1 && rma_flush_local_all(of) == MPI_SUCCESS &&
+                      rma_flush(of, 1) == MPI_SUCCESS && rma_flush_all(of) == MPI_SUCCESS);
+            job_check(world_op(of, RMA_PUT, 1, &v, NULL, 1, BEHIND) == MPI_SUCCESS);
+            job_check((all ? rma_flush_local_all(of) : rma_flush_local(of, 1)) == MPI_SUCCESS);
+            job_check(cls(rma_flush(of, 1)) == MPI_ERR_RMA_RANGE);
+            /* what a flush has told is over */
+            job_check(world_op(of, kind, 1, &v, &got, 1, BEHIND) == MPI_SUCCESS);
+            job_check(cls(all ? rma_flush_all(of) : rma_flush(of, 1)) == MPI_ERR_RMA_RANGE);
+            rma_target_find(of, 1)->err = err_make(MPI_ERR_OTHER, "of a put");
+            job_check((all ? rma_flush_local_all(of) : rma_flush_local(of, 1)) == MPI_SUCCESS);
+            job_check(cls(rma_flush(of, 1)) == MPI_ERR_OTHER);
+        }
+        job_check(rma_unlock_all(w) == MPI_SUCCESS && rma_dup_free(dup) == MPI_SUCCESS);
+    }
+    world_barrier();
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
 static const char *const *const nodes[] = {NULL, world_far};
 
 START_TEST(all_kinds)
@@ -192,6 +233,7 @@ START_TEST(responses)
 {
     ck_assert_int_eq(world_run(1, NULL, helpers), 0);
     ck_assert_int_eq(world_run(2, NULL, of_two_bundles), 0);
+    ck_assert_int_eq(world_run(2, world_far, of_lost_results), 0);
 }
 END_TEST
 
