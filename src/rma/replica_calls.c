@@ -338,6 +338,8 @@ int rma_replicas_sync(struct rma_win *w, const struct watch_sync *s,
         return rma_graver(err, run(w, s));
     case WATCH_FLUSH_LOCAL:
     case WATCH_FLUSH_LOCAL_ALL:
+        err = run(w, s); /* with an error of one target it has waited for the others */
+        return rma_graver(err, locally(w, s));
     case WATCH_ORDER:
         err = run(w, s);
         return err ? err : locally(w, s);

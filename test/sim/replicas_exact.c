@@ -632,6 +632,53 @@ static void refused_and_dead(void *arg)
     }
 }
 
+/* Rank 3 is dead, and a put to rank 1 finds no room on its way to the copy. A local flush returns
+ * the error when it has left: its buffer is the program's then. */
+static void dead_and_late(void *arg)
+{
+    struct job j = copied(MPI_COMM_WORLD, "1");
+    long v = 5, one = 1;
+    (void)arg;
+    switch (j.rank) {
+    case 0:
+        SIM_CHECK(keeper(1, 0) == 2);
+        OK(MPI_Win_lock_all(0, j.win));
+        put1(&j, &v, 1, 0); /* the locks */
+        put1(&j, &v, 3, 0);
+        OK(MPI_Win_flush_all(j.win));
+        tell(3);
+        hear_of_death(3);
+        sim_hold(PUT, 0, 2);
+        put1(&j, &one, 1, 1);
+        OK(MPI_Win_flush_local(1, j.win));
+        while (!sim_held(PUT, 2))
+            turn();
+        put1(&j, &v, 1, 2);
+        tell(4);
+        ERR(MPIX_ERR_PROC_FAILED, MPI_Win_flush_local_all(j.win));
+        SIM_CHECK(!kept[0]->copies->table.nops);
+        v = 9;
+        sim_hold(-1, 0, 2);
+        sim_let_go(PUT, 2);
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(copy_at(1, 0)[1] == one && copy_at(1, 0)[2] == 5);
+        (void)MPI_Win_unlock_all(j.win);
+        tell(1);
+        tell(2);
+        break;
+    case 3:
+        hear(0);
+        sim_die();
+    case 4:
+        hear(0);
+        sim_compute(WHILE);
+        sim_let_go(PUT, 2);
+        break;
+    default:
+        hear(0);
+    }
+}
+
 /* Rank 1 dies when a put to it is on its way to its keeper. It has arrived when the window is
  * shrunk, and not later. */
 static void shrink_waits(void *arg)
@@ -839,6 +886,13 @@ static void mortal_poor(struct sim_knobs *k)
     scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_GLOBAL_POOL_SIZE", "0");
 }
 
+/* Room for one message to a rank. */
+static void mortal_narrow(struct sim_knobs *k)
+{
+    mortal(k);
+    k->inbox = 1;
+}
+
 /* What is held holds nothing else. */
 static void unordered(struct sim_knobs *k)
 {
@@ -867,6 +921,7 @@ const struct scenario scenarios_replicas_exact[] = {
     {"replicas-refused-and-dead", 5, 1, refused_and_dead, NULL, unordered},
     {"replicas-refused-and-dead-poor", 5, 1, refused_and_dead, NULL, mortal_poor},
     {"replicas-keeper-dies", 5, 1, keeper_dies, NULL, mortal},
+    {"replicas-dead-and-late", 5, 1, dead_and_late, NULL, mortal_narrow},
     {"replicas-shrink-waits", 4, 1, shrink_waits, NULL, unordered},
     {"replicas-one-keeper-lives", 4, 1, one_keeper_lives, NULL, mortal},
     {"replicas-no-keeper-lives", 4, 1, no_keeper_lives, NULL, mortal},
