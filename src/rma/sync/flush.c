@@ -155,7 +155,13 @@ int rma_flush_end(struct rma_flushing *f)
     return err;
 }
 
-/* *failure: one of the window, or 0. */
+/* One that the window keeps for the next synchronization, or 0. */
+static int failure_of(const struct rma_win *w)
+{
+    return w->failure ? w->failure : rma_is_failure(w->err) ? w->err : 0;
+}
+
+/* *failure: one of the window, or 0; NULL: the epoch ends. */
 static int complete_all(struct rma_win *w, unsigned sync, int *failure)
 {
     struct rma_resp r;
@@ -181,15 +187,15 @@ static int complete_all(struct rma_win *w, unsigned sync, int *failure)
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
         if ((e = take_err(t)) != 0)
             err = rma_graver(err, e);
-    *failure = w->failure ? w->failure : rma_is_failure(w->err) ? w->err : 0;
-    err = rma_graver(err, rma_win_take_err(w));
+    if (failure)
+        *failure = failure_of(w);
+    err = rma_graver(err, failure ? rma_win_take_err_now(w) : rma_win_take_err(w));
     return rma_graver(err, r.err);
 }
 
 int rma_complete_all(struct rma_win *w, unsigned sync)
 {
-    int failure;
-    return complete_all(w, sync, &failure);
+    return complete_all(w, sync, NULL);
 }
 
 void rma_local_wait(struct rma_win *w, struct rma_target *t)
@@ -506,7 +512,7 @@ int rma_flush_local_all(struct rma_win *w)
     if (!w->delegate.errs) /* as in rma_flush() */
         return MPI_SUCCESS;
     int failure = w->failure;
-    return before_failure(w, rma_win_take_err(w), failure);
+    return before_failure(w, rma_win_take_err_now(w), failure);
 }
 
 int rma_dup_end(struct rma_win *dup)
