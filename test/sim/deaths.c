@@ -1,6 +1,8 @@
 /* deaths.c - windows of which a member died: what the living do among themselves goes on, whole;
  * what was lost is reported. (Scripts of single protocols that meet a death: s14-* in scripted.c;
  * native operations: rma.c.) */
+#include <errno.h>
+
 #include "scripted.h"
 
 enum { LONGS = 64 }; /* in a window */
@@ -224,6 +226,53 @@ static void unconfirmed(void *arg)
         SIM_CHECK(err || all[3][1] == v); /* its last word may have been that it is there */
         ERR(MPIX_ERR_PROC_FAILED, MPI_Win_flush(3, j.win));
     }
+    (void)MPI_Win_unlock_all(j.win);
+    tell_each(2);
+}
+
+/* A get of rank 2 is under way when that dies, and rank 1 takes its element. Local flushes return
+ * the error, and leave it for one that waits for targets. */
+static void get_evicted(void *arg)
+{
+    struct job j = job_of_mortals(LONGS);
+    long v = 5, got = -1;
+    (void)arg;
+    if (stand_by(&j, 2))
+        return;
+    epoch_open(&j, &v);
+    sim_hold(AM_RMA + RMA_PKT_GET, 0, 2);
+    tell(2);
+    int err = MPI_Get(&got, 1, MPI_LONG, 2, 0, 1, MPI_LONG, j.win); /* it may be known by now */
+    hear_of_death(2);
+    put1(&j, &v, 1, 1);
+    SIM_CHECK(got == -1 && !rma_target_find(inside(j.win), 2));
+    for (int i = 0; !err && i < 2; i++)
+        ERR(MPIX_ERR_PROC_FAILED, MPI_Win_flush_local_all(j.win));
+    if (!err)
+        ERR(MPIX_ERR_PROC_FAILED, MPI_Win_flush_all(j.win));
+    (void)MPI_Win_unlock_all(j.win);
+    tell(1);
+}
+
+/* The same of a rank that lives, and cannot be reached. */
+static void cut_evicted(void *arg)
+{
+    struct job j = job_of_mortals(LONGS);
+    long v = 5, got = -1;
+    (void)arg;
+    if (stand_by(&j, -1))
+        return;
+    epoch_open(&j, &v);
+    sim_unreachable(2, -EMFILE);
+    int err = MPI_Get(&got, 1, MPI_LONG, 2, 0, 1, MPI_LONG, j.win);
+    put1(&j, &v, 1, 1);
+    SIM_CHECK(got == -1 && !rma_target_find(inside(j.win), 2));
+    SIM_CHECK(!err && rma_evicted_err(&inside(j.win)->passive.evicted, 2) == -EMFILE);
+    ERR(MPI_ERR_OTHER, MPI_Win_flush_local(2, j.win));
+    ERR(MPI_ERR_OTHER, MPI_Win_flush_local_all(j.win));
+    OK(MPI_Win_flush_local(1, j.win));
+    ERR(MPI_ERR_OTHER, MPI_Win_flush(2, j.win));
+    sim_unreachable(2, 0);
     (void)MPI_Win_unlock_all(j.win);
     tell_each(2);
 }
@@ -653,6 +702,8 @@ const struct scenario scenarios_deaths[] = {
     {"dead-lock-all-after-near", 4, 1, lock_all_after, NULL, near_preempted},
     {"dead-lock-all-after-mixed", 4, 1, lock_all_after, NULL, two_preempted},
     {"dead-unconfirmed", 4, 1, unconfirmed, NULL, mortal_poor},
+    {"dead-get-evicted", 3, 1, get_evicted, NULL, mortal_poor},
+    {"dead-cut-evicted", 3, 1, cut_evicted, NULL, mortal_poor},
     {"dead-unconfirmed-too", 4, 1, unconfirmed_too, NULL, mortal_poor},
     {"dead-flush-living", 4, 1, flush_living, NULL, mortal_poor},
     {"dead-free-not-all", 4, 1, free_not_all, NULL, mortal_mixed},

@@ -209,12 +209,16 @@ void rma_local_wait(struct rma_win *w, struct rma_target *t)
     t->pins--;
 }
 
+/* Of an element, or of one that was evicted. A call that waits for targets returns it, too. */
 static int a_failure(struct rma_win *w)
 {
+    int left = failure_of(w);
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
         if (t->flags & TARGET_FAILED)
             return rma_failed_error(w, t->rank);
-    return MPI_SUCCESS;
+    if (left)
+        return rma_take_err(&left); /* the window keeps it */
+    return w->passive.evicted.cut.count ? rma_cut_error(w, w->cut_rank, w->cut) : MPI_SUCCESS;
 }
 
 /* err, or a failure that has ended operations meanwhile. */
@@ -427,6 +431,8 @@ int rma_flush_local(struct rma_win *w, int rank)
     int lost = t && t->lost ? take_err(t) : MPI_SUCCESS;
     if (t ? t->flags & TARGET_FAILED : !n && has_died(w, rank))
         lost = rma_graver(rma_failed_error(w, rank), lost);
+    else if (!t && rma_evicted_err(&w->passive.evicted, rank)) /* as in rma_flush() */
+        lost = rma_cut_error(w, rank, rma_evicted_err(&w->passive.evicted, rank));
     if (lost)
         return lost; /* what a get was to bring has not come */
     return n && n->err ? rma_near_take_err(rma_root(w), n) : MPI_SUCCESS; /* as in rma_flush() */
@@ -486,9 +492,10 @@ int rma_flush_epoch(struct rma_win *w)
     return err;
 }
 
-/* A local flush returns what bundles have left, and errors of gets and other operations with a
- * result: it waits for that. What puts have left by message, and a failure behind another error,
- * are for a call that waits for targets (MPI-4.1 12.5.4). */
+/* A local flush returns what bundles have left, errors of gets and other operations with a result,
+ * for which it waits, and that a target has failed or cannot be reached. What puts have left by
+ * message, and a bundle's failure behind another error, are for a call that waits for targets
+ * (MPI-4.1 12.5.4). */
 int rma_flush_local_all(struct rma_win *w)
 {
     if (!rma_in(w, SET_PASSIVE))
