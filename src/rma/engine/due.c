@@ -66,6 +66,26 @@ static inline void type_drop(struct dt_type *t)
         dt_drop(t);
 }
 
+void rma_tell_all(const struct rma_win *w, int rank, int err)
+{
+    for (struct list *l = w->resps.next; l != &w->resps; l = l->next) {
+        struct rma_resp *r = LIST_OBJ(l, struct rma_resp, link);
+        if (!r->err && (r->rank == rank || r->rank == -1))
+            r->err = err;
+    }
+}
+
+static __attribute__((cold)) void ended_with_error(const struct rma_op *op)
+{
+    const struct rma_target *t = op->t;
+    if (!op->req)
+        rma_op_failed(op);
+    /* The network has seen the failure first: rma_target_peer_failed() finds this operation no
+     * more. */
+    if (rma_is_failure(op->err) && !(t->flags & TARGET_FAILED))
+        rma_tell_all(t->w, t->rank, op->err);
+}
+
 void rma_op_finish(struct rma_op *op)
 {
     struct rma_target *t = op->t;
@@ -74,8 +94,8 @@ void rma_op_finish(struct rma_op *op)
     list_del(&op->link);
     t->nops--;
     w->table.nops--;
-    if (op->err && !op->req)
-        rma_op_failed(op);
+    if (op->err)
+        ended_with_error(op);
     if (op->req) {
         if (op->req->end)
             op->req->end(op);

@@ -23,6 +23,9 @@
 int rma_nothing_under_way(const struct rma_target *t);
 /* Something has left the queue. */
 void rma_queue_shorter(struct rma_target *t);
+/* Operations of this rank have ended without success, as it has failed. Each call that waits for
+ * them returns that: the error that they leave at the element is for the first of these only. */
+void rma_tell_all(const struct rma_win *w, int rank, int err);
 /* Complete: request, references, element. */
 void rma_op_finish(struct rma_op *op);
 int rma_cleanup_target(struct rma_target *t); /* operations freed */

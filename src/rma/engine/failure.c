@@ -20,17 +20,6 @@ void rma_resps_fail(struct rma_win *w, int rank, int owes, int may, int err)
     progress_signal();
 }
 
-/* Operations of this rank have ended without success. Each call that waits for them returns that:
- * the error that they leave at the element is for the first of these only. */
-static void tell_all(const struct rma_win *w, int rank, int err)
-{
-    for (struct list *l = w->resps.next; l != &w->resps; l = l->next) {
-        struct rma_resp *r = LIST_OBJ(l, struct rma_resp, link);
-        if (!r->err && (r->rank == rank || r->rank == -1))
-            r->err = err;
-    }
-}
-
 /* From now on the window counts no answers to evicted elements (evict.c): which are missing is
  * unknown. */
 void rma_stop_counting(struct rma_win *w, int err)
@@ -72,7 +61,7 @@ void rma_target_peer_failed(struct rma_target *t)
         op->flags &= (uint8_t)~OP_PIGGYBACKED;
     }
     if (lost)
-        tell_all(w, t->rank, err);
+        rma_tell_all(w, t->rank, err);
     t->next = &t->ops;
     t->queued = 0;
     t->held = 0;

@@ -56,6 +56,16 @@ static void some(void)
     job_check(world_pvar(w, PVAR_RMA_OPS_USED) == 0 &&
               w->table.op_quota.free == w->table.op_quota.size);
     (void)c;
+    /* the network has seen first that the target failed: all that wait for it are told */
+    struct rma_resp r[3];
+    for (int i = 0; i < 3; i++)
+        rma_resp_open(w, &r[i], i - 1);
+    a = add(w, t, OP_DONE);
+    a->err = err_make(MPIX_ERR_PROC_FAILED, "died");
+    int err = a->err;
+    job_check(rma_cleanup_target(t) == 1 && r[0].err == err && r[1].err == err && !r[2].err);
+    for (int i = 0; i < 3; i++)
+        rma_resp_close(&r[i]);
     rma_targets_drop(w);
     job_check(rma_take_err(&w->err) == 33);
     rma_win_goto(w, WIN_UNSET);
