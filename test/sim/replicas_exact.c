@@ -286,6 +286,60 @@ static void put_together(void *arg)
     OK(MPI_Win_free(&j.win));
 }
 
+/* What the short way leaves to the long one: a window whose place in the table a later one has,
+ * several threads, an error that waits for a flush, and what a call is about to store to copies. */
+static void put_long(void *arg)
+{
+    struct job j[RMA_MIRRORS + 1];
+    const struct job *first = &j[0], *last = &j[RMA_MIRRORS];
+    long v[2] = {5, 6}, got[2] = {0, 0}, one = 1;
+    (void)arg;
+    for (int i = 0; i <= RMA_MIRRORS; i++)
+        j[i] = copied(MPI_COMM_WORLD, "1");
+    for (int i = 0; i <= RMA_MIRRORS; i++)
+        OK(MPI_Win_lock_all(0, j[i].win));
+    if (first->rank == 0) {
+        struct rma_replicas *x = inside(last->win)->replicas;
+        struct rma_forwarding f;
+        int error = err_make(MPI_ERR_OTHER, "of a put to a copy");
+        SIM_CHECK(rma_mirror_at(first->win) == rma_mirror_at(last->win));
+        for (int i = 0; i <= RMA_MIRRORS; i++) {
+            put1(&j[i], v, 1, 0); /* with the lock */
+            SIM_CHECK(rma_mirror_put(j[i].win, 1, 0, sizeof *v, v) == (i > 0));
+        }
+        put1(first, &v[1], 1, 0);
+        put1(last, v, 1, 0);
+        OK(MPI_Win_flush(1, first->win));
+        OK(MPI_Win_flush(1, last->win));
+        OK(MPI_Get(&got[0], 1, MPI_LONG, 1, 0, 1, MPI_LONG, last->win));
+        OK(MPI_Get(&got[1], 1, MPI_LONG, 1, 0, 1, MPI_LONG, first->win));
+        OK(MPI_Win_flush(1, last->win));
+        OK(MPI_Win_flush(1, first->win));
+        SIM_CHECK(got[0] == v[0] && got[1] == v[1] && copy(1, 0) == v[0]);
+        SIM_CHECK(rma_mirror_flush(last->win, 1) && !rma_mirror_flush(first->win, 1));
+        proc->threaded = 1;
+        SIM_CHECK(!rma_mirror_put(last->win, 1, 0, sizeof *v, v) &&
+                  !rma_mirror_flush(last->win, 1));
+        proc->threaded = 0;
+        x->err = error;
+        SIM_CHECK(!rma_mirror_flush(last->win, 1));
+        ERR(MPI_ERR_OTHER, MPI_Win_flush(1, last->win));
+        rma_win_add_err(x->copies, error);
+        SIM_CHECK(!rma_mirror_flush(last->win, 1));
+        ERR(MPI_ERR_OTHER, MPI_Win_flush_all(last->win));
+        add1(last, &one, 1);
+        rma_forward_take(inside(last->win), 1, &f);
+        SIM_CHECK(!x->changes.n && copy(1, 0) == v[0] && !rma_mirror_flush(last->win, 1));
+        OK(rma_forward_wait(&f));
+        SIM_CHECK(copy(1, 0) == v[0] + 1 && rma_mirror_flush(last->win, 1));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i <= RMA_MIRRORS; i++) {
+        OK(MPI_Win_unlock_all(j[i].win));
+        OK(MPI_Win_free(&j[i].win));
+    }
+}
+
 /* When a member has failed, puts leave the short way; with the shrunk window they have it again,
  * and nothing changes the older copies. A revoked window has it no more. */
 static void put_together_dies(void *arg)
@@ -906,6 +960,7 @@ const struct scenario scenarios_replicas_exact[] = {
     {"replicas-acc-at-once", 4, 1, acc_at_once, NULL, apart},
     {"replicas-acc-near", 5, 1, acc_together, NULL, together},
     {"replicas-put-near", 5, 1, put_together, NULL, together},
+    {"replicas-put-near-long", 3, 1, put_long, NULL, together},
     {"replicas-put-near-dies", 4, 1, put_together_dies, NULL, together_mortal},
     {"replicas-acc-revoked", 4, 1, acc_revoked, NULL, apart},
     {"replicas-acc-in-order", 5, 1, acc_in_order, NULL, unordered},

@@ -27,7 +27,7 @@ static inline struct rma *rma_self(void)
 }
 static inline struct rma_win **rma_mirror_at(int handle)
 {
-    return &rma_self()->mirror[handle & (RMA_MIRRORS - 1)];
+    return &rma_self()->mirror[(unsigned)handle / 2 % RMA_MIRRORS];
 }
 static inline int rma_world(const struct rma_win *w, int rank)
 {

@@ -30,8 +30,8 @@ struct rma {
     struct rma_bundles *bundles; /* bundle.c; NULL: none yet */
     struct rma_guard *guards; /* coherent/guard.c */
     unsigned replicated;        /* windows with copies: replicas.c */
-    /* Those of which this process stores to all copies, by the low bits of the handle. A later one
-     * takes the place. */
+    /* Those of which this process stores to all copies, by the low bits of the handle but the last:
+     * the next handle is that of the window of copies. A later one takes the place. */
     struct rma_win *mirror[RMA_MIRRORS];
     struct ways put_ways, get_ways; /* of one block: through the box (0), by CMA (1) */
     uint8_t box_busy;           /* a thread uses it for delegate_copy.c */
