@@ -583,8 +583,8 @@ static void inside_a_lock(void *arg)
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
-/* Two threads of rank 0 put and get at rank 1, which dies at any moment. No call of either thread
- * succeeds for what is not done, also where the other thread was told of the death first. */
+/* Two threads of rank 0 put and get at the last rank, which dies at any moment. No call of either
+ * thread succeeds for what is not done, also where the other was told of the death first. */
 static struct {
     struct job j;
     int open, left;
@@ -592,23 +592,24 @@ static struct {
 
 static int some_flush(void)
 {
-    return sim_random() % 2 ? MPI_Win_flush_all(both.j.win) : MPI_Win_flush(1, both.j.win);
+    int dying = both.j.size - 1;
+    return sim_random() % 2 ? MPI_Win_flush_all(both.j.win) : MPI_Win_flush(dying, both.j.win);
 }
 
 static int some_local_flush(void)
 {
     return sim_random() % 2 ? MPI_Win_flush_local_all(both.j.win)
-                            : MPI_Win_flush_local(1, both.j.win);
+                            : MPI_Win_flush_local(both.j.size - 1, both.j.win);
 }
 
 static void both_work(int thread)
 {
-    int err = MPI_SUCCESS;
+    int err = MPI_SUCCESS, dying = both.j.size - 1;
     for (long v = 1; !err; v++) {
         long sent = v, got = -1;
-        err = MPI_Put(&sent, 1, MPI_LONG, 1, thread, 1, MPI_LONG, both.j.win);
+        err = MPI_Put(&sent, 1, MPI_LONG, dying, thread, 1, MPI_LONG, both.j.win);
         err = err ? err : some_flush();
-        err = err ? err : MPI_Get(&got, 1, MPI_LONG, 1, thread, 1, MPI_LONG, both.j.win);
+        err = err ? err : MPI_Get(&got, 1, MPI_LONG, dying, thread, 1, MPI_LONG, both.j.win);
         err = err ? err : sim_random() % 2 ? some_flush() : some_local_flush();
         SIM_CHECK(err || got == v);
     }
@@ -619,22 +620,28 @@ static void both_work(int thread)
 static void both_told(void *arg)
 {
     (void)arg;
-    if (sim_rank() == 1) {
+    struct job j = job_of_mortals(2);
+    if (j.rank) {
         int turns = (int)(sim_random() % 200);
-        (void)job_of_mortals(2);
+        if (j.rank < j.size - 1) {
+            hear(0);
+            return;
+        }
         while (turns--)
             turn();
         sim_die();
     }
-    both.open = 0;
+    both.j = j;
     both.left = 2;
-    both.j = job_of_mortals(2);
     OK(MPI_Win_lock_all(0, both.j.win));
     both.open = 1;
     both_work(0);
     while (both.left)
         turn();
     (void)MPI_Win_unlock_all(both.j.win);
+    both.open = 0; /* for the next run */
+    for (int t = 1; t < both.j.size - 1; t++)
+        tell(t);
 }
 
 static void both_told_too(int thread, void *arg)
@@ -659,6 +666,13 @@ static void mortal_mixed(struct sim_knobs *k)
 {
     mortal(k);
     k->nodes = k->seed % 3 ? 1 + (int)(k->seed % 3) : k->ranks;
+}
+
+/* Half of the ranks are on rank 0's node, the last one is not. */
+static void mortal_two_nodes(struct sim_knobs *k)
+{
+    mortal(k);
+    k->nodes = 2;
 }
 
 static void near_preempted(struct sim_knobs *k)
@@ -718,6 +732,6 @@ const struct scenario scenarios_deaths[] = {
     {"dead-inside-a-lock-mixed", 6, 1, inside_a_lock, NULL, two_preempted},
     {"dead-both-told", 2, 2, both_told, both_told_too, mortal},
     {"dead-both-told-poor", 2, 2, both_told, both_told_too, mortal_poor},
-    {"dead-both-told-mixed", 2, 2, both_told, both_told_too, mortal_mixed},
+    {"dead-both-told-mixed", 4, 2, both_told, both_told_too, mortal_two_nodes},
     {NULL, 0, 0, NULL, NULL, NULL},
 };
