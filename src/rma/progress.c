@@ -53,7 +53,7 @@ static void fail_in_win(struct rma_win *w, int world)
         rma_near_close(w, rank);
     }
     if (w->replicas) {
-        rma_win_slow(w);
+        rma_win_slow(w); /* rma_mirror_put() does not ask which keepers live */
         rma_forward_failed(w->replicas);
     }
     w->notes.deaths++;

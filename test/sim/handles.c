@@ -143,8 +143,6 @@ static MPI_Aint handle_in_place_of(MPI_Win win, MPI_Aint old, void *mem, size_t 
     }
 }
 
-/* Near: no message. Memory of a segment is mapped; a handle of the same entry of the table is
- * another one. */
 /* One element at a time, by a handle that is mapped. */
 static void elements_near(MPI_Win win, MPI_Aint at, MPI_Aint end)
 {
@@ -167,6 +165,8 @@ static void elements_near(MPI_Win win, MPI_Aint at, MPI_Aint end)
     SIM_CHECK(was == 11);
 }
 
+/* Near: no message. Memory of a segment is mapped; a handle of the same entry of the table is
+ * another one. */
 static void counts_near(void *arg)
 {
     (void)arg;

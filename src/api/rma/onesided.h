@@ -19,8 +19,8 @@
  * one costs more than the store itself. The ..._same slow functions serve equal counts and types.
  * They take one of each, and by address what the caller left on the stack. */
 #define SLOW __attribute__((noinline, cold))
-/* Its parameters are not optimized away. Not cold: far puts that are coalesced and puts by a memory
- * handle go through it. */
+/* Its parameters are not optimized away. Not cold: far puts that are coalesced, puts by a memory
+ * handle, and near puts to a window with copies go through it. */
 #if defined __has_attribute && __has_attribute(noipa)
 #define SAME __attribute__((noipa))
 #else
