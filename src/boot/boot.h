@@ -168,6 +168,7 @@ struct boot_meeting { /* the caller's, from begin until test returned nonzero */
     int (*judge)(struct boot_meeting *m, void *arg);
     void *arg;
     struct family_meet *meeting; /* of boot/ */
+    int turn;     /* of boot/: other processes wait until this request is answered */
     size_t len;   /* in brought */
     unsigned char brought[BOOT_BROUGHT_MAX];
 };
@@ -206,7 +207,7 @@ int boot_meet_leave(struct boot_meeting *m);
 void boot_on_met(void (*fn)(void));
 /* Start a job.  What is brought is the port at which it will connect.  -ENOENT, -EACCES...: the
  * program cannot be run; -ENOSPC: no place for so many processes; -E2BIG, -EINVAL: the launcher
- * does not carry such words. */
+ * does not carry such words; -EAGAIN: while another job asks, call it again. */
 int boot_spawn_begin(struct boot_meeting *m, const struct boot_program *list, int n, int *fd);
 /* Names of ports.  -EEXIST, -ENOENT. */
 int boot_name_publish(const char *name, const char *port);

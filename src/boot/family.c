@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -110,6 +112,8 @@ void family_stop(struct boot *b)
     struct family *d = b->family;
     while (d && d->ports) /* also where a meeting was not tested to its end */
         port_free(d, d->ports);
+    if (d && d->asking && d->turn >= 0) /* a request that nothing has tested to its answer */
+        close(d->turn);
     free(d);
     b->family = NULL;
 }
@@ -288,6 +292,37 @@ static int look_for(const struct family *d, const struct boot_program *list, int
     return 0;
 }
 
+/* Hydra adds the later programs of a request to the newest job that it knows. So a family has one
+ * request at a time, from here to its answer. The lock is an abstract name of a socket (first byte
+ * 0: no file), which the kernel drops with its process. Requests of one process need none: Hydra
+ * reads them one behind the other. An answer that does not come holds up no other for ever. */
+static int turn_take(struct family *d)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int n = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, FAMILY "spawn",
+                     (unsigned long long)d->family);
+    socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+    if (d->asking)
+        return 1;
+    d->turn = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (d->turn < 0 || !bind(d->turn, (struct sockaddr *)&a, len) || errno != EADDRINUSE ||
+        (d->turn_by && time_now() >= d->turn_by)) {
+        d->turn_by = 0;
+        return 1;
+    }
+    close(d->turn);
+    if (!d->turn_by)
+        d->turn_by = time_now() + (uint64_t)cvar.boot_timeout * 1000000000u;
+    return 0;
+}
+
+void family_spawn_end(struct family *d, struct boot_meeting *m)
+{
+    if (m->turn && --d->asking == 0 && d->turn >= 0)
+        close(d->turn);
+    m->turn = 0;
+}
+
 int family_spawn_begin(struct boot *b, struct boot_meeting *m, const struct boot_program *list,
                        int n, int *fd)
 {
@@ -296,12 +331,17 @@ int family_spawn_begin(struct boot *b, struct boot_meeting *m, const struct boot
     struct family_port *port;
     char gives[PMI_VALUE_MAX];
     int size = 0;
+    if (!turn_take(d))
+        return -EAGAIN;
+    m->turn = 1;
+    d->asking++;
     struct boot_program *found = calloc((size_t)n, sizeof *found + PATH_MAX);
     int err = found ? look_for(d, list, n, found, &size) : -ENOMEM;
     if (!err)
         err = family_port_open(d, 1, &port);
     if (err) {
         free(found);
+        family_spawn_end(d, m);
         return err;
     }
     int theirs = d->free + size, end = theirs + (d->end - theirs) / CHILD_PART;
@@ -309,6 +349,7 @@ int family_spawn_begin(struct boot *b, struct boot_meeting *m, const struct boot
     err = b->ops->spawn_begin(m, found, n, gives, fd);
     free(found);
     if (err) {
+        family_spawn_end(d, m);
         family_port_close(d, port);
         return err;
     }

@@ -31,6 +31,9 @@ struct family {
     uint64_t family;
     int free, end; /* this process may give the numbers [free, end) */
     struct family_port *ports;
+    unsigned asking;  /* requests without an answer; the first has taken `turn`, a socket or -1 */
+    int turn;
+    uint64_t turn_by; /* it is waited for no longer (ns); 0: it is not waited for */
 };
 
 /* Makes b->family where this launcher starts programs and has no ports; else it stays NULL.  0 or
@@ -53,8 +56,11 @@ struct family_name {
 };
 int family_name_read(const struct family *d, const char *text, struct family_name *n);
 
+/* -EAGAIN: another process of the family is asking. */
 int family_spawn_begin(struct boot *b, struct boot_meeting *m, const struct boot_program *list,
                        int n, int *fd);
+/* The answer has come, or none will: other processes of the family may ask. Once, or more often. */
+void family_spawn_end(struct family *d, struct boot_meeting *m);
 
 /* family_meet.c: as the calls of boot.h */
 int family_meet_begin(struct family *d, struct boot_meeting *m, int accepts, const char *port,

@@ -170,6 +170,8 @@ int boot_meet_test(struct boot_meeting *m)
     struct family *d = proc->boot->family;
     int spawns = d && !m->meeting; /* its answer may have come with that to another one */
     int done = m->done ? 1 : m->meeting ? family_meet_test(d, m) : proc->boot->ops->meet_test(m);
+    if (spawns && done)
+        family_spawn_end(d, m);
     if (spawns && done && (done < 0 || m->rc)) { /* no process will come */
         m->brought[m->len] = 0;
         (void)boot_port_close((char *)m->brought);

@@ -392,18 +392,32 @@ int newcomm_meet(struct comm *c, int root, int accepts, const char *port, int cl
     return err;
 }
 
+struct spawn {
+    struct wait w;
+    const struct boot_program *list;
+    int n, err;
+};
+
+static int asked(void *arg)
+{
+    struct spawn *s = arg;
+    if (s->err == -EAGAIN) /* conditions may be evaluated again after they were true */
+        s->err = boot_spawn_begin(&s->w.m, s->list, s->n, &s->w.fd);
+    return s->err != -EAGAIN;
+}
+
 int newcomm_spawn(const struct boot_program *list, int n, char port[])
 {
-    struct wait w = {.fd = -1};
-    int err = boot_spawn_begin(&w.m, list, n, &w.fd);
-    if (!err)
-        err = wait_for(&w, "programs that are started");
-    if (!err && (!w.m.len || w.m.len >= BOOT_PORT_MAX))
+    struct spawn s = {.w = {.fd = -1}, .list = list, .n = n, .err = -EAGAIN};
+    struct wait *w = &s.w;
+    progress_wait(asked, &s, "the turn to start programs", -1);
+    int err = s.err ? s.err : wait_for(w, "programs that are started");
+    if (!err && (!w->m.len || w->m.len >= BOOT_PORT_MAX))
         err = -EPROTO;
     if (err)
         return refused(err, MPI_ERR_SPAWN, n == 1 ? list[0].command : "one of the programs");
-    memcpy(port, w.m.brought, w.m.len);
-    port[w.m.len] = 0;
+    memcpy(port, w->m.brought, w->m.len);
+    port[w->m.len] = 0;
     return MPI_SUCCESS;
 }
 

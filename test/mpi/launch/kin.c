@@ -225,6 +225,30 @@ static void path(void)
     MPI_Comm_disconnect(&inter);
 }
 
+/* A job spawns several programs at once while one that it has spawned spawns, too. */
+static void beside(const char *which)
+{
+    enum { TIMES = 20 };
+    char *alone[] = {"beside", "alone", NULL}, *args[] = {"tree", "0", NULL};
+    char *commands[] = {self, self}, **argvs[] = {args, args};
+    int i, n, counts[] = {1, 2};
+    MPI_Info infos[] = {MPI_INFO_NULL, MPI_INFO_NULL};
+    MPI_Comm inter, other = which ? parent_of() : start(alone, 1, MPI_COMM_SELF);
+    for (i = 0; i < TIMES; i++) {
+        if (which)
+            inter = start(args, 1, MPI_COMM_SELF);
+        else
+            CHECK_EQ(MPI_Comm_spawn_multiple(2, commands, argvs, counts, infos, 0, MPI_COMM_SELF,
+                                             &inter, MPI_ERRCODES_IGNORE),
+                     MPI_SUCCESS);
+        MPI_Comm_remote_size(inter, &n);
+        CHECK_EQ(n, which ? 1 : 3);
+        greet(inter);
+        MPI_Comm_disconnect(&inter);
+    }
+    MPI_Comm_disconnect(&other);
+}
+
 /* One side ends without MPI_Comm_disconnect, the other half a second later. */
 static void order(const char *first, int spawned)
 {
@@ -348,6 +372,8 @@ int main(int argc, char **argv)
         words(argc, argv);
     if (!strcmp(what, "path"))
         path();
+    if (!strcmp(what, "beside"))
+        beside(more);
     if (!strcmp(what, "order"))
         order(more, argc > 3);
     if (!strcmp(what, "dies"))

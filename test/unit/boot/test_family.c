@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/proc.h"
@@ -38,7 +39,7 @@ static int map(char *text, size_t len)
 
 static int job(char *text, size_t len)
 {
-    snprintf(text, len, "first");
+    snprintf(text, len, "first-%d", (int)getpid()); /* the tests may run twice at a time */
     return 0;
 }
 
@@ -607,6 +608,62 @@ START_TEST(spawn_refused)
 }
 END_TEST
 
+/* A process of the family has asked, and says so. Then it has its answer, or dies, or neither. */
+enum asker { ANSWERED, DEAD, NEITHER };
+
+static pid_t asks(enum asker how, int said[2], int stop[2])
+{
+    struct boot_meeting m;
+    struct boot_program p = {.command = "sh", .n = 1};
+    int fd;
+    char c;
+    pid_t pid = fork();
+    if (pid)
+        return pid;
+    close(stop[1]);
+    if (boot_spawn_begin(&m, &p, 1, &fd) || write(said[1], "1", 1) != 1)
+        _exit(1);
+    usleep(100000);
+    if (how != NEITHER && write(said[1], "2", 1) != 1)
+        _exit(1);
+    m.done = 1;
+    m.rc = 0;
+    if (how == ANSWERED && boot_meet_test(&m) != 1)
+        _exit(1);
+    if (how != DEAD && read(stop[0], &c, 1) != 0)
+        _exit(1);
+    _exit(0);
+}
+
+/* Hydra would add its later programs to this one's job. */
+START_TEST(one_asks)
+{
+    for (enum asker how = ANSWERED; how <= NEITHER; how++) {
+        int said[2], stop[2], status;
+        char c;
+        ck_assert_int_eq(pipe(said) | pipe(stop), 0);
+        ck_assert_int_eq(begin(0, 1, ""), 0);
+        pid_t pid = asks(how, said, stop);
+        ck_assert_int_eq(read(said[0], &c, 1), 1);
+        cvar.boot_timeout = how == NEITHER ? 1 : 10000;
+        int err;
+        while ((err = spawn(1)) == -EAGAIN)
+            usleep(1000);
+        ck_assert_int_eq(err, 0);
+        struct pollfd late = {.fd = said[0], .events = POLLIN};
+        ck_assert_int_eq(poll(&late, 1, 0), how != NEITHER); /* that has waited */
+        ck_assert_int_eq(spawn(1), 0); /* the same process need not */
+        close(stop[0]);
+        close(stop[1]);
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert_int_eq(status, 0);
+        close(said[0]);
+        close(said[1]);
+        end();
+    }
+}
+END_TEST
+
 /* A program that was started and does not come. */
 START_TEST(never_comes)
 {
@@ -647,6 +704,7 @@ Suite *suite_family(void)
     tcase_add_test(t, one_refuses);
     tcase_add_test(t, port_copied);
     tcase_add_test(t, spawn_refused);
+    tcase_add_test(t, one_asks);
     tcase_add_test(t, never_comes);
     suite_add_tcase(s, t);
     return s;
