@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -87,7 +88,7 @@ int option_errhandler(const char *name)
     static const char *const names[] = {"mpi_errors_are_fatal", "mpi_errors_abort",
                                         "mpi_errors_return"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i]))
+        if (!strcasecmp(name, names[i]))
             return 0;
     return -EINVAL;
 }

@@ -23,7 +23,7 @@ size_t option_names(const char **names);
 int option_profile(struct args *a, int trace, const char *file, char ***word);
 /* -check=[LEVEL,][json=FILE] (NULL: level 1). 0 or -EINVAL. */
 int option_check(struct args *a, const char *list);
-/* The name of an error handler: 0 or -EINVAL. */
+/* The name of an error handler, in upper or lower case: 0 or -EINVAL. */
 int option_errhandler(const char *name);
 /* Open MPI's --output, a list of such options: 0 or -EINVAL. */
 int option_output(struct args *a, const char *list);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "boot/boot.h"
 #include "finding/finding.h"
@@ -71,10 +72,10 @@ struct errhandler *errhandler_of(enum errhandler_builtin which)
 
 int errhandler_named(const char *name)
 {
-    return !strcmp(name, "mpi_errors_are_fatal") ? ERRHANDLER_FATAL
-           : !strcmp(name, "mpi_errors_abort")   ? ERRHANDLER_ABORT
-           : !strcmp(name, "mpi_errors_return")  ? ERRHANDLER_RETURN
-                                                 : -1;
+    return !strcasecmp(name, "mpi_errors_are_fatal") ? ERRHANDLER_FATAL
+           : !strcasecmp(name, "mpi_errors_abort")   ? ERRHANDLER_ABORT
+           : !strcasecmp(name, "mpi_errors_return")  ? ERRHANDLER_RETURN
+                                                     : -1;
 }
 
 enum errhandler_builtin errhandler_initial(void)

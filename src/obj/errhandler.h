@@ -27,7 +27,8 @@ enum errhandler_builtin { ERRHANDLER_FATAL, ERRHANDLER_RETURN, ERRHANDLER_THROW,
 struct errhandler *errhandler_make(int holder, void (*fn)(void *, int *, ...));
 /* The predefined one, with a reference for the caller. */
 struct errhandler *errhandler_of(enum errhandler_builtin which);
-/* By its name in MPI_Comm_spawn's info and mpiexec's option; -1: there is none. */
+/* By its name in MPI_Comm_spawn's info and mpiexec's option, in upper or lower case; -1: there is
+ * none. */
 int errhandler_named(const char *name);
 /* That of MPI_COMM_WORLD and MPI_COMM_SELF at their start. */
 enum errhandler_builtin errhandler_initial(void);

@@ -3,6 +3,7 @@
 #include "../mt.h"
 
 #include <limits.h>
+#include <strings.h>
 #include <unistd.h>
 
 static char *self;
@@ -273,9 +274,9 @@ static void dies(const char *spawned)
 /* In a process that was started with the named handler; "": with none. */
 static void has_handler(const char *name)
 {
-    MPI_Errhandler want = !strcmp(name, "mpi_errors_abort")    ? MPI_ERRORS_ABORT
-                          : !strcmp(name, "mpi_errors_return") ? MPI_ERRORS_RETURN
-                                                               : MPI_ERRORS_ARE_FATAL;
+    MPI_Errhandler want = !strcasecmp(name, "mpi_errors_abort")    ? MPI_ERRORS_ABORT
+                          : !strcasecmp(name, "mpi_errors_return") ? MPI_ERRORS_RETURN
+                                                                   : MPI_ERRORS_ARE_FATAL;
     MPI_Comm parent, made;
     MPI_Errhandler got;
     int i;
@@ -299,7 +300,7 @@ static void has_handler(const char *name)
 static void handlers(void)
 {
     char *commands[] = {self, self, self, self}, *args[4][3];
-    static const char *const names[] = {"mpi_errors_return", "", "mpi_errors_abort",
+    static const char *const names[] = {"mpi_errors_return", "", "Mpi_Errors_ABORT",
                                         "mpi_errors_are_fatal"};
     char **argvs[4];
     int i, one[] = {1, 2, 1, 1}, codes[5] = {0};
@@ -318,7 +319,7 @@ static void handlers(void)
     CHECK_EQ(MPI_Comm_spawn_multiple(4, commands, argvs, one, infos, 0, MPI_COMM_WORLD, &inter,
                                      codes), MPI_SUCCESS);
     MPI_Comm_disconnect(&inter);
-    MPI_Info_set(infos[2], "mpi_initial_errhandler", "MPI_ERRORS_ABORT");
+    MPI_Info_set(infos[2], "mpi_initial_errhandler", "mpi_errors");
     i = MPI_Comm_spawn_multiple(4, commands, argvs, one, infos, 0, MPI_COMM_WORLD, &inter, codes);
     MPI_Error_class(i, &i);
     CHECK_EQ(i, MPI_ERR_INFO_VALUE);
