@@ -11,6 +11,7 @@
 
 #include "boot/boot.h"
 #include "obj/obj_types.h"
+#include "var/var.h"
 
 struct info *info_make(void)
 {
@@ -164,6 +165,7 @@ void info_fill_env(struct info *i)
 {
     char text[1024];
     struct utsname u;
+    const char *handler = var_env_get("MPIR_CVAR_INITIAL_ERRHANDLER");
     put_command(i);
     if (uname(&u) == 0) {
         info_put(i, "host", u.nodename);
@@ -171,6 +173,8 @@ void info_fill_env(struct info *i)
     }
     if (getcwd(text, sizeof text))
         info_put(i, "wdir", text);
+    if (handler && *handler)
+        info_put(i, "mpi_initial_errhandler", handler);
     info_put(i, "mpi_memory_alloc_kinds", INFO_MEMORY_KINDS);
 }
 

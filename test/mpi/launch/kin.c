@@ -277,9 +277,13 @@ static void has_handler(const char *name)
     MPI_Errhandler want = !strcasecmp(name, "mpi_errors_abort")    ? MPI_ERRORS_ABORT
                           : !strcasecmp(name, "mpi_errors_return") ? MPI_ERRORS_RETURN
                                                                    : MPI_ERRORS_ARE_FATAL;
+    char key[MPI_MAX_INFO_VAL + 1] = "";
     MPI_Comm parent, made;
     MPI_Errhandler got;
-    int i;
+    int i, has;
+    MPI_Info_get(MPI_INFO_ENV, "mpi_initial_errhandler", MPI_MAX_INFO_VAL, key, &has);
+    CHECK_EQ(has, *name != 0);
+    CHECK(!strcmp(key, name));
     MPI_Comm_get_parent(&parent);
     MPI_Comm_dup(MPI_COMM_WORLD, &made);
     MPI_Comm list[] = {MPI_COMM_WORLD, MPI_COMM_SELF, made, parent};
