@@ -52,6 +52,17 @@ int api_fail_outside(int err, const char *call)
     return api_returned(err, call);
 }
 
+int api_fail_null(const char *call, const char *arg)
+{
+    int locked = proc_runs() && proc->threaded;
+    if (locked)
+        lock_acquire(&proc->lock);
+    int err = err_make(MPI_ERR_ARG, "%s: %s is a null pointer", call, arg);
+    if (locked)
+        lock_release(&proc->lock);
+    return api_fail_comm(MPI_COMM_NULL, err, call);
+}
+
 /* An invalid communicator is none. */
 int api_fail_comm(MPI_Comm comm, int err, const char *call)
 {

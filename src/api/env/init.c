@@ -407,16 +407,10 @@ int PMPI_Finalize(void)
 }
 API_ALIAS(MPI_Finalize);
 
-/* For calls that are legal at any time, and so have no error handler. */
-static int null_flag(const char *call)
-{
-    return err_make(MPI_ERR_ARG, "%s: flag is a null pointer", call);
-}
-
 int PMPI_Initialized(int *flag)
 {
     if (!flag)
-        return null_flag("MPI_Initialized");
+        return api_fail_null("MPI_Initialized", "flag");
     *flag = phase() == PROC_FINALIZED || (proc_runs() && proc->api->world != WORLD_NEW);
     return MPI_SUCCESS;
 }
@@ -425,7 +419,7 @@ API_ALIAS(MPI_Initialized);
 int PMPI_Finalized(int *flag)
 {
     if (!flag)
-        return null_flag("MPI_Finalized");
+        return api_fail_null("MPI_Finalized", "flag");
     *flag = phase() == PROC_FINALIZED || (proc_runs() && proc->api->world == WORLD_CLOSED);
     return MPI_SUCCESS;
 }

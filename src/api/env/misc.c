@@ -19,7 +19,7 @@ int PMPI_Get_version(int *version, int *subversion)
 {
     /* May be called at any time. */
     if (!version || !subversion)
-        return MPI_ERR_ARG;
+        return api_fail_null("MPI_Get_version", version ? "subversion" : "version");
     *version = MPI_VERSION;
     *subversion = MPI_SUBVERSION;
     return MPI_SUCCESS;
@@ -29,7 +29,7 @@ API_ALIAS(MPI_Get_version);
 int PMPI_Get_library_version(char *version, int *resultlen)
 {
     if (!version || !resultlen)
-        return MPI_ERR_ARG;
+        return api_fail_null("MPI_Get_library_version", version ? "resultlen" : "version");
     *resultlen = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING,
                           "Windrose %s (MPI %d.%d, MPICH ABI %s; hwloc %s, libfabric %s, UCX %s)",
                           PACKAGE_VERSION, MPI_VERSION, MPI_SUBVERSION, MPICH_VERSION,

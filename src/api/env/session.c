@@ -129,8 +129,11 @@ static int session_make(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *o
 
 int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
+    /* This process has left the launcher already. There are no objects, but this handle counts. */
     if (atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_FINALIZED)
-        return MPI_ERR_OTHER; /* this process has left the launcher already */
+        return errhandler == MPI_ERRORS_RETURN
+                   ? MPI_ERR_OTHER
+                   : api_fail_outside(MPI_ERR_OTHER, "MPI_Session_init");
     lock_acquire(&proc->lock); /* several threads may call it first */
     if (!running())
         api_start(MPI_THREAD_MULTIPLE, NULL, NULL);

@@ -331,12 +331,33 @@ static void handlers(void)
         MPI_Info_free(&infos[i]);
 }
 
-/* An error before MPI_Init. */
-static void early(void)
+/* Errors of calls that may be made before MPI_Init and after MPI_Finalize; the last one after it. */
+enum { EARLY = 7, LATE };
+static int wrong_call(int i)
 {
-    int class, err = MPI_Info_set(MPI_INFO_NULL, "key", "value");
-    MPI_Error_class(err, &class);
-    CHECK_EQ(class, MPI_ERR_INFO);
+    MPI_Session s;
+    int n;
+    switch (i) {
+    case 0: return MPI_Info_set(MPI_INFO_NULL, "key", "value");
+    case 1: return MPI_Error_class(-1, &n);
+    case 2: return MPI_Error_string(-1, NULL, &n);
+    case 3: return MPI_Initialized(NULL);
+    case 4: return MPI_Finalized(NULL);
+    case 5: return MPI_Get_version(NULL, &n);
+    case 6: return MPI_Get_library_version(NULL, &n);
+    default: return MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &s);
+    }
+}
+
+/* The numbered one, or all. */
+static void outside(const char *number, int calls)
+{
+    int i;
+    for (i = 0; i < calls; i++)
+        if (!number || atoi(number) == i)
+            CHECK_EQ(mt_class(wrong_call(i)), i == 0      ? MPI_ERR_INFO
+                                              : i < EARLY ? MPI_ERR_ARG
+                                                          : MPI_ERR_OTHER);
 }
 
 int main(int argc, char **argv)
@@ -346,7 +367,7 @@ int main(int argc, char **argv)
     char *args[] = {"tree", "0", NULL};
     self = realpath(argv[0], NULL);
     if (!strcmp(what, "early"))
-        early();
+        outside(more, EARLY);
     mt_init(&argc, &argv);
     if (!strcmp(what, "handlers"))
         handlers();
@@ -384,5 +405,8 @@ int main(int argc, char **argv)
     if (!strcmp(what, "dies"))
         dies(more);
     free(self);
-    return mt_finish();
+    i = mt_finish();
+    if (!strcmp(what, "late"))
+        outside(more, LATE);
+    return i || mt_errors;
 }
