@@ -54,6 +54,15 @@ static void end_with_process(void)
         lock_release(&proc->lock);
 }
 
+/* The library runs until the process ends. */
+static void stay(void)
+{
+    if (proc->sessions_used)
+        return;
+    proc->sessions_used = 1;
+    atexit(end_with_process);
+}
+
 /* --- errors ---------------------------------------------------------------------------- */
 
 /* Leave with the session's handler; NULL: that of MPI_COMM_WORLD. */
@@ -69,6 +78,25 @@ static int leave(struct session *s, int err, const char *call)
     snprintf(where, sizeof where, "session %#x", (unsigned)handle);
     api_unlock();
     err = errhandler_run(e, &handle, where, err, call);
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    errhandler_drop(e);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+    return err;
+}
+
+/* Leave a call that was given a handler for what it makes: errors go to it. It has one reference;
+ * NULL: none was, that is valid. There is no object yet; none: its null handle. */
+static int leave_given(struct errhandler *e, int none, const char *what, int err, const char *call)
+{
+    if (!err || !e) {
+        errhandler_drop(e);
+        return api_exit(MPI_COMM_NULL, err);
+    }
+    err_name(err, call);
+    api_unlock();
+    err = errhandler_run(e, &none, what, err, call);
     if (proc->threaded)
         lock_acquire(&proc->lock);
     errhandler_drop(e);
@@ -99,14 +127,9 @@ static int wanted_level(const struct info *info)
     return MPI_THREAD_MULTIPLE;
 }
 
-/* The errhandler argument also applies if the start fails. */
-static int session_make(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *out)
+static int session_make(MPI_Info info, struct errhandler *e, MPI_Session *out)
 {
-    struct errhandler *e;
     const struct info *i = obj_find(OBJ_INFO, info);
-    int err = api_errhandler(errhandler, OBJ_SESSION, &e);
-    if (err)
-        return err;
     struct session *s = calloc(1, sizeof *s);
     struct session_share *b = calloc(1, sizeof *b);
     if (!s || !b || obj_add(OBJ_SESSION, &s->obj)) {
@@ -119,10 +142,7 @@ static int session_make(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *o
     b->kinds = memory_kinds(i);
     s->thread_level = wanted_level(i);
     proc->api->sessions++;
-    if (!proc->sessions_used) {
-        proc->sessions_used = 1;
-        atexit(end_with_process);
-    }
+    stay();
     *out = s->obj.handle;
     return MPI_SUCCESS;
 }
@@ -135,19 +155,24 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *ses
                    ? MPI_ERR_OTHER
                    : api_fail_outside(MPI_ERR_OTHER, "MPI_Session_init");
     lock_acquire(&proc->lock); /* several threads may call it first */
-    if (!running())
+    if (!running()) {
         api_start(MPI_THREAD_MULTIPLE, NULL, NULL);
+        stay(); /* whether or not there will be a session */
+    }
     proc->call = "MPI_Session_init";
-    int err = api_pointer(session, "session");
+    struct errhandler *e;
+    int err = api_errhandler(errhandler, OBJ_SESSION, &e);
+    e = err ? NULL : errhandler_ref(e);
     if (!err)
-        err = session_make(info, errhandler, session);
+        err = api_pointer(session, "session");
+    if (!err)
+        err = session_make(info, e, session);
     /* From now on there may be more threads than MPI_Init was asked for. */
     proc->threaded = 1;
     proc->helped = 0;
     proc->thread_level = MPI_THREAD_MULTIPLE;
-    proc->call = NULL;
-    lock_release(&proc->lock);
-    return err ? api_fail_comm(MPI_COMM_NULL, err, "MPI_Session_init") : MPI_SUCCESS;
+    return leave_given(e, MPI_SESSION_NULL, "a session that was to be made", err,
+                       "MPI_Session_init");
 }
 API_ALIAS(MPI_Session_init);
 
@@ -279,24 +304,9 @@ API_ALIAS(MPI_Group_from_session_pset);
 
 /* --- communicators from groups ---------------------------------------------------------------- */
 
-/* Leave one of these calls: an error goes to the handler that was given to it, which has one
- * reference; NULL: none was, that is valid. There is no communicator yet. */
-static int leave_given(struct errhandler *e, int err, const char *call)
+static int leave_comm(struct errhandler *e, int err, const char *call)
 {
-    int none = MPI_COMM_NULL;
-    if (!err || !e) {
-        errhandler_drop(e);
-        return api_exit(MPI_COMM_NULL, err);
-    }
-    err_name(err, call);
-    api_unlock();
-    err = errhandler_run(e, &none, "a communicator that was to be made", err, call);
-    if (proc->threaded)
-        lock_acquire(&proc->lock);
-    errhandler_drop(e);
-    if (proc->threaded)
-        lock_release(&proc->lock);
-    return err;
+    return leave_given(e, MPI_COMM_NULL, "a communicator that was to be made", err, call);
 }
 
 static int text_arg(const char *text)
@@ -355,7 +365,7 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
         err = from_group(g, stringtag, 0, e, &n);
     if (newcomm)
         *newcomm = n ? n->obj.handle : MPI_COMM_NULL;
-    return leave_given(e, err, "MPI_Comm_create_from_group");
+    return leave_comm(e, err, "MPI_Comm_create_from_group");
 }
 API_ALIAS(MPI_Comm_create_from_group);
 
@@ -405,7 +415,7 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
         comm_set_errhandler(n, e);
     if (newintercomm)
         *newintercomm = n ? n->obj.handle : MPI_COMM_NULL;
-    return leave_given(e, err, "MPI_Intercomm_create_from_groups");
+    return leave_comm(e, err, "MPI_Intercomm_create_from_groups");
 }
 API_ALIAS(MPI_Intercomm_create_from_groups);
 
@@ -419,10 +429,7 @@ int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *fn, MPI_Errh
         api_start(MPI_THREAD_MULTIPLE, NULL, NULL);
     proc->threaded = 1;
     proc->helped = 0;
-    if (!proc->sessions_used) {
-        proc->sessions_used = 1;
-        atexit(end_with_process);
-    }
+    stay();
     lock_release(&proc->lock);
     return api_errhandler_create("MPI_Session_create_errhandler", OBJ_SESSION, (void *)fn,
                                  errhandler);

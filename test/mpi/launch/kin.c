@@ -331,7 +331,8 @@ static void handlers(void)
         MPI_Info_free(&infos[i]);
 }
 
-/* Errors of calls that may be made before MPI_Init and after MPI_Finalize; the last one after it. */
+/* Errors of calls that may be made before MPI_Init and after MPI_Finalize; the last, after it
+ * only. */
 enum { EARLY = 7, LATE };
 static int wrong_call(int i)
 {
@@ -360,6 +361,29 @@ static void outside(const char *number, int calls)
                                                           : MPI_ERR_OTHER);
 }
 
+static int told;
+static void tells(MPI_Session *s, int *code, ...)
+{
+    told++;
+    CHECK(*s == MPI_SESSION_NULL);
+    CHECK_EQ(mt_class(*code), MPI_ERR_ARG);
+}
+
+/* A session that cannot be: its error goes to the handler that was given for it. */
+static void no_session(const char *how)
+{
+    MPI_Errhandler e = MPI_ERRORS_RETURN;
+    if (how && !strcmp(how, "fatal"))
+        e = MPI_ERRORS_ARE_FATAL;
+    CHECK_EQ(mt_class(MPI_Session_init(MPI_INFO_NULL, e, NULL)), MPI_ERR_ARG);
+    if (how)
+        return;
+    MPI_Session_create_errhandler(tells, &e);
+    CHECK_EQ(mt_class(MPI_Session_init(MPI_INFO_NULL, e, NULL)), MPI_ERR_ARG);
+    CHECK_EQ(told, 1);
+    MPI_Errhandler_free(&e);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "", *more = argc > 2 ? argv[2] : NULL;
@@ -368,6 +392,12 @@ int main(int argc, char **argv)
     self = realpath(argv[0], NULL);
     if (!strcmp(what, "early"))
         outside(more, EARLY);
+    if (!strcmp(what, "no-session"))
+        no_session(more);
+    if (more && !strcmp(more, "alone")) {
+        free(self);
+        return mt_errors;
+    }
     mt_init(&argc, &argv);
     if (!strcmp(what, "handlers"))
         handlers();
