@@ -212,8 +212,7 @@ static unsigned long seen_from[2];
 static void ring_start(void)
 {
     for (unsigned i = 0; i < 2; i++)
-        to[i] = (struct ring_out){.v = ring_view_of(a->ring[i], 2, CELLS, CELL_BYTES),
-                                  .self = node.me};
+        to[i] = ring_out_of(ring_view_of(a->ring[i], 2, CELLS, CELL_BYTES), node.me);
     position = 0;
     seen_from[0] = seen_from[1] = 0;
 }
