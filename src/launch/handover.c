@@ -175,7 +175,8 @@ static void srun(struct words *w, const struct args *a, const char *hosts)
     refuse(w, ENGINE_SRUN, a->bind || a->map, "-bind-to and -map-by");
     refuse(w, ENGINE_SRUN, a->outfile || a->errfile, "-outfile-pattern and -errfile-pattern");
     refuse(w, ENGINE_SRUN, a->timeout > 0, "-timeout");
-    refuse(w, ENGINE_SRUN, b->env && (a->genv.n || a->genv.mode), "-env beside -genv");
+    refuse(w, ENGINE_SRUN, b->env && (a->genv.n || a->genv.mode),
+           "-env or -initial-errhandler beside -genv");
     refuse(w, ENGINE_SRUN, hosts && strchr(hosts, ':'), "host:slots (-ppn can)");
     add(w, "--mpi=pmi2");
     if (hosts) {
