@@ -9,8 +9,9 @@ enum { LINE = 64 };
  * so many at a time.  In the time for all of them (0.1 ms) the receiver would fall asleep. */
 enum { TOUCH_FROM = 4, TOUCH_STEP = 8 };
 
-/* Cells are one cache line further apart than their size.  At a distance of a power of two all
- * headers would compete for the same few cache sets. */
+/* A cell has one cache line more than `bytes`: the headers' (its own and those of the rooms above),
+ * so that `bytes` of a user's message leave in one piece.  Nor are cells a power of two apart:
+ * all headers would compete for the same few cache sets. */
 static size_t stride_of(size_t bytes)
 {
     return (bytes + LINE - 1) / LINE * LINE + LINE;
@@ -32,7 +33,7 @@ struct ring_view ring_view_of(void *at, uint32_t senders, uint32_t count, size_t
     return (struct ring_view){.ring = at,
                               .cells = (char *)at + header_bytes(senders),
                               .count = count,
-                              .room = (uint32_t)(bytes - sizeof(struct ring_cell)),
+                              .room = (uint32_t)(stride_of(bytes) - sizeof(struct ring_cell)),
                               .stride = stride_of(bytes),
                               .senders = senders};
 }

@@ -74,7 +74,7 @@ struct ring_out { /* the sending end in one process */
     uint32_t history[RING_HISTORY]; /* low half of the positions of the last ones */
 };
 
-/* Bytes of a ring with `count` cells of `bytes` for `senders`. */
+/* Bytes of a ring with `count` cells for `senders`.  A cell takes `bytes` and a line of headers. */
 size_t ring_bytes(uint32_t senders, uint32_t count, size_t bytes);
 /* View of the ring at `at` (zeroed by its owner: that is an empty ring). */
 struct ring_view ring_view_of(void *at, uint32_t senders, uint32_t count, size_t bytes);

@@ -170,7 +170,7 @@ static void arguments(void)
     job_check(boot_barrier() == 0);
     int other = 1 - boot_rank();
     size_t max = am_max(other);
-    job_check(max == (size_t)cvar.shm_cell_bytes - 16 - 8);
+    job_check(max == (size_t)cvar.shm_cell_bytes + 64 - 16 - 8);
     job_check(am_ordered(other) && am_ordered(boot_rank()));
     char *big = calloc(1, max + 1);
     struct iovec v[AM_IOV] = {{big, max + 1}};

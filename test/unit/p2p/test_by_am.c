@@ -59,6 +59,37 @@ static void body_layouts(void)
     live_stop();
 }
 
+/* A message as long as a cell of the ring leaves in one piece, with its headers. */
+static void body_cell(void)
+{
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct p2p_peer *p = peer_get(1 - c->rank);
+    size_t n = (size_t)cvar.shm_cell_bytes;
+    char *b = malloc(n);
+    job_check(peer_reach(p) == 0 && p->eager_max >= n);
+    for (int i = 0; i < 2; i++) {
+        memset(b, 0, n);
+        if (c->rank == 0) {
+            live_fill(b, n, 9);
+            ok(p2p_send(b, (MPI_Aint)n, dt_find(MPI_BYTE), 1, 4, c, i ? P2P_SYNC : 0));
+        } else {
+            ok(p2p_recv(b, (MPI_Aint)n, dt_find(MPI_BYTE), 0, 4, c, 0, NULL));
+            job_check(live_same(b, n, 9));
+        }
+    }
+    free(b);
+    live_stop();
+}
+
+START_TEST(a_cell_in_one_piece)
+{
+    static const char *const small[] = {"MPIR_CVAR_SHM_CELL_BYTES=512", NULL};
+    ck_assert_int_eq(job_run(2, NULL, body_cell, 30), 0);
+    ck_assert_int_eq(job_run(2, small, body_cell, 30), 0);
+}
+END_TEST
+
 /* No bytes in a layout that is no block, with no room in the eager window: a rendezvous of
  * nothing. */
 static void body_empty(void)
@@ -176,6 +207,7 @@ Suite *suite_by_am(void)
     tcase_set_timeout(t, 180);
     tcase_add_test(t, layouts);
     tcase_add_test(t, empty);
+    tcase_add_test(t, a_cell_in_one_piece);
     tcase_add_test(t, where_memory_cannot_be_read);
     tcase_add_test(t, unordered_transports);
     suite_add_tcase(s, t);
