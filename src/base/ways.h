@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WAYS_FIRST = 16, WAYS_TRIAL = 4, WAYS_AGAIN = 256, WAYS_SIZES = 24 };
+enum { WAYS_FIRST = 16, WAYS_TRIAL = 4, WAYS_AGAIN = 256, WAYS_SIZES = 28 };
 
 struct ways {
     uint32_t ns[WAYS_SIZES][2];  /* smoothed, 0: never measured */
