@@ -502,6 +502,7 @@ void sched_persist(struct sched *s)
 
 int sched_run(struct sched *s)
 {
+    s->stream |= P2P_AWAITED; /* so both processes may copy long messages (p2p/by_am.c) */
     progress_wait_why(run_on, s, s->r.what, -1, WHY_COLLECTIVE, NULL);
     int err = s->error;
     sched_destroy(s);

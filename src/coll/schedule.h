@@ -56,7 +56,7 @@ struct sched {
     int doomed;          /* a peer failed: give up */
     int poor;            /* no memory for its buffers: it sends and receives without data */
     int late;            /* some steps had no request (coll_room.lacking), and get one later */
-    int stream;          /* enum p2p_flags: where its messages go */
+    int stream;          /* enum p2p_flags of its messages: where they go, whether the call waits */
     int all_or_none;     /* give up as soon as any process has failed */
     int all_members;     /* ... as soon as a member of the communicator is */
     struct sched_mem *mem;

@@ -50,7 +50,9 @@ enum p2p_flags {
     P2P_STANDARD = 0, P2P_SYNC = 1, P2P_READY = 2, P2P_BUFFERED = 3, P2P_MODE = 3,
     P2P_COLL = CTX_COLL << 4, P2P_TOOL = CTX_TOOL << 4, P2P_STREAM = 3 << 4,
     P2P_WHOLE = 1 << 6, /* a receive inside another request: any error ends it */
-    P2P_LABELLED = 1 << 7 /* a send that watch_leaves() hears of; for p2p/ alone */
+    P2P_LABELLED = 1 << 7, /* a send that watch_leaves() hears of; for p2p/ alone */
+    P2P_AWAITED = 1 << 8 /* a send whose process does nothing else until it is complete, as if the
+                          * call were blocking: p2p_isend_later() */
 };
 
 /* Ranks are of the peer group; MPI_PROC_NULL and (receives) the wildcards are legal. */

@@ -426,7 +426,9 @@ int p2p_isend_later(const void *buf, MPI_Aint count, struct dt_type *t, int dest
     struct p2p_req *q = req_alloc(flags, 0);
     if (!q)
         return no_memory(out);
-    return launch(q, send_fill(q, REQUEST_SEND, buf, count, t, dest, tag, c, flags), out);
+    int err = send_fill(q, REQUEST_SEND, buf, count, t, dest, tag, c, flags);
+    q->waits = (flags & P2P_AWAITED) != 0;
+    return launch(q, err, out);
 }
 
 int p2p_isend_labelled(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,

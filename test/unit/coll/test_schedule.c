@@ -3,7 +3,11 @@
 #include "live.h"
 #include "unit.h"
 
+#include <stdlib.h>
+
 #include "obj/err.h"
+#include "p2p/p2p_types.h"
+#include "var/var.h"
 
 Suite *suite_sched(void);
 
@@ -65,6 +69,44 @@ static void body_persistent(void)
 START_TEST(persistent_starts_again)
 {
     ck_assert_int_eq(job_run(3, NULL, body_persistent, 30), 0);
+}
+END_TEST
+
+static size_t counted(enum pvar_id id)
+{
+    return atomic_load(&pvar_proc()->v[id]);
+}
+
+/* Both processes copy the long messages of a blocking call: the sender waits in it. That of a
+ * nonblocking one may compute, so the receiver reads its memory, if it can. */
+static void body_long(void)
+{
+    enum { N = 300000 };
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct dt_type *t = dt_find(MPI_BYTE);
+    struct request *r;
+    char *b = calloc(N, 1);
+    proc->p2p->crowded = 0;
+    memset(b, c->rank ? 0 : 7, N);
+    ok(coll_bcast(b, N, t, 0, c));
+    size_t pulled = counted(PVAR_P2P_PULLED), read = counted(PVAR_P2P_READ);
+    job_check(b[0] == 7 && b[N - 1] == 7);
+    job_check(c->rank == 0 || (pulled > 0 && read == 0));
+    memset(b, c->rank ? 0 : 8, N);
+    ok(coll_ibcast(b, N, t, 0, c, &r));
+    request_wait(r);
+    ok(request_finish(r, NULL));
+    job_check(b[0] == 8 && b[N - 1] == 8);
+    job_check(c->rank == 0 || peer_get(0)->cma == P2P_CMA_REFUSED ||
+              (counted(PVAR_P2P_PULLED) == pulled && counted(PVAR_P2P_READ) > 0));
+    free(b);
+    live_stop();
+}
+
+START_TEST(both_copy_what_a_blocking_call_sends)
+{
+    ck_assert_int_eq(job_run(2, NULL, body_long, 30), 0);
 }
 END_TEST
 
@@ -162,6 +204,7 @@ Suite *suite_sched(void)
     tcase_set_timeout(t, 90);
     tcase_add_test(t, many_at_once);
     tcase_add_test(t, persistent_starts_again);
+    tcase_add_test(t, both_copy_what_a_blocking_call_sends);
     tcase_add_test(t, mismatch_is_an_error_and_no_hang);
     tcase_add_test(t, a_schedule_ends_after_its_last_send);
     tcase_add_test(t, what_was_sent_before_a_failure_counts);
