@@ -251,6 +251,13 @@ enum fi_wait_obj ofi_wait_obj(const struct ofi *o)
     return fixed ? FI_WAIT_POLLFD : FI_WAIT_FD;
 }
 
+/* When an endpoint of tcp is closed amid transfers, 1.17 reports some as cancelled without their
+ * context.  ofi_rxm reads that.  Earlier versions were not tried. */
+int ofi_keeps_halves(const struct ofi *o)
+{
+    return is_tcp(o) && FI_VERSION_LT(o->lib.version(), FI_VERSION(1, 18));
+}
+
 /* A card that differs from the first and from those that are chosen. */
 static int is_further(const struct ofi *o, const struct fi_info *i)
 {

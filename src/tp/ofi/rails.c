@@ -11,7 +11,8 @@
  *     peer has answered STRIKES questions in turn and finished no piece on that rail meanwhile.
  *     What a rail has for a peer that fails ends as an undivided operation does, and the rail
  *     stays. It is out for the whole process: only an endpoint can be closed. Gets that it had go
- *     by the first card at once: nothing comes by a closed endpoint.
+ *     by the first card at once: nothing comes by a closed endpoint. Where closing may crash, it is
+ *     left as it is, for good: such a provider writes nothing unless its queue is read.
  * L4. A put that it had may still be on its way, and must not arrive behind a later one. So its
  *     target is asked to close the other end (RAIL_DOWN), and the put goes by the first card when
  *     the target has answered (RAIL_GONE).
@@ -241,14 +242,15 @@ static int take_out(struct ofi *o, int i, const char *why)
 {
     struct ofi_rail *l = &o->rail[i];
     if (l->dead)
-        return l->ep ? -EBUSY : 0;
+        return l->ep && !l->left ? -EBUSY : 0;
     l->dead = 1;
+    l->left = ofi_keeps_halves(o);
     log_warn("transport ofi: the card %s is not used any more: %s; its transfers go by %s",
              l->info->domain_attr->name, why, o->info->domain_attr->name);
-    int err = fi_close(&l->ep->fid);
-    if (!err)
+    int err = l->left ? 0 : fi_close(&l->ep->fid);
+    if (!err && !l->left)
         l->ep = NULL;
-    while (look(o, l))
+    while (!l->left && look(o, l))
         continue;
     struct list *from[] = {&l->flying, &o->suspects};
     for (int k = 0; k < 2; k++)

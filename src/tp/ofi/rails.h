@@ -52,6 +52,7 @@ struct ofi_rail {
     char name[OFI_NAME_MAX]; /* of the endpoint, in name_len bytes */
     int fd;                  /* of the queue, if that of the first card has any */
     int dead;                /* L3 */
+    int left;                /* ... its endpoint is not closed, nor looked at any more */
     struct list flying;      /* pieces that it has, oldest first */
 };
 
@@ -64,6 +65,8 @@ void ofi_cards_reg(struct ofi *o, struct tp_mem *m, uint64_t rights, uint64_t ma
 void ofi_cards_dereg(const struct ofi *o, struct tp_mem *m);
 int ofi_cards_import(struct tp_far *f, const void *from, size_t len); /* 0; -1: no such form */
 size_t ofi_cards_pack(const struct ofi *o, const struct tp_mem *m, void *to, size_t room);
+
+int ofi_keeps_halves(const struct ofi *o); /* load.c: to close an endpoint may crash (L3) */
 
 /* rails.c */
 /* 0: holder, which stands where an undivided operation would, is over when all pieces are.
