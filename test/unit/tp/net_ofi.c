@@ -8,13 +8,15 @@ Suite *suite_ofi(void);
 Suite *suite_ofi_cache(void);
 Suite *suite_ofi_load(void);
 Suite *suite_ofi_near(void);
+Suite *suite_ofi_rails(void);
 Suite *suite_stranger(void);
 
 int main(void)
 {
     Suite *(*const suites[])(void) = {
 #ifdef CONTRACT_OFI
-        suite_ofi, suite_ofi_cache, suite_ofi_load, suite_ofi_near, suite_stranger,
+        suite_ofi, suite_ofi_cache, suite_ofi_load, suite_ofi_near, suite_ofi_rails,
+        suite_stranger,
 #endif
         suite_contract, suite_onesided, suite_forged,
     };
