@@ -16,7 +16,8 @@ static const uint64_t GRACE_NS = 5000000000u;
 void am_ask_by(int rank, void (*fn)(int rank, const void *card, size_t len))
 {
     unsigned char card[BOOT_CARD_MAX];
-    if (rank < 0 || rank == boot_rank() || rank >= boot_size() || boot_failed(rank))
+    if (rank < 0 || rank == boot_rank() || rank >= boot_universe() || boot_failed(rank) ||
+        boot_has_left(rank))
         return;
     size_t len = am_peer_card(rank, card);
     struct am_peer *p = len ? am_peer_known(rank) : NULL;
@@ -33,7 +34,7 @@ void am_ask_by(int rank, void (*fn)(int rank, const void *card, size_t len))
 void am_met(struct am_peer *p)
 {
     struct am_alive *l = &proc->am->alive;
-    if (l->met || !p->card || boot_host_index(p->rank) >= 0)
+    if (l->met || !p->card || boot_is_near(p->rank))
         return;
     l->met = 1;
     p->asked = 1;
@@ -46,7 +47,7 @@ void am_heard(struct am *a, int rank, struct am_peer *p)
         p->asked = 0;
     else
         a->alive.blind = 0;
-    if (boot_host_index(rank) < 0)
+    if (!boot_is_near(rank))
         a->alive.heard = 1;
     boot_detector_hear(rank);
 }

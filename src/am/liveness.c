@@ -62,7 +62,7 @@ static void name(int rank)
 static int ask_any_peer(void (*fn)(int rank, const void *card, size_t len))
 {
     for (int i = 0; i < 8; i++) {
-        int rank = (int)(random_bits() % (uint64_t)boot_size());
+        int rank = boot_first() + (int)(random_bits() % (uint64_t)boot_size());
         if (boot_host_index(rank) < 0 && !boot_failed(rank)) {
             am_ask_by(rank, fn);
             return 1;
@@ -227,7 +227,7 @@ int am_liveness_answer(void)
 {
     unsigned char card[BOOT_CARD_MAX];
     char key[32];
-    int blind = boot_detector_start();
+    int blind = boot_detector_start(0);
     if (blind && boot_host_index(boot_rank()) == 0) /* one process of the host reports it */
         log_warn("processes of other hosts will not be able to ask whether this one lives: %s "
                  "(MPIR_CVAR_PEER_INTERFACE)",
@@ -244,8 +244,9 @@ int am_liveness_answer(void)
 /* On another host; if all hosts have equally many processes, each process is a neighbour of one. */
 static int neighbour(void)
 {
+    int64_t at = boot_rank() - boot_first() + boot_host_processes();
     for (int i = 0; i <= boot_host_processes(); i++) {
-        int rank = (int)(((int64_t)boot_rank() + boot_host_processes() + i) % boot_size());
+        int rank = boot_first() + (int)((at + i) % boot_size());
         if (boot_host_index(rank) < 0)
             return rank;
     }

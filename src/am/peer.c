@@ -81,7 +81,7 @@ static int choose(struct am_peer *p)
     /* A network that both have also refuses if a host is unreachable, after seconds of trying
      * (UCX). Then the failure detector decides, or the connection counts as broken. If the failure
      * detector finds that the process lives, the two use the network in incompatible ways. */
-    if (tried && boot_detector_turn() && boot_host_index(rank) < 0) {
+    if (tried && boot_detector_turn() && !boot_is_near(rank)) {
         char why[BOOT_WHY_MAX];
         snprintf(why, sizeof why,
                  "%s, which both have, does not lead there: does UCX_NET_DEVICES or FI_TCP_IFACE "

@@ -183,6 +183,13 @@ struct boot_program { /* one block of MPI_Comm_spawn_multiple */
  * keys for all jobs (BOOT_ALL), and no names of ports. */
 enum { BOOT_MEETS = 1, BOOT_MEETS_DIRECT };
 int boot_meets(void);
+/* A process of another job is on this host. */
+void boot_near_take(int rank);
+/* 1: on this host, of whatever job; as far as is known. */
+int boot_is_near(int rank);
+/* A process of another job has called MPI_Finalize: it answers nothing more, and cannot fail. */
+void boot_leaves(int rank);
+int boot_has_left(int rank);
 /* The port of the processes that spawned this job; NULL: none did. */
 const char *boot_parent_port(void);
 /* A new port of this process; text of at most BOOT_PORT_MAX bytes. */
@@ -218,8 +225,9 @@ int boot_name_lookup(const char *name, char *port);
  * Which processes of other hosts are alive, where the launcher does not report it.  Only in jobs
  * over several hosts, under launchers other than our mpiexec, with MPIR_CVAR_PEER_TIMEOUT > 0; else
  * every call does nothing.  Each process has a listening socket and a thread that sleeps. 0 or
- * -errno (no port, no address). */
-int boot_detector_start(void);
+ * -errno (no port, no address).  others: for processes of other jobs, also if the own job is on one
+ * host. */
+int boot_detector_start(int others);
 void boot_detector_stop(void);
 /* What others need to ask about this process, to be published; its bytes, 0: nothing. */
 enum { BOOT_CARD_MAX = 192 };

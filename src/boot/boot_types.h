@@ -63,7 +63,9 @@ struct boot {
     struct detector *watch; /* NULL: there is no watch */
     /* Failures that no page reports (death.c).  The watching thread and the holder of proc->lock
      * write them, any thread reads them. */
-    _Atomic(atomic_uchar *) failed;        /* by rank; NULL before the first */
+    _Atomic(atomic_uchar *) failed;        /* by number; NULL before the first */
+    /* 1: of another job, on this host.  The holder of proc->lock writes it, the watch reads it. */
+    _Atomic(atomic_uchar *) near;          /* by number; NULL before the first */
     _Atomic(struct boot_death *) deaths;   /* the newest first */
     atomic_uint burials;                   /* how many; grows after the other two */
     int ends_own; /* boot_abort() is for this job only */
@@ -111,6 +113,9 @@ void boot_page_close(struct boot *b);
  * ignored, unless it shows that a host has failed not only for this process. */
 void boot_fail_take(struct boot *b, int rank, enum boot_scope scope, const char *why);
 void boot_burials_free(struct boot *b);
+/* The number of the host of a process; of another job and elsewhere: a number of its own, since its
+ * host is not known. b->map.host: this one. */
+int boot_host_of(const struct boot *b, int rank);
 
 /* Address of this process's struct where, for mpiexec; 0: none. */
 uint64_t boot_where_at(void);

@@ -54,8 +54,43 @@ void boot_page_close(struct boot *b)
 
 /* --- failures that no page reports ---------------------------------------------- */
 
-/* In boot.failed; never decreases. CLAIMED: a thread is adding the reason; it counts as alive. */
-enum { FAILED_CLAIMED = 1, FAILED_SEEN, FAILED_APART, FAILED_WITH_HOST };
+/* In boot.failed; never decreases. LEFT: it cannot fail any more. CLAIMED: a thread is adding the
+ * reason; it counts as alive. */
+enum { FAILED_LEFT = 1, FAILED_CLAIMED, FAILED_SEEN, FAILED_APART, FAILED_WITH_HOST };
+
+/* One byte for each number, zeroes at first, made by any thread; NULL: no memory. */
+static atomic_uchar *bytes_of(const struct boot *b, _Atomic(atomic_uchar *) *at)
+{
+    /* Acquire: another thread wrote the zeroes. */
+    atomic_uchar *set = atomic_load_explicit(at, memory_order_acquire);
+    atomic_uchar *fresh = set ? NULL : calloc((size_t)b->universe, sizeof *fresh);
+    if (!fresh)
+        return set;
+    if (atomic_compare_exchange_strong_explicit(at, &set, fresh, memory_order_acq_rel,
+                                                memory_order_acquire))
+        return fresh;
+    free(fresh);
+    return set;
+}
+
+static int is_own(const struct boot *b, int rank)
+{
+    return rank >= b->first && rank - b->first < b->size;
+}
+
+static int is_near_guest(const struct boot *b, int rank)
+{
+    /* pairs with boot_near_take() */
+    const atomic_uchar *near = atomic_load_explicit(&b->near, memory_order_acquire);
+    return near && atomic_load_explicit(&near[rank], memory_order_relaxed);
+}
+
+int boot_host_of(const struct boot *b, int rank)
+{
+    if (is_own(b, rank))
+        return node_map_host(&b->map, rank - b->first);
+    return is_near_guest(b, rank) ? b->map.host : -1 - rank;
+}
 
 static void fail_one(struct boot *b, atomic_uchar *set, int rank, enum boot_scope scope,
                      const char *why)
@@ -93,25 +128,27 @@ static void host_is_dead(struct boot *b, int where)
 {
     for (struct boot_death *d = atomic_load_explicit(&b->deaths, memory_order_acquire); d;
          d = d->next)
-        if (node_map_host(&b->map, d->rank) == where &&
+        if (boot_host_of(b, d->rank) == where &&
             atomic_load_explicit(&d->scope, memory_order_relaxed) == BOOT_APART)
             atomic_store_explicit(&d->scope, BOOT_HOST, memory_order_relaxed);
 }
 
+/* The same, with its host. */
+static void fail_with_host(struct boot *b, atomic_uchar *set, int rank, enum boot_scope scope,
+                           unsigned char as, const char *why)
+{
+    fail_one(b, set, rank, scope, why);
+    /* Acquire and release: the reason may be another thread's (fail_one). */
+    unsigned char was = atomic_load_explicit(&set[rank], memory_order_acquire);
+    if (was >= FAILED_SEEN && was < as)
+        atomic_store_explicit(&set[rank], as, memory_order_release);
+}
+
 void boot_fail_take(struct boot *b, int rank, enum boot_scope scope, const char *why)
 {
-    /* Acquire: another thread wrote the zeroes. */
-    atomic_uchar *set = atomic_load_explicit(&b->failed, memory_order_acquire);
-    if (!set) {
-        atomic_uchar *fresh = calloc((size_t)b->universe, sizeof *fresh);
-        if (!fresh)
-            return;
-        if (atomic_compare_exchange_strong_explicit(&b->failed, &set, fresh, memory_order_acq_rel,
-                                                    memory_order_acquire))
-            set = fresh;
-        else
-            free(fresh);
-    }
+    atomic_uchar *set = bytes_of(b, &b->failed);
+    if (!set)
+        return;
     if (scope == BOOT_ONE) {
         fail_one(b, set, rank, scope, why);
         return;
@@ -120,17 +157,14 @@ void boot_fail_take(struct boot *b, int rank, enum boot_scope scope, const char 
     if (atomic_load_explicit(&set[rank], memory_order_relaxed) >= as)
         /* each answer of another process may report it again, once for each process of that host */
         return;
-    int where = node_map_host(&b->map, rank);
+    int where = boot_host_of(b, rank);
     if (atomic_load_explicit(&set[rank], memory_order_relaxed) == FAILED_APART)
         host_is_dead(b, where);
-    for (int i = 0; i < b->size; i++)
-        if (node_map_host(&b->map, i) == where) {
-            fail_one(b, set, i, scope, why);
-            /* Acquire and release: the reason may be another thread's (fail_one). */
-            unsigned char was = atomic_load_explicit(&set[i], memory_order_acquire);
-            if (was >= FAILED_SEEN && was < as)
-                atomic_store_explicit(&set[i], as, memory_order_release);
-        }
+    if (!is_own(b, rank)) /* what else is there is not known: each is asked by itself */
+        fail_with_host(b, set, rank, scope, as, why);
+    for (int i = 0; i < b->size && is_own(b, rank); i++)
+        if (node_map_host(&b->map, i) == where)
+            fail_with_host(b, set, b->first + i, scope, as, why);
 }
 
 void boot_burials_free(struct boot *b)
@@ -141,6 +175,7 @@ void boot_burials_free(struct boot *b)
         free(d);
     }
     free(atomic_load_explicit(&b->failed, memory_order_relaxed));
+    free(atomic_load_explicit(&b->near, memory_order_relaxed));
 }
 
 void boot_fail_now(int rank, const char *why)
@@ -150,7 +185,40 @@ void boot_fail_now(int rank, const char *why)
         boot_fail_take(b, rank, 0, why);
 }
 
+void boot_leaves(int rank)
+{
+    struct boot *b = proc->boot;
+    unsigned char none = 0;
+    atomic_uchar *set = bytes_of(b, &b->failed);
+    /* no memory: the end of its connection will look like a failure */
+    if (set && rank >= 0 && rank < b->universe && !is_own(b, rank))
+        (void)atomic_compare_exchange_strong_explicit(&set[rank], &none, FAILED_LEFT,
+                                                      memory_order_relaxed, memory_order_relaxed);
+}
+
+void boot_near_take(int rank)
+{
+    struct boot *b = proc->boot;
+    atomic_uchar *near = bytes_of(b, &b->near);
+    if (near && rank >= 0 && rank < b->universe)
+        atomic_store_explicit(&near[rank], 1, memory_order_relaxed);
+}
+
 /* --- questions ------------------------------------------------------------------- */
+
+int boot_has_left(int rank)
+{
+    const struct boot *b = proc->boot;
+    const atomic_uchar *set = atomic_load_explicit(&b->failed, memory_order_acquire);
+    return set && rank >= 0 && rank < b->universe &&
+           atomic_load_explicit(&set[rank], memory_order_relaxed) == FAILED_LEFT;
+}
+
+int boot_is_near(int rank)
+{
+    const struct boot *b = proc->boot;
+    return rank >= 0 && rank < b->universe && boot_host_of(b, rank) == b->map.host;
+}
 
 int boot_failed_count(void)
 {

@@ -242,11 +242,11 @@ static int detector_open(struct detector *w)
     return thread_start(&w->thread, detector_run, w);
 }
 
-int boot_detector_start(void)
+int boot_detector_start(int others)
 {
     struct boot *b = proc->boot;
     if (b->watch || !b->ops->watched || b->page || !cvar.peer_timeout ||
-        b->map.host_size == b->size)
+        (b->map.host_size == b->size && !others))
         return 0;
     struct detector *w = calloc(1, sizeof *w);
     if (!w)
@@ -329,9 +329,9 @@ static void put_question(int rank, enum ask_why why, const void *card, size_t le
 {
     const struct detector *w = proc->boot->watch;
     struct ask a = {.rank = rank, .why = why};
-    if (!w || len != sizeof a.card || rank == w->b->rank || boot_failed(rank))
+    if (!w || len != sizeof a.card || rank == boot_rank() || boot_failed(rank))
         return;
-    a.near = boot_host_index(rank) >= 0;
+    a.near = boot_is_near(rank);
     memcpy(&a.card, card, sizeof a.card);
     (void)!write(w->ask_fd, &a, sizeof a); /* full: the caller asks again */
 }
@@ -350,7 +350,7 @@ void boot_detector_hear(int rank)
 {
     struct detector *w = proc->boot->watch;
     struct ask a = {.rank = rank, .why = ASK_HEARD};
-    if (!w || boot_host_index(rank) >= 0)
+    if (!w || boot_is_near(rank))
         return;
     atomic_store_explicit(&w->heard, 1, memory_order_relaxed);
     (void)!write(w->ask_fd, &a, sizeof a); /* full: the next message reports it again */

@@ -39,7 +39,7 @@ static void host_vouches(struct detector *w, const struct probe *p, uint64_t now
             now - q->host_since >= detector_timeout(w) / 2)
             q->vouched = now;
     }
-    if (w->witness[0].rank < 0 || node_map_host(&w->b->map, w->witness[0].rank) != p->host)
+    if (w->witness[0].rank < 0 || boot_host_of(w->b, w->witness[0].rank) != p->host)
         w->witness[1] = w->witness[0];
     /* no wait depends on it now */
     w->witness[0] = (struct ask){.rank = p->rank, .why = ASK_PROOF, .card = p->card};
@@ -151,7 +151,7 @@ void detector_line_begin(struct detector *w, struct probe *p, struct line *l, ui
 
 void detector_line_opens(struct detector *w, struct probe *p, struct line *l, uint64_t now)
 {
-    struct detector_hello h = {.secret = p->card.hello, .rank = (uint32_t)w->b->rank};
+    struct detector_hello h = {.secret = p->card.hello, .rank = (uint32_t)detector_self(w)};
     int err = 0, want = offsetof(struct detector_answer, death);
     socklen_t len = sizeof err;
     getsockopt(l->fd, SOL_SOCKET, SO_ERROR, &err, &len);
@@ -171,8 +171,8 @@ void detector_line_opens(struct detector *w, struct probe *p, struct line *l, ui
 static int death_is_ours(const struct detector *w, const struct probe *p,
                          const struct detector_obituary *o)
 {
-    return (int)o->rank == w->b->rank ||
-           (o->scope != BOOT_ONE && !p->near && node_map_host_index(&w->b->map, (int)o->rank) >= 0);
+    return (int)o->rank == detector_self(w) ||
+           (o->scope != BOOT_ONE && !p->near && detector_is_near(w, (int)o->rank));
 }
 
 /* W4 */
@@ -180,9 +180,9 @@ static void deaths_learn(struct detector *w, const struct probe *p, struct detec
 {
     for (uint32_t i = 0; i < a->deaths; i++) {
         const struct detector_obituary *o = &a->death[i];
-        if (o->rank < (uint32_t)w->b->size && death_is_ours(w, p, o)) {
+        if (o->rank < (uint32_t)w->b->universe && death_is_ours(w, p, o)) {
             char why[BOOT_WHY_MAX];
-            snprintf(why, sizeof why, "it has given process %d up", w->b->rank);
+            snprintf(why, sizeof why, "it has given process %d up", detector_self(w));
             boot_fail_take(w->b, p->rank, BOOT_ONE, why);
             return;
         }
@@ -190,12 +190,12 @@ static void deaths_learn(struct detector *w, const struct probe *p, struct detec
     for (uint32_t i = 0; i < a->deaths; i++) {
         struct detector_obituary *o = &a->death[i];
         o->why[sizeof o->why - 1] = 0;
-        if (o->rank >= (uint32_t)w->b->size || o->scope > BOOT_APART ||
+        if (o->rank >= (uint32_t)w->b->universe || o->scope > BOOT_APART ||
             (o->scope == BOOT_APART && !p->near))
             continue;
         /* On our own host only single processes can have failed.  Their kernel knows that better
          * than a far process. */
-        if (node_map_host_index(&w->b->map, (int)o->rank) < 0 || (p->near && o->scope == BOOT_ONE))
+        if (!detector_is_near(w, (int)o->rank) || (p->near && o->scope == BOOT_ONE))
             boot_fail_take(w->b, (int)o->rank, (enum boot_scope)o->scope, o->why);
         else if (o->scope == BOOT_ONE)
             atomic_store_explicit(&w->doubt, (int)o->rank + 1, memory_order_relaxed);
@@ -296,7 +296,7 @@ void detector_probe_take(struct detector *w, const struct ask *a, uint64_t now)
                         .host_since = now,
                         .begun = now,
                         .proof = a->why == ASK_PROOF};
-    p->host = node_map_host(&w->b->map, a->rank);
+    p->host = boot_host_of(w->b, a->rank);
     p->card.host[sizeof p->card.host - 1] = 0;
     if (p->card.spots > DETECTOR_SPOTS)
         p->card.spots = DETECTOR_SPOTS;

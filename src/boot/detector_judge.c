@@ -147,7 +147,7 @@ void detector_witness_call(struct detector *w, struct probe *p, uint64_t now)
         return;
     p->called = 1;
     for (int i = 0; i < WITNESSES; i++)
-        if (w->witness[i].rank >= 0 && node_map_host(&w->b->map, w->witness[i].rank) != p->host) {
+        if (w->witness[i].rank >= 0 && boot_host_of(w->b, w->witness[i].rank) != p->host) {
             detector_probe_take(w, &w->witness[i], now);
             return;
         }

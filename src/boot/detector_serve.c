@@ -35,7 +35,7 @@ static void failure_report(const struct boot_death *d, struct detector_obituary 
 static uint32_t failures_report(struct detector *w, uint32_t asker, struct detector_obituary *to)
 {
     uint32_t n = 0;
-    int near = node_map_host_index(&w->b->map, (int)asker) >= 0;
+    int near = detector_is_near(w, (int)asker);
     /* pairs with boot_fail_take() */
     unsigned at = 0, count = atomic_load_explicit(&w->b->burials, memory_order_acquire);
     if (w->tell_from >= count)
@@ -65,10 +65,10 @@ void detector_guest_answer(struct detector *w, struct guest *g)
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     /* A guest that does not know the secret gets no answer. */
-    if (n == sizeof h && h.secret == w->card.hello && h.rank < (uint32_t)w->b->size) {
+    if (n == sizeof h && h.secret == w->card.hello && h.rank < (uint32_t)w->b->universe) {
         struct detector_answer a = {.secret = w->card.answer};
         /* W7: something has come from another host, even if it is no answer */
-        if (node_map_host_index(&w->b->map, (int)h.rank) < 0)
+        if (!detector_is_near(w, (int)h.rank))
             atomic_store_explicit(&w->heard, 1, memory_order_relaxed);
         a.deaths = failures_report(w, h.rank, a.death);
         /* An empty socket takes it whole. */

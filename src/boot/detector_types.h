@@ -33,7 +33,7 @@ static const uint64_t GUEST_NS = 500 * (uint64_t)MS, AGAIN_NS = 250 * (uint64_t)
                       SECOND = 1000 * (uint64_t)MS;
 
 struct ask { /* passed to the thread through a pipe; at most PIPE_BUF bytes, so it arrives whole */
-    int rank, near;
+    int rank, near; /* rank: number of the process, as everywhere here */
     /* DETECTOR_HEARD is no question: a message came from it */
     enum ask_why { ASK_LIFE, ASK_PROOF, ASK_HEARD } why;
     struct detector_card card;
@@ -106,6 +106,17 @@ struct detector {
     int warned;
     struct pollfd fds[2 + GUESTS + PROBES * DETECTOR_SPOTS];
 };
+
+/* The number of this process. */
+static inline int detector_self(const struct detector *w)
+{
+    return w->b->first + w->b->rank;
+}
+
+static inline int detector_is_near(const struct detector *w, int rank)
+{
+    return boot_host_of(w->b, rank) == w->b->map.host;
+}
 
 /* detector_addr.c.  -errno, or 0. */
 int detector_spot_among(const struct detector_spot *s, const struct detector_spot *list,

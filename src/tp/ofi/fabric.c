@@ -156,6 +156,6 @@ void ofi_peer_lost(struct ofi *o, struct ofi_peer *p, int err)
     list_push(&o->lost, &p->in_lost);
     list_del(&p->in_unheard);
     /* It may be alive, and wait for what the connection lost. */
-    if (!boot_failed((int)p->rank))
+    if (!boot_failed((int)p->rank) && !boot_has_left((int)p->rank))
         ofi_look_now(o, p);
 }

@@ -80,7 +80,7 @@ static const char *bad(const struct ofi *o, const struct ofi_wire *w, size_t len
 {
     if (len < sizeof *w || w->key != o->key)
         return "does not belong to this job";
-    if (w->src >= o->size || w->kind >= OFI_PACKETS)
+    if (w->src >= o->places || w->kind >= OFI_PACKETS)
         return "comes from no process of the job";
     if (ofi_wire_len(w) > o->am_max || ofi_wire_bytes(ofi_wire_len(w)) != len)
         return "has a wrong length";

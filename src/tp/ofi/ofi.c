@@ -31,7 +31,7 @@ static void lost_settle(struct ofi *o)
         next = l->next;
         ofi_queue_drop(o, p);
         ofi_rma_lost(o, p);
-        if (boot_failed((int)p->rank))
+        if (boot_failed((int)p->rank) || boot_has_left((int)p->rank))
             list_del(&p->in_lost);
         else if (!p->told_lost++ && o->env.lost)
             o->env.lost(o->env.up, p->rank, p->broken);
@@ -214,7 +214,7 @@ static int ofi_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
         return -ENOMEM;
     o->env = *env;
     o->rank = (unsigned)boot_rank();
-    o->size = (unsigned)boot_size();
+    o->places = (unsigned)boot_universe();
     o->key = random_bits();
     o->timer_fd = -1;
     map_init(&o->peers);
@@ -235,7 +235,7 @@ static int ofi_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
 static int ofi_connect(struct tp *tp, unsigned peer, const void *addr, size_t len)
 {
     struct ofi *o = (struct ofi *)tp;
-    if (peer >= o->size)
+    if (peer >= o->places)
         return -EHOSTUNREACH;
     struct ofi_peer *p = ofi_peer_make(o, peer);
     if (!p)

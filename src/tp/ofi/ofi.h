@@ -181,7 +181,7 @@ struct ofi {
     uint64_t fds_as_of;    /* change_index of FI_WAIT_POLLFD at the time of the query */
     /* made when first needed; readable a millisecond after it was set */
     int timer_fd;
-    unsigned rank, size;
+    unsigned rank, places; /* numbers of processes are below `places` */
     uint64_t key;
     size_t inject, am_max, am_zcopy_min;
     int quiet;            /* no questions: the provider does not survive them */

@@ -30,6 +30,8 @@ static int ask(struct ofi *o, struct ofi_peer *p)
 /* One look; 1: the peer stays on the list. */
 static int look_at(struct ofi *o, struct ofi_peer *p, int *events)
 {
+    if (p->broken && boot_has_left((int)p->rank))
+        return 0;
     if (p->broken) {
         int most = boot_failed((int)p->rank) ? 1 : TELL_LOOKS;
         if (!p->known || p->looks++ >= (unsigned)most)

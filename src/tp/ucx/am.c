@@ -331,7 +331,7 @@ static size_t around(const struct ucx_hdr *h)
 /* What the header contains that no process of ours would send; NULL: nothing. */
 static const char *wrong_shape(const struct ucx *u, const struct ucx_hdr *h, size_t len)
 {
-    if (h->cls >= UCX_CLASSES || h->src >= u->size)
+    if (h->cls >= UCX_CLASSES || h->src >= u->places)
         return "a message has a class or sender that does not exist";
     if (around(h) > len || len - around(h) > UCX_AM_MAX)
         return "a message has a wrong length";

@@ -141,7 +141,7 @@ int ucx_peer_open(struct ucx_peer *p)
 static int ucx_connect(struct tp *tp, unsigned peer, const void *addr, size_t len)
 {
     struct ucx *u = (struct ucx *)tp;
-    if (peer >= u->size)
+    if (peer >= u->places)
         return -EINVAL;
     struct ucx_peer *p = ucx_peer_of(u, peer);
     int err = p ? ucx_peer_address(p, addr, len) : -ENOMEM;
@@ -327,6 +327,7 @@ static int ucx_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
     u->env = *env;
     u->rank = (unsigned)boot_rank();
     u->size = (unsigned)boot_size();
+    u->places = (unsigned)boot_universe();
     u->efd = -1;
     u->key = random_bits();
     u->one_sided = one_sided_wanted();

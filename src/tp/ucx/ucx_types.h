@@ -158,7 +158,7 @@ struct ucx_out { /* a send buffer, or the record of a one-sided operation */
 struct ucx {
     struct tp_env env;
     struct ucx_lib lib;
-    unsigned rank, size;
+    unsigned rank, size, places; /* size: of the job; numbers of processes are below `places` */
     ucp_context_h context;
     ucp_worker_h worker;
     /* of short messages: ucx_packer; 0: a card sends them from where they lie */

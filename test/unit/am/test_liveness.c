@@ -38,7 +38,7 @@ static void start(void)
     watched.watched = 1;
     proc->boot->ops = &watched;
     proc->boot->map.host_size = 1;
-    job_check(boot_detector_start() == 0 && boot_detector_turn() > 0);
+    job_check(boot_detector_start(0) == 0 && boot_detector_turn() > 0);
     job_check(am_publish() == 0 && boot_barrier() == 0);
     job_check(watch_add(&am_watcher) == 0);
 }

@@ -67,7 +67,7 @@ static void begin(void)
     setenv("MPIR_CVAR_PEER_TIMEOUT", "1", 1);
     ck_assert_int_eq(var_init(msg, sizeof msg), 0);
     ck_assert_int_eq(boot_init(&mine), 0);
-    ck_assert_int_eq(boot_detector_start(), 0);
+    ck_assert_int_eq(boot_detector_start(0), 0);
     ck_assert_uint_gt(boot_detector_turn(), 0);
 }
 
@@ -341,7 +341,7 @@ START_TEST(deaf)
     proc = &second;
     me = 3;
     ck_assert_int_eq(boot_init(&mine), 0);
-    ck_assert_int_eq(boot_detector_start(), 0);
+    ck_assert_int_eq(boot_detector_start(0), 0);
     boot_detector_hear(6); /* of this host: nothing new */
     ck_assert_int_eq(boot_detector_deaf(), 1);
     boot_detector_hear(1);
@@ -898,7 +898,7 @@ START_TEST(same_host)
     proc = &second;
     me = 3;
     ck_assert_int_eq(boot_init(&mine), 0);
-    ck_assert_int_eq(boot_detector_start(), 0);
+    ck_assert_int_eq(boot_detector_start(0), 0);
     struct detector_card c = own_card();
     pid_t child = fork();
     if (!child) {
@@ -922,6 +922,23 @@ START_TEST(same_host)
 }
 END_TEST
 
+/* Numbers are not ranks.  Of 40, of another job, it is known that it is on this host. */
+START_TEST(other_jobs)
+{
+    struct detector_card c;
+    struct detector_answer a;
+    begin();
+    proc->boot->first = 100; /* and nothing was asked yet */
+    proc->boot->universe = 200;
+    boot_near_take(40), peer_open(4, -1, &c);
+    boot_detector_ask(40, &c, sizeof c);
+    until_dead(40, 0, 2);
+    told(41, &a);
+    ck_assert_uint_eq(a.deaths * 1000 + a.death[0].rank, 1040);
+    end();
+}
+END_TEST
+
 /* No process watches in a job of one host, or if watching is off. */
 START_TEST(off)
 {
@@ -929,7 +946,7 @@ START_TEST(off)
     setenv("MPIR_CVAR_PEER_TIMEOUT", "0", 1);
     ck_assert_int_eq(var_init(msg, sizeof msg), 0);
     ck_assert_int_eq(boot_init(&mine), 0);
-    ck_assert_int_eq(boot_detector_start(), 0);
+    ck_assert_int_eq(boot_detector_start(0), 0);
     ck_assert_uint_eq(boot_detector_turn(), 0);
     ck_assert_uint_eq(boot_detector_card(card, sizeof card), 0);
     boot_detector_ask(1, card, sizeof card);
@@ -940,7 +957,7 @@ START_TEST(off)
     var_finalize();
     ck_assert_int_eq(var_init(msg, sizeof msg), 0);
     ck_assert_int_eq(boot_init(&mine), 0);
-    ck_assert_int_eq(boot_detector_start(), -EADDRNOTAVAIL);
+    ck_assert_int_eq(boot_detector_start(0), -EADDRNOTAVAIL);
     ck_assert_uint_eq(boot_detector_turn(), 0);
     boot_finalize();
     var_finalize();
@@ -976,6 +993,7 @@ Suite *suite_watch(void)
     tcase_add_test(t, bounded);
     tcase_add_test(t, same_host);
     tcase_add_test(t, grandchild);
+    tcase_add_test(t, other_jobs);
     tcase_add_test(t, off);
     suite_add_tcase(s, t);
     return s;

@@ -268,6 +268,28 @@ START_TEST(numbers_damaged)
 }
 END_TEST
 
+/* A process that has said that it ends does not fail; one that has failed does not say so. */
+START_TEST(leaves)
+{
+    ck_assert_int_eq(begin(0, 4, "4.16382.8.18." PORT), 0);
+    ck_assert_int_eq(boot_has_left(1), 0);
+    boot_leaves(1);
+    boot_leaves(5); /* of this job */
+    boot_leaves(-1);
+    boot_leaves(16382);
+    for (int i = -1; i < 10; i++)
+        ck_assert_msg(boot_has_left(i) == (i == 1) && !boot_failed(i), "%d", i);
+    boot_fail_now(1, "late news");
+    boot_fail_take(proc->boot, 1, BOOT_HOST, "late news");
+    ck_assert_int_eq(boot_failed(1) + boot_failed_count(), 0);
+    boot_fail_now(2, "news");
+    boot_leaves(2);
+    ck_assert_int_eq(boot_failed(2), 1);
+    ck_assert_int_eq(boot_has_left(2), 0);
+    end();
+}
+END_TEST
+
 /* --- ports ----------------------------------------------------------------------------------- */
 
 START_TEST(names)
@@ -689,6 +711,7 @@ Suite *suite_family(void)
     tcase_add_test(t, numbers_once);
     tcase_add_test(t, numbers_end);
     tcase_add_test(t, numbers_damaged);
+    tcase_add_test(t, leaves);
     tcase_add_test(t, request_path);
     tcase_add_test(t, request_bounds);
     tcase_add_test(t, request_errhandler);
