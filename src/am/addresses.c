@@ -14,7 +14,7 @@
 /* The boot key "am.<rank>" holds, for each open transport: name length (1 byte), name, address
  * length (2 bytes), address. Under the name "alive" it holds what boot_detector_ask() needs. A
  * process of another job reaches this one by a transport for guests (am_guests), whose address is
- * under the key "all.am.<rank>". */
+ * under the key "all.am.<rank>"; or by the network, whose address is on a card (am_card). */
 static void key_name(int rank, char *name, size_t len)
 {
     snprintf(name, len, "%sam.%d", boot_is_own(rank) ? "" : BOOT_ALL, rank);
@@ -58,7 +58,8 @@ struct known {
     unsigned char text[];
 };
 
-#define AM_HOST "host" /* the name of a struct boot_host: all are on one */
+#define AM_HOST "host" /* the name of a struct boot_host */
+#define AM_NET "net"   /* of what am_choice_text() says of the network: all have the same */
 
 /* a->here is read from files once.  0; -EMFILE, -ENFILE: not now. */
 static int find_here(struct am *a)
@@ -93,6 +94,63 @@ static int check_host(struct am *a, const void *card, size_t len)
     return err ? err : boot_host_differs(&theirs, &a->here) ? -EHOSTUNREACH : 0;
 }
 
+void am_choice_text(const struct am_tp *t, char text[AM_CHOICE])
+{
+    char variant[AM_CHOICE] = "";
+    *text = 0;
+    if (t->ops && t->ops->variant)
+        t->ops->variant(t->tp, variant, sizeof variant);
+    if (t->ops)
+        snprintf(text, AM_CHOICE, "%s%s%.64s", t->ops->name, *variant ? " " : "", variant);
+}
+
+static int network_text(const struct am *a, char text[AM_CHOICE])
+{
+    for (int i = 0; i < a->ntps; i++)
+        if (!a->tps[i].ops->near) {
+            am_choice_text(&a->tps[i], text);
+            return 0;
+        }
+    return -ENETUNREACH;
+}
+
+static int add_bytes(unsigned char *text, size_t size, size_t *at, const char *name,
+                     const void *bytes, size_t len)
+{
+    size_t room;
+    unsigned char *to = entry_begin(text, size, at, name, &room);
+    if (!to || room < len)
+        return -EMSGSIZE;
+    memcpy(to, bytes, len);
+    entry_end(text, at, len);
+    return 0;
+}
+
+/* How the network reaches this process. */
+static int add_network(const struct am *a, unsigned char *text, size_t size, size_t *at)
+{
+    char net[AM_CHOICE];
+    unsigned char alive[BOOT_CARD_MAX];
+    int err = network_text(a, net);
+    if (!err)
+        err = add_bytes(text, size, at, AM_NET, net, strlen(net));
+    for (int i = 0; i < a->ntps && !err; i++)
+        if (!a->tps[i].ops->near)
+            err = add_address(text, size, at, &a->tps[i]);
+    size_t len = boot_detector_card(alive, sizeof alive);
+    return err || !len ? err : add_bytes(text, size, at, AM_ALIVE, alive, len);
+}
+
+/* 0; -ENETUNREACH: it has another network. */
+static int check_network(const struct am *a, const void *card, size_t len)
+{
+    char net[AM_CHOICE];
+    size_t n;
+    const void *theirs = am_address_find(card, len, AM_NET, &n);
+    int err = network_text(a, net);
+    return err ? err : theirs && n == strlen(net) && !memcmp(theirs, net, n) ? 0 : -ENETUNREACH;
+}
+
 int am_card(void *card, size_t room)
 {
     struct am *a = proc->am;
@@ -100,6 +158,8 @@ int am_card(void *card, size_t room)
     if (boot_meets() != BOOT_MEETS_DIRECT)
         return 0;
     int err = add_host(a, card, room, &at);
+    if (!err && boot_far())
+        err = add_network(a, card, room, &at);
     for (int i = 0; i < a->ntps && !err; i++)
         if (a->tps[i].ops == &tp_guest_ops)
             err = add_address(card, room, &at, &a->tps[i]);
@@ -112,6 +172,11 @@ int am_card_learn(int rank, const void *card, size_t len)
     if (boot_is_own(rank) || map_get(&a->cards, (uint64_t)rank + 1))
         return 0;
     int err = check_host(a, card, len);
+    if (boot_far()) {
+        if (!err)
+            boot_near_take(rank);
+        err = check_network(a, card, len);
+    }
     if (err)
         return err;
     struct known *c = malloc(sizeof *c + len);

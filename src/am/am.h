@@ -57,14 +57,19 @@ int am_init(void);     /* opens transports, publishes the address */
 void am_greet(void);
 void am_finalize(void); /* after a barrier: sends stored replies, closes */
 /* Open the way for processes of other jobs of this mpiexec, once, before any of them sends here or
- * is sent to. 0 or -errno (-ENOTSUP: not under this launcher). */
+ * is sent to. 0 or -errno (-ENOTSUP: not under this launcher; -ENETUNREACH: they are to be reached
+ * by a network, and none is open). */
 int am_guests(void);
 /* Where there are no keys for all jobs (BOOT_MEETS_DIRECT) processes that meet exchange this before
  * they send to each other. The addresses of this process, after am_guests(); their bytes, 0: there
  * are such keys; -errno. */
 int am_card(void *card, size_t room);
-/* 0, -ENOMEM; -EHOSTUNREACH: it is on another host; -EMFILE, -ENFILE: not known. */
+/* 0, -ENOMEM; -EHOSTUNREACH: it is on another host; -ENETUNREACH: it has another network; -EMFILE,
+ * -ENFILE: not known. */
 int am_card_learn(int rank, const void *card, size_t len);
+/* Tell those of other jobs that a network reaches that this process ends; waits for their answers,
+ * for a bounded time. Nothing is sent to them afterwards. */
+void am_leave(void);
 int am_networks(void);  /* how many networks are open */
 
 /* fn takes the requests of a type. Where something takes its replies, fn takes these, too. */

@@ -41,7 +41,8 @@ struct am_chunk {
     uint8_t tp[AM_CHUNK / 2];
 };
 
-enum { AM_HELLO = AM_INTERNAL, AM_HELLO_BACK }; /* liveness.c */
+enum { AM_HELLO = AM_INTERNAL, AM_HELLO_BACK, /* liveness.c */
+       AM_LEAVES, AM_LEAVES_SEEN };            /* leave.c */
 
 struct am_peer {
     int rank;
@@ -119,6 +120,8 @@ struct am {
     struct map cards; /* world rank + 1 -> am_card_learn() */
     struct boot_host here; /* addresses.c: */
     int here_known;
+    struct am_leaving *leaving; /* leave.c; NULL: this process does not tell of its end now */
+    int left;                 /* it has told */
     void (*on_death[AM_FAIL_HOOKS])(void);
     void (*on_note)(uint32_t note);
     unsigned warned; /* bits: what was reported */
@@ -156,6 +159,9 @@ int am_peer_way_back(int rank);
 int am_publish(void);
 int am_publish_guests(const struct am_tp *t); /* the address for processes of other jobs */
 void am_cards_free(struct am *a);
+/* Name of a network, a blank, its variant; "": none. */
+enum { AM_CHOICE = 96 };
+void am_choice_text(const struct am_tp *t, char text[AM_CHOICE]);
 /* What a process has published: 0 or -errno. */
 int am_address_read(int rank, unsigned char text[BOOT_VALUE_MAX], size_t *size);
 /* The address for a transport in it; NULL: none. */
@@ -185,6 +191,8 @@ int am_choice_follow(struct am *a);
 /* All of them into tps. */
 int am_choice_join(struct am *a);
 void am_choice_close(struct am *a);
+/* The inbox for processes of other jobs on this host, once. 0 or -errno. */
+int am_choice_guests(struct am *a);
 
 /* liveness.c: this process waits, for `peer` or any; `lasts`: for long. */
 void am_stalled(int peer, int lasts);

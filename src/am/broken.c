@@ -91,6 +91,11 @@ void am_lost(void *am, unsigned peer, int err)
     char why[BOOT_WHY_MAX];
     struct am *a = am;
     struct am_broken *l = lost_of(&a->alive, (int)peer);
+    /* It may have left, and what it said of that was discarded. */
+    if ((a->leaving || a->left) && !boot_is_own((int)peer))
+        boot_leaves((int)peer);
+    if (boot_has_left((int)peer))
+        return;
     snprintf(why, sizeof why, "the connection to it broke (%s)", strerror(-err));
     if (l && l->doubted) {
         snprintf(l->why, sizeof l->why, "%s", why);
@@ -106,6 +111,8 @@ int am_in_doubt(int dst)
     if (!p || p->dead || p->t->ops->near)
         return 0;
     struct am *a = proc->am;
+    if (boot_has_left(dst))
+        return 0;
     if (!am_is_lost(a, dst)) {
         am_lost(a, (unsigned)dst, -ENOTCONN);
         struct am_broken *l = lost_of(&a->alive, dst);

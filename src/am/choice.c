@@ -4,7 +4,7 @@
  * After the barrier of the start, a process with another one closes it and opens rank 0's. So each
  * reads one value, and a job has one network, even if hosts have different cards and libraries.
  *
- *      am_open    rank 0: opens, puts "net.0" -------.      the others: open
+ *      am_open    rank 0: opens, puts "net.N" -------.      the others: open
  *      mem_init   barrier                            |      barrier
  *      am_init                                       '----> same? keep it.  Else close, open that
  *                                                           one; it does not open: the job ends */
@@ -23,20 +23,20 @@
 #include "boot/boot.h"
 #include "var/var.h"
 
-static const char key[] = "net.0"; /* rank 0 puts it (boot.h, keys) */
+enum { KEY = 24 };
 
-/* Name of a network, a blank, its variant; "": none. */
-enum { CHOICE = 96 };
-
-static void choice_text(const struct am_tp *t, char text[CHOICE])
+/* Rank 0 puts it (boot.h, keys). */
+static int is_first(void)
 {
-    char variant[CHOICE] = "";
-    *text = 0;
-    if (t->ops && t->ops->variant)
-        t->ops->variant(t->tp, variant, sizeof variant);
-    if (t->ops)
-        snprintf(text, CHOICE, "%s%s%.64s", t->ops->name, *variant ? " " : "", variant);
+    return boot_rank() == boot_first();
 }
+
+static void key_name(char key[KEY])
+{
+    snprintf(key, KEY, "net.%d", boot_first());
+}
+
+enum { CHOICE = AM_CHOICE };
 
 /* Report what was opened and why, on one process of the job. */
 static void tell(const struct tp_ops *ops, struct tp *tp, const struct tp_caps *caps,
@@ -187,10 +187,11 @@ static int wanted(void)
 
 int am_choice_tell(const struct am *a)
 {
-    char text[CHOICE];
-    if (boot_rank() != 0 || boot_size() == 1 || !wanted())
+    char text[CHOICE], key[KEY];
+    if (!is_first() || boot_size() == 1 || !wanted())
         return 0;
-    choice_text(&a->ready, text);
+    am_choice_text(&a->ready, text);
+    key_name(key);
     return boot_put(key, text, strlen(text) + 1);
 }
 
@@ -208,15 +209,16 @@ cannot_follow(const char *theirs, const char *mine, const char *cause)
 
 int am_choice_follow(struct am *a)
 {
-    char theirs[CHOICE + 1], mine[CHOICE], name[CHOICE + 1];
+    char theirs[CHOICE + 1], mine[CHOICE], name[CHOICE + 1], key[KEY];
     size_t len = CHOICE;
-    if (boot_rank() == 0 || !wanted())
+    if (is_first() || !wanted())
         return 0;
+    key_name(key);
     int err = boot_get(key, theirs, &len);
     if (err)
         return err == -ENOENT ? 0 : err; /* a test launcher without a store */
     theirs[len] = 0;
-    choice_text(&a->ready, mine);
+    am_choice_text(&a->ready, mine);
     if (!strcmp(theirs, mine))
         return 0;
     ready_close(a);
@@ -282,13 +284,10 @@ static int place(struct am *a, const struct am_tp *n)
     return 0;
 }
 
-int am_guests(void)
+int am_choice_guests(struct am *a)
 {
-    struct am *a = proc->am;
     struct am_tp n = {.ops = &tp_guest_ops};
     int err;
-    if (!boot_meets())
-        return -ENOTSUP;
     for (int i = 0; i < a->ntps; i++)
         if (a->tps[i].ops == n.ops)
             return 0;

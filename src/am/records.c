@@ -54,6 +54,8 @@ int am_has_left(int dst)
 {
     if (boot_is_own(dst))
         return 0;
+    if (boot_has_left(dst))
+        return 1;
     const struct am_peer *p = am_peer_known(dst);
     const struct am_tp *t = p ? p->t : am_idle_find(dst);
     return t && t->ops->left && t->ops->left(t->tp, (unsigned)dst);

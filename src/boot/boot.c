@@ -299,6 +299,11 @@ int boot_is_own(int rank)
     return rank >= b->first && rank - b->first < b->size;
 }
 
+int boot_far(void)
+{
+    return proc->boot->far;
+}
+
 int boot_size(void)
 {
     return proc->boot->size;

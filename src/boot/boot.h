@@ -183,6 +183,9 @@ struct boot_program { /* one block of MPI_Comm_spawn_multiple */
  * keys for all jobs (BOOT_ALL), and no names of ports. */
 enum { BOOT_MEETS = 1, BOOT_MEETS_DIRECT };
 int boot_meets(void);
+/* 1: processes of other jobs are reached by the network, which each of these jobs has open; 0: they
+ * are on this host. */
+int boot_far(void);
 /* A process of another job is on this host. */
 void boot_near_take(int rank);
 /* 1: on this host, of whatever job; as far as is known. */

@@ -51,6 +51,7 @@ struct boot {
     int rank, size, appnum; /* the rank in this job */
     int first;              /* number of its first process; universe: of places for processes */
     int universe;
+    int far;                /* boot_far() */
     char parent[PMI_KVS_MAX]; /* port of the processes that spawned this job; "": none */
     char job_id[PMI_KVS_MAX];
     struct node_map map;

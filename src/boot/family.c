@@ -37,12 +37,17 @@ static void share(struct family *d, int free, int end, int rank, int size)
     d->end = rank ? free + (int)((int64_t)half * rank / others) : end;
 }
 
-/* What the spawned job is told: "first.places.free.end.PORT". */
+#define FAR "far."
+
+/* What the spawned job is told: "first.places.free.end.PORT", with FAR before the port if the
+ * processes that spawned it use a network. */
 static int told(struct boot *b, struct family *d, const char *text)
 {
     int places, free, end, at = -1;
     unsigned long long family;
     int n = sscanf(text, "%d.%d.%d.%d.%n", &b->first, &places, &free, &end, &at);
+    b->far = n == 4 && at >= 0 && !strncmp(text + at, FAR, strlen(FAR));
+    at += b->far ? (int)strlen(FAR) : 0;
     int whole = n == 4 && at >= 0 && strlen(text + at) < sizeof b->parent &&
                 sscanf(text + at, FAMILY, &family) == 1;
     /* the job's own come before the free ones */
@@ -85,14 +90,14 @@ int family_start(struct boot *b)
 
 const char *family_apart(struct boot *b)
 {
-    if (b->map.host_size == b->size)
+    int several = b->map.host_size != b->size;
+    if (!*b->parent)
+        b->far = several || (strcmp(cvar.transport, "auto") && strcmp(cvar.transport, "shm"));
+    if (b->far || !several)
         return NULL;
-    if (*b->parent)
-        return "MPI_Init: the launcher has placed this spawned job on several hosts; it must be on "
-               "that of the processes that spawned it";
-    family_stop(b);
-    b->universe = b->size;
-    return NULL;
+    return "MPI_Init: the launcher has placed this spawned job on several hosts.  The processes "
+           "that spawned it are on one and use no network; MPIR_CVAR_TRANSPORT=ofi or ucx, set for "
+           "all, gives them one";
 }
 
 /* A child that the program has made by fork() may have the socket, too: it is to listen no more. */
@@ -345,7 +350,8 @@ int family_spawn_begin(struct boot *b, struct boot_meeting *m, const struct boot
         return err;
     }
     int theirs = d->free + size, end = theirs + (d->end - theirs) / CHILD_PART;
-    snprintf(gives, sizeof gives, "%d.%d.%d.%d.%s", d->free, b->universe, theirs, end, port->name);
+    snprintf(gives, sizeof gives, "%d.%d.%d.%d.%s%s", d->free, b->universe, theirs, end,
+             b->far ? FAR : "", port->name);
     err = b->ops->spawn_begin(m, found, n, gives, fd);
     free(found);
     if (err) {

@@ -81,7 +81,7 @@ static int refused(int err, int cls, const char *what)
     switch (err) {
     case -ENOTSUP:
         return err_make(MPI_ERR_UNSUPPORTED_OPERATION, "%s: needs Windrose's own mpiexec%s", call,
-                        boot_meets() ? "" : " or Hydra, on one host");
+                        boot_meets() ? "" : " or Hydra");
     case -EBUSY:
         return err_make(MPI_ERR_UNSUPPORTED_OPERATION,
                         "%s: not while MPIR_CVAR_RACE is on", call);
@@ -102,7 +102,12 @@ static int refused(int err, int cls, const char *what)
     case -ECONNREFUSED:
         return err_make(cls, "%s: the other processes could not go on", call);
     case -EHOSTUNREACH:
-        return err_make(cls, "%s: the other processes are on another host", call);
+        return err_make(cls, "%s: the other processes are on another host, and the first job was "
+                        "started without a network (MPIR_CVAR_TRANSPORT)", call);
+    case -ENETUNREACH:
+        return err_make(cls, "%s: the network of the other processes is not open here "
+                        "(MPIR_CVAR_TRANSPORT and MPIR_CVAR_OFI_PROVIDER must be the same for all)",
+                        call);
     case -ECHILD:
         return err_make(cls, "%s: the spawned job %s", call,
                         boot_meets() == BOOT_MEETS_DIRECT

@@ -61,14 +61,14 @@ int tp_wanted(const struct tp_ops *ops, const struct tp_caps *open, const char *
     if (ops->near)
         return 1;
     *why = "this job was spawned: its processes and those it meets are on this host";
-    if (boot_first())
+    if (boot_first() && !boot_far())
         return 0;
     *why = "named by MPIR_CVAR_TRANSPORT";
     if (!is_auto)
         return !strcmp(cvar.transport, ops->name);
     *why = "not needed: every process is on this host";
     /* a list that a test or the simulator made must be used */
-    if (!proc->tp && boot_host_processes() == boot_size())
+    if (!proc->tp && boot_host_processes() == boot_size() && !boot_far())
         return 0;
     *why = "the first network that opens";
     if (!open)

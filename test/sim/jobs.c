@@ -2,6 +2,7 @@
  * die at any step while they meet and after, revocations across both, processes that have left. */
 #include <stdlib.h>
 
+#include "am/am_types.h"
 #include "sim_types.h"
 #include "ulfm.h"
 
@@ -205,6 +206,58 @@ static void left(void *arg)
     free(buf);
 }
 
+/* By a network. One job ends behind what it has sent, the other looks later: nothing is lost, and
+ * no end is a failure. Each says that it ends to each of the other job that it has talked to, and
+ * has its answer; or learns the same of it first. */
+static void ends(void *arg)
+{
+    enum { MANY = 20, TOLD = AM_INTERNAL + 2, SEEN };
+    MPI_Comm inter;
+    (void)arg;
+    struct side x = scene();
+    int first = (int)(sim_seed() / 3 % 2), from = x.job ? 0 : x.size;
+    OK(meet(&x, &inter));
+    talk(&x, inter);
+    SIM_CHECK(sim_sent(boot_rank(), TOLD) == 0);
+    for (int i = 0; i < MANY && x.job == first; i++)
+        for (int k = 0; k < x.others; k++)
+            OK(MPI_Send(&i, 1, MPI_INT, k, i, inter));
+    OK(MPI_Comm_free(&x.c));
+    if (x.job == first && sim_seed() % 5 == 0) { /* both end at one time */
+        OK(MPI_Barrier(inter));
+        OK(MPI_Comm_free(&inter));
+        return;
+    }
+    if (x.job != first)
+        sim_compute(1 + (int)(sim_random() % 3000));
+    for (int i = 0; i < MANY && x.job != first; i++)
+        for (int k = 0, got = -1; k < x.others; k++) {
+            OK(MPI_Recv(&got, 1, MPI_INT, k, i, inter, MPI_STATUS_IGNORE));
+            SIM_CHECK(got == i);
+        }
+    if (x.job != first && sim_seed() % 5 == 0)
+        OK(MPI_Barrier(inter));
+    OK(MPI_Comm_free(&inter));
+    if (x.job == first || sim_seed() % 5 == 0)
+        return;
+    for (int k = 0, flag; k < x.others; k++)
+        while (!the_sim->ranks[from + k].ended) {
+            OK(MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));
+            sim_compute(1);
+        }
+    for (int k = 0; k < x.others; k++)
+        SIM_CHECK(boot_has_left(from + k) && !am_is_lost(proc->am, from + k) &&
+                  sim_sent(from + k, TOLD) == x.size &&
+                  sim_received(from + k, SEEN) == x.size);
+    SIM_CHECK(sim_received(boot_rank(), TOLD) == x.others && sim_sent(boot_rank(), TOLD) == 0);
+    SIM_CHECK(sim_sent(boot_rank(), SEEN) == x.others && boot_failed_count() == 0);
+    /* Its connections end: that is no news. */
+    for (int i = 0, flag; i < 100; i++)
+        OK(MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));
+    for (int k = 0; k < x.others; k++)
+        SIM_CHECK(!am_is_lost(proc->am, from + k) && boot_has_left(from + k));
+}
+
 static void one_and_two(struct sim_knobs *k)
 {
     k->second = 1;
@@ -212,6 +265,12 @@ static void one_and_two(struct sim_knobs *k)
 static void two_and_more(struct sim_knobs *k)
 {
     k->second = 2;
+}
+static void far_two(struct sim_knobs *k)
+{
+    k->second = 2;
+    k->far = k->ordered = 1;
+    k->native = 0;
 }
 static void mortal_one(struct sim_knobs *k)
 {
@@ -234,5 +293,8 @@ const struct scenario scenarios_jobs[] = {
     {"jobs-meeting-dies-7", 7, 1, meeting_dies, NULL, mortal_three},
     {"jobs-shrink-dies-5", 5, 1, shrink_dies, NULL, mortal_three},
     {"jobs-left-3", 3, 1, left, NULL, mortal_one},
+    {"jobs-ends-3", 3, 1, ends, NULL, far_two},
+    {"jobs-ends-5", 5, 1, ends, NULL, far_two},
+    {"jobs-far-5", 5, 1, meetings, NULL, far_two},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

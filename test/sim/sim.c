@@ -476,8 +476,9 @@ static void run_rank(void *arg)
     int provided;
     static const struct tp_ops *const real[] = {&sim_tp_ops, NULL},
                                       *const native[] = {&sim_tp_native_ops, NULL},
-                                      *const alone[] = {&virtual_tp_ops, NULL};
-    if (tp_use(s->k.world ? alone : s->k.native ? native : real) != 0)
+                                      *const alone[] = {&virtual_tp_ops, NULL},
+                                      *const far[] = {&sim_tp_far_ops, NULL};
+    if (tp_use(s->k.world ? alone : s->k.far ? far : s->k.native ? native : real) != 0)
         sim_fail("no memory");
     api_start(s->k.threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided,
               &sim_boot_ops);

@@ -56,6 +56,8 @@ struct sim_knobs {
     int latency;        /* each message takes exactly so many steps; 0: max_delay holds */
     int second;         /* first rank of a second job, which has all from there on; 0: one job.
                          * Ranks of different jobs meet at ports, and talk by tp/shm/guest.c */
+    int far;            /* ... or by the simulated network: of what a process of another job has
+                         * sent, the end of its connections discards what has not arrived */
     int world, me;      /* one real rank, number `me` of so many: the others are virtual
                          * (virtual.h). 0: all are real */
     long max_steps;     /* end with status 3 after so many switches; 0: 50 million */

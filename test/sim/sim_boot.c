@@ -40,6 +40,7 @@ static int sim_init(int *rank, int *size, int *appnum)
         setenv(JOB_FIRST_ENV, first, 1);
     else
         unsetenv(JOB_FIRST_ENV);
+    proc->boot->far = the_sim->k.far;
     proc->boot->page = the_sim->k.world ? NULL : &the_sim->job.page; /* virtual ranks do not die */
     return 0;
 }
@@ -68,8 +69,11 @@ static int value_of(const char *key, void *value, size_t *len)
 {
     if (the_sim->k.world && virtual_get(key, value, len) == 0)
         return 0;
+    int any = the_sim->k.far && !strncmp(key, BOOT_ALL, strlen(BOOT_ALL)); /* as a card would */
+    key += any ? strlen(BOOT_ALL) : 0;
     for (struct sim_kv *kv = the_sim->published; kv; kv = kv->next)
-        if (!strcmp(kv->key, key) && (kv->job < 0 || kv->job == job_of(the_sim->now->rank))) {
+        if (!strcmp(kv->key, key) &&
+            (any || kv->job < 0 || kv->job == job_of(the_sim->now->rank))) {
             if (kv->len > *len)
                 return -ENOSPC;
             memcpy(value, kv->value, kv->len);

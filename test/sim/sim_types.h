@@ -61,10 +61,11 @@ struct sim_rank_state {
     struct list nic;         /* native operations under way (tp_native.c) */
     struct list reports;     /* notes that have come with puts, and were not heard yet */
     int nic_ops;
-    int dead, ended;         /* without MPI_Finalize, with it */
+    int dead, ended, closed; /* without MPI_Finalize, with it; its transport is closed */
     int cut;                 /* its connections are broken (sim_cut) */
     int no_way, no_way_err;  /* a rank whose requests do not reach it, and -errno of them; 0: all
                               * do */
+    char lost[SIM_RANKS];    /* knob far: these have closed, which was not reported here yet */
     int barrier_round;       /* of the job services' barrier it is in */
     struct sim_launcher launcher;
 };
@@ -121,7 +122,8 @@ struct sim {
 };
 
 extern struct sim *the_sim;
-extern const struct tp_ops sim_tp_ops, sim_tp_native_ops; /* without and with native operations */
+/* without and with native operations; a network, which leads to other jobs, too */
+extern const struct tp_ops sim_tp_ops, sim_tp_native_ops, sim_tp_far_ops;
 extern const struct boot_ops sim_boot_ops;
 
 uint64_t sim_draw_bits(struct sim *s);

@@ -76,10 +76,46 @@ static int kept_progress(struct sim *s, struct sim_rank_state *r)
     return events;
 }
 
+/* Its connections end: what it has sent and the others have not read is gone. */
+static void reset(struct sim *s, int from)
+{
+    for (int i = 0; i < s->k.ranks; i++)
+        for (int c = 0; c < 2 && i != from; c++) {
+            struct sim_rank_state *r = &s->ranks[i];
+            for (struct list *l = r->inbox[c].next, *next; l != &r->inbox[c]; l = next) {
+                struct sim_msg *m = LIST_OBJ(l, struct sim_msg, link);
+                next = l->next;
+                if (m->src != from)
+                    continue;
+                list_del(l);
+                r->queued[c]--;
+                s->in_flight--;
+                sim_event("type %d from %d to %d is discarded", m->data[0], from, i);
+                sim_release(m);
+            }
+            r->lost[from] = 1;
+        }
+}
+
+static int report_lost(struct sim *s, struct tp *t)
+{
+    int events = 0;
+    for (int i = 0; i < s->k.ranks; i++)
+        if (s->ranks[t->rank].lost[i] && sim_chance(s, 30)) {
+            s->ranks[t->rank].lost[i] = 0;
+            t->env.lost(t->env.up, (unsigned)i, -ECONNRESET);
+            events++;
+        }
+    return events;
+}
+
 static void sim_close(struct tp *t)
 {
     struct sim_rank_state *r = &the_sim->ranks[t->rank];
     sim_native_close(the_sim, t->rank);
+    r->closed = 1;
+    if (the_sim->k.far)
+        reset(the_sim, t->rank);
     for (int c = 0; c < 2; c++)
         for (struct list *l; (l = list_pop(&r->inbox[c]));) {
             r->queued[c]--;
@@ -139,6 +175,8 @@ static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct i
         sim_event("cannot send type %d to %u", *(unsigned char *)iov[0].iov_base, peer);
         return -ENOTCONN;
     }
+    if (s->k.far && to->closed)
+        return -ENOTCONN;
     if (cls == TP_REQUEST && to->no_way_err && to->no_way == t->rank)
         return to->no_way_err;
     if (cls == TP_REQUEST && (to->queued[cls] >= s->k.inbox || refused(s)))
@@ -266,6 +304,8 @@ static int sim_progress(struct tp *t)
     while (sim_native_progress(s, t->rank, &t->env))
         events++;
     events += kept_progress(s, r);
+    if (s->k.far)
+        events += report_lost(s, t);
     if (sim_chance(s, s->k.refuse_percent))
         r->held_until = s->step + (long)(sim_draw_bits(s) % 50);
     for (int i = 0; i < 4; i++) {
@@ -285,6 +325,9 @@ const struct tp_ops sim_tp_ops = {.name = "sim", .near = 1, .open = sim_open,
                                   .address = sim_address, .connect = sim_connect,
                                   .close = sim_close, .am = sim_am, .progress = sim_progress,
                                   .fd = sim_fd};
+const struct tp_ops sim_tp_far_ops = {.name = "sim", .open = sim_open, .address = sim_address,
+                                      .connect = sim_connect, .close = sim_close, .am = sim_am,
+                                      .progress = sim_progress, .fd = sim_fd};
 const struct tp_ops sim_tp_native_ops = {.name = "sim",
                                          .near = 1,
                                          .open = sim_open,

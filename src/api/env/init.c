@@ -364,6 +364,7 @@ int api_stop(void)
     err = coll_barrier_living(proc->obj->world);
     check_ended();
     leak_ended();
+    am_leave();
     /* Every room serves peers until all are here: from now on no process sends. */
     int met = last_barrier_wait() == 0;
     /* No process polls a network any more when the first one closes its end (tp.h). */

@@ -3,6 +3,7 @@
 #include "../mt.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -384,6 +385,117 @@ static void no_session(const char *how)
     MPI_Errhandler_free(&e);
 }
 
+/* Both sides write into the memory of the other, and read it. */
+static void rma(int spawned)
+{
+    enum { LONG = 1 << 16, COUNTER = 2 * LONG };
+    char *args[] = {"rma", "spawned", NULL};
+    MPI_Comm inter = spawned ? parent_of() : start(args, 2, MPI_COMM_WORLD), all;
+    MPI_Win win;
+    int *mem, *mine = malloc(LONG * sizeof *mine), rank, size, i, one = 1, old, sum = 0;
+    MPI_Intercomm_merge(inter, spawned, &all);
+    MPI_Comm_rank(all, &rank);
+    MPI_Comm_size(all, &size);
+    MPI_Win_allocate((COUNTER + 1) * sizeof *mem, sizeof *mem, MPI_INFO_NULL, all, &mem, &win);
+    memset(mem, 0, (COUNTER + 1) * sizeof *mem);
+    MPI_Barrier(all);
+    for (i = 0; i < LONG; i++)
+        mine[i] = 1000 * rank + i % 1000;
+    int to = (rank + size / 2) % size, from = (rank + size - size / 2) % size;
+    MPI_Win_lock_all(0, win);
+    MPI_Put(mine, LONG, MPI_INT, to, 0, LONG, MPI_INT, win);
+    MPI_Put(mine, 1, MPI_INT, to, LONG, 1, MPI_INT, win);
+    MPI_Win_flush(to, win);
+    for (i = 0; i < size; i++) {
+        MPI_Accumulate(&one, 1, MPI_INT, i, COUNTER, 1, MPI_INT, MPI_SUM, win);
+        MPI_Fetch_and_op(&one, &old, MPI_INT, i, COUNTER, MPI_SUM, win);
+        MPI_Win_flush(i, win);
+        CHECK(old >= 1 && old < 2 * size);
+    }
+    MPI_Barrier(all);
+    MPI_Win_sync(win);
+    CHECK_EQ(mem[COUNTER], 2 * size);
+    CHECK_EQ(mem[LONG], 1000 * from);
+    for (i = 0; i < LONG; i++)
+        sum += mem[i] != 1000 * from + i % 1000;
+    CHECK_EQ(sum, 0);
+    MPI_Get(mine, LONG, MPI_INT, from, 0, LONG, MPI_INT, win);
+    MPI_Win_flush(from, win);
+    int first = (from + size - size / 2) % size;
+    for (i = 0; i < LONG; i++)
+        sum += mine[i] != 1000 * first + i % 1000;
+    CHECK_EQ(sum, 0);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+    free(mine);
+    MPI_Comm_free(&all);
+    MPI_Comm_disconnect(&inter);
+}
+
+/* What one side sends before it ends reaches the other, which looks later. */
+static void last(int spawned)
+{
+    enum { MANY = 200, BYTES = 2000 };
+    char *args[] = {"last", "spawned", NULL}, text[BYTES];
+    MPI_Comm inter = spawned ? parent_of() : start(args, 2, MPI_COMM_WORLD);
+    int i, k;
+    greet(inter);
+    if (spawned)
+        usleep(500000);
+    for (i = 0; i < MANY; i++) {
+        memset(text, spawned ? 0 : i, BYTES);
+        if (spawned)
+            MPI_Recv(text, BYTES, MPI_CHAR, mt_rank % 2, i, inter, MPI_STATUS_IGNORE);
+        else
+            for (k = mt_rank; k < 2; k += 2)
+                MPI_Send(text, BYTES, MPI_CHAR, k, i, inter);
+        CHECK(text[0] == (char)i && text[BYTES - 1] == (char)i);
+    }
+}
+
+/* A spawned process is killed, or a host is cut off (by the caller, which then writes NAME.go).
+ * Waits of the others end, which they report. */
+static void lose(const char *how, const char *name, int spawned)
+{
+    char *args[] = {"lose", (char *)how, (char *)name, "spawned", NULL}, path[PATH_MAX];
+    const char *side = spawned ? "spawned" : "parent";
+    MPI_Comm inter = spawned ? parent_of() : start(args, 2, MPI_COMM_WORLD), with = inter;
+    int err, i, got = 0, peer = 1, cut = !strcmp(how, "cut"), rank = mt_rank;
+    greet(inter);
+    MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (!cut && spawned && rank == 1) { /* when all have what it has sent */
+        for (i = 0; i < 2; i++)
+            MPI_Recv(&got, 1, MPI_INT, i, 6, inter, MPI_STATUS_IGNORE);
+        MPI_Recv(&got, 1, MPI_INT, 0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        raise(SIGKILL);
+    }
+    if (!cut && spawned)
+        with = MPI_COMM_WORLD;
+    if (!cut)
+        MPI_Send(&rank, 1, MPI_INT, 1, 6, with);
+    if (cut) {
+        FILE *f;
+        peer = 1 - rank;
+        snprintf(path, sizeof path, "%s.%s%d", name, side, rank);
+        if ((f = fopen(path, "w")) != NULL)
+            fclose(f);
+        snprintf(path, sizeof path, "%s.go", name);
+        while (access(path, F_OK))
+            usleep(10000);
+    }
+    double since = MPI_Wtime();
+    err = MPI_Recv(&got, 1, MPI_INT, peer, 5, with, MPI_STATUS_IGNORE);
+    printf("%s %d: %s after %.1f s\n", side, rank,
+           mt_class(err) == MPIX_ERR_PROC_FAILED ? "PROC_FAILED" : "another end",
+           MPI_Wtime() - since);
+    fflush(stdout);
+    since = MPI_Wtime();
+    MPI_Finalize();
+    printf("%s %d: finalized after %.1f s\n", side, rank, MPI_Wtime() - since);
+    exit(0);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "", *more = argc > 2 ? argv[2] : NULL;
@@ -434,6 +546,12 @@ int main(int argc, char **argv)
         order(more, argc > 3);
     if (!strcmp(what, "dies"))
         dies(more);
+    if (!strcmp(what, "rma"))
+        rma(more != NULL);
+    if (!strcmp(what, "last"))
+        last(more != NULL);
+    if (!strcmp(what, "lose"))
+        lose(more, argv[3], argc > 4);
     free(self);
     i = mt_finish();
     if (!strcmp(what, "late"))

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +21,7 @@ Suite *suite_family(void);
 
 /* --- a launcher ------------------------------------------------------------------------------ */
 
-static int my_rank, my_size;
+static int my_rank, my_size, my_hosts = 1;
 static char was_given[PMI_VALUE_MAX], gave[PMI_VALUE_MAX], asked[3][64];
 
 static int start(int *rank, int *size, int *appnum)
@@ -33,7 +34,7 @@ static int start(int *rank, int *size, int *appnum)
 
 static int map(char *text, size_t len)
 {
-    snprintf(text, len, "(vector,(0,1,%d))", my_size);
+    snprintf(text, len, "(vector,(0,%d,%d))", my_hosts, my_size / my_hosts);
     return 0;
 }
 
@@ -65,7 +66,13 @@ static int spawn_begin(struct boot_meeting *m, const struct boot_program *list, 
     return 0;
 }
 
-static const struct boot_ops ops = {.name = "family", .init = start, .node_map = map,
+static void give_up(int code, const char *why)
+{
+    _exit(why && strstr(why, "on several hosts") ? 40 + code : 1);
+}
+
+static const struct boot_ops ops = {.abort = give_up,
+                                    .name = "family", .init = start, .node_map = map,
                                     .job_id = job, .finalize = nothing, .spawned = spawned,
                                     .spawn_begin = spawn_begin};
 
@@ -258,12 +265,80 @@ START_TEST(numbers_damaged)
 #define PORT "windrose-0000000000000001:00"
     static const char *const bad[] = {
         "x", "4.16382.6.8", "4.16382.6.8." "port", "0.16382.6.8." PORT, "4.16382.5.8." PORT,
-        "4.16382.6.5." PORT, "4.7.6.8." PORT, "-4.16382.6.8." PORT, "4.16382.6." PORT};
+        "4.16382.6.5." PORT, "4.16382.6.8.far.far." PORT, "4.16382.6.8.fa." PORT,
+        "4.16382.6.8.far.", "4.7.6.8." PORT, "-4.16382.6.8." PORT, "4.16382.6." PORT};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_msg(begin(0, 2, bad[i]) == -EPROTO, "%s", bad[i]);
     ck_assert_int_eq(begin(1, 2, "4.16382.6.8." PORT), 0);
     ck_assert_int_eq(boot_rank(), 5);
     ck_assert_str_eq(boot_parent_port(), PORT);
+    end();
+}
+END_TEST
+
+/* --- several hosts --------------------------------------------------------------------------- */
+
+/* Is what a job has to be told, and was it told, that a network leads to the others? */
+static int is_far(const char *given)
+{
+    ck_assert_int_eq(begin(0, 4, given), 0);
+    int far = boot_far();
+    ck_assert_int_eq(spawn(1), 0);
+    ck_assert_int_eq(strstr(gave, ".far.windrose-") != NULL, far);
+    ck_assert(!*given || !strcmp(boot_parent_port(), PORT));
+    end();
+    return far;
+}
+
+START_TEST(far)
+{
+    ck_assert_int_eq(is_far(""), 0);
+    ck_assert_int_eq(is_far("4.16382.8.18." PORT), 0);
+    ck_assert_int_eq(is_far("4.16382.8.18.far." PORT), 1);
+    my_hosts = 2;
+    ck_assert_int_eq(is_far(""), 1);
+    ck_assert_int_eq(is_far("4.16382.8.18.far." PORT), 1);
+    pid_t child = fork();
+    if (!child) {
+        (void)begin(0, 4, "4.16382.8.18." PORT);
+        _exit(0);
+    }
+    int status = 0;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 41);
+    my_hosts = 1;
+    setenv("MPIR_CVAR_TRANSPORT", "ofi", 1);
+    ck_assert_int_eq(is_far(""), 1);
+    ck_assert_int_eq(is_far("4.16382.8.18." PORT), 0);
+    setenv("MPIR_CVAR_TRANSPORT", "shm", 1);
+    ck_assert_int_eq(is_far(""), 0);
+}
+END_TEST
+
+/* Processes 4 to 7 are this job: 4 and 5 here, 6 and 7 elsewhere. */
+START_TEST(other_hosts)
+{
+    my_hosts = 2;
+    ck_assert_int_eq(begin(1, 4, "4.16382.8.18.far." PORT), 0);
+    struct boot *b = proc->boot;
+    ck_assert_int_eq(boot_rank(), 5);
+    for (int i = 0; i < 10; i++)
+        ck_assert_msg(boot_is_near(i) == (i == 4 || i == 5), "%d", i);
+    ck_assert_int_ne(boot_host_of(b, 0), boot_host_of(b, 1)); /* it is not known */
+    boot_near_take(1);
+    ck_assert_int_eq(boot_is_near(1), 1);
+    ck_assert_int_eq(boot_is_near(0), 0);
+    ck_assert_int_eq(boot_is_near(-1) + boot_is_near(16382), 0);
+    boot_fail_take(b, 7, BOOT_APART, "its host is silent");
+    for (int i = 0; i < 10; i++)
+        ck_assert_msg(boot_failed(i) == (i == 6 || i == 7), "%d", i);
+    boot_fail_take(b, 7, BOOT_HOST, "its host is silent");
+    for (const struct boot_death *d = atomic_load(&b->deaths); d; d = d->next)
+        ck_assert_int_eq(atomic_load(&d->scope), BOOT_HOST);
+    boot_fail_take(b, 0, BOOT_HOST, "its host is silent");
+    boot_fail_take(b, 0, BOOT_HOST, "its host is silent");
+    ck_assert_int_eq(boot_failed(0), 1);
+    ck_assert_int_eq(boot_failed_count(), 3);
     end();
 }
 END_TEST
@@ -711,6 +786,8 @@ Suite *suite_family(void)
     tcase_add_test(t, numbers_once);
     tcase_add_test(t, numbers_end);
     tcase_add_test(t, numbers_damaged);
+    tcase_add_test(t, far);
+    tcase_add_test(t, other_hosts);
     tcase_add_test(t, leaves);
     tcase_add_test(t, request_path);
     tcase_add_test(t, request_bounds);
