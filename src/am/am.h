@@ -67,8 +67,8 @@ int am_card(void *card, size_t room);
 /* 0, -ENOMEM; -EHOSTUNREACH: it is on another host; -ENETUNREACH: it has another network; -EMFILE,
  * -ENFILE: not known. */
 int am_card_learn(int rank, const void *card, size_t len);
-/* Tell those of other jobs that a network reaches that this process ends; waits for their answers,
- * for a bounded time. Nothing is sent to them afterwards. */
+/* Tell those of other jobs that a network reaches that this process ends: waits until there was
+ * room for that, then for their answers, for a bounded time. Nothing is sent to them afterwards. */
 void am_leave(void);
 int am_networks(void);  /* how many networks are open */
 

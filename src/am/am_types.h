@@ -42,7 +42,7 @@ struct am_chunk {
 };
 
 enum { AM_HELLO = AM_INTERNAL, AM_HELLO_BACK, /* liveness.c */
-       AM_LEAVES, AM_LEAVES_SEEN };            /* leave.c */
+       AM_ENDS, AM_ENDS_SEEN };                /* leave.c */
 
 struct am_peer {
     int rank;

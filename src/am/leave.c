@@ -2,12 +2,14 @@
  * (doc/design/dynamic.md, "Ends"). Start with am_leave().
  *
  *      ends                                     a process of another job
- *      AM_LEAVES  --------------------------->  all that came before was handled; from now on a
+ *      AM_ENDS  ----------------------------->  all that came before was handled; from now on a
  *                                               lost connection is no failure
- *                 <---------------------------  AM_LEAVES_SEEN
+ *               <-----------------------------  AM_ENDS_SEEN
  *      closes
  *
- * Without the answer the end of the connection might discard what this process has sent last. */
+ * Without the answer the end of the connection might discard what this process has sent last. Both
+ * are requests, and none makes room for a reply: many that are silent would hold all of it, and the
+ * others could not be told. */
 #include "am/am_types.h"
 
 #include <errno.h>
@@ -20,24 +22,26 @@
 
 /* A process that computes without an MPI call does not answer; what was sent is with its kernel
  * then (ns). */
-static const uint64_t LEAVE_NS = 5000000000u;
+static const uint64_t ANSWER_NS = 5000000000u;
 
 struct am_leaving { /* those that are to be told, or have not answered */
     int n, room;
     struct goes {
         int rank, told;
     } *to;
+    unsigned char *met; /* by number, 1: it is among these, or was */
 };
 
-static int on_leaves(int src, const void *msg, size_t len)
+static int on_ends(int src, const void *msg, size_t len)
 {
     (void)msg, (void)len;
-    if (boot_is_own(src))
+    if (boot_is_own(src)) {
         am_malformed(src, "the word that it ends");
-    else
-        boot_leaves(src);
-    am_reply(src, AM_LEAVES_SEEN, NULL, 0);
-    return 0;
+        return 0;
+    }
+    boot_leaves(src);
+    /* Another error: its connection has ended. */
+    return am_request(src, AM_ENDS_SEEN, NULL, 0, 0) == AM_AGAIN ? AM_AGAIN : 0;
 }
 
 static int on_seen(int src, const void *msg, size_t len)
@@ -54,7 +58,7 @@ static int on_seen(int src, const void *msg, size_t len)
 
 static int is_open(const struct am *a)
 {
-    return a->handler[TP_REQUEST][AM_LEAVES] != NULL;
+    return a->handler[TP_REQUEST][AM_ENDS] != NULL;
 }
 
 /* The way for processes of other jobs by the network. */
@@ -64,8 +68,8 @@ static int open_far(struct am *a)
         return -ENETUNREACH;
     if (is_open(a))
         return 0;
-    am_handler(AM_LEAVES, on_leaves);
-    am_reply_handler(AM_LEAVES_SEEN, on_seen);
+    am_handler(AM_ENDS, on_ends);
+    am_handler(AM_ENDS_SEEN, on_seen);
     int watched = boot_detector_turn() != 0, blind = boot_detector_start(1);
     if (blind && boot_host_index(boot_rank()) == 0) /* one process of the host reports it */
         log_warn("processes of other jobs will not be able to ask whether this one lives: %s "
@@ -87,6 +91,8 @@ static void add(struct am_leaving *l, int rank)
 {
     if (boot_is_own(rank) || boot_has_left(rank) || boot_failed(rank))
         return;
+    if (l->met[rank])
+        return;
     if (l->n == l->room) {
         int room = 2 * l->room + 16;
         struct goes *to = realloc(l->to, (size_t)room * sizeof *to);
@@ -95,11 +101,12 @@ static void add(struct am_leaving *l, int rank)
         l->to = to;
         l->room = room;
     }
+    l->met[rank] = 1;
     l->to[l->n++] = (struct goes){.rank = rank};
 }
 
-/* All that this process has ever talked to. */
-static void gather(struct am *a, struct am_leaving *l)
+/* All that this process has talked to, each once. How many there are to be told. */
+static int gather(struct am *a, struct am_leaving *l)
 {
     const struct map_entry *e;
     size_t cursor = 0;
@@ -110,6 +117,7 @@ static void gather(struct am *a, struct am_leaving *l)
         for (unsigned i = 0; i < AM_CHUNK; i++)
             if (am_chunk_has(e->value, i) && !map_get(&a->peers, (e->key - 1) * AM_CHUNK + i))
                 add(l, (int)((e->key - 1) * AM_CHUNK + i));
+    return l->n;
 }
 
 /* 1: nothing more is expected of it. */
@@ -117,34 +125,53 @@ static int is_over(const struct am *a, struct goes *g)
 {
     if (boot_has_left(g->rank) || boot_failed(g->rank) || am_is_lost(a, g->rank))
         return 1;
-    int err = g->told ? 0 : am_request(g->rank, AM_LEAVES, NULL, 0, 1);
-    g->told |= !err;
+    if (g->told)
+        return 0;
+    /* It takes nothing as ours after this word: the replies that found no room come first. */
+    const struct am_peer *p = am_peer_known(g->rank);
+    if (p && !list_empty(&p->zcopies))
+        return 0;
+    int err = am_request(g->rank, AM_ENDS, NULL, 0, 0);
+    g->told = !err;
     return err && err != AM_AGAIN;
 }
 
-static int all_over(void *arg)
+static int all_told(void *arg)
 {
     struct am_leaving *l = arg;
+    int told = 1;
     for (int i = 0; i < l->n;)
         if (is_over(proc->am, &l->to[i]))
             l->to[i] = l->to[--l->n];
         else
-            i++;
-    return l->n == 0;
+            told &= l->to[i++].told;
+    return told;
+}
+
+static int all_over(void *arg)
+{
+    return all_told(arg) && ((struct am_leaving *)arg)->n == 0;
 }
 
 void am_leave(void)
 {
     struct am *a = proc->am;
-    struct am_leaving l = {0};
     if (!is_open(a))
         return;
-    gather(a, &l);
+    /* no memory: as in add() */
+    struct am_leaving l = {.met = calloc((size_t)boot_universe(), 1)};
     a->leaving = &l;
-    (void)progress_wait_for(all_over, &l, "processes of other jobs, to tell them of the end", -1,
-                            LEAVE_NS);
-    l.n = 0;
+    /* Others may talk to this process for the first time meanwhile. */
+    while (l.met && gather(a, &l)) {
+        /* Without a bound, as all waits for room (p2p_drain_wait): one that is not told takes the
+         * end for a failure. */
+        progress_wait(all_told, &l, "processes of other jobs, to tell them of the end", -1);
+        (void)progress_wait_for(all_over, &l, "processes of other jobs, told of the end", -1,
+                                ANSWER_NS);
+        l.n = 0;
+    }
     free(l.to);
+    free(l.met);
     a->leaving = NULL;
     a->left = 1;
 }

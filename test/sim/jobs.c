@@ -6,7 +6,7 @@
 #include "sim_types.h"
 #include "ulfm.h"
 
-enum { MEETINGS = 3, LONG = 20000 };
+enum { MEETINGS = 3, LONG = 20000, SECOND = 1000000 /* steps */ };
 static const char port[] = "here";
 
 struct side {
@@ -206,12 +206,33 @@ static void left(void *arg)
     free(buf);
 }
 
+static void look(void)
+{
+    int flag;
+    OK(MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));
+    sim_compute(1);
+}
+
+/* The other job, whose processes begin there, has ended, and so have its connections: that is no
+ * news. */
+static void wait_for_end(const struct side *x, int from)
+{
+    for (int k = 0; k < x->others; k++)
+        while (!the_sim->ranks[from + k].ended)
+            look();
+    for (int i = 0; i < 100; i++)
+        look();
+    for (int k = 0; k < x->others; k++)
+        SIM_CHECK(boot_has_left(from + k) && !am_is_lost(proc->am, from + k));
+    SIM_CHECK(boot_failed_count() == 0);
+}
+
 /* By a network. One job ends behind what it has sent, the other looks later: nothing is lost, and
  * no end is a failure. Each says that it ends to each of the other job that it has talked to, and
  * has its answer; or learns the same of it first. */
 static void ends(void *arg)
 {
-    enum { MANY = 20, TOLD = AM_INTERNAL + 2, SEEN };
+    enum { MANY = 20, TOLD = AM_ENDS, SEEN = AM_ENDS_SEEN };
     MPI_Comm inter;
     (void)arg;
     struct side x = scene();
@@ -240,22 +261,121 @@ static void ends(void *arg)
     OK(MPI_Comm_free(&inter));
     if (x.job == first || sim_seed() % 5 == 0)
         return;
-    for (int k = 0, flag; k < x.others; k++)
-        while (!the_sim->ranks[from + k].ended) {
-            OK(MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));
-            sim_compute(1);
-        }
+    wait_for_end(&x, from);
     for (int k = 0; k < x.others; k++)
-        SIM_CHECK(boot_has_left(from + k) && !am_is_lost(proc->am, from + k) &&
-                  sim_sent(from + k, TOLD) == x.size &&
-                  sim_received(from + k, SEEN) == x.size);
+        SIM_CHECK(sim_sent(from + k, TOLD) == x.size && sim_received(from + k, SEEN) == x.size);
     SIM_CHECK(sim_received(boot_rank(), TOLD) == x.others && sim_sent(boot_rank(), TOLD) == 0);
-    SIM_CHECK(sim_sent(boot_rank(), SEEN) == x.others && boot_failed_count() == 0);
-    /* Its connections end: that is no news. */
-    for (int i = 0, flag; i < 100; i++)
-        OK(MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));
+    SIM_CHECK(sim_sent(boot_rank(), SEEN) == x.others);
+}
+
+/* The others end while this job computes for longer than they wait for an answer. When it looks
+ * none has failed: each was told, however little room there was. */
+static void silent(void *arg)
+{
+    MPI_Comm inter;
+    (void)arg;
+    struct side x = scene();
+    int sent = (int)(sim_seed() % 2), mine = boot_rank();
+    OK(meet(&x, &inter));
+    talk(&x, inter);
+    for (int k = 0; k < x.others && x.job && sent; k++)
+        OK(MPI_Send(&mine, 1, MPI_INT, k, 2, inter));
+    if (!x.job) {
+        sim_compute(5000);
+        the_sim->step += 6 * SECOND;
+        sim_compute(5000);
+    }
+    for (int k = 0, got = -1; k < x.others && !x.job; k++) {
+        if (sent) {
+            OK(MPI_Recv(&got, 1, MPI_INT, k, 2, inter, MPI_STATUS_IGNORE));
+            SIM_CHECK(got == x.size + k);
+        }
+        for (; !boot_has_left(x.size + k); look())
+            SIM_CHECK(!am_is_lost(proc->am, x.size + k) && !boot_failed(x.size + k));
+    }
+    OK(MPI_Comm_free(&inter));
+    OK(MPI_Comm_free(&x.c));
+    if (x.job)
+        return;
+    wait_for_end(&x, x.size);
     for (int k = 0; k < x.others; k++)
-        SIM_CHECK(!am_is_lost(proc->am, from + k) && boot_has_left(from + k));
+        SIM_CHECK(sim_sent(x.size + k, AM_ENDS) == x.size);
+}
+
+/* Rank 2 is a job. While it waits for the answer of rank 0, rank 1 talks to it for the first time,
+ * and is told, too. */
+static void newcomer(void *arg)
+{
+    MPI_Comm inter;
+    (void)arg;
+    struct side x = scene();
+    static int computes;
+    if (x.job)
+        computes = 0;
+    OK(meet(&x, &inter));
+    if (x.job) {
+        while (!computes)
+            sim_compute(1);
+        SIM_CHECK(!am_peer_known(1));
+    } else if (x.rank) {
+        while (!sim_sent(2, AM_ENDS))
+            sim_compute(1);
+        OK(MPI_Send(NULL, 0, MPI_BYTE, 0, 1, inter)); /* it will not be received */
+        for (; !boot_has_left(2); look())
+            SIM_CHECK(!am_is_lost(proc->am, 2) && !boot_failed(2));
+        SIM_CHECK(sim_sent(2, AM_ENDS) == 2);
+    } else {
+        computes = 1;
+        while (!map_get(&the_sim->ranks[2].proc->am->peers, 1))
+            sim_compute(1);
+    }
+    OK(MPI_Comm_free(&inter));
+    OK(MPI_Comm_free(&x.c));
+}
+
+static int asked[SIM_RANKS], answered[SIM_RANKS];
+
+static int on_asked(int src, const void *msg, size_t len)
+{
+    asked[boot_rank()]++;
+    return am_reply(src, AM_TEST + 1, NULL, 0);
+}
+
+static int on_answer(int src, const void *msg, size_t len)
+{
+    answered[boot_rank()]++;
+    return 0;
+}
+
+/* Answers that have found no room leave before the word that their process ends. */
+static void owed(void *arg)
+{
+    enum { ANSWERED = 20, ALL = 20 };
+    MPI_Comm inter;
+    (void)arg;
+    struct side x = scene();
+    int me = boot_rank(), err;
+    asked[me] = answered[me] = 0;
+    am_handler(AM_TEST, on_asked);
+    am_reply_handler(AM_TEST + 1, on_answer);
+    OK(meet(&x, &inter));
+    for (int i = 0; i < ALL && !x.job; i++) {
+        while ((err = am_request(1, AM_TEST, NULL, 0, 1)) == AM_AGAIN)
+            look();
+        SIM_CHECK(!err);
+    }
+    while (x.job && asked[me] < ALL)
+        look();
+    OK(MPI_Comm_free(&inter));
+    OK(MPI_Comm_free(&x.c));
+    if (x.job)
+        return;
+    while (!the_sim->ranks[1].ended) {
+        SIM_CHECK(!sim_sent(1, AM_ENDS) || sim_sent(1, AM_TEST + 1) == ANSWERED);
+        look();
+    }
+    wait_for_end(&x, 1);
+    SIM_CHECK(answered[me] == ANSWERED);
 }
 
 static void one_and_two(struct sim_knobs *k)
@@ -269,8 +389,23 @@ static void two_and_more(struct sim_knobs *k)
 static void far_two(struct sim_knobs *k)
 {
     k->second = 2;
-    k->far = k->ordered = 1;
+    k->far = SIM_FAR;
+    k->ordered = 1;
     k->native = 0;
+}
+static void far_silent(struct sim_knobs *k)
+{
+    far_two(k);
+    k->far = SIM_FAR_KEEPS;
+    k->replies = 1;
+    k->inbox = 1 + (int)(k->seed / 2 % 3);
+}
+static void far_owed(struct sim_knobs *k)
+{
+    far_silent(k);
+    k->second = 1;
+    k->replies = 0;
+    k->again_percent = 60;
 }
 static void mortal_one(struct sim_knobs *k)
 {
@@ -295,6 +430,10 @@ const struct scenario scenarios_jobs[] = {
     {"jobs-left-3", 3, 1, left, NULL, mortal_one},
     {"jobs-ends-3", 3, 1, ends, NULL, far_two},
     {"jobs-ends-5", 5, 1, ends, NULL, far_two},
+    {"jobs-ends-silent-4", 4, 1, silent, NULL, far_silent},
+    {"jobs-ends-silent-5", 5, 1, silent, NULL, far_silent},
+    {"jobs-ends-newcomer-3", 3, 1, newcomer, NULL, far_two},
+    {"jobs-ends-owed-2", 2, 1, owed, NULL, far_owed},
     {"jobs-far-5", 5, 1, meetings, NULL, far_two},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

@@ -56,8 +56,7 @@ struct sim_knobs {
     int latency;        /* each message takes exactly so many steps; 0: max_delay holds */
     int second;         /* first rank of a second job, which has all from there on; 0: one job.
                          * Ranks of different jobs meet at ports, and talk by tp/shm/guest.c */
-    int far;            /* ... or by the simulated network: of what a process of another job has
-                         * sent, the end of its connections discards what has not arrived */
+    int far;            /* ... or by the simulated network, enum sim_far */
     int world, me;      /* one real rank, number `me` of so many: the others are virtual
                          * (virtual.h). 0: all are real */
     long max_steps;     /* end with status 3 after so many switches; 0: 50 million */
@@ -70,6 +69,10 @@ struct sim_knobs {
 enum sim_native {
     SIM_NATIVE_PUT = 1, SIM_NATIVE_GET = 2, SIM_NATIVE_ATOMIC = 4, SIM_NATIVE_ALL = 7
 };
+
+/* What a process has sent and another one has not read is gone when its connections end; or it
+ * stays there, and the end is seen behind it. */
+enum sim_far { SIM_FAR = 1, SIM_FAR_KEEPS };
 
 struct sim_result {
     uint64_t hash;      /* over all events */

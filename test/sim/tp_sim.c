@@ -76,7 +76,16 @@ static int kept_progress(struct sim *s, struct sim_rank_state *r)
     return events;
 }
 
-/* Its connections end: what it has sent and the others have not read is gone. */
+static int unread(const struct sim_rank_state *r, int from)
+{
+    int n = 0;
+    for (int c = 0; c < 2; c++)
+        for (const struct list *l = r->inbox[c].next; l != &r->inbox[c]; l = l->next)
+            n += LIST_OBJ(l, struct sim_msg, link)->src == from;
+    return n;
+}
+
+/* Its connections end: what it has sent and the others have not read is gone, or comes first. */
 static void reset(struct sim *s, int from)
 {
     for (int i = 0; i < s->k.ranks; i++)
@@ -85,7 +94,7 @@ static void reset(struct sim *s, int from)
             for (struct list *l = r->inbox[c].next, *next; l != &r->inbox[c]; l = next) {
                 struct sim_msg *m = LIST_OBJ(l, struct sim_msg, link);
                 next = l->next;
-                if (m->src != from)
+                if (m->src != from || s->k.far == SIM_FAR_KEEPS)
                     continue;
                 list_del(l);
                 r->queued[c]--;
@@ -101,7 +110,8 @@ static int report_lost(struct sim *s, struct tp *t)
 {
     int events = 0;
     for (int i = 0; i < s->k.ranks; i++)
-        if (s->ranks[t->rank].lost[i] && sim_chance(s, 30)) {
+        if (s->ranks[t->rank].lost[i] && sim_chance(s, 30) &&
+            (s->k.far != SIM_FAR_KEEPS || !unread(&s->ranks[t->rank], i))) {
             s->ranks[t->rank].lost[i] = 0;
             t->env.lost(t->env.up, (unsigned)i, -ECONNRESET);
             events++;
