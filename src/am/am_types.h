@@ -180,6 +180,9 @@ void am_peers_shrink(struct am *a);
 /* Drop what failed peers owe and are owed. */
 void am_peers_fail(void);
 void am_peer_free(struct am_peer *p);
+/* It has left, and its connection has ended: the room for what it owes is free. Perhaps in a send
+ * to it, so the replies to it stay until they are refused. */
+void am_peer_left(int rank);
 
 /* choice.c, in this order. Open the network that this process would choose. */
 int am_choice_open(struct am *a);

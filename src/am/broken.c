@@ -91,11 +91,14 @@ void am_lost(void *am, unsigned peer, int err)
     char why[BOOT_WHY_MAX];
     struct am *a = am;
     struct am_broken *l = lost_of(&a->alive, (int)peer);
-    /* It may have left, and what it said of that was discarded. */
+    /* This process ends, too, and tells no other one: whether that one has left, and its word was
+     * discarded, or has failed makes no difference here. */
     if ((a->leaving || a->left) && !boot_is_own((int)peer))
         boot_leaves((int)peer);
-    if (boot_has_left((int)peer))
+    if (boot_has_left((int)peer)) {
+        am_peer_left((int)peer);
         return;
+    }
     snprintf(why, sizeof why, "the connection to it broke (%s)", strerror(-err));
     if (l && l->doubted) {
         snprintf(l->why, sizeof l->why, "%s", why);

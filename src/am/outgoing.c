@@ -44,10 +44,8 @@ int am_request_zcopy(int dst, int type, const struct iovec *iov, int n, unsigned
     p->owed += replies;
     err = t->ops->am(t->tp, (unsigned)dst, TP_REQUEST, v, n, d);
     if (err && err != TP_PENDING) {
-        if (replies) {
-            t->credits += replies;
-            p->owed -= replies;
-        }
+        if (replies)
+            am_credit_return(dst, replies);
         if (err == -ENOTCONN && am_in_doubt(dst))
             err = AM_AGAIN;
         if (err == TP_AGAIN)

@@ -61,6 +61,15 @@ int am_has_left(int dst)
     return t && t->ops->left && t->ops->left(t->tp, (unsigned)dst);
 }
 
+void am_peer_left(int rank)
+{
+    struct am_peer *p = am_peer_known(rank);
+    if (!p || p->dead)
+        return;
+    p->t->credits += p->owed;
+    p->owed = 0;
+}
+
 /* 0, or the record must stay. */
 static int idle_keep(const struct am_peer *p)
 {
