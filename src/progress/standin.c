@@ -1,5 +1,5 @@
-/* standin.c - a thread that serves the processes of other hosts while no thread of the program is
- * in MPI (doc/design/progress.md). Start with stand_in().
+/* standin.c - a thread that serves the processes that a network leads to while no thread of the
+ * program is in MPI (doc/design/progress.md). Start with stand_in().
  *
  *      the program is in MPI, or was since the last look   pause: 50 us, twice as long each time
  *      it has not looked since                             a pass over the hooks, arm, then
@@ -200,6 +200,13 @@ static void standin_free(struct standin *s)
     free(s);
 }
 
+/* There are peers that only a network leads to: on other nodes, or of other jobs. A first job on
+ * one node may meet some later, and would pay for the thread before. */
+static int has_far_peers(void)
+{
+    return boot_local_size() < boot_size() || (boot_far() && boot_first());
+}
+
 /* There are networks, and each has a descriptor to sleep on. */
 static int may_sleep(const struct progress *p)
 {
@@ -215,7 +222,7 @@ static int may_sleep(const struct progress *p)
 int progress_standin_wanted(void)
 {
     return cvar.async_progress == PROGRESS_STANDIN && !sched && may_sleep(proc->progress) &&
-           boot_local_size() < boot_size();
+           has_far_peers();
 }
 
 int progress_standin_start(void)

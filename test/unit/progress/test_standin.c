@@ -9,7 +9,7 @@
 
 #include "base/proc.h"
 #include "base/sched.h"
-#include "boot/boot.h"
+#include "boot/boot_types.h"
 #include "mem/mem.h"
 #include "progress/progress.h"
 #include "var/var.h"
@@ -23,11 +23,12 @@ static int tick(void *arg)
 }
 
 /* No descriptor: a network that must be looked at. */
+static int the_fd = -1;
+
 static int no_fd(void *arg, int arm)
 {
     (void)arg;
-    (void)arm;
-    return -1;
+    return arm ? -1 : the_fd;
 }
 
 static struct progress_source network = {.fd = no_fd, .network = 1};
@@ -206,11 +207,27 @@ START_TEST(no_pass_during_fork)
 }
 END_TEST
 
-/* This job has one process, and so no peers of other nodes. */
+/* This job has one process, and so no peers of other nodes. If it was spawned, a network may lead
+ * to other jobs. */
 START_TEST(is_not_wanted_on_one_node)
 {
     begin();
+    lock_acquire(&proc->lock);
+    struct boot *b = proc->boot;
+    the_fd = 0;
     ck_assert_int_eq(progress_standin_wanted(), 0);
+    b->far = 1;
+    ck_assert_int_eq(progress_standin_wanted(), 0);
+    b->first = 4;
+    ck_assert_int_eq(progress_standin_wanted(), 1);
+    the_fd = -1; /* it would have to look every millisecond */
+    ck_assert_int_eq(progress_standin_wanted(), 0);
+    the_fd = 0;
+    b->far = 0;
+    ck_assert_int_eq(progress_standin_wanted(), 0);
+    b->first = 0;
+    the_fd = -1;
+    lock_release(&proc->lock);
     end();
 }
 END_TEST
