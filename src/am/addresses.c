@@ -61,6 +61,12 @@ struct known {
 #define AM_HOST "host" /* the name of a struct boot_host */
 #define AM_NET "net"   /* of what am_choice_text() says of the network: all have the same */
 
+/* The longest card: host, network and its address under a name of 16 bytes, failure detector. */
+#define ENTRY(name, len) (sizeof(name) + 2 + (len))
+_Static_assert(ENTRY(AM_HOST, sizeof(struct boot_host)) + ENTRY(AM_NET, AM_CHOICE) + 1 + 16 + 2 +
+                       TP_ADDRESS_MAX + ENTRY(AM_ALIVE, BOOT_CARD_MAX) <= AM_CARD_MAX,
+               "a card has room for the longest address");
+
 /* a->here is read from files once.  0; -EMFILE, -ENFILE: not now. */
 static int find_here(struct am *a)
 {

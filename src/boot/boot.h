@@ -160,7 +160,8 @@ int boot_barrier_living(void);
  * All under the same mpiexec, or of jobs that were spawned from one.  Two processes meet at a port:
  * one accepts, the other connects, and each gets what the other brought.  The port is held by our
  * mpiexec; under other launchers by the process that has opened it. */
-enum { BOOT_PORT_MAX = 256, BOOT_BROUGHT_MAX = 1024 };
+enum { BOOT_PORT_MAX = 256, BOOT_BROUGHT_MAX = 2048,
+       BOOT_BROUGHT_WIRE = 512 /* by our mpiexec, in one line */ };
 struct boot_meeting { /* the caller's, from begin until test returned nonzero */
     struct boot_meeting *next;
     unsigned number;

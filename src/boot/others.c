@@ -139,7 +139,7 @@ static unsigned number_it(struct boot_meeting *m)
 int boot_meet_begin(struct boot_meeting *m, int accepts, const char *port, const void *bring,
                     size_t len, int *fd)
 {
-    char hex[2 * BOOT_PORT_MAX + 1], bytes[2 * BOOT_BROUGHT_MAX + 1], text[PMI_LINE_MAX];
+    char hex[2 * BOOT_PORT_MAX + 1], bytes[2 * BOOT_BROUGHT_WIRE + 1], text[PMI_LINE_MAX];
     WR_ASSERT(len && len <= BOOT_BROUGHT_MAX);
     if (word(port, hex) || !*port)
         return -ENOENT;
@@ -147,6 +147,7 @@ int boot_meet_begin(struct boot_meeting *m, int accepts, const char *port, const
         number_it(m);
         return family_meet_begin(proc->boot->family, m, accepts, port, bring, len, fd);
     }
+    WR_ASSERT(len <= BOOT_BROUGHT_WIRE);
     pmi_hex(bring, len, bytes);
     snprintf(text, sizeof text, "cmd=meet number=%u accepts=%d port=%s bring=%s\n", number_it(m),
              accepts, hex, bytes);

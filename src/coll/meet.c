@@ -36,6 +36,7 @@ struct brought {
     unsigned char card[CARD_MAX]; /* am_card() */
 };
 _Static_assert(sizeof(struct brought) == BOOT_BROUGHT_MAX, "no gap before the card");
+_Static_assert((int)CARD_MAX >= (int)AM_CARD_MAX, "the roots bring whole cards");
 
 struct wait {
     struct boot_meeting m;

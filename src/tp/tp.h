@@ -25,6 +25,7 @@ enum { TP_PENDING = 1, TP_AGAIN = 2 };
 enum { TP_FAILED_NS = 1000000000 };
 
 enum { TP_FDS = 8 }; /* descriptors of one transport, at most */
+enum { TP_ADDRESS_MAX = 1024 }; /* bytes of an address, at most */
 
 enum tp_class { TP_REQUEST, TP_REPLY };
 

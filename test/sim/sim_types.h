@@ -77,7 +77,7 @@ struct sim_meet {
     int rank, accepts;
     int answered, rc;
     char port[2 * BOOT_PORT_MAX + 1];
-    char bring[2 * BOOT_BROUGHT_MAX + 1], brought[2 * BOOT_BROUGHT_MAX + 1];
+    char bring[2 * BOOT_BROUGHT_WIRE + 1], brought[2 * BOOT_BROUGHT_WIRE + 1];
 };
 
 struct sim_kv {

@@ -44,7 +44,7 @@ enum {
      * quite fit, and a read ended inside of every second one: half as fast (ucx.md). */
     UCX_AM_MAX = 65408,
     UCX_ZCOPY = 8192,       /* caps.am_zcopy_min (bytes) */
-    UCX_ADDRESS_MAX = 1024, /* bytes of an address, with our part; the contract allows no more */
+    UCX_ADDRESS_MAX = TP_ADDRESS_MAX, /* bytes of an address, with our part */
     UCX_GATHER = 16384,    /* caps.gather (bytes) */
     UCX_WINDOW = 64,       /* requests to a peer that it has not taken (count) */
     UCX_REPLIES = 1024,    /* caps.replies (count) */
