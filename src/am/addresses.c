@@ -178,7 +178,7 @@ int am_card_learn(int rank, const void *card, size_t len)
     if (boot_is_own(rank) || map_get(&a->cards, (uint64_t)rank + 1))
         return 0;
     int err = check_host(a, card, len);
-    if (boot_far()) {
+    if (boot_far() && (!err || err == -EHOSTUNREACH)) {
         if (!err)
             boot_near_take(rank);
         err = check_network(a, card, len);
