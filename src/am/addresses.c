@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/proc.h"
 #include "boot/boot.h"
@@ -49,6 +50,16 @@ static int add_address(unsigned char *text, size_t size, size_t *at, const struc
     if (!err)
         entry_end(text, at, len);
     return err;
+}
+
+void am_files_want(size_t processes)
+{
+    struct rlimit l;
+    rlim_t want = 2 * (rlim_t)processes + 256;
+    if (getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur == RLIM_INFINITY || l.rlim_cur >= want)
+        return;
+    l.rlim_cur = l.rlim_max == RLIM_INFINITY || want < l.rlim_max ? want : l.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &l); /* if not: as it was */
 }
 
 /* --- where processes that meet exchange them --------------------------------------------- */
@@ -193,6 +204,8 @@ int am_card_learn(int rank, const void *card, size_t len)
     err = map_put(&a->cards, (uint64_t)rank + 1, c);
     if (err)
         free(c);
+    else if (boot_far())
+        am_files_want((size_t)boot_size() + a->cards.count);
     return err;
 }
 

@@ -159,6 +159,10 @@ int am_peer_way_back(int rank);
 int am_publish(void);
 int am_publish_guests(const struct am_tp *t); /* the address for processes of other jobs */
 void am_cards_free(struct am *a);
+/* Connections of a network are descriptors, one or two a process that is talked to.  The soft limit
+ * is a default, not a wish; programs that select(2) must not meet numbers beyond 1024 unasked, so
+ * it grows with the job only, and the processes of others that it meets. */
+void am_files_want(size_t processes);
 /* Name of a network, a blank, its variant; "": none. */
 enum { AM_CHOICE = 96 };
 void am_choice_text(const struct am_tp *t, char text[AM_CHOICE]);

@@ -14,7 +14,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/event.h"
@@ -81,19 +80,6 @@ static void better_of(struct am *a, const struct am_tp *n)
     event_raise(EVENT_NETWORK_CHOSEN, 0, -1, 0);
 }
 
-/* Connections of a network are descriptors, one or two a process that is talked to.  The soft limit
- * is a default, not a wish; programs that select(2) must not meet numbers beyond 1024 unasked, so
- * it grows with the job only. */
-static void limit_raise(void)
-{
-    struct rlimit l;
-    rlim_t want = 2 * (rlim_t)boot_size() + 256;
-    if (getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur == RLIM_INFINITY || l.rlim_cur >= want)
-        return;
-    l.rlim_cur = l.rlim_max == RLIM_INFINITY || want < l.rlim_max ? want : l.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &l); /* if not: as it was */
-}
-
 /* 0, or -EMFILE or -ENFILE: fewer descriptors are free than a network opens at its start.  Looked
  * at before, since without one libfabric reports input/output errors, and UCX ends the process. */
 static int descriptors_there(void)
@@ -126,7 +112,7 @@ static int open_wanted(struct am *a, const struct tp_ops *ops, struct am_tp *n)
     }
     int err = 0;
     if (!ops->near) {
-        limit_raise();
+        am_files_want((size_t)boot_size());
         if ((err = descriptors_there()) != 0)
             return err;
     }

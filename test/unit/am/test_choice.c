@@ -1,14 +1,16 @@
-/* test_choice.c - am/choice.c: no such transport, networks, one for all, not for all. */
+/* test_choice.c - am/choice.c: no such transport, networks, one for all, not for all,
+ * and cards of processes of other jobs. */
 #include "job.h"
 #include "unit.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "am/am_types.h"
 #include "base/proc.h"
-#include "boot/boot.h"
+#include "boot/boot_types.h"
 #include "mem/mem.h"
 #include "progress/progress.h"
 #include "tp/tp_types.h"
@@ -280,6 +282,57 @@ START_TEST(not_for_all)
 }
 END_TEST
 
+/* --- cards of processes that the network reaches ---------------------------------------------- */
+
+static int long_address(struct tp *tp, void *buf, size_t *len)
+{
+    if (*len < TP_ADDRESS_MAX)
+        return -EMSGSIZE;
+    memset(buf, 7, *len = TP_ADDRESS_MAX);
+    return 0;
+}
+
+/* The longest address is on a card. With each that is known the limit of files grows. One of
+ * another network is refused. */
+static void cards(void)
+{
+    enum { FIRST = 100, MANY = 50 };
+    struct tp_ops kind = tp_none_ops;
+    const struct tp_ops *const list[] = {&tp_self_ops, &tp_shm_ops, &kind, NULL};
+    unsigned char card[AM_CARD_MAX];
+    struct rlimit l;
+    job_check(getrlimit(RLIMIT_NOFILE, &l) == 0);
+    l.rlim_cur = 300;
+    job_check(setrlimit(RLIMIT_NOFILE, &l) == 0);
+    kind.name = "kind";
+    kind.open = kind_open;
+    kind.variant = kind_variant;
+    kind.address = long_address;
+    kinds.here = "iron";
+    start_by(list);
+    struct boot *b = proc->boot, had = *b;
+    b->family = (struct family *)b; /* others are met directly */
+    b->far = 1;
+    b->universe = 2 * FIRST;
+    int len = am_card(card, sizeof card);
+    job_check(len > TP_ADDRESS_MAX && am_card(card, TP_ADDRESS_MAX) == -EMSGSIZE);
+    for (int i = FIRST; i < FIRST + MANY; i++)
+        job_check(am_card_learn(i, card, (size_t)len) == 0 && boot_is_near(i));
+    job_check(getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur == 256 + 2 * (1 + MANY));
+    strcpy(kinds.open, "zinc");
+    job_check(am_card_learn(FIRST + MANY, card, (size_t)len) == -ENETUNREACH);
+    b->family = had.family;
+    b->far = had.far;
+    b->universe = had.universe;
+    stop();
+}
+
+START_TEST(far_cards)
+{
+    ck_assert_int_eq(job_run(1, NULL, cards, 20), 0);
+}
+END_TEST
+
 Suite *suite_choice(void)
 {
     Suite *s = suite_create("am/choice");
@@ -289,6 +342,7 @@ Suite *suite_choice(void)
     tcase_add_test(t, networks);
     tcase_add_test(t, one_for_all);
     tcase_add_test(t, not_for_all);
+    tcase_add_test(t, far_cards);
     suite_add_tcase(s, t);
     return s;
 }
