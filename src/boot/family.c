@@ -88,11 +88,18 @@ int family_start(struct boot *b)
     return err == -ENOTSUP ? 0 : err;
 }
 
+/* "self" and "shm" are always there, and lead to no other host. */
+static int names_network(void)
+{
+    return strcmp(cvar.transport, "auto") && strcmp(cvar.transport, "shm") &&
+           strcmp(cvar.transport, "self");
+}
+
 const char *family_apart(struct boot *b)
 {
     int several = b->map.host_size != b->size;
     if (!*b->parent)
-        b->far = several || (strcmp(cvar.transport, "auto") && strcmp(cvar.transport, "shm"));
+        b->far = several || names_network();
     if (b->far || !several)
         return NULL;
     return "MPI_Init: the launcher has placed this spawned job on several hosts.  The processes "

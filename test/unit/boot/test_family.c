@@ -312,6 +312,8 @@ START_TEST(far)
     ck_assert_int_eq(is_far("4.16382.8.18." PORT), 0);
     setenv("MPIR_CVAR_TRANSPORT", "shm", 1);
     ck_assert_int_eq(is_far(""), 0);
+    setenv("MPIR_CVAR_TRANSPORT", "self", 1);
+    ck_assert_int_eq(is_far(""), 0);
 }
 END_TEST
 
