@@ -121,7 +121,7 @@ void am_choice_text(const struct am_tp *t, char text[AM_CHOICE])
         snprintf(text, AM_CHOICE, "%s%s%.64s", t->ops->name, *variant ? " " : "", variant);
 }
 
-static int network_text(const struct am *a, char text[AM_CHOICE])
+int am_network_text(const struct am *a, char text[AM_CHOICE])
 {
     for (int i = 0; i < a->ntps; i++)
         if (!a->tps[i].ops->near) {
@@ -148,7 +148,7 @@ static int add_network(const struct am *a, unsigned char *text, size_t size, siz
 {
     char net[AM_CHOICE];
     unsigned char alive[BOOT_CARD_MAX];
-    int err = network_text(a, net);
+    int err = am_network_text(a, net);
     if (!err)
         err = add_bytes(text, size, at, AM_NET, net, strlen(net));
     for (int i = 0; i < a->ntps && !err; i++)
@@ -164,7 +164,7 @@ static int check_network(const struct am *a, const void *card, size_t len)
     char net[AM_CHOICE];
     size_t n;
     const void *theirs = am_address_find(card, len, AM_NET, &n);
-    int err = network_text(a, net);
+    int err = am_network_text(a, net);
     return err ? err : theirs && n == strlen(net) && !memcmp(theirs, net, n) ? 0 : -ENETUNREACH;
 }
 

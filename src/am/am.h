@@ -58,7 +58,7 @@ void am_greet(void);
 void am_finalize(void); /* after a barrier: sends stored replies, closes */
 /* Open the way for processes of other jobs of this mpiexec, once, before any of them sends here or
  * is sent to. 0 or -errno (-ENOTSUP: not under this launcher; -ENETUNREACH: they are to be reached
- * by a network, and none is open). */
+ * by a network, and none is open; -EPROTONOSUPPORT: its processes must end together). */
 int am_guests(void);
 /* Where there are no keys for all jobs (BOOT_MEETS_DIRECT) processes that meet exchange this before
  * they send to each other. The addresses of this process, after am_guests(); their bytes, 0: there

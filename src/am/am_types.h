@@ -166,6 +166,8 @@ void am_files_want(size_t processes);
 /* Name of a network, a blank, its variant; "": none. */
 enum { AM_CHOICE = 96 };
 void am_choice_text(const struct am_tp *t, char text[AM_CHOICE]);
+/* The same for the network that is open; -ENETUNREACH: none. */
+int am_network_text(const struct am *a, char text[AM_CHOICE]);
 /* What a process has published: 0 or -errno. */
 int am_address_read(int rank, unsigned char text[BOOT_VALUE_MAX], size_t *size);
 /* The address for a transport in it; NULL: none. */

@@ -109,6 +109,9 @@ static int refused(int err, int cls, const char *what)
         return err_make(cls, "%s: the network of the other processes is not open here "
                         "(MPIR_CVAR_TRANSPORT and MPIR_CVAR_OFI_PROVIDER must be the same for all)",
                         call);
+    case -EPROTONOSUPPORT:
+        return err_make(cls, "%s: libfabric's provider shm leads to no other job "
+                        "(MPIR_CVAR_OFI_PROVIDER)", call);
     case -ECHILD:
         return err_make(cls, "%s: the spawned job %s", call,
                         boot_meets() == BOOT_MEETS_DIRECT

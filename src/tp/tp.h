@@ -111,8 +111,9 @@ struct tp_ops {
     /* life: open -> address -> (boot/ publishes one key) -> connect on the first message to a peer
      * -> close
      * connect: -EHOSTUNREACH if this transport does not reach the peer; am/ then tries the next.
-     * close: after a barrier in which no process calls progress, so that none meets a peer that is
-     * half closed: libfabric's shm provider crashes when it accepts its connection */
+     * close: after a barrier in which no process of this job calls progress, so that none of it
+     * meets a peer that is half closed: libfabric's shm provider crashes when it accepts its
+     * connection. Those of other jobs may meet one */
     int (*open)(const struct tp_env *env, struct tp **tp, struct tp_caps *caps);
     int (*address)(struct tp *tp, void *buf, size_t *len);
     int (*connect)(struct tp *tp, unsigned peer, const void *addr, size_t len);

@@ -367,7 +367,7 @@ int api_stop(void)
     am_leave();
     /* Every room serves peers until all are here: from now on no process sends. */
     int met = last_barrier_wait() == 0;
-    /* No process polls a network any more when the first one closes its end (tp.h). */
+    /* No process of this job polls a network any more when the first one closes its end (tp.h). */
     /* no process computes before it; one that does not come has failed, or its host is
      * unreachable */
     const uint64_t twice = 2 * peer_timeout_ns();

@@ -293,7 +293,7 @@ static int long_address(struct tp *tp, void *buf, size_t *len)
 }
 
 /* The longest address is on a card. With each that is known the limit of files grows. One of
- * another network is refused. */
+ * another network is refused, and so is a network that must close everywhere at once. */
 static void cards(void)
 {
     enum { FIRST = 100, MANY = 50 };
@@ -304,22 +304,25 @@ static void cards(void)
     job_check(getrlimit(RLIMIT_NOFILE, &l) == 0);
     l.rlim_cur = 300;
     job_check(setrlimit(RLIMIT_NOFILE, &l) == 0);
-    kind.name = "kind";
+    kind.name = "ofi";
     kind.open = kind_open;
     kind.variant = kind_variant;
     kind.address = long_address;
-    kinds.here = "iron";
+    kinds.here = "shm 4096";
     start_by(list);
     struct boot *b = proc->boot, had = *b;
     b->family = (struct family *)b; /* others are met directly */
     b->far = 1;
     b->universe = 2 * FIRST;
+    job_check(am_guests() == -EPROTONOSUPPORT);
+    strcpy(kinds.open, "tcp 4096");
+    job_check(am_guests() == 0);
     int len = am_card(card, sizeof card);
     job_check(len > TP_ADDRESS_MAX && am_card(card, TP_ADDRESS_MAX) == -EMSGSIZE);
     for (int i = FIRST; i < FIRST + MANY; i++)
         job_check(am_card_learn(i, card, (size_t)len) == 0 && boot_is_near(i));
     job_check(getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur == 256 + 2 * (1 + MANY));
-    strcpy(kinds.open, "zinc");
+    strcpy(kinds.open, "tcp 8192");
     job_check(am_card_learn(FIRST + MANY, card, (size_t)len) == -ENETUNREACH);
     b->family = had.family;
     b->far = had.far;
