@@ -295,8 +295,7 @@ int boot_expected(void)
 
 int boot_is_own(int rank)
 {
-    const struct boot *b = proc->boot;
-    return rank >= b->first && rank - b->first < b->size;
+    return boot_owns(proc->boot, rank);
 }
 
 int boot_far(void)

@@ -77,6 +77,12 @@ struct boot {
     boot_fault_fn *fault_words;
 };
 
+/* boot_is_own(), also for a thread without `proc`. */
+static inline int boot_owns(const struct boot *b, int rank)
+{
+    return rank >= b->first && rank - b->first < b->size;
+}
+
 extern const struct boot_ops pmi1_ops, pmix_ops, singleton_ops;
 
 /* Whether the environment names a PMI-1 launcher; one that speaks PMIx. */

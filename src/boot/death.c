@@ -73,11 +73,6 @@ static atomic_uchar *bytes_of(const struct boot *b, _Atomic(atomic_uchar *) *at)
     return set;
 }
 
-static int is_own(const struct boot *b, int rank)
-{
-    return rank >= b->first && rank - b->first < b->size;
-}
-
 static int is_near_guest(const struct boot *b, int rank)
 {
     /* pairs with boot_near_take() */
@@ -87,7 +82,7 @@ static int is_near_guest(const struct boot *b, int rank)
 
 int boot_host_of(const struct boot *b, int rank)
 {
-    if (is_own(b, rank))
+    if (boot_owns(b, rank))
         return node_map_host(&b->map, rank - b->first);
     return is_near_guest(b, rank) ? b->map.host : -1 - rank;
 }
@@ -160,9 +155,9 @@ void boot_fail_take(struct boot *b, int rank, enum boot_scope scope, const char 
     int where = boot_host_of(b, rank);
     if (atomic_load_explicit(&set[rank], memory_order_relaxed) == FAILED_APART)
         host_is_dead(b, where);
-    if (!is_own(b, rank)) /* what else is there is not known: each is asked by itself */
+    if (!boot_owns(b, rank)) /* what else is there is not known: each is asked by itself */
         fail_with_host(b, set, rank, scope, as, why);
-    for (int i = 0; i < b->size && is_own(b, rank); i++)
+    for (int i = 0; i < b->size && boot_owns(b, rank); i++)
         if (node_map_host(&b->map, i) == where)
             fail_with_host(b, set, b->first + i, scope, as, why);
 }
@@ -191,7 +186,7 @@ void boot_leaves(int rank)
     unsigned char none = 0;
     atomic_uchar *set = bytes_of(b, &b->failed);
     /* no memory: the end of its connection will look like a failure */
-    if (set && rank >= 0 && rank < b->universe && !is_own(b, rank))
+    if (set && rank >= 0 && rank < b->universe && !boot_owns(b, rank))
         (void)atomic_compare_exchange_strong_explicit(&set[rank], &none, FAILED_LEFT,
                                                       memory_order_relaxed, memory_order_relaxed);
 }
