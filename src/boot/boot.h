@@ -194,6 +194,8 @@ int boot_is_near(int rank);
 /* A process of another job has called MPI_Finalize: it answers nothing more, and cannot fail. */
 void boot_leaves(int rank);
 int boot_has_left(int rank);
+/* fn is called by boot_leaves(), in whatever call of another room: it must not send. */
+void boot_on_leave(void (*fn)(void));
 /* The port of the processes that spawned this job; NULL: none did. */
 const char *boot_parent_port(void);
 /* A new port of this process; text of at most BOOT_PORT_MAX bytes. */

@@ -71,6 +71,7 @@ struct boot {
     atomic_uint burials;                   /* how many; grows after the other two */
     int ends_own; /* boot_abort() is for this job only */
     void (*on_abort)(void); /* boot_on_abort() */
+    void (*on_leave)(void); /* boot_on_leave() */
     int survives; /* SIGUSR1 has our handler */
     struct sigaction survive_before;
     struct crash *crash; /* NULL: a crash is not reported */

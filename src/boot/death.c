@@ -186,9 +186,17 @@ void boot_leaves(int rank)
     unsigned char none = 0;
     atomic_uchar *set = bytes_of(b, &b->failed);
     /* no memory: the end of its connection will look like a failure */
-    if (set && rank >= 0 && rank < b->universe && !boot_owns(b, rank))
-        (void)atomic_compare_exchange_strong_explicit(&set[rank], &none, FAILED_LEFT,
-                                                      memory_order_relaxed, memory_order_relaxed);
+    if (!set || rank < 0 || rank >= b->universe || boot_owns(b, rank))
+        return;
+    if (atomic_compare_exchange_strong_explicit(&set[rank], &none, FAILED_LEFT,
+                                                memory_order_relaxed, memory_order_relaxed) &&
+        b->on_leave)
+        b->on_leave();
+}
+
+void boot_on_leave(void (*fn)(void))
+{
+    proc->boot->on_leave = fn;
 }
 
 void boot_near_take(int rank)

@@ -24,6 +24,11 @@ enum { SWEEP_MIN = 64 };
 
 static void next_op(struct agree *a);
 
+int survive_gone(int world)
+{
+    return boot_failed(world) || boot_has_left(world);
+}
+
 static void on_failure(void)
 {
     struct survive *s = proc->coll ? proc->coll->survive : NULL;
@@ -37,6 +42,25 @@ static void on_failure(void)
             agree_failed(a);
         next_op(a);
     }
+}
+
+static int look_again(void *arg)
+{
+    struct survive *s = arg;
+    progress_hook_del(&s->gone);
+    on_failure();
+    return 1;
+}
+
+/* Not at once: the call that found it may be sending a message. */
+static void on_leave(void)
+{
+    struct survive *s = proc->coll ? proc->coll->survive : NULL;
+    if (!s)
+        return;
+    s->gone.fn = look_again;
+    s->gone.arg = s;
+    progress_hook_add(&s->gone);
 }
 
 struct survive *survive_room(void)
@@ -53,6 +77,7 @@ struct survive *survive_room(void)
     list_init(&s->unmade);
     list_init(&s->outbox);
     am_on_death(on_failure);
+    boot_on_leave(on_leave);
     return room->survive = s;
 }
 
@@ -459,6 +484,7 @@ void survive_stop(void)
     size_t cursor = 0;
     if (!s)
         return;
+    progress_hook_del(&s->gone);
     outbox_free(s);
     revoke_free(s);
     for (const struct map_entry *e; (e = map_next(&s->agrees, &cursor)) != NULL;)

@@ -67,7 +67,7 @@ struct agree_run {
     int up_sent, ack_sent;
     unsigned char *heard; /* coordinator: enum agree_heard of each member; NULL: it is none */
     int coordinates, proposes;
-    int next;             /* ... all members before it have reported, or accepted, or failed */
+    int next;             /* ... all members before it have reported, or accepted, or are gone */
 };
 enum agree_heard { AGREE_NOT, AGREE_REPORTED, AGREE_ACCEPTED };
 
@@ -125,8 +125,12 @@ struct survive {
     unsigned nunmade;
     struct list outbox;    /* struct outgoing: messages that found no room */
     struct progress_hook hook; /* sends them; active while there are some */
+    struct progress_hook gone; /* looks again; active when a process has left since */
 };
 struct survive *survive_room(void); /* never NULL */
+/* It has failed, or it has left, being of another job: it has ended its agreements, has passed its
+ * notices on, and does nothing more. */
+int survive_gone(int world);
 
 /* agree.c: agreements over all living members of c, which give all the same values. `call` and
  * `flag` are of this process; op->ended is set. blocks: agree_wait() follows at once. */
@@ -148,7 +152,7 @@ static inline int agree_world(const struct agree *a, int m)
 void agree_begin(struct agree *a);
 /* A message of member m for the agreement that this process is in. 0: it breaks the rules. */
 int agree_take(struct agree *a, int m, const struct agree_msg *msg);
-/* Members have failed: go on without them. */
+/* Members have failed: go on without them, and without those that have left. */
 void agree_failed(struct agree *a);
 
 /* The lower id of the two groups of c; *side: whether this process is in the other one. */
@@ -163,7 +167,7 @@ struct revoke_msg {
 };
 enum revoke_what { REVOKE_NOTICE = 1, REVOKE_UNKNOWN };
 void revoke_start(void);
-void revoke_failed(struct survive *s); /* processes have failed */
+void revoke_failed(struct survive *s); /* processes have failed, or have left */
 void revoke_free(struct survive *s);
 
 /* outbox.c: sends now, or when there is room. What is for a failed process is dropped. */

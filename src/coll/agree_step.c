@@ -5,7 +5,8 @@
  *      coordinator:  REPORT of all living members, ACCEPT to them, ACK of them, DECIDE to them
  *
  * The first member is the root. When a member is known to have failed, the lowest living one
- * coordinates, and each member that knows of it leaves the tree for ever.
+ * coordinates, and each member that knows of it leaves the tree for ever. From then on a member
+ * that has left (survive_gone) is waited for no more than one that has failed, and is not named.
  *
  * A1. A member accepts no value of a ballot that is lower than one that it has reported to.
  * A2. A value is decided when all living members have accepted it in one ballot.
@@ -25,6 +26,11 @@ static int has_failed(const struct agree *a, int m)
     return boot_failed(agree_world(a, m));
 }
 
+static int is_gone(const struct agree *a, int m)
+{
+    return survive_gone(agree_world(a, m));
+}
+
 static void send_to(const struct agree *a, int m, enum agree_step step, uint32_t ballot)
 {
     agree_send(a, agree_world(a, m), step, ballot);
@@ -33,7 +39,7 @@ static void send_to(const struct agree *a, int m, enum agree_step step, uint32_t
 static void send_to_living(const struct agree *a, enum agree_step step)
 {
     for (int m = 0; m < a->n; m++)
-        if (m != a->me && !has_failed(a, m))
+        if (m != a->me && !is_gone(a, m))
             send_to(a, m, step, a->run->ballot);
 }
 
@@ -127,7 +133,7 @@ static void climb(struct agree *a)
 
 /* --- with a coordinator ------------------------------------------------------------------ */
 
-/* To coordinator c: all members before it have failed. */
+/* To coordinator c: all members before it are gone. */
 static void report(struct agree *a, int c)
 {
     struct agree_run *run = a->run;
@@ -162,7 +168,7 @@ static void look(struct agree *a)
     struct agree_run *run = a->run;
     for (;;) {
         int want = run->proposes ? AGREE_ACCEPTED : AGREE_REPORTED;
-        while (run->next < a->n && (run->heard[run->next] >= want || has_failed(a, run->next)))
+        while (run->next < a->n && (run->heard[run->next] >= want || is_gone(a, run->next)))
             run->next++;
         if (run->next < a->n)
             return;
@@ -177,7 +183,7 @@ void agree_failed(struct agree *a)
 {
     struct agree_run *run = a->run;
     int c = 0;
-    while (c < a->me && has_failed(a, c))
+    while (c < a->me && is_gone(a, c))
         c++;
     if (c < a->me) {
         report(a, c);

@@ -1,9 +1,9 @@
 /* revoke.c - coll_revoke(): the notice that a communicator is revoked, and what it ends.
  *
  * Each member that gets to know sends the notice once to those 1, 2, 4 ... places after it, and,
- * when the next one has failed or has not the communicator, to the one after that, until one lives
- * and has it. The last is what all rely on: of the members that live, each has told the next.
- * Start with coll_revoke(). */
+ * when the next one is gone (survive_gone) or has not the communicator, to the one after that,
+ * until one lives and has it. The last is what all rely on: of the members that live, each has told
+ * the next. Start with coll_revoke(). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,15 +47,15 @@ static void tell(const struct revocation *r, int world, enum revoke_what what)
 
 /* --- passing it on ------------------------------------------------------------------------ */
 
-static void skip_failed(struct revocation *r)
+static void skip_gone(struct revocation *r)
 {
-    while (r->next < r->n && boot_failed(after(r, r->next)))
+    while (r->next < r->n && survive_gone(after(r, r->next)))
         r->next++;
 }
 
 static void tell_next(struct revocation *r)
 {
-    skip_failed(r);
+    skip_gone(r);
     if (r->next < r->n)
         tell(r, after(r, r->next), REVOKE_NOTICE);
 }
@@ -63,9 +63,9 @@ static void tell_next(struct revocation *r)
 static void pass_on(struct revocation *r)
 {
     r->next = 1;
-    skip_failed(r);
+    skip_gone(r);
     for (int64_t far = 1; far < r->n; far *= 2)
-        if (!boot_failed(after(r, (int)far)))
+        if (!survive_gone(after(r, (int)far)))
             tell(r, after(r, (int)far), REVOKE_NOTICE);
     if (r->next < r->n && (r->next & (r->next - 1)))
         tell_next(r);
@@ -76,7 +76,7 @@ void revoke_failed(struct survive *s)
     size_t cursor = 0;
     for (const struct map_entry *e; (e = map_next(&s->revocations, &cursor)) != NULL;) {
         struct revocation *r = e->value;
-        if (r->group[0] && r->next < r->n && boot_failed(after(r, r->next)))
+        if (r->group[0] && r->next < r->n && survive_gone(after(r, r->next)))
             tell_next(r);
     }
 }

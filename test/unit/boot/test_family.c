@@ -345,15 +345,25 @@ START_TEST(other_hosts)
 }
 END_TEST
 
+static int nleft;
+
+static void one_left(void)
+{
+    nleft++;
+}
+
 /* A process that has said that it ends does not fail; one that has failed does not say so. */
 START_TEST(leaves)
 {
     ck_assert_int_eq(begin(0, 4, "4.16382.8.18." PORT), 0);
     ck_assert_int_eq(boot_has_left(1), 0);
+    boot_on_leave(one_left);
     boot_leaves(1);
+    boot_leaves(1); /* nothing new */
     boot_leaves(5); /* of this job */
     boot_leaves(-1);
     boot_leaves(16382);
+    ck_assert_int_eq(nleft, 1);
     for (int i = -1; i < 10; i++)
         ck_assert_msg(boot_has_left(i) == (i == 1) && !boot_failed(i), "%d", i);
     boot_fail_now(1, "late news");
@@ -363,6 +373,7 @@ START_TEST(leaves)
     boot_leaves(2);
     ck_assert_int_eq(boot_failed(2), 1);
     ck_assert_int_eq(boot_has_left(2), 0);
+    ck_assert_int_eq(nleft, 1);
     end();
 }
 END_TEST

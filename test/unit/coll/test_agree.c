@@ -3,6 +3,7 @@
 #include "live.h"
 #include "unit.h"
 
+#include "boot/boot_types.h"
 #include "coll/agree.h"
 #include "coll/survive.h"
 #include "obj/err.h"
@@ -68,6 +69,58 @@ START_TEST(an_error_until_all_have_acknowledged)
 {
     for (int n = 3; n <= 5; n++)
         ck_assert_int_eq(job_run(n, NULL, body_acked, 30), 0);
+}
+END_TEST
+
+/* Process 2 as one of another job, which has ended its agreements and leaves after some looks;
+ * process 0 has failed. */
+static int looks;
+
+static int leaves(void *arg)
+{
+    if (looks > 0 && !--looks)
+        boot_leaves(2);
+    return looks > 0;
+}
+
+static void without_the_one_that_leaves(int after)
+{
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct progress_hook later = {.fn = leaves};
+    int flag = 5, size = proc->boot->size;
+    live_lose(c, 0);
+    if (c->rank == 2) /* silent */
+        live_leave();
+    proc->boot->size = 2;
+    looks = after + 1;
+    if (after)
+        progress_hook_add(&later);
+    else
+        (void)leaves(NULL);
+    job_check(err_class(coll_agree(c, &flag)) == MPIX_ERR_PROC_FAILED && flag == 5);
+    job_check(boot_has_left(2) && !boot_failed(2));
+    see_and_ack(c);
+    ok(coll_agree(c, &flag)); /* it has not failed: there is nothing more to acknowledge */
+    progress_hook_del(&later);
+    proc->boot->size = size;
+    live_leave();
+}
+
+static void body_has_left(void)
+{
+    without_the_one_that_leaves(0);
+}
+
+static void body_leaves(void)
+{
+    without_the_one_that_leaves(1000);
+}
+
+START_TEST(members_that_have_left)
+{
+    ck_assert_int_eq(job_run(3, NULL, body_has_left, 30), 0);
+    ck_assert_int_eq(job_run(3, NULL, body_leaves, 30), 0);
 }
 END_TEST
 
@@ -215,6 +268,7 @@ Suite *suite_agree(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, bits_that_all_have_set);
     tcase_add_test(t, an_error_until_all_have_acknowledged);
+    tcase_add_test(t, members_that_have_left);
     tcase_add_test(t, records_are_freed);
     tcase_add_test(t, messages_that_break_the_rules);
     tcase_add_test(t, late_messages_leave_nothing);

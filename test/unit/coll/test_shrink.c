@@ -3,6 +3,8 @@
 #include "live.h"
 #include "unit.h"
 
+#include "boot/boot_types.h"
+#include "coll/agree.h"
 #include "coll/survive.h"
 #include "obj/err.h"
 
@@ -71,6 +73,54 @@ START_TEST(a_revoked_one_can_be_shrunk)
 }
 END_TEST
 
+/* Processes 1 and 2 as those of another job, which have left: the one behind them is told, whether
+ * they leave before the revocation or after. */
+static void past_those_that_leave(int before)
+{
+    live_start();
+    struct comm *c = proc->obj->world, *d;
+    int size = proc->boot->size;
+    ok(coll_comm_dup(c, &d));
+    d->maker = NULL;
+    ok(coll_barrier(c));
+    job_check(boot_barrier() == 0);
+    if (c->rank == 1 || c->rank == 2) /* silent */
+        live_leave();
+    if (c->rank == 0) {
+        proc->boot->size = 1;
+        for (int step = 0; step < 2; step++)
+            if (step == before) {
+                coll_revoke(d);
+            } else {
+                boot_leaves(1);
+                boot_leaves(2);
+            }
+        for (int i = 0; i < 1000 || !list_empty(&survive_room()->outbox); i++)
+            progress_poll();
+        proc->boot->size = size;
+    }
+    while (!d->revoked)
+        progress_poll();
+    live_leave();
+}
+
+static void body_left_before(void)
+{
+    past_those_that_leave(1);
+}
+
+static void body_left_after(void)
+{
+    past_those_that_leave(0);
+}
+
+START_TEST(those_behind_members_that_have_left)
+{
+    ck_assert_int_eq(job_run(4, NULL, body_left_before, 30), 0);
+    ck_assert_int_eq(job_run(4, NULL, body_left_after, 30), 0);
+}
+END_TEST
+
 Suite *suite_shrink(void)
 {
     Suite *s = suite_create("coll/shrink");
@@ -78,6 +128,7 @@ Suite *suite_shrink(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, the_living_keep_their_order);
     tcase_add_test(t, a_revoked_one_can_be_shrunk);
+    tcase_add_test(t, those_behind_members_that_have_left);
     suite_add_tcase(s, t);
     return s;
 }
