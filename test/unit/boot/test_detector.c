@@ -696,23 +696,6 @@ START_TEST(same_host)
 }
 END_TEST
 
-/* Numbers are not ranks.  Of 40, of another job, it is known that it is on this host. */
-START_TEST(other_jobs)
-{
-    struct detector_card c;
-    struct detector_answer a;
-    begin();
-    proc->boot->first = 100; /* and nothing was asked yet */
-    proc->boot->universe = 200;
-    boot_near_take(40), peer_open(4, -1, &c);
-    boot_detector_ask(40, &c, sizeof c);
-    until_dead(40, 0, 2);
-    told(41, &a);
-    ck_assert_uint_eq(a.deaths * 1000 + a.death[0].rank, 1040);
-    end();
-}
-END_TEST
-
 /* No process watches in a job of one host, or if watching is off. */
 START_TEST(off)
 {
@@ -767,7 +750,6 @@ Suite *suite_watch(void)
     tcase_add_test(t, bounded);
     tcase_add_test(t, same_host);
     tcase_add_test(t, grandchild);
-    tcase_add_test(t, other_jobs);
     tcase_add_test(t, off);
     suite_add_tcase(s, t);
     return s;
