@@ -33,7 +33,8 @@
  *      one is still asked, and long enough for it to answer, too.
  *   W5 What is silent is a host: all its processes are. If one is silent while others of its host
  *      answer, it is stopped and the queue of its port is full: the kernel refuses for a process
- *      that has ended.
+ *      that has ended. Which processes of other jobs share a host is told by their first address
+ *      (detector_host_same). That is no proof, so none is reported as failed with its host.
  *   W6 A process that asks is not turned away: three ends without an answer are a failure
  *      (SHUT_MAX). However many ask at once, their connections wait in the kernel until the
  *      question is there, and then for a free place.

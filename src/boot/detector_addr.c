@@ -26,6 +26,20 @@ int detector_spot_among(const struct detector_spot *s, const struct detector_spo
     return 0;
 }
 
+/* The first address of both, if it leads to one host: not one that this host has, too (W3). */
+static int card_same(const struct detector *w, const struct detector_card *a,
+                     const struct detector_card *b)
+{
+    return a->spots && b->spots && spot_same(&a->spot[0], &b->spot[0]) &&
+           !detector_spot_among(&a->spot[0], w->own, w->nown);
+}
+
+int detector_host_same(const struct detector *w, const struct probe *p, int host,
+                       const struct detector_card *card)
+{
+    return p->host == host || ((p->host < 0 || host < 0) && card_same(w, &p->card, card));
+}
+
 int detector_spot_of(const struct sockaddr *a, struct detector_spot *s)
 {
     memset(s, 0, sizeof *s);

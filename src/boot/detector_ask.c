@@ -22,7 +22,8 @@ static void probe_heard(struct detector *w, struct probe *p, uint64_t now)
 {
     p->since = now;
     for (int i = 0; i < PROBES; i++)
-        if (w->probe[i].rank >= 0 && w->probe[i].host == p->host) {
+        if (w->probe[i].rank >= 0 &&
+            detector_host_same(w, p, w->probe[i].host, &w->probe[i].card)) {
             w->probe[i].host_since = now;
             w->probe[i].vouched = 0;
             w->probe[i].called = 0;
@@ -35,11 +36,12 @@ static void host_vouches(struct detector *w, const struct probe *p, uint64_t now
 {
     for (int i = 0; i < PROBES; i++) {
         struct probe *q = &w->probe[i];
-        if (q->rank >= 0 && q->host != p->host && !q->vouched &&
+        if (q->rank >= 0 && !q->vouched && !detector_host_same(w, p, q->host, &q->card) &&
             now - q->host_since >= detector_timeout(w) / 2)
             q->vouched = now;
     }
-    if (w->witness[0].rank < 0 || boot_host_of(w->b, w->witness[0].rank) != p->host)
+    const struct ask *last = &w->witness[0];
+    if (last->rank < 0 || !detector_host_same(w, p, boot_host_of(w->b, last->rank), &last->card))
         w->witness[1] = w->witness[0];
     /* no wait depends on it now */
     w->witness[0] = (struct ask){.rank = p->rank, .why = ASK_PROOF, .card = p->card};

@@ -126,7 +126,9 @@ void detector_probe_judge(struct detector *w, struct probe *p, uint64_t now)
             return;
         snprintf(why, sizeof why, "its host %s has not answered for %lld s", p->card.host,
                  (long long)w->timeout);
-        boot_fail_take(w->b, p->rank, p->vouched ? BOOT_HOST : BOOT_APART, why);
+        /* of another job: which others are there is not known for certain, each is asked */
+        enum boot_scope scope = p->host < 0 ? BOOT_ONE : BOOT_HOST;
+        boot_fail_take(w->b, p->rank, p->vouched ? scope : BOOT_APART, why);
         detector_probe_end(p);
     } else if (silent && lines && !p->near && now - p->asked <= detector_timeout(w)) {
         /* W5: others of its host answer.  The probe goes on, so that a failure of that host is
@@ -146,10 +148,12 @@ void detector_witness_call(struct detector *w, struct probe *p, uint64_t now)
         detector_probe_open(p))
         return;
     p->called = 1;
-    for (int i = 0; i < WITNESSES; i++)
-        if (w->witness[i].rank >= 0 && boot_host_of(w->b, w->witness[i].rank) != p->host) {
-            detector_probe_take(w, &w->witness[i], now);
+    for (int i = 0; i < WITNESSES; i++) {
+        const struct ask *a = &w->witness[i];
+        if (a->rank >= 0 && !detector_host_same(w, p, boot_host_of(w->b, a->rank), &a->card)) {
+            detector_probe_take(w, a, now);
             return;
         }
+    }
     atomic_store_explicit(&w->proven, 0, memory_order_relaxed);
 }

@@ -54,7 +54,7 @@ struct line { /* one address of a probe */
 
 struct probe {
     int rank; /* -1: free */
-    int near, host; /* host: number in the map */
+    int near, host; /* host: boot_host_of() */
     struct detector_card card;
     struct line line[DETECTOR_SPOTS];
     /* last sign of life of any process of its host, or the first question (ns) */
@@ -123,6 +123,10 @@ int detector_spot_among(const struct detector_spot *s, const struct detector_spo
                         unsigned n);
 int detector_spot_of(const struct sockaddr *a, struct detector_spot *s);
 socklen_t detector_spot_sockaddr(const struct detector_spot *s, struct sockaddr_storage *a);
+/* Is p of the host `host`, as is the process with this card? The map has no number for that of a
+ * process of another job (boot_host_of): it is known by its first address. */
+int detector_host_same(const struct detector *w, const struct probe *p, int host,
+                       const struct detector_card *card);
 int detector_card_find(struct detector_card *card); /* its addresses */
 int detector_addresses_find(struct detector *w);    /* those, and all of this host */
 int detector_port_open(struct detector_card *card); /* at its addresses: a descriptor */

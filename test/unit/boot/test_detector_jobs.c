@@ -41,12 +41,67 @@ START_TEST(numbers)
 }
 END_TEST
 
+/* W5: what is on its host is known by the address. */
+START_TEST(stopped_alone)
+{
+    struct hosts h;
+    struct detector_card d;
+    my_first = FIRST;
+    hosts_open(&h); /* 1, and 2, which is silent */
+    int other = peer_open(3, 8, &d);
+    for (int i = 0; i < 10; i++) {
+        boot_detector_ask(2, &h.silent, sizeof h.silent);
+        boot_detector_ask(5, &d, sizeof d);
+        peer_answer(other, &d, NULL, 0);
+        usleep(250000);
+    }
+    ck_assert_int_eq(boot_failed_count(), 0);
+    boot_detector_ask(2, &h.silent, sizeof h.silent);
+    until_dead(2, 0.5, 4); /* they speak no more */
+    ck_assert_int_eq(boot_failed_count(), 1);
+    close(other);
+    hosts_close(&h);
+}
+END_TEST
+
+/* W4: two of its host, which have answered last, are no witnesses, and are one host. What the third
+ * host vouches for is reported of the process alone. */
+START_TEST(vouched)
+{
+    struct hosts h;
+    struct detector_card c[2];
+    struct detector_answer a;
+    my_first = FIRST;
+    hosts_open(&h);
+    for (int i = 0; i < 2; i++) {
+        int fd = peer_open(3, 8, &c[i]);
+        boot_detector_ask(5 + i, &c[i], sizeof c[i]);
+        ck_assert_uint_eq(peer_answer(fd, &c[i], NULL, 0), FIRST);
+        usleep(50000); /* until it is read */
+        close(fd);
+    }
+    boot_detector_ask(2, &h.silent, sizeof h.silent);
+    uint64_t from = time_now();
+    ck_assert_uint_eq(peer_answer(h.first_fd, &first_card, NULL, 0), FIRST);
+    ck_assert_uint_ge(time_now() - from, 400000000u);
+    until_dead(2, 0, 3);
+    ck_assert_int_eq(boot_failed_count(), 1);
+    told(1, &a);
+    ck_assert_uint_eq(a.deaths, 1);
+    ck_assert_uint_eq(a.death[0].rank, 2);
+    ck_assert_uint_eq(a.death[0].scope, BOOT_ONE);
+    hosts_close(&h);
+}
+END_TEST
+
 Suite *suite_watch_jobs(void)
 {
     Suite *s = suite_create("watch, other jobs");
     TCase *t = tcase_create("watch, other jobs");
     tcase_set_timeout(t, 30);
     tcase_add_test(t, numbers);
+    tcase_add_test(t, stopped_alone);
+    tcase_add_test(t, vouched);
     suite_add_tcase(s, t);
     return s;
 }
