@@ -95,11 +95,25 @@ static int names_network(void)
            strcmp(cvar.transport, "self");
 }
 
+/* Places of a first job over several hosts, which may be a large one that spawns nothing: each
+ * doubling halves the context ids of a leader (coll/ctxid.c). */
+static int places_over_hosts(int size)
+{
+    int places = JOB_PLACES;
+    while (places - size < size / 4)
+        places = 2 * (places + 2) - 2;
+    return places;
+}
+
 const char *family_apart(struct boot *b)
 {
     int several = b->map.host_size != b->size;
     if (!*b->parent)
         b->far = several || names_network();
+    if (!*b->parent && several) {
+        b->universe = places_over_hosts(b->size);
+        share(b->family, b->size, b->universe, b->rank, b->size);
+    }
     if (b->far || !several)
         return NULL;
     return "MPI_Init: the launcher has placed this spawned job on several hosts.  The processes "

@@ -40,8 +40,8 @@ struct family {
  * -errno. */
 int family_start(struct boot *b);
 void family_stop(struct boot *b);
-/* Once the node map is known: whether other jobs are reached by the network (boot_far).  NULL; else
- * why this spawned job ends. */
+/* Once the node map is known: whether other jobs are reached by the network (boot_far), and the
+ * places of a first job.  NULL; else why this spawned job ends. */
 const char *family_apart(struct boot *b);
 
 int family_port_open(struct family *d, int spawned, struct family_port **port);

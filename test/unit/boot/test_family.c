@@ -317,6 +317,27 @@ START_TEST(far)
 }
 END_TEST
 
+/* Of a first job. Over several hosts at least a quarter of it is free. */
+START_TEST(places)
+{
+    static const struct {
+        int hosts, size, places;
+    } tried[] = {{1, 4, PLACES},     {2, 4, PLACES},           {1, 8191, PLACES},
+                 {1, 8192, 32766},   {2, 8192, PLACES},        {2, 13106, PLACES},
+                 {2, 13108, 32766},  {1, 32768, (1 << 17) - 2}, {2, 32768, 65534},
+                 {2, 65536, 131070}};
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        my_hosts = tried[i].hosts;
+        ck_assert_int_eq(begin(0, tried[i].size, ""), 0);
+        ck_assert_int_eq(boot_universe(), tried[i].places);
+        const struct family *d = proc->boot->family;
+        ck_assert_int_eq(d->end, tried[i].places);
+        ck_assert_int_eq(d->free, tried[i].size + (tried[i].places - tried[i].size) / 2);
+        end();
+    }
+}
+END_TEST
+
 /* Processes 4 to 7 are this job: 4 and 5 here, 6 and 7 elsewhere. */
 START_TEST(other_hosts)
 {
@@ -800,6 +821,7 @@ Suite *suite_family(void)
     tcase_add_test(t, numbers_end);
     tcase_add_test(t, numbers_damaged);
     tcase_add_test(t, far);
+    tcase_add_test(t, places);
     tcase_add_test(t, other_hosts);
     tcase_add_test(t, leaves);
     tcase_add_test(t, request_path);
