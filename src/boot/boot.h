@@ -145,6 +145,8 @@ int boot_failed(int rank);
 int boot_ended(int rank);
 /* Number of failed ranks so far: a cheap test before the caller looks at each. */
 int boot_failed_count(void);
+/* ... of this job; looks at each, if there are any. */
+int boot_failed_own(void);
 /* How its failure is known, for messages: "its process on h2 has ended".  Valid until
  * boot_finalize(). */
 enum { BOOT_WHY_MAX = 112 };

@@ -253,6 +253,15 @@ int boot_ended(int rank)
     return rank >= 0 && rank < b->universe && dead_by_page(b, rank) != JOB_LIVES;
 }
 
+int boot_failed_own(void)
+{
+    const struct boot *b = proc->boot;
+    int n = 0, any = boot_failed_count();
+    for (int i = 0; i < b->size && any; i++)
+        n += boot_failed(b->first + i);
+    return n;
+}
+
 const char *boot_failed_why(int rank)
 {
     for (const struct boot_death *d =

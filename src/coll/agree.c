@@ -140,7 +140,7 @@ static void note_stale(const struct survive *s)
 
 static int may_cover_job(int members)
 {
-    return members >= boot_size() - boot_failed_count();
+    return members >= boot_size() - boot_failed_own();
 }
 
 /* Are all processes of this job that live members of a? */

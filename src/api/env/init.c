@@ -130,11 +130,10 @@ static void start_fails(const char *room, int err)
      * should be the one that ends the job: leave it the time. */
     if (err == -ESTALE)
         boot_barrier_for(GIVE_UP_NS);
-    if (boot_failed_count()) { /* a failed process may be the cause */
-        int dead = boot_failed_last();
-        snprintf(died, sizeof died, " (process %d of the job has died: %s)", dead,
-                 boot_failed_why(dead));
-    }
+    for (int i = 0; i < boot_size() && !*died; i++) /* a failed process may be the cause */
+        if (boot_failed(boot_first() + i))
+            snprintf(died, sizeof died, " (process %d of the job has died: %s)", boot_first() + i,
+                     boot_failed_why(boot_first() + i));
     snprintf(why, sizeof why, "MPI_Init: %s did not start: %s%s%s", room, strerror(-err),
              limit_of(err, limit, sizeof limit), died);
     boot_abort(1, why);
@@ -301,12 +300,12 @@ static uint64_t peer_timeout_ns(void) /* ns */
     return (uint64_t)(cvar.peer_timeout ? cvar.peer_timeout : 30) * 1000000000u;
 }
 
-/* Most launchers' barriers also wait for failed processes. Then this process serves the others
- * until the last of them has seen the failure, and waits no longer. */
+/* Most launchers' barriers also wait for failed processes of the job. Then this process serves the
+ * others until the last of them has seen the failure, and waits no longer. */
 static int waited_enough(struct last_barrier *b)
 {
     uint64_t now;
-    if (!boot_failed_count() || boot_barrier_living())
+    if (boot_barrier_living() || (!b->since && !boot_failed_own()))
         return 0;
     now = time_now();
     b->since = b->since ? b->since : now;

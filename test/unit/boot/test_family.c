@@ -362,6 +362,7 @@ START_TEST(other_hosts)
     boot_fail_take(b, 0, BOOT_HOST, "its host is silent");
     ck_assert_int_eq(boot_failed(0), 1);
     ck_assert_int_eq(boot_failed_count(), 3);
+    ck_assert_int_eq(boot_failed_own(), 2);
     end();
 }
 END_TEST
