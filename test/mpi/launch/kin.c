@@ -231,11 +231,11 @@ static void path(void)
 static void beside(const char *which)
 {
     enum { TIMES = 20 };
-    char *alone[] = {"beside", "alone", NULL}, *args[] = {"tree", "0", NULL};
+    char *other_job[] = {"beside", "other", NULL}, *args[] = {"tree", "0", NULL};
     char *commands[] = {self, self}, **argvs[] = {args, args};
     int i, n, counts[] = {1, 2};
     MPI_Info infos[] = {MPI_INFO_NULL, MPI_INFO_NULL};
-    MPI_Comm inter, other = which ? parent_of() : start(alone, 1, MPI_COMM_SELF);
+    MPI_Comm inter, other = which ? parent_of() : start(other_job, 1, MPI_COMM_SELF);
     for (i = 0; i < TIMES; i++) {
         if (which)
             inter = start(args, 1, MPI_COMM_SELF);
