@@ -70,7 +70,7 @@ static void strangers(void)
         ofi_deliver(o, &p, WHOLE);
     }
     p = good(o);
-    p.w.src = o->size;
+    p.w.src = o->places;
     ofi_deliver(o, &p, WHOLE);
     p = good(o);
     p.w.kind = OFI_PACKETS;
