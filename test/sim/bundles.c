@@ -1,10 +1,5 @@
 /* Small puts and gets of a near process's private memory, many in one message (near/bundle.c):
  * exact counts, each call that must wait for them, owners that do not look, deaths, threads. */
-#include <errno.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include "scripted.h"
 
 enum { LONGS = 512, BUNDLED = 128 /* operations of a bundle */, SEND_FROM = 6144 /* bytes */ };
@@ -765,104 +760,6 @@ static void noted_thread(int thread, void *arg)
     join_threads(noted_work, thread);
 }
 
-/* Two threads put and get at an owner that dies at any moment, and its memory goes with it. What
- * one thread waits for may end a bundle of the other's: no call of either succeeds for what is not
- * done. */
-static int memory_gone;
-
-ssize_t process_vm_readv(pid_t pid, const struct iovec *local, unsigned long nlocal,
-                         const struct iovec *far, unsigned long nfar, unsigned long flags)
-{
-    if (!memory_gone)
-        return syscall(SYS_process_vm_readv, pid, local, nlocal, far, nfar, flags);
-    errno = ESRCH;
-    return -1;
-}
-
-ssize_t process_vm_writev(pid_t pid, const struct iovec *local, unsigned long nlocal,
-                          const struct iovec *far, unsigned long nfar, unsigned long flags)
-{
-    if (!memory_gone)
-        return syscall(SYS_process_vm_writev, pid, local, nlocal, far, nfar, flags);
-    errno = ESRCH;
-    return -1;
-}
-
-static int some_flush(MPI_Win win)
-{
-    return sim_random() % 2 ? MPI_Win_flush_all(win) : MPI_Win_flush(1, win);
-}
-
-static int some_local_flush(MPI_Win win)
-{
-    return sim_random() % 2 ? MPI_Win_flush_local_all(win) : MPI_Win_flush_local(1, win);
-}
-
-static void both_work(struct job *j, int thread)
-{
-    enum { EACH = 12 };
-    int err = MPI_SUCCESS, base = EACH * thread;
-    for (long round = 1; !err; round++) {
-        long v[EACH], got[EACH];
-        for (int i = 0; i < EACH; i++) {
-            v[i] = 10 * round + i;
-            got[i] = -1;
-        }
-        for (int i = 0; !err && i < EACH; i++)
-            err = MPI_Put(&v[i], 1, MPI_LONG, 1, base + i, 1, MPI_LONG, j->win);
-        err = err ? err : some_flush(j->win);
-        for (int i = 0; i < EACH; i++)
-            SIM_CHECK(err || cell[1][base + i] == v[i]);
-        for (int i = 0; !err && i < EACH; i++)
-            err = MPI_Get(&got[i], 1, MPI_LONG, 1, base + i, 1, MPI_LONG, j->win);
-        err = err ? err : sim_random() % 2 ? some_flush(j->win) : some_local_flush(j->win);
-        for (int i = 0; i < EACH; i++)
-            SIM_CHECK(err || got[i] == v[i]);
-        sim_compute((int)(sim_random() % 20));
-    }
-    ERR(MPIX_ERR_PROC_FAILED, err);
-    of[0].left--;
-}
-
-static void both_told(void *arg)
-{
-    (void)arg;
-    memory_gone = 0;
-    if (sim_rank() == 1) {
-        (void)private_open();
-        for (int turns = (int)(sim_random() % 60); turns--;)
-            turn();
-        sim_compute((int)(sim_random() % 60)); /* what is sent now is not done */
-        memory_gone = 1;
-        sim_die();
-    }
-    of[0].open = 0;
-    of[0].left = 2;
-    of[0].j = private_open();
-    struct rma_win *w = inside(of[0].j.win);
-    OK(MPI_Win_lock_all(0, of[0].j.win));
-    of[0].open = 1;
-    both_work(&of[0].j, 0);
-    while (of[0].left)
-        turn();
-    (void)MPI_Win_unlock_all(of[0].j.win);
-    SIM_CHECK(!w->err && !w->delegate.errs && !rma_near_of(w, 1)->err);
-    memory_gone = 0;
-}
-
-static void both_thread(int thread, void *arg)
-{
-    (void)arg;
-    if (sim_rank() == 0)
-        join_threads(both_work, thread);
-}
-
-static void mortal_often(struct sim_knobs *k)
-{
-    mortal(k);
-    k->preempt_percent = (int)(k->seed % 3) * 20;
-}
-
 const struct scenario scenarios_bundles[] = {
     {"count-bundles", 2, 1, bundle_counts, NULL, at_once},
     {"s-bundles", 2, 1, closes, NULL, one_node},
@@ -875,7 +772,6 @@ const struct scenario scenarios_bundles[] = {
     {"s-bundles-owner-dies", 3, 1, owner_dies, NULL, mortal},
     {"t-bundles", 3, 3, threads_main, threads_thread, one_node},
     {"t-bundles-apart", 3, 3, apart_main, apart_thread, interrupted},
-    {"t-bundles-both-told", 2, 2, both_told, both_thread, mortal_often},
     {"t-bundles-first-dup", 2, 2, first_main, first_thread, passing_often},
     {"t-flush-noted", 2, 3, noted_main, noted_thread, one_node},
     {NULL, 0, 0, NULL, NULL, NULL},

@@ -265,37 +265,21 @@ void rma_win_add_err(struct rma_win *w, int err)
     }
 }
 
-/* Bundles of several threads end when their owner does. Each call that waits for one returns that,
- * not the first of them alone. */
-static int stays(int err)
-{
-    return proc->threaded && err && rma_is_failure(err);
-}
-
-int rma_win_err_taken(struct rma_win *w, int over)
+int rma_win_err_taken(struct rma_win *w)
 {
     int err = rma_take_err(&w->err);
     w->failure = 0;
-    if (!w->delegate.errs)
-        return err;
-    if (rma_in(w, SET_PER_TARGET) && w->passive.locks > 1)
-        over = 0; /* others are open, perhaps of other threads */
-    w->delegate.errs = 0;
-    for (unsigned i = 0; i < w->nears; i++) {
-        struct rma_near *n = &w->near.near[i];
-        n->err = over || !stays(n->err) ? 0 : n->err;
-        w->delegate.errs = (uint16_t)(w->delegate.errs + (n->err != 0));
-        rma_win_add_err(w, n->err);
+    if (w->delegate.errs) {
+        for (unsigned i = 0; i < w->nears; i++)
+            w->near.near[i].err = 0;
+        w->delegate.errs = 0;
+        rma_near_admit(w);
     }
-    rma_near_admit(w);
     return err;
 }
 
 int rma_near_take_err(struct rma_win *w, struct rma_near *n)
 {
-    int kept = n->err;
-    if (stays(kept))
-        return rma_take_err(&kept);
     int err = rma_take_err(&n->err);
     if (!err)
         return MPI_SUCCESS;

@@ -113,17 +113,12 @@ static inline void rma_op_failed(const struct rma_op *op)
 }
 /* of n only, for a flush of it */
 int rma_near_take_err(struct rma_win *w, struct rma_near *n);
-int rma_win_err_taken(struct rma_win *w, int over);
+int rma_win_err_taken(struct rma_win *w);
 /* rma_take_err() of both, and of those of all near targets, which are in w->err. An epoch that ends
  * ends with the graver one. */
 static inline int rma_win_take_err(struct rma_win *w)
 {
-    return __builtin_expect(w->err != 0, 0) ? rma_win_err_taken(w, 1) : MPI_SUCCESS;
-}
-/* The same in an epoch that goes on. With threads, failures of near targets stay until it ends. */
-static inline int rma_win_take_err_now(struct rma_win *w)
-{
-    return __builtin_expect(w->err != 0, 0) ? rma_win_err_taken(w, 0) : MPI_SUCCESS;
+    return __builtin_expect(w->err != 0, 0) ? rma_win_err_taken(w) : MPI_SUCCESS;
 }
 /* all_here: all members are mapped, and none has failed. From now on flush_all is more than a
  * fence, perhaps. */

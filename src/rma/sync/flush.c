@@ -161,7 +161,7 @@ static int failure_of(const struct rma_win *w)
     return w->failure ? w->failure : rma_is_failure(w->err) ? w->err : 0;
 }
 
-/* *failure: one of the window, or 0; NULL: the epoch ends. */
+/* *failure: one of the window, or 0. */
 static int complete_all(struct rma_win *w, unsigned sync, int *failure)
 {
     struct rma_resp r;
@@ -187,15 +187,15 @@ static int complete_all(struct rma_win *w, unsigned sync, int *failure)
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
         if ((e = take_err(t)) != 0)
             err = rma_graver(err, e);
-    if (failure)
-        *failure = failure_of(w);
-    err = rma_graver(err, failure ? rma_win_take_err_now(w) : rma_win_take_err(w));
+    *failure = failure_of(w);
+    err = rma_graver(err, rma_win_take_err(w));
     return rma_graver(err, r.err);
 }
 
 int rma_complete_all(struct rma_win *w, unsigned sync)
 {
-    return complete_all(w, sync, NULL);
+    int failure;
+    return complete_all(w, sync, &failure);
 }
 
 void rma_local_wait(struct rma_win *w, struct rma_target *t)
@@ -212,7 +212,7 @@ void rma_local_wait(struct rma_win *w, struct rma_target *t)
 /* Of an element, or of one that was evicted. A call that waits for targets returns it, too. */
 static int a_failure(struct rma_win *w)
 {
-    int left = failure_of(w);
+    int left = w->delegate.errs ? 0 : failure_of(w); /* else the end of the call takes it */
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
         if (t->flags & TARGET_FAILED)
             return rma_failed_error(w, t->rank);
@@ -519,7 +519,7 @@ int rma_flush_local_all(struct rma_win *w)
     if (!w->delegate.errs) /* as in rma_flush() */
         return MPI_SUCCESS;
     int failure = w->failure;
-    return before_failure(w, rma_win_take_err_now(w), failure);
+    return before_failure(w, rma_win_take_err(w), failure);
 }
 
 int rma_dup_end(struct rma_win *dup)

@@ -168,36 +168,6 @@ static void of_two_bundles(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
-/* Other threads wait for bundles of a failed owner, too: it stays until the epoch ends. What else
- * has failed is for one call. */
-static void of_threads(void)
-{
-    struct rma_win *w = world_window(1);
-    if (boot_rank() == 0) {
-        int left[] = {err_make(MPIX_ERR_PROC_FAILED, "died"), err_make(MPI_ERR_OTHER, "other")};
-        struct rma_near *n = w->near.near;
-        job_check(rma_lock_all(w, 0) == MPI_SUCCESS && w->nears == 2);
-        for (int i = 0; i < 2; i++) {
-            rma_win_add_err(w, left[i]);
-            n[i].err = left[i];
-            w->delegate.errs++;
-        }
-        proc->threaded = 1;
-        job_check(rma_near_take_err(w, &n[1]) == left[1] && !n[1].err);
-        for (int i = 0; i < 2; i++)
-            job_check(rma_near_take_err(w, &n[0]) == left[0] && w->delegate.errs == 1 &&
-                      w->err == left[0]);
-        for (int i = 0; i < 2; i++)
-            job_check(rma_win_take_err_now(w) == left[0] && n[0].err && w->delegate.errs == 1);
-        rma_check_invariants(w);
-        job_check(rma_win_take_err(w) == left[0] && !w->err && !n[0].err && !w->delegate.errs);
-        proc->threaded = 0;
-        job_check(rma_unlock_all(w) == MPI_SUCCESS);
-    }
-    world_barrier();
-    job_check(rma_win_free(w) == MPI_SUCCESS);
-}
-
 /* A local flush waits for results, so it returns, once, that one has not come: also where the
  * answer came before it was called. A put was over when it had left: a flush tells of it. */
 static void of_lost_results(void)
@@ -263,7 +233,6 @@ START_TEST(responses)
 {
     ck_assert_int_eq(world_run(1, NULL, helpers), 0);
     ck_assert_int_eq(world_run(2, NULL, of_two_bundles), 0);
-    ck_assert_int_eq(world_run(2, NULL, of_threads), 0);
     ck_assert_int_eq(world_run(2, world_far, of_lost_results), 0);
 }
 END_TEST
