@@ -215,10 +215,13 @@ static int read_step(struct p2p_req *q, struct p2p_peer *p, const struct p2p_run
 /* If the sender is blocked in this very message, or in the collective call that it is a part of,
  * and has a core, both can copy at once, through the rings. Where caches are near and system calls
  * slow, that takes half the time of one process_vm_readv; elsewhere it takes twice as long. So both
- * are measured. Otherwise one copy by the receiver leaves the sender free. */
+ * are measured. Otherwise one copy by the receiver leaves the sender free. So it does where the
+ * message is long and the receiver may compute meanwhile: the rest would wait for its next call. */
+enum { ANY_RECEIVER = 4 << 20 /* bytes: shorter ones go either way whatever the receiver does */ };
 static int either_way(const struct p2p_req *q, const struct p2p_rts *h)
 {
-    return h->flags & P2P_RTS_WAITS && !proc->p2p->crowded && q->want < (size_t)cvar.p2p_cma_min;
+    return h->flags & P2P_RTS_WAITS && !proc->p2p->crowded && q->want < (size_t)cvar.p2p_cma_min &&
+           (q->want < ANY_RECEIVER || q->flags & P2P_AWAITED);
 }
 
 static int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h,

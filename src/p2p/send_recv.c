@@ -299,7 +299,7 @@ int p2p_recv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, 
              int flags, MPI_Status *status)
 {
     struct p2p_req q;
-    int err = recv_fill(&q, REQUEST_RECV, buf, count, t, source, tag, c, flags);
+    int err = recv_fill(&q, REQUEST_RECV, buf, count, t, source, tag, c, flags | P2P_AWAITED);
     if (!err)
         err = recv_begin(&q);
     return err ? err : wait_here(&q, status);
@@ -349,7 +349,7 @@ int p2p_recv_took(void *buf, MPI_Aint count, struct dt_type *t, int source, int 
                   const void *site, MPI_Status *status, struct p2p_took *took, int *known)
 {
     struct p2p_req q;
-    int err = recv_fill(&q, REQUEST_RECV, buf, count, t, source, tag, c, P2P_STANDARD);
+    int err = recv_fill(&q, REQUEST_RECV, buf, count, t, source, tag, c, P2P_AWAITED);
     *known = 0;
     if (!err)
         err = recv_begin_told(&q, site);
@@ -513,7 +513,7 @@ int p2p_sendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest
                  struct comm *c, int flags, MPI_Status *status)
 {
     struct p2p_req r;
-    int err = recv_fill(&r, REQUEST_RECV, rbuf, rcount, rt, source, rtag, c, flags);
+    int err = recv_fill(&r, REQUEST_RECV, rbuf, rcount, rt, source, rtag, c, flags | P2P_AWAITED);
     return exchange(&r, err, sbuf, scount, st, dest, stag, c, flags, NULL, status);
 }
 
@@ -522,7 +522,7 @@ int p2p_sendrecv_told(const void *sbuf, MPI_Aint scount, struct dt_type *st, int
                       struct comm *c, struct p2p_ends_told told, MPI_Status *status)
 {
     struct p2p_req r;
-    int err = recv_fill(&r, REQUEST_RECV, rbuf, rcount, rt, source, rtag, c, 0);
+    int err = recv_fill(&r, REQUEST_RECV, rbuf, rcount, rt, source, rtag, c, P2P_AWAITED);
     return exchange(&r, err, sbuf, scount, st, dest, stag, c, 0, &told, status);
 }
 
