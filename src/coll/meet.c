@@ -410,8 +410,7 @@ struct spawn {
 static int asked(void *arg)
 {
     struct spawn *s = arg;
-    if (s->err == -EAGAIN) /* conditions may be evaluated again after they were true */
-        s->err = boot_spawn_begin(&s->w.m, s->list, s->n, &s->w.fd);
+    s->err = boot_spawn_begin(&s->w.m, s->list, s->n, &s->w.fd);
     return s->err != -EAGAIN;
 }
 
