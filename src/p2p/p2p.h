@@ -51,8 +51,8 @@ enum p2p_flags {
     P2P_COLL = CTX_COLL << 4, P2P_TOOL = CTX_TOOL << 4, P2P_STREAM = 3 << 4,
     P2P_WHOLE = 1 << 6, /* a receive inside another request: any error ends it */
     P2P_LABELLED = 1 << 7, /* a send that watch_leaves() hears of; for p2p/ alone */
-    P2P_AWAITED = 1 << 8 /* its process waits for it at once, and computes nothing before it is
-                          * complete: a receive of a blocking call, p2p_irecv(), p2p_isend_later() */
+    P2P_AWAITED = 1 << 8 /* its process computes nothing before it is complete: a receive of a
+                          * blocking call, p2p_irecv(), p2p_isend_later() */
 };
 
 /* Ranks are of the peer group; MPI_PROC_NULL and (receives) the wildcards are legal. */
