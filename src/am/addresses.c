@@ -86,16 +86,22 @@ static int find_here(struct am *a)
     return err;
 }
 
-static int add_host(struct am *a, unsigned char *text, size_t size, size_t *at)
+static int add_bytes(unsigned char *text, size_t size, size_t *at, const char *name,
+                     const void *bytes, size_t len)
 {
     size_t room;
-    unsigned char *to = entry_begin(text, size, at, AM_HOST, &room);
-    int err = to && room >= sizeof a->here ? find_here(a) : -EMSGSIZE;
-    if (err)
-        return err;
-    memcpy(to, &a->here, sizeof a->here);
-    entry_end(text, at, sizeof a->here);
+    unsigned char *to = entry_begin(text, size, at, name, &room);
+    if (!to || room < len)
+        return -EMSGSIZE;
+    memcpy(to, bytes, len);
+    entry_end(text, at, len);
     return 0;
+}
+
+static int add_host(struct am *a, unsigned char *text, size_t size, size_t *at)
+{
+    int err = find_here(a);
+    return err ? err : add_bytes(text, size, at, AM_HOST, &a->here, sizeof a->here);
 }
 
 /* Of a process of this host?  0; -EHOSTUNREACH; -EMFILE, -ENFILE: not known. */
@@ -129,18 +135,6 @@ int am_network_text(const struct am *a, char text[AM_CHOICE])
             return 0;
         }
     return -ENETUNREACH;
-}
-
-static int add_bytes(unsigned char *text, size_t size, size_t *at, const char *name,
-                     const void *bytes, size_t len)
-{
-    size_t room;
-    unsigned char *to = entry_begin(text, size, at, name, &room);
-    if (!to || room < len)
-        return -EMSGSIZE;
-    memcpy(to, bytes, len);
-    entry_end(text, at, len);
-    return 0;
 }
 
 /* How the network reaches this process. */
@@ -183,10 +177,15 @@ int am_card(void *card, size_t room)
     return err ? err : (int)at;
 }
 
+int am_card_known(const struct am *a, int rank)
+{
+    return map_get(&a->cards, (uint64_t)rank + 1) != NULL;
+}
+
 int am_card_learn(int rank, const void *card, size_t len)
 {
     struct am *a = proc->am;
-    if (boot_is_own(rank) || map_get(&a->cards, (uint64_t)rank + 1))
+    if (boot_is_own(rank) || am_card_known(a, rank))
         return 0;
     int err = check_host(a, card, len);
     if (boot_far() && (!err || err == -EHOSTUNREACH)) {

@@ -158,6 +158,7 @@ int am_peer_way_back(int rank);
 #define AM_ALIVE "alive" /* the name of what boot_detector_ask() needs */
 int am_publish(void);
 int am_publish_guests(const struct am_tp *t); /* the address for processes of other jobs */
+int am_card_known(const struct am *a, int rank); /* am_card_learn() had it */
 void am_cards_free(struct am *a);
 /* Connections of a network are descriptors, one or two a process that is talked to.  The soft limit
  * is a default, not a wish; programs that select(2) must not meet numbers beyond 1024 unasked, so

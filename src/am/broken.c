@@ -47,6 +47,9 @@ void am_heard(struct am *a, int rank, struct am_peer *p)
         p->asked = 0;
     else
         a->alive.blind = 0;
+    /* of another job, before its card: it may be of this host */
+    if (!boot_is_own(rank) && !am_card_known(a, rank))
+        return;
     if (!boot_is_near(rank))
         a->alive.heard = 1;
     boot_detector_hear(rank);

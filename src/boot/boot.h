@@ -222,7 +222,8 @@ int boot_meet_leave(struct boot_meeting *m);
 void boot_on_met(void (*fn)(void));
 /* Start a job.  What is brought is the port at which it will connect.  -ENOENT, -EACCES...: the
  * program cannot be run; -ENOSPC: no place for so many processes; -E2BIG, -EINVAL: the launcher
- * does not carry such words; -EAGAIN: while another job asks, call it again. */
+ * does not carry such words; -EAGAIN: another process asks, call it again when *fd is readable (-1:
+ * soon). */
 int boot_spawn_begin(struct boot_meeting *m, const struct boot_program *list, int n, int *fd);
 /* Names of ports.  -EEXIST, -ENOENT. */
 int boot_name_publish(const char *name, const char *port);

@@ -42,7 +42,7 @@ enum boot_scope {
 struct boot_death {
     struct boot_death *next;
     int rank;
-    atomic_int scope; /* BOOT_APART may become BOOT_HOST */
+    atomic_int scope; /* BOOT_APART may become one of the others */
     char why[BOOT_WHY_MAX];
 };
 
@@ -118,8 +118,10 @@ void boot_page_open(struct boot *b);
 void boot_page_close(struct boot *b);
 
 /* `rank`, or its whole host, has failed.  Any thread.  A second report about the same process is
- * ignored, unless it shows that a host has failed not only for this process. */
+ * ignored, unless it shows that what looked so from this host alone (BOOT_APART) has failed. */
 void boot_fail_take(struct boot *b, int rank, enum boot_scope scope, const char *why);
+/* `rank` has failed for this process. Nothing, where it had: it is no proof for others. */
+void boot_fail_first(struct boot *b, int rank, const char *why);
 void boot_burials_free(struct boot *b);
 /* The number of the host of a process; of another job and elsewhere: a number of its own, since its
  * host is not known. b->map.host: this one. */

@@ -118,7 +118,19 @@ static void fail_one(struct boot *b, atomic_uchar *set, int rank, enum boot_scop
     atomic_fetch_add_explicit(&b->burials, 1, memory_order_release);
 }
 
-/* Others have found it, too: it may be reported. */
+/* It was found from another place, too, or there is proof now: it may be reported. */
+static void scope_raise(const struct boot *b, int rank, enum boot_scope scope)
+{
+    for (struct boot_death *d = atomic_load_explicit(&b->deaths, memory_order_acquire); d;
+         d = d->next) {
+        int apart = BOOT_APART;
+        if (d->rank == rank)
+            atomic_compare_exchange_strong_explicit(&d->scope, &apart, (int)scope,
+                                                    memory_order_relaxed, memory_order_relaxed);
+    }
+}
+
+/* The same of all that failed with a host. */
 static void host_is_dead(struct boot *b, int where)
 {
     for (struct boot_death *d = atomic_load_explicit(&b->deaths, memory_order_acquire); d;
@@ -145,7 +157,11 @@ void boot_fail_take(struct boot *b, int rank, enum boot_scope scope, const char 
     if (!set)
         return;
     if (scope == BOOT_ONE) {
-        fail_one(b, set, rank, scope, why);
+        /* pairs with fail_with_host(): the record is there */
+        if (atomic_load_explicit(&set[rank], memory_order_acquire) == FAILED_APART)
+            scope_raise(b, rank, scope);
+        else
+            fail_one(b, set, rank, scope, why);
         return;
     }
     const unsigned char as = scope == BOOT_HOST ? FAILED_WITH_HOST : FAILED_APART;
@@ -160,6 +176,13 @@ void boot_fail_take(struct boot *b, int rank, enum boot_scope scope, const char 
     for (int i = 0; i < b->size && boot_owns(b, rank); i++)
         if (node_map_host(&b->map, i) == where)
             fail_with_host(b, set, b->first + i, scope, as, why);
+}
+
+void boot_fail_first(struct boot *b, int rank, const char *why)
+{
+    atomic_uchar *set = bytes_of(b, &b->failed);
+    if (set)
+        fail_one(b, set, rank, BOOT_ONE, why);
 }
 
 void boot_burials_free(struct boot *b)
@@ -177,7 +200,7 @@ void boot_fail_now(int rank, const char *why)
 {
     struct boot *b = proc->boot;
     if (rank >= 0 && rank < b->universe && !boot_failed(rank))
-        boot_fail_take(b, rank, 0, why);
+        boot_fail_first(b, rank, why);
 }
 
 void boot_leaves(int rank)

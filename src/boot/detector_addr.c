@@ -52,9 +52,9 @@ int detector_spot_of(const struct sockaddr *a, struct detector_spot *s)
     if (a->sa_family != AF_INET6)
         return -EAFNOSUPPORT;
     const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)(const void *)a;
-    memcpy(s->bytes, &in6->sin6_addr, 16);
     s->port = in6->sin6_port;
-    s->v6 = 1;
+    s->v6 = !IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr); /* a port for both kinds names IPv4 so */
+    memcpy(s->bytes, in6->sin6_addr.s6_addr + (s->v6 ? 0 : 12), s->v6 ? 16 : 4);
     return 0;
 }
 

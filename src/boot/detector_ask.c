@@ -185,7 +185,7 @@ static void deaths_learn(struct detector *w, const struct probe *p, struct detec
         if (o->rank < (uint32_t)w->b->universe && death_is_ours(w, p, o)) {
             char why[BOOT_WHY_MAX];
             snprintf(why, sizeof why, "it has given process %d up", detector_self(w));
-            boot_fail_take(w->b, p->rank, BOOT_ONE, why);
+            boot_fail_first(w->b, p->rank, why);
             return;
         }
     }

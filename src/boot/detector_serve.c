@@ -57,6 +57,19 @@ static uint32_t failures_report(struct detector *w, uint32_t asker, struct detec
     return n;
 }
 
+/* Does the guest ask from this host? That of another job may be known by its address only: its card
+ * comes later. */
+static int guest_is_near(const struct detector *w, const struct guest *g, int rank)
+{
+    struct sockaddr_storage a;
+    socklen_t len = sizeof a;
+    struct detector_spot s;
+    return detector_is_near(w, rank) ||
+           (!boot_owns(w->b, rank) && !getpeername(g->fd, (struct sockaddr *)&a, &len) &&
+            !detector_spot_of((struct sockaddr *)&a, &s) &&
+            detector_spot_among(&s, w->own, w->nown));
+}
+
 /* The guest's question is there, or the guest has closed. */
 void detector_guest_answer(struct detector *w, struct guest *g)
 {
@@ -68,7 +81,7 @@ void detector_guest_answer(struct detector *w, struct guest *g)
     if (n == sizeof h && h.secret == w->card.hello && h.rank < (uint32_t)w->b->universe) {
         struct detector_answer a = {.secret = w->card.answer};
         /* W7: something has come from another host, even if it is no answer */
-        if (!detector_is_near(w, (int)h.rank))
+        if (!guest_is_near(w, g, (int)h.rank))
             atomic_store_explicit(&w->heard, 1, memory_order_relaxed);
         a.deaths = failures_report(w, h.rank, a.death);
         /* An empty socket takes it whole. */

@@ -72,6 +72,7 @@ int family_start(struct boot *b)
     struct family *d = calloc(1, sizeof *d);
     if (!d)
         return -ENOMEM;
+    d->turn = d->queue = -1;
     int err = b->ops->spawned(text, sizeof text);
     if (err == -ENOENT) {
         err = 0;
@@ -131,17 +132,6 @@ static void port_free(struct family *d, struct family_port *p)
     shutdown(p->fd, SHUT_RD);
     close(p->fd);
     free(p);
-}
-
-void family_stop(struct boot *b)
-{
-    struct family *d = b->family;
-    while (d && d->ports) /* also where a meeting was not tested to its end */
-        port_free(d, d->ports);
-    if (d && d->asking && d->turn >= 0) /* a request that nothing has tested to its answer */
-        close(d->turn);
-    free(d);
-    b->family = NULL;
 }
 
 /* --- ports ------------------------------------------------------------------------------ */
@@ -319,34 +309,126 @@ static int look_for(const struct family *d, const struct boot_program *list, int
 }
 
 /* Hydra adds the later programs of a request to the newest job that it knows. So a family has one
- * request at a time, from here to its answer. The lock is an abstract name of a socket (first byte
- * 0: no file), which the kernel drops with its process. Requests of one process need none: Hydra
- * reads them one behind the other. An answer that does not come holds up no other for ever. */
+ * request at a time, from here to its answer. Who asks listens at an abstract name (first byte 0: no
+ * file), and those that wait are connected to it. The end of that connection wakes them: one of them
+ * takes the name, and the others wait for that one. The kernel ends it for a process that dies.
+ * Requests of one process need no turn: Hydra reads them one behind the other. Each of their answers
+ * ends the connections, too. So an answer that does not come is what holds up others, and it does
+ * so for MPIR_CVAR_BOOT_TIMEOUT. */
+static socklen_t turn_name(const struct family *d, struct sockaddr_un *a)
+{
+    *a = (struct sockaddr_un){.sun_family = AF_UNIX};
+    int n = snprintf(a->sun_path + 1, sizeof a->sun_path - 1, FAMILY "spawn",
+                     (unsigned long long)d->family);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+static int turn_socket(void)
+{
+    return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+
+/* Any user may take the name: such a process is not waited for. One whose user this process has no
+ * name for may be of the family, in another user namespace. */
+static int is_stranger(int fd)
+{
+    enum { OVERFLOW_UID = 65534 };
+    struct ucred who;
+    socklen_t len = sizeof who;
+    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) && who.uid != geteuid() &&
+           who.uid != OVERFLOW_UID;
+}
+
+static void turn_wait_end(struct family *d)
+{
+    if (d->queue >= 0)
+        close(d->queue);
+    d->queue = -1;
+}
+
+/* 1: our turn; 0: another's, and d->queue, if it is not -1, is readable when that changes. */
+static int turn_try(struct family *d)
+{
+    struct sockaddr_un a;
+    socklen_t len = turn_name(d, &a);
+    d->turn = turn_socket();
+    if (d->turn < 0 || (!bind(d->turn, (struct sockaddr *)&a, len) && !listen(d->turn, SOMAXCONN)))
+        return 1;
+    int taken = errno == EADDRINUSE;
+    close(d->turn);
+    d->turn = -1;
+    if (!taken)
+        return 1;
+    d->queue = turn_socket();
+    if (d->queue >= 0 && !connect(d->queue, (struct sockaddr *)&a, len)) {
+        d->turn_by = time_now() + (uint64_t)cvar.boot_timeout * 1000000000u;
+        return is_stranger(d->queue);
+    }
+    turn_wait_end(d); /* it does not listen yet, or no more */
+    return 0;
+}
+
 static int turn_take(struct family *d)
 {
-    struct sockaddr_un a = {.sun_family = AF_UNIX};
-    int n = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, FAMILY "spawn",
-                     (unsigned long long)d->family);
-    socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+    char c;
     if (d->asking)
         return 1;
-    d->turn = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (d->turn < 0 || !bind(d->turn, (struct sockaddr *)&a, len) || errno != EADDRINUSE ||
-        (d->turn_by && time_now() >= d->turn_by)) {
-        d->turn_by = 0;
-        return 1;
-    }
-    close(d->turn);
     if (!d->turn_by)
         d->turn_by = time_now() + (uint64_t)cvar.boot_timeout * 1000000000u;
-    return 0;
+    int waits = d->queue >= 0 && recv(d->queue, &c, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+    if (!waits)
+        turn_wait_end(d);
+    if (time_now() < d->turn_by && (waits || !turn_try(d)))
+        return 0;
+    turn_wait_end(d);
+    d->turn_by = 0;
+    return 1;
+}
+
+/* Those that wait look again. They come back at once while the turn goes on: so all are taken before
+ * one is let go. */
+static void turn_moves(struct family *d)
+{
+    enum { MOST = 64 };
+    int fd[MOST], n = 0;
+    if (d->turn < 0)
+        return;
+    if (!d->asking) /* a child made by fork() may have the socket, too: it is closed for both */
+        shutdown(d->turn, SHUT_RDWR);
+    do {
+        for (n = 0; n < MOST; n++)
+            if ((fd[n] = accept4(d->turn, NULL, NULL, SOCK_CLOEXEC)) < 0)
+                break;
+        for (int i = 0; i < n; i++)
+            close(fd[i]);
+    } while (n == MOST && !d->asking);
+    if (d->asking)
+        return;
+    close(d->turn);
+    d->turn = -1;
 }
 
 void family_spawn_end(struct family *d, struct boot_meeting *m)
 {
-    if (m->turn && --d->asking == 0 && d->turn >= 0)
-        close(d->turn);
+    if (m->turn) {
+        d->asking--;
+        turn_moves(d);
+    }
     m->turn = 0;
+}
+
+void family_stop(struct boot *b)
+{
+    struct family *d = b->family;
+    while (d && d->ports) /* also where a meeting was not tested to its end */
+        port_free(d, d->ports);
+    if (d) { /* a request that nothing has tested to its answer, or that has had no turn */
+        d->asking = 0;
+        turn_moves(d);
+        turn_wait_end(d);
+    }
+    free(d);
+    b->family = NULL;
 }
 
 int family_spawn_begin(struct boot *b, struct boot_meeting *m, const struct boot_program *list,
@@ -357,8 +439,10 @@ int family_spawn_begin(struct boot *b, struct boot_meeting *m, const struct boot
     struct family_port *port;
     char gives[PMI_VALUE_MAX];
     int size = 0;
-    if (!turn_take(d))
+    if (!turn_take(d)) {
+        *fd = d->queue;
         return -EAGAIN;
+    }
     m->turn = 1;
     d->asking++;
     struct boot_program *found = calloc((size_t)n, sizeof *found + PATH_MAX);

@@ -31,9 +31,10 @@ struct family {
     uint64_t family;
     int free, end; /* this process may give the numbers [free, end) */
     struct family_port *ports;
-    unsigned asking;  /* requests without an answer; the first has taken `turn`, a socket or -1 */
-    int turn;
-    uint64_t turn_by; /* it is waited for no longer (ns); 0: it is not waited for */
+    unsigned asking;  /* requests without an answer */
+    int turn;         /* others wait at it while this process asks; -1: none */
+    int queue;        /* connected to the process that asks now; -1: not */
+    uint64_t turn_by; /* that one is waited for no longer (ns); 0: there is none */
 };
 
 /* Makes b->family where this launcher starts programs and has no ports; else it stays NULL.  0 or
@@ -57,7 +58,7 @@ struct family_name {
 };
 int family_name_read(const struct family *d, const char *text, struct family_name *n);
 
-/* -EAGAIN: another process of the family is asking. */
+/* -EAGAIN: another process of the family is asking.  *fd becomes readable when to ask again; -1: soon. */
 int family_spawn_begin(struct boot *b, struct boot_meeting *m, const struct boot_program *list,
                        int n, int *fd);
 /* The answer has come, or none will: other processes of the family may ask. Once, or more often. */

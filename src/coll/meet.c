@@ -42,6 +42,7 @@ struct wait {
     struct boot_meeting m;
     const struct comm *c; /* comm_misaligned() ends the wait; NULL: nothing does */
     int fd, result, left;
+    int blind; /* nothing is readable when it ends */
 };
 
 static int over(void *arg)
@@ -57,16 +58,22 @@ static int over(void *arg)
 
 static int wait_fd(void *arg, int arm)
 {
-    return arm ? 0 : ((struct wait *)arg)->fd;
+    const struct wait *w = arg;
+    return arm ? -w->blind : w->fd;
+}
+
+static void wait_until(int (*cond)(void *arg), struct wait *w, const char *what)
+{
+    struct progress_source source = {.fd = wait_fd, .arg = w};
+    progress_source_add(&source);
+    progress_wait(cond, w, what, -1);
+    progress_source_del(&source);
 }
 
 /* After begin: serves others until the answer has come. 0 or -errno. */
 static int wait_for(struct wait *w, const char *what)
 {
-    struct progress_source source = {.fd = wait_fd, .arg = w};
-    progress_source_add(&source);
-    progress_wait(over, w, what, -1);
-    progress_source_del(&source);
+    wait_until(over, w, what);
     return w->result < 0 ? w->result : 0;
 }
 
@@ -402,7 +409,7 @@ int newcomm_meet(struct comm *c, int root, int accepts, const char *port, int cl
 }
 
 struct spawn {
-    struct wait w;
+    struct wait w; /* first: asked() gets it */
     const struct boot_program *list;
     int n, err;
 };
@@ -411,6 +418,7 @@ static int asked(void *arg)
 {
     struct spawn *s = arg;
     s->err = boot_spawn_begin(&s->w.m, s->list, s->n, &s->w.fd);
+    s->w.blind = s->err == -EAGAIN && s->w.fd < 0;
     return s->err != -EAGAIN;
 }
 
@@ -418,7 +426,7 @@ int newcomm_spawn(const struct boot_program *list, int n, char port[])
 {
     struct spawn s = {.w = {.fd = -1}, .list = list, .n = n, .err = -EAGAIN};
     struct wait *w = &s.w;
-    progress_wait(asked, &s, "the turn to start programs", -1);
+    wait_until(asked, w, "the turn to start programs");
     int err = s.err ? s.err : wait_for(w, "programs that are started");
     if (!err && (!w->m.len || w->m.len >= BOOT_PORT_MAX))
         err = -EPROTO;

@@ -227,22 +227,41 @@ static void path(void)
     MPI_Comm_disconnect(&inter);
 }
 
+/* One job of two programs, of one process and of two. */
+static MPI_Comm start_two(void)
+{
+    char *args[] = {"tree", "0", NULL}, *commands[] = {self, self}, **argvs[] = {args, args};
+    int n, counts[] = {1, 2};
+    MPI_Info infos[] = {MPI_INFO_NULL, MPI_INFO_NULL};
+    MPI_Comm inter;
+    CHECK_EQ(MPI_Comm_spawn_multiple(2, commands, argvs, counts, infos, 0, MPI_COMM_SELF, &inter,
+                                     MPI_ERRCODES_IGNORE),
+             MPI_SUCCESS);
+    MPI_Comm_remote_size(inter, &n);
+    CHECK_EQ(n, 3);
+    return inter;
+}
+
+/* All ranks spawn at once, several times. */
+static void crowd(int times)
+{
+    while (times-- > 0) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Comm inter = start_two();
+        greet(inter);
+        MPI_Comm_disconnect(&inter);
+    }
+}
+
 /* A job spawns several programs at once while one that it has spawned spawns, too. */
 static void beside(const char *which)
 {
     enum { TIMES = 20 };
     char *other_job[] = {"beside", "other", NULL}, *args[] = {"tree", "0", NULL};
-    char *commands[] = {self, self}, **argvs[] = {args, args};
-    int i, n, counts[] = {1, 2};
-    MPI_Info infos[] = {MPI_INFO_NULL, MPI_INFO_NULL};
+    int i, n;
     MPI_Comm inter, other = which ? parent_of() : start(other_job, 1, MPI_COMM_SELF);
     for (i = 0; i < TIMES; i++) {
-        if (which)
-            inter = start(args, 1, MPI_COMM_SELF);
-        else
-            CHECK_EQ(MPI_Comm_spawn_multiple(2, commands, argvs, counts, infos, 0, MPI_COMM_SELF,
-                                             &inter, MPI_ERRCODES_IGNORE),
-                     MPI_SUCCESS);
+        inter = which ? start(args, 1, MPI_COMM_SELF) : start_two();
         MPI_Comm_remote_size(inter, &n);
         CHECK_EQ(n, which ? 1 : 3);
         greet(inter);
@@ -542,6 +561,8 @@ int main(int argc, char **argv)
         path();
     if (!strcmp(what, "beside"))
         beside(more);
+    if (!strcmp(what, "crowd"))
+        crowd(more ? atoi(more) : 1);
     if (!strcmp(what, "order"))
         order(more, argc > 3);
     if (!strcmp(what, "dies"))

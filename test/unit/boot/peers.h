@@ -208,11 +208,18 @@ static inline void hosts_close(struct hosts *h)
     end();
 }
 
+/* 127.0.0.x, from which the test asks; 0: an address of this host. */
+static int far_address;
+
 static inline int ask_listener(const struct detector_card *c, const struct detector_hello *h,
                                size_t len, struct detector_answer *a)
 {
     struct sockaddr_in to = card_address(c);
+    struct sockaddr_in from = {.sin_family = AF_INET,
+                               .sin_addr.s_addr = htonl(0x7f000000u + (unsigned)far_address)};
     int s = socket(AF_INET, SOCK_STREAM, 0);
+    if (far_address)
+        ck_assert_int_eq(bind(s, (struct sockaddr *)&from, sizeof from), 0);
     if (connect(s, (struct sockaddr *)&to, sizeof to) != 0) {
         close(s);
         return -errno;

@@ -94,6 +94,63 @@ START_TEST(vouched)
 }
 END_TEST
 
+/* W4: what looks so from this host alone is reported once a process of this host has proof. */
+START_TEST(proof_comes_later)
+{
+    struct hosts h;
+    struct detector_card near, far;
+    struct detector_answer a;
+    struct detector_obituary o = {.rank = 2, .scope = BOOT_ONE, .why = "it was refused"};
+    my_first = FIRST;
+    hosts_open(&h); /* 1, which is silent from now on, and 2 */
+    boot_detector_ask(2, &h.silent, sizeof h.silent);
+    until_dead(2, 0.9, 3);
+    told(1, &a);
+    ck_assert_uint_eq(a.deaths, 0);
+    /* that one has given this process up proves nothing for others */
+    int fd = peer_open(4, 8, &far);
+    boot_detector_ask(5, &far, sizeof far);
+    int s = accept(fd, NULL, NULL);
+    boot_fail_take(proc->boot, 5, BOOT_APART, "its host is silent");
+    struct detector_obituary given_up = {.rank = FIRST, .why = "slow"};
+    ck_assert_uint_eq(answer_on(s, &far, &given_up, 1), FIRST);
+    usleep(50000); /* until it is read */
+    told(1, &a);
+    ck_assert_uint_eq(a.deaths, 0);
+    close(fd);
+    boot_near_take(40);
+    fd = peer_open(5, 8, &near);
+    boot_detector_ask(40, &near, sizeof near);
+    ck_assert_uint_eq(peer_answer(fd, &near, &o, 1), FIRST);
+    usleep(50000);
+    ck_assert_int_eq(boot_failed_count(), 2);
+    told(1, &a);
+    ck_assert_uint_eq(a.deaths, 1);
+    ck_assert_uint_eq(a.death[0].rank, 2);
+    ck_assert_uint_eq(a.death[0].scope, BOOT_ONE);
+    close(fd);
+    hosts_close(&h);
+}
+END_TEST
+
+/* W7: a question from an address of this host is none from another host, though the card of the
+ * process that asks is not known yet. */
+START_TEST(near_before_its_card)
+{
+    struct detector_answer a;
+    my_first = FIRST;
+    my_hosts = 1;
+    begin();
+    ck_assert_int_eq(boot_detector_deaf(), 1);
+    told(40, &a); /* from 127.0.0.1 */
+    ck_assert_int_eq(boot_detector_deaf(), 1);
+    far_address = 9;
+    told(40, &a);
+    ck_assert_int_eq(boot_detector_deaf(), 0);
+    end();
+}
+END_TEST
+
 Suite *suite_watch_jobs(void)
 {
     Suite *s = suite_create("watch, other jobs");
@@ -102,6 +159,8 @@ Suite *suite_watch_jobs(void)
     tcase_add_test(t, numbers);
     tcase_add_test(t, stopped_alone);
     tcase_add_test(t, vouched);
+    tcase_add_test(t, proof_comes_later);
+    tcase_add_test(t, near_before_its_card);
     suite_add_tcase(s, t);
     return s;
 }

@@ -4,10 +4,13 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -796,6 +799,90 @@ START_TEST(one_asks)
 }
 END_TEST
 
+/* A process of the family has `answers` answers, 0.5 s apart, and a request is always under way. The
+ * time that others wait counts from the last answer, and the end of the turn wakes them. */
+START_TEST(turn_moves_on)
+{
+    enum { ANSWERS = 5 };
+    struct boot_meeting m[2];
+    struct boot_program p = {.command = "sh", .n = 1};
+    int said[2], status, fd;
+    char c;
+    ck_assert_int_eq(pipe(said), 0);
+    ck_assert_int_eq(begin(0, 1, ""), 0);
+    cvar.boot_timeout = 1;
+    pid_t pid = fork();
+    if (!pid) {
+        if (boot_spawn_begin(&m[0], &p, 1, &fd) || write(said[1], "1", 1) != 1)
+            _exit(1);
+        for (int i = 0; i < ANSWERS; i++) {
+            if (i + 1 < ANSWERS && boot_spawn_begin(&m[(i + 1) % 2], &p, 1, &fd))
+                _exit(2);
+            usleep(500000);
+            if (i + 1 == ANSWERS && write(said[1], "2", 1) != 1)
+                _exit(3);
+            m[i % 2].done = 1;
+            m[i % 2].rc = 0;
+            if (boot_meet_test(&m[i % 2]) != 1)
+                _exit(4);
+        }
+        pause();
+    }
+    ck_assert_int_eq(read(said[0], &c, 1), 1);
+    int err, looks = 0;
+    while ((err = boot_spawn_begin(&m[0], &p, 1, &fd)) == -EAGAIN && ++looks) {
+        struct pollfd f = {.fd = fd, .events = POLLIN};
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(poll(&f, 1, 5000), 1);
+    }
+    ck_assert_int_eq(err, 0);
+    ck_assert_int_le(looks, ANSWERS);
+    struct pollfd late = {.fd = said[0], .events = POLLIN};
+    ck_assert_int_eq(poll(&late, 1, 0), 1);
+    kill(pid, SIGKILL);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFSIGNALED(status));
+    close(said[0]);
+    close(said[1]);
+    end();
+}
+END_TEST
+
+/* Another user has taken the name: not waited for. (root only: else it is of this user.) */
+START_TEST(turn_of_a_stranger)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    char c, said[2];
+    int pair[2], status;
+    ck_assert_int_eq(begin(0, 1, ""), 0);
+    cvar.boot_timeout = geteuid() ? 1 : 10000;
+    int n = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, "windrose-%016llx:spawn",
+                     (unsigned long long)proc->boot->family->family);
+    socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    pid_t pid = fork();
+    if (!pid) {
+        int s = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+        close(pair[0]);
+        if ((!geteuid() && setuid(1)) || bind(s, (struct sockaddr *)&a, len) || listen(s, 1) ||
+            write(pair[1], "1", 1) != 1)
+            _exit(1);
+        _exit(read(pair[1], said, 1) != 0);
+    }
+    close(pair[1]);
+    ck_assert_int_eq(read(pair[0], &c, 1), 1);
+    int err = spawn(1);
+    ck_assert_int_eq(err, geteuid() ? -EAGAIN : 0);
+    while (err == -EAGAIN && usleep(10000) == 0)
+        err = spawn(1);
+    ck_assert_int_eq(err, 0);
+    close(pair[0]);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    end();
+}
+END_TEST
+
 /* A program that was started and does not come. */
 START_TEST(never_comes)
 {
@@ -841,6 +928,8 @@ Suite *suite_family(void)
     tcase_add_test(t, port_copied);
     tcase_add_test(t, spawn_refused);
     tcase_add_test(t, one_asks);
+    tcase_add_test(t, turn_moves_on);
+    tcase_add_test(t, turn_of_a_stranger);
     tcase_add_test(t, never_comes);
     suite_add_tcase(s, t);
     return s;
