@@ -37,6 +37,15 @@ static void share(struct family *d, int free, int end, int rank, int size)
     d->end = rank ? free + (int)((int64_t)half * rank / others) : end;
 }
 
+/* Which part of the free numbers a spawned job gets, for jobs that it spawns: the first ones most.
+ * So those that spawn few jobs may do so over many generations, and those that spawn many have
+ * numbers for hundreds. */
+static int child_part(const struct family *d)
+{
+    enum { FIRST = 8, LAST = 64 };
+    return d->spawned < LAST - FIRST ? FIRST + (int)d->spawned : LAST;
+}
+
 #define FAR "far."
 
 /* What the spawned job is told: "first.places.free.end.PORT", with FAR before the port if the
@@ -269,6 +278,12 @@ static int is_program(const char *name, const char *wdir)
     return n < (int)sizeof path && !stat(path, &s) && S_ISREG(s.st_mode) && !access(path, X_OK);
 }
 
+static int is_directory(const char *name)
+{
+    struct stat s;
+    return !stat(name, &s) && S_ISDIR(s.st_mode) && !access(name, X_OK);
+}
+
 /* Launchers do not report a program that is not there: look where this host would find it.  0 and
  * its name with its directory, or -ENOENT. */
 static int find(const struct boot_program *p, char name[PATH_MAX])
@@ -299,6 +314,9 @@ static int look_for(const struct family *d, const struct boot_program *list, int
         out[i] = list[i];
         if (list[i].host && !list[i].path)
             continue;
+        /* Hydra would end all jobs */
+        if (list[i].wdir && !is_directory(list[i].wdir))
+            return -ENOTDIR;
         if (find(&list[i], name))
             return -ENOENT;
         if (list[i].path || list[i].errhandler)
@@ -309,12 +327,12 @@ static int look_for(const struct family *d, const struct boot_program *list, int
 }
 
 /* Hydra adds the later programs of a request to the newest job that it knows. So a family has one
- * request at a time, from here to its answer. Who asks listens at an abstract name (first byte 0: no
- * file), and those that wait are connected to it. The end of that connection wakes them: one of them
- * takes the name, and the others wait for that one. The kernel ends it for a process that dies.
- * Requests of one process need no turn: Hydra reads them one behind the other. Each of their answers
- * ends the connections, too. So an answer that does not come is what holds up others, and it does
- * so for MPIR_CVAR_BOOT_TIMEOUT. */
+ * request at a time, from here to its answer. The process that asks listens at an abstract name
+ * (first byte 0: no file), and those that wait are connected to it. The end of that connection
+ * wakes them: one of them takes the name, and the others wait for that one. The kernel ends it for
+ * a process that dies. Requests of one process need no turn: Hydra reads them one behind the other.
+ * Each of their answers ends the connections, too. So only an answer that does not come holds up
+ * others, for MPIR_CVAR_BOOT_TIMEOUT. */
 static socklen_t turn_name(const struct family *d, struct sockaddr_un *a)
 {
     *a = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -333,10 +351,10 @@ static int turn_socket(void)
 static int is_stranger(int fd)
 {
     enum { OVERFLOW_UID = 65534 };
-    struct ucred who;
-    socklen_t len = sizeof who;
-    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) && who.uid != geteuid() &&
-           who.uid != OVERFLOW_UID;
+    struct ucred c;
+    socklen_t len = sizeof c;
+    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c, &len) && c.uid != geteuid() &&
+           c.uid != OVERFLOW_UID;
 }
 
 static void turn_wait_end(struct family *d)
@@ -360,10 +378,8 @@ static int turn_try(struct family *d)
     if (!taken)
         return 1;
     d->queue = turn_socket();
-    if (d->queue >= 0 && !connect(d->queue, (struct sockaddr *)&a, len)) {
-        d->turn_by = time_now() + (uint64_t)cvar.boot_timeout * 1000000000u;
+    if (d->queue >= 0 && !connect(d->queue, (struct sockaddr *)&a, len))
         return is_stranger(d->queue);
-    }
     turn_wait_end(d); /* it does not listen yet, or no more */
     return 0;
 }
@@ -373,11 +389,12 @@ static int turn_take(struct family *d)
     char c;
     if (d->asking)
         return 1;
-    if (!d->turn_by)
-        d->turn_by = time_now() + (uint64_t)cvar.boot_timeout * 1000000000u;
-    int waits = d->queue >= 0 && recv(d->queue, &c, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+    int waited = d->queue >= 0;
+    int waits = waited && recv(d->queue, &c, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
     if (!waits)
         turn_wait_end(d);
+    if (!d->turn_by || (waited && !waits)) /* the first look, or there was an answer */
+        d->turn_by = time_now() + (uint64_t)cvar.boot_timeout * 1000000000u;
     if (time_now() < d->turn_by && (waits || !turn_try(d)))
         return 0;
     turn_wait_end(d);
@@ -385,8 +402,8 @@ static int turn_take(struct family *d)
     return 1;
 }
 
-/* Those that wait look again. They come back at once while the turn goes on: so all are taken before
- * one is let go. */
+/* Those that wait look again. They come back at once while the turn goes on: so all are taken
+ * before one is let go. */
 static void turn_moves(struct family *d)
 {
     enum { MOST = 64 };
@@ -434,7 +451,6 @@ void family_stop(struct boot *b)
 int family_spawn_begin(struct boot *b, struct boot_meeting *m, const struct boot_program *list,
                        int n, int *fd)
 {
-    enum { CHILD_PART = 64 /* of the free numbers, for jobs that the new one spawns */ };
     struct family *d = b->family;
     struct family_port *port;
     char gives[PMI_VALUE_MAX];
@@ -454,7 +470,7 @@ int family_spawn_begin(struct boot *b, struct boot_meeting *m, const struct boot
         family_spawn_end(d, m);
         return err;
     }
-    int theirs = d->free + size, end = theirs + (d->end - theirs) / CHILD_PART;
+    int theirs = d->free + size, end = theirs + (d->end - theirs) / child_part(d);
     snprintf(gives, sizeof gives, "%d.%d.%d.%d.%s%s", d->free, b->universe, theirs, end,
              b->far ? FAR : "", port->name);
     err = b->ops->spawn_begin(m, found, n, gives, fd);
@@ -465,6 +481,7 @@ int family_spawn_begin(struct boot *b, struct boot_meeting *m, const struct boot
         return err;
     }
     d->free = end;
+    d->spawned++;
     m->len = strlen(port->name);
     memcpy(m->brought, port->name, m->len);
     return 0;

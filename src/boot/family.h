@@ -30,6 +30,7 @@ struct family_port {
 struct family {
     uint64_t family;
     int free, end; /* this process may give the numbers [free, end) */
+    unsigned spawned; /* jobs */
     struct family_port *ports;
     unsigned asking;  /* requests without an answer */
     int turn;         /* others wait at it while this process asks; -1: none */
@@ -58,7 +59,8 @@ struct family_name {
 };
 int family_name_read(const struct family *d, const char *text, struct family_name *n);
 
-/* -EAGAIN: another process of the family is asking.  *fd becomes readable when to ask again; -1: soon. */
+/* -EAGAIN: another process of the family is asking; try again when *fd is readable, or, if it is
+ * -1, soon. */
 int family_spawn_begin(struct boot *b, struct boot_meeting *m, const struct boot_program *list,
                        int n, int *fd);
 /* The answer has come, or none will: other processes of the family may ask. Once, or more often. */

@@ -59,6 +59,26 @@ static void tree(int depth)
     }
 }
 
+/* The last rank spawns a job, the last rank of which spawns one. */
+static void deep(int depth)
+{
+    char text[16], *args[] = {"deep", text, NULL};
+    MPI_Comm inter, parent;
+    snprintf(text, sizeof text, "%d", depth - 1);
+    MPI_Comm_get_parent(&parent);
+    if (depth > 0) {
+        CHECK_EQ(MPI_Comm_spawn(self, args, 3, MPI_INFO_NULL, mt_size - 1, MPI_COMM_WORLD, &inter,
+                                MPI_ERRCODES_IGNORE),
+                 MPI_SUCCESS);
+        greet(inter);
+        MPI_Comm_disconnect(&inter);
+    }
+    if (parent != MPI_COMM_NULL) {
+        greet(parent);
+        MPI_Comm_disconnect(&parent);
+    }
+}
+
 /* Two jobs that were spawned learn of each other by those that spawned both. */
 static void bridge(const char *which)
 {
@@ -152,7 +172,7 @@ static void silent(void)
 static void wdir(const char *dir)
 {
     char here[PATH_MAX], *args[] = {"wdir", "child", NULL};
-    MPI_Comm inter;
+    MPI_Comm inter, none;
     MPI_Info info;
     if (!strcmp(dir, "child")) {
         inter = parent_of();
@@ -164,6 +184,11 @@ static void wdir(const char *dir)
     MPI_Info_create(&info);
     MPI_Info_set(info, "wdir", dir);
     MPI_Comm_spawn(self, args, 1, info, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
+    MPI_Info_set(info, "wdir", "/nowhere");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    CHECK_EQ(mt_class(MPI_Comm_spawn(self, args, 1, info, 0, MPI_COMM_WORLD, &none,
+                                     MPI_ERRCODES_IGNORE)),
+             MPI_ERR_SPAWN);
     MPI_Info_free(&info);
     if (mt_rank == 0) {
         MPI_Recv(here, PATH_MAX, MPI_CHAR, 0, 1, inter, MPI_STATUS_IGNORE);
@@ -541,6 +566,8 @@ int main(int argc, char **argv)
     }
     if (!strcmp(what, "tree"))
         tree(more ? atoi(more) : 2);
+    if (!strcmp(what, "deep"))
+        deep(more ? atoi(more) : 3);
     if (!strcmp(what, "many"))
         for (i = 0; i < times; i++) {
             MPI_Comm inter = start(args, 1, MPI_COMM_WORLD);

@@ -319,6 +319,9 @@ static void cards(void)
     job_check(am_guests() == 0);
     int len = am_card(card, sizeof card);
     job_check(len > TP_ADDRESS_MAX && am_card(card, TP_ADDRESS_MAX) == -EMSGSIZE);
+    proc->am->alive.heard = 0;
+    am_heard(proc->am, FIRST, NULL); /* before its card: it may be of this host, as it is */
+    job_check(!proc->am->alive.heard);
     for (int i = FIRST; i < FIRST + MANY; i++)
         job_check(am_card_learn(i, card, (size_t)len) == 0 && boot_is_near(i));
     job_check(getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur == 256 + 2 * (1 + MANY));
