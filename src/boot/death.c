@@ -171,9 +171,11 @@ void boot_fail_take(struct boot *b, int rank, enum boot_scope scope, const char 
     int where = boot_host_of(b, rank);
     if (atomic_load_explicit(&set[rank], memory_order_relaxed) == FAILED_APART)
         host_is_dead(b, where);
-    if (!boot_owns(b, rank)) /* what else is there is not known: each is asked by itself */
+    if (!boot_owns(b, rank)) { /* what else is there is not known: each is asked by itself */
         fail_with_host(b, set, rank, scope, as, why);
-    for (int i = 0; i < b->size && boot_owns(b, rank); i++)
+        return;
+    }
+    for (int i = 0; i < b->size; i++)
         if (node_map_host(&b->map, i) == where)
             fail_with_host(b, set, b->first + i, scope, as, why);
 }

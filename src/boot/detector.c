@@ -332,7 +332,6 @@ static void put_question(int rank, enum ask_why why, const void *card, size_t le
     struct ask a = {.rank = rank, .why = why};
     if (!w || len != sizeof a.card || rank == boot_rank() || boot_failed(rank))
         return;
-    a.near = boot_is_near(rank);
     memcpy(&a.card, card, sizeof a.card);
     (void)!write(w->ask_fd, &a, sizeof a); /* full: the caller asks again */
 }

@@ -291,7 +291,6 @@ void detector_probe_take(struct detector *w, const struct ask *a, uint64_t now)
     if (p->rank >= 0)
         detector_probe_end(p);
     *p = (struct probe){.rank = a->rank,
-                        .near = a->near,
                         .card = a->card,
                         .since = now,
                         .asked = now,
@@ -299,6 +298,7 @@ void detector_probe_take(struct detector *w, const struct ask *a, uint64_t now)
                         .begun = now,
                         .proof = a->why == ASK_PROOF};
     p->host = boot_host_of(w->b, a->rank);
+    p->near = p->host == w->b->map.host;
     p->card.host[sizeof p->card.host - 1] = 0;
     if (p->card.spots > DETECTOR_SPOTS)
         p->card.spots = DETECTOR_SPOTS;

@@ -33,7 +33,7 @@ static const uint64_t GUEST_NS = 500 * (uint64_t)MS, AGAIN_NS = 250 * (uint64_t)
                       SECOND = 1000 * (uint64_t)MS;
 
 struct ask { /* passed to the thread through a pipe; at most PIPE_BUF bytes, so it arrives whole */
-    int rank, near; /* rank: number of the process, as everywhere here */
+    int rank; /* number of the process, as everywhere here */
     /* ASK_HEARD is no question: a message came from it */
     enum ask_why { ASK_LIFE, ASK_PROOF, ASK_HEARD } why;
     struct detector_card card;

@@ -146,14 +146,12 @@ static int may_cover_job(int members)
 /* Are all processes of this job that live members of a? */
 static int covers_job(const struct agree *a)
 {
-    int living = 0, here = 0;
+    int here = 0;
     if (!may_cover_job(a->n))
         return 0;
-    for (int i = 0; i < boot_size(); i++)
-        living += !boot_failed(boot_first() + i);
     for (int m = 0; m < a->n; m++)
         here += boot_is_own(agree_world(a, m)) && !boot_failed(agree_world(a, m));
-    return here == living;
+    return here == boot_size() - boot_failed_own();
 }
 
 static void mark(void *comm, void *survive)

@@ -95,6 +95,8 @@ static int refused(int err, int cls, const char *what)
                         "%s: not while MPIR_CVAR_RACE is on", call);
     case -EXDEV: return err_make(cls, "%s: port \"%s\" is of another mpiexec", call, what);
     case -ENOENT: return err_make(cls, "%s: there is no \"%s\"", call, what);
+    case -ENOTDIR:
+        return err_make(cls, "%s: \"%s\": its directory (wdir) is not there", call, what);
     case -EACCES:
         return err_make(cls, "%s: \"%s\" is not of this process, or may not be run", call, what);
     case -ENOSPC:
@@ -130,7 +132,6 @@ static int refused(int err, int cls, const char *what)
 
 struct visit {
     int accepts, card; /* bytes of ours; 0: the launcher has the addresses */
-    uint64_t ctx;
     struct bring theirs;
 };
 
@@ -143,7 +144,7 @@ static int judge(struct boot_meeting *m, void *arg)
         return -EPROTO;
     memcpy(&v->theirs, m->brought, sizeof v->theirs);
     if (v->theirs.rank < 0 || v->theirs.rank >= boot_universe() ||
-        !ctx_is_id(v->accepts ? v->ctx : v->theirs.ctx))
+        (!v->accepts && !ctx_is_id(v->theirs.ctx)))
         return -EPROTO;
     return v->card ? am_card_learn(v->theirs.rank, m->brought + sizeof v->theirs,
                                    m->len - sizeof v->theirs)
@@ -159,7 +160,7 @@ static int meet(const struct comm *c, int accepts, const char *port, int cls, st
     if (accepts && !mine.b.ctx)
         return err_make(MPI_ERR_OTHER, "%s: no context id left", call_name());
     int card = am_card(mine.card, sizeof mine.card);
-    struct visit v = {.accepts = accepts, .card = card, .ctx = mine.b.ctx};
+    struct visit v = {.accepts = accepts, .card = card};
     int err = card < 0 ? card
                        : boot_meet_begin(&w.m, accepts, port, &mine,
                                          sizeof mine.b + (size_t)card, &w.fd);
