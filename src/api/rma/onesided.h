@@ -131,6 +131,11 @@ static inline __attribute__((always_inline)) int onesided_near(struct rma_win_ne
            rma_near_append(w, n, disp, bytes, from, to);
 }
 
+static inline int is_near(const struct rma_win_near *w, int rank)
+{
+    return w->count ? (unsigned)rank - w->first < w->count : rma_near_spread(w, rank) != NULL;
+}
+
 /* One operation to a far target whose open packet takes one more. What the operations of a packet
  * share was checked at its beginning. */
 static inline int onesided_far(struct rma_win_near *w, int rank, MPI_Aint disp, int n,
@@ -139,9 +144,9 @@ static inline int onesided_far(struct rma_win_near *w, int rank, MPI_Aint disp, 
     struct dt_type *t = proc->obj->table[OBJ_TYPE].builtin[type & 0xff];
     if (!proc->threaded)
         return rma_near_coalesce(w, rank, disp, n, t, op, origin);
-    if (!proc->helped)
-        return 0;
-    /* The thread that stands in may send the packet. */
+    if (!proc->helped && is_near(w, rank))
+        return 0; /* no packet is open: do not ask under the lock */
+    /* Another thread may send the packet: of the program, or the one that stands in. */
     int taken = 0;
     if (lock_enter_briefly(&proc->lock)) {
         taken = rma_near_pack(w, rank, disp, n, t, op, origin);
