@@ -79,6 +79,17 @@ static void many_before(const struct job *j, int target)
     SIM_CHECK(inside(j->win)->delegate.bundles == 0);
 }
 
+/* Until calm[1] the caller is outside MPI, of which calm[0] informs rank 0. Rank 0 tells it when it
+ * may begin, and when all is done. */
+static void stays_outside(void)
+{
+    hear(0);
+    calm[0] = 1;
+    while (!calm[1])
+        sim_compute(1);
+    hear(0);
+}
+
 /* The owner is idle: the first leaves at once. It has one: the others fill a bundle. */
 static void bundle_counts(void *arg)
 {
@@ -122,11 +133,7 @@ static void bundle_counts(void *arg)
         OK(MPI_Win_unlock_all(j.win));
         tell(1);
     } else {
-        hear(0);
-        calm[0] = 1;
-        while (!calm[1]) /* outside MPI */
-            sim_compute(1);
-        hear(0);
+        stays_outside();
     }
     OK(MPI_Win_free(&j.win));
 }
@@ -211,11 +218,7 @@ static void by_duplicates(void *arg)
         OK(MPI_Win_unlock_all(j.win));
         tell(1);
     } else {
-        hear(0);
-        calm[0] = 1;
-        while (!calm[1])
-            sim_compute(1);
-        hear(0);
+        stays_outside();
     }
     OK(MPI_Type_free(&blocks));
     OK(MPI_Win_free(&j.win));
@@ -298,11 +301,7 @@ static void spread_ranks(void *arg)
         OK(MPI_Win_unlock_all(j.win));
         tell(1);
     } else if (j.rank == 1) {
-        hear(0);
-        calm[0] = 1;
-        while (!calm[1])
-            sim_compute(1);
-        hear(0);
+        stays_outside();
     }
     OK(MPI_Win_free(&j.win));
     OK(MPI_Comm_free(&dealt));
@@ -703,11 +702,7 @@ static void first_main(void *arg)
         OK(MPI_Win_unlock_all(of[0].j.win));
         tell(1);
     } else {
-        hear(0);
-        calm[0] = 1;
-        while (!calm[1])
-            sim_compute(1);
-        hear(0);
+        stays_outside();
     }
     OK(MPI_Win_free(&of[me].j.win));
 }

@@ -90,7 +90,7 @@ static void meetings(void *arg)
     OK(MPI_Comm_free(&x.c));
 }
 
-/* One revokes what both share; then they shrink it. */
+/* One process revokes what both jobs share; then they shrink it. */
 static void revoked(void *arg)
 {
     MPI_Comm inter, made;
@@ -244,7 +244,7 @@ static void ends(void *arg)
         for (int k = 0; k < x.others; k++)
             OK(MPI_Send(&i, 1, MPI_INT, k, i, inter));
     OK(MPI_Comm_free(&x.c));
-    if (x.job == first && sim_seed() % 5 == 0) { /* both end at one time */
+    if (x.job == first && sim_seed() % 5 == 0) { /* both jobs end at one time */
         OK(MPI_Barrier(inter));
         OK(MPI_Comm_free(&inter));
         return;

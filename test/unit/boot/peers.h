@@ -210,6 +210,24 @@ static inline void hosts_close(struct hosts *h)
 
 /* 127.0.0.x, from which the test asks; 0: an address of this host. */
 static int far_address;
+/* W5: rank 2 is silent. Rank 5 of its host answers at 127.0.0.x, so rank 2 is not given up; then
+ * both are silent. Returns the port of rank 5. */
+static inline int silent_beside(struct hosts *h, int x)
+{
+    struct detector_card d;
+    hosts_open(h); /* 1, and 2, which is silent */
+    int other = peer_open(x, 8, &d);
+    for (int i = 0; i < 10; i++) {
+        boot_detector_ask(2, &h->silent, sizeof h->silent);
+        boot_detector_ask(5, &d, sizeof d);
+        peer_answer(other, &d, NULL, 0);
+        usleep(250000);
+    }
+    ck_assert_int_eq(boot_failed_count(), 0);
+    boot_detector_ask(2, &h->silent, sizeof h->silent);
+    until_dead(2, 0.5, 4);
+    return other;
+}
 
 static inline int ask_listener(const struct detector_card *c, const struct detector_hello *h,
                                size_t len, struct detector_answer *a)

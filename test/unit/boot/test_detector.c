@@ -293,19 +293,8 @@ END_TEST
 START_TEST(silent_alone)
 {
     struct hosts h;
-    struct detector_card d;
-    hosts_open(&h);
-    int other = peer_open(4, 8, &d);
-    for (int i = 0; i < 10; i++) {
-        boot_detector_ask(2, &h.silent, sizeof h.silent);
-        boot_detector_ask(5, &d, sizeof d);
-        peer_answer(other, &d, NULL, 0);
-        usleep(250000);
-    }
-    ck_assert_int_eq(boot_failed_count(), 0);
-    boot_detector_ask(2, &h.silent, sizeof h.silent);
-    until_dead(2, 0.5, 4); /* they speak no more */
-    until_dead(5, 0, 4);   /* asked later, so perhaps found later */
+    int other = silent_beside(&h, 4);
+    until_dead(5, 0, 4); /* asked later, so perhaps found later */
     close(other);
     hosts_close(&h);
 }

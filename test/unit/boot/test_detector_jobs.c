@@ -45,19 +45,8 @@ END_TEST
 START_TEST(stopped_alone)
 {
     struct hosts h;
-    struct detector_card d;
     my_first = FIRST;
-    hosts_open(&h); /* 1, and 2, which is silent */
-    int other = peer_open(3, 8, &d);
-    for (int i = 0; i < 10; i++) {
-        boot_detector_ask(2, &h.silent, sizeof h.silent);
-        boot_detector_ask(5, &d, sizeof d);
-        peer_answer(other, &d, NULL, 0);
-        usleep(250000);
-    }
-    ck_assert_int_eq(boot_failed_count(), 0);
-    boot_detector_ask(2, &h.silent, sizeof h.silent);
-    until_dead(2, 0.5, 4); /* they speak no more */
+    int other = silent_beside(&h, 3);
     ck_assert_int_eq(boot_failed_count(), 1);
     close(other);
     hosts_close(&h);
