@@ -93,6 +93,18 @@ START_TEST(over_when_the_lock_is_free)
 }
 END_TEST
 
+/* A call that has looked is noted though it has not the lock yet. A second one begins and ends
+ * meanwhile. */
+START_TEST(noted_before_it_has_the_lock)
+{
+    watch_called("MPI_Send");
+    pthread_join(begin("MPI_Recv"), NULL);
+    is_named(1, "MPI_Recv", "MPI_Send");
+    lock_acquire(&proc->lock);
+    leave();
+}
+END_TEST
+
 /* Both have looked, and seen nothing, before either makes its mark. The one that is let in first is
  * over when the other one gets the lock: only its mark is left. */
 START_TEST(both_look_before_either_has_the_lock)
@@ -152,6 +164,7 @@ Suite *suite_level(void)
     TCase *t = tcase_create("serialized");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, over_when_the_lock_is_free);
+    tcase_add_test(t, noted_before_it_has_the_lock);
     tcase_add_test(t, both_look_before_either_has_the_lock);
     tcase_add_test(t, noted_again_behind_the_first_look);
     tcase_add_test(t, in_order);
