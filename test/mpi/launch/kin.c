@@ -477,10 +477,10 @@ static void rma(int spawned)
 }
 
 /* What one side sends before it ends reaches the other, which looks later. */
-static void last(int spawned)
+static void sent_before_end(int spawned)
 {
     enum { MANY = 200, BYTES = 2000 };
-    char *args[] = {"last", "spawned", NULL}, text[BYTES];
+    char *args[] = {"sent-before-end", "spawned", NULL}, text[BYTES];
     MPI_Comm inter = spawned ? parent_of() : start(args, 2, MPI_COMM_WORLD);
     int i, k;
     greet(inter);
@@ -499,9 +499,9 @@ static void last(int spawned)
 
 /* A spawned process is killed, or a host is cut off (by the caller, which then writes NAME.go).
  * Waits of the others end, which they report. */
-static void lose(const char *how, const char *name, int spawned)
+static void peer_fails(const char *how, const char *name, int spawned)
 {
-    char *args[] = {"lose", (char *)how, (char *)name, "spawned", NULL}, path[PATH_MAX];
+    char *args[] = {"peer-fails", (char *)how, (char *)name, "spawned", NULL}, path[PATH_MAX];
     const char *side = spawned ? "spawned" : "parent";
     MPI_Comm inter = spawned ? parent_of() : start(args, 2, MPI_COMM_WORLD), with = inter;
     int err, i, got = 0, peer = 1, cut = !strcmp(how, "cut"), rank = mt_rank;
@@ -596,10 +596,10 @@ int main(int argc, char **argv)
         dies(more);
     if (!strcmp(what, "rma"))
         rma(more != NULL);
-    if (!strcmp(what, "last"))
-        last(more != NULL);
-    if (!strcmp(what, "lose"))
-        lose(more, argv[3], argc > 4);
+    if (!strcmp(what, "sent-before-end"))
+        sent_before_end(more != NULL);
+    if (!strcmp(what, "peer-fails"))
+        peer_fails(more, argv[3], argc > 4);
     free(self);
     i = mt_finish();
     if (!strcmp(what, "late"))
