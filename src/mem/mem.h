@@ -160,6 +160,12 @@ int mem_attend(enum mem_attention now); /* has a peer asked since the last call?
 enum mem_attention mem_attention_of(int host_index);
 enum mem_attention mem_ask(int host_index); /* the same, and announce a message */
 
+/* --- cores --------------------------------------------------------------------
+ * The kernel's number of the core on which a process was last seen to run.  A process that has been
+ * moved since does not know it: the number is a hint. */
+void mem_core_set(int core); /* of this process; -1: nowhere. Stores when it has changed. */
+int mem_core_of(int host_index); /* -1: it sleeps, has failed or ended, or has not begun */
+
 /* --- CMA ----------------------------------------------------------------------
  * Bytes between this process's `local` and `remote` of the process with host index i; both lists
  * hold the same number of bytes.  0; -EPERM refused; -EFAULT a bad address; -ESRCH gone. */

@@ -38,7 +38,7 @@ struct mem_arenas {
 };
 
 /* One process in the host page.  `sleeping` has a line of its own.  (Some processors fetch lines in
- * pairs.  Its neighbour is written once and read on the slow path only.)
+ * pairs.  Its neighbour is written once, but for `core`, and read on the slow path only.)
  * sleeping: odd while its process is armed.  The process stores 2k+1 (arm) and 2k+2 (disarm).  A
  * waker that has written the descriptor moves 2k+1 to 2k+2, so that others need not write, too, and
  * can never clear a later arm. */
@@ -47,6 +47,7 @@ struct mem_record {
     _Alignas(64) atomic_int pid; /* stored last, with release: the record is complete */
     uint32_t pid_ns, user_ns;    /* numbers of its process and user namespaces */
     uint64_t wake;               /* random part of the socket's name */
+    atomic_int core;             /* mem_core_set(): the core's number + 1; 0: none */
     _Alignas(128) atomic_int attends; /* mem_attend(): stored at every wait, rarely read */
 };
 _Static_assert(sizeof(struct mem_record) == 256, "four cache lines a process");

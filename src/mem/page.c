@@ -143,6 +143,8 @@ void mem_finalize(void)
     if (!m)
         return;
     mem_door_close(m);
+    if (m->record)
+        mem_core_set(-1);
     mem_wake_close();
     mem_segment_drop(m->page);
     mem_arenas_free(m);
