@@ -118,6 +118,7 @@ static uint64_t sleep_on(struct progress *p, int nfds, int max_ms)
     int ready = poll(fds, (nfds_t)nfds, max_ms);
     if (ready > 0)
         slept = time_now() - before + 1;
+    progress_is_here();
     retake(depth, call);
     if (!p->asleep || (ready > 0 && only_strangers(fds, nfds)))
         slept = 0;

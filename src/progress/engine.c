@@ -1,5 +1,5 @@
 /* engine.c - the wait of the library: poll, spin, yield, sleep (progress.h;
- * doc/design/progress.md P1 to P9). Start with progress_wait(). */
+ * doc/design/progress.md P1 to P10). Start with progress_wait(). */
 #include "progress/progress.h"
 
 #include <errno.h>
@@ -27,12 +27,12 @@ enum { SPIN_MIN = 32 };
  * millisecond of them.  The kernel may have put the awaited process on this very core.  After so
  * many looks it may run, if it is there. */
 enum { SPIN_GLIMPSE = 256 };
-/* A yield shorter than the first (ns) found no other process on the core.  One longer than
- * progress_slice() gave a slice to a process that computes.  Each further process of the core takes
- * up to YIELD_EACH: it is woken, looks, and sleeps or yields.  Linux wants slices of 0.7 ms times
- * 1 + log2 of the cores, but ends them at a tick: 3.5 to 4 ms were seen at 250 ticks a second.
- * One core with 1000 ticks may have slices as short as YIELD_SLICE_MOST. */
-enum { YIELD_EMPTY = 1500, YIELD_SLICE = 150000, YIELD_EACH = 25000, YIELD_SLICE_MOST = 1000000 };
+/* A yield longer (ns) than progress_slice() gave a slice to a process that computes.  Each further
+ * process of the core takes up to YIELD_EACH: it is woken, looks, and sleeps or yields.  Linux
+ * wants slices of 0.7 ms times 1 + log2 of the cores, but ends them at a tick: 3.5 to 4 ms were
+ * seen at 250 ticks a second.  One core with 1000 ticks may have slices as short as
+ * YIELD_SLICE_MOST. */
+enum { YIELD_SLICE = 150000, YIELD_EACH = 25000, YIELD_SLICE_MOST = 1000000 };
 /* A sleep shorter than this (ns) was not worth its two switches: about 10 us, and as much until the
  * thread runs again. */
 enum { SLEEP_SHORT_NS = 60000 };
@@ -92,6 +92,7 @@ int progress_init(void)
     p->spin_max = p->crowded ? cvar.progress_spin / 64 : cvar.progress_spin;
     p->spin = p->spin_max;
     proc->progress = p;
+    progress_is_here();
     boot_on_met(on_met);
     return 0;
 }
@@ -309,7 +310,8 @@ static int poll_timed(struct progress *p, int *served)
 static int yield_measured(struct progress *p)
 {
     uint64_t ns = progress_step_aside(1);
-    if (ns < YIELD_EMPTY) {
+    progress_yielded(p, ns);
+    if (ns < PROGRESS_YIELD_EMPTY) {
         spin_longer(p);
         p->skip = 0;
     } else {
@@ -319,7 +321,7 @@ static int yield_measured(struct progress *p)
         p->skip = p->skip < SKIP_MAX ? p->skip + 1 : SKIP_MAX;
         p->skips_left = 1 << p->skip;
     }
-    return ns >= YIELD_EMPTY;
+    return ns >= PROGRESS_YIELD_EMPTY;
 }
 
 /* Publish to the peers of the host how soon this process answers messages.  At the end, if a peer
@@ -590,7 +592,7 @@ void progress_test(void)
     if (sched || ++p->test_idle >= (p->crowded ? TEST_TURNS_CROWDED : TEST_TURNS)) {
         p->test_idle = 0;
         look_after(p, &p->test_since, "MPI_Test", -1, NULL, NULL);
-        progress_step_aside(0);
+        progress_yielded(p, progress_step_aside(0));
     } else if (proc->threaded) {
         progress_let_in();
     }

@@ -28,6 +28,12 @@ struct progress {
     uint64_t slice; /* progress_slice(), of this host */
     /* waits that sleep without a yield: log2 of the last number; how many are left */
     int skip, skips_left;
+    /* apart.c: yields in a row in which others ran for a short time; looks that left the move to
+     * another process; moves so far */
+    int shared;
+    unsigned left, moves;
+    /* when it may look again, the pause after a move, when it was moved (ns) */
+    uint64_t next_spread, spread_gap, moved;
     int test_idle;         /* fruitless progress_test() calls in a row */
     unsigned glances;      /* progress_glance() */
     int poller;            /* a thread polls the descriptors, or is about to */
@@ -63,6 +69,12 @@ uint64_t progress_slice(int64_t processes, int64_t cores);
 /* engine.c: a pass by another thread than the program's: without the hooks that may call functions
  * of the program. */
 int progress_poll_for_others(struct progress *p);
+
+/* A yield shorter than this (ns) found no other process on the core. */
+enum { PROGRESS_YIELD_EMPTY = 1500 };
+/* apart.c: after a yield of ns, outside of a pass. */
+void progress_yielded(struct progress *p, uint64_t ns);
+void progress_is_here(void); /* publish on which core this thread runs (mem_core_set) */
 
 /* doze.c */
 /* What arming the descriptors has shown.  BLIND: a source that must be polled has no descriptor, or

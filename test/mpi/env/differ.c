@@ -26,6 +26,7 @@ static const struct row {
     { "MPIR_CVAR_CRASH_REPORT", { 1, 0, 1 } },
     { "MPIR_CVAR_PROGRESS_SPIN", { 0, 2000, 7 } },
     { "MPIR_CVAR_PROGRESS_YIELD", { 100, 0, 3 } },
+    { "MPIR_CVAR_PROGRESS_SPREAD", { 1, 0, 1 } },
     { "MPIR_CVAR_ASYNC_PROGRESS", { -1, 1, 0 } },
     { "MPIR_CVAR_P2P_EAGER_MAX", { 65536, 0, 100 } },
     { "MPIR_CVAR_P2P_NATIVE_MIN", { -1, 1, 100000 } },
