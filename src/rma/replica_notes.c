@@ -90,12 +90,13 @@ int rma_changes_note(struct rma_changes *c, const struct rma_args *a, uint64_t o
     const struct dt_type *e = a->ttype->basic;
     if (!e && a->kind == RMA_PUT)
         e = dt_find(MPI_BYTE);
-    size_t size = e ? e->elem.bytes : 0, len = moved(a), at = 0, got;
+    size_t size = e ? e->elem.bytes : 0, len, got;
     int whole = e && dt_is_block(e, 2); /* blocks are whole elements */
     struct iovec v[BLOCKS];
-    if (!e || !size || (a->op && a->op->index == DT_NO_OP))
+    if (!e || !size || (a->op && a->op->index == DT_NO_OP)) /* which may have no origin type */
         return MPI_SUCCESS;
-    for (; at < len; at += got) {
+    len = moved(a);
+    for (size_t at = 0; at < len; at += got) {
         size_t n = dt_iov(a->ttype, (size_t)a->tcount, NULL, at, whole ? len - at : size, v, BLOCKS,
                           &got);
         int ok = n > 0;

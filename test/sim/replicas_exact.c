@@ -185,10 +185,16 @@ static void acc_exactly(void *arg)
         OK(MPI_Fetch_and_op(NULL, &got, MPI_LONG, 1, 0, MPI_NO_OP, j.win));
         OK(MPI_Win_flush(1, j.win));
         SENT(&c, 1, GACC);
+        OK(MPI_Get_accumulate(NULL, 0, MPI_DATATYPE_NULL, &old, 1, MPI_LONG, 1, 0, 1, MPI_LONG,
+                              MPI_NO_OP, j.win));
+        OK(MPI_Win_flush(1, j.win));
+        SENT(&c, 2, GACC);
+        SIM_CHECK(got == sum && old == sum);
+        c = mark(0);
         OK(MPI_Compare_and_swap(&other, &sum, &old, MPI_LONG, 1, 0, j.win));
         OK(MPI_Win_flush_all(j.win));
-        SENT3(&c, 1, GACC, 1, CAS, 1, FORWARD);
-        SIM_CHECK(got == sum && old == sum && copy(1, 0) == other && copy(1, 1) == other);
+        SENT2(&c, 1, CAS, 1, FORWARD);
+        SIM_CHECK(old == sum && copy(1, 0) == other && copy(1, 1) == other);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     OK(MPI_Win_unlock_all(j.win));

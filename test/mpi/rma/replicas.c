@@ -95,7 +95,7 @@ struct short_int {
 static void accumulate(MPI_Win win, int t, int64_t v, int request)
 {
     static struct { /* until the epoch ends */
-        int64_t v[8], by[8], got[CHANGED], was, one;
+        int64_t v[8], by[8], got[CHANGED], read[8], was, one;
         struct double_int d;
         struct short_int s;
     } all[MOST][2], *x;
@@ -122,6 +122,10 @@ static void accumulate(MPI_Win win, int t, int64_t v, int request)
              MPI_SUCCESS);
     CHECK_EQ(MPI_Get_accumulate(x->by, 8, MPI_INT64_T, x->got, 8, MPI_INT64_T, t, at(t, word + 1),
                                 1, gaps, MPI_SUM, win),
+             MPI_SUCCESS);
+    /* that the origin is ignored holds for its type, too */
+    CHECK_EQ(MPI_Get_accumulate(NULL, 0, MPI_DATATYPE_NULL, x->read, 8, MPI_INT64_T, t,
+                                at(t, word), 1, gaps, MPI_NO_OP, win),
              MPI_SUCCESS);
     CHECK_EQ(MPI_Fetch_and_op(x->by, x->got + 8, MPI_INT64_T, t, at(t, word + 16), MPI_SUM, win),
              MPI_SUCCESS);
