@@ -91,8 +91,13 @@ static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t *by
         return RUN_AGAIN;
     }
     if (n && *v == ADMIT_ISSUE && in_order(w, n, *t)) {
-        struct rma_win *root = __builtin_expect(w->parent != NULL, 0) ? dup_root(w, n) : w;
-        *err = rma_direct_noted(root, n, a, bytes, how);
+        if (__builtin_expect(w->parent != NULL, 0)) {
+            struct rma_args of = *a;
+            of.channel = w->channel;
+            *err = rma_direct_noted(dup_root(w, n), n, &of, bytes, how);
+        } else {
+            *err = rma_direct_noted(w, n, a, bytes, how);
+        }
         if (*err != NOT_HERE)
             return RUN_OVER;
         *t = rma_target_find(w, a->rank); /* others ran meanwhile, and may have flushed */

@@ -200,6 +200,7 @@ struct rma_args {
     struct dt_type *ttype;
     struct dt_op *op; /* acc, gacc, fop */
     int notify; /* put, get, acc: index + 1 of the target's counter; 0: none */
+    int channel; /* op_begin.c: of the duplicate that calls; 0: its window */
 };
 /* req NULL: plain; else the request-based form (in passive epochs only: RMA_SYNC), which gives
  * REQUEST_COMPLETE where the operation is done in the call. */

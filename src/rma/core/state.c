@@ -224,9 +224,10 @@ void rma_near_admit(struct rma_win *w)
      * bundle is for the next flush, which is more than a fence then. */
     int at_once = w->all_mapped && !w->notes.sent;
     const struct rma_win_delegate *d = &rma_root(w)->delegate;
+    int bundled = d->bundles || d->misses;
     int passive = rma_in(w, SET_PASSIVE) &&
                   (at_once ||
-                   (!w->table.ntargets && !rma_unsure(w) && !d->bundles && !d->errs));
+                   (!w->table.ntargets && !rma_unsure(w) && !bundled && !d->errs));
     /* Release pairs with the acquire in near.h. When no element is left, the data of all answers
      * are visible, too. */
     atomic_store_explicit(&w->near.all, all, memory_order_release);
@@ -271,18 +272,22 @@ int rma_win_err_taken(struct rma_win *w)
     w->failure = 0;
     if (w->delegate.errs) {
         for (unsigned i = 0; i < w->nears; i++)
-            w->near.near[i].err = 0;
+            if (w->near.near[i].err) {
+                w->near.near[i].err = 0;
+                (void)rma_missed_take(w, &w->near.near[i]); /* this call returns it */
+            }
         w->delegate.errs = 0;
         rma_near_admit(w);
     }
     return err;
 }
 
-int rma_near_take_err(struct rma_win *w, struct rma_near *n)
+int rma_near_take_err(struct rma_win *of, struct rma_near *n)
 {
-    int err = rma_take_err(&n->err);
+    struct rma_win *w = rma_root(of);
+    int missed = rma_missed_take(of, n), err = rma_take_err(&n->err);
     if (!err)
-        return MPI_SUCCESS;
+        return missed;
     w->delegate.errs--;
     w->err = w->err == err ? 0 : w->err;
     for (unsigned i = 0; i < w->nears && !w->err; i++)

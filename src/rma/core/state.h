@@ -111,8 +111,23 @@ static inline void rma_op_failed(const struct rma_op *op)
     if (op->flags & OP_ANSWERS)
         t->lost = t->w->lost = 1;
 }
-/* of n only, for a flush of it */
-int rma_near_take_err(struct rma_win *w, struct rma_near *n);
+/* Of n only, for a flush of it by this thread, of a window or a duplicate. */
+int rma_near_take_err(struct rma_win *of, struct rma_near *n);
+/* --- missed.c: operations in bundles that were dropped ---- */
+/* As thread_self(), without a call: for marks alone, since its values are others. */
+static inline void *rma_thread(void)
+{
+    return __builtin_expect(sched != NULL, 0) ? sched->self() : __builtin_thread_pointer();
+}
+/* `thread` (NULL: any) called one on n, by the window or duplicate `of`. */
+void rma_missed_add(struct rma_win *w, const struct rma_win *of, const struct rma_near *n,
+                    void *thread, int err);
+/* What this thread has missed there, and has not been told. n NULL: anywhere. */
+int rma_missed_take(struct rma_win *of, const struct rma_near *n);
+/* The same of the window and its duplicates, whose epoch ends, on n or (NULL) everywhere: no thread
+ * is told later. */
+int rma_missed_end(struct rma_win *w, const struct rma_near *n);
+void rma_missed_drop(const struct rma_win *of); /* a duplicate ends */
 int rma_win_err_taken(struct rma_win *w);
 /* rma_take_err() of both, and of those of all near targets, which are in w->err. An epoch that ends
  * ends with the graver one. */

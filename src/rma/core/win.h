@@ -162,11 +162,14 @@ struct rma_win_delegate {       /* near/delegate.c: operations that their owner 
     uint32_t read_to;           /* none up to this number is unread */
     uint8_t asking;             /* a thread waits for the answer to the last */
     uint8_t syncs;              /* synchronizations other than inline flushes; wraps around */
-    uint8_t bundles, bundle_gets; /* bundle.c: not known to be done; those of them with a get */
+    uint8_t bundles;            /* bundle.c: not known to be done */
+    uint8_t misses;             /* missed is not NULL; beside bundles: both are asked together */
+    uint8_t bundle_gets;        /* those of the bundles with a get */
     uint16_t errs;              /* near targets with an error (n->err); then w->err is set, too */
     uint8_t small, was_small;   /* operations that could be bundled, saturating: since the count of
                                  * synchronizations was small_syncs, and between the two before */
     uint8_t small_syncs, local; /* local: the last synchronization was a flush_local */
+    struct rma_missed *missed;  /* missed.c: dropped operations, for those that called them */
 };
 
 struct rma_win_freeing {        /* sync/free_after_failure.c */

@@ -52,6 +52,9 @@ struct bundle {
     struct {             /* heads in the slot are for the owner: near processes can write there */
         uint64_t at;
         void *user;      /* where what is fetched goes; NULL: a put */
+        const struct rma_win *of; /* a window or duplicate, and the thread that called it; NULL:
+                                   * without threads. They are told if it is dropped */
+        void *thread;
         uint32_t len;
     } op[MANY];
 };
@@ -153,15 +156,27 @@ static void bundle_done(struct bundle *b)
     bundle_free(b);
 }
 
+/* Operations from `first` on do not happen. */
+static void bundle_dropped(struct bundle *b, unsigned first, int err)
+{
+    rma_win_add_err(b->w, err);
+    b->w->delegate.errs = (uint16_t)(b->w->delegate.errs + !b->n->err);
+    b->n->err = b->n->err ? b->n->err : err;
+    for (unsigned i = first; i < b->ops; i++)
+        rma_missed_add(b->w, b->op[i].of, b->n, b->op[i].thread, err);
+}
+
 /* The owner will not do it. */
 static void bundle_by_cma(struct bundle *b)
 {
     struct iovec l[MANY], r[MANY];
     char *at = (char *)(slot(b) + 1);
+    unsigned first = 0; /* of those that CMA does together */
     int err = 0, host = b->n->host_index;
     for (unsigned i = 0, n = 0; i < b->ops && !err; i++) {
         void *user = b->op[i].user;
         size_t len = b->op[i].len;
+        first = n ? first : i;
         at += sizeof(struct rma_bundled);
         l[n] = (struct iovec){user ? user : at, len};
         r[n++] = (struct iovec){(void *)(uintptr_t)(b->n->remote + b->op[i].at), len};
@@ -171,12 +186,8 @@ static void bundle_by_cma(struct bundle *b)
         err = user ? mem_cma_read(host, l, n, r, n) : mem_cma_write(host, l, n, r, n);
         n = 0;
     }
-    if (err) {
-        err = rma_memory_error(b->w, b->n->rank, err);
-        rma_win_add_err(b->w, err);
-        b->w->delegate.errs = (uint16_t)(b->w->delegate.errs + !b->n->err);
-        b->n->err = b->n->err ? b->n->err : err;
-    }
+    if (err)
+        bundle_dropped(b, first, rma_memory_error(b->w, b->n->rank, err));
     rma_count(b->w, PVAR_RMA_CMA, b->ops);
     bundle_free(b);
 }
@@ -316,6 +327,12 @@ static void drain_one(struct rma_win *w, struct rma_near *n)
     progress_signal(); /* is_not_drained() of other threads */
 }
 
+int rma_bundles_end(struct rma_win *w, struct rma_near *n)
+{
+    rma_bundle_drain(w, n);
+    return rma_missed_end(w, n);
+}
+
 void rma_bundle_drain(struct rma_win *w, struct rma_near *n)
 {
     if (n) {
@@ -375,7 +392,8 @@ static int has_room(const struct bundle *b, size_t bytes)
 }
 
 /* from NULL: a get to `to`. */
-static inline void append(struct bundle *b, uint64_t at, size_t bytes, const void *from, void *to)
+static inline void append(struct bundle *b, const struct rma_win *of, void *thread, uint64_t at,
+                          size_t bytes, const void *from, void *to)
 {
     char *in = (char *)(slot(b) + 1) + b->used;
     struct rma_bundled e = {.at = at, .len = (uint32_t)bytes, .get = !from};
@@ -386,6 +404,8 @@ static inline void append(struct bundle *b, uint64_t at, size_t bytes, const voi
         memcpy(in + sizeof e, from, bytes);
     b->op[b->ops].at = at;
     b->op[b->ops].len = e.len;
+    b->op[b->ops].of = of;
+    b->op[b->ops].thread = thread;
     b->op[b->ops++].user = to;
     b->used = (uint16_t)(b->used + sizeof e + rma_pad(bytes));
 }
@@ -424,12 +444,15 @@ int rma_bundle_add(struct rma_win *w, struct rma_near *n, const struct rma_args 
         rma_bundle_drain(w, n); /* what follows passes none */
         return 0;
     }
+    const struct rma_win *of = a->channel ? w->channels->of[a->channel] : w;
+    void *thread = proc->threaded ? rma_thread() : NULL;
     if (a->kind == RMA_PUT) {
-        append(b, off + (uint64_t)lo, bytes, dt_start(a->otype, a->origin), NULL);
+        append(b, of, thread, off + (uint64_t)lo, bytes, dt_start(a->otype, a->origin), NULL);
     } else {
         if (!b->gets)
             b->gets = 1, w->delegate.bundle_gets++;
-        append(b, off + (uint64_t)lo, bytes, NULL, (void *)dt_start(a->rtype, a->result));
+        append(b, of, thread, off + (uint64_t)lo, bytes, NULL,
+               (void *)dt_start(a->rtype, a->result));
     }
     if (!is_due(b) || bundle_send(b)) /* without room it waits for a later call */
         fill_offer(b);
@@ -460,11 +483,16 @@ int rma_near_append(struct rma_win_near *near, struct rma_near *n, int64_t disp,
     if (__builtin_mul_overflow((uint64_t)disp, n->disp_unit, &off) || off > n->size ||
         n->size - off < bytes)
         return 0;
-    sched_point(); /* the thread with proc->lock may take or end what fills */
+    void *thread = NULL;
+    if (proc->threaded) {
+        sched_point(); /* the thread with proc->lock may take or end what fills */
+        thread = rma_thread();
+    }
     struct bundle *b = fill_try(of);
     if (!b)
         return 0;
-    sched_point(); /* b is this thread's */
+    if (proc->threaded)
+        sched_point(); /* b is this thread's */
     /* Another duplicate may have begun the bundle. Relaxed: this thread's own elements count. It
      * is asked behind fill_try(), whose acquire pairs with the release of fill_offer(): the first
      * duplicate is made, and the byte stored, before that one begins a bundle. */
@@ -473,7 +501,7 @@ int rma_near_append(struct rma_win_near *near, struct rma_near *n, int64_t disp,
         fill_offer(b);
         return 0;
     }
-    append(b, off, bytes, from, to);
+    append(b, w, thread, off, bytes, from, to);
     counter_add(&n->counted[(from ? PVAR_RMA_PUT : PVAR_RMA_GET) - PVAR_RMA_PUT], 1);
     counter_add(&n->counted[PVAR_RMA_BYTES - PVAR_RMA_PUT], bytes);
     if (!is_due(b) || !send_now(b))

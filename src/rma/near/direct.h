@@ -38,6 +38,14 @@ int rma_may_bundle(const struct rma_near *n, const struct rma_args *a, size_t by
 /* Wait, as for the answer of an owner, for the operations of n, or (NULL) of all near targets, that
  * are done later (n->bundles, w->delegate.bundles). Errors go to w->err. */
 void rma_bundle_drain(struct rma_win *w, struct rma_near *n);
+/* Is there something to drain, or to tell a thread? */
+static inline int rma_bundles_due(const struct rma_win *w)
+{
+    return w->delegate.bundles || w->delegate.misses;
+}
+/* The same where the epoch of n (NULL: all) ends. What this thread has missed, unless w->err has it
+ * or it was told. */
+int rma_bundles_end(struct rma_win *w, struct rma_near *n);
 /* Operations on n that are in bundles. */
 unsigned rma_bundle_ops(struct rma_near *n);
 /* Word where the owner publishes the last of the asker's operations that it found taken back. */

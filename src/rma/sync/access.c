@@ -182,8 +182,10 @@ int rma_complete(struct rma_win *w)
         return rma_sync_error(w, "no access epoch is open on", "call MPI_Win_start first");
     rma_await(w, WHY_POST, posts_seen, w, "the posts of a window", poster(w));
     int err = complete_far(w);
-    if (w->delegate.bundles)
-        rma_bundle_drain(w, NULL);
+    if (rma_bundles_due(w)) {
+        int e = rma_bundles_end(w, NULL);
+        err = rma_graver(err, e);
+    }
     if (w->table.ntargets || w->acks)
         err = rma_graver(err, rma_complete_all(w, RMA_F_COMPLETE | RMA_F_DONE));
     err = rma_graver(err, rma_win_take_err(w));

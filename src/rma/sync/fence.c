@@ -104,10 +104,13 @@ static int close_epoch(struct rma_win *w)
     int err = MPI_SUCCESS;
     if (rma_in(w, SET_BARRIER_OUT))
         rma_barriers_wait(w, 0);
-    if (w->delegate.bundles)
-        rma_bundle_drain(w, NULL);
-    if (w->table.ntargets || w->acks)
+    if (rma_bundles_due(w))
+        err = rma_bundles_end(w, NULL);
+    if (w->table.ntargets || w->acks) {
+        int missed = err;
         err = rma_complete_all(w, RMA_F_DONE);
+        err = rma_graver(err, missed);
+    }
     rma_targets_drop_idle(w);
     return err;
 }
@@ -139,7 +142,7 @@ int rma_fence(struct rma_win *w, int assert)
     fence_full();
     rma_synced(w);
     int closes = !(assert & MPI_MODE_NOPRECEDE) || w->table.ntargets || w->acks ||
-                 w->delegate.bundles;
+                 rma_bundles_due(w);
     int waits = closes || w->loads;
     err = closes ? close_epoch(w) : MPI_SUCCESS;
     int e = barrier_start(w);

@@ -406,7 +406,7 @@ int rma_flush(struct rma_win *w, int rank)
      * message precedes what is read next. */
     fence_full();
     /* of its bundles, for which any call may have waited */
-    return err || !n || !n->err ? err : rma_near_take_err(rma_root(w), n);
+    return err || !n || !(n->err || rma_root(w)->delegate.misses) ? err : rma_near_take_err(w, n);
 }
 
 int rma_flush_local(struct rma_win *w, int rank)
@@ -435,7 +435,8 @@ int rma_flush_local(struct rma_win *w, int rank)
         lost = rma_cut_error(w, rank, rma_evicted_err(&w->passive.evicted, rank));
     if (lost)
         return lost; /* what a get was to bring has not come */
-    return n && n->err ? rma_near_take_err(rma_root(w), n) : MPI_SUCCESS; /* as in rma_flush() */
+    return n && (n->err || rma_root(w)->delegate.misses) ? rma_near_take_err(w, n)
+                                                         : MPI_SUCCESS; /* as in rma_flush() */
 }
 
 /* err of a call in an epoch that goes on. Where it stands before a failure of the window, that one
@@ -456,17 +457,21 @@ static int complete_now(struct rma_win *w)
     return before_failure(w, err, failure);
 }
 
-/* Bundles, and their errors, are of the window: a duplicate's flush takes those of all. */
-static int near_errors(struct rma_win *dup)
+/* Bundles, and their errors, are of the window: a duplicate's flush takes those of all. err:
+ * another one, or 0. Where it stands before a failure, what this thread has missed is for the next
+ * call. */
+static int near_errors(struct rma_win *w, int err)
 {
-    struct rma_win *p = dup->parent;
-    int err = MPI_SUCCESS, failure = 0;
-    for (unsigned i = 0; p->delegate.errs && i < p->nears; i++) {
-        int e = rma_near_take_err(p, &p->near.near[i]);
+    struct rma_win *p = rma_root(w);
+    int failure = err;
+    if (err && !rma_is_failure(err))
+        return err;
+    for (unsigned i = 0; (p->delegate.errs || p->delegate.misses) && i < p->nears; i++) {
+        int e = rma_near_take_err(w, &p->near.near[i]);
         failure = rma_is_failure(e) ? e : failure;
         err = rma_graver(err, e);
     }
-    return before_failure(dup, err, failure);
+    return before_failure(w, err, failure);
 }
 
 int rma_flush_all(struct rma_win *w)
@@ -480,7 +485,7 @@ int rma_flush_all(struct rma_win *w)
     /* before the fence, because what handlers do precedes what is read next */
     look_now_and_then(w);
     fence_full(); /* as in rma_flush() */
-    return err || !w->parent ? err : near_errors(w);
+    return w->parent || w->delegate.misses ? near_errors(w, err) : err;
 }
 
 int rma_flush_epoch(struct rma_win *w)
@@ -512,14 +517,11 @@ int rma_flush_local_all(struct rma_win *w)
     fence_full(); /* as in rma_flush_local() */
     if (w->lost)
         err = lost_results(w, err);
-    if (err)
-        return err;
-    if (w->parent)
-        return near_errors(w);
-    if (!w->delegate.errs) /* as in rma_flush() */
-        return MPI_SUCCESS;
-    int failure = w->failure;
-    return before_failure(w, rma_win_take_err(w), failure);
+    if (!err && !w->parent && w->delegate.errs) { /* a duplicate has those of bundles only */
+        int failure = w->failure;
+        err = before_failure(w, rma_win_take_err(w), failure);
+    }
+    return w->parent || w->delegate.misses ? near_errors(w, err) : err;
 }
 
 int rma_dup_end(struct rma_win *dup)

@@ -444,7 +444,7 @@ static int unlock_only(struct rma_win *w, int rank)
     struct rma_near *n = rma_near_of(w, rank);
     int held = n ? n->lock : RMA_UNLOCKED;
     if (held == RMA_UNLOCKED || w->passive.locks != 1 || w->table.ntargets || w->err ||
-        w->delegate.bundles || !rma_in(w, SET_PER_TARGET))
+        rma_bundles_due(w) || !rma_in(w, SET_PER_TARGET))
         return 0;
     sched_point();
     rma_unlock_last(w, n);
@@ -477,11 +477,13 @@ int rma_unlock(struct rma_win *w, int rank)
     } else {
         if (n->lock == RMA_UNLOCKED)
             return rank_error(w, rank, "not locked", "call MPI_Win_lock first");
-        if (n->bundles)
-            rma_bundle_drain(w, n);
+        if (n->bundles || w->delegate.misses)
+            err = rma_bundles_end(w, n);
         struct rma_target *t = rma_target_find(w, rank);
         if (t) {
+            int missed = err;
             err = rma_complete_target(w, t, RMA_F_DONE);
+            err = rma_graver(err, missed);
             element_drop(w, rank, t);
         }
         err = rma_graver(err, rma_win_take_err(w)); /* of an evicted element */

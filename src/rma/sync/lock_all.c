@@ -368,8 +368,10 @@ BARE int rma_unlock_all(struct rma_win *w)
     rma_switch_wait(w);
     if (__builtin_expect(w->channels != NULL, 0))
         err = rma_dups_end(w);
-    if (w->delegate.bundles)
-        rma_bundle_drain(w, NULL);
+    if (rma_bundles_due(w)) {
+        e = rma_bundles_end(w, NULL);
+        err = rma_graver(err, e);
+    }
     if (rma_in(w, SET_ALL_LOCKED) && !w->passive.nocheck_all && !w->all_near) {
         e = unlock_others(w);
         err = rma_graver(err, e);

@@ -37,8 +37,8 @@ void rma_revoked_end(struct rma_win *w)
 {
     rma_switch_wait(w);
     (void)rma_dups_end(w);
-    if (w->delegate.bundles)
-        rma_bundle_drain(w, NULL);
+    if (rma_bundles_due(w))
+        (void)rma_bundles_end(w, NULL);
     targets_end(w, 0);
     if (w->table.ntargets || w->acks)
         (void)rma_complete_all(w, RMA_F_DONE);

@@ -224,9 +224,11 @@ static int none_ends(void *channels)
 
 int rma_dup_free(struct rma_win *w)
 {
-    if (w->parent->delegate.bundles)
+    if (rma_bundles_due(w->parent))
         rma_bundle_drain(w->parent, NULL);
     int err = rma_dup_end(w);
+    int missed = rma_missed_take(w, NULL);
+    err = rma_graver(err, missed);
     if (rma_is_revoked(w)) /* what has ended with an error, has */
         err = MPI_SUCCESS;
     if (!err)
@@ -235,7 +237,9 @@ int rma_dup_free(struct rma_win *w)
         err = rma_dup_end(w); /* of what the attributes' functions did */
     rma_await(w, WHY_FLUSH, none_ends, w->parent->channels, "another thread's MPI_Win_unlock_all",
               -1);
-    if (!err)
+    if (!err) {
+        rma_missed_drop(w);
         rma_win_drop(w);
+    }
     return err;
 }

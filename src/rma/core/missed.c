@@ -1,0 +1,81 @@
+/* missed.c - operations in bundles that were dropped, and the threads that are to be told.
+ *
+ *    thread 1            thread 2
+ *    get, in a bundle
+ *                        get, in the same bundle         (the owner dies)
+ *    flush: drains it; both are dropped: n->err, and a mark for each thread
+ *           takes n->err and its own mark, and fails
+ *                        flush: finds no bundle, takes its mark, fails
+ *    flush: succeeds     flush: succeeds
+ *
+ * n->err (bundle.c) is for the first flush of n, of any thread: a flush completes the operations of
+ * all threads. A mark is for one that comes later: of a thread, or of a duplicate, whose own
+ * operations were dropped. It is told once, by a flush of that target or by the end of the epoch,
+ * which ends all marks. So a thread without dropped operations is told at most of n->err, and no
+ * call on another target is an error. While there is a mark no flush is only a fence
+ * (rma_near_admit). All under proc->lock. */
+#include "rma/core/core.h"
+
+#include <stdlib.h>
+
+struct rma_missed {
+    struct rma_missed *next;
+    const struct rma_win *of; /* the window or a duplicate */
+    const struct rma_near *n;
+    void *thread;             /* NULL: any, of a process without threads */
+    int err;
+};
+
+void rma_missed_add(struct rma_win *w, const struct rma_win *of, const struct rma_near *n,
+                    void *thread, int err)
+{
+    struct rma_missed *m;
+    for (m = w->delegate.missed; m; m = m->next)
+        if (m->of == of && m->n == n && m->thread == thread)
+            return;
+    if (!(m = malloc(sizeof *m)))
+        return; /* then n->err is all there is */
+    *m = (struct rma_missed){w->delegate.missed, of, n, thread, err};
+    w->delegate.missed = m;
+    w->delegate.misses = 1;
+    rma_near_admit(w);
+}
+
+/* Deletes marks: of of (NULL: all), of n (NULL: all), this thread's or of all. The last one's error
+ * of this thread. */
+static int marks_end(struct rma_win *w, const struct rma_win *of, const struct rma_near *n,
+                     int others)
+{
+    struct rma_missed **at = &w->delegate.missed, *m;
+    int err = MPI_SUCCESS;
+    if (!*at)
+        return err;
+    while ((m = *at) != NULL) {
+        int mine = !m->thread || m->thread == rma_thread();
+        if ((of && m->of != of) || (n && m->n != n) || !(mine || others)) {
+            at = &m->next;
+            continue;
+        }
+        err = mine ? m->err : err;
+        *at = m->next;
+        free(m);
+    }
+    w->delegate.misses = w->delegate.missed != NULL;
+    rma_near_admit(w);
+    return err;
+}
+
+int rma_missed_take(struct rma_win *of, const struct rma_near *n)
+{
+    return marks_end(rma_root(of), of, n, 0);
+}
+
+int rma_missed_end(struct rma_win *w, const struct rma_near *n)
+{
+    return marks_end(w, NULL, n, 1);
+}
+
+void rma_missed_drop(const struct rma_win *of)
+{
+    (void)marks_end(of->parent, of, NULL, 1);
+}
