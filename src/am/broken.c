@@ -132,7 +132,10 @@ void am_lost_look(struct am *a)
 {
     struct am_alive *l = &a->alive;
     for (unsigned i = 0; i < l->nlost;) {
-        if (boot_failed(l->lost[i].rank))
+        int left = boot_has_left(l->lost[i].rank);
+        if (left) /* its word came behind the report */
+            am_peer_left(l->lost[i].rank);
+        if (left || boot_failed(l->lost[i].rank))
             l->lost[i] = l->lost[--l->nlost];
         else if (time_now() - l->lost[i].at > GRACE_NS)
             give_up(l, i);

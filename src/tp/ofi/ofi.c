@@ -31,10 +31,14 @@ static void lost_settle(struct ofi *o)
         next = l->next;
         ofi_queue_drop(o, p);
         ofi_rma_lost(o, p);
+        /* Of one that has left, too: am/ keeps room for its replies until then. */
+        if (!boot_failed((int)p->rank) && !p->told_lost) {
+            p->told_lost = 1;
+            if (o->env.lost)
+                o->env.lost(o->env.up, p->rank, p->broken);
+        }
         if (boot_failed((int)p->rank) || boot_has_left((int)p->rank))
             list_del(&p->in_lost);
-        else if (!p->told_lost++ && o->env.lost)
-            o->env.lost(o->env.up, p->rank, p->broken);
     }
 }
 

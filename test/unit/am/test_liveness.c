@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -148,6 +149,39 @@ START_TEST(lost_and_known)
 }
 END_TEST
 
+/* A transport reports that the connection to a process of another job has ended. The word that it
+ * has left comes later: then it is no failure, and there is room for the replies that it owes. */
+static void left_behind(void)
+{
+    enum { OTHER = 10, OWED = 3 };
+    proc->boot->universe = 16;
+    job_check(mem_init() == 0 && progress_init() == 0 && am_init() == 0);
+    struct am *a = proc->am;
+    struct am_peer *p = calloc(1, sizeof *p);
+    const unsigned all = a->tps[0].credits;
+    job_check(p != NULL);
+    p->rank = OTHER;
+    p->owed = OWED;
+    p->t = &a->tps[0];
+    p->t->credits -= OWED;
+    list_init(&p->zcopies);
+    list_init(&p->link);
+    job_check(map_put(&a->peers, OTHER, p) == 0);
+    am_lost(a, OTHER, -ECONNRESET);
+    am_lost_look(a);
+    job_check(am_is_lost(a, OTHER) && a->tps[0].credits == all - OWED);
+    boot_leaves(OTHER);
+    am_lost_look(a);
+    job_check(a->alive.nlost == 0 && !boot_failed(OTHER) && a->tps[0].credits == all);
+    stop();
+}
+
+START_TEST(lost_and_left)
+{
+    ck_assert_int_eq(job_run(1, NULL, left_behind, 20), 0);
+}
+END_TEST
+
 static int is_greeted(void *arg)
 {
     return proc->am->alive.greeted;
@@ -266,6 +300,7 @@ Suite *suite_alive(void)
     TCase *t = tcase_create("alive");
     tcase_add_test(t, named_and_told);
     tcase_add_test(t, lost_and_known);
+    tcase_add_test(t, lost_and_left);
     tcase_add_test(t, greeting);
     tcase_add_test(t, unreachable);
     tcase_add_test(t, refused_and_told);
