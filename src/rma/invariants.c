@@ -113,7 +113,7 @@ void rma_check_invariants(const struct rma_win *w)
     if (w->parent)
         WR_ASSERT(!w->delegate.bundles &&
                   (w->state == WIN_UNSET || rma_in(w->parent, SET_LOCK_ALL)));
-    WR_ASSERT(!w->delegate.errs || w->err);
+    WR_ASSERT((!w->delegate.errs && !w->errs.count) || w->err);
     WR_ASSERT(!w->delegate.misses == !w->delegate.missed);
     WR_ASSERT(!bundles || !atomic_load_explicit(&w->near.quiet, memory_order_relaxed));
     if (w->state == WIN_UNSET)

@@ -107,7 +107,7 @@ void rma_target_del(struct rma_win *w, struct rma_target *t)
     w->table.nears -= (t->flags & TARGET_NEAR) != 0;
     rma_near_admit(w);
     if (t->err)
-        rma_win_add_err(w, t->err);
+        rma_target_err_stays(w, t->rank, t->err, t->lost);
     rma_target_free(w, t);
 }
 

@@ -266,10 +266,61 @@ void rma_win_add_err(struct rma_win *w, int err)
     }
 }
 
+void rma_target_err_stays(struct rma_win *w, int rank, int err, int lost)
+{
+    const uint64_t key = (uint64_t)rank + 1;
+    rma_win_add_err(w, err);
+    if (!err || rma_is_failure(err)) /* a failed process is known by itself */
+        return;
+    uintptr_t had = (uintptr_t)map_get(&w->errs, key);
+    uintptr_t now = (had ? had : (uintptr_t)(unsigned)err << 1) | (lost != 0);
+    w->lost |= lost != 0;
+    (void)map_put(&w->errs, key, (void *)now);
+}
+
+/* The first one, with a result that did not come if `lost`; 0: none, else its key. */
+static uint64_t first_err(const struct rma_win *w, int lost)
+{
+    size_t cursor = 0;
+    for (const struct map_entry *e; (e = map_next(&w->errs, &cursor)) != NULL;)
+        if (!lost || (uintptr_t)e->value & 1)
+            return e->key;
+    return 0;
+}
+
+/* err has been returned: the next call returns another one. */
+static void err_gone(struct rma_win *w, int err)
+{
+    uint64_t key = w->err == err ? first_err(w, 0) : 0;
+    w->err = w->err == err ? 0 : w->err;
+    if (key)
+        w->err = (int)(unsigned)((uintptr_t)map_get(&w->errs, key) >> 1);
+    for (unsigned i = 0; i < w->nears && !w->err; i++)
+        w->err = w->near.near ? w->near.near[i].err : 0;
+    w->failure = w->failure == err ? 0 : w->failure;
+    if (!w->err) {
+        w->err = w->failure;
+        w->failure = 0;
+    }
+}
+
+int rma_target_err_take(struct rma_win *w, int rank, int lost)
+{
+    uint64_t key = rank < 0 ? first_err(w, lost) : (uint64_t)rank + 1;
+    uintptr_t v = (uintptr_t)map_get(&w->errs, key);
+    if (!v || (lost && !(v & 1)))
+        return MPI_SUCCESS;
+    int err = (int)(unsigned)(v >> 1);
+    map_del(&w->errs, key);
+    err_gone(w, err);
+    return err;
+}
+
 int rma_win_err_taken(struct rma_win *w)
 {
     int err = rma_take_err(&w->err);
     w->failure = 0;
+    map_destroy(&w->errs);
     if (w->delegate.errs) {
         for (unsigned i = 0; i < w->nears; i++)
             if (w->near.near[i].err) {
@@ -289,14 +340,7 @@ int rma_near_take_err(struct rma_win *of, struct rma_near *n)
     if (!err)
         return missed;
     w->delegate.errs--;
-    w->err = w->err == err ? 0 : w->err;
-    for (unsigned i = 0; i < w->nears && !w->err; i++)
-        w->err = w->near.near[i].err;
-    w->failure = w->failure == err ? 0 : w->failure;
-    if (!w->err) {
-        w->err = w->failure;
-        w->failure = 0;
-    }
+    err_gone(w, err);
     rma_near_admit(w);
     return err;
 }

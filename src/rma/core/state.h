@@ -111,6 +111,12 @@ static inline void rma_op_failed(const struct rma_op *op)
     if (op->flags & OP_ANSWERS)
         t->lost = t->w->lost = 1;
 }
+/* The same of one target. Its record of the error stays here, since it has no element any more, so
+ * that a flush of it returns the error; `lost`: as rma_target.lost. Without memory for it, a call
+ * for all targets alone returns it. */
+void rma_target_err_stays(struct rma_win *w, int rank, int err, int lost);
+/* Takes it; lost: only if a result did not come. rank < 0: that of any target. */
+int rma_target_err_take(struct rma_win *w, int rank, int lost);
 /* Of n only, for a flush of it by this thread, of a window or a duplicate. */
 int rma_near_take_err(struct rma_win *of, struct rma_near *n);
 /* --- missed.c: operations in bundles that were dropped ---- */

@@ -237,7 +237,8 @@ struct rma_win {
     uint32_t token;             /* last one given out, without its channel */
     unsigned acks, looks;       /* R7; rma_look_around() */
     int err, failure;           /* rma_win_add_err() */
-    uint8_t lost;               /* some element has t->lost, or had it */
+    struct map errs;            /* rma_target_err_stays() */
+    uint8_t lost;               /* some element has t->lost, or had it; or one in errs */
     struct rma_win_fence fence;
     struct rma_win_access access;
     struct rma_win_exposure exposure;

@@ -46,8 +46,8 @@ void rma_token_done(struct rma_win *w, int rank, uint32_t token, int err)
     if (token == 0) {
         if (w->acks)
             rma_acks_add(w, -1);
-        if (err)
-            rma_win_add_err(w, err);
+        if (err) /* of an evicted element: no other one asks without a token */
+            rma_target_err_stays(w, rank, err, 0);
         return;
     }
     for (struct list *l = w->resps.next; l != &w->resps; l = l->next) {

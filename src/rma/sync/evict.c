@@ -171,11 +171,8 @@ static int evict_active(struct rma_win *w, struct rma_target *t)
         if (x.err != 0 && x.err != AM_AGAIN && !(t->flags & TARGET_FAILED))
             rma_target_fail(t, x.err);
     }
-    if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY) && w->dead) {
-        /* an error from before or from this call */
-        int err = rma_complete_target(w, t, RMA_F_DONE);
-        rma_win_add_err(w, err);
-    }
+    if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY) && w->dead)
+        (void)rma_complete_victim(t);
     rma_await(w, WHY_POOL, others_over, t, "another thread's flush", t->world);
     t->pins--;
     if (rma_target_idle(t) || (t->flags & TARGET_FAILED && !t->pins && !t->nops))
@@ -225,12 +222,12 @@ static int evict_passive(struct rma_win *w, struct rma_target *t)
     if (t->state != TARGET_LOCK_GRANTED)
         err = rma_grant_wait(t);
     if (!err)
-        err = rma_complete_target(w, t, RMA_F_DONE);
+        err = rma_complete_victim(t);
     if (!err && (t->flags & TARGET_NOCHECK) && !(t->flags & TARGET_NEAR) && is_ours(t, 1))
         err = take_really(t);
     rma_await(w, WHY_POOL, others_over, t, "another thread's flush", t->world);
     t->pins--;
-    rma_win_add_err(w, err);
+    t->err = t->err ? t->err : err;
     if ((t->flags & TARGET_NOCHECK) && !(t->flags & (TARGET_NEAR | TARGET_FAILED)) && !t->closing)
         return MPI_SUCCESS; /* another thread changed it meanwhile: only the element records the
                              * lock */

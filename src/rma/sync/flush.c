@@ -116,13 +116,21 @@ static inline int take_err(struct rma_target *t)
     return rma_take_err(&t->err);
 }
 
-static inline int target_end(struct wait *x)
+/* The element has the error, too. */
+static inline int target_over(struct wait *x)
 {
     wait_for(x); /* of the dead target: what the network has not given back (rma_native_fail) */
     rma_resp_close(x->r);
     x->t->pins--;
-    int err = take_err(x->t);
-    return err ? err : x->r->err;
+    if (!x->t->err)
+        x->t->err = x->r->err;
+    return x->t->err;
+}
+
+static inline int target_end(struct wait *x)
+{
+    target_over(x);
+    return take_err(x->t);
 }
 
 int rma_complete_target(struct rma_win *w, struct rma_target *t, unsigned sync)
@@ -131,6 +139,22 @@ int rma_complete_target(struct rma_win *w, struct rma_target *t, unsigned sync)
     struct wait x = {w, t, &r, w->seq};
     target_begin(t, sync, &r);
     return target_end(&x);
+}
+
+/* err of a flush of rank, or what an element of it that was evicted has left. */
+static inline int evicted_too(struct rma_win *w, int rank, int err)
+{
+    if (__builtin_expect(w->errs.count != 0, 0))
+        err = rma_graver(err, rma_target_err_take(w, rank, 0));
+    return err;
+}
+
+int rma_complete_victim(struct rma_target *t)
+{
+    struct rma_resp r;
+    struct wait x = {t->w, t, &r, t->w->seq};
+    target_begin(t, RMA_F_DONE, &r);
+    return target_over(&x);
 }
 
 void rma_flush_begin(struct rma_win *w, int rank, struct rma_flushing *f)
@@ -150,7 +174,7 @@ int rma_flush_end(struct rma_flushing *f)
     struct wait x = {f->w, f->t, &f->r, f->mark};
     if (!f->t)
         return rma_flush(f->w, f->rank);
-    int err = target_end(&x);
+    int err = evicted_too(f->w, f->rank, target_end(&x));
     fence_full(); /* as in rma_flush() */
     return err;
 }
@@ -235,10 +259,14 @@ static int local_wait_all(struct rma_win *w, int err)
     return r.err;
 }
 
-/* Takes the errors of elements where a result did not come; err: another one, or 0. */
+/* Takes the errors of elements, also evicted ones, where a result did not come; err: another one,
+ * or 0. */
 static int lost_results(struct rma_win *w, int err)
 {
+    int e;
     w->lost = 0;
+    while ((e = rma_target_err_take(w, -1, 1)) != 0)
+        err = rma_graver(err, e);
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
         if (t->lost)
             err = rma_graver(err, take_err(t));
@@ -405,6 +433,7 @@ int rma_flush(struct rma_win *w, int rank)
      * next, and with the one in its flush. It is last: what the target did for this process by
      * message precedes what is read next. */
     fence_full();
+    err = evicted_too(w, rank, err);
     /* of its bundles, for which any call may have waited */
     return err || !n || !(n->err || rma_root(w)->delegate.misses) ? err : rma_near_take_err(w, n);
 }
@@ -429,6 +458,8 @@ int rma_flush_local(struct rma_win *w, int rank)
     if (t)
         rma_local_wait(w, t);
     int lost = t && t->lost ? take_err(t) : MPI_SUCCESS;
+    if (w->lost)
+        lost = rma_graver(lost, rma_target_err_take(w, rank, 1));
     if (t ? t->flags & TARGET_FAILED : !n && has_died(w, rank))
         lost = rma_graver(rma_failed_error(w, rank), lost);
     else if (!t && rma_evicted_err(&w->passive.evicted, rank)) /* as in rma_flush() */

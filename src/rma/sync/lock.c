@@ -434,6 +434,9 @@ static int unlock_far(struct rma_win *w, int rank, struct rma_target *t)
         err = rma_request_alone(w, rank, RMA_F_UNLOCK);
     element_drop(w, rank, t ? t : rma_target_find(w, rank));
     rma_evicted_del(&w->passive.evicted, rank);
+    err = rma_graver(err, rma_target_err_take(w, rank, 0));
+    if (err && !rma_is_failure(err) && w->passive.locks > 1)
+        return err; /* other targets' are for their calls */
     return rma_graver(err, rma_win_take_err(w));
 }
 

@@ -21,6 +21,9 @@ int rma_plain_send(struct rma_win *w, int rank, const struct rma_hdr *h, unsigne
 int rma_request_alone(struct rma_win *w, int rank, unsigned flag);
 /* Complete everything issued so far at target t, or at all (NULL): sends DONE where needed. */
 int rma_complete_target(struct rma_win *w, struct rma_target *t, unsigned sync);
+/* The same for an element that is to be evicted: it keeps its error, with what local flushes need
+ * of it. */
+int rma_complete_victim(struct rma_target *t);
 int rma_complete_all(struct rma_win *w, unsigned sync);
 /* Wait until all operations of t called so far have left and are answered. */
 void rma_local_wait(struct rma_win *w, struct rma_target *t);

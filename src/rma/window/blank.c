@@ -38,6 +38,7 @@ struct rma_win *rma_win_blank(int flavor, void *base, MPI_Aint bytes, MPI_Aint d
     list_init(&w->resps);
     list_init(&w->table.used);
     list_init(&w->native.keys);
+    map_init(&w->errs);
     map_init(&w->access.posts);
     map_init(&w->target.errors);
     map_init(&w->notes.early);
@@ -137,6 +138,7 @@ void rma_win_drop(struct rma_win *w)
     map_destroy(&w->access.posts);
     rma_errors_free(w);
     map_destroy(&w->free.asked);
+    map_destroy(&w->errs);
     rma_evicted_clear(&w->passive.evicted);
     rma_notes_close(w);
     if (!w->users)

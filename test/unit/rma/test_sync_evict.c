@@ -1,4 +1,5 @@
-/* test_sync_evict.c - rma/sync/evict.c: one of each, one for three locks, waits for ack. */
+/* test_sync_evict.c - rma/sync/evict.c: one of each, one for three locks, errors of one,
+ * waits for ack. */
 #include "unit.h"
 
 #include "unit_rma.h"
@@ -112,6 +113,66 @@ static void waits(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
+static int cls(int err)
+{
+    return err_class(err);
+}
+
+/* A target refused an operation, and its element was evicted for another target's: a flush of the
+ * first returns the error once, and that of no other target does. A local flush does so of what has
+ * a result. */
+static void of_one(struct rma_win *w)
+{
+    enum { BEHIND = 100 };
+    static const long one = 1;
+    long got = -1;
+    for (int k = 0; k < 12; k++) {
+        int put = k & 1, two = k & 2, how = k / 4; /* flushed one by one, locally, all at once */
+        enum rma_kind kind = put ? RMA_PUT : RMA_GET;
+        for (int r = 1; r <= 1 + !!two; r++)
+            job_check(world_op(w, kind, r, &one, &got, 1, BEHIND) == MPI_SUCCESS);
+        job_check(world_op(w, RMA_GET, 3, NULL, &got, 1, 0) == MPI_SUCCESS);
+        job_check(!rma_target_find(w, 1) && !rma_target_find(w, 2));
+        rma_check_invariants(w);
+        job_check(rma_flush(w, 3) == MPI_SUCCESS && rma_flush_local(w, 3) == MPI_SUCCESS);
+        if (how == 1 && two)
+            job_check(cls(rma_flush_local_all(w)) == (put ? MPI_SUCCESS : MPI_ERR_RMA_RANGE));
+        else if (how == 1)
+            job_check(cls(rma_flush_local(w, 1)) == (put ? MPI_SUCCESS : MPI_ERR_RMA_RANGE));
+        if (how == 2)
+            job_check(cls(rma_flush_all(w)) == MPI_ERR_RMA_RANGE);
+        int told = how == 2 || (how == 1 && !put);
+        job_check(two || rma_flush(w, 2) == MPI_SUCCESS);
+        for (int r = 1 + !!two; r >= 1; r--)
+            job_check(cls(rma_flush(w, r)) == (told ? MPI_SUCCESS : MPI_ERR_RMA_RANGE));
+        for (int r = 1; r <= 3; r++)
+            job_check(rma_flush(w, r) == MPI_SUCCESS);
+        job_check(rma_flush_all(w) == MPI_SUCCESS && !w->err && !w->errs.count);
+        rma_check_invariants(w);
+    }
+}
+
+static void errors(void)
+{
+    struct rma_win *w = world_window(1);
+    if (boot_rank() == 0) {
+        job_check(rma_lock_all(w, 0) == MPI_SUCCESS);
+        of_one(w);
+        job_check(rma_unlock_all(w) == MPI_SUCCESS);
+        for (int r = 1; r <= 3; r++)
+            job_check(rma_lock(w, MPI_LOCK_SHARED, r, 0) == MPI_SUCCESS);
+        of_one(w);
+        for (int r = 1; r <= 3; r++)
+            job_check(world_op(w, RMA_GET, r, NULL, &(long){0}, 1, r < 3 ? 100 : 0) ==
+                      MPI_SUCCESS);
+        job_check(cls(rma_unlock(w, 2)) == MPI_ERR_RMA_RANGE &&
+                  cls(rma_unlock(w, 1)) == MPI_ERR_RMA_RANGE && rma_unlock(w, 3) == MPI_SUCCESS);
+        job_check(!w->err && !w->errs.count);
+    }
+    world_barrier();
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
 static const char *const one_each[] = {"MPIR_CVAR_NOLOCAL=1",
                                        "MPIR_CVAR_CH3_RMA_TARGET_WIN_POOL_SIZE=1",
                                        "MPIR_CVAR_CH3_RMA_TARGET_GLOBAL_POOL_SIZE=0",
@@ -131,6 +192,12 @@ START_TEST(one_for_three_locks)
 }
 END_TEST
 
+START_TEST(errors_of_one)
+{
+    ck_assert_int_eq(world_run(4, one_each, errors), 0);
+}
+END_TEST
+
 START_TEST(waits_for_ack)
 {
     in_sight = mmap(NULL, 4 * 512, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -147,6 +214,7 @@ Suite *suite_evict(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, one_of_each);
     tcase_add_test(t, one_for_three_locks);
+    tcase_add_test(t, errors_of_one);
     tcase_add_test(t, waits_for_ack);
     suite_add_tcase(s, t);
     return s;
