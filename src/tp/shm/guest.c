@@ -29,7 +29,7 @@ enum {
     BUDGET = 64,      /* messages of one class handled by one progress() */
     HOLE_TURNS = 256, /* idle turns between two looks for what failed senders left */
     SWEEP = 32,       /* from so many targets on, those that have ended are looked for */
-    GUEST_MAGIC = 0x77726774
+    GUEST_MAGIC = 0x77726774 + RING_LAYOUT
 };
 
 /* The lowest bits of slot.owner; above them, in the low half, the rank of its user. The high half
@@ -224,7 +224,7 @@ static int target_open(struct target *t, const struct mem_key *key, unsigned pee
         err = -EPROTO;
     }
     for (int cls = 0; cls < 2 && !err; cls++) {
-        t->out[cls].v = view_of(t->inbox, (enum tp_class)cls);
+        t->out[cls] = ring_out_of(view_of(t->inbox, (enum tp_class)cls), 0 /* until claim() */);
         list_init(&t->blocked[cls]);
     }
     err = err ? err : claim(t);

@@ -55,8 +55,10 @@ static __attribute__((cold, noinline)) void touch_ahead(struct ring_out *o, uint
         return;
     for (; t < to; t++) {
         struct ring_cell *c = (struct ring_cell *)ring_cell_at(&o->v, t);
-        /* Relaxed: it orders nothing. */
-        atomic_fetch_or_explicit(&c->seq, 0, memory_order_relaxed);
+        /* Volatile: compilers may make a load of what changes nothing, and that maps no page to
+         * write to. Relaxed: it pairs with nothing, and orders nothing. */
+        volatile atomic_uint *seq = &c->seq;
+        atomic_fetch_or_explicit(seq, 0, memory_order_relaxed);
     }
 }
 

@@ -30,6 +30,10 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+/* Number of what two processes must agree on: the structures of this file, where cells lie and what
+ * they take (ring.c, ring_view_of). It is a part of the inboxes' magic numbers, so processes of two
+ * versions that meet on a host refuse each other. */
+enum { RING_LAYOUT = 2 };
 enum { RING_HISTORY = 64 }; /* positions a sender remembers for R3 (count, a power of two) */
 
 struct ring_cell {

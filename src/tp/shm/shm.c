@@ -26,7 +26,7 @@
 enum {
     BUDGET = 64,      /* messages of one class handled by one progress() */
     HOLE_TURNS = 256, /* idle turns between two looks for what failed senders left */
-    INBOX_MAGIC = 0x77726e64
+    INBOX_MAGIC = 0x77726e64 + RING_LAYOUT
 };
 
 struct inbox {

@@ -1,4 +1,4 @@
-/* test_ring.c - tp/shm/ring.c: full and wrap, share, hole, threads. */
+/* test_ring.c - tp/shm/ring.c: layout, full and wrap, share, hole, threads. */
 #include "unit.h"
 
 #include <pthread.h>
@@ -41,6 +41,31 @@ static uint64_t value_of(const struct ring_cell *c)
 
 /* R1, R2: full after CELLS messages, one place for each that is read; positions across the wrap of
  * seq. */
+/* Whoever changes this changes RING_LAYOUT: the other process may be of another version. */
+START_TEST(layout)
+{
+    enum { SENDERS = 3, CELL = 8192 };
+    struct ring_view v = ring_view_of(NULL, SENDERS, CELLS, CELL);
+    const size_t is[] = {RING_LAYOUT,
+                         sizeof(struct ring_cell),
+                         offsetof(struct ring_cell, len),
+                         offsetof(struct ring_cell, src),
+                         sizeof(struct ring_sender),
+                         offsetof(struct ring_sender, want),
+                         offsetof(struct ring, waiting),
+                         offsetof(struct ring, head),
+                         offsetof(struct ring, sender),
+                         (size_t)(v.cells - (char *)v.ring),
+                         v.stride,
+                         v.room,
+                         ring_bytes(SENDERS, CELLS, CELL)};
+    static const size_t was[] = {2,   16,  4,    8,    64,   8,     128,
+                                 256, 384, 576, 8256, 8240, 132736};
+    for (size_t i = 0; i < sizeof is / sizeof *is; i++)
+        ck_assert_msg(is[i] == was[i], "number %zu is %zu", i, is[i]);
+}
+END_TEST
+
 START_TEST(full_and_wrap)
 {
     struct ring_view v = make(2);
@@ -233,6 +258,7 @@ Suite *suite_ring(void)
     Suite *s = suite_create("tp/shm/ring");
     TCase *t = tcase_create("ring");
     tcase_set_timeout(t, 60);
+    tcase_add_test(t, layout);
     tcase_add_test(t, full_and_wrap);
     tcase_add_test(t, pages_ahead);
     tcase_add_test(t, share);
