@@ -40,7 +40,8 @@ static int on_ends(int src, const void *msg, size_t len)
         return 0;
     }
     boot_leaves(src);
-    /* Another error: its connection has ended. */
+    /* Another error: its connection has ended. AM_AGAIN holds what it sends behind this word, which
+     * is the answer to ours alone (without it we wait for ANSWER_NS), and replies pass. */
     return am_request(src, AM_ENDS_SEEN, NULL, 0, 0) == AM_AGAIN ? AM_AGAIN : 0;
 }
 

@@ -170,7 +170,7 @@ void revoke_start(void);
 void revoke_failed(struct survive *s); /* processes have failed, or have left */
 void revoke_free(struct survive *s);
 
-/* outbox.c: sends now, or when there is room. What is for a failed process is dropped. */
+/* outbox.c: sends now, or when there is room. What is for one that is gone is dropped. */
 void outbox_send(struct survive *s, int world, int type, const void *msg, size_t len);
 void outbox_free(struct survive *s);
 

@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "base/proc.h"
 #include "base/sched.h"
-#include "boot/boot.h"
 #include "coll/agree.h"
 
 struct outgoing {
@@ -17,12 +16,12 @@ struct outgoing {
     char msg[];
 };
 
-/* 1: sent, or for a process that is no more. Other errors may pass: its failure is reported if they
- * do not. */
+/* 1: sent, or for a process that is gone. Other errors may pass: its end is reported if they do
+ * not. */
 static int try(int world, int type, const void *msg, size_t len)
 {
     struct iovec v = {(void *)(uintptr_t)msg, len};
-    int rc = boot_failed(world) ? -ENOTCONN : am_request(world, type, &v, 1, 0);
+    int rc = survive_gone(world) ? -ENOTCONN : am_request(world, type, &v, 1, 0);
     return rc == 0 || rc == -ENOTCONN;
 }
 

@@ -100,6 +100,10 @@ static void without_the_one_that_leaves(int after)
         (void)leaves(NULL);
     job_check(err_class(coll_agree(c, &flag)) == MPIX_ERR_PROC_FAILED && flag == 5);
     job_check(boot_has_left(2) && !boot_failed(2));
+    /* nothing more is sent to it, nor kept for it */
+    uint64_t sent = pvar_proc()->v[PVAR_AM_SENT];
+    outbox_send(survive_room(), 2, AM_COLL + COLL_PKT_AGREE, &flag, sizeof flag);
+    job_check(pvar_proc()->v[PVAR_AM_SENT] == sent && list_empty(&survive_room()->outbox));
     see_and_ack(c);
     ok(coll_agree(c, &flag)); /* it has not failed: there is nothing more to acknowledge */
     progress_hook_del(&later);
