@@ -104,7 +104,7 @@ void rma_check_invariants(const struct rma_win *w)
         }
     }
     WR_ASSERT(ops == w->table.nops && targets == w->table.ntargets); /* R2 */
-    WR_ASSERT(targets - far == w->table.nears);
+    WR_ASSERT(targets - far == w->table.near_targets);
     unsigned bundles = 0;
     for (unsigned i = 0; i < w->nears; i++)
         bundles += w->records[i].bundles;

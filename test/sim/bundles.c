@@ -245,7 +245,7 @@ static void far_elements(void *arg)
         OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
         struct rma_win *w = inside(dup);
         OK(MPI_Accumulate(many, MANY, MPI_LONG, FAR, 0, MANY, MPI_LONG, MPI_SUM, dup));
-        SIM_CHECK(w->table.ntargets == 1 && !w->table.nears && !atomic_load(&w->near.unsettled));
+        SIM_CHECK(w->table.ntargets == 1 && !w->table.near_targets && !atomic_load(&w->near.unsettled));
         tell(1);
         while (!calm[0])
             sim_compute(1);
@@ -256,7 +256,7 @@ static void far_elements(void *arg)
         calm[1] = 1;
         do
             OK(MPI_Accumulate(many, MANY, MPI_LONG, 1, LONGS - MANY, MANY, MPI_LONG, MPI_SUM, dup));
-        while (!w->table.nears); /* until it spins */
+        while (!w->table.near_targets); /* until it spins */
         SIM_CHECK(atomic_load(&w->near.unsettled));
         OK(MPI_Win_flush_all(dup));
         SIM_CHECK(cell[1][2] == 3 && cell[1][3] == 2 && cell[FAR][2] == 3);

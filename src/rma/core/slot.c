@@ -82,7 +82,7 @@ struct rma_target *rma_target_add(struct rma_win *w, int rank)
     w->table.ntargets++;
     if (rma_near_of(w, rank)) {
         t->flags |= TARGET_NEAR;
-        w->table.nears++;
+        w->table.near_targets++;
     }
     rma_evicted_del(&w->passive.evicted, rank);
     t->born = t->answered = t->out_token = w->token;
@@ -104,7 +104,7 @@ void rma_target_del(struct rma_win *w, struct rma_target *t)
     if (list_empty(&s->targets))
         list_del(&s->used);
     w->table.ntargets--;
-    w->table.nears -= (t->flags & TARGET_NEAR) != 0;
+    w->table.near_targets -= (t->flags & TARGET_NEAR) != 0;
     rma_near_admit(w);
     if (t->err)
         rma_target_err_stays(w, t->rank, t->err, t->lost);

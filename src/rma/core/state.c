@@ -209,7 +209,7 @@ void rma_near_units_set(struct rma_near *n, int on)
 static __attribute__((noinline, cold)) void dups_admit(struct rma_win *w)
 {
     struct rma_win *dup;
-    atomic_store_explicit(&w->near.unsettled, w->table.nears || rma_unsure(w),
+    atomic_store_explicit(&w->near.unsettled, w->table.near_targets || rma_unsure(w),
                           memory_order_relaxed);
     for (unsigned i = 0; (dup = rma_dup_next(w, &i)) != NULL;)
         rma_near_admit(dup);

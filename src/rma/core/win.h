@@ -88,7 +88,7 @@ struct rma_win_table {          /* core/, engine/: slots, target elements, opera
     struct list ready;          /* elements that have something to send */
     struct rma_quota op_quota, target_quota;
     unsigned nops, ntargets;
-    unsigned nears;             /* elements of near targets */
+    unsigned near_targets;      /* elements of near targets */
     struct rma_target *recent;  /* of the last small operation, NULL: unknown */
 };
 

@@ -216,7 +216,7 @@ int rma_near_delegate(struct rma_win_near *near, struct rma_near *n, int64_t dis
     n = rma_near_record(w, n);
     struct rma_delegate_op q = {.elem = elem, .aop = op, .disp = (uint64_t)disp, .compare = compare,
                              .result = result, .origin = op == DT_NO_OP ? NULL : origin};
-    int may_pass = w->table.nears || rma_unsure(w) || n->bundles || n->lazy;
+    int may_pass = w->table.near_targets || rma_unsure(w) || n->bundles || n->lazy;
     w = rma_root(w); /* one question at a time for all duplicates */
     if (may_pass || rma_near_place(w, n, q.disp, 0, (int64_t)elem->elem.bytes, &q.off) != 1)
         return 0;

@@ -310,7 +310,7 @@ int rma_near_alone(struct rma_win_near *near, struct rma_near *n, int64_t disp, 
     struct rma_win *w = (struct rma_win *)near;
     struct rma_alone *a = n->alone;
     /* The element of a near target may have earlier operations; then the slow path looks. */
-    if (rma_near_record(w, n)->lazy || w->table.nears || rma_unsure(w) ||
+    if (rma_near_record(w, n)->lazy || w->table.near_targets || rma_unsure(w) ||
         (uint64_t)disp >= a->units)
         return 0;
     uint64_t off = (uint64_t)disp * n->disp_unit;

@@ -217,7 +217,7 @@ static inline struct rma_near_held *shown(const struct rma_win *w, const struct 
     struct rma_held *h = rma_root(w)->native.held;
     /* The element of a near target may have earlier operations; then the slow path looks. */
     const struct rma_near *own = rma_near_record(w, n);
-    if (!h || own->lazy || own->bundles || w->table.nears || rma_unsure(w))
+    if (!h || own->lazy || own->bundles || w->table.near_targets || rma_unsure(w))
         return NULL;
     /* A byte of another handle, or of none, is beyond the end of this one. */
     struct rma_near_held *m = h->recent;

@@ -64,7 +64,7 @@ void ofi_cards_open(struct ofi *o)
 void ofi_cards_close(struct ofi *o)
 {
     for (int i = 0; i < o->nrails; i++) {
-        if (!o->rail[i].left) /* L3: for good */
+        if (!o->rail[i].stays_open) /* L3: for good */
             rail_close(&o->rail[i]);
         o->lib.freeinfo(o->rail[i].info);
     }

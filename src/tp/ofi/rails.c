@@ -237,20 +237,21 @@ static int look(struct ofi *o, struct ofi_rail *l)
     return 1;
 }
 
-/* L3, L4. 0: its end is closed. */
+/* L3, L4. 0: its end is closed, or stays open and is not looked at: nothing comes by it. Peers with
+ * pieces on this rail are not told: they take it out by themselves (STRIKES, or an error). */
 static int take_out(struct ofi *o, int i, const char *why)
 {
     struct ofi_rail *l = &o->rail[i];
     if (l->dead)
-        return l->ep && !l->left ? -EBUSY : 0;
+        return l->ep && !l->stays_open ? -EBUSY : 0;
     l->dead = 1;
-    l->left = ofi_keeps_halves(o);
+    l->stays_open = ofi_keeps_halves(o);
     log_warn("transport ofi: the card %s is not used any more: %s; its transfers go by %s",
              l->info->domain_attr->name, why, o->info->domain_attr->name);
-    int err = l->left ? 0 : fi_close(&l->ep->fid);
-    if (!err && !l->left)
+    int err = l->stays_open ? 0 : fi_close(&l->ep->fid);
+    if (!err && !l->stays_open)
         l->ep = NULL;
-    while (!l->left && look(o, l))
+    while (!l->stays_open && look(o, l))
         continue;
     struct list *from[] = {&l->flying, &o->suspects};
     for (int k = 0; k < 2; k++)

@@ -52,7 +52,7 @@ struct ofi_rail {
     char name[OFI_NAME_MAX]; /* of the endpoint, in name_len bytes */
     int fd;                  /* of the queue, if that of the first card has any */
     int dead;                /* L3 */
-    int left;                /* ... its endpoint is not closed, nor looked at any more */
+    int stays_open;          /* ... and its endpoint is not closed, nor looked at any more */
     struct list flying;      /* pieces that it has, oldest first */
 };
 

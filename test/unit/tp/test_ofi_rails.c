@@ -110,7 +110,7 @@ START_TEST(silent)
         p->heard_at = time_now();
     }
     ck_assert_msg(o.rail[0].dead, "%d questions in %d looks", questions, looks);
-    ck_assert(questions > 15 && closed == !_i && o.rail[0].left == _i);
+    ck_assert(questions > 15 && closed == !_i && o.rail[0].stays_open == _i);
     ofi_rails_progress(&o); /* its part of the get goes by the first card */
     ck_assert_int_eq(given, 3);
     ofi_rails_free(&o);
