@@ -90,6 +90,49 @@ START_TEST(a_cell_in_one_piece)
 }
 END_TEST
 
+/* The sender is blocked, and copying by both is to be tried. From 4 MiB on a receiver that may compute
+ * before it waits reads the message at once all the same; one that waits does not. */
+static void body_long(void)
+{
+    enum { LONG = 4 << 20 };
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct dt_type *byte = dt_find(MPI_BYTE);
+    char *b = calloc(1, LONG);
+    proc->p2p->crowded = 0;
+    for (int i = 0; i < 4; i++) {
+        int n = i & 1 ? LONG : LONG - 1, computes = i & 2;
+        if (c->rank == 0) {
+            live_fill(b, (size_t)n, (unsigned)i);
+            ok(p2p_send(b, n, byte, 1, i, c, 0));
+            continue;
+        }
+        const uint64_t read = proc->var->pvars.v[PVAR_P2P_READ];
+        memset(&proc->p2p->near_ways, 0, sizeof proc->p2p->near_ways); /* both: the first way */
+        if (computes) {
+            struct request *r;
+            ok(p2p_irecv(b, n, byte, 0, i, c, 0, &r));
+            request_wait(r);
+            ok(request_finish(r, NULL));
+        } else {
+            ok(p2p_recv(b, n, byte, 0, i, c, 0, NULL));
+        }
+        job_check(live_same(b, (size_t)n, (unsigned)i));
+        const uint64_t at_once = proc->var->pvars.v[PVAR_P2P_READ] - read;
+        job_check(at_once == (n == LONG && computes) ||
+                  peer_get(0)->cma == P2P_CMA_REFUSED); /* the kernel allows none */
+    }
+    free(b);
+    live_stop();
+}
+
+START_TEST(by_one_that_may_compute)
+{
+    static const char *const none[] = {"MPIR_CVAR_P2P_PREPOST=0", NULL};
+    ck_assert_int_eq(job_run(2, none, body_long, 30), 0);
+}
+END_TEST
+
 /* No bytes in a layout that is no block, with no room in the eager window: a rendezvous of
  * nothing. */
 static void body_empty(void)
@@ -208,6 +251,7 @@ Suite *suite_by_am(void)
     tcase_add_test(t, layouts);
     tcase_add_test(t, empty);
     tcase_add_test(t, a_cell_in_one_piece);
+    tcase_add_test(t, by_one_that_may_compute);
     tcase_add_test(t, where_memory_cannot_be_read);
     tcase_add_test(t, unordered_transports);
     suite_add_tcase(s, t);
