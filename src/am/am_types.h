@@ -121,7 +121,7 @@ struct am {
     struct boot_host here; /* addresses.c: */
     int here_known;
     struct am_leaving *leaving; /* leave.c; NULL: this process does not tell of its end now */
-    int left;                 /* it has told */
+    int has_told;             /* it has told all of its end */
     void (*on_death[AM_FAIL_HOOKS])(void);
     void (*on_note)(uint32_t note);
     unsigned warned; /* bits: what was reported */
@@ -207,6 +207,8 @@ int am_choice_guests(struct am *a);
 /* liveness.c: this process waits, for `peer` or any; `lasts`: for long. */
 void am_stalled(int peer, int lasts);
 extern const struct watcher am_watcher; /* it calls am_stalled() */
+/* The failure detector starts here; guests: to be asked by processes of other jobs. */
+void am_liveness_start(int guests);
 /* Publish what others need to ask this process (before a barrier). After it, ask one of another
  * host. Before the next barrier, wait for its answer: so each process that leaves MPI_Init has
  * answered. */

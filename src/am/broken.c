@@ -96,7 +96,7 @@ void am_lost(void *am, unsigned peer, int err)
     struct am_broken *l = lost_of(&a->alive, (int)peer);
     /* This process ends, too, and tells no other one: whether that one has left, and its word was
      * discarded, or has failed makes no difference here. */
-    if ((a->leaving || a->left) && !boot_is_own((int)peer))
+    if ((a->leaving || a->has_told) && !boot_is_own((int)peer))
         boot_leaves((int)peer);
     if (boot_has_left((int)peer)) {
         am_peer_left((int)peer);

@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "base/proc.h"
 #include "boot/boot.h"
 
@@ -82,11 +81,8 @@ static int open_far(struct am *a)
         return -EPROTONOSUPPORT;
     am_handler(AM_ENDS, on_ends);
     am_handler(AM_ENDS_SEEN, on_seen);
-    int watched = boot_detector_turn() != 0, blind = boot_detector_start(1);
-    if (blind && boot_host_index(boot_rank()) == 0) /* one process of the host reports it */
-        log_warn("processes of other jobs will not be able to ask whether this one lives: %s "
-                 "(MPIR_CVAR_PEER_INTERFACE)",
-                 strerror(-blind));
+    int watched = boot_detector_turn() != 0;
+    am_liveness_start(1);
     if (!watched && boot_detector_turn())
         a->alive.heard = 0;
     return 0;
@@ -185,5 +181,5 @@ void am_leave(void)
     free(l.to);
     free(l.met);
     a->leaving = NULL;
-    a->left = 1;
+    a->has_told = 1;
 }

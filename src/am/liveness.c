@@ -223,15 +223,20 @@ static void card_key(int rank, char key[32])
     snprintf(key, 32, "alive.%d", rank);
 }
 
+void am_liveness_start(int guests)
+{
+    int blind = boot_detector_start(guests);
+    if (blind && boot_host_index(boot_rank()) == 0) /* one process of the host reports it */
+        log_warn("processes of other %s will not be able to ask whether this one lives: %s "
+                 "(MPIR_CVAR_PEER_INTERFACE)",
+                 guests ? "jobs" : "hosts", strerror(-blind));
+}
+
 int am_liveness_answer(void)
 {
     unsigned char card[BOOT_CARD_MAX];
     char key[32];
-    int blind = boot_detector_start(0);
-    if (blind && boot_host_index(boot_rank()) == 0) /* one process of the host reports it */
-        log_warn("processes of other hosts will not be able to ask whether this one lives: %s "
-                 "(MPIR_CVAR_PEER_INTERFACE)",
-                 strerror(-blind));
+    am_liveness_start(0);
     if (boot_host_processes() == boot_size())
         return 0;
     /* Without a card, an empty one is put: some launchers wait for a value that was never put. */

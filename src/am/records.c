@@ -6,6 +6,7 @@
 #include "am/am_types.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -63,11 +64,7 @@ int am_has_left(int dst)
 
 void am_peer_left(int rank)
 {
-    struct am_peer *p = am_peer_known(rank);
-    if (!p || p->dead)
-        return;
-    p->t->credits += p->owed;
-    p->owed = 0;
+    am_credit_return(rank, UINT_MAX); /* all */
 }
 
 /* 0, or the record must stay. */
