@@ -69,6 +69,9 @@ static inline void api_unlock(void)
 int api_fail_outside(int err, const char *call) __attribute__((cold));
 /* Of a call that is legal at any time, and has not entered: this argument is a null pointer. */
 int api_fail_null(const char *call, const char *arg) __attribute__((cold));
+/* Without the lock. */
+struct errhandler;
+void api_errhandler_drop(struct errhandler *e) __attribute__((cold));
 /* Error half of the leave functions: unlock, then the handler. */
 int api_fail_comm(MPI_Comm comm, int err, const char *call) __attribute__((cold));
 int api_fail_win(MPI_Win win, int err, const char *call) __attribute__((cold));

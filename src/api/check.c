@@ -52,6 +52,15 @@ int api_fail_outside(int err, const char *call)
     return api_returned(err, call);
 }
 
+void api_errhandler_drop(struct errhandler *e)
+{
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    errhandler_drop(e);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+}
+
 int api_fail_null(const char *call, const char *arg)
 {
     int locked = proc_runs() && proc->threaded;

@@ -30,6 +30,7 @@ struct errhandler *errhandler_of(enum errhandler_builtin which);
 /* By its name in MPI_Comm_spawn's info and mpiexec's option, in upper or lower case; -1: there is
  * none. */
 int errhandler_named(const char *name);
+#define ERRHANDLER_NAMES "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return"
 /* That of MPI_COMM_WORLD and MPI_COMM_SELF at their start. */
 enum errhandler_builtin errhandler_initial(void);
 /* By handle, NULL if there is none. */

@@ -152,11 +152,7 @@ int api_fail_file(MPI_File fh, int err, const char *call)
     if (proc->threaded)
         lock_release(&proc->lock);
     err = err_report_file(e, f ? fh : MPI_FILE_NULL, err, call);
-    if (proc->threaded)
-        lock_acquire(&proc->lock);
-    errhandler_drop(e);
-    if (proc->threaded)
-        lock_release(&proc->lock);
+    api_errhandler_drop(e);
     return err;
 }
 

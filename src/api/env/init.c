@@ -205,8 +205,8 @@ int api_start(int required, int *provided, const struct boot_ops *forced)
     if (!proc->var && var_init(why, sizeof why) != 0)
         setting_fails(why, forced);
     if (*cvar.initial_errhandler && errhandler_named(cvar.initial_errhandler) < 0) {
-        snprintf(why, sizeof why, "MPIR_CVAR_INITIAL_ERRHANDLER=%.100s: it must be "
-                 "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return",
+        snprintf(why, sizeof why,
+                 "MPIR_CVAR_INITIAL_ERRHANDLER=%.100s: it must be " ERRHANDLER_NAMES,
                  cvar.initial_errhandler);
         setting_fails(why, forced);
     }

@@ -65,6 +65,15 @@ static void stay(void)
 
 /* --- errors ---------------------------------------------------------------------------- */
 
+/* Leave with the handler e, and give up a reference to it. */
+static int leave_by(struct errhandler *e, int *handle, const char *what, int err, const char *call)
+{
+    api_unlock();
+    err = errhandler_run(e, handle, what, err, call);
+    api_errhandler_drop(e);
+    return err;
+}
+
 /* Leave with the session's handler; NULL: that of MPI_COMM_WORLD. */
 static int leave(struct session *s, int err, const char *call)
 {
@@ -76,14 +85,7 @@ static int leave(struct session *s, int err, const char *call)
     char where[64];
     int handle = s->obj.handle;
     snprintf(where, sizeof where, "session %#x", (unsigned)handle);
-    api_unlock();
-    err = errhandler_run(e, &handle, where, err, call);
-    if (proc->threaded)
-        lock_acquire(&proc->lock);
-    errhandler_drop(e);
-    if (proc->threaded)
-        lock_release(&proc->lock);
-    return err;
+    return leave_by(e, &handle, where, err, call);
 }
 
 /* Leave a call that was given a handler for what it makes: errors go to it. It has one reference;
@@ -95,14 +97,7 @@ static int leave_given(struct errhandler *e, int none, const char *what, int err
         return api_exit(MPI_COMM_NULL, err);
     }
     err_name(err, call);
-    api_unlock();
-    err = errhandler_run(e, &none, what, err, call);
-    if (proc->threaded)
-        lock_acquire(&proc->lock);
-    errhandler_drop(e);
-    if (proc->threaded)
-        lock_release(&proc->lock);
-    return err;
+    return leave_by(e, &none, what, err, call);
 }
 
 static int session_arg(MPI_Session h, struct session **s)

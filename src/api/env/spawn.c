@@ -48,9 +48,9 @@ static int check_program(const struct programs *p, int i, struct boot_program *o
                                  .errhandler =
                                      info ? info_value(info, "mpi_initial_errhandler") : NULL};
     if (out->errhandler && errhandler_named(out->errhandler) < 0)
-        return err_make(MPI_ERR_INFO_VALUE, "%s: mpi_initial_errhandler is \"%s\": it must be "
-                        "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return", proc->call,
-                        out->errhandler);
+        return err_make(MPI_ERR_INFO_VALUE,
+                        "%s: mpi_initial_errhandler is \"%s\": it must be " ERRHANDLER_NAMES,
+                        proc->call, out->errhandler);
     return MPI_SUCCESS;
 }
 

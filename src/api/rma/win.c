@@ -78,11 +78,7 @@ int api_fail_win(MPI_Win win, int err, const char *call)
     if (!e)
         return api_fail_comm(MPI_COMM_NULL, err, call);
     err = err_report_win(e, win, name, err, call);
-    if (proc->threaded)
-        lock_acquire(&proc->lock);
-    errhandler_drop(e);
-    if (proc->threaded)
-        lock_release(&proc->lock);
+    api_errhandler_drop(e);
     return api_returned(err, call);
 }
 
