@@ -24,11 +24,6 @@ enum { SWEEP_MIN = 64 };
 
 static void next_op(struct agree *a);
 
-int survive_gone(int world)
-{
-    return boot_failed(world) || boot_has_left(world);
-}
-
 static void on_failure(void)
 {
     struct survive *s = proc->coll ? proc->coll->survive : NULL;

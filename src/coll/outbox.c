@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/proc.h"
 #include "base/sched.h"
+#include "boot/boot.h"
 #include "coll/agree.h"
 
 struct outgoing {
@@ -15,6 +16,11 @@ struct outgoing {
     size_t len;
     char msg[];
 };
+
+int survive_gone(int world)
+{
+    return boot_failed(world) || boot_has_left(world);
+}
 
 /* 1: sent, or for a process that is gone. Other errors may pass: its end is reported if they do
  * not. */
