@@ -245,7 +245,8 @@ static void far_elements(void *arg)
         OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
         struct rma_win *w = inside(dup);
         OK(MPI_Accumulate(many, MANY, MPI_LONG, FAR, 0, MANY, MPI_LONG, MPI_SUM, dup));
-        SIM_CHECK(w->table.ntargets == 1 && !w->table.near_targets && !atomic_load(&w->near.unsettled));
+        SIM_CHECK(w->table.ntargets == 1 && !w->table.near_targets &&
+                  !atomic_load(&w->near.unsettled));
         tell(1);
         while (!calm[0])
             sim_compute(1);

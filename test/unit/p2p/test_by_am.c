@@ -90,8 +90,8 @@ START_TEST(a_cell_in_one_piece)
 }
 END_TEST
 
-/* The sender is blocked, and copying by both is to be tried. From 4 MiB on a receiver that may compute
- * before it waits reads the message at once all the same; one that waits does not. */
+/* The sender is blocked, and copying by both is to be tried. From 4 MiB on a receiver that may
+ * compute before it waits reads the message at once all the same; one that waits does not. */
 static void body_long(void)
 {
     enum { LONG = 4 << 20 };

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/proc.h"
-#include "boot/boot_types.h"
+#include "boot/boot.h"
 #include "mem/mem.h"
 #include "tp/ofi/ofi.h"
 
@@ -360,32 +360,6 @@ static void lost_last(void)
         arrive();
         job_check(right.n == 1);
         both_lost();
-        pair_close();
-    }
-}
-
-/* The right side is a process of another job. Its connection ends, and it has said before, or says
- * later, that it has left: the room above is told once (am/ keeps room for its replies), and nothing
- * waits here for its death. */
-static void lost_by_leaving(void)
-{
-    proc->boot->universe = 16;
-    for (int late = 0; late <= 1; late++) {
-        int rank = 10 + late;
-        flying = asked = busy = injects = 0;
-        side_open(&left, 2);
-        side_open(&right, (unsigned)rank);
-        side_connect(&left, &right);
-        job_check(say(&left, TP_REQUEST, 1) == 0);
-        if (!late)
-            boot_leaves(rank);
-        ofi_peer_lost(left.o, left.peer, -ECONNRESET);
-        second(&left);
-        job_check(left.lost == 1 && list_empty(&left.o->lost) == !late);
-        boot_leaves(rank);
-        second(&left);
-        job_check(left.lost == 1 && list_empty(&left.o->lost));
-        job_check(say(&left, TP_REQUEST, 2) == -ENOTCONN);
         pair_close();
     }
 }
@@ -958,7 +932,6 @@ ONE(again)
 ONE(registers_less)
 ONE(lost_last)
 ONE(lost_verdict)
-ONE(lost_by_leaving)
 ONE(lost_hello)
 ONE(nothing_lost)
 ONE(silent)
@@ -1001,7 +974,6 @@ Suite *suite_ofi(void)
     tcase_add_test(t, registers_less_);
     tcase_add_test(t, lost_last_);
     tcase_add_test(t, lost_verdict_);
-    tcase_add_test(t, lost_by_leaving_);
     tcase_add_test(t, lost_hello_);
     tcase_add_test(t, nothing_lost_);
     tcase_add_test(t, silent_);

@@ -1,13 +1,17 @@
 /* test_ofi_rails.c - a further card that falls silent, seen by a process that sleeps between its
- * looks. */
+ * looks; a peer that has left. */
 #include "config.h"
 
+#include "job.h"
 #include "unit.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/proc.h"
 #include "base/sched.h"
+#include "boot/boot_types.h"
 #include "tp/ofi/ofi.h"
 
 Suite *suite_ofi_rails(void);
@@ -119,11 +123,56 @@ START_TEST(silent)
 }
 END_TEST
 
+/* --- a peer that has left ------------------------------------------------------------------ */
+
+static int lost;
+
+static void count_lost(void *up, unsigned peer, int err)
+{
+    lost++;
+}
+
+/* A process of another job. Its connection ends, and it has said before, or says later, that it has
+ * left: the room above is told once (am/ keeps room for its replies), and nothing waits here for
+ * its death. */
+static void body_left(void)
+{
+    const struct tp_env env = {.lost = count_lost, .proc = proc};
+    struct tp *tp;
+    struct tp_caps caps;
+    proc->boot->universe = 16;
+    job_check(tp_ofi_ops.open(&env, &tp, &caps) == 0);
+    struct ofi *o = (struct ofi *)tp;
+    for (int late = 0; late <= 1; late++) {
+        int rank = 10 + late;
+        struct ofi_peer *p = ofi_peer_make(o, (unsigned)rank);
+        lost = 0;
+        if (!late)
+            boot_leaves(rank);
+        ofi_peer_lost(o, p, -ECONNRESET);
+        for (int i = 0; i < 3; i++)
+            tp_ofi_ops.progress(tp);
+        job_check(lost == 1 && list_empty(&o->lost) == !late);
+        boot_leaves(rank);
+        tp_ofi_ops.progress(tp);
+        job_check(lost == 1 && list_empty(&o->lost));
+    }
+    tp_ofi_ops.close(tp);
+}
+
+START_TEST(left)
+{
+    static const char *const tcp[] = {"MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm", NULL};
+    ck_assert_int_eq(job_run(1, tcp, body_left, 30), 0);
+}
+END_TEST
+
 Suite *suite_ofi_rails(void)
 {
     Suite *s = suite_create("tp/ofi/rails");
     TCase *t = tcase_create("ofi_rails");
     tcase_add_loop_test(t, silent, 0, 2);
+    tcase_add_test(t, left);
     suite_add_tcase(s, t);
     return s;
 }

@@ -41,7 +41,7 @@ static uint64_t value_of(const struct ring_cell *c)
 
 /* R1, R2: full after CELLS messages, one place for each that is read; positions across the wrap of
  * seq. */
-/* Whoever changes this changes RING_LAYOUT: the other process may be of another version. */
+/* A change of this is one of RING_LAYOUT: the other process may be of another version. */
 START_TEST(layout)
 {
     enum { SENDERS = 3, CELL = 8192 };
