@@ -114,17 +114,6 @@ int am_reply(int dst, int type, const struct iovec *iov, int n)
     return am_reply_zcopy(dst, type, iov, n, NULL);
 }
 
-void am_credit_return(int dst, unsigned replies)
-{
-    struct am_peer *p = am_peer_known(dst);
-    if (!p || p->dead)
-        return;
-    if (replies > p->owed) /* it sends more answers than were requested */
-        replies = p->owed;
-    p->owed -= replies;
-    p->t->credits += replies;
-}
-
 /* --- handlers and ways ------------------------------------------------------------- */
 
 int am_networks(void)

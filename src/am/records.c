@@ -62,6 +62,17 @@ int am_has_left(int dst)
     return t && t->ops->left && t->ops->left(t->tp, (unsigned)dst);
 }
 
+void am_credit_return(int dst, unsigned replies)
+{
+    struct am_peer *p = am_peer_known(dst);
+    if (!p || p->dead)
+        return;
+    if (replies > p->owed) /* it sends more answers than were requested */
+        replies = p->owed;
+    p->owed -= replies;
+    p->t->credits += replies;
+}
+
 void am_peer_left(int rank)
 {
     am_credit_return(rank, UINT_MAX); /* all */
