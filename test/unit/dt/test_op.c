@@ -353,6 +353,42 @@ START_TEST(every_op_on_every_type)
 }
 END_TEST
 
+/* Long loops begin at a vector of `io`, wherever both sides lie. */
+START_TEST(long_ones_at_any_address)
+{
+    enum { LONG = 600, OFF = 40, BYTES = 2 * OFF + LONG * 16 };
+    static char in[BYTES], io[BYTES], want[BYTES];
+    const MPI_Datatype types[] = {MPI_INT8_T, MPI_INT32_T, MPI_INT64_T, MPI_DOUBLE_INT};
+    const struct dt_op *sum = dt_op_find(MPI_SUM), *most = dt_op_find(MPI_MAXLOC);
+    for (int k = 0; k < 4; k++) {
+        const struct dt_type *t = dt_find(types[k]);
+        const struct dt_op *op = types[k] == MPI_DOUBLE_INT ? most : sum;
+        size_t n = k ? LONG : 5 * LONG, step = (size_t)t->extent;
+        for (size_t off = 0; off < OFF; off++)
+            for (size_t shift = 0; shift < 2; shift++) {
+                char *x = in + (off * (shift ? 3 : 1)) % OFF, *y = io + off;
+                for (size_t i = 0; i < BYTES; i++) {
+                    in[i] = (char)(i * 7 % 64);
+                    io[i] = want[i] = (char)(i * 5 % 64);
+                }
+                for (size_t i = 0; i < n; i++)
+                    dt_op_apply(op, x + i * step, want + off + i * step, 1, t);
+                dt_op_apply(op, x, y, n, t);
+                ck_assert_mem_eq(io, want, BYTES);
+                memset(io + off, 0, n * step);
+                memset(want + off, 0, n * step);
+                if (k == 3) /* with gaps */
+                    continue;
+                struct iovec piece = {(void *)OFF, n * step - OFF};
+                for (size_t i = 0; i < n - OFF / step; i++)
+                    dt_op_apply(op, x + i * step, want + off + OFF + i * step, 1, t);
+                dt_op_pieces(op, t, x, (uintptr_t)y, &piece, 1);
+                ck_assert_mem_eq(io, want, BYTES);
+            }
+    }
+}
+END_TEST
+
 START_TEST(onto_layouts)
 {
     static const MPI_Datatype some[] = {MPI_INT, MPI_DOUBLE, MPI_SHORT_INT, MPI_DOUBLE_INT,
@@ -443,6 +479,7 @@ Suite *suite_op(void)
     Suite *s = suite_create("dt/op");
     TCase *t = room_case("op", 60);
     tcase_add_test(t, every_op_on_every_type);
+    tcase_add_test(t, long_ones_at_any_address);
     tcase_add_test(t, onto_layouts);
     tcase_add_test(t, user_ops);
     tcase_add_test(t, mixed_types_are_refused);
