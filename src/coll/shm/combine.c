@@ -4,14 +4,15 @@
 #include "coll/coll_types.h"
 #include "coll/shm/slots.h"
 
-/* rbuf = slot[0] op ... op slot[members - 1] in rank order, of the `bytes` at `off` in each. */
+/* rbuf = slot[0] op ... op slot[members - 1] in rank order, of the n elements, `bytes`, at byte
+ * `off` in each. */
 static void combine(const struct shm *m, const struct coll_args *a, int members, size_t off,
-                    size_t bytes)
+                    size_t bytes, size_t n)
 {
     struct dt_type *t = a->rtype;
     memcpy(dt_start(t, a->rbuf), shm_data(m, members - 1) + off, bytes);
     for (int i = members - 2; i >= 0; i--)
-        dt_op_apply(a->op, shm_data(m, i) + off - t->true_lb, a->rbuf, (size_t)a->rcount, t);
+        dt_op_apply(a->op, shm_data(m, i) + off - t->true_lb, a->rbuf, n, t);
 }
 
 static const void *operand(const struct coll_args *a)
@@ -40,7 +41,7 @@ int shm_allreduce(struct shm *m, const struct coll_args *a, size_t bytes)
     if (!err)
         err = shm_alike(m, 0, m->size, bytes);
     if (!err)
-        combine(m, a, m->size, 0, bytes);
+        combine(m, a, m->size, 0, bytes, (size_t)a->rcount);
     shm_leave(m);
     return err;
 }
@@ -58,7 +59,7 @@ int shm_reduce(struct shm *m, const struct coll_args *a, size_t bytes)
         if (!err)
             err = shm_alike(m, 0, m->size, bytes);
         if (!err)
-            combine(m, a, m->size, 0, bytes);
+            combine(m, a, m->size, 0, bytes, (size_t)a->rcount);
         shm_leave(m);
         shm_wake_others(m);
     } else {
@@ -68,20 +69,35 @@ int shm_reduce(struct shm *m, const struct coll_args *a, size_t bytes)
     return err;
 }
 
-int shm_reduce_scatter(struct shm *m, const struct coll_args *a, size_t bytes)
+/* Each member brings the whole vector, `bytes` long, and reduces n elements of it at byte `off`. */
+static int reduce_part(struct shm *m, const struct coll_args *a, size_t bytes, size_t off, size_t n)
 {
     struct slot *s;
     int err = shm_slot_open(m, &s);
     if (!err) {
-        memcpy(s->data, operand(a), (size_t)m->size * bytes);
+        memcpy(s->data, operand(a), bytes);
         err = shm_meet(m, s, bytes);
     }
     if (!err)
         err = shm_alike(m, 0, m->size, bytes);
-    if (!err)
-        combine(m, a, m->size, (size_t)m->rank * bytes, bytes);
+    if (!err && n)
+        combine(m, a, m->size, off, n * (size_t)a->rtype->size, n);
     shm_leave(m);
     return err;
+}
+
+int shm_reduce_scatter_block(struct shm *m, const struct coll_args *a, size_t bytes)
+{
+    return reduce_part(m, a, (size_t)m->size * bytes, (size_t)m->rank * bytes, (size_t)a->rcount);
+}
+
+int shm_reduce_scatter(struct shm *m, const struct coll_args *a, size_t bytes)
+{
+    size_t before = 0;
+    for (int i = 0; i < m->rank; i++)
+        before += (size_t)coll_at(a->rcounts, i);
+    return reduce_part(m, a, bytes, before * (size_t)a->rtype->size,
+                       (size_t)coll_at(a->rcounts, m->rank));
 }
 
 /* Only lower ranks are waited for. */
@@ -100,7 +116,7 @@ int shm_scan(struct shm *m, const struct coll_args *a, size_t bytes)
     if (!err)
         err = shm_alike(m, 0, m->rank, bytes);
     if (!err && members)
-        combine(m, a, members, 0, bytes);
+        combine(m, a, members, 0, bytes, (size_t)a->rcount);
     shm_leave(m);
     for (int i = 0; i < m->rank; i++) /* they may wait to reuse their slots */
         shm_wake(m, i);

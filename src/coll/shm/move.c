@@ -103,6 +103,32 @@ int shm_allgather(struct shm *m, const struct coll_args *a)
     return err;
 }
 
+/* As all vector forms, it takes blocks that are shorter than their counts say. */
+int shm_allgatherv(struct shm *m, const struct coll_args *a)
+{
+    struct blocks in = blocks_vector(a->rbuf, a->rcounts, a->rdispls, a->rtype);
+    int err, in_place = a->sbuf == MPI_IN_PLACE;
+    struct block own = in_place ? block_of(&in, m->rank) : own_block(a);
+    size_t bytes = block_bytes(own), room = block_bytes(block_of(&in, m->rank));
+    struct slot *s;
+    err = shm_slot_open(m, &s);
+    if (!err) {
+        if (bytes <= room)
+            pack(own, s->data);
+        err = shm_meet(m, s, bytes <= room ? bytes : BAD_BYTES);
+    }
+    for (int i = 0; i < m->size && !err; i++) {
+        struct block b = block_of(&in, i);
+        size_t there = shm_slot(m, i, m->n)->bytes;
+        if (there > block_bytes(b))
+            err = shm_alike(m, i, i + 1, block_bytes(b));
+        else if (i != m->rank || !in_place)
+            dt_unpack(b.t, (size_t)b.n, b.at, 0, shm_data(m, i), there);
+    }
+    shm_leave(m);
+    return err;
+}
+
 static int scatter_take(struct shm *m, const struct coll_args *a, size_t bytes)
 {
     m->n++;

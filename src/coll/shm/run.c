@@ -52,7 +52,7 @@ static int run(struct shm *m, const struct coll_args *a, size_t bytes)
     case COLL_ALLTOALL:
         return shm_alltoall(m, a);
     case COLL_REDUCE_SCATTER_BLOCK:
-        return shm_reduce_scatter(m, a, bytes);
+        return shm_reduce_scatter_block(m, a, bytes);
     default:
         return shm_scan(m, a, bytes);
     }
@@ -67,10 +67,48 @@ static int is_ours(enum coll_call call)
     return ours >> call & 1;
 }
 
+/* Bytes of all blocks that counts give, and of the longest, SIZE_MAX at most. */
+static size_t vector_bytes(const struct coll_args *a, size_t *longest)
+{
+    size_t each, sum = 0;
+    *longest = 0;
+    for (int i = 0; i < a->comm->size; i++) {
+        if (__builtin_mul_overflow((size_t)coll_at(a->rcounts, i), (size_t)a->rtype->size, &each))
+            each = SIZE_MAX;
+        if (__builtin_add_overflow(sum, each, &sum))
+            sum = SIZE_MAX;
+        *longest = each > *longest ? each : *longest;
+    }
+    return sum;
+}
+
+/* The vector forms in which all members have all counts. Each slot holds one block, or what all
+ * reduce. Apart from the others: their path has no register to spare. */
+static __attribute__((noinline)) int run_vector(const struct coll_args *a, int *err)
+{
+    struct shm *m = shm_of(a->comm);
+    size_t longest, bytes = m ? vector_bytes(a, &longest) : 0;
+    if (bytes == 0)
+        return 0;
+    if (a->call == COLL_ALLGATHERV) {
+        if (longest > m->max)
+            return 0;
+        *err = shm_allgatherv(m, a);
+        return 1;
+    }
+    if (bytes > m->max || !a->op->index || !(a->rtype->flags & DT_CONTIG))
+        return 0;
+    *err = shm_reduce_scatter(m, a, bytes);
+    return 1;
+}
+
 int shm_run(const struct coll_args *a, int *err)
 {
-    if (!is_ours(a->call) || a->comm->remote || cvar.coll_shm_bytes == 0)
+    if (a->comm->remote || cvar.coll_shm_bytes == 0)
         return 0;
+    if (!is_ours(a->call))
+        return a->call == COLL_ALLGATHERV || a->call == COLL_REDUCE_SCATTER ? run_vector(a, err)
+                                                                            : 0;
     struct shm *m = shm_of(a->comm);
     size_t bytes;
     if (!m || !suits(m, a, &bytes))

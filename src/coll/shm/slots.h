@@ -115,11 +115,13 @@ void shm_wake_others(const struct shm *m);
 int shm_barrier(struct shm *m);
 int shm_allreduce(struct shm *m, const struct coll_args *a, size_t bytes);
 int shm_reduce(struct shm *m, const struct coll_args *a, size_t bytes);
-int shm_reduce_scatter(struct shm *m, const struct coll_args *a, size_t bytes);
+int shm_reduce_scatter_block(struct shm *m, const struct coll_args *a, size_t bytes);
+int shm_reduce_scatter(struct shm *m, const struct coll_args *a, size_t bytes); /* of all parts */
 int shm_scan(struct shm *m, const struct coll_args *a, size_t bytes);
 int shm_bcast(struct shm *m, const struct coll_args *a, size_t bytes);
 int shm_gather(struct shm *m, const struct coll_args *a);
 int shm_allgather(struct shm *m, const struct coll_args *a);
+int shm_allgatherv(struct shm *m, const struct coll_args *a);
 int shm_scatter(struct shm *m, const struct coll_args *a, size_t bytes);
 int shm_alltoall(struct shm *m, const struct coll_args *a);
 

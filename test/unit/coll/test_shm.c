@@ -1,7 +1,9 @@
 /* test_shm.c - random blocks, random calls, random calls on pretended nodes, barrier holds,
  * segments come and go. */
 #include "live.h"
+#include "obj/err.h"
 #include "unit.h"
+#include "var/var.h"
 
 Suite *suite_shm(void);
 
@@ -117,6 +119,109 @@ static void body_blocks(void)
     live_stop();
 }
 
+static size_t sent(void)
+{
+    return atomic_load(&pvar_proc()->v[PVAR_P2P_EAGER]) +
+           atomic_load(&pvar_proc()->v[PVAR_P2P_RENDEZVOUS]);
+}
+
+/* The vector forms whose counts all members have: blocks of nothing, from the last to the first
+ * with gaps, on both sides of the bound. Short ones take no message. */
+static void body_vectors(void)
+{
+    enum { MANY = 9000 };
+    static int in[MANY], out[MANY];
+    int counts[8], displs[8], bounds[8];
+    unsigned dice = 7;
+    live_start();
+    struct comm *c = proc->obj->world;
+    int p = c->size, me = c->rank;
+    struct dt_type *t = dt_find(MPI_INT);
+    for (int i = 0; i < 12; i++)
+        ok(coll_barrier(c));
+    for (int i = 0; i < 2000; i++) {
+        int reduce = (int)(roll(&dice) % 2), place = (int)(roll(&dice) % 2), first = 0, at = 3,
+            sum = 0, longest = 0, most = roll(&dice) % 8 ? 20 : 1500;
+        for (int k = p - 1; k >= 0; k--) {
+            counts[k] = (int)(roll(&dice) % 4 ? roll(&dice) % (unsigned)most : 0);
+            displs[k] = at;
+            bounds[k] = counts[k] + (k != me && counts[k] ? 2 : 0);
+            at += counts[k] + 3;
+            sum += counts[k];
+            longest = counts[k] > longest ? counts[k] : longest;
+            first += k < me ? counts[k] : 0;
+        }
+        for (int k = 0; k < MANY; k++) {
+            in[k] = i + me * 1000 + k;
+            out[k] = -1;
+        }
+        struct coll_args a = {.comm = c, .call = reduce ? COLL_REDUCE_SCATTER : COLL_ALLGATHERV,
+                              .sbuf = in, .rbuf = out, .scount = counts[me], .stype = t,
+                              .rtype = t, .rcounts = coll_ints(counts),
+                              .rdispls = coll_ints(displs)};
+        if (reduce)
+            a.op = dt_op_find(MPI_SUM);
+        else if (p == 2 && longest < 1000) /* upper bounds */
+            a.rcounts = coll_ints(bounds);
+        if (place) {
+            memcpy(out + (reduce ? 0 : displs[me]), in,
+                   (size_t)(reduce ? sum : counts[me]) * sizeof *in);
+            a.sbuf = MPI_IN_PLACE;
+        }
+        size_t before = sent();
+        ok(coll_run(&a));
+        job_check((reduce ? sum : longest) > 1024 || sent() == before);
+        for (int k = 0; k < counts[me] && reduce; k++)
+            job_check(out[k] == p * (i + first + k) + 1000 * (p * (p - 1) / 2));
+        for (int r = 0; r < p && !reduce; r++) {
+            for (int k = 0; k < counts[r]; k++)
+                job_check(out[displs[r] + k] == i + r * 1000 + k);
+            job_check(out[displs[r] + counts[r]] == -1);
+        }
+    }
+    live_stop();
+}
+
+START_TEST(random_vectors)
+{
+    for (int n = 2; n <= 5; n++)
+        ck_assert_int_eq(job_run(n, NULL, body_vectors, 60), 0);
+}
+END_TEST
+
+/* More comes than the count says, or the own block has two lengths: an error, and memory behind the
+ * block stays. */
+static void body_vector_unlike(void)
+{
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct dt_type *t = dt_find(MPI_INT);
+    int in[8] = {1, 2, 3, 4}, out[16], counts[2] = {4, 4}, displs[2] = {0, 8};
+    for (int i = 0; i < 12; i++)
+        ok(coll_barrier(c));
+    struct coll_args a = {.comm = c, .call = COLL_ALLGATHERV, .sbuf = in, .rbuf = out, .scount = 4,
+                          .stype = t, .rtype = t, .rcounts = coll_ints(counts),
+                          .rdispls = coll_ints(displs)};
+    memset(out, 0xff, sizeof out);
+    counts[1] = c->rank ? 4 : 3;
+    int err = coll_run(&a);
+    job_check(c->rank ? err == MPI_SUCCESS : err_class(err) == MPI_ERR_TRUNCATE);
+    job_check(out[11] == (c->rank ? 4 : -1));
+    counts[1] = 4;
+    a.scount = c->rank ? 5 : 4;
+    job_check(err_class(coll_run(&a)) == MPI_ERR_TRUNCATE);
+    a.scount = 4;
+    ok(coll_run(&a)); /* the slots are in step */
+    job_check(out[11] == 4 && out[3] == 4);
+    live_stop();
+}
+
+START_TEST(vectors_that_differ_are_an_error)
+{
+    ck_assert_int_eq(job_run(2, NULL, body_vector_unlike, 30), 0);
+}
+END_TEST
+
 START_TEST(random_blocks)
 {
     for (int n = 2; n <= 5; n++)
@@ -186,6 +291,8 @@ Suite *suite_shm(void)
     TCase *t = tcase_create("shm");
     tcase_set_timeout(t, 300);
     tcase_add_test(t, random_blocks);
+    tcase_add_test(t, random_vectors);
+    tcase_add_test(t, vectors_that_differ_are_an_error);
     tcase_add_test(t, random_calls);
     tcase_add_test(t, random_calls_on_pretended_nodes);
     tcase_add_test(t, barrier_holds);
