@@ -11,13 +11,29 @@ static int no_memory(void)
     return err_make(MPI_ERR_NO_MEM, "no memory for one more collective operation");
 }
 
-static inline int by_messages(const struct coll_args *a)
+static int run_made(struct sched *s)
 {
-    struct sched *s = sched_make(a);
     if (!s)
         return no_memory();
     coll_build(s);
     return sched_run(s);
+}
+
+/* Its first messages leave ahead. In a gather, one to the root is all that a process does. */
+static __attribute__((noinline)) int run_behind(const struct coll_args *a)
+{
+    int tag = coll_tag(a->comm);
+    uint64_t ahead = coll_ahead(a, tag);
+    if (ahead && (a->call == COLL_GATHER || a->call == COLL_GATHERV)) {
+        progress_glance();
+        return MPI_SUCCESS;
+    }
+    return run_made(sched_make_behind(a, tag, ahead));
+}
+
+static inline int by_messages(const struct coll_args *a)
+{
+    return coll_may_lead(a) ? run_behind(a) : run_made(sched_make(a));
 }
 
 static int is_none(MPI_Aint n, const struct dt_type *t)

@@ -52,6 +52,30 @@ void texts_drop(struct coll_room *room);
 
 /* build.c: lists the steps of a call; a zero-byte call may list none. */
 void coll_build(struct sched *s);
+/* Is it a call whose messages may leave ahead? */
+static inline int coll_may_lead(const struct coll_args *a)
+{
+    const unsigned calls = 1u << COLL_BCAST | 1u << COLL_GATHER | 1u << COLL_SCATTER |
+                           1u << COLL_ALLGATHER | 1u << COLL_ALLTOALL | 1u << COLL_GATHERV |
+                           1u << COLL_SCATTERV | 1u << COLL_ALLGATHERV;
+    return calls >> a->call & 1;
+}
+/* ahead.c: sends what can leave now of such a call, blocking, of all members, with that tag. At
+ * most one message for each process, which has a bit. */
+uint64_t coll_ahead(const struct coll_args *a, int tag);
+/* Of a peer: how far it is behind this process, so bit 0 is never used. */
+static inline uint64_t coll_ahead_bit(const struct comm *c, int peer)
+{
+    return (uint64_t)1 << (peer - c->rank + (peer < c->rank ? c->size : 0));
+}
+/* Has the first message to peer that a schedule lists left? The next one has not. */
+static inline int coll_went_ahead(const struct comm *c, uint64_t *ahead, int peer)
+{
+    uint64_t bit = coll_ahead_bit(c, peer);
+    int went = (*ahead & bit) != 0;
+    *ahead &= ~bit;
+    return went;
+}
 /* coll.c. 1: coll_build() would list no step for it, and find no error. */
 int coll_moves_none(const struct coll_args *a);
 

@@ -111,6 +111,7 @@ static struct sched *make(const struct coll_args *a, int tag, int local_tag)
     list_init(&s->link);
     s->tags[0] = tag;
     s->tags[1] = local_tag;
+    s->ahead = 0;
     sched_reset(s);
     return s;
 }
@@ -119,6 +120,14 @@ struct sched *sched_make(const struct coll_args *a)
 {
     int tag = coll_tag(a->comm);
     return make(a, tag, a->comm->local ? coll_tag(a->comm->local) : 0);
+}
+
+struct sched *sched_make_behind(const struct coll_args *a, int tag, uint64_t ahead)
+{
+    struct sched *s = make(a, tag, a->comm->local ? coll_tag(a->comm->local) : 0);
+    if (s)
+        s->ahead = ahead;
+    return s;
 }
 
 struct sched *sched_idle(const struct coll_args *a)

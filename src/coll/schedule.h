@@ -52,6 +52,7 @@ struct sched {
     struct comm *comm;   /* where steps go: the communicator, or its local one */
     int tag;             /* of steps on comm */
     int tags[2];         /* of args.comm and of its local communicator */
+    uint64_t ahead;      /* messages that have left and are not listed yet (ahead.c) */
     int error;
     int doomed;          /* a peer failed: give up */
     int poor;            /* no memory for its buffers: it sends and receives without data */
@@ -68,6 +69,8 @@ struct sched {
 /* life */
 /* NULL: no memory, and no other process waits. */
 struct sched *sched_make(const struct coll_args *a);
+/* The same of a call with that tag, whose messages `ahead` have left (coll_ahead()). */
+struct sched *sched_make_behind(const struct coll_args *a, int tag, uint64_t ahead);
 /* One that is started later: no process waits for it yet. NULL: no memory. */
 struct sched *sched_idle(const struct coll_args *a);
 /* Messages between some members of c, separated by a negative tag; they use no sequence number of

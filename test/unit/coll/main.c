@@ -17,12 +17,14 @@ Suite *suite_exchange(void);
 Suite *suite_agree(void);
 Suite *suite_reserve(void);
 Suite *suite_shrink(void);
+Suite *suite_ahead(void);
 
 int main(void)
 {
     Suite *(*const suites[])(void) = {
         suite_select, suite_bcast, suite_reduce, suite_reduce_scatter, suite_gather, suite_alltoall,
         suite_inter,  suite_sched, suite_shm,    suite_ctxid,          suite_coll,
-        suite_exchange, suite_agree, suite_reserve, suite_shrink, suite_by_text};
+        suite_exchange, suite_agree, suite_reserve, suite_shrink, suite_by_text,
+        suite_ahead};
     return unit_run(suites, sizeof suites / sizeof suites[0]);
 }
