@@ -72,10 +72,12 @@ struct known {
 #define AM_HOST "host" /* the name of a struct boot_host */
 #define AM_NET "net"   /* of what am_choice_text() says of the network: all have the same */
 
-/* The longest card: host, network and its address under a name of 16 bytes, failure detector. */
+/* The longest card: host, job, network and its address under a name of 16 bytes, failure
+ * detector. */
 #define ENTRY(name, len) (sizeof(name) + 2 + (len))
 _Static_assert(ENTRY(AM_HOST, sizeof(struct boot_host)) + ENTRY(AM_NET, AM_CHOICE) + 1 + 16 + 2 +
-                       TP_ADDRESS_MAX + ENTRY(AM_ALIVE, BOOT_CARD_MAX) <= AM_CARD_MAX,
+                       TP_ADDRESS_MAX + ENTRY(AM_ALIVE, BOOT_CARD_MAX) +
+                       ENTRY(AM_JOB, BOOT_JOB_MAX) <= AM_CARD_MAX,
                "a card has room for the longest address");
 
 /* a->here is read from files once.  0; -EMFILE, -ENFILE: not now. */
@@ -102,6 +104,14 @@ static int add_host(struct am *a, unsigned char *text, size_t size, size_t *at)
 {
     int err = find_here(a);
     return err ? err : add_bytes(text, size, at, AM_HOST, &a->here, sizeof a->here);
+}
+
+/* What its launcher calls its job, for one that reports ends. */
+static int add_job(unsigned char *text, size_t size, size_t *at)
+{
+    unsigned char job[BOOT_JOB_MAX];
+    size_t len = boot_job_card(job, sizeof job);
+    return len ? add_bytes(text, size, at, AM_JOB, job, len) : 0;
 }
 
 /* Of a process of this host?  0; -EHOSTUNREACH; -EMFILE, -ENFILE: not known. */
@@ -169,6 +179,8 @@ int am_card(void *card, size_t room)
     if (boot_meets() != BOOT_MEETS_DIRECT)
         return 0;
     int err = add_host(a, card, room, &at);
+    if (!err)
+        err = add_job(card, room, &at);
     if (!err && boot_far())
         err = add_network(a, card, room, &at);
     for (int i = 0; i < a->ntps && !err; i++)
@@ -193,6 +205,10 @@ int am_card_learn(int rank, const void *card, size_t len)
             boot_near_take(rank);
         err = check_network(a, card, len);
     }
+    size_t n;
+    const void *job = err ? NULL : am_address_find(card, len, AM_JOB, &n);
+    if (job)
+        err = boot_job_learn(rank, job, n);
     if (err)
         return err;
     struct known *c = malloc(sizeof *c + len);

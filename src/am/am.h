@@ -64,7 +64,7 @@ int am_guests(void);
  * they send to each other. The addresses of this process, after am_guests(); their bytes, 0: there
  * are such keys; -errno. */
 int am_card(void *card, size_t room);
-enum { AM_CARD_MAX = 1536 }; /* bytes of it, at most */
+enum { AM_CARD_MAX = 1792 }; /* bytes of it, at most */
 /* 0, -ENOMEM; -EHOSTUNREACH: it is on another host; -ENETUNREACH: it has another network; -EMFILE,
  * -ENFILE: not known. */
 int am_card_learn(int rank, const void *card, size_t len);

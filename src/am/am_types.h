@@ -156,6 +156,7 @@ int am_peer_way_back(int rank);
 
 /* addresses.c */
 #define AM_ALIVE "alive" /* the name of what boot_detector_ask() needs */
+#define AM_JOB "job"     /* of what boot_job_learn() needs */
 int am_publish(void);
 int am_publish_guests(const struct am_tp *t); /* the address for processes of other jobs */
 int am_card_known(const struct am *a, int rank); /* am_card_learn() had it */

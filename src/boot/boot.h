@@ -62,6 +62,15 @@ struct boot_ops { /* all return 0 or -errno */
     /* start a job that gets `gives`, tested by meet_test */
     int (*spawn_begin)(struct boot_meeting *m, const struct boot_program *list, int n,
                        const char *gives, int *fd);
+    /* 1: it mixes up requests of two processes, so only one may ask at a time */
+    int spawns_in_turn;
+    /* may be NULL: 1: the job that the meeting of this number has started is over; *fd becomes
+     * readable when it is. -1: no descriptor.  Until spawn_forget */
+    int (*spawn_over)(unsigned number, int *fd);
+    void (*spawn_forget)(unsigned number);
+    /* may be NULL: hear_deaths reports the ends of other jobs, too, by name.  The process of that
+     * number is of this job, whose first one has the number `first` */
+    int (*job_met)(const char *job, int first, int number);
 };
 
 /* Connect to the launcher; fills rank, size, node map.  MPI_Init calls it first after var_init. 0
@@ -180,6 +189,7 @@ struct boot_program { /* one block of MPI_Comm_spawn_multiple */
     char *const *argv; /* without the command, or NULL */
     int n;
     const char *wdir, *path, *host; /* or NULL */
+    const char *map_by; /* PMIx's words for where processes go, or NULL */
     const char *errhandler; /* MPIR_CVAR_INITIAL_ERRHANDLER of its processes, or NULL */
 };
 /* 0: the launcher cannot, and the calls below return -ENOTSUP.  BOOT_MEETS_DIRECT: there are no
@@ -193,6 +203,11 @@ int boot_far(void);
 void boot_near_take(int rank);
 /* 1: on this host, of whatever job; as far as is known. */
 int boot_is_near(int rank);
+/* What processes of other jobs bring of theirs, where the launcher reports deaths in jobs by their
+ * names: bytes of this one's, 0: nothing; 0, -ENOMEM, -EPROTO. */
+enum { BOOT_JOB_MAX = 4 + 256 };
+size_t boot_job_card(void *card, size_t room);
+int boot_job_learn(int rank, const void *card, size_t len);
 /* A process of another job has called MPI_Finalize: it answers nothing more, and cannot fail. */
 void boot_leaves(int rank);
 int boot_has_left(int rank);
@@ -205,7 +220,8 @@ int boot_port_open(char *port);
 int boot_port_close(const char *port); /* -ENOENT: there is none */
 /* Begin, then test until the answer is not 0: 1 or -errno.  *fd becomes readable when there is
  * news.  -ENOENT: there is no such port; -EXDEV: it is of another mpiexec; -ECHILD: the processes
- * that were spawned ended before they came, or have not come within MPIR_CVAR_BOOT_TIMEOUT. */
+ * that were spawned ended before they came, or have not come within MPIR_CVAR_BOOT_TIMEOUT; -ESRCH:
+ * a launcher that has no ports says that they have ended. */
 int boot_meet_begin(struct boot_meeting *m, int accepts, const char *port, const void *bring,
                     size_t len, int *fd);
 int boot_meet_test(struct boot_meeting *m);

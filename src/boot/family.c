@@ -138,6 +138,8 @@ static void port_free(struct family *d, struct family_port *p)
     while (*at != p)
         at = &(*at)->next;
     *at = p->next;
+    if (p->job && proc->boot->ops->spawn_forget)
+        proc->boot->ops->spawn_forget(p->job);
     shutdown(p->fd, SHUT_RD);
     close(p->fd);
     free(p);
@@ -387,7 +389,7 @@ static int turn_try(struct family *d)
 static int turn_take(struct family *d)
 {
     char c;
-    if (d->asking)
+    if (d->asking || !proc->boot->ops->spawns_in_turn)
         return 1;
     int waited = d->queue >= 0;
     int waits = waited && recv(d->queue, &c, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
@@ -480,6 +482,7 @@ int family_spawn_begin(struct boot *b, struct boot_meeting *m, const struct boot
         family_port_close(d, port);
         return err;
     }
+    port->job = m->number;
     d->free = end;
     d->spawned++;
     m->len = strlen(port->name);

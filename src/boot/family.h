@@ -20,6 +20,7 @@ struct family_port {
     struct family_port *next;
     int fd;       /* it listens */
     int spawned;  /* the one that connects is to come soon: it was just started */
+    unsigned job; /* the meeting that started it (boot_ops.spawn_over); 0: none */
     int closed;   /* and kept while `waits` wait at it */
     unsigned waits;
     uint64_t stranger_ns; /* for one that connects to show the secret */

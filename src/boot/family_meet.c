@@ -22,6 +22,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/proc.h"
 #include "base/sched.h"
 #include "boot/detector_types.h"
 #include "var/var.h"
@@ -148,6 +149,13 @@ static int verdict(struct family_meet *x)
 
 /* --- the two sides: 1: they have met; 0: not yet; -errno ------------------------------------ */
 
+/* 1: the job that was to come here has ended. */
+static int over(const struct family_port *p, int *fd)
+{
+    const struct boot_ops *ops = proc->boot->ops;
+    return p->job && ops->spawn_over && ops->spawn_over(p->job, fd) > 0;
+}
+
 static int accept_next(struct family_meet *x)
 {
     if (x->leaves)
@@ -156,6 +164,8 @@ static int accept_next(struct family_meet *x)
         return -ENOENT;
     if (x->until && time_now() >= x->until)
         return -ECHILD;
+    if (over(x->port, NULL))
+        return -ESRCH;
     x->fd = accept4(x->port->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (x->fd < 0)
         return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : 0;
@@ -318,8 +328,13 @@ int family_meet_begin(struct family *d, struct boot_meeting *m, int accepting, c
     }
     if (x->port) {
         x->port->waits++;
-        if (x->port->spawned)
+        if (x->port->spawned) {
+            int ends = -1;
             x->until = time_now() + (uint64_t)cvar.boot_timeout * 1000000000u;
+            (void)over(x->port, &ends);
+            if (ends >= 0)
+                watch(x, ends, EPOLLIN);
+        }
     }
     if (err) {
         meet_free(d, x);

@@ -43,6 +43,33 @@ const char *boot_parent_port(void)
     return *proc->boot->parent && boot_meets() ? proc->boot->parent : NULL;
 }
 
+/* --- jobs whose ends the launcher reports: the number of the first process, the name --- */
+
+size_t boot_job_card(void *card, size_t room)
+{
+    const struct boot *b = proc->boot;
+    int32_t first = b->first;
+    size_t len = strlen(b->job_id);
+    if (!b->family || !b->ops->job_met || sizeof first + len > room)
+        return 0;
+    memcpy(card, &first, sizeof first);
+    memcpy((char *)card + sizeof first, b->job_id, len);
+    return sizeof first + len;
+}
+
+int boot_job_learn(int rank, const void *card, size_t len)
+{
+    char job[BOOT_JOB_MAX];
+    int32_t first;
+    if (!proc->boot->ops->job_met)
+        return 0;
+    if (len <= sizeof first || len > sizeof job)
+        return -EPROTO;
+    memcpy(&first, card, sizeof first);
+    snprintf(job, sizeof job, "%.*s", (int)(len - sizeof first), (const char *)card + sizeof first);
+    return first < 0 || first > rank ? -EPROTO : proc->boot->ops->job_met(job, first, rank);
+}
+
 /* --- ports and names ---------------------------------------------------------------- */
 
 static int service(const char *text, const char *answer, char *port)

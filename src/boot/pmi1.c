@@ -582,5 +582,6 @@ const struct boot_ops pmi1_ops = {
     .service = pmi1_service,
     .spawned = pmi1_spawned,
     .spawn_begin = pmi1_spawn_begin,
+    .spawns_in_turn = 1,
     .watched = 1,
 };

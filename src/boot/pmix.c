@@ -15,7 +15,7 @@
  * it. */
 #include "config.h"
 
-#include "boot/boot_types.h"
+#include "boot/pmix_client.h"
 
 #ifdef HAVE_PMIX
 #include <dlfcn.h>
@@ -31,18 +31,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <pmix.h>
-
 #include "base/log.h"
 #include "base/proc.h"
 #include "base/sched.h"
 #include "var/var.h"
-
-#define PMIX_CALLS(C)                                                                              \
-    C(PMIx_Init)                                                                                   \
-    C(PMIx_Finalize) C(PMIx_Abort) C(PMIx_Put) C(PMIx_Commit) C(PMIx_Fence_nb) C(PMIx_Get)         \
-        C(PMIx_Get_nb) C(PMIx_Resolve_nodes) C(PMIx_Resolve_peers) C(PMIx_Error_string)            \
-            C(PMIx_Register_event_handler)
 
 /* A get under way.  The library's thread writes the result, then `over`. */
 struct fetch {
@@ -60,29 +52,9 @@ struct fetch {
     char bytes[BOOT_PIECE_MAX];
 };
 
-struct pmix_client {
-    void *so;
-#define PMIX_CALL(name) __typeof__(name) *name;
-    PMIX_CALLS(PMIX_CALL)
-#undef PMIX_CALL
-    pmix_proc_t me;
-    int fd, got;        /* eventfds: a fence has ended; a get has ended */
-    pmix_info_t collect, get; /* of the fence; of a get that waits */
-    /* gets without a waiting call; their values may have come when they are asked for again */
-    struct fetch *late;
-    atomic_int fence;   /* 0 none or under way, 1 it has ended */
-    pmix_status_t how;  /* its result; written before `fence` */
-};
-
 static struct pmix_client *client(void)
 {
     return proc->boot->pmix;
-}
-
-static void wish(pmix_info_t *info, const char *key)
-{
-    *info = (pmix_info_t){.value = {.type = PMIX_BOOL, .data.flag = true}};
-    snprintf(info->key, sizeof info->key, "%s", key);
 }
 
 /* What a get is given: a time limit, since the host that has the value may be cut off.  Others
@@ -95,12 +67,6 @@ static size_t timeout(pmix_info_t *info)
     info->value.data.integer = cvar.peer_timeout < INT_MAX ? (int)cvar.peer_timeout : INT_MAX;
     snprintf(info->key, sizeof info->key, "%s", PMIX_TIMEOUT);
     return 1;
-}
-
-static int trouble(const char *doing, pmix_status_t s)
-{
-    log_warn("PMIx: %s: %s", doing, client()->PMIx_Error_string(s));
-    return s == PMIX_ERR_TIMEOUT ? -ETIMEDOUT : -EIO;
 }
 
 /* --- life ------------------------------------------------------------------- */
@@ -149,6 +115,7 @@ static int pmix_init(int *rank, int *size, int *appnum)
     if (!c)
         return -ENOMEM;
     proc->boot->pmix = c;
+    lock_init(&c->lock);
     c->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     c->got = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     int err = c->fd < 0 || c->got < 0 ? -errno : load(c);
@@ -159,7 +126,7 @@ static int pmix_init(int *rank, int *size, int *appnum)
     pmix_status_t s = c->PMIx_Init(&c->me, NULL, 0);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (s != PMIX_SUCCESS) {
-        err = trouble("registering with the launcher", s);
+        err = pmix_trouble("registering with the launcher", s);
         goto fail;
     }
     if ((err = number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &n)) || n < 1 || n > INT_MAX ||
@@ -186,10 +153,11 @@ static int pmix_finalize(void)
 {
     struct pmix_client *c = client();
     pmix_status_t s = c->PMIx_Finalize(NULL, 0);
-    int err = s == PMIX_SUCCESS ? 0 : trouble("leaving the launcher", s);
+    int err = s == PMIX_SUCCESS ? 0 : pmix_trouble("leaving the launcher", s);
     close(c->fd);
     close(c->got);
-    for (struct fetch *f; (f = c->late) != NULL;) { /* the library's thread has ended */
+    pmix_spawn_free(c); /* the library's thread has ended */
+    for (struct fetch *f; (f = c->late) != NULL;) {
         c->late = f->next;
         free(f);
     }
@@ -228,11 +196,6 @@ static const pmix_status_t deaths[] = {
 #endif
 };
 
-static int is_key(const pmix_info_t *info, const char *key, pmix_data_type_t type)
-{
-    return !strncmp(info->key, key, PMIX_MAX_KEYLEN) && info->value.type == type;
-}
-
 static const char *reason(pmix_status_t status)
 {
 #ifdef PMIX_ERR_PROC_TERM_WO_SYNC
@@ -254,16 +217,23 @@ static void died(size_t handler, pmix_status_t status, const pmix_proc_t *source
 {
     struct boot *b = NULL;
     const pmix_proc_t *p = NULL;
+    int failed = 0;
     (void)handler, (void)source, (void)results, (void)nresults;
     for (size_t i = 0; i < n; i++) {
-        if (is_key(&info[i], PMIX_EVENT_AFFECTED_PROC, PMIX_PROC))
+        if (pmix_is_key(&info[i], PMIX_EVENT_AFFECTED_PROC, PMIX_PROC))
             p = info[i].value.data.proc;
-        else if (is_key(&info[i], PMIX_EVENT_RETURN_OBJECT, PMIX_POINTER))
+        else if (pmix_is_key(&info[i], PMIX_EVENT_RETURN_OBJECT, PMIX_POINTER))
             b = info[i].value.data.ptr;
+        else if (pmix_is_key(&info[i], PMIX_JOB_TERM_STATUS, PMIX_STATUS))
+            failed = info[i].value.data.status != PMIX_SUCCESS;
     }
-    if (b && p && !strncmp(p->nspace, b->pmix->me.nspace, PMIX_MAX_NSLEN) &&
-        p->rank < (unsigned)b->size)
-        boot_fail_take(b, (int)p->rank, BOOT_ONE, reason(status));
+    int own = b && p && !strncmp(p->nspace, b->pmix->me.nspace, PMIX_MAX_NSLEN);
+    if (b && p && status == PMIX_EVENT_JOB_END)
+        pmix_job_ended(b, p, failed);
+    else if (own && p->rank < (unsigned)b->size)
+        boot_fail_take(b, b->first + (int)p->rank, BOOT_ONE, reason(status));
+    else if (b && p && !own)
+        pmix_other_died(b, p, reason(status));
     if (over)
         over(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
 }
@@ -273,12 +243,14 @@ static void died(size_t handler, pmix_status_t status, const pmix_proc_t *source
 static void pmix_hear_deaths(void)
 {
     struct pmix_client *c = client();
-    pmix_status_t codes[sizeof deaths / sizeof *deaths];
-    memcpy(codes, deaths, sizeof codes);
+    pmix_status_t codes[sizeof deaths / sizeof *deaths + 1];
+    size_t n = sizeof deaths / sizeof *deaths;
+    memcpy(codes, deaths, sizeof deaths);
+    if (proc->boot->family) /* of the jobs that were met */
+        codes[n++] = PMIX_EVENT_JOB_END;
     pmix_info_t info = {.value = {.type = PMIX_POINTER, .data.ptr = proc->boot}};
     snprintf(info.key, sizeof info.key, "%s", PMIX_EVENT_RETURN_OBJECT);
-    (void)c->PMIx_Register_event_handler(codes, sizeof codes / sizeof *codes, &info, 1, died, NULL,
-                                         NULL);
+    (void)c->PMIx_Register_event_handler(codes, n, &info, 1, died, NULL, NULL);
 }
 
 /* --- values ----------------------------------------------------------------- */
@@ -292,7 +264,7 @@ static int pmix_put(const char *key, const void *value, size_t len)
     v.data.bo.bytes = bytes; /* copied by the call */
     v.data.bo.size = len;
     pmix_status_t s = c->PMIx_Put(PMIX_GLOBAL, key, &v);
-    return s == PMIX_SUCCESS ? 0 : trouble("giving the launcher our address", s);
+    return s == PMIX_SUCCESS ? 0 : pmix_trouble("giving the launcher our address", s);
 }
 
 /* On the library's thread. */
@@ -336,7 +308,7 @@ static struct fetch *fetch_begin(struct pmix_client *c, int rank, const char *ke
     size_t n = timeout(&f->info[0]);
 #ifdef PMIX_GET_REFRESH_CACHE
     if (refresh) /* a value fetched of this process before may be older than its last put */
-        wish(&f->info[n++], PMIX_GET_REFRESH_CACHE);
+        pmix_wish(&f->info[n++], PMIX_GET_REFRESH_CACHE);
 #else
     (void)refresh;
 #endif
@@ -428,7 +400,7 @@ static int pmix_barrier_begin(int *fd)
     struct pmix_client *c = client();
     *fd = c->fd;
     atomic_store_explicit(&c->fence, 0, memory_order_relaxed);
-    wish(&c->collect, PMIX_COLLECT_DATA);
+    pmix_wish(&c->collect, PMIX_COLLECT_DATA);
     pmix_status_t s = c->PMIx_Commit();
     if (s == PMIX_SUCCESS)
         s = c->PMIx_Fence_nb(NULL, 0, &c->collect, !strncmp(c->me.nspace, "slurm.", 6), fence_ended,
@@ -437,7 +409,7 @@ static int pmix_barrier_begin(int *fd)
         fence_ended(PMIX_SUCCESS, c);
         s = PMIX_SUCCESS;
     }
-    return s == PMIX_SUCCESS ? 0 : trouble("meeting the other processes", s);
+    return s == PMIX_SUCCESS ? 0 : pmix_trouble("meeting the other processes", s);
 }
 
 static int pmix_barrier_test(void)
@@ -448,7 +420,7 @@ static int pmix_barrier_test(void)
         return 0;
     ssize_t ignored = read(c->fd, &n, sizeof n);
     (void)ignored;
-    return c->how == PMIX_SUCCESS ? 1 : trouble("meeting the other processes", c->how);
+    return c->how == PMIX_SUCCESS ? 1 : pmix_trouble("meeting the other processes", c->how);
 }
 
 static int pmix_barrier(void)
@@ -513,6 +485,12 @@ const struct boot_ops pmix_ops = {
     .node_numbers = pmix_node_numbers,
     .job_id = pmix_job_id,
     .hear_deaths = pmix_hear_deaths,
+    .spawned = pmix_spawned,
+    .spawn_begin = pmix_spawn_begin,
+    .spawn_over = pmix_spawn_over,
+    .spawn_forget = pmix_spawn_forget,
+    .meet_test = pmix_spawn_test,
+    .job_met = pmix_job_met,
     .abort = pmix_abort,
     .finalize = pmix_finalize,
     .watched = 1,

@@ -89,7 +89,7 @@ static int refused(int err, int cls, const char *what)
     switch (err) {
     case -ENOTSUP:
         return err_make(MPI_ERR_UNSUPPORTED_OPERATION, "%s: needs Windrose's own mpiexec%s", call,
-                        boot_meets() ? "" : " or Hydra");
+                        boot_meets() ? "" : ", Hydra, or PRRTE with PMIx 5");
     case -EBUSY:
         return err_make(MPI_ERR_UNSUPPORTED_OPERATION,
                         "%s: not while MPIR_CVAR_RACE is on", call);
@@ -126,6 +126,13 @@ static int refused(int err, int cls, const char *what)
                         boot_meets() == BOOT_MEETS_DIRECT
                             ? "has not called MPI_Init within MPIR_CVAR_BOOT_TIMEOUT"
                             : "ended before it had met this one");
+    case -ESRCH:
+        return err_make(cls, "%s: the spawned job ended before it had met this one", call);
+    case -EDQUOT:
+        return err_make(cls, "%s: the launcher has no slots left for \"%s\" (PRRTE: more with "
+                        "--host NAME:SLOTS or --map-by :OVERSUBSCRIBE)", call, what);
+    case -ENOTDIR:
+        return err_make(cls, "%s: \"%s\": there is no such working directory", call, what);
     default: return err_make(cls, "%s: \"%s\": %s", call, what, strerror(-err));
     }
 }

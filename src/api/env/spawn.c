@@ -31,6 +31,12 @@ struct programs {
     const MPI_Info *infos;
 };
 
+/* NULL: not given. */
+static const char *hint(const struct info *info, const char *key)
+{
+    return info ? info_value(info, key) : NULL;
+}
+
 static int check_program(const struct programs *p, int i, struct boot_program *out)
 {
     struct info *info;
@@ -42,11 +48,11 @@ static int check_program(const struct programs *p, int i, struct boot_program *o
     *out = (struct boot_program){.command = p->commands[i],
                                  .argv = p->argvs ? p->argvs[i] : NULL,
                                  .n = p->maxprocs[i],
-                                 .wdir = info ? info_value(info, "wdir") : NULL,
-                                 .path = info ? info_value(info, "path") : NULL,
-                                 .host = info ? info_value(info, "host") : NULL,
-                                 .errhandler =
-                                     info ? info_value(info, "mpi_initial_errhandler") : NULL};
+                                 .wdir = hint(info, "wdir"),
+                                 .path = hint(info, "path"),
+                                 .host = hint(info, "host"),
+                                 .map_by = hint(info, "map_by"),
+                                 .errhandler = hint(info, "mpi_initial_errhandler")};
     if (out->errhandler && errhandler_named(out->errhandler) < 0)
         return err_make(MPI_ERR_INFO_VALUE,
                         "%s: mpi_initial_errhandler is \"%s\": it must be " ERRHANDLER_NAMES,
