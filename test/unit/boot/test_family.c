@@ -77,7 +77,7 @@ static void give_up(int code, const char *why)
 static const struct boot_ops ops = {.abort = give_up,
                                     .name = "family", .init = start, .node_map = map,
                                     .job_id = job, .finalize = nothing, .spawned = spawned,
-                                    .spawn_begin = spawn_begin};
+                                    .spawn_begin = spawn_begin, .spawns_in_turn = 1};
 
 static int begin(int rank, int size, const char *given)
 {
