@@ -13,6 +13,7 @@ static char long_word[LONG_WORD + 1];
 static char *const words[2][5] = {{"child", "two words", "", "a\nline=x", long_word},
                                   {"plain-child", "two words", "", "a b=c;d 'e' \"f\" $HOME", "x"}};
 static int plain;
+static int any_words;
 
 /* Both sides of an intercommunicator call it. */
 static void talk(MPI_Comm inter, int parents)
@@ -245,7 +246,7 @@ static void leave(int sig)
  * that job ends. */
 static void early(const char *how)
 {
-    const char *rank = getenv("PMI_RANK");
+    const char *rank = getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("PMIX_RANK");
     int one = rank && atoi(rank) == 1;
 
     if (!strcmp(how, "exits") && one) {
@@ -292,6 +293,10 @@ static void errors(char *me)
     CHECK_EQ(codes[1], MPI_ERR_SPAWN);
     if (plain) {
         char *line[] = {"a\nline", NULL};
+        if (any_words) {
+            MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+            return;
+        }
         err = MPI_Comm_spawn(me, line, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, codes);
         CHECK_EQ(mt_class(err), MPI_ERR_SPAWN);
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
@@ -322,6 +327,7 @@ int main(int argc, char **argv)
     if (parent != MPI_COMM_NULL)
         child(argc, argv, parent);
     plain = argc > 1 && !strcmp(argv[1], "plain");
+    any_words = argc > 2; /* the launcher takes them */
     for (i = 0; i < 2; i++)
         two_children(argv[0], i % mt_size);
     multiple(argv[0]);
