@@ -131,8 +131,6 @@ static int refused(int err, int cls, const char *what)
     case -EDQUOT:
         return err_make(cls, "%s: the launcher has no slots left for \"%s\" (PRRTE: more with "
                         "--host NAME:SLOTS or --map-by :OVERSUBSCRIBE)", call, what);
-    case -ENOTDIR:
-        return err_make(cls, "%s: \"%s\": there is no such working directory", call, what);
     default: return err_make(cls, "%s: \"%s\": %s", call, what, strerror(-err));
     }
 }

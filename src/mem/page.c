@@ -137,6 +137,23 @@ int mem_meet(void)
     return 0;
 }
 
+void mem_core_set(int core)
+{
+    struct mem *m = proc->mem;
+    atomic_int *a = &m->record[m->index].core;
+    if (atomic_load_explicit(a, memory_order_relaxed) != core + 1)
+        atomic_store_explicit(a, core + 1, memory_order_relaxed);
+}
+
+int mem_core_of(int host_index)
+{
+    const struct mem_record *r = &proc->mem->record[host_index];
+    if (atomic_load_explicit(&r->sleeping, memory_order_relaxed) & 1 ||
+        (boot_failed_count() && boot_failed(boot_host_rank(host_index))))
+        return -1;
+    return atomic_load_explicit(&r->core, memory_order_relaxed) - 1;
+}
+
 void mem_finalize(void)
 {
     struct mem *m = proc->mem;

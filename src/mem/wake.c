@@ -13,7 +13,6 @@
 #include "base/atomic.h"
 #include "base/proc.h"
 #include "base/sched.h"
-#include "boot/boot.h"
 #include "var/var.h"
 
 /* Abstract name (first byte 0: no file) of the wake-up socket with this random part. */
@@ -202,23 +201,6 @@ enum mem_attention mem_ask(int host_index)
                                                   memory_order_relaxed))
         ;
     return (enum mem_attention)(seen & ~ASKED);
-}
-
-void mem_core_set(int core)
-{
-    struct mem *m = proc->mem;
-    atomic_int *a = &m->record[m->index].core;
-    if (atomic_load_explicit(a, memory_order_relaxed) != core + 1)
-        atomic_store_explicit(a, core + 1, memory_order_relaxed);
-}
-
-int mem_core_of(int host_index)
-{
-    const struct mem_record *r = &proc->mem->record[host_index];
-    if (atomic_load_explicit(&r->sleeping, memory_order_relaxed) & 1 ||
-        (boot_failed_count() && boot_failed(boot_host_rank(host_index))))
-        return -1;
-    return atomic_load_explicit(&r->core, memory_order_relaxed) - 1;
 }
 
 int mem_wake_fd(void)
