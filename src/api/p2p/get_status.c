@@ -12,16 +12,18 @@ static MPI_Status *nth(MPI_Status *statuses, int i)
     return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
 }
 
-/* Only the calls that end several requests write the error field (MPI-4.1 3.2.5). */
+/* NULL: an empty status, which has the error MPI_SUCCESS (MPI-4.1 3.7.3). In others only the calls
+ * that end several requests write it (3.2.5). */
 static void status_give(MPI_Status *to, const MPI_Status *from)
 {
     if (to == MPI_STATUS_IGNORE)
         return;
-    int error = to->MPI_ERROR;
-    if (from)
-        *to = *from;
-    else
+    if (!from) {
         status_empty(to);
+        return;
+    }
+    int error = to->MPI_ERROR;
+    *to = *from;
     to->MPI_ERROR = error;
 }
 

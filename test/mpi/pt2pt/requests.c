@@ -167,10 +167,15 @@ static void looked_at(void)
     for (flag = 0; !flag;)
         MPI_Request_get_status_all(4, r, &flag, st);
     CHECK(a == 8 && st[0].MPI_SOURCE == MPI_ANY_SOURCE && st[1].MPI_TAG == 1 &&
-          st[2].MPI_TAG == 2 && st[3].MPI_TAG == MPI_ANY_TAG && st[1].MPI_ERROR == 1234);
+          st[2].MPI_TAG == 2 && st[3].MPI_TAG == MPI_ANY_TAG && st[1].MPI_ERROR == 1234 &&
+          st[0].MPI_ERROR == MPI_SUCCESS && st[3].MPI_ERROR == MPI_SUCCESS);
     MPI_Request_get_status_all(4, r, &flag, MPI_STATUSES_IGNORE);
     CHECK(flag);
     MPI_Waitall(4, r, st);
+    st[0].MPI_ERROR = st[1].MPI_ERROR = 1234;
+    MPI_Wait(&r[0], &st[0]);
+    MPI_Test(&r[1], &flag, &st[1]);
+    CHECK(flag && st[0].MPI_ERROR == MPI_SUCCESS && st[1].MPI_ERROR == MPI_SUCCESS);
     MPI_Request_get_status_any(4, r, &n, &flag, st);
     CHECK(flag && n == MPI_UNDEFINED && st[0].MPI_SOURCE == MPI_ANY_SOURCE);
     MPI_Request_get_status_some(4, r, &n, at, st);
