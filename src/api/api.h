@@ -69,7 +69,7 @@ static inline void api_unlock(void)
 int api_fail_outside(int err, const char *call) __attribute__((cold));
 /* Of a call that is legal at any time, and has not entered: this argument is a null pointer. */
 int api_fail_null(const char *call, const char *arg) __attribute__((cold));
-/* Without the lock. */
+/* Give up a reference to e; the caller does not have the lock. */
 struct errhandler;
 void api_errhandler_drop(struct errhandler *e) __attribute__((cold));
 /* Error half of the leave functions: unlock, then the handler. */

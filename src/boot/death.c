@@ -130,7 +130,7 @@ static void scope_raise(const struct boot *b, int rank, enum boot_scope scope)
     }
 }
 
-/* The same of all that failed with a host. */
+/* All that failed with a host: it has failed for others, too. */
 static void host_is_dead(struct boot *b, int where)
 {
     for (struct boot_death *d = atomic_load_explicit(&b->deaths, memory_order_acquire); d;
@@ -140,7 +140,7 @@ static void host_is_dead(struct boot *b, int where)
             atomic_store_explicit(&d->scope, BOOT_HOST, memory_order_relaxed);
 }
 
-/* The same, with its host. */
+/* fail_one(), and what the set says of it is at least `as`. */
 static void fail_with_host(struct boot *b, atomic_uchar *set, int rank, enum boot_scope scope,
                            unsigned char as, const char *why)
 {

@@ -12,7 +12,7 @@
  * another thread is in its MPI_Comm_free, a collective of it goes on after that, or what a
  * failed member left is under way. Those have another round. With P bits for a rank, an id comes
  * again after 2^(62 - 2 P) others of the same leader. P comes from the places for processes of all
- * jobs. Under our mpiexec and under Hydra there are 2^14 for a first job of up to 8,191, over
+ * jobs. Under our mpiexec, Hydra and PRRTE there are 2^14 for a first job of up to 8,191, over
  * several hosts of up to 13,106: an id comes again after 2^34. */
 #include <stdlib.h>
 #include <string.h>

@@ -171,7 +171,7 @@ static struct known *take_known(const void *task)
 static int run_task(int thread, void *task)
 {
     struct known *k = take_known(task), was;
-    if (!k) /* it was kept by alloc_task() */
+    if (!k) /* it was kept by __kmpc_omp_task_alloc() */
         abort();
     was = *k;
     free(k);

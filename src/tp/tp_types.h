@@ -1,4 +1,4 @@
-/* tp_types.h - what the transports share (util.c) and their operation tables. */
+/* tp_types.h - what the transports share, and their operation tables. */
 #ifndef TP_TP_TYPES_H
 #define TP_TP_TYPES_H
 

@@ -113,8 +113,9 @@ int rma_node_shared(struct rma_win *w, int noncontig);
 uint64_t rma_node_offer(struct rma_win *w); /* names a segment for reuse, if all name the same */
 /* Segment and words: a reused one, or a new one; MPI error code, the same everywhere. */
 int rma_node_open(struct rma_win *w, uint64_t most_bytes, uint64_t kept);
-/* The same in parts. 1: the kept one is used, and nothing is to be exchanged; else key_begin(), the
- * end of its request, key_end(), and an agreement on errors if rma_node_agrees(). Then opened(). */
+/* The same in parts. 1: the kept one is used, and nothing is to be exchanged; else
+ * rma_node_key_begin(), the end of its request, rma_node_key_end(), and an agreement on errors if
+ * rma_node_agrees(). Then rma_node_opened(). */
 struct rma_opening {
     uint64_t most;
     int again, err; /* err: -errno, of the leader */
