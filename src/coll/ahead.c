@@ -55,15 +55,19 @@ static uint64_t ring_begins(const struct coll_args *a, int tag, const struct blo
     return one_leaves(a, tag, own, (a->comm->rank + 1) % a->comm->size);
 }
 
-/* The root of a binomial tree has a child at each power of two. */
+/* The root of a binomial tree has a child at each power of two, the farther the more below it: that
+ * goes first, as build_bcast_binomial() lists them. */
 static uint64_t root_begins(const struct coll_args *a, int tag)
 {
     const struct comm *c = a->comm;
     struct block all = {a->rbuf, a->rcount, a->rtype};
     uint64_t ahead = 0;
+    int child = 1;
     if (c->rank != a->root || coll_select(FAM_BCAST, block_bytes(all), c->size) != ALG_BINOMIAL)
         return 0;
-    for (int child = 1; child < c->size; child <<= 1)
+    while (2 * child < c->size)
+        child *= 2;
+    for (; child; child >>= 1)
         if (!leaves(a, tag, all, (c->rank + child) % c->size, &ahead))
             break;
     return ahead;

@@ -1,6 +1,7 @@
 /* test_ahead.c - coll/ahead.c: messages of the first round leave before the schedule, and once. */
 #include "live.h"
 #include "obj/err.h"
+#include "p2p/p2p_types.h"
 #include "unit.h"
 #include "var/var.h"
 
@@ -203,6 +204,40 @@ START_TEST(it_leaves_before_the_schedule)
 }
 END_TEST
 
+/* The child of a root that has the most below it comes first: where there is no room for the leaf,
+ * the other one has its message. */
+static void body_deepest(void)
+{
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct coll_args a = call_of(c, COLL_BCAST, 0);
+    a.rbuf = in;
+    a.rcount = N;
+    for (int k = 0; k < N; k++)
+        in[k] = c->rank ? -1 : value(0, 0, k);
+    struct p2p_peer *leaf = c->rank ? NULL : peer_get(comm_world(c, 1));
+    size_t out_before = leaf ? leaf->eager_out : 0;
+    if (leaf)
+        leaf->eager_out = (size_t)cvar.p2p_eager_window;
+    int tag = coll_tag(c);
+    uint64_t ahead = coll_ahead(&a, tag);
+    if (leaf)
+        leaf->eager_out = out_before;
+    job_check(ahead == (c->rank ? 0 : coll_ahead_bit(c, 2)));
+    struct sched *s = sched_make_behind(&a, tag, ahead);
+    coll_build(s);
+    ok(sched_run(s));
+    for (int k = 0; k < N; k++)
+        job_check(in[k] == value(0, 0, k));
+    live_stop();
+}
+
+START_TEST(the_deepest_child_comes_first)
+{
+    ck_assert_int_eq(job_run(4, NULL, body_deepest, 30), 0);
+}
+END_TEST
+
 /* The own block has two lengths: as without messages ahead, all get the error of that call. */
 static void body_unlike(void)
 {
@@ -234,6 +269,7 @@ Suite *suite_ahead(void)
     tcase_set_timeout(t, 300);
     tcase_add_test(t, each_message_leaves_once);
     tcase_add_test(t, it_leaves_before_the_schedule);
+    tcase_add_test(t, the_deepest_child_comes_first);
     tcase_add_test(t, nothing_leaves_ahead_of_an_error);
     suite_add_tcase(s, t);
     return s;

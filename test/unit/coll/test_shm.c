@@ -1,5 +1,6 @@
 /* test_shm.c - random blocks, random calls, random calls on pretended nodes, barrier holds,
  * segments come and go. */
+#include "dt/make.h"
 #include "live.h"
 #include "obj/err.h"
 #include "unit.h"
@@ -222,6 +223,58 @@ START_TEST(vectors_that_differ_are_an_error)
 }
 END_TEST
 
+/* Members with odd ranks have another type of the same signature, so other counts, and gaps: the
+ * bytes decide, up to the bound and beyond. */
+static void body_vector_types(void)
+{
+    enum { MOST = 3, MANY = 4 * MOST * 520 };
+    static int in[MANY], out[MANY];
+    const int lengths[] = {1, 2, 7, 512, 513}; /* in pairs */
+    int counts[MOST], displs[MOST];
+    live_start();
+    struct comm *c = proc->obj->world;
+    int p = c->size, me = c->rank, odd = me % 2, each = odd ? 1 : 2, step = odd ? 2 : 1;
+    struct dt_type *t = dt_find(MPI_INT), *pair, *holed;
+    ok(dt_make_vector(2, 1, 2, t, &pair));
+    ok(dt_make_resized(pair, 0, 4 * sizeof(int), &holed));
+    for (int i = 0; i < 12; i++)
+        ok(coll_barrier(c));
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        for (int r = 0, at = 1; r < p; r++) {
+            counts[r] = each * (lengths[i] - r % 2);
+            displs[r] = each * at;
+            at += lengths[i] + 1;
+        }
+        for (int k = 0; k < 2 * lengths[i]; k++)
+            in[k * step] = me * 10000 + k;
+        memset(out, 0xff, sizeof out);
+        struct coll_args a = {.comm = c, .call = COLL_ALLGATHERV, .sbuf = in, .rbuf = out,
+                              .scount = counts[me], .stype = odd ? holed : t,
+                              .rtype = odd ? holed : t, .rcounts = coll_ints(counts),
+                              .rdispls = coll_ints(displs)};
+        size_t before = sent();
+        ok(coll_run(&a));
+        job_check(lengths[i] > 512 || sent() == before);
+        for (int r = 0; r < p; r++) {
+            const int *block = out + 2 * displs[r] / each * step;
+            int n = 2 * counts[r] / each;
+            for (int k = 0; k < n; k++)
+                job_check(block[k * step] == r * 10000 + k);
+            job_check(block[n * step] == -1 && (!odd || !n || block[1] == -1));
+        }
+    }
+    dt_drop(holed);
+    dt_drop(pair);
+    live_stop();
+}
+
+START_TEST(vectors_of_other_types)
+{
+    for (int n = 2; n <= 3; n++)
+        ck_assert_int_eq(job_run(n, NULL, body_vector_types, 30), 0);
+}
+END_TEST
+
 START_TEST(random_blocks)
 {
     for (int n = 2; n <= 5; n++)
@@ -293,6 +346,7 @@ Suite *suite_shm(void)
     tcase_add_test(t, random_blocks);
     tcase_add_test(t, random_vectors);
     tcase_add_test(t, vectors_that_differ_are_an_error);
+    tcase_add_test(t, vectors_of_other_types);
     tcase_add_test(t, random_calls);
     tcase_add_test(t, random_calls_on_pretended_nodes);
     tcase_add_test(t, barrier_holds);
