@@ -57,10 +57,11 @@ static int free_core(const struct progress *p, const struct cores *mask, int cor
 {
     struct cores found = *mask;
     int most = SETS * CPU_SETSIZE;
-    CPU_CLR_S(core, sizeof found.set, found.set);
-    for (int i = 0; i < boot_host_processes(); i++)
-        if (i != mem_host_index() && mem_core_of(i) >= 0)
-            CPU_CLR_S(mem_core_of(i), sizeof found.set, found.set);
+    for (int i = 0; i < boot_host_processes(); i++) {
+        int its = i == mem_host_index() ? core : mem_core_of(i); /* one look: it may change */
+        if (its >= 0)
+            CPU_CLR_S(its, sizeof found.set, found.set);
+    }
     int left = CPU_COUNT_S(sizeof found.set, found.set);
     if (!left)
         return -1;
@@ -97,7 +98,7 @@ static __attribute__((cold)) void look(struct progress *p)
     p->next_spread = now + LOOK_EACH * (uint64_t)boot_host_processes();
     if (!is_mover(p, core) || mask_get(&mask) || (to = free_core(p, &mask, core)) < 0)
         return;
-    if (now - p->moved > MOVE_CALM)
+    if (!p->spread_gap || now - p->moved > MOVE_CALM)
         p->spread_gap = GAP_LEAST / 2;
     p->spread_gap = p->spread_gap < GAP_MOST ? 2 * p->spread_gap : GAP_MOST;
     p->moves++;
@@ -127,6 +128,6 @@ void progress_yielded(struct progress *p, uint64_t ns)
 
 void progress_is_here(void)
 {
-    if (!sched)
+    if (!sched && !is_progress_thread(proc->progress))
         mem_core_set(sched_getcpu());
 }

@@ -74,7 +74,8 @@ int progress_poll_for_others(struct progress *p);
 enum { PROGRESS_YIELD_EMPTY = 1500 };
 /* apart.c: after a yield of ns, outside of a pass. */
 void progress_yielded(struct progress *p, uint64_t ns);
-void progress_is_here(void); /* publish on which core this thread runs (mem_core_set) */
+/* Publish on which core this thread runs (mem_core_set), unless it is the progress thread. */
+void progress_is_here(void);
 
 /* doze.c */
 /* What arming the descriptors has shown.  BLIND: a source that must be polled has no descriptor, or
