@@ -366,6 +366,15 @@ static void turn_wait_end(struct family *d)
     d->queue = -1;
 }
 
+/* The name is taken, and no process listens.  That passes, or a child that was made by fork() has
+ * the socket of a turn that is over, or it is a stranger's.  1: it has not passed. */
+static int is_deaf(struct family *d)
+{
+    if (!d->deaf_by)
+        d->deaf_by = time_now() + STRANGER_NS;
+    return time_now() >= d->deaf_by;
+}
+
 /* 1: our turn; 0: another's, and d->queue, if it is not -1, is readable when that changes. */
 static int turn_try(struct family *d)
 {
@@ -380,10 +389,15 @@ static int turn_try(struct family *d)
     if (!taken)
         return 1;
     d->queue = turn_socket();
-    if (d->queue >= 0 && !connect(d->queue, (struct sockaddr *)&a, len))
+    if (d->queue < 0)
+        return 0;
+    int err = connect(d->queue, (struct sockaddr *)&a, len) ? errno : 0;
+    if (!err || err == EAGAIN) /* too many wait */
+        d->deaf_by = 0;
+    if (!err)
         return is_stranger(d->queue);
-    turn_wait_end(d); /* it does not listen yet, or no more */
-    return 0;
+    turn_wait_end(d);
+    return err != EAGAIN && is_deaf(d);
 }
 
 static int turn_take(struct family *d)
@@ -400,7 +414,7 @@ static int turn_take(struct family *d)
     if (time_now() < d->turn_by && (waits || !turn_try(d)))
         return 0;
     turn_wait_end(d);
-    d->turn_by = 0;
+    d->turn_by = d->deaf_by = 0;
     return 1;
 }
 
@@ -434,6 +448,21 @@ void family_spawn_end(struct family *d, struct boot_meeting *m)
         turn_moves(d);
     }
     m->turn = 0;
+}
+
+/* Where the launcher had no slots no process has had the numbers: they are given again, unless
+ * another request has taken the next ones meanwhile. */
+void family_spawn_failed(struct family *d, struct boot_meeting *m)
+{
+    m->brought[m->len] = 0;
+    struct family_port *p = family_port_find(d, (char *)m->brought);
+    if (!p)
+        return;
+    if (m->rc == -EDQUOT && d->free == p->end) {
+        d->free = p->first;
+        d->spawned--;
+    }
+    family_port_close(d, p);
 }
 
 void family_stop(struct boot *b)
@@ -483,6 +512,8 @@ int family_spawn_begin(struct boot *b, struct boot_meeting *m, const struct boot
         return err;
     }
     port->job = m->number;
+    port->first = d->free;
+    port->end = end;
     d->free = end;
     d->spawned++;
     m->len = strlen(port->name);

@@ -21,6 +21,7 @@ struct family_port {
     int fd;       /* it listens */
     int spawned;  /* the one that connects is to come soon: it was just started */
     unsigned job; /* the meeting that started it (boot_ops.spawn_over); 0: none */
+    int first, end; /* [first, end): the numbers that it has, and may give */
     int closed;   /* and kept while `waits` wait at it */
     unsigned waits;
     uint64_t stranger_ns; /* for one that connects to show the secret */
@@ -37,6 +38,7 @@ struct family {
     int turn;         /* others wait at it while this process asks; -1: none */
     int queue;        /* connected to the process that asks now; -1: not */
     uint64_t turn_by; /* that one is waited for no longer (ns); 0: there is none */
+    uint64_t deaf_by; /* the same where no process listens; 0: one does */
 };
 
 /* Makes b->family where this launcher starts programs and has no ports; else it stays NULL.  0 or
@@ -66,6 +68,8 @@ int family_spawn_begin(struct boot *b, struct boot_meeting *m, const struct boot
                        int n, int *fd);
 /* The answer has come, or none will: other processes of the family may ask. Once, or more often. */
 void family_spawn_end(struct family *d, struct boot_meeting *m);
+/* It was an error: no process will come. */
+void family_spawn_failed(struct family *d, struct boot_meeting *m);
 
 /* family_meet.c: as the calls of boot.h */
 int family_meet_begin(struct family *d, struct boot_meeting *m, int accepts, const char *port,

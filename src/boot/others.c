@@ -200,10 +200,8 @@ int boot_meet_test(struct boot_meeting *m)
     int done = m->done ? 1 : m->meeting ? family_meet_test(d, m) : proc->boot->ops->meet_test(m);
     if (spawns && done)
         family_spawn_end(d, m);
-    if (spawns && done && (done < 0 || m->rc)) { /* no process will come */
-        m->brought[m->len] = 0;
-        (void)boot_port_close((char *)m->brought);
-    }
+    if (spawns && done && (done < 0 || m->rc))
+        family_spawn_failed(d, m);
     if (done > 0 && !m->rc && !d && m->judge)
         m->rc = m->judge(m, m->arg);
     return done > 0 && m->rc ? m->rc : done;

@@ -913,6 +913,26 @@ START_TEST(turn_of_a_stranger)
 }
 END_TEST
 
+/* No process listens at the name: not waited for as long as an answer. */
+START_TEST(turn_of_none)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int s = socket(AF_UNIX, SOCK_SEQPACKET, 0), err, looks = 0;
+    ck_assert_int_eq(begin(0, 1, ""), 0);
+    cvar.boot_timeout = 10000;
+    int n = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, "windrose-%016llx:spawn",
+                     (unsigned long long)proc->boot->family->family);
+    socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+    ck_assert_int_eq(bind(s, (struct sockaddr *)&a, len), 0);
+    for (; (err = spawn(1)) == -EAGAIN; looks++)
+        usleep(10000);
+    ck_assert_int_eq(err, 0);
+    ck_assert_int_gt(looks, 1);
+    close(s);
+    end();
+}
+END_TEST
+
 /* A program that was started and does not come. */
 START_TEST(never_comes)
 {
@@ -961,6 +981,7 @@ Suite *suite_family(void)
     tcase_add_test(t, one_asks);
     tcase_add_test(t, turn_moves_on);
     tcase_add_test(t, turn_of_a_stranger);
+    tcase_add_test(t, turn_of_none);
     tcase_add_test(t, never_comes);
     suite_add_tcase(s, t);
     return s;

@@ -312,6 +312,37 @@ START_TEST(answers)
 }
 END_TEST
 
+/* A manager asks until there are slots.  Its numbers are there then, but for those of a request
+ * behind which another one was made. */
+START_TEST(no_slots)
+{
+    struct boot_program p = {.command = "sh", .n = 1};
+    struct boot_meeting m, other;
+    int fd;
+    begin_prrte();
+    const struct family *d = proc->boot->family;
+    int free = d->free;
+    for (int i = 0; i < 1000; i++) {
+        ck_assert_int_eq(boot_spawn_begin(&m, &p, 1, &fd), 0);
+        answer(PMIX_ERR_OUT_OF_RESOURCE, "", answer_arg);
+        ck_assert_int_eq(boot_meet_test(&m), -EDQUOT);
+        ck_assert_int_eq(d->free, free);
+        ck_assert_uint_eq(d->spawned, 0);
+    }
+    ck_assert_int_eq(boot_spawn_begin(&m, &p, 1, &fd), 0);
+    void *first = answer_arg;
+    ck_assert_int_eq(boot_spawn_begin(&other, &p, 1, &fd), 0);
+    int next = d->free;
+    answer(PMIX_ERR_OUT_OF_RESOURCE, "", first);
+    ck_assert_int_eq(boot_meet_test(&m), -EDQUOT);
+    ck_assert_int_eq(d->free, next);
+    answer(PMIX_ERROR, "", answer_arg); /* some may have had theirs */
+    ck_assert_int_eq(boot_meet_test(&other), -EIO);
+    ck_assert_int_eq(d->free, next);
+    end();
+}
+END_TEST
+
 /* An answer after nothing waits for it any more. */
 START_TEST(late_answer)
 {
@@ -432,3 +463,4 @@ Suite *suite_pmix_spawn(void)
     suite_add_tcase(s, t);
     return s;
 }
+    tcase_add_test(t, no_slots);
