@@ -15,6 +15,35 @@
 #include "base/log.h"
 #include "base/proc.h"
 
+/* What headers before 4.2 lack, or later ones may leave out.  The launcher may be newer. */
+#ifndef PMIX_EVENT_JOB_END
+#define PMIX_EVENT_JOB_END (-145)
+#endif
+#ifndef PMIX_ERR_JOB_NO_EXE_SPECIFIED
+#define PMIX_ERR_JOB_NO_EXE_SPECIFIED (-178)
+#endif
+#ifndef PMIX_ERR_JOB_FAILED_TO_MAP
+#define PMIX_ERR_JOB_FAILED_TO_MAP (-179)
+#endif
+#ifndef PMIX_ERR_JOB_ALLOC_FAILED
+#define PMIX_ERR_JOB_ALLOC_FAILED (-188)
+#endif
+#ifndef PMIX_ERR_JOB_EXE_NOT_FOUND
+#define PMIX_ERR_JOB_EXE_NOT_FOUND (-190)
+#endif
+#ifndef PMIX_ERR_JOB_WDIR_NOT_FOUND
+#define PMIX_ERR_JOB_WDIR_NOT_FOUND (-233)
+#endif
+#ifndef PMIX_ERR_JOB_INSUFFICIENT_RESOURCES
+#define PMIX_ERR_JOB_INSUFFICIENT_RESOURCES (-234)
+#endif
+#ifndef PMIX_ERR_JOB_WDIR_NOT_ACCESSIBLE
+#define PMIX_ERR_JOB_WDIR_NOT_ACCESSIBLE (-74)
+#endif
+#ifndef PMIX_WDIR_USER_SPECIFIED
+#define PMIX_WDIR_USER_SPECIFIED "pmix.wdir.user"
+#endif
+
 #define PMIX_CALLS(C)                                                                              \
     C(PMIx_Init)                                                                                   \
     C(PMIx_Finalize) C(PMIx_Abort) C(PMIx_Put) C(PMIx_Commit) C(PMIx_Fence_nb) C(PMIx_Get)         \
@@ -23,6 +52,13 @@
 
 struct fetch;
 struct pmix_job;
+
+enum { ENDS_KEPT = 64 };
+struct pmix_end { /* as the launcher has reported it */
+    uint64_t job;     /* hash of its namespace */
+    pmix_rank_t rank; /* PMIX_RANK_WILDCARD: all of it has ended */
+    int failed;
+};
 
 struct pmix_client {
     void *so;
@@ -40,6 +76,8 @@ struct pmix_client {
     struct pmix_job *jobs; /* that this process has spawned, until both have met */
     struct pmix_other *others; /* processes of other jobs that were met */
     size_t nothers, room;
+    struct pmix_end ends[ENDS_KEPT]; /* the last ones of other jobs */
+    unsigned nends;                  /* how many were reported */
 };
 
 static inline void pmix_wish(pmix_info_t *info, const char *key)

@@ -191,8 +191,9 @@ static int is_parent(const char *id)
     pmix_value_t *v = NULL;
     pmix_proc_t job = c->me;
     job.rank = PMIX_RANK_WILDCARD;
-    if (c->PMIx_Get(&job, PMIX_PARENT_ID, NULL, 0, &v) != PMIX_SUCCESS &&
-        c->PMIx_Get(&c->me, PMIX_PARENT_ID, NULL, 0, &v) != PMIX_SUCCESS)
+    if ((c->PMIx_Get(&job, PMIX_PARENT_ID, NULL, 0, &v) != PMIX_SUCCESS &&
+         c->PMIx_Get(&c->me, PMIX_PARENT_ID, NULL, 0, &v) != PMIX_SUCCESS) ||
+        !v)
         return 0;
     if (v->type == PMIX_PROC) {
         snprintf(parent, sizeof parent, "%u.%s", v->data.proc->rank, v->data.proc->nspace);
@@ -259,6 +260,30 @@ static void wake(const struct pmix_job *j)
         ;
 }
 
+static uint64_t name_hash(const char *nspace)
+{
+    return hash_bytes(HASH_BYTES, nspace, strlen(nspace));
+}
+
+/* A report may come before the dead process is met, or before the answer that names its job.  The
+ * holder of c->lock. */
+static void note_end(struct pmix_client *c, uint64_t job, pmix_rank_t rank, int failed)
+{
+    c->ends[c->nends++ % ENDS_KEPT] = (struct pmix_end){job, rank, failed};
+}
+
+/* 1: the job has ended, or this process of it; failed: by a failure. */
+static int has_ended(const struct pmix_client *c, uint64_t job, pmix_rank_t rank, int failed)
+{
+    for (unsigned i = 0; i < c->nends && i < ENDS_KEPT; i++) {
+        const struct pmix_end *e = &c->ends[i];
+        if (e->job == job && (e->rank == PMIX_RANK_WILDCARD || e->rank == rank) &&
+            (e->failed || !failed))
+            return 1;
+    }
+    return 0;
+}
+
 /* On the library's thread. */
 static void answered(pmix_status_t status, char nspace[], void *arg)
 {
@@ -268,6 +293,7 @@ static void answered(pmix_status_t status, char nspace[], void *arg)
     j->answered = 1;
     j->how = status;
     snprintf(j->nspace, sizeof j->nspace, "%s", nspace ? nspace : "");
+    j->ended = has_ended(c, name_hash(j->nspace), PMIX_RANK_WILDCARD, 0);
     if (j->forgotten)
         job_free(c, j);
     else
@@ -363,18 +389,16 @@ void pmix_spawn_free(struct pmix_client *c)
 
 /* --- ends of other jobs --------------------------------------------------------------------- */
 
-static uint64_t name_hash(const char *nspace)
-{
-    return hash_bytes(HASH_BYTES, nspace, strlen(nspace));
-}
-
 int pmix_job_met(const char *job, int first, int number)
 {
     struct pmix_client *c = proc->boot->pmix;
+    uint64_t hash = name_hash(job);
     lock_acquire(&c->lock);
     int err = VEC_FITS(c->others, c->room, c->nothers + 1, 8) ? 0 : -ENOMEM;
     if (!err)
-        c->others[c->nothers++] = (struct pmix_other){name_hash(job), first, number};
+        c->others[c->nothers++] = (struct pmix_other){hash, first, number};
+    if (!err && has_ended(c, hash, (pmix_rank_t)(number - first), 1))
+        boot_fail_take(proc->boot, number, BOOT_ONE, "the launcher has reported its failure");
     lock_release(&c->lock);
     return err;
 }
@@ -384,6 +408,7 @@ void pmix_other_died(struct boot *b, const pmix_proc_t *p, const char *why)
     struct pmix_client *c = b->pmix;
     uint64_t job = name_hash(p->nspace);
     lock_acquire(&c->lock);
+    note_end(c, job, p->rank, 1);
     for (size_t i = 0; i < c->nothers; i++) {
         const struct pmix_other *o = &c->others[i];
         if (o->job == job && (unsigned)(o->number - o->first) == p->rank)
@@ -398,8 +423,9 @@ void pmix_job_ended(struct boot *b, const pmix_proc_t *p, int failed)
     struct pmix_client *c = b->pmix;
     uint64_t job = name_hash(p->nspace);
     lock_acquire(&c->lock);
+    note_end(c, job, PMIX_RANK_WILDCARD, failed);
     for (struct pmix_job *j = c->jobs; j; j = j->next)
-        if (!j->ended && !strncmp(j->nspace, p->nspace, PMIX_MAX_NSLEN)) {
+        if (j->answered && !j->ended && !strncmp(j->nspace, p->nspace, PMIX_MAX_NSLEN)) {
             j->ended = 1;
             wake(j);
         }

@@ -374,8 +374,9 @@ static void event(pmix_status_t code, const char *job, unsigned rank, int how)
     hears(0, code, &p, info, 3, NULL, 0, NULL, NULL);
 }
 
-/* A job that ends before it has come is not waited for, whatever its status. */
-START_TEST(ends_early)
+/* A job that ends before it has come is not waited for, whatever its status; before its answer, or
+ * behind it. */
+static void ends_before_it_came(int before)
 {
     struct boot_program p = {.command = "sh", .n = 1};
     struct boot_meeting m, accepts;
@@ -383,19 +384,52 @@ START_TEST(ends_early)
     int fd;
     begin_prrte();
     ck_assert_int_eq(boot_spawn_begin(&m, &p, 1, &fd), 0);
+    event(PMIX_EVENT_JOB_END, "", 0, PMIX_SUCCESS); /* as the job without an answer has it */
+    if (before)
+        event(PMIX_EVENT_JOB_END, "dvm@3", 0, PMIX_SUCCESS);
+    ck_assert_int_eq(readable(fd), 0);
     answer(PMIX_SUCCESS, "dvm@3", answer_arg);
     ck_assert_int_eq(boot_meet_test(&m), 1);
     snprintf(port, sizeof port, "%.*s", (int)m.len, (char *)m.brought);
     ck_assert_int_eq(boot_meet_begin(&accepts, 1, port, "x", 1, &fd), 0);
-    ck_assert_int_eq(boot_meet_test(&accepts), 0);
-    event(PMIX_EVENT_JOB_END, "dvm@4", 0, PMIX_SUCCESS);
-    ck_assert_int_eq(boot_meet_test(&accepts), 0);
-    ck_assert_int_eq(readable(fd), 0);
-    event(PMIX_EVENT_JOB_END, "dvm@3", 0, PMIX_SUCCESS);
+    if (!before) {
+        ck_assert_int_eq(boot_meet_test(&accepts), 0);
+        event(PMIX_EVENT_JOB_END, "dvm@4", 0, PMIX_SUCCESS);
+        ck_assert_int_eq(boot_meet_test(&accepts), 0);
+        ck_assert_int_eq(readable(fd), 0);
+        event(PMIX_EVENT_JOB_END, "dvm@3", 0, PMIX_SUCCESS);
+    }
     ck_assert_int_eq(readable(fd), 1);
     ck_assert_int_eq(boot_meet_test(&accepts), -ESRCH);
     ck_assert_int_eq(boot_port_close(port), 0);
     ck_assert_ptr_null(stand_in.jobs);
+    end();
+}
+
+START_TEST(ends_early)
+{
+    ends_before_it_came(0);
+    ends_before_it_came(1);
+}
+END_TEST
+
+/* Reports that come before the process is met: of one process of dvm@7, of the whole of dvm@8 and
+ * dvm@9; the number of the first process of each is 100. */
+START_TEST(others_died_before)
+{
+    begin_prrte();
+    static const char job[][10] = {"\x64\0\0\0dvm@7", "\x64\0\0\0dvm@8", "\x64\0\0\0dvm@9"};
+    event(PMIX_ERR_PROC_ABORTED_BY_SIG, "dvm@7", 2, 0);
+    event(PMIX_EVENT_JOB_END, "dvm@8", 1, 9);
+    event(PMIX_EVENT_JOB_END, "dvm@9", 0, PMIX_SUCCESS);
+    ck_assert_int_eq(boot_job_learn(101, job[0], sizeof job[0] - 1), 0);
+    ck_assert_int_eq(boot_job_learn(103, job[2], sizeof job[2] - 1), 0);
+    ck_assert_int_eq(boot_failed_count(), 0);
+    ck_assert_int_eq(boot_job_learn(102, job[0], sizeof job[0] - 1), 0);
+    ck_assert_int_eq(boot_failed(102), 1);
+    ck_assert_int_eq(boot_job_learn(104, job[1], sizeof job[1] - 1), 0);
+    ck_assert_int_eq(boot_failed(104), 1);
+    ck_assert_int_eq(boot_failed_count(), 2);
     end();
 }
 END_TEST
@@ -455,12 +489,13 @@ Suite *suite_pmix_spawn(void)
     tcase_add_test(t, told);
     tcase_add_test(t, handed_over);
     tcase_add_test(t, answers);
+    tcase_add_test(t, no_slots);
     tcase_add_test(t, late_answer);
     tcase_add_test(t, ends_early);
+    tcase_add_test(t, others_died_before);
     tcase_add_test(t, others_die);
     tcase_add_test(t, own_dies);
 #endif
     suite_add_tcase(s, t);
     return s;
 }
-    tcase_add_test(t, no_slots);
