@@ -540,69 +540,83 @@ static void peer_fails(const char *how, const char *name, int spawned)
     exit(0);
 }
 
+static const char *what;
+static int known;
+
+/* A word that is none of those that are asked for is an error: it would do nothing. */
+static int is(const char *word)
+{
+    int yes = !strcmp(what, word);
+    known |= yes;
+    return yes;
+}
+
 int main(int argc, char **argv)
 {
-    const char *what = argc > 1 ? argv[1] : "", *more = argc > 2 ? argv[2] : NULL;
+    const char *more = argc > 2 ? argv[2] : NULL;
     int i, times = 60;
     char *args[] = {"tree", "0", NULL};
     self = realpath(argv[0], NULL);
-    if (!strcmp(what, "early"))
+    what = argc > 1 ? argv[1] : "";
+    if (is("early"))
         outside(more, EARLY);
-    if (!strcmp(what, "no-session"))
+    if (is("no-session"))
         no_session(more);
     if (more && !strcmp(more, "alone")) {
         free(self);
         return mt_errors;
     }
     mt_init(&argc, &argv);
-    if (!strcmp(what, "handlers"))
+    if (is("handlers"))
         handlers();
-    if (!strcmp(what, "has-handler")) {
+    if (is("has-handler")) {
         has_handler(more ? more : "");
         MPI_Comm inter;
         MPI_Comm_get_parent(&inter);
         if (inter != MPI_COMM_NULL)
             MPI_Comm_disconnect(&inter);
     }
-    if (!strcmp(what, "tree"))
+    if (is("tree"))
         tree(more ? atoi(more) : 2);
-    if (!strcmp(what, "deep"))
+    if (is("deep"))
         deep(more ? atoi(more) : 3);
-    if (!strcmp(what, "many"))
+    if (is("many"))
         for (i = 0; i < times; i++) {
             MPI_Comm inter = start(args, 1, MPI_COMM_WORLD);
             greet(inter);
             MPI_Comm_disconnect(&inter);
         }
-    if (!strcmp(what, "bridge"))
+    if (is("bridge"))
         bridge(more);
-    if (!strcmp(what, "ports"))
+    if (is("ports"))
         ports(more);
-    if (!strcmp(what, "silent"))
+    if (is("silent"))
         silent();
-    if (!strcmp(what, "wdir"))
+    if (is("wdir"))
         wdir(more);
-    if (!strcmp(what, "words") || !strcmp(what, "any-words"))
+    if (is("words") || is("any-words"))
         words(argc, argv, *what == 'a');
-    if (!strcmp(what, "path"))
+    if (is("path"))
         path();
-    if (!strcmp(what, "beside"))
+    if (is("beside"))
         beside(more);
-    if (!strcmp(what, "crowd"))
+    if (is("crowd"))
         crowd(more ? atoi(more) : 1);
-    if (!strcmp(what, "order"))
+    if (is("order"))
         order(more, argc > 3);
-    if (!strcmp(what, "dies"))
+    if (is("dies"))
         dies(more);
-    if (!strcmp(what, "rma"))
+    if (is("rma"))
         rma(more != NULL);
-    if (!strcmp(what, "sent-before-end"))
+    if (is("sent-before-end"))
         sent_before_end(more != NULL);
-    if (!strcmp(what, "peer-fails"))
+    if (is("peer-fails"))
         peer_fails(more, argv[3], argc > 4);
     free(self);
+    int late = is("late");
+    MUST(known, "there is no \"%s\"", what);
     i = mt_finish();
-    if (!strcmp(what, "late"))
+    if (late)
         outside(more, LATE);
     return i || mt_errors;
 }
