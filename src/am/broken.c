@@ -57,7 +57,11 @@ void am_heard(struct am *a, int rank, struct am_peer *p)
 
 static void give_up(struct am_alive *l, unsigned i)
 {
-    boot_fail_now(l->lost[i].rank, l->lost[i].why);
+    int rank = l->lost[i].rank;
+    if (boot_has_left(rank)) /* its word came behind the report */
+        am_peer_left(rank);
+    else
+        boot_fail_now(rank, l->lost[i].why);
     l->lost[i] = l->lost[--l->nlost];
 }
 
@@ -132,12 +136,9 @@ void am_lost_look(struct am *a)
 {
     struct am_alive *l = &a->alive;
     for (unsigned i = 0; i < l->nlost;) {
-        int left = boot_has_left(l->lost[i].rank);
-        if (left) /* its word came behind the report */
-            am_peer_left(l->lost[i].rank);
-        if (left || boot_failed(l->lost[i].rank))
+        if (boot_failed(l->lost[i].rank))
             l->lost[i] = l->lost[--l->nlost];
-        else if (time_now() - l->lost[i].at > GRACE_NS)
+        else if (boot_has_left(l->lost[i].rank) || time_now() - l->lost[i].at > GRACE_NS)
             give_up(l, i);
         else
             i++;

@@ -77,7 +77,7 @@ struct tp_env {
     int (*recv)(void *up, unsigned peer, enum tp_class cls, const void *msg, size_t len);
     /* Nothing can be sent to peer any more (-errno): called from progress or from a send.  Every
      * later call for it returns -ENOTCONN, or what this process lacked for a connection (-EMFILE,
-     * -ENFILE).  May be NULL. */
+     * -ENFILE).  Also of one that has left: it answers no more.  May be NULL. */
     void (*lost)(void *up, unsigned peer, int err);
     /* A put_note of some peer is in memory: called from progress, once for each. NULL only where
      * no peer calls put_note. */

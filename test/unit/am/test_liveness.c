@@ -150,11 +150,12 @@ START_TEST(lost_and_known)
 END_TEST
 
 /* A transport reports that the connection to a process of another job has ended. The word that it
- * has left comes later: then it is no failure, and there is room for the replies that it owes. */
+ * has left comes later: then it is no failure, and there is room for the replies that it owes, also
+ * where too many others are lost before the next look. */
 static void left_behind(void)
 {
     enum { OTHER = 10, OWED = 3 };
-    proc->boot->universe = 16;
+    proc->boot->universe = OTHER + AM_LOST + 2;
     job_check(mem_init() == 0 && progress_init() == 0 && am_init() == 0);
     struct am *a = proc->am;
     struct am_peer *p = calloc(1, sizeof *p);
@@ -173,6 +174,20 @@ static void left_behind(void)
     boot_leaves(OTHER);
     am_lost_look(a);
     job_check(a->alive.nlost == 0 && !boot_failed(OTHER) && a->tps[0].credits == all);
+
+    const int next = OTHER + 1;
+    p->rank = next;
+    p->owed = OWED;
+    p->t->credits -= OWED;
+    map_del(&a->peers, OTHER);
+    job_check(map_put(&a->peers, (uint64_t)next, p) == 0);
+    am_lost(a, next, -ECONNRESET);
+    boot_leaves(next);
+    for (int i = 1; i <= AM_LOST; i++) {
+        job_check(a->tps[0].credits == all - OWED && am_is_lost(a, next));
+        am_lost(a, (unsigned)(next + i), -ECONNRESET);
+    }
+    job_check(a->tps[0].credits == all && !am_is_lost(a, next) && !boot_failed(next));
     stop();
 }
 
