@@ -218,8 +218,8 @@ static int target_open(struct target *t, const struct mem_key *key, unsigned pee
     if (t->seg->size < ring_at(TP_REPLY + 1) || t->inbox->magic != GUEST_MAGIC ||
         t->inbox->cells != (uint32_t)cvar.shm_cells ||
         t->inbox->cell_bytes != (uint32_t)cvar.shm_cell_bytes) {
-        log_warn("the inbox of process %u has another shape: MPIR_CVAR_SHM_CELLS and "
-                 "_SHM_CELL_BYTES must be the same in all jobs that meet",
+        log_warn("the inbox of process %u has another shape: the version of the library, "
+                 "MPIR_CVAR_SHM_CELLS and _SHM_CELL_BYTES must be the same in all jobs that meet",
                  peer);
         err = -EPROTO;
     }

@@ -212,8 +212,8 @@ static int shm_connect(struct tp *tp, unsigned peer, const void *addr, size_t le
     if (t->seg->size < ring_at(s->count, TP_REPLY + 1) || t->inbox->magic != INBOX_MAGIC ||
         t->inbox->senders != s->count || t->inbox->cells != (uint32_t)cvar.shm_cells ||
         t->inbox->cell_bytes != (uint32_t)cvar.shm_cell_bytes) {
-        log_warn("the inbox of rank %u has another shape: MPIR_CVAR_SHM_CELLS and _SHM_CELL_BYTES "
-                 "must be the same everywhere",
+        log_warn("the inbox of rank %u has another shape: the version of the library, "
+                 "MPIR_CVAR_SHM_CELLS and _SHM_CELL_BYTES must be the same everywhere",
                  peer);
         mem_segment_drop(t->seg);
         free(t);

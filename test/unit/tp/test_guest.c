@@ -138,6 +138,10 @@ static void senders(struct tp *one, const struct mem_key *key)
     send_one(one);
     job_check(boot_barrier() == 0);
     be(2);
+    uint32_t *magic = seg->base, ours = *magic;
+    *magic = 0x77726774; /* a ring of another version: before there was a RING_LAYOUT */
+    job_check(try_to(two, key) == -EPROTO);
+    *magic = ours;
     job_check(try_to(two, key) == -ENOBUFS);
     send_one(one);
     atomic_store(&r->waiting, 1);

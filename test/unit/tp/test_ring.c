@@ -39,13 +39,12 @@ static uint64_t value_of(const struct ring_cell *c)
     return v;
 }
 
-/* R1, R2: full after CELLS messages, one place for each that is read; positions across the wrap of
- * seq. */
 /* A change of this is one of RING_LAYOUT: the other process may be of another version. */
 START_TEST(layout)
 {
     enum { SENDERS = 3, CELL = 8192 };
-    struct ring_view v = ring_view_of(NULL, SENDERS, CELLS, CELL);
+    void *at = aligned_alloc(128, ring_bytes(SENDERS, CELLS, CELL));
+    struct ring_view v = ring_view_of(at, SENDERS, CELLS, CELL);
     const size_t is[] = {RING_LAYOUT,
                          sizeof(struct ring_cell),
                          offsetof(struct ring_cell, len),
@@ -63,9 +62,12 @@ START_TEST(layout)
                                  256, 384, 576, 8256, 8240, 132736};
     for (size_t i = 0; i < sizeof is / sizeof *is; i++)
         ck_assert_msg(is[i] == was[i], "number %zu is %zu", i, is[i]);
+    free(at);
 }
 END_TEST
 
+/* R1, R2: full after CELLS messages, one place for each that is read; positions across the wrap of
+ * seq. */
 START_TEST(full_and_wrap)
 {
     struct ring_view v = make(2);

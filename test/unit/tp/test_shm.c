@@ -151,7 +151,8 @@ START_TEST(hole_of_the_dead)
 }
 END_TEST
 
-/* An address of the wrong length, of a segment that is no inbox, of a process that is gone. */
+/* An address of the wrong length, of a segment that is no inbox, of a process that is gone, of an
+ * inbox whose ring is of another version. */
 static void addresses(void)
 {
     struct tp_caps caps;
@@ -168,6 +169,12 @@ static void addresses(void)
     job_check(mem_segment_create(4096, 0, &seg) == 0);
     mem_segment_key(seg, &key);
     job_check(tp_shm_ops.connect(tp, peer, &key, sizeof key) == -EPROTO);
+    mem_segment_drop(seg);
+    job_check(mem_segment_attach(&other, &seg) == 0);
+    uint32_t *magic = seg->base, ours = *magic;
+    *magic = 0x77726e64; /* before there was a RING_LAYOUT */
+    job_check(tp_shm_ops.connect(tp, peer, &other, sizeof other) == -EPROTO);
+    *magic = ours;
     mem_segment_drop(seg);
     job_check(tp_shm_ops.connect(tp, peer, &other, sizeof other) == 0);
     close_all(tp);
