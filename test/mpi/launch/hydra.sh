@@ -11,3 +11,13 @@ hydra_failed() {
     124 | 137) false ;;
     esac
 }
+
+# all_gone PATTERN: within a minute no process has such a command line.
+all_gone() {
+    local i
+    for ((i = 0; i < 600; i++)); do
+        pgrep -fx "$1" >/dev/null || return 0
+        sleep 0.1
+    done
+    return 1
+}
