@@ -146,9 +146,10 @@ static inline int onesided_far(struct rma_win_near *w, int rank, MPI_Aint disp, 
         return rma_near_coalesce(w, rank, disp, n, t, op, origin);
     if (!proc->helped && is_near(w, rank))
         return 0; /* no packet is open: do not ask under the lock */
-    /* Another thread may send the packet: of the program, or the one that stands in. */
+    /* Another thread may send the packet: of the program, or the one that stands in. Where several
+     * of the program call, this one need not be the preferred one (MPI_Session_init). */
     int taken = 0;
-    if (lock_enter_briefly(&proc->lock)) {
+    if (proc->helped && lock_enter_briefly(&proc->lock)) {
         taken = rma_near_pack(w, rank, disp, n, t, op, origin);
         lock_leave_preferred(&proc->lock);
     }
