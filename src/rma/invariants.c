@@ -116,6 +116,8 @@ void rma_check_invariants(const struct rma_win *w)
     WR_ASSERT((!w->delegate.errs && !w->errs.count) || w->err);
     WR_ASSERT(!w->delegate.misses == !w->delegate.missed);
     WR_ASSERT(!bundles || !atomic_load_explicit(&w->near.quiet, memory_order_relaxed));
+    WR_ASSERT(!w->errs.count || (w->all_mapped && !w->notes.sent) ||
+              !atomic_load_explicit(&w->near.passive, memory_order_relaxed));
     if (w->state == WIN_UNSET)
         WR_ASSERT(targets == 0 && w->acks == 0); /* E1, R7 */
     if (w->state == WIN_FENCE_ISSUED)

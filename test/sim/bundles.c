@@ -1,35 +1,8 @@
 /* Small puts and gets of a near process's private memory, many in one message (near/bundle.c):
  * exact counts, each call that must wait for them, owners that do not look, deaths, threads. */
-#include <errno.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
+#include "bundles.h"
 
-#include "scripted.h"
-
-enum { LONGS = 512, BUNDLED = 128 /* operations of a bundle */, SEND_FROM = 6144 /* bytes */ };
-
-static long cell[SIM_RANKS][LONGS], value[SIM_RANKS][LONGS];
-static int calm[SIM_RANKS]; /* the rank may come back into MPI */
-
-static void one_node(struct sim_knobs *k)
-{
-    k->nodes = 1;
-}
-
-/* A message is there when its receiver looks. */
-static void at_once(struct sim_knobs *k)
-{
-    one_node(k);
-    k->max_delay = k->again_percent = k->refuse_percent = k->inbox = k->replies = 0;
-    k->quiet_rank = -1;
-}
-
-static void mortal(struct sim_knobs *k)
-{
-    at_once(k);
-    k->mortal = 1;
-}
+enum { BUNDLED = 128 /* operations of a bundle */, SEND_FROM = 6144 /* bytes */ };
 
 /* Messages pass those that are held. */
 static void passing(struct sim_knobs *k)
@@ -44,44 +17,10 @@ static void two_nodes(struct sim_knobs *k)
     k->nodes = 2;
 }
 
-static struct job private_open(void)
-{
-    struct job j;
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(MPI_COMM_WORLD, &j.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &j.size);
-    j.mem = cell[j.rank];
-    memset(j.mem, 0, sizeof cell[0]);
-    calm[j.rank] = 0;
-    OK(MPI_Win_create(j.mem, sizeof cell[0], sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &j.win));
-    OK(MPI_Win_set_errhandler(j.win, MPI_ERRORS_RETURN));
-    MPI_Barrier(MPI_COMM_WORLD);
-    return j;
-}
-
-static void put(const struct job *j, int target, int at, long v)
-{
-    long *from = &value[j->rank][at];
-    *from = v;
-    OK(MPI_Put(from, 1, MPI_LONG, target, at, 1, MPI_LONG, j->win));
-    if (inside(j->win)->delegate.bundles)
-        *from = -1; /* it was copied */
-}
-
 static void get(const struct job *j, int target, int at)
 {
     value[j->rank][at] = -1;
     OK(MPI_Get(&value[j->rank][at], 1, MPI_LONG, target, at, 1, MPI_LONG, j->win));
-}
-
-/* Epochs with more than one operation make the next one begin with a bundle. */
-static void many_before(const struct job *j, int target)
-{
-    OK(MPI_Win_lock_all(0, j->win));
-    for (int i = 0; i < 3; i++)
-        put(j, target, LONGS - 1 - i, 1);
-    OK(MPI_Win_flush(target, j->win));
-    SIM_CHECK(inside(j->win)->delegate.bundles == 0);
 }
 
 /* Until calm[1] the caller is outside MPI, of which calm[0] informs rank 0. Rank 0 tells it when it
@@ -521,11 +460,6 @@ static void owner_dies(void *arg)
 }
 
 /* Threads put, get and flush at once. */
-static struct {
-    struct job j;
-    int open, left;
-} of[SIM_RANKS];
-
 static void thread_work(struct job *j, int thread)
 {
     long v[8], got[8];
@@ -558,14 +492,6 @@ static void run_threads(void work(struct job *, int))
         turn();
     OK(MPI_Win_unlock_all(of[me].j.win));
     OK(MPI_Win_free(&of[me].j.win));
-}
-
-static void join_threads(void work(struct job *, int), int thread)
-{
-    int me = sim_rank();
-    while (!of[me].open)
-        sim_compute(1);
-    work(&of[me].j, thread);
 }
 
 /* Two threads of a rank have a target together, the third has another one. Later all have the same,
@@ -761,184 +687,52 @@ static void noted_thread(int thread, void *arg)
     join_threads(noted_work, thread);
 }
 
-/* Threads put and get at an owner that dies at any moment, and its memory goes with it. What one
- * waits for may end a bundle of the others, too. */
-static int memory_gone;
+/* What the functions of a duplicate's attributes begin is done when it is freed. */
+static long by_attribute[4];
 
-ssize_t process_vm_readv(pid_t pid, const struct iovec *local, unsigned long nlocal,
-                         const struct iovec *far, unsigned long nfar, unsigned long flags)
+static int attribute_ends(MPI_Win win, int keyval, void *value, void *extra)
 {
-    if (!memory_gone)
-        return syscall(SYS_process_vm_readv, pid, local, nlocal, far, nfar, flags);
-    errno = ESRCH;
-    return -1;
-}
-
-ssize_t process_vm_writev(pid_t pid, const struct iovec *local, unsigned long nlocal,
-                          const struct iovec *far, unsigned long nfar, unsigned long flags)
-{
-    if (!memory_gone)
-        return syscall(SYS_process_vm_writev, pid, local, nlocal, far, nfar, flags);
-    errno = ESRCH;
-    return -1;
-}
-
-static int one_flush(MPI_Win win, int how)
-{
-    switch (how) {
-    case 0: return MPI_Win_flush(1, win);
-    case 1: return MPI_Win_flush_all(win);
-    case 2: return MPI_Win_flush_local(1, win);
-    default: return MPI_Win_flush_local_all(win);
-    }
-}
-
-/* One thread and a duplicate: the flush of one is told of both at a dead owner, that of the other
- * of its own. Each is told once: by a flush, by the end of the epoch, or by the duplicate's. */
-static void dropped_apart(void *arg)
-{
-    (void)arg;
-    enum { GETS = 4 };
-    struct job j = private_open();
-    memory_gone = 0;
-    if (j.rank == 1) {
-        hear(0);
-        calm[0] = 1;
-        while (!calm[1])
-            sim_compute(1);
-        sim_die();
-    }
-    long got[2 * GETS];
-    int how = (int)(sim_random() % 6);
-    MPI_Win dup;
-    MPI_Request r;
-    many_before(&j, 1);
-    OK(MPIX_Win_idup(j.win, MPI_INFO_NULL, &dup, &r));
-    OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
-    struct rma_win *w = inside(j.win);
-    tell(1);
-    while (!calm[0])
-        sim_compute(1);
-    for (int i = 0; i < 2 * GETS; i++)
-        OK(MPI_Get(&got[i], 1, MPI_LONG, 1, i, 1, MPI_LONG, i < GETS ? j.win : dup));
-    SIM_CHECK(w->delegate.bundles && !w->table.ntargets && !w->delegate.misses);
-    memory_gone = 1;
-    calm[1] = 1;
-    hear_of_death(1);
-    ERR(MPIX_ERR_PROC_FAILED, one_flush(how == 5 ? j.win : dup, how % 4));
-    SIM_CHECK(!w->delegate.bundles && !w->delegate.errs && w->delegate.misses);
+    (void)keyval;
+    (void)value;
+    (void)extra;
     for (int i = 0; i < 4; i++)
-        OK(one_flush(how == 5 ? j.win : dup, i));
-    if (how < 4)
-        ERR(MPIX_ERR_PROC_FAILED, one_flush(j.win, how));
-    for (int i = 0; how < 4 && i < 4; i++)
-        OK(one_flush(j.win, i));
-    if (how == 5)
-        ERR(MPIX_ERR_PROC_FAILED, MPI_Win_free(&dup));
-    SIM_CHECK(dup != MPI_WIN_NULL && w->delegate.misses == (how == 4));
-    ERR(how == 4 ? MPIX_ERR_PROC_FAILED : MPI_SUCCESS, MPI_Win_unlock_all(j.win));
-    SIM_CHECK(!w->err && !w->delegate.misses && !w->delegate.missed);
-    OK(MPI_Win_free(&dup));
-    memory_gone = 0;
+        OK(MPI_Get(&by_attribute[i], 1, MPI_LONG, 1, i, 1, MPI_LONG, win));
+    SIM_CHECK(inside(win)->parent->delegate.bundles);
+    return MPI_SUCCESS;
 }
 
-enum { TOLD_GETS = 12 };
-static struct {
-    MPI_Win dup;
-    int flushed, ended; /* threads that have done so */
-} told;
-
-/* No call of a thread succeeds for what is not done; it is told of that once; then its calls
- * succeed. */
-static void told_once(MPI_Win win, int base)
+static void attributes(void *arg)
 {
-    long got[TOLD_GETS];
-    int begun = 0, arrived = 0, err = MPI_SUCCESS;
-    for (int round = 0; !err && begun == arrived; round++) {
-        for (begun = 0; !err && begun < TOLD_GETS; begun += !err) {
-            got[begun] = -1;
-            err = MPI_Get(&got[begun], 1, MPI_LONG, 1, base + begun, 1, MPI_LONG, win);
+    (void)arg;
+    struct job j = private_open();
+    if (j.rank == 0) {
+        MPI_Win dup;
+        MPI_Request r;
+        int key;
+        many_before(&j, 1);
+        OK(MPIX_Win_idup(j.win, MPI_INFO_NULL, &dup, &r));
+        OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+        OK(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, attribute_ends, &key, NULL));
+        OK(MPI_Win_set_attr(dup, key, NULL));
+        tell(1);
+        while (!calm[0])
+            sim_compute(1);
+        for (int i = 0; i < 4; i++) {
+            by_attribute[i] = -1;
+            cell[1][i] = i;
         }
-        int late = one_flush(win, (int)(sim_random() % 4));
-        for (arrived = 0; arrived < begun && got[arrived] == base + arrived; arrived++)
-            ;
-        SIM_CHECK(late ? err_class(late) == MPIX_ERR_PROC_FAILED : arrived == begun);
-        err = err ? err : late;
-        sim_compute((int)(sim_random() % 20));
+        OK(MPI_Win_free(&dup));
+        SIM_CHECK(dup == MPI_WIN_NULL && !inside(j.win)->delegate.bundles);
+        for (int i = 0; i < 4; i++)
+            SIM_CHECK(by_attribute[i] == i);
+        OK(MPI_Win_free_keyval(&key));
+        OK(MPI_Win_unlock_all(j.win));
+        calm[1] = 1;
+        tell(1);
+    } else {
+        stays_outside();
     }
-    ERR(MPIX_ERR_PROC_FAILED, err);
-}
-
-/* An element of a failed target reports that in each call. */
-static int told_each(MPI_Win win)
-{
-    return rma_target_find(inside(win), 1) ? MPIX_ERR_PROC_FAILED : MPI_SUCCESS;
-}
-
-static void told_work(struct job *j, int thread)
-{
-    MPI_Win win = thread == 2 ? told.dup : j->win;
-    told_once(win, TOLD_GETS * thread);
-    told.flushed++;
-    while (told.flushed < 3) /* what another drops is for the first flush, too */
-        turn();
-    if (thread == 0)
-        (void)one_flush(win, (int)(sim_random() % 4));
-    told.ended += thread == 0;
-    while (!told.ended)
-        turn();
-    for (int how = 0, each = told_each(win); how < 4; how++)
-        ERR(each, one_flush(win, how));
-    of[0].left--;
-}
-
-static void told_main(void *arg)
-{
-    (void)arg;
-    if (sim_rank() == 1) {
-        (void)private_open();
-        for (int turns = (int)(sim_random() % 60); turns--;)
-            turn();
-        sim_compute((int)(sim_random() % 60)); /* what is sent now is not done */
-        memory_gone = 1;
-        sim_die();
-    }
-    memory_gone = 0;
-    of[0].open = told.flushed = told.ended = 0;
-    of[0].left = 3;
-    of[0].j = private_open();
-    for (int i = 0; i < LONGS; i++)
-        cell[1][i] = i;
-    struct rma_win *w = inside(of[0].j.win);
-    MPI_Request r;
-    OK(MPI_Win_lock_all(0, of[0].j.win));
-    OK(MPIX_Win_idup(of[0].j.win, MPI_INFO_NULL, &told.dup, &r));
-    OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
-    of[0].open = 1;
-    told_work(&of[0].j, 0);
-    while (of[0].left)
-        turn();
-    SIM_CHECK(!w->err && !w->delegate.errs && !w->delegate.missed && !rma_near_of(w, 1)->err);
-    int each = told_each(told.dup);
-    ERR(each, MPI_Win_free(&told.dup));
-    if (told.dup != MPI_WIN_NULL)
-        OK(MPI_Win_free(&told.dup));
-    each = told_each(of[0].j.win);
-    ERR(each, MPI_Win_unlock_all(of[0].j.win));
-    memory_gone = 0;
-}
-
-static void told_thread(int thread, void *arg)
-{
-    (void)arg;
-    if (sim_rank() == 0)
-        join_threads(told_work, thread);
-}
-
-static void mortal_often(struct sim_knobs *k)
-{
-    mortal(k);
-    k->preempt_percent = (int)(k->seed % 3) * 20;
+    OK(MPI_Win_free(&j.win));
 }
 
 const struct scenario scenarios_bundles[] = {
@@ -950,11 +744,10 @@ const struct scenario scenarios_bundles[] = {
     {"s-flush-idle", 2, 1, idle_element, NULL, at_once},
     {"s-bundles-late", 3, 1, late, NULL, one_node},
     {"s-bundles-held", 3, 1, held, NULL, at_once},
-    {"s-bundles-dropped", 2, 1, dropped_apart, NULL, mortal},
+    {"s-bundles-attributes", 2, 1, attributes, NULL, at_once},
     {"s-bundles-owner-dies", 3, 1, owner_dies, NULL, mortal},
     {"t-bundles", 3, 3, threads_main, threads_thread, one_node},
     {"t-bundles-apart", 3, 3, apart_main, apart_thread, interrupted},
-    {"t-bundles-told", 2, 3, told_main, told_thread, mortal_often},
     {"t-bundles-first-dup", 2, 2, first_main, first_thread, passing_often},
     {"t-flush-noted", 2, 3, noted_main, noted_thread, one_node},
     {NULL, 0, 0, NULL, NULL, NULL},

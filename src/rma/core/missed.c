@@ -10,10 +10,11 @@
  *
  * n->err (bundle.c) is for the first flush of n, of any thread: a flush completes the operations of
  * all threads. A mark is for one that comes later: of a thread, or of a duplicate, whose own
- * operations were dropped. It is told once, by a flush of that target or by the end of the epoch,
- * which ends all marks. So a thread without dropped operations is told at most of n->err, and no
- * call on another target is an error. While there is a mark no flush is only a fence
- * (rma_near_admit). All under proc->lock. */
+ * operations were dropped. It is told once, by a flush of that target. The end of the epoch, or of
+ * the duplicate, ends all marks and tells of those of any thread: no call comes after it. So a
+ * flush of a thread without dropped operations is told at most of n->err, and no call on another
+ * target is an error. A thread may have ended, and a new one have its address: that is told in its
+ * place. While there is a mark no flush is only a fence (rma_near_admit). All under proc->lock. */
 #include "rma/core/core.h"
 
 #include <stdlib.h>
@@ -41,8 +42,8 @@ void rma_missed_add(struct rma_win *w, const struct rma_win *of, const struct rm
     rma_near_admit(w);
 }
 
-/* Deletes marks: of of (NULL: all), of n (NULL: all), this thread's or of all. The last one's error
- * of this thread. */
+/* Deletes marks: of of (NULL: all), of n (NULL: all), this thread's or of all. The error of the
+ * last one. */
 static int marks_end(struct rma_win *w, const struct rma_win *of, const struct rma_near *n,
                      int others)
 {
@@ -56,7 +57,7 @@ static int marks_end(struct rma_win *w, const struct rma_win *of, const struct r
             at = &m->next;
             continue;
         }
-        err = mine ? m->err : err;
+        err = m->err;
         *at = m->next;
         free(m);
     }
@@ -75,7 +76,7 @@ int rma_missed_end(struct rma_win *w, const struct rma_near *n)
     return marks_end(w, NULL, n, 1);
 }
 
-void rma_missed_drop(const struct rma_win *of)
+int rma_missed_drop(const struct rma_win *of)
 {
-    (void)marks_end(of->parent, of, NULL, 1);
+    return marks_end(of->parent, of, NULL, 1);
 }

@@ -105,9 +105,9 @@ void rma_target_del(struct rma_win *w, struct rma_target *t)
         list_del(&s->used);
     w->table.ntargets--;
     w->table.near_targets -= (t->flags & TARGET_NEAR) != 0;
-    rma_near_admit(w);
     if (t->err)
         rma_target_err_stays(w, t->rank, t->err, t->lost);
+    rma_near_admit(w);
     rma_target_free(w, t);
 }
 

@@ -221,13 +221,12 @@ void rma_near_admit(struct rma_win *w)
     unsigned all = on ? w->near.count : 0;
     /* Operations on a mapped near target are done at once in a passive epoch, so nothing of them
      * is pending, whatever other targets have, unless a notification went by message. An error of a
-     * bundle is for the next flush, which is more than a fence then. */
+     * bundle, or of an evicted element, is for the next flush, which is more than a fence then. */
     int at_once = w->all_mapped && !w->notes.sent;
     const struct rma_win_delegate *d = &rma_root(w)->delegate;
-    int bundled = d->bundles || d->misses;
+    int bundled = d->bundles || d->misses, left = d->errs || w->errs.count;
     int passive = rma_in(w, SET_PASSIVE) &&
-                  (at_once ||
-                   (!w->table.ntargets && !rma_unsure(w) && !bundled && !d->errs));
+                  (at_once || (!w->table.ntargets && !rma_unsure(w) && !bundled && !left));
     /* Release pairs with the acquire in near.h. When no element is left, the data of all answers
      * are visible, too. */
     atomic_store_explicit(&w->near.all, all, memory_order_release);
@@ -276,6 +275,7 @@ void rma_target_err_stays(struct rma_win *w, int rank, int err, int lost)
     uintptr_t now = (had ? had : (uintptr_t)(unsigned)err << 1) | (lost != 0);
     w->lost |= lost != 0;
     (void)map_put(&w->errs, key, (void *)now);
+    rma_near_admit(w);
 }
 
 /* The first one, with a result that did not come if `lost`; 0: none, else its key. */
@@ -313,6 +313,7 @@ int rma_target_err_take(struct rma_win *w, int rank, int lost)
     int err = (int)(unsigned)(v >> 1);
     map_del(&w->errs, key);
     err_gone(w, err);
+    rma_near_admit(w);
     return err;
 }
 
@@ -321,15 +322,13 @@ int rma_win_err_taken(struct rma_win *w)
     int err = rma_take_err(&w->err);
     w->failure = 0;
     map_destroy(&w->errs);
-    if (w->delegate.errs) {
-        for (unsigned i = 0; i < w->nears; i++)
-            if (w->near.near[i].err) {
-                w->near.near[i].err = 0;
-                (void)rma_missed_take(w, &w->near.near[i]); /* this call returns it */
-            }
-        w->delegate.errs = 0;
-        rma_near_admit(w);
-    }
+    for (unsigned i = 0; w->delegate.errs && i < w->nears; i++)
+        if (w->near.near[i].err) {
+            w->near.near[i].err = 0;
+            w->delegate.errs--;
+            (void)rma_missed_take(w, &w->near.near[i]); /* this call returns it */
+        }
+    rma_near_admit(w);
     return err;
 }
 

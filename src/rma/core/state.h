@@ -128,12 +128,12 @@ static inline void *rma_thread(void)
 /* `thread` (NULL: any) called one on n, by the window or duplicate `of`. */
 void rma_missed_add(struct rma_win *w, const struct rma_win *of, const struct rma_near *n,
                     void *thread, int err);
-/* What this thread has missed there, and has not been told. n NULL: anywhere. */
+/* What this thread has missed there, and has not been told. */
 int rma_missed_take(struct rma_win *of, const struct rma_near *n);
-/* The same of the window and its duplicates, whose epoch ends, on n or (NULL) everywhere: no thread
- * is told later. */
+/* What any thread has, of the window and its duplicates, whose epoch ends, on n or (NULL)
+ * everywhere: none is told later. */
 int rma_missed_end(struct rma_win *w, const struct rma_near *n);
-void rma_missed_drop(const struct rma_win *of); /* a duplicate ends */
+int rma_missed_drop(const struct rma_win *of); /* the same of a duplicate that ends */
 int rma_win_err_taken(struct rma_win *w);
 /* rma_take_err() of both, and of those of all near targets, which are in w->err. An epoch that ends
  * ends with the graver one. */

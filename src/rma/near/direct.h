@@ -43,8 +43,8 @@ static inline int rma_bundles_due(const struct rma_win *w)
 {
     return w->delegate.bundles || w->delegate.misses;
 }
-/* The same where the epoch of n (NULL: all) ends. What this thread has missed, unless w->err has it
- * or it was told. */
+/* rma_bundle_drain() where the epoch of n (NULL: all) ends. Returns what threads have missed and
+ * were not told of. */
 int rma_bundles_end(struct rma_win *w, struct rma_near *n);
 /* Operations on n that are in bundles. */
 unsigned rma_bundle_ops(struct rma_near *n);

@@ -489,8 +489,7 @@ static int complete_now(struct rma_win *w)
 }
 
 /* Bundles, and their errors, are of the window: a duplicate's flush takes those of all. err:
- * another one, or 0. Where it stands before a failure, what this thread has missed is for the next
- * call. */
+ * another one, or 0. Where it is no failure, what bundles have left is for the next call. */
 static int near_errors(struct rma_win *w, int err)
 {
     struct rma_win *p = rma_root(w);
@@ -548,11 +547,7 @@ int rma_flush_local_all(struct rma_win *w)
     fence_full(); /* as in rma_flush_local() */
     if (w->lost)
         err = lost_results(w, err);
-    if (!err && !w->parent && w->delegate.errs) { /* a duplicate has those of bundles only */
-        int failure = w->failure;
-        err = before_failure(w, rma_win_take_err(w), failure);
-    }
-    return w->parent || w->delegate.misses ? near_errors(w, err) : err;
+    return w->parent || w->delegate.errs || w->delegate.misses ? near_errors(w, err) : err;
 }
 
 int rma_dup_end(struct rma_win *dup)

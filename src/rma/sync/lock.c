@@ -434,9 +434,19 @@ static int unlock_far(struct rma_win *w, int rank, struct rma_target *t)
         err = rma_request_alone(w, rank, RMA_F_UNLOCK);
     element_drop(w, rank, t ? t : rma_target_find(w, rank));
     rma_evicted_del(&w->passive.evicted, rank);
+    return err;
+}
+
+/* err, or what is left of the target of an unlock: by elements that were evicted, by bundles. Other
+ * targets' errors are for their calls. The last unlock returns all. */
+static int with_left(struct rma_win *w, int rank, struct rma_near *n, int err)
+{
     err = rma_graver(err, rma_target_err_take(w, rank, 0));
-    if (err && !rma_is_failure(err) && w->passive.locks > 1)
-        return err; /* other targets' are for their calls */
+    if (n && n->err)
+        err = rma_graver(err, rma_near_take_err(w, n));
+    int others = w->errs.count || w->delegate.errs || (err && !rma_is_failure(err));
+    if (others && w->passive.locks > 1)
+        return err;
     return rma_graver(err, rma_win_take_err(w));
 }
 
@@ -489,10 +499,10 @@ int rma_unlock(struct rma_win *w, int rank)
             err = rma_graver(err, missed);
             element_drop(w, rank, t);
         }
-        err = rma_graver(err, rma_win_take_err(w)); /* of an evicted element */
         rma_near_unlock(w, n);
         rma_look_around(w);
     }
+    err = with_left(w, rank, n, err); /* nothing waits from here on: the locks are counted */
     lock_closed(w);
     return err;
 }

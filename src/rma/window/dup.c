@@ -222,24 +222,28 @@ static int none_ends(void *channels)
     return !((const struct rma_channels *)channels)->ending;
 }
 
-int rma_dup_free(struct rma_win *w)
+/* Its operations so far, with those in bundles of its window, which name it. */
+static int ops_end(struct rma_win *w)
 {
     if (rma_bundles_due(w->parent))
         rma_bundle_drain(w->parent, NULL);
     int err = rma_dup_end(w);
-    int missed = rma_missed_take(w, NULL);
-    err = rma_graver(err, missed);
+    int missed = rma_missed_drop(w);
+    return rma_graver(err, missed);
+}
+
+int rma_dup_free(struct rma_win *w)
+{
+    int err = ops_end(w);
     if (rma_is_revoked(w)) /* what has ended with an error, has */
         err = MPI_SUCCESS;
     if (!err)
         err = attr_delete_all(OBJ_WIN, w->near.obj.handle, &w->attrs);
     if (!err)
-        err = rma_dup_end(w); /* of what the attributes' functions did */
+        err = ops_end(w); /* of what the attributes' functions did */
     rma_await(w, WHY_FLUSH, none_ends, w->parent->channels, "another thread's MPI_Win_unlock_all",
               -1);
-    if (!err) {
-        rma_missed_drop(w);
+    if (!err)
         rma_win_drop(w);
-    }
     return err;
 }

@@ -2,6 +2,7 @@
  * waits for ack. */
 #include "unit.h"
 
+#include "dt/make.h"
 #include "unit_rma.h"
 #include "world.h"
 
@@ -165,9 +166,41 @@ static void errors(void)
         for (int r = 1; r <= 3; r++)
             job_check(world_op(w, RMA_GET, r, NULL, &(long){0}, 1, r < 3 ? 100 : 0) ==
                       MPI_SUCCESS);
-        job_check(cls(rma_unlock(w, 2)) == MPI_ERR_RMA_RANGE &&
-                  cls(rma_unlock(w, 1)) == MPI_ERR_RMA_RANGE && rma_unlock(w, 3) == MPI_SUCCESS);
+        job_check(rma_unlock(w, 3) == MPI_SUCCESS && cls(rma_unlock(w, 2)) == MPI_ERR_RMA_RANGE &&
+                  cls(rma_unlock(w, 1)) == MPI_ERR_RMA_RANGE);
         job_check(!w->err && !w->errs.count);
+    }
+    world_barrier();
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
+/* Near targets refuse what goes by message: several blocks that lie in no attached memory. Without
+ * another element a flush of the first is more than a fence, which would be silent. */
+static void near_errors(void)
+{
+    static long cells[4];
+    struct rma_win *w;
+    struct dt_type *two;
+    long got[2];
+    job_check(rma_win_create_dynamic(NULL, proc->obj->world, &w) == MPI_SUCCESS);
+    if (boot_rank() == 0) {
+        job_check(dt_make_vector(2, 1, 2, dt_find(MPI_LONG), &two) == MPI_SUCCESS);
+        job_check(rma_lock_all(w, 0) == MPI_SUCCESS && rma_near_of(w, 1) && rma_near_of(w, 2));
+        for (int r = 1; r <= 2; r++) {
+            struct rma_args a = world_args(RMA_GET, r, NULL, got, 2, (MPI_Aint)(uintptr_t)cells);
+            a.ttype = two;
+            a.tcount = 1;
+            job_check(rma_op_begin(w, &a, NULL) == MPI_SUCCESS);
+        }
+        job_check(!rma_target_find(w, 1) && cls(rma_flush(w, 2)) == MPI_ERR_RMA_RANGE);
+        do
+            job_check(rma_flush(w, 2) == MPI_SUCCESS);
+        while (w->table.ntargets || w->acks);
+        rma_check_invariants(w);
+        job_check(!rma_near_flush(&w->near, 1) && cls(rma_flush(w, 1)) == MPI_ERR_RMA_RANGE);
+        job_check(!w->err && atomic_load(&w->near.passive) == 1);
+        job_check(rma_unlock_all(w) == MPI_SUCCESS);
+        dt_drop(two);
     }
     world_barrier();
     job_check(rma_win_free(w) == MPI_SUCCESS);
@@ -195,6 +228,7 @@ END_TEST
 START_TEST(errors_of_one)
 {
     ck_assert_int_eq(world_run(4, one_each, errors), 0);
+    ck_assert_int_eq(world_run(3, one_each + 1, near_errors), 0);
 }
 END_TEST
 

@@ -133,6 +133,14 @@ static void helpers(void)
     job_check(list_empty(&w->resps) && rma_win_free(w) == MPI_SUCCESS);
 }
 
+/* A bundle of the rank has been dropped. */
+static void leaves(struct rma_win *w, int rank, int err)
+{
+    rma_win_add_err(w, err);
+    w->near.near[rank].err = err;
+    w->delegate.errs++;
+}
+
 /* A flush of a window, or of its duplicate, takes what bundles of several targets have left: a
  * failure among it hides no other error, and is the next flush's. A local flush leaves it, and what
  * the window itself has to tell, for one that waits for targets. */
@@ -146,11 +154,8 @@ static void of_two_bundles(void)
         for (int k = 0; k < 4; k++) {
             struct rma_win *of = k & 1 ? w : dup;
             int local = k & 2;
-            for (int i = 0; i < 2; i++) {
-                rma_win_add_err(w, left[i]);
-                w->near.near[i].err = left[i];
-                w->delegate.errs++;
-            }
+            for (int i = 0; i < 2; i++)
+                leaves(w, i, left[i]);
             job_check((local ? rma_flush_local_all(of) : rma_flush_all(of)) == left[1]);
             job_check(of == w ? w->err == left[0] : !w->err);
             job_check(!w->failure && !w->delegate.errs);
@@ -161,8 +166,15 @@ static void of_two_bundles(void)
             rma_win_add_err(of, left[1]);
             job_check(rma_flush_local_all(of) == MPI_SUCCESS && rma_flush_all(of) == left[1]);
         }
+        rma_target_err_stays(w, 1, left[1], 0); /* of a put by message */
+        leaves(w, 0, left[0]);
+        job_check(rma_flush_local_all(w) == left[0] && rma_flush(w, 1) == left[1] && !w->err);
         rma_win_add_err(dup, left[0]); /* the end of the epoch is a flush, too */
         job_check(rma_unlock_all(w) == left[0] && rma_dup_free(dup) == MPI_SUCCESS);
+        for (int r = 0; r < 2; r++)
+            job_check(rma_lock(w, MPI_LOCK_SHARED, r, 0) == MPI_SUCCESS);
+        leaves(w, 0, left[0]);
+        job_check(rma_unlock(w, 1) == MPI_SUCCESS && rma_unlock(w, 0) == left[0] && !w->err);
     }
     world_barrier();
     job_check(rma_win_free(w) == MPI_SUCCESS);
