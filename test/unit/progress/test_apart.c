@@ -3,6 +3,7 @@
  * yield takes the time that a test wants, and a user's change of the mask comes in between. */
 #include "job.h"
 #include "unit.h"
+#include "up.h"
 
 #include <sched.h>
 #include <string.h>
@@ -292,12 +293,7 @@ static int shared_after(uint64_t ns, int n)
 /* Yields that others use for a short time count, and no others. */
 START_TEST(short_shared_yields_count)
 {
-    char msg[200];
-    ck_assert_int_eq(var_init(msg, sizeof msg), 0);
-    ck_assert_int_eq(boot_init(NULL), 0);
-    lock_init(&proc->lock);
-    ck_assert_int_eq(mem_init(), 0);
-    ck_assert_int_eq(progress_init(), 0);
+    progress_up();
     struct progress *p = proc->progress;
     p->slice = UINT64_MAX;
     ck_assert_int_ge(shared_after(5000, 10), 8);
@@ -316,10 +312,7 @@ START_TEST(short_shared_yields_count)
         progress_test();
     yield_ns = 0;
     ck_assert_int_ge(p->shared, 8);
-    progress_finalize();
-    mem_finalize();
-    boot_finalize();
-    var_finalize();
+    progress_down();
 }
 END_TEST
 

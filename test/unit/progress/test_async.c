@@ -1,5 +1,6 @@
 /* test_async.c - progress/async.c: serves while we compute. */
 #include "unit.h"
+#include "up.h"
 
 #include <unistd.h>
 
@@ -21,14 +22,9 @@ static int tick(void *arg)
 /* While this thread computes, hooks go on being run; the end is prompt. */
 START_TEST(serves_while_we_compute)
 {
-    char msg[200];
     int ticks = 0;
     struct progress_hook h = {.fn = tick, .arg = &ticks};
-    ck_assert_int_eq(var_init(msg, sizeof msg), 0);
-    ck_assert_int_eq(boot_init(NULL), 0);
-    lock_init(&proc->lock);
-    ck_assert_int_eq(mem_init(), 0);
-    ck_assert_int_eq(progress_init(), 0);
+    progress_up();
     proc->threaded = 1;
     progress_hook_add(&h);
     ck_assert_int_eq(progress_async_start(), 0);
@@ -42,10 +38,7 @@ START_TEST(serves_while_we_compute)
     progress_hook_del(&h);
     progress_async_stop();
     lock_release(&proc->lock);
-    progress_finalize();
-    mem_finalize();
-    boot_finalize();
-    var_finalize();
+    progress_down();
     proc->threaded = 0;
 }
 END_TEST

@@ -4,6 +4,7 @@
  * last, busy ones ask, none starves beside the restless, progress thread dozes, all of several are
  * slept on, completions wake other threads. */
 #include "unit.h"
+#include "up.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -28,24 +29,6 @@
 #include "watch/watch.h"
 
 Suite *suite_engine(void);
-
-static void up(void)
-{
-    char msg[200];
-    ck_assert_int_eq(var_init(msg, sizeof msg), 0);
-    ck_assert_int_eq(boot_init(NULL), 0);
-    lock_init(&proc->lock);
-    ck_assert_int_eq(mem_init(), 0);
-    ck_assert_int_eq(progress_init(), 0);
-}
-
-static void down(void)
-{
-    progress_finalize();
-    mem_finalize();
-    boot_finalize();
-    var_finalize();
-}
 
 struct counting {
     struct progress_hook hook, *kill;
@@ -633,7 +616,7 @@ Suite *suite_engine(void)
 {
     Suite *s = suite_create("progress/engine");
     TCase *t = tcase_create("engine");
-    tcase_add_checked_fixture(t, up, down);
+    tcase_add_checked_fixture(t, progress_up, progress_down);
     tcase_set_timeout(t, 30);
     tcase_add_test(t, hooks_run_and_leave);
     tcase_add_test(t, waits_until_the_condition_holds);

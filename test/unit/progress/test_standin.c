@@ -1,6 +1,7 @@
 /* test_standin.c - progress/standin.c: serves while no thread of the program looks, and leaves out
  * what may call functions of the program. */
 #include "unit.h"
+#include "up.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -35,12 +36,7 @@ static struct progress_source network = {.fd = no_fd, .network = 1};
 
 static void begin(void)
 {
-    char msg[200];
-    ck_assert_int_eq(var_init(msg, sizeof msg), 0);
-    ck_assert_int_eq(boot_init(NULL), 0);
-    lock_init(&proc->lock);
-    ck_assert_int_eq(mem_init(), 0);
-    ck_assert_int_eq(progress_init(), 0);
+    progress_up();
     proc->threaded = proc->helped = 1;
     lock_acquire(&proc->lock);
     lock_prefer(&proc->lock); /* where the system has no such fence, the ordinary lock */
@@ -53,10 +49,7 @@ static void end(void)
 {
     progress_standin_stop();
     progress_source_del(&network);
-    progress_finalize();
-    mem_finalize();
-    boot_finalize();
-    var_finalize();
+    progress_down();
     proc->threaded = proc->helped = 0;
     lock_init(&proc->lock);
 }
