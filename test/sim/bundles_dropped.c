@@ -39,6 +39,26 @@ static void dies_outside(void)
     sim_die();
 }
 
+/* Rank 0 has a duplicate, and the owner does not answer. */
+static struct rma_win *with_duplicate(struct job *j, MPI_Win *dup)
+{
+    MPI_Request r;
+    many_before(j, 1);
+    OK(MPIX_Win_idup(j->win, MPI_INFO_NULL, dup, &r));
+    OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    tell(1);
+    while (!calm[0])
+        sim_compute(1);
+    return inside(j->win);
+}
+
+static void owner_dies(void)
+{
+    memory_gone = 1;
+    calm[1] = 1;
+    hear_of_death(1);
+}
+
 static int one_flush(MPI_Win win, int how)
 {
     switch (how) {
@@ -62,20 +82,11 @@ static void dropped_apart(void *arg)
     long got[2 * GETS];
     int how = (int)(sim_random() % 6);
     MPI_Win dup;
-    MPI_Request r;
-    many_before(&j, 1);
-    OK(MPIX_Win_idup(j.win, MPI_INFO_NULL, &dup, &r));
-    OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
-    struct rma_win *w = inside(j.win);
-    tell(1);
-    while (!calm[0])
-        sim_compute(1);
+    struct rma_win *w = with_duplicate(&j, &dup);
     for (int i = 0; i < 2 * GETS; i++)
         OK(MPI_Get(&got[i], 1, MPI_LONG, 1, i, 1, MPI_LONG, i < GETS ? j.win : dup));
     SIM_CHECK(w->delegate.bundles && !w->table.ntargets && !w->delegate.misses);
-    memory_gone = 1;
-    calm[1] = 1;
-    hear_of_death(1);
+    owner_dies();
     ERR(MPIX_ERR_PROC_FAILED, one_flush(how == 5 ? j.win : dup, how % 4));
     SIM_CHECK(!w->delegate.bundles && !w->delegate.errs && w->delegate.misses);
     for (int i = 0; i < 4; i++)
@@ -113,14 +124,7 @@ static void ended_main(void *arg)
         dies_outside();
     int by_dup = (int)(sim_random() % 2), how = (int)(sim_random() % 4);
     MPI_Win dup;
-    MPI_Request r;
-    many_before(&j, 1);
-    OK(MPIX_Win_idup(j.win, MPI_INFO_NULL, &dup, &r));
-    OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
-    struct rma_win *w = inside(j.win);
-    tell(1);
-    while (!calm[0])
-        sim_compute(1);
+    struct rma_win *w = with_duplicate(&j, &dup);
     of[0].left = 2;
     of[0].j = j;
     if (by_dup)
@@ -130,9 +134,7 @@ static void ended_main(void *arg)
     while (of[0].left)
         sim_compute(1);
     SIM_CHECK(w->delegate.bundles && !w->delegate.misses);
-    memory_gone = 1;
-    calm[1] = 1;
-    hear_of_death(1);
+    owner_dies();
     ERR(MPIX_ERR_PROC_FAILED, one_flush(j.win, how));
     SIM_CHECK(!w->delegate.bundles && !w->delegate.errs && w->delegate.misses);
     for (int i = 0; i < 4; i++)

@@ -166,13 +166,19 @@ START_TEST(launchers)
 }
 END_TEST
 
-/* The variable counts only where the launcher names the same process. */
-START_TEST(told)
+/* By rank 3 of the job dvm@1. */
+static void begin_spawned(void)
 {
     setenv("WINDROSE_SPAWNED", "4.16382.6.8." PARENTS " 3.dvm@1", 1);
     has_parent = 1;
     parent = (pmix_proc_t){.nspace = "dvm@1", .rank = 3};
     begin_prrte();
+}
+
+/* The variable counts only where the launcher names the same process. */
+START_TEST(told)
+{
+    begin_spawned();
     ck_assert_int_eq(boot_rank(), 5);
     ck_assert_str_eq(boot_parent_port(), PARENTS);
     end();
@@ -467,10 +473,7 @@ END_TEST
 /* The rank that an event names is counted in its job. */
 START_TEST(own_dies)
 {
-    setenv("WINDROSE_SPAWNED", "4.16382.6.8." PARENTS " 3.dvm@1", 1);
-    has_parent = 1;
-    parent = (pmix_proc_t){.nspace = "dvm@1", .rank = 3};
-    begin_prrte();
+    begin_spawned();
     event(PMIX_ERR_PROC_ABORTED_BY_SIG, "dvm@2", 0, 0);
     ck_assert_int_eq(boot_failed(4), 1);
     ck_assert_int_eq(boot_failed(0), 0);
