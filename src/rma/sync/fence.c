@@ -106,11 +106,8 @@ static int close_epoch(struct rma_win *w)
         rma_barriers_wait(w, 0);
     if (rma_bundles_due(w))
         err = rma_bundles_end(w, NULL);
-    if (w->table.ntargets || w->acks) {
-        int missed = err;
-        err = rma_complete_all(w, RMA_F_DONE);
-        err = rma_graver(err, missed);
-    }
+    if (w->table.ntargets || w->acks)
+        err = rma_graver(rma_complete_all(w, RMA_F_DONE), err);
     rma_targets_drop_idle(w);
     return err;
 }

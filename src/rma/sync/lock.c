@@ -494,9 +494,7 @@ int rma_unlock(struct rma_win *w, int rank)
             err = rma_bundles_end(w, n);
         struct rma_target *t = rma_target_find(w, rank);
         if (t) {
-            int missed = err;
-            err = rma_complete_target(w, t, RMA_F_DONE);
-            err = rma_graver(err, missed);
+            err = rma_graver(rma_complete_target(w, t, RMA_F_DONE), err);
             element_drop(w, rank, t);
         }
         rma_near_unlock(w, n);
