@@ -84,11 +84,11 @@ struct rma_win_near {
     struct obj obj;
     unsigned first, count;   /* ranks first..first+count-1 are near[0..count-1]; 0: not in a row */
     atomic_uint all;         /* count when the epoch admits operations on every target, else 0 */
-    atomic_uint quiet;       /* count when a flush of every target is a fence (passive, `all`, no
-                              * target element); else 0 */
+    atomic_uint quiet;       /* count when a flush of every target is a fence (passive, `all`, and
+                              * nothing that it would wait for or tell of); else 0 */
     struct rma_near *near;
-    atomic_uchar passive;    /* a flush of an open target is a fence: passive epoch, no target
-                              * element */
+    atomic_uchar passive;    /* a flush of an open target is a fence: passive epoch, and nothing
+                              * that it would wait for or tell of */
     atomic_uchar flushes;    /* inline flushes since the last look at the network; approximate */
     struct pvar_set pvars;   /* of this window                                           */
     _Alignas(64) atomic_uchar flush_alls; /* inline calls of flush_all; a line of its own */
