@@ -1,6 +1,5 @@
 /* apart.c - two waiting processes that yield one core to each other part: one moves to a core that
- * none of the host uses (doc/design/progress.md P10).  Start with
- * progress_yielded(). */
+ * none of the host uses (doc/design/progress.md P10).  Start with progress_yielded(). */
 #include <sched.h>
 #include <string.h>
 
