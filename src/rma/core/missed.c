@@ -42,8 +42,8 @@ void rma_missed_add(struct rma_win *w, const struct rma_win *of, const struct rm
     rma_near_admit(w);
 }
 
-/* Deletes marks: of of (NULL: all), of n (NULL: all), this thread's or of all. The error of the
- * last one. */
+/* Deletes the marks of the window or duplicate `of` (NULL: of any), on n (NULL: on any), of this
+ * thread, or with `others` of any. Returns the error of the last one. */
 static int marks_end(struct rma_win *w, const struct rma_win *of, const struct rma_near *n,
                      int others)
 {
