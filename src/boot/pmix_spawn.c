@@ -16,12 +16,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "base/sched.h"
 #include "base/vec.h"
 #include "var/var.h"
 
@@ -33,8 +34,9 @@ struct pmix_job {
     struct pmix_job *next;
     struct pmix_client *c;
     unsigned number; /* of the meeting */
-    int fd;          /* eventfd: the answer has come; later: the job has ended */
+    int fd; /* timerfd: the answer has come, or its time is over; later: the job has ended */
     int answered, taken, ended, forgotten;
+    uint64_t by; /* ns; the launcher answers until then */
     pmix_status_t how;
     char nspace[PMIX_MAX_NSLEN + 1];
     struct pmix_request request;
@@ -253,11 +255,12 @@ static void job_free(struct pmix_client *c, struct pmix_job *j)
     free(j);
 }
 
-static void wake(const struct pmix_job *j)
+/* j->fd is readable in so many ns.  0: not until it is set again. */
+static int wake_in(const struct pmix_job *j, uint64_t ns)
 {
-    uint64_t one = 1;
-    while (write(j->fd, &one, sizeof one) < 0 && errno == EINTR)
-        ;
+    struct itimerspec t = {.it_value = {.tv_sec = (time_t)(ns / 1000000000u),
+                                        .tv_nsec = (long)(ns % 1000000000u)}};
+    return timerfd_settime(j->fd, 0, &t, NULL) ? -errno : 0;
 }
 
 static uint64_t name_hash(const char *nspace)
@@ -297,7 +300,7 @@ static void answered(pmix_status_t status, char nspace[], void *arg)
     if (j->forgotten)
         job_free(c, j);
     else
-        wake(j);
+        (void)wake_in(j, 1);
     lock_release(&c->lock);
 }
 
@@ -309,9 +312,12 @@ int pmix_spawn_begin(struct boot_meeting *m, const struct boot_program *list, in
     if (!j)
         return -ENOMEM;
     *j = (struct pmix_job){.c = c, .number = m->number};
-    j->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    int err = j->fd < 0 ? -errno
-                        : pmix_request_make(&j->request, list, n, gives, &c->me);
+    uint64_t most = (uint64_t)cvar.boot_timeout * 1000000000u;
+    j->by = time_now() + most;
+    j->fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    int err = j->fd < 0 ? -errno : wake_in(j, most);
+    if (!err)
+        err = pmix_request_make(&j->request, list, n, gives, &c->me);
     lock_acquire(&c->lock);
     j->next = c->jobs;
     c->jobs = j;
@@ -335,22 +341,20 @@ int pmix_spawn_begin(struct boot_meeting *m, const struct boot_program *list, in
 int pmix_spawn_test(struct boot_meeting *m)
 {
     struct pmix_client *c = proc->boot->pmix;
-    uint64_t n;
     lock_acquire(&c->lock);
     struct pmix_job *j = job_of(c, m->number);
-    m->done = !j || j->answered;
+    int is_late = j && !j->answered && time_now() >= j->by;
+    m->done = !j || j->answered || is_late;
     pmix_status_t how = j ? j->how : PMIX_SUCCESS;
-    if (j && m->done && !j->taken) {
+    if (j && j->answered && !j->taken) {
         j->taken = 1;
-        if (!j->ended) { /* from now on it is the end of the job */
-            ssize_t ignored = read(j->fd, &n, sizeof n);
-            (void)ignored;
-        }
+        if (!j->ended) /* from now on it is the end of the job */
+            (void)wake_in(j, 0);
         pmix_request_free(&j->request);
     }
     lock_release(&c->lock);
     if (m->done)
-        m->rc = pmix_spawn_error(how);
+        m->rc = is_late ? -ETIMEDOUT : pmix_spawn_error(how);
     if (m->done && m->rc == -EIO)
         (void)pmix_trouble("starting programs", how);
     return m->done;
@@ -427,7 +431,7 @@ void pmix_job_ended(struct boot *b, const pmix_proc_t *p, int failed)
     for (struct pmix_job *j = c->jobs; j; j = j->next)
         if (j->answered && !j->ended && !strncmp(j->nspace, p->nspace, PMIX_MAX_NSLEN)) {
             j->ended = 1;
-            wake(j);
+            (void)wake_in(j, 1);
         }
     for (size_t i = 0; i < c->nothers && failed; i++)
         if (c->others[i].job == job)

@@ -129,8 +129,11 @@ static int refused(int err, int cls, const char *what)
     case -ESRCH:
         return err_make(cls, "%s: the spawned job ended before it had met this one", call);
     case -EDQUOT:
-        return err_make(cls, "%s: the launcher has no slots left for \"%s\" (PRRTE: more with "
-                        "--host NAME:SLOTS or --map-by :OVERSUBSCRIBE)", call, what);
+        return err_make(cls, "%s: the launcher has no slots or no cores left for \"%s\" (PRRTE: "
+                        "more with --host NAME:SLOTS or --map-by :OVERSUBSCRIBE)", call, what);
+    case -ETIMEDOUT:
+        return err_make(cls, "%s: \"%s\": the launcher has not answered within "
+                        "MPIR_CVAR_BOOT_TIMEOUT", call, what);
     default: return err_make(cls, "%s: \"%s\": %s", call, what, strerror(-err));
     }
 }

@@ -365,6 +365,28 @@ START_TEST(late_answer)
 }
 END_TEST
 
+/* One that does not come is an error in time.  Its numbers are not given again: it may still have
+ * processes. */
+START_TEST(no_answer)
+{
+    struct boot_program p = {.command = "sh", .n = 1};
+    struct boot_meeting m;
+    int fd;
+    begin_prrte();
+    cvar.boot_timeout = 1;
+    ck_assert_int_eq(boot_spawn_begin(&m, &p, 1, &fd), 0);
+    int next = proc->boot->family->free;
+    ck_assert_int_eq(boot_meet_test(&m), 0);
+    struct pollfd wakes = {fd, POLLIN, 0};
+    ck_assert_int_eq(poll(&wakes, 1, 60000), 1);
+    ck_assert_int_eq(boot_meet_test(&m), -ETIMEDOUT);
+    ck_assert_int_eq(proc->boot->family->free, next);
+    answer(PMIX_SUCCESS, "dvm@3", answer_arg);
+    ck_assert_ptr_null(stand_in.jobs);
+    end();
+}
+END_TEST
+
 /* --- ends ------------------------------------------------------------------------------------- */
 
 static void event(pmix_status_t code, const char *job, unsigned rank, int how)
@@ -494,6 +516,7 @@ Suite *suite_pmix_spawn(void)
     tcase_add_test(t, answers);
     tcase_add_test(t, no_slots);
     tcase_add_test(t, late_answer);
+    tcase_add_test(t, no_answer);
     tcase_add_test(t, ends_early);
     tcase_add_test(t, others_died_before);
     tcase_add_test(t, others_die);
