@@ -90,6 +90,7 @@ struct tp_env {
 struct tp;     /* one open transport; each transport puts its own data behind it */
 struct tp_mem; /* registered local memory */
 struct tp_far; /* imported remote memory  */
+struct tp_tx;  /* transmit context: a further way to the peers, for one thread's puts at a time */
 
 /* Element type of an atomic: log2 of its size, and these. */
 enum { TP_TYPE_LOG2 = 15 /* mask */, TP_TYPE_SIGNED = 16, TP_TYPE_FLOATING = 32 };
@@ -154,6 +155,21 @@ struct tp_ops {
     int (*atomic_ok)(struct tp *tp, int op, int type, size_t n, int fetch);
     /* earlier puts and atomics to peer are visible there */
     int (*flush)(struct tp *tp, unsigned peer, struct tp_done *d);
+    /* transmit contexts: puts that do not need proc->lock.  NULL: the transport has none.  tx_open,
+     * tx_close, tx_far and tx_drop are called under proc->lock; tx_put and tx_flush without, by one
+     * thread at a time for each context.  It only sends: what comes in comes by progress().  A
+     * target needs nothing new. */
+    int (*tx_open)(struct tp *tp, struct tp_tx **tx);
+    void (*tx_close)(struct tp_tx *tx); /* before close(), and when no far of it is left */
+    /* far, as the context reaches it.  It is dropped before far is. */
+    int (*tx_far)(struct tp_tx *tx, struct tp_far *far, struct tp_far **mine);
+    void (*tx_drop)(struct tp_tx *tx, struct tp_far *mine);
+    /* len <= caps.put_inline.  0: src is reusable; TP_AGAIN; -errno.  If it is not 0 nothing
+     * happened; put() of the same finds out why. */
+    int (*tx_put)(struct tp_tx *tx, struct tp_far *mine, uint64_t off, const void *src, size_t len);
+    /* 0: the context's puts to the peer of `mine` are visible there; TP_AGAIN: not yet, call again;
+     * -errno: some of them are lost */
+    int (*tx_flush)(struct tp_tx *tx, struct tp_far *mine);
     /* progress and sleep */
     int (*progress)(struct tp *tp);      /* events handled, 0 = idle, < 0 error */
     /* arm=0: the fd or -1; arm=1: 0 may sleep on it, TP_AGAIN: events are waiting, < 0: there is
