@@ -190,6 +190,10 @@ int api_tag(int tag, int any);              /* MPI_ERR_TAG; any = 1 lets MPI_ANY
 int api_pointer(const void *p, const char *arg); /* MPI_ERR_ARG if NULL */
 /* MPI_ERR_ARG if NULL; MPI_STATUS_IGNORE is legal */
 int api_status(const MPI_Status *status, const char *arg);
+static inline MPI_Status *api_status_at(MPI_Status *statuses, int i)
+{
+    return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+}
 /* MPI_ERR_BUFFER: NULL with data and a type that is not absolute */
 int api_buffer(const void *p, MPI_Aint count, struct dt_type *t);
 /* The same, for a call that has several of them: arg is its name in the standard. */

@@ -87,11 +87,6 @@ static inline int is_active(const struct request *r)
     return r && r->active;
 }
 
-static inline MPI_Status *nth(MPI_Status *statuses, int i)
-{
-    return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
-}
-
 /* An empty status has the error MPI_SUCCESS (MPI-4.1 3.7.3). In that of a message only calls that
  * end several requests write it (3.2.5). */
 static void set_empty(MPI_Status *status)
@@ -354,7 +349,7 @@ static int in_status(int first)
 static void take(struct set *s, int i, MPI_Request *requests, MPI_Status *statuses, int k,
                  struct outcome *o)
 {
-    MPI_Status *st = nth(statuses, k);
+    MPI_Status *st = api_status_at(statuses, k);
     struct request *r = s->r[i];
     int err = MPI_SUCCESS, same = r && obj_find(OBJ_REQUEST, requests[i]) == r;
     if (same && !o->first && request_finish_plain(r, &requests[i], st))

@@ -7,11 +7,6 @@
 
 #include "progress/progress.h"
 
-static MPI_Status *nth(MPI_Status *statuses, int i)
-{
-    return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
-}
-
 /* NULL: an empty status, which has the error MPI_SUCCESS (MPI-4.1 3.7.3). In others only the calls
  * that end several requests write it (3.2.5). */
 static void status_give(MPI_Status *to, const MPI_Status *from)
@@ -122,7 +117,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int *fl
         suspended = r && request_is_suspended(r) ? r : suspended;
     }
     for (int i = 0; i < count && *flag && !err; i++)
-        err = take(active_of(requests[i]), nth(statuses, i));
+        err = take(active_of(requests[i]), api_status_at(statuses, i));
     return leave(suspended, err);
 }
 API_ALIAS(MPI_Request_get_status_all);
@@ -178,7 +173,7 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request requests[], int 
         active += r != NULL;
         if (r && is_complete(r)) {
             indices[n] = i;
-            err = take(r, nth(statuses, n));
+            err = take(r, api_status_at(statuses, n));
             n++;
         } else if (r && r->done) {
             suspended = r;
