@@ -129,9 +129,8 @@ void am_peers_fail(void)
         struct am_peer *p = e->value;
         if (p->dead || !boot_failed(p->rank))
             continue;
+        am_peer_left(p->rank); /* of a dead one no credits are returned */
         p->dead = 1;
-        p->t->credits += p->owed;
-        p->owed = 0;
         drop_zcopy(p);
     }
 }
