@@ -133,12 +133,18 @@ static inline int target_end(struct wait *x)
     return take_err(x->t);
 }
 
-int rma_complete_target(struct rma_win *w, struct rma_target *t, unsigned sync)
+static inline int target_complete(struct rma_win *w, struct rma_target *t, unsigned sync)
 {
     struct rma_resp r;
     struct wait x = {w, t, &r, w->seq};
     target_begin(t, sync, &r);
-    return target_end(&x);
+    return target_over(&x);
+}
+
+int rma_complete_target(struct rma_win *w, struct rma_target *t, unsigned sync)
+{
+    (void)target_complete(w, t, sync); /* t has the error, too */
+    return take_err(t);
 }
 
 /* err of a flush of rank, or what an element of it that was evicted has left. */
@@ -151,10 +157,7 @@ static inline int evicted_too(struct rma_win *w, int rank, int err)
 
 int rma_complete_victim(struct rma_target *t)
 {
-    struct rma_resp r;
-    struct wait x = {t->w, t, &r, t->w->seq};
-    target_begin(t, RMA_F_DONE, &r);
-    return target_over(&x);
+    return target_complete(t->w, t, RMA_F_DONE);
 }
 
 void rma_flush_begin(struct rma_win *w, int rank, struct rma_flushing *f)
