@@ -25,6 +25,9 @@
 enum { FAMILY_LEN = 26 };
 
 static const uint64_t STRANGER_NS = 2000000000u; /* as the watch has */
+/* How long the name of a turn may be taken while no process listens. A process that lives listens
+ * some instructions later: it has until then. */
+static const uint64_t DEAF_NS = 2000000000u;
 
 /* --- numbers ---------------------------------------------------------------------------- */
 
@@ -371,7 +374,7 @@ static void turn_wait_end(struct family *d)
 static int is_deaf(struct family *d)
 {
     if (!d->deaf_by)
-        d->deaf_by = time_now() + STRANGER_NS;
+        d->deaf_by = time_now() + DEAF_NS;
     return time_now() >= d->deaf_by;
 }
 
