@@ -96,7 +96,8 @@ static int refused(int err, int cls, const char *what)
     case -EXDEV: return err_make(cls, "%s: port \"%s\" is of another mpiexec", call, what);
     case -ENOENT: return err_make(cls, "%s: there is no \"%s\"", call, what);
     case -ENOTDIR:
-        return err_make(cls, "%s: \"%s\": its directory (wdir) is not there", call, what);
+        return err_make(cls, "%s: there is no directory \"%s\" (wdir), or it may not be entered",
+                        call, what);
     case -EACCES:
         return err_make(cls, "%s: \"%s\" is not of this process, or may not be run", call, what);
     case -ENOSPC:
@@ -431,6 +432,20 @@ static int asked(void *arg)
     return s->err != -EAGAIN;
 }
 
+/* What the text of err names: the launcher does not say which of the programs it was. */
+static const char *blamed(const struct boot_program *list, int n, int err)
+{
+    const char *wdir = NULL;
+    if (err != -ENOTDIR)
+        return n == 1 ? list[0].command : "one of the programs";
+    for (int i = 0; i < n; i++) {
+        if (wdir && list[i].wdir && strcmp(wdir, list[i].wdir) != 0)
+            return "of one of the programs";
+        wdir = list[i].wdir ? list[i].wdir : wdir;
+    }
+    return wdir ? wdir : ".";
+}
+
 int newcomm_spawn(const struct boot_program *list, int n, char port[])
 {
     struct spawn s = {.w = {.fd = -1}, .list = list, .n = n, .err = -EAGAIN};
@@ -440,7 +455,7 @@ int newcomm_spawn(const struct boot_program *list, int n, char port[])
     if (!err && (!w->m.len || w->m.len >= BOOT_PORT_MAX))
         err = -EPROTO;
     if (err)
-        return refused(err, MPI_ERR_SPAWN, n == 1 ? list[0].command : "one of the programs");
+        return refused(err, MPI_ERR_SPAWN, blamed(list, n, err));
     memcpy(port, w->m.brought, w->m.len);
     port[w->m.len] = 0;
     return MPI_SUCCESS;

@@ -152,6 +152,15 @@ static void started(struct job *j, struct spawned_job *g)
     forget_if_over(j, g);
 }
 
+/* -ENOTDIR: the directory of the program (wdir), and nothing else. */
+static int reason(const struct spawn_failure *f)
+{
+    int is_lost = f->err == ENOENT || f->err == ENOTDIR;
+    if (f->step == SPAWN_DIR && (is_lost || f->err == EACCES))
+        return -ENOTDIR;
+    return is_lost ? -ENOENT : f->err > 0 ? -f->err : -EIO;
+}
+
 void spawned_job_look(struct job *j)
 {
     for (struct spawned_job *g = j->spawned, *next; g && j->reporting; g = next) {
@@ -165,7 +174,7 @@ void spawned_job_look(struct job *j)
                 started(j, g);
                 break;
             }
-            g->err = g->err ? g->err : f.err > 0 ? -f.err : -EIO;
+            g->err = g->err ? g->err : reason(&f);
         }
     }
 }

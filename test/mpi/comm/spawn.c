@@ -280,6 +280,35 @@ static void lost_early(char *me)
     CHECK_EQ(sum, mt_size);
 }
 
+/* The text of the root's error has `words`. */
+static void refused(const char *command, MPI_Info info, const char *words)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int n, err, code = -1;
+    MPI_Comm inter;
+    err = MPI_Comm_spawn(command, MPI_ARGV_NULL, 1, info, 0, MPI_COMM_WORLD, &inter, &code);
+    CHECK_EQ(mt_class(err), MPI_ERR_SPAWN);
+    CHECK_EQ(code, MPI_ERR_SPAWN);
+    MPI_Error_string(err, text, &n);
+    if (mt_rank == 0)
+        MUST(strstr(text, words), "no '%s' in: %s", words, text);
+}
+
+/* The error names what is not there: the directory or the program. */
+static void error_texts(char *me)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "wdir", "/no-such-dir");
+    refused(me, info, "no directory \"/no-such-dir\"");
+    MPI_Info_set(info, "wdir", "/dev/null");
+    refused(me, info, "no directory \"/dev/null\"");
+    MPI_Info_set(info, "wdir", "/");
+    refused("./no-such-program", info, "no \"./no-such-program\"");
+    refused("/dev/null/program", info, "no \"/dev/null/program\"");
+    MPI_Info_free(&info);
+}
+
 static void errors(char *me)
 {
     MPI_Comm inter;
@@ -291,6 +320,8 @@ static void errors(char *me)
     CHECK_EQ(mt_class(err), MPI_ERR_SPAWN);
     CHECK(inter == MPI_COMM_NULL);
     CHECK_EQ(codes[1], MPI_ERR_SPAWN);
+    if (!any_words)
+        error_texts(me);
     if (plain) {
         char *line[] = {"a\nline", NULL};
         if (any_words) {
