@@ -116,6 +116,7 @@ static int pmix_init(int *rank, int *size, int *appnum)
         return -ENOMEM;
     proc->boot->pmix = c;
     lock_init(&c->lock);
+    c->handler = -1;
     c->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     c->got = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     int err = c->fd < 0 || c->got < 0 ? -errno : load(c);
@@ -152,6 +153,9 @@ fail:
 static int pmix_finalize(void)
 {
     struct pmix_client *c = client();
+    /* The program may use the library on: its thread must not call died() then. */
+    if (c->handler >= 0)
+        (void)c->PMIx_Deregister_event_handler((size_t)c->handler, NULL, NULL);
     pmix_status_t s = c->PMIx_Finalize(NULL, 0);
     int err = s == PMIX_SUCCESS ? 0 : pmix_trouble("leaving the launcher", s);
     close(c->fd);
@@ -250,7 +254,7 @@ static void pmix_hear_deaths(void)
         codes[n++] = PMIX_EVENT_JOB_END;
     pmix_info_t info = {.value = {.type = PMIX_POINTER, .data.ptr = proc->boot}};
     snprintf(info.key, sizeof info.key, "%s", PMIX_EVENT_RETURN_OBJECT);
-    (void)c->PMIx_Register_event_handler(codes, n, &info, 1, died, NULL, NULL);
+    c->handler = c->PMIx_Register_event_handler(codes, n, &info, 1, died, NULL, NULL);
 }
 
 /* --- values ----------------------------------------------------------------- */

@@ -48,7 +48,7 @@
     C(PMIx_Init)                                                                                   \
     C(PMIx_Finalize) C(PMIx_Abort) C(PMIx_Put) C(PMIx_Commit) C(PMIx_Fence_nb) C(PMIx_Get)         \
         C(PMIx_Get_nb) C(PMIx_Resolve_nodes) C(PMIx_Resolve_peers) C(PMIx_Error_string)            \
-            C(PMIx_Register_event_handler) C(PMIx_Spawn_nb)
+            C(PMIx_Register_event_handler) C(PMIx_Deregister_event_handler) C(PMIx_Spawn_nb)
 
 struct fetch;
 struct pmix_job;
@@ -67,6 +67,7 @@ struct pmix_client {
 #undef PMIX_CALL
     pmix_proc_t me;
     int fd, got;        /* eventfds: a fence has ended; a get has ended */
+    int handler;        /* of events: its reference; negative: there is none */
     pmix_info_t collect, get; /* of the fence; of a get that waits */
     /* gets without a waiting call; their values may have come when they are asked for again */
     struct fetch *late;

@@ -34,6 +34,8 @@ static pmix_spawn_cbfunc_t answer;
 static void *answer_arg;
 static pmix_notification_fn_t hears;
 static struct boot *heard;
+enum { HANDLER = 7 }; /* its reference */
+static int left;
 
 static pmix_status_t spawn_nb(const pmix_info_t info[], size_t ninfo, const pmix_app_t app[],
                               size_t napp, pmix_spawn_cbfunc_t fn, void *arg)
@@ -72,6 +74,23 @@ static pmix_status_t hear(pmix_status_t codes[], size_t n, pmix_info_t info[], s
     ck_assert_uint_eq(ninfo, 1);
     heard = info[0].value.data.ptr;
     hears = fn;
+    return HANDLER;
+}
+
+static pmix_status_t stop_hearing(size_t handler, pmix_op_cbfunc_t over, void *arg)
+{
+    (void)arg;
+    ck_assert(hears && !over); /* it waits until no call is under way */
+    ck_assert_uint_eq(handler, HANDLER);
+    hears = NULL;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t leave(const pmix_info_t info[], size_t n)
+{
+    (void)info, (void)n;
+    ck_assert_ptr_null(hears);
+    left++;
     return PMIX_SUCCESS;
 }
 
@@ -502,6 +521,23 @@ START_TEST(own_dies)
     end();
 }
 END_TEST
+
+/* The program may have libpmix open, too: then PMIx_Finalize() ends nothing. */
+START_TEST(hears_nothing_at_the_end)
+{
+    begin_spawned();
+    struct pmix_client *c = malloc(sizeof *c);
+    ck_assert_ptr_nonnull(c);
+    *c = stand_in;
+    c->PMIx_Deregister_event_handler = stop_hearing;
+    c->PMIx_Finalize = leave;
+    c->fd = c->got = -1;
+    ops.finalize = pmix_ops.finalize;
+    proc->boot->pmix = c;
+    end();
+    ck_assert_int_eq(left, 1);
+}
+END_TEST
 #endif
 
 Suite *suite_pmix_spawn(void)
@@ -521,6 +557,7 @@ Suite *suite_pmix_spawn(void)
     tcase_add_test(t, others_died_before);
     tcase_add_test(t, others_die);
     tcase_add_test(t, own_dies);
+    tcase_add_test(t, hears_nothing_at_the_end);
 #endif
     suite_add_tcase(s, t);
     return s;
