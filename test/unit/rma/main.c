@@ -14,6 +14,7 @@ int main(void)
         suite_spread,
         suite_promise,
         suite_delegate_copy,
+        suite_briefly,
     };
     return unit_run(suites, sizeof suites / sizeof *suites);
 }
