@@ -230,6 +230,133 @@ static void contract(void *arg)
     free(n.base);
 }
 
+/* --- transmit contexts --- */
+
+enum { CONTEXTS = 2, PART = SLICE / CONTEXTS };
+
+struct way { /* one context to one peer; it has a part of the slice for itself */
+    struct tp_tx *tx;
+    struct tp_far *far;
+    int peer, at;
+};
+
+static struct way way_open(struct nat *n, int peer, int part)
+{
+    struct way y = {.peer = peer, .at = part * PART};
+    SIM_CHECK(n->ops->tx_open(n->tp, &y.tx) == 0);
+    SIM_CHECK(n->ops->tx_far(y.tx, n->far[peer], &y.far) == 0);
+    return y;
+}
+
+static void way_close(struct nat *n, struct way *y)
+{
+    n->ops->tx_drop(y->tx, y->far);
+    n->ops->tx_close(y->tx);
+}
+
+static int way_put(struct nat *n, const struct way *y)
+{
+    unsigned char src[SLICE];
+    int len = some((int)n->caps.put_inline + 1), at = y->at + some(PART - len + 1), rc;
+    for (int i = 0; i < len; i++)
+        src[i] = (unsigned char)sim_random();
+    while ((rc = n->ops->tx_put(y->tx, y->far, (uint64_t)(HEAD + n->rank * SLICE + at), src,
+                                (size_t)len)) == TP_AGAIN)
+        turn();
+    if (!rc)
+        memcpy(n->model[y->peer] + at, src, (size_t)len);
+    return rc;
+}
+
+static int way_flush(struct nat *n, const struct way *y)
+{
+    int rc;
+    while ((rc = n->ops->tx_flush(y->tx, y->far)) == TP_AGAIN)
+        turn();
+    return rc;
+}
+
+static void way_arrived(const struct nat *n, const struct way *y)
+{
+    SIM_CHECK(!memcmp(n->of[y->peer] + HEAD + n->rank * SLICE + y->at, n->model[y->peer] + y->at,
+                      PART));
+}
+
+/* What is under way by one context is not waited for by the other, nor by the process. */
+static void way_alone(struct nat *n, const struct way *y)
+{
+    long puts = sim_tx_puts(n->rank), flushes = sim_tx_flushes(n->rank);
+    sim_hold(SIM_NATIVE_OPS, n->rank, y->peer);
+    SIM_CHECK(way_put(n, &y[1]) == 0);
+    sim_hold(-1, 0, 0);
+    SIM_CHECK(way_put(n, &y[0]) == 0 && way_flush(n, &y[0]) == 0);
+    way_arrived(n, &y[0]);
+    flush(n, y->peer);
+    for (int i = 0; i < 20; i++, turn())
+        SIM_CHECK(n->ops->tx_flush(y[1].tx, y[1].far) == TP_AGAIN);
+    sim_let_go(SIM_NATIVE_OPS, y->peer);
+    SIM_CHECK(way_flush(n, &y[1]) == 0);
+    way_arrived(n, &y[1]);
+    SIM_CHECK(sim_tx_puts(n->rank) == puts + 2 && sim_tx_flushes(n->rank) == flushes + 2);
+}
+
+static void contexts(void *arg)
+{
+    struct nat n;
+    struct way y[CONTEXTS];
+    setup(&n);
+    int peer = (n.rank + 1) % n.size;
+    for (int i = 0; i < CONTEXTS; i++)
+        y[i] = way_open(&n, peer, i);
+    SIM_CHECK(n.ops->tx_open(n.tp, &(struct tp_tx *){NULL}) == -ENOMEM);
+    for (int i = 0; i < ROUNDS; i++) { /* two puts of a context have no order */
+        const struct way *one = &y[some(CONTEXTS)];
+        SIM_CHECK(way_flush(&n, one) == 0);
+        way_arrived(&n, one);
+        SIM_CHECK(way_put(&n, one) == 0);
+    }
+    SIM_CHECK(way_flush(&n, &y[0]) == 0 && way_flush(&n, &y[1]) == 0);
+    for (int r = 0; r < n.size; r++) { /* one after the other: there is one sim_hold() */
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (r == n.rank)
+            way_alone(&n, y);
+    }
+    for (int i = 0; i < CONTEXTS; i++)
+        way_close(&n, &y[i]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    n.ops->dereg(n.tp, n.mem);
+    for (int p = 0; p < n.size; p++)
+        n.ops->drop(n.tp, n.far[p]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    free(n.base);
+}
+
+/* Puts to one that has died are lost; a flush reports it, and so does a put, now or later. */
+static void contexts_death(void *arg)
+{
+    struct nat n;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* turn() is such a call */
+    setup(&n);
+    struct way y = way_open(&n, 1 - n.rank, 0);
+    SIM_CHECK(way_put(&n, &y) == 0 && way_flush(&n, &y) == 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (n.rank)
+        sim_die();
+    int rc = 0;
+    while (!rc && some(4)) /* it may not have died yet */
+        rc = way_put(&n, &y);
+    SIM_CHECK(rc == 0 || rc == -ENOTCONN);
+    hear_of_death(1);
+    rc = way_put(&n, &y);
+    SIM_CHECK(rc == -ENOTCONN || (rc == 0 && way_flush(&n, &y) == -ENOTCONN));
+    SIM_CHECK(way_put(&n, &y) == -ENOTCONN && way_flush(&n, &y) == -ENOTCONN);
+    way_close(&n, &y);
+    n.ops->dereg(n.tp, n.mem);
+    for (int p = 0; p < n.size; p++)
+        n.ops->drop(n.tp, n.far[p]);
+    free(n.base);
+}
+
 /* What is off has no entry and no flag. */
 static void off(void *arg)
 {
@@ -237,7 +364,7 @@ static void off(void *arg)
     struct nat n;
     n.tp = am_tp_to(1 - sim_rank(), &n.ops, &n.caps);
     SIM_CHECK(!(n.caps.flags & (TP_PUT | TP_GET | TP_ATOMIC)) && !n.ops->put && !n.ops->get &&
-              !n.ops->atomic && !n.ops->flush);
+              !n.ops->atomic && !n.ops->flush && !n.ops->tx_open);
 }
 
 static void with_order(struct sim_knobs *k)
@@ -252,6 +379,18 @@ static void without_order(struct sim_knobs *k)
     k->native_ordered = 0;
 }
 
+static void with_contexts(struct sim_knobs *k)
+{
+    k->native = SIM_NATIVE_ALL;
+    k->native_tx = CONTEXTS;
+}
+
+static void with_contexts_mortal(struct sim_knobs *k)
+{
+    with_contexts(k);
+    k->mortal = 1;
+}
+
 static void none(struct sim_knobs *k)
 {
     k->native = 0;
@@ -260,6 +399,8 @@ static void none(struct sim_knobs *k)
 const struct scenario scenarios_native[] = {
     {"native-ordered", RANKS, 1, contract, NULL, with_order},
     {"native-unordered", RANKS, 1, contract, NULL, without_order},
+    {"native-contexts", RANKS, 1, contexts, NULL, with_contexts},
+    {"native-contexts-death", 2, 1, contexts_death, NULL, with_contexts_mortal},
     {"native-off", 2, 1, off, NULL, none},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

@@ -476,9 +476,14 @@ static void run_rank(void *arg)
     int provided;
     static const struct tp_ops *const real[] = {&sim_tp_ops, NULL},
                                       *const native[] = {&sim_tp_native_ops, NULL},
+                                      *const tx[] = {&sim_tp_tx_ops, NULL},
                                       *const alone[] = {&virtual_tp_ops, NULL},
                                       *const far[] = {&sim_tp_far_ops, NULL};
-    if (tp_use(s->k.world ? alone : s->k.far ? far : s->k.native ? native : real) != 0)
+    if (tp_use(s->k.world       ? alone
+               : s->k.far       ? far
+               : s->k.native_tx ? tx
+               : s->k.native    ? native
+                                : real) != 0)
         sim_fail("no memory");
     api_start(s->k.threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided,
               &sim_boot_ops);
@@ -585,6 +590,7 @@ void sim_run(const struct sim_knobs *k, void (*program)(void *arg),
         list_init(&st->kept);
         list_init(&st->nic);
         list_init(&st->reports);
+        list_init(&st->txs);
         for (int t = 0; t < (thread_program ? k->threads : 1); t++) {
             struct sim_fiber *f = &s->fibers[s->nfibers++];
             f->rank = r;

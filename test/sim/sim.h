@@ -49,6 +49,7 @@ struct sim_knobs {
     int native_atomic_pays; /* ... and are declared faster than messages */
     int native_notes;   /* ... puts carry notes (TP_PUT_NOTE) */
     int native_lone;    /* ... and that one alone pays always */
+    int native_tx;      /* ... transmit contexts that a rank may have; 0: the transport has none */
     int native_min;     /* bytes from which native put and get are declared to pay; 0: never */
     int native_fails;   /* chance that a get fails, though its target lives */
     int native_put_fails; /* ... that a put does */
@@ -113,6 +114,9 @@ void sim_let_go(int type, int to);    /* they arrive now */
 void sim_compute(int steps);          /* stay out of MPI for this many scheduler steps */
 long sim_sent(int rank, int type); /* messages of one AM type that a rank has sent; type -1: all */
 long sim_received(int rank, int type); /* ... that it has handled */
+/* Puts of its transmit contexts that were taken, and flushes of them that ended with 0. */
+long sim_tx_puts(int rank);
+long sim_tx_flushes(int rank);
 /* What a rank has had of the launcher so far: values put and read, barriers, bytes of the
  * values. */
 struct sim_launcher {

@@ -61,6 +61,8 @@ struct sim_rank_state {
     struct list nic;         /* native operations under way (tp_native.c) */
     struct list reports;     /* notes that have come with puts, and were not heard yet */
     int nic_ops;
+    struct list txs;         /* its transmit contexts */
+    long tx_puts, tx_flushes; /* taken; complete */
     int dead, ended, closed; /* without MPI_Finalize, with it; its transport is closed */
     int cut;                 /* its connections are broken (sim_cut) */
     int no_way, no_way_err;  /* a rank whose requests do not reach it, and -errno of them; 0: all
@@ -122,8 +124,9 @@ struct sim {
 };
 
 extern struct sim *the_sim;
-/* without and with native operations; a network, which leads to other jobs, too */
-extern const struct tp_ops sim_tp_ops, sim_tp_native_ops, sim_tp_far_ops;
+/* without and with native operations; with transmit contexts, too; a network, which leads to other
+ * jobs, too */
+extern const struct tp_ops sim_tp_ops, sim_tp_native_ops, sim_tp_tx_ops, sim_tp_far_ops;
 extern const struct boot_ops sim_boot_ops;
 
 uint64_t sim_draw_bits(struct sim *s);
@@ -172,6 +175,12 @@ int sim_native_atomic(struct tp *t, struct tp_far *far, uint64_t off, const stru
                       struct tp_done *d);
 int sim_native_atomic_ok(struct tp *t, int op, int type, size_t n, int fetch);
 int sim_native_flush(struct tp *t, unsigned peer, struct tp_done *d);
+int sim_tx_open(struct tp *t, struct tp_tx **tx);
+void sim_tx_close(struct tp_tx *tx);
+int sim_tx_far(struct tp_tx *tx, struct tp_far *far, struct tp_far **mine);
+void sim_tx_drop(struct tp_tx *tx, struct tp_far *mine);
+int sim_tx_put(struct tp_tx *tx, struct tp_far *mine, uint64_t off, const void *src, size_t len);
+int sim_tx_flush(struct tp_tx *tx, struct tp_far *mine);
 void sim_native_caps(const struct sim *s, struct tp_caps *caps);
 void sim_native_step(struct sim *s);                  /* what is due happens */
 /* report one completion; 1 if there was one */

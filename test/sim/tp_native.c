@@ -8,12 +8,16 @@
  * The card works by itself, whatever the target does: at each step of the scheduler what is due
  * happens.  When, in which order (unless knobs.native_ordered) and in how many parts is drawn from
  * the seed. Atomics have no order in any case. They are atomic with each other; with the
- * processor's if knobs.native_coherent is set, else each reads now and writes later. */
+ * processor's if knobs.native_coherent is set, else each reads now and writes later.
+ *
+ * A transmit context (knobs.native_tx) has operations of its own: neither the flush of the process
+ * nor that of another context waits for them, and messages pass them. */
 #include <errno.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sched.h"
 #include "sim_types.h"
 
 enum { RMA_MAX = 2048, INLINE = 32, OUTSTANDING = 12, ATOM_MAX = 64 };
@@ -29,6 +33,17 @@ struct tp_mem {
 struct tp_far {
     int peer;
     uint64_t id;
+    int *users; /* the far that a context was given counts those that have it; else NULL */
+    int used;
+};
+
+struct tp_tx {
+    struct list link; /* ranks[rank].txs */
+    int rank;
+    int ops;    /* under way */
+    int fars;   /* not dropped */
+    int inside; /* a thread is in tx_put or tx_flush */
+    char broken[SIM_RANKS]; /* the connection to that rank is */
 };
 
 struct key {
@@ -59,6 +74,7 @@ struct nic_op {
     int noted;        /* put: its target is to be told `note` when it is there */
     uint32_t note;
     struct tp_done *d;
+    struct tp_tx *tx; /* NULL: of no context */
     struct tp_atomic a;
     unsigned char operand[ATOM_MAX], compare[ATOM_MAX];
     char data[];      /* put, get: what travels; atomic: old values */
@@ -120,7 +136,7 @@ int sim_native_import(struct tp *t, unsigned peer, const void *key, size_t len, 
     if (k.owner != (int64_t)peer)
         return -EINVAL;
     struct tp_far *f = sim_alloc(sizeof *f);
-    *f = (struct tp_far){(int)peer, k.id};
+    *f = (struct tp_far){.peer = (int)peer, .id = k.id};
     *far = f;
     return 0;
 }
@@ -128,6 +144,7 @@ int sim_native_import(struct tp *t, unsigned peer, const void *key, size_t len, 
 void sim_native_drop(struct tp *t, struct tp_far *far)
 {
     (void)t;
+    SIM_CHECK(!far->used); /* a context has it yet */
     sim_release(far);
 }
 
@@ -156,9 +173,9 @@ static long some_time(struct sim *s)
     return s->step + 1 + (long)(sim_draw_bits(s) % (uint64_t)(s->k.max_delay + 4));
 }
 
-static int room(struct sim *s, const struct sim_rank_state *r)
+static int room(struct sim *s, int under_way)
 {
-    if (r->nic_ops >= OUTSTANDING)
+    if (under_way >= OUTSTANDING)
         return 0;
     if (!sim_chance(s, s->k.again_percent))
         return 1;
@@ -166,20 +183,40 @@ static int room(struct sim *s, const struct sim_rank_state *r)
     return 0;
 }
 
-static struct nic_op *start(struct sim *s, enum kind kind, int peer, size_t len, struct tp_done *d)
+static struct nic_op *start_by(struct sim *s, struct tp_tx *tx, enum kind kind, int peer,
+                               size_t len, struct tp_done *d)
 {
     struct sim_rank_state *r = &s->ranks[s->now->rank];
     struct nic_op *op = sim_alloc(sizeof *op + len);
     *op = (struct nic_op){
-        .serial = ++s->nic_serial, .kind = kind, .peer = peer, .len = len, .d = d};
+        .serial = ++s->nic_serial, .kind = kind, .peer = peer, .len = len, .d = d, .tx = tx};
     op->due = sim_due(s, SIM_NATIVE_OPS, peer, some_time(s));
     list_push(&r->nic, &op->link);
-    r->nic_ops++;
+    if (tx)
+        tx->ops++;
+    else
+        r->nic_ops++;
     s->in_flight++;
     sim_event("native %s of %zu bytes, rank %d",
               (const char *[]){"put", "get", "atomic", "flush"}[kind], len, peer);
     sim_moved(s);
     return op;
+}
+
+static struct nic_op *start(struct sim *s, enum kind kind, int peer, size_t len, struct tp_done *d)
+{
+    return start_by(s, NULL, kind, peer, len, d);
+}
+
+static void forget(struct sim *s, int rank, struct nic_op *op)
+{
+    list_del(&op->link);
+    if (op->tx)
+        op->tx->ops--;
+    else
+        s->ranks[rank].nic_ops--;
+    s->in_flight--;
+    sim_release(op);
 }
 
 /* Local memory that was registered with the card, where it asks for that; the registration is
@@ -203,7 +240,7 @@ int sim_native_put(struct tp *t, struct tp_far *far, uint64_t off, const void *s
         must_be_registered(s, src, len, smem);
     if (len > RMA_MAX)
         return -EMSGSIZE;
-    if (!room(s, &s->ranks[s->now->rank]))
+    if (!room(s, s->ranks[s->now->rank].nic_ops))
         return TP_AGAIN;
     struct nic_op *op = start(s, PUT, far->peer, len, d);
     op->mem = far->id;
@@ -237,7 +274,7 @@ int sim_native_get(struct tp *t, struct tp_far *far, uint64_t off, void *dst, si
     must_be_registered(s, dst, len, dmem);
     if (len > RMA_MAX)
         return -EMSGSIZE;
-    if (!room(s, &s->ranks[s->now->rank]))
+    if (!room(s, s->ranks[s->now->rank].nic_ops))
         return TP_AGAIN;
     struct nic_op *op = start(s, GET, far->peer, len, d);
     op->mem = far->id;
@@ -270,7 +307,7 @@ int sim_native_atomic(struct tp *t, struct tp_far *far, uint64_t off, const stru
     if (!sim_native_atomic_ok(t, a->op, a->type, a->n, a->compare ? 2 : a->result != NULL) ||
         off % width_of(a->type))
         return -EINVAL;
-    if (!room(s, &s->ranks[s->now->rank]))
+    if (!room(s, s->ranks[s->now->rank].nic_ops))
         return TP_AGAIN;
     struct nic_op *op = start(s, ATOMIC, far->peer, bytes, d);
     op->mem = far->id;
@@ -294,14 +331,148 @@ int sim_native_flush(struct tp *t, unsigned peer, struct tp_done *d)
     int open = 0;
     for (const struct list *l = r->nic.next; l != &r->nic; l = l->next) {
         const struct nic_op *op = LIST_OBJ(l, struct nic_op, link);
-        open += op->peer == (int)peer && !op->executed && (op->kind == PUT || op->kind == ATOMIC);
+        open += op->peer == (int)peer && !op->tx && !op->executed &&
+                (op->kind == PUT || op->kind == ATOMIC);
     }
     if (!open)
         return 0;
-    if (!room(s, r))
+    if (!room(s, r->nic_ops))
         return TP_AGAIN;
     start(s, FLUSH, (int)peer, 0, d);
     return TP_PENDING;
+}
+
+/* --- transmit contexts --------------------------------------------------------------------- */
+
+static int tx_count(const struct sim_rank_state *r)
+{
+    int n = 0;
+    for (const struct list *l = r->txs.next; l != &r->txs; l = l->next)
+        n++;
+    return n;
+}
+
+int sim_tx_open(struct tp *t, struct tp_tx **tx)
+{
+    struct sim *s = the_sim;
+    struct sim_rank_state *r = &s->ranks[s->now->rank];
+    (void)t;
+    SIM_CHECK(!r->proc->threaded || lock_mine(&r->proc->lock));
+    if (tx_count(r) >= s->k.native_tx)
+        return -ENOMEM;
+    *tx = sim_alloc(sizeof **tx);
+    **tx = (struct tp_tx){.rank = s->now->rank};
+    list_push(&r->txs, &(*tx)->link);
+    sim_event("context %d is opened", tx_count(r));
+    return 0;
+}
+
+/* What was not flushed is lost with it. */
+void sim_tx_close(struct tp_tx *tx)
+{
+    struct sim *s = the_sim;
+    struct sim_rank_state *r = &s->ranks[tx->rank];
+    SIM_CHECK(tx->rank == s->now->rank && !tx->inside && !tx->fars);
+    SIM_CHECK(!r->proc->threaded || lock_mine(&r->proc->lock));
+    for (struct list *l = r->nic.next, *next; l != &r->nic; l = next) {
+        struct nic_op *op = LIST_OBJ(l, struct nic_op, link);
+        next = l->next;
+        if (op->tx != tx)
+            continue;
+        sim_event("a put to %d that was not flushed is lost", op->peer);
+        s->held -= op->due == LONG_MAX;
+        forget(s, tx->rank, op);
+    }
+    list_del(&tx->link);
+    sim_release(tx);
+}
+
+int sim_tx_far(struct tp_tx *tx, struct tp_far *far, struct tp_far **mine)
+{
+    const struct sim *s = the_sim;
+    SIM_CHECK(tx->rank == s->now->rank && !far->users);
+    if (tx->broken[far->peer])
+        return -ENOTCONN;
+    struct tp_far *f = sim_alloc(sizeof *f);
+    *f = (struct tp_far){.peer = far->peer, .id = far->id, .users = &far->used};
+    far->used++;
+    tx->fars++;
+    *mine = f;
+    return 0;
+}
+
+void sim_tx_drop(struct tp_tx *tx, struct tp_far *mine)
+{
+    SIM_CHECK(mine->users && tx->rank == the_sim->now->rank);
+    --*mine->users;
+    tx->fars--;
+    sim_release(mine);
+}
+
+/* Other threads, and other ranks, run at its beginning: no lock keeps them out. */
+static void enter(struct tp_tx *tx, const struct tp_far *mine)
+{
+    SIM_CHECK(mine->users && tx->rank == the_sim->now->rank && !tx->inside);
+    tx->inside = 1;
+    sched_point();
+    tx->inside = 0;
+}
+
+/* The end of its peer is seen some time after it. */
+static int broken(struct sim *s, struct tp_tx *tx, int peer)
+{
+    const struct sim_rank_state *r = &s->ranks[peer];
+    if (r->dead ? sim_chance(s, 50) : r->cut)
+        tx->broken[peer] = 1;
+    return tx->broken[peer];
+}
+
+int sim_tx_put(struct tp_tx *tx, struct tp_far *mine, uint64_t off, const void *src, size_t len)
+{
+    struct sim *s = the_sim;
+    enter(tx, mine);
+    SIM_CHECK(len <= INLINE);
+    if (broken(s, tx, mine->peer))
+        return -ENOTCONN;
+    if (!room(s, tx->ops))
+        return TP_AGAIN;
+    struct nic_op *op = start_by(s, tx, PUT, mine->peer, len, NULL);
+    op->mem = mine->id;
+    op->off = off;
+    memcpy(op->data, src, len);
+    op->read = op->told = 1;
+    s->ranks[tx->rank].tx_puts++;
+    return 0;
+}
+
+int sim_tx_flush(struct tp_tx *tx, struct tp_far *mine)
+{
+    struct sim *s = the_sim;
+    struct sim_rank_state *r = &s->ranks[tx->rank];
+    enter(tx, mine);
+    if (broken(s, tx, mine->peer))
+        return -ENOTCONN;
+    for (const struct list *l = r->nic.next; l != &r->nic; l = l->next) {
+        const struct nic_op *op = LIST_OBJ(l, struct nic_op, link);
+        if (op->tx == tx && op->peer == mine->peer && !op->executed)
+            return TP_AGAIN;
+    }
+    if (!room(s, 0))
+        return TP_AGAIN;
+    r->tx_flushes++;
+    sim_event("a context is flushed to %d", mine->peer);
+    sim_moved(s);
+    return 0;
+}
+
+long sim_tx_puts(int rank)
+{
+    return the_sim->ranks[rank].tx_puts;
+}
+
+long sim_tx_flushes(int rank)
+{
+    return the_sim->ranks[rank].tx_flushes;
 }
 
 /* --- the card --------------------------------------------------------------------------------- */
@@ -389,6 +560,8 @@ static void run(struct sim *s, struct nic_op *op)
     if (!at || (op->kind == GET && sim_chance(s, s->k.native_fails))) {
         op->err = at ? -EIO : -EFAULT;
         op->executed = 1;
+        if (op->tx)
+            op->tx->broken[op->peer] = 1;
         return;
     }
     if (op->kind == ATOMIC) {
@@ -415,7 +588,7 @@ static int held_back(const struct sim *s, const struct sim_rank_state *r, const 
 {
     for (const struct list *l = r->nic.next; l != &op->link; l = l->next) {
         const struct nic_op *e = LIST_OBJ(l, struct nic_op, link);
-        if (e->peer != op->peer || e->executed)
+        if (e->peer != op->peer || e->tx != op->tx || e->executed)
             continue;
         if (op->kind == FLUSH ? e->kind == PUT || e->kind == ATOMIC
                               : s->k.native_ordered && op->kind != ATOMIC && e->kind != ATOMIC &&
@@ -436,12 +609,8 @@ void sim_native_step(struct sim *s)
                 run(s, op);
                 sim_moved(s);
             }
-            if (op->executed && op->told) {
-                list_del(&op->link);
-                r->nic_ops--;
-                s->in_flight--;
-                sim_release(op);
-            }
+            if (op->executed && op->told)
+                forget(s, i, op);
         }
     }
 }
@@ -493,7 +662,7 @@ int sim_native_before(const struct sim *s, int src, int dst, uint64_t serial)
         return 0;
     for (const struct list *l = r->nic.next; l != &r->nic; l = l->next) {
         const struct nic_op *op = LIST_OBJ(l, struct nic_op, link);
-        if (op->peer == dst && op->serial <= serial && op->kind == PUT && !op->executed)
+        if (op->peer == dst && !op->tx && op->serial <= serial && op->kind == PUT && !op->executed)
             return 1;
     }
     return 0;
@@ -547,18 +716,19 @@ void sim_native_close(struct sim *s, int rank)
     struct sim_rank_state *r = &s->ranks[rank];
     for (struct list *l; (l = list_pop(&r->nic)) != NULL;) {
         struct nic_op *op = LIST_OBJ(l, struct nic_op, link);
-        if (s->k.native_ordered && op->kind == PUT && !op->executed)
+        if (s->k.native_ordered && op->kind == PUT && !op->tx && !op->executed)
             lose_behind(s, rank, op);
         if (!op->told)
             sim_event("native operation %d to %d left at the end", (int)op->kind, op->peer);
-        r->nic_ops--;
-        s->in_flight--;
-        sim_release(op);
+        list_init(&op->link);
+        forget(s, rank, op);
     }
     for (struct list *l; (l = list_pop(&r->reports)) != NULL;) {
         s->in_flight--;
         sim_release(LIST_OBJ(l, struct report, link));
     }
+    for (struct list *l; (l = list_pop(&r->txs)) != NULL;)
+        sim_release(LIST_OBJ(l, struct tp_tx, link));
 }
 
 void sim_native_caps(const struct sim *s, struct tp_caps *caps)

@@ -122,6 +122,7 @@ static int report_lost(struct sim *s, struct tp *t)
 static void sim_close(struct tp *t)
 {
     struct sim_rank_state *r = &the_sim->ranks[t->rank];
+    SIM_CHECK(list_empty(&r->txs)); /* contexts end first */
     sim_native_close(the_sim, t->rank);
     r->closed = 1;
     if (the_sim->k.far)
@@ -338,23 +339,18 @@ const struct tp_ops sim_tp_ops = {.name = "sim", .near = 1, .open = sim_open,
 const struct tp_ops sim_tp_far_ops = {.name = "sim", .open = sim_open, .address = sim_address,
                                       .connect = sim_connect, .close = sim_close, .am = sim_am,
                                       .progress = sim_progress, .fd = sim_fd};
-const struct tp_ops sim_tp_native_ops = {.name = "sim",
-                                         .near = 1,
-                                         .open = sim_open,
-                                         .address = sim_address,
-                                         .connect = sim_connect,
-                                         .close = sim_close,
-                                         .am = sim_am,
-                                         .progress = sim_progress,
-                                         .fd = sim_fd,
-                                         .reg = sim_native_reg,
-                                         .pack = sim_native_pack,
-                                         .dereg = sim_native_dereg,
-                                         .import = sim_native_import,
-                                         .drop = sim_native_drop,
-                                         .put = sim_native_put,
-                                         .put_note = sim_native_put_note,
-                                         .get = sim_native_get,
-                                         .atomic = sim_native_atomic,
-                                         .atomic_ok = sim_native_atomic_ok,
-                                         .flush = sim_native_flush};
+#define NATIVE                                                                                   \
+    .name = "sim", .near = 1, .open = sim_open, .address = sim_address, .connect = sim_connect,  \
+    .close = sim_close, .am = sim_am, .progress = sim_progress, .fd = sim_fd,                    \
+    .reg = sim_native_reg, .pack = sim_native_pack, .dereg = sim_native_dereg,                   \
+    .import = sim_native_import, .drop = sim_native_drop, .put = sim_native_put,                 \
+    .put_note = sim_native_put_note, .get = sim_native_get, .atomic = sim_native_atomic,         \
+    .atomic_ok = sim_native_atomic_ok, .flush = sim_native_flush
+const struct tp_ops sim_tp_native_ops = {NATIVE};
+const struct tp_ops sim_tp_tx_ops = {NATIVE,
+                                     .tx_open = sim_tx_open,
+                                     .tx_close = sim_tx_close,
+                                     .tx_far = sim_tx_far,
+                                     .tx_drop = sim_tx_drop,
+                                     .tx_put = sim_tx_put,
+                                     .tx_flush = sim_tx_flush};
