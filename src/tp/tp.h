@@ -156,9 +156,10 @@ struct tp_ops {
     /* earlier puts and atomics to peer are visible there */
     int (*flush)(struct tp *tp, unsigned peer, struct tp_done *d);
     /* transmit contexts: puts that do not need proc->lock.  NULL: the transport has none.  tx_open,
-     * tx_close, tx_far and tx_drop are called under proc->lock; tx_put and tx_flush without, by one
-     * thread at a time for each context.  It only sends: what comes in comes by progress().  A
-     * target needs nothing new. */
+     * tx_close, tx_far and tx_drop are called under proc->lock; tx_put and tx_flush without.  One
+     * thread at a time for all calls of one context.  It only sends: what comes in comes by
+     * progress().  A target needs nothing new.
+     * tx_open: -ENOTSUP: none, in this process */
     int (*tx_open)(struct tp *tp, struct tp_tx **tx);
     void (*tx_close)(struct tp_tx *tx); /* before close(), and when no far of it is left */
     /* far, as the context reaches it.  It is dropped before far is. */
@@ -167,8 +168,9 @@ struct tp_ops {
     /* len <= caps.put_inline.  0: src is reusable; TP_AGAIN; -errno.  If it is not 0 nothing
      * happened; put() of the same finds out why. */
     int (*tx_put)(struct tp_tx *tx, struct tp_far *mine, uint64_t off, const void *src, size_t len);
-    /* 0: the context's puts to the peer of `mine` are visible there; TP_AGAIN: not yet, call again;
-     * -errno: some of them are lost */
+    /* 0: the context's puts to the peer of `mine` are visible there, those between two calls that
+     * belong to one flush, too; TP_AGAIN: not yet, call again; -errno: some of them are lost.
+     * -ENOTCONN from tx_put or tx_flush: so will every later call for that peer */
     int (*tx_flush)(struct tp_tx *tx, struct tp_far *mine);
     /* progress and sleep */
     int (*progress)(struct tp *tp);      /* events handled, 0 = idle, < 0 error */

@@ -7,6 +7,8 @@
  * loaded. Values that the user set stay. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 
 #include "base/log.h"
 #include "tp/ucx/ucx_types.h"
@@ -14,17 +16,18 @@
 
 static const struct var_env defaults[] = {
     /* atomics agree with those of processors: one mechanism for all; row 0 */
-    {"UCX_ATOMIC_MODE", "cpu"}, {"UCX_HANDLE_ERRORS", "none"}, /* signals belong to the program */
+    {"UCX_ATOMIC_MODE", "cpu"},
+    /* otherwise the call that opens a connection to a host that is cut off blocks for 12 to 127 s;
+     * row 1 */
+    {"UCX_TCP_CONN_NB", "y"},
+    /* of several events that UCX takes at once, an earlier one may close the connection of a later
+     * one, and an assertion of UCX then ends the process; row 2 */
+    {"UCX_TCP_MAX_POLL", "1"},
+    {"UCX_HANDLE_ERRORS", "none"}, /* signals belong to the program */
     {"UCX_DEBUG_SIGNO", "0"},                                  /* SIGHUP too */
     {"UCX_MEM_EVENTS", "n"},    /* no hooks in the program's memory calls... */
     /* ...so nothing may be cached that the hooks would have to invalidate */
     {"UCX_RCACHE_ENABLE", "n"},
-    /* otherwise the call that opens a connection to a host that is cut off blocks for 12 to 127
-     * s */
-    {"UCX_TCP_CONN_NB", "y"},
-    /* of several events that UCX takes at once, an earlier one may close the connection of a later
-     * one, and an assertion of UCX then ends the process */
-    {"UCX_TCP_MAX_POLL", "1"},
     /* after a kill their files may stay, and endpoints that report failures cannot use them */
     {"UCX_TLS", "^posix,sysv"},
     {"UCX_VFS_ENABLE", "n"}, /* no thread and socket for UCX's file system view of itself */
@@ -48,6 +51,11 @@ int ucx_defaults_cpu(unsigned set)
     return set & 1;
 }
 
+unsigned ucx_defaults_of_workers(unsigned set)
+{
+    return set & (1u << 1 | 1u << 2);
+}
+
 int ucx_load(struct ucx_lib *lib)
 {
     /* Never unloaded: its threads and fork handlers would outlive its code. */
@@ -67,4 +75,39 @@ int ucx_load(struct ucx_lib *lib)
         return 0;
     log_warn("UCX as installed has no function %s: it is too old", missing);
     return -ELIBACC;
+}
+
+int ucx_errno(ucs_status_t s)
+{
+    switch (s) {
+    case UCS_OK: return 0;
+    case UCS_ERR_NO_MEMORY:
+    case UCS_ERR_NO_RESOURCE: return -ENOMEM;
+    case UCS_ERR_UNREACHABLE:
+    case UCS_ERR_NO_DEVICE: return -EHOSTUNREACH;
+    case UCS_ERR_INVALID_PARAM:
+    case UCS_ERR_INVALID_ADDR: return -EINVAL;
+    case UCS_ERR_UNSUPPORTED:
+    case UCS_ERR_NOT_IMPLEMENTED: return -ENOTSUP;
+    case UCS_ERR_CANCELED:
+    case UCS_ERR_REJECTED:
+    case UCS_ERR_NOT_CONNECTED:
+    case UCS_ERR_CONNECTION_RESET:
+    case UCS_ERR_ENDPOINT_TIMEOUT: return -ENOTCONN;
+    default: return -EIO;
+    }
+}
+
+ucs_status_t ucx_open_worker(struct ucx *u, ucp_worker_h *worker)
+{
+    /* One thread at a time: proc->lock is held in every call, or it is a context's (tx.c). */
+    ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+                                  .thread_mode = UCS_THREAD_MODE_SERIALIZED};
+    sigset_t all, old;
+    /* It starts a thread, and signals belong to the user's threads. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    ucs_status_t s = u->lib.ucp_worker_create(u->context, &params, worker);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return s;
 }

@@ -25,12 +25,6 @@ struct key { /* what pack() writes; UCX's own key follows */
     uint32_t bytes, unused;
 };
 
-struct far { /* struct tp_far */
-    struct ucx_peer *peer;
-    ucp_rkey_h rkey;
-    uint64_t base, len;
-};
-
 /* --- memory ----------------------------------------------------------------------- */
 
 int ucx_reg(struct tp *tp, void *base, size_t len, int space, int access, struct tp_mem **mem)
@@ -101,11 +95,14 @@ int ucx_import(struct tp *tp, unsigned peer, const void *key, size_t len, struct
     int err = p ? ucx_peer_open(p) : -ENOTCONN;
     if (err)
         return err;
-    struct far *f = calloc(1, sizeof *f);
+    const char *packed = (const char *)key + sizeof k;
+    size_t stays = u->shared ? k.bytes : 0;
+    struct ucx_far *f = malloc(sizeof *f + stays);
     if (!f)
         return -ENOMEM;
-    *f = (struct far){.peer = p, .base = k.base, .len = k.len};
-    ucs_status_t s = u->lib.ucp_ep_rkey_unpack(p->ep, (const char *)key + sizeof k, &f->rkey);
+    *f = (struct ucx_far){.peer = p, .base = k.base, .len = k.len};
+    memcpy(f->packed, packed, stays);
+    ucs_status_t s = u->lib.ucp_ep_rkey_unpack(p->ep, packed, &f->rkey);
     if (s != UCS_OK) {
         free(f);
         return ucx_errno(s);
@@ -116,7 +113,7 @@ int ucx_import(struct tp *tp, unsigned peer, const void *key, size_t len, struct
 
 void ucx_drop(struct tp *tp, struct tp_far *far)
 {
-    ((struct ucx *)tp)->lib.ucp_rkey_destroy(((struct far *)far)->rkey);
+    ((struct ucx *)tp)->lib.ucp_rkey_destroy(((struct ucx_far *)far)->rkey);
     free(far);
 }
 
@@ -170,7 +167,7 @@ static int end(struct ucx_peer *p, struct ucx_out *o, ucs_status_ptr_t r)
 }
 
 /* The address of [off, off + len) at the peer; 0 if that is outside. */
-static uint64_t remote(const struct far *f, uint64_t off, size_t len)
+static uint64_t remote(const struct ucx_far *f, uint64_t off, size_t len)
 {
     return off <= f->len && len <= f->len - off ? f->base + off : 0;
 }
@@ -178,7 +175,7 @@ static uint64_t remote(const struct far *f, uint64_t off, size_t len)
 int ucx_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len,
             struct tp_mem *smem, struct tp_done *d)
 {
-    const struct far *f = (const struct far *)far;
+    const struct ucx_far *f = (const struct ucx_far *)far;
     uint64_t to = remote(f, off, len);
     int small = len <= UCX_PUT_INLINE;
     struct ucx_out *o;
@@ -196,7 +193,7 @@ int ucx_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, si
 int ucx_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len,
             struct tp_mem *dmem, struct tp_done *d)
 {
-    const struct far *f = (const struct far *)far;
+    const struct ucx_far *f = (const struct ucx_far *)far;
     uint64_t from = remote(f, off, len);
     struct ucx_out *o;
     if (!from)
@@ -236,7 +233,7 @@ int ucx_atomic_ok(struct tp *tp, int op, int type, size_t n, int fetch)
 int ucx_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_atomic *a,
                struct tp_done *d)
 {
-    const struct far *f = (const struct far *)far;
+    const struct ucx_far *f = (const struct ucx_far *)far;
     int op = a->compare ? MPI_OP_NULL : a->op;
     size_t bytes = (size_t)1 << (a->type & TP_TYPE_LOG2);
     uint64_t to = remote(f, off, bytes);

@@ -2,41 +2,20 @@
  * ucx_types.h has the rules. Start with ucx_open() and ucx_progress(). */
 #include <dirent.h>
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/proc.h"
 #include "base/sched.h"
 #include "boot/boot.h"
+#include "mpi.h"
 #include "tp/ucx/ucx_types.h"
 #include "var/var.h"
 
 /* Longest wait of close() for what the network has not taken yet (ns). */
 static const uint64_t CLOSE_NS = 1000000000u;
-
-int ucx_errno(ucs_status_t s)
-{
-    switch (s) {
-    case UCS_OK: return 0;
-    case UCS_ERR_NO_MEMORY:
-    case UCS_ERR_NO_RESOURCE: return -ENOMEM;
-    case UCS_ERR_UNREACHABLE:
-    case UCS_ERR_NO_DEVICE: return -EHOSTUNREACH;
-    case UCS_ERR_INVALID_PARAM:
-    case UCS_ERR_INVALID_ADDR: return -EINVAL;
-    case UCS_ERR_UNSUPPORTED:
-    case UCS_ERR_NOT_IMPLEMENTED: return -ENOTSUP;
-    case UCS_ERR_CANCELED:
-    case UCS_ERR_REJECTED:
-    case UCS_ERR_NOT_CONNECTED:
-    case UCS_ERR_CONNECTION_RESET:
-    case UCS_ERR_ENDPOINT_TIMEOUT: return -ENOTCONN;
-    default: return -EIO;
-    }
-}
 
 /* --- buffers ---------------------------------------------------------------------- */
 
@@ -182,7 +161,7 @@ ucs_status_t ucx_open_context(struct ucx *u)
                       UCP_PARAM_FIELD_MT_WORKERS_SHARED,
         .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
         .estimated_num_eps = u->size,
-        .mt_workers_shared = 0,
+        .mt_workers_shared = u->shared,
     };
     /* A context without them ignores packets that write memory. */
     if (u->one_sided)
@@ -194,15 +173,7 @@ ucs_status_t ucx_open_context(struct ucx *u)
 
 static ucs_status_t open_worker(struct ucx *u)
 {
-    /* One thread at a time: proc->lock is held in every call. */
-    ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-                                  .thread_mode = UCS_THREAD_MODE_SERIALIZED};
-    sigset_t all, old;
-    /* It starts a thread, and signals belong to the user's threads. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    ucs_status_t s = u->lib.ucp_worker_create(u->context, &params, &u->worker);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    ucs_status_t s = ucx_open_worker(u, &u->worker);
     if (s != UCS_OK)
         return s;
     ucp_am_handler_param_t handler = {
@@ -276,6 +247,8 @@ static void ucx_close(struct tp *tp)
     struct ucx *u = (struct ucx *)tp;
     size_t cursor = 0;
     u->closing = 1;
+    for (struct list *l; (l = list_first(&u->contexts)) != NULL;)
+        ucx_tx_close(ucx_tx_of(l));
     if (u->worker) {
         drain(u, &u->sending);
         close_endpoints(u);
@@ -298,6 +271,7 @@ static void ucx_close(struct tp *tp)
         for (struct list *l; (l = list_pop(&u->idle[i])) != NULL;)
             free(LIST_OBJ(l, struct ucx_out, link));
     free(u->addr);
+    ucx_defaults_off(u->stay);
     free(u);
 }
 
@@ -331,8 +305,10 @@ static int ucx_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
     u->efd = -1;
     u->key = random_bits();
     u->one_sided = one_sided_wanted();
+    u->shared = u->one_sided && proc->thread_level == MPI_THREAD_MULTIPLE;
     map_init(&u->peers);
     list_init(&u->holders);
+    list_init(&u->contexts);
     list_init(&u->idle[0]);
     list_init(&u->idle[1]);
     unsigned defaults = ucx_defaults_on();
@@ -340,7 +316,8 @@ static int ucx_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
     int err = ucx_load(&u->lib);
     if (!err && (s = ucx_open_context(u)) == UCS_OK)
         s = open_worker(u);
-    ucx_defaults_off(defaults);
+    u->stay = u->shared ? ucx_defaults_of_workers(defaults) : 0;
+    ucx_defaults_off(defaults & ~u->stay);
     if (!err)
         err = s != UCS_OK ? ucx_errno(s) : open_address(u);
     if (err) {
@@ -434,6 +411,12 @@ const struct tp_ops tp_ucx_ops = {
     .atomic = ucx_atomic,
     .atomic_ok = ucx_atomic_ok,
     .flush = ucx_flush,
+    .tx_open = ucx_tx_open,
+    .tx_close = ucx_tx_close,
+    .tx_far = ucx_tx_far,
+    .tx_drop = ucx_tx_drop,
+    .tx_put = ucx_tx_put,
+    .tx_flush = ucx_tx_flush,
     .progress = ucx_progress,
     .fd = ucx_fd,
     .describe = ucx_describe,

@@ -155,6 +155,13 @@ struct ucx_out { /* a send buffer, or the record of a one-sided operation */
     _Alignas(16) char bytes[];
 };
 
+struct ucx_far { /* struct tp_far */
+    struct ucx_peer *peer;
+    ucp_rkey_h rkey;
+    uint64_t base, len;
+    char packed[]; /* UCX's key, where contexts may unpack it, too */
+};
+
 struct ucx {
     struct tp_env env;
     struct ucx_lib lib;
@@ -164,6 +171,9 @@ struct ucx {
     /* of short messages: ucx_packer; 0: a card sends them from where they lie */
     ucp_datatype_t packed;
     int efd;
+    int shared;           /* the context may have further workers: tx.c */
+    struct list contexts; /* of them, the transmit contexts */
+    unsigned stay;        /* of ucx_defaults_on(), what stays for them */
     int one_sided;        /* put, get and atomics are there, for any program that uses UCX's
                            * protocol (ucx.md) */
     uint64_t key;         /* U1: ours */
@@ -196,13 +206,18 @@ int ucx_load(struct ucx_lib *lib);
  * is open.  Returns which (bits by row); ucx_defaults_off removes them. */
 unsigned ucx_defaults_on(void);
 void ucx_defaults_off(unsigned set);
+/* Of `set`, those that UCX reads when a worker is made. To change the environment later would harm
+ * threads that read it. */
+unsigned ucx_defaults_of_workers(unsigned set);
+int ucx_errno(ucs_status_t s); /* -errno */
+/* A worker of the context. */
+ucs_status_t ucx_open_worker(struct ucx *u, ucp_worker_h *worker);
 /* Whether `set` asks for accumulates by processors, and not by network cards. */
 int ucx_defaults_cpu(unsigned set);
 
 /* ucx.c */
 /* Is there a card that UCX could use for put and get?  UCX does not report how it executes them. */
 int ucx_has_card(void);
-int ucx_errno(ucs_status_t s); /* -errno */
 /* The context, with the features that u->one_sided asks for. */
 ucs_status_t ucx_open_context(struct ucx *u);
 /* The record of a rank, made if needed; NULL: no memory. */
@@ -264,5 +279,14 @@ int ucx_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_
                struct tp_done *d);
 int ucx_atomic_ok(struct tp *tp, int op, int type, size_t n, int fetch);
 int ucx_flush(struct tp *tp, unsigned peer, struct tp_done *d);
+
+/* tx.c */
+int ucx_tx_open(struct tp *tp, struct tp_tx **tx);
+void ucx_tx_close(struct tp_tx *tx);
+struct tp_tx *ucx_tx_of(struct list *link); /* on ucx.contexts */
+int ucx_tx_far(struct tp_tx *tx, struct tp_far *far, struct tp_far **mine);
+void ucx_tx_drop(struct tp_tx *tx, struct tp_far *mine);
+int ucx_tx_put(struct tp_tx *tx, struct tp_far *mine, uint64_t off, const void *src, size_t len);
+int ucx_tx_flush(struct tp_tx *tx, struct tp_far *mine);
 
 #endif
