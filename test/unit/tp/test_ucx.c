@@ -15,6 +15,7 @@
 #include "base/proc.h"
 #include "boot/boot.h"
 #include "mem/mem.h"
+#include "mpi.h"
 #include "tp/ucx/ucx_types.h"
 #include "var/var.h"
 
@@ -741,12 +742,14 @@ END_TEST
 /* --- one-sided access where it is used, and nowhere else -------------------------------------- */
 
 static uint64_t features;
+static int shared; /* by several workers: locks of UCX */
 
 static ucs_status_t init_and_look(unsigned major, unsigned minor, const ucp_params_t *params,
                                   const ucp_config_t *config, ucp_context_h *context)
 {
     (void)major, (void)minor, (void)config, (void)context;
     features = params->features;
+    shared = params->mt_workers_shared;
     return UCS_ERR_UNSUPPORTED;
 }
 
@@ -759,6 +762,7 @@ static void opens_of(int wanted)
     job_check(ucx_open_context(u) == UCS_ERR_UNSUPPORTED);
     job_check((caps.flags & rma) == (wanted ? rma : 0) &&
               (features & asked) == (wanted ? asked : 0));
+    job_check(shared == (wanted && proc->thread_level == MPI_THREAD_MULTIPLE));
     stop();
 }
 
@@ -769,6 +773,12 @@ static void closed(void)
 
 static void open_to_all(void)
 {
+    opens_of(1);
+}
+
+static void open_to_threads(void)
+{
+    proc->thread_level = MPI_THREAD_MULTIPLE;
     opens_of(1);
 }
 
@@ -789,7 +799,93 @@ START_TEST(one_sided_when_used)
     for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
         const char *const set[] = {asks[i], NULL};
         ck_assert_int_eq(job_run(1, set, open_to_all, 20), 0);
+        ck_assert_int_eq(job_run(1, set, open_to_threads, 20), 0);
     }
+}
+END_TEST
+
+/* --- transmit contexts ------------------------------------------------------------------------ */
+
+static unsigned flushes;
+static __typeof__(ucp_ep_flush_nbx) *really_flush;
+
+static ucs_status_ptr_t flush_and_count(ucp_ep_h ep, const ucp_request_param_t *param)
+{
+    flushes++;
+    return really_flush(ep, param);
+}
+
+/* The memory of rank 1, 8 bytes for each context, as the process reaches it. */
+static struct tp_far *memory_of_one(uint64_t *memory)
+{
+    struct tp_mem *mem = NULL;
+    struct tp_far *far = NULL;
+    char key[512];
+    size_t len = sizeof key;
+    connect_to(1 - boot_rank());
+    if (boot_rank() == 1) {
+        ok(tp_ucx_ops.reg((struct tp *)u, memory, 16, 0, TP_MAY_READ | TP_MAY_WRITE, &mem));
+        ok(tp_ucx_ops.pack((struct tp *)u, mem, key, &len));
+        ok(boot_put("memory", key, len));
+    }
+    ok(boot_barrier());
+    len = sizeof key;
+    if (boot_rank() == 0) {
+        ok(boot_get("memory", key, &len));
+        ok(tp_ucx_ops.import((struct tp *)u, 1, key, len, &far));
+    }
+    return far;
+}
+
+static void flushed(struct tp_tx *tx, struct tp_far *far, unsigned calls)
+{
+    int rc;
+    flushes = 0;
+    while ((rc = tp_ucx_ops.tx_flush(tx, far)) == TP_AGAIN)
+        tp_ucx_ops.progress((struct tp *)u);
+    job_check(rc == 0 && flushes == calls);
+}
+
+/* UCX is asked once for each flush that has something to wait for, whatever the other has flushed;
+ * what a worker reads stays in the environment as long as one can be made. */
+static void economical(void)
+{
+    uint64_t memory[2] = {0}, v = 3;
+    proc->thread_level = MPI_THREAD_MULTIPLE;
+    start();
+    job_check(getenv("UCX_TCP_CONN_NB") && getenv("UCX_TCP_MAX_POLL") && !getenv("UCX_MEM_EVENTS"));
+    struct tp_far *far = memory_of_one(memory), *mine[2];
+    struct tp_tx *tx[2];
+    really_flush = u->lib.ucp_ep_flush_nbx;
+    u->lib.ucp_ep_flush_nbx = flush_and_count;
+    for (int i = 0; far && i < 2; i++) {
+        ok(tp_ucx_ops.tx_open((struct tp *)u, &tx[i]));
+        job_check(((uintptr_t)tx[i] & 127) == 0);
+        ok(tp_ucx_ops.tx_far(tx[i], far, &mine[i]));
+        ok(tp_ucx_ops.tx_put(tx[i], mine[i], 8 * (uint64_t)i, &v, 8));
+    }
+    for (int i = 0; far && i < 2; i++) {
+        flushed(tx[i], mine[i], 1);
+        flushed(tx[i], mine[i], 0);
+    }
+    for (int i = 0; far && i < 2; i++) {
+        tp_ucx_ops.tx_drop(tx[i], mine[i]);
+        tp_ucx_ops.tx_close(tx[i]);
+    }
+    meet();
+    job_check(boot_rank() == 0 || (memory[0] == v && memory[1] == v));
+    if (far)
+        tp_ucx_ops.drop((struct tp *)u, far);
+    job_check(list_empty(&u->contexts));
+    stop();
+    job_check(!getenv("UCX_TCP_CONN_NB") && !getenv("UCX_TCP_MAX_POLL"));
+}
+
+START_TEST(contexts)
+{
+    static const char *const asks[] = {"MPIR_CVAR_RMA_NATIVE_PUT_MIN=1", NULL};
+    setenv("UCX_TLS", "tcp", 1);
+    ck_assert_int_eq(job_run(2, asks, economical, 20), 0);
 }
 END_TEST
 
@@ -806,6 +902,7 @@ Suite *suite_ucx(void)
     tcase_add_test(t, dead_peer);
     tcase_add_test(t, good_guest);
     tcase_add_test(t, one_sided_when_used);
+    tcase_add_test(t, contexts);
     suite_add_tcase(s, t);
     return s;
 }
