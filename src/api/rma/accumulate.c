@@ -48,6 +48,12 @@ static SLOW int acc_slow(const void *origin, int ocount, MPI_Datatype otype, int
                          MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win,
                          const void *site)
 {
+    unsigned o = dt_op_handle_index(op);
+    if (!(ocount | tcount) && origin && otype == ttype && o && o < DT_NO_OP) {
+        struct rma_win_near *w = onesided_known_win(win, ttype);
+        if (w && onesided_nothing(w, rank, disp, PVAR_RMA_ACC))
+            return MPI_SUCCESS;
+    }
     return acc("MPI_Accumulate", SIDE_AT(origin, ocount, otype, site), rank, disp, tcount, ttype,
                op, win, NULL);
 }

@@ -131,6 +131,18 @@ static inline __attribute__((always_inline)) int onesided_near(struct rma_win_ne
            rma_near_append(w, n, disp, bytes, from, to);
 }
 
+/* A put, get or accumulate of no elements to a near rank: 1: it is admitted, done and counted. The
+ * type is predefined and the origin no null pointer. A negative displacement is an error. */
+static inline int onesided_nothing(struct rma_win_near *w, int rank, MPI_Aint disp,
+                                   enum pvar_id counter)
+{
+    struct rma_near *n;
+    if (disp < 0 || !rma_near_target(w, rank, &n))
+        return 0;
+    counter_add(&n->counted[counter - PVAR_RMA_PUT], 1);
+    return 1;
+}
+
 static inline int is_near(const struct rma_win_near *w, int rank)
 {
     return w->count ? (unsigned)rank - w->first < w->count : rma_near_spread(w, rank) != NULL;

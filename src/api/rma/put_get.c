@@ -40,6 +40,8 @@ static SAME int put_same(const void *origin, const MPI_Win *win, const MPI_Datat
     uint64_t bytes = (uint64_t)(int64_t)count * rma_near_bytes(*type);
     if (origin && room && rma_near_plain(room, *type)) {
         struct rma_win_near *w = rma_near_win(room, *win);
+        if (UNLIKELY(!count) && w && onesided_nothing(w, rank, disp, PVAR_RMA_PUT))
+            return MPI_SUCCESS;
         if (w ? onesided_near(w, rank, disp, bytes, origin, NULL) ||
                     onesided_far(w, rank, disp, count, *type, NULL, origin)
               : rma_mirror_put(*win, rank, disp, bytes, origin))
@@ -119,6 +121,8 @@ static SAME int get_same(void *origin, const MPI_Win *win, const MPI_Datatype *t
 {
     struct rma_win_near *w = origin ? onesided_known_win(*win, *type) : NULL;
     uint64_t bytes = (uint64_t)(int64_t)count * rma_near_bytes(*type);
+    if (UNLIKELY(!count) && w && onesided_nothing(w, rank, disp, PVAR_RMA_GET))
+        return MPI_SUCCESS;
     if (w && onesided_near(w, rank, disp, bytes, NULL, origin))
         return MPI_SUCCESS;
     return get_slow(origin, count, *type, rank, disp, count, *type, *win, site);

@@ -239,6 +239,37 @@ static void many(int turns)
     }
 }
 
+/* Operations of no elements are checked as others are. */
+static void nothing(void)
+{
+    int v = 0, mem[4] = { 0 }, to = (mt_rank + 1) % mt_size;
+    MPI_Win w;
+
+    MPI_Win_create(mem, sizeof mem, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
+    MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
+    CHECK_EQ(mt_class(MPI_Put(&v, 0, MPI_INT, to, 0, 0, MPI_INT, w)), MPI_ERR_RMA_SYNC);
+    CHECK_EQ(mt_class(MPI_Get(&v, 0, MPI_INT, to, 0, 0, MPI_INT, w)), MPI_ERR_RMA_SYNC);
+    CHECK_EQ(mt_class(MPI_Accumulate(&v, 0, MPI_INT, to, 0, 0, MPI_INT, MPI_SUM, w)),
+             MPI_ERR_RMA_SYNC);
+    MPI_Win_lock_all(0, w);
+    CHECK_EQ(MPI_Put(&v, 0, MPI_INT, to, 0, 0, MPI_INT, w), MPI_SUCCESS);
+    CHECK_EQ(MPI_Get(&v, 0, MPI_INT, to, 9, 0, MPI_INT, w), MPI_SUCCESS);
+    CHECK_EQ(MPI_Accumulate(&v, 0, MPI_INT, to, 0, 0, MPI_INT, MPI_SUM, w), MPI_SUCCESS);
+    CHECK_EQ(mt_class(MPI_Put(&v, 0, MPI_INT, mt_size, 0, 0, MPI_INT, w)), MPI_ERR_RANK);
+    CHECK_EQ(mt_class(MPI_Put(&v, 0, MPI_INT, to, -1, 0, MPI_INT, w)), MPI_ERR_DISP);
+    CHECK_EQ(mt_class(MPI_Get(&v, 0, MPI_INT, to, -1, 0, MPI_INT, w)), MPI_ERR_DISP);
+    CHECK_EQ(mt_class(MPI_Put(&v, 0, MPI_DATATYPE_NULL, to, 0, 0, MPI_DATATYPE_NULL, w)),
+             MPI_ERR_TYPE);
+    CHECK_EQ(mt_class(MPI_Accumulate(&v, 0, MPI_INT, to, -1, 0, MPI_INT, MPI_SUM, w)),
+             MPI_ERR_DISP);
+    CHECK_EQ(mt_class(MPI_Accumulate(&v, 0, MPI_INT, to, 0, 0, MPI_INT, MPI_OP_NULL, w)),
+             MPI_ERR_OP);
+    CHECK_EQ(mt_class(MPI_Accumulate(&v, 0, MPI_INT, to, 0, 0, MPI_INT, MPI_NO_OP, w)),
+             MPI_ERR_OP);
+    MPI_Win_unlock_all(w);
+    MPI_Win_free(&w);
+}
+
 int main(int argc, char **argv)
 {
     int turns = argc > 1 ? atoi(argv[1]) : 500;
@@ -252,5 +283,6 @@ int main(int argc, char **argv)
     shared_memory(1);
     no_target();
     many(turns);
+    nothing();
     return mt_finish();
 }
