@@ -117,6 +117,15 @@ static int run_none(const struct coll_args *a)
     return MPI_SUCCESS;
 }
 
+int coll_nothing(struct comm *c)
+{
+    if (!shm_counted(c))
+        return 0;
+    coll_tag(c);
+    progress_glance();
+    return 1;
+}
+
 int coll_run(const struct coll_args *a)
 {
     int err;

@@ -16,6 +16,9 @@
 
 /* 1: done, *err is the result; 0: not for shared memory, use messages. */
 int shm_run(const struct coll_args *a, int *err);
+/* 1: shm_run() does not count the calls on c any more, so one that it would not serve may be left
+ * out. */
+int shm_counted(const struct comm *c);
 /* coll_run_aside(): the next call does it, at the latest when it waits. 0: it may not, since c has
  * no segment yet, and shm_run() may wait for messages of its own. */
 int shm_set_aside(const struct comm *c, void (*aside)(void *arg), void *arg);

@@ -103,6 +103,11 @@ struct shm *shm_count(struct comm *c)
     return c->size < 2 || c->size > SHM_RANKS || !all_near(c) ? NULL : make(c);
 }
 
+int shm_counted(const struct comm *c)
+{
+    return c->coll || c->coll_uses > SHM_USES;
+}
+
 int shm_set_aside(const struct comm *c, void (*aside)(void *arg), void *arg)
 {
     struct shm *m = c->coll;

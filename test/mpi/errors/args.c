@@ -228,6 +228,35 @@ static void pt2pt(void)
     }
 }
 
+/* Arguments of calls that move no bytes are checked, too. */
+static void no_bytes(void)
+{
+    MPI_Comm c = MPI_COMM_WORLD, inter = MPI_COMM_NULL;
+    int v = 0, w = 0, none[64] = { 0 }, less[64] = { -1 };
+    MPI_Datatype t;
+
+    BAD(MPI_Bcast(&v, 0, MPI_INT, mt_size, c), MPI_ERR_ROOT);
+    BAD(MPI_Bcast(&v, 0, MPI_INT, -1, c), MPI_ERR_ROOT);
+    BAD(MPI_Bcast(&v, 0, MPI_DATATYPE_NULL, 0, c), MPI_ERR_TYPE);
+    BAD(MPI_Bcast(&v, 0, MPI_INT, 0, inter), MPI_ERR_COMM);
+    BAD(MPI_Bcast(MPI_IN_PLACE, 0, MPI_INT, 0, c), MPI_ERR_BUFFER);
+    BAD(MPI_Gather(&v, 0, MPI_INT, &w, 0, MPI_INT, -3, c), MPI_ERR_ROOT);
+    BAD(MPI_Allgather(&v, 0, MPI_INT, &w, 0, MPI_DATATYPE_NULL, c), MPI_ERR_TYPE);
+    BAD(MPI_Alltoall(&v, 0, MPI_DATATYPE_NULL, &w, 0, MPI_INT, c), MPI_ERR_TYPE);
+    BAD(MPI_Reduce(&v, &w, 0, MPI_INT, MPI_OP_NULL, 0, c), MPI_ERR_OP);
+    BAD(MPI_Reduce(&v, &w, 0, MPI_INT, MPI_SUM, mt_size, c), MPI_ERR_ROOT);
+    BAD(MPI_Allreduce(&v, &w, 0, MPI_FLOAT, MPI_BAND, c), MPI_ERR_OP);
+    BAD(MPI_Allreduce(&v, &w, 0, MPI_INT, MPI_REPLACE, c), MPI_ERR_OP);
+    BAD(MPI_Reduce_scatter(&v, &w, none, MPI_FLOAT, MPI_BAND, c), MPI_ERR_OP);
+    BAD(MPI_Reduce_scatter(&v, &w, less, MPI_INT, MPI_SUM, c), MPI_ERR_COUNT);
+    BAD(MPI_Allgatherv(&v, 0, MPI_INT, &w, NULL, none, MPI_INT, c), MPI_ERR_ARG);
+    BAD(MPI_Allgatherv(&v, 0, MPI_INT, &w, less, none, MPI_INT, c), MPI_ERR_COUNT);
+    BAD(MPI_Scatterv(&v, none, none, MPI_INT, &w, 0, MPI_INT, mt_size, c), MPI_ERR_ROOT);
+    MPI_Type_contiguous(2, MPI_INT, &t);
+    BAD(MPI_Bcast(&v, 0, t, 0, c), MPI_ERR_TYPE); /* not committed */
+    MPI_Type_free(&t);
+}
+
 static void collectives(void)
 {
     int v = 0, w = 0;
@@ -447,6 +476,7 @@ int main(int argc, char **argv)
     bare_classes();
     alive();
     collectives();
+    no_bytes();
     alive();
     types();
     comms_and_groups();
