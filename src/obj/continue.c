@@ -1,6 +1,6 @@
 /* continue.c - continuations (continue.h; doc/design/continue.md). Start with continue_attach() and
- * run_first(). */
-#include "obj/continue.h"
+ * run_first(); continue_quick.h has the short way. */
+#include "obj/continue_quick.h"
 
 #include <stdlib.h>
 
@@ -14,59 +14,10 @@
 #include "progress/progress.h"
 #include "watch/watch.h"
 
-struct record;
-
-/* A request that a record waits for. */
-struct part {
-    struct record *rec;
-    struct request *r; /* NULL: none, or one that was inactive or built in */
-    MPI_Status *status; /* NULL: none is wanted */
-    /* What a checker has set before; it is called first, and may take completion back. */
-    void (*inner)(struct request *r, void *arg);
-    void *inner_arg;
-    MPI_Request handle; /* of r. It names r no more if the program has ended r by a copy */
-};
-
-struct record {
-    struct record *next; /* in a queue, or of free ones */
-    struct cont *cont;
-    struct continue_what what;
-    int left;   /* requests that are not complete, and 1 while it is being attached */
-    int queued; /* it is in a queue. With left != 0: one of its requests was undone since */
-    int n;
-    struct part *part; /* n of them: `one`, or from the heap */
-    struct part one;
-};
-
-struct queue {
-    struct record *first, *last;
-    unsigned n;
-};
-
-/* ANYWHERE: at each safe point. POLLED: in tests of its continuation request and waits for it. */
-enum where { ANYWHERE, POLLED, WHERES };
-
-struct cont {
-    struct request r; /* persistent; done while nothing is registered */
-    struct continue_mode mode;
-    uint64_t registered; /* functions that have not returned */
-    struct queue ready[WHERES];
-    struct list link; /* on continues.ready: it runs, and ready[ANYWHERE] is not empty */
-    int orphan;       /* freed by the program; runs nevertheless, and ends with its last function */
-    int failed;       /* the first error since it was complete last */
-    struct list all;  /* on continues.all */
-};
-
 enum { SLAB = 64 };
-struct slab {
-    struct slab *next;
-    struct record rec[SLAB];
-};
-
-struct continues {
-    struct list ready, all; /* struct cont */
-    struct record *spare;
-    struct slab *slabs;
+struct continue_slab {
+    struct continue_slab *next;
+    struct continue_record rec[SLAB];
 };
 
 /* --- queues --------------------------------------------------------------------- */
@@ -85,7 +36,7 @@ static inline void offer(struct cont *c)
     upcall_wanted(1);
 }
 
-static inline void put(struct queue *q, struct record *rec)
+static inline void put(struct continue_queue *q, struct continue_record *rec)
 {
     rec->next = NULL;
     if (q->n++)
@@ -95,17 +46,17 @@ static inline void put(struct queue *q, struct record *rec)
     q->last = rec;
 }
 
-static inline enum where where_of(const struct cont *c, const struct record *rec)
+static inline enum continue_where where_of(const struct cont *c, const struct continue_record *rec)
 {
     return (c->mode.polled || rec->what.flags & MPIX_CONT_POLL_ONLY) && !c->orphan ? POLLED
                                                                                    : ANYWHERE;
 }
 
 /* Of an inactive one it waits for MPI_Start. The caller signals: a thread may wait for c. */
-static inline void make_ready(struct record *rec)
+static inline void make_ready(struct continue_record *rec)
 {
     struct cont *c = rec->cont;
-    enum where to = where_of(c, rec);
+    enum continue_where to = where_of(c, rec);
     if (rec->queued)
         return;
     rec->queued = 1;
@@ -118,15 +69,15 @@ static inline void make_ready(struct record *rec)
 }
 
 /* r is done, in any handler. */
-static void op_done(struct request *r, void *arg)
+void continue_op_done(struct request *r, void *arg)
 {
-    struct part *p = arg;
+    struct continue_part *p = arg;
     void (*inner)(struct request *, void *) = p->inner;
     if (inner) {
         p->inner = NULL;
         r->then = NULL;
         inner(r, p->inner_arg);
-        r->then = op_done;
+        r->then = continue_op_done;
         r->then_arg = p;
         if (!r->done) /* it will be completed again */
             return;
@@ -138,7 +89,7 @@ static void op_done(struct request *r, void *arg)
 
 int continue_holds(const struct request *r)
 {
-    return r->then == op_done;
+    return r->then == continue_op_done;
 }
 
 /* --- the continuation request --------------------------------------------------- */
@@ -146,6 +97,8 @@ int continue_holds(const struct request *r)
 static void cont_end(struct cont *c)
 {
     list_del(&c->all);
+    if (proc->obj->continue_recent == c)
+        proc->obj->continue_recent = NULL;
     free(c);
 }
 
@@ -186,9 +139,9 @@ int continue_in_vain(struct request *const *r, int n)
     return MPI_SUCCESS;
 }
 
-static void run_first(struct cont *c, enum where from);
+static void run_first(struct cont *c, enum continue_where from);
 
-static void run_some(struct cont *c, enum where from, unsigned *most)
+static void run_some(struct cont *c, enum continue_where from, unsigned *most)
 {
     for (unsigned n = c->ready[from].n < *most ? c->ready[from].n : *most; n && c->ready[from].n;
          n--, --*most)
@@ -232,11 +185,12 @@ static struct continues *room_open(void)
     return s;
 }
 
-static inline void free_parts(struct record *rec)
+static inline void free_parts(struct continue_record *rec)
 {
     if (rec->part != &rec->one)
         free(rec->part);
     rec->part = &rec->one;
+    rec->n = 1;
 }
 
 /* What has not run never does. */
@@ -245,7 +199,7 @@ void continue_finalize(void)
     struct continues *s = proc->obj->continues;
     if (!s)
         return;
-    for (struct slab *next; s->slabs; s->slabs = next) {
+    for (struct continue_slab *next; s->slabs; s->slabs = next) {
         next = s->slabs->next;
         for (int i = 0; i < SLAB; i++)
             free_parts(&s->slabs->rec[i]);
@@ -255,6 +209,7 @@ void continue_finalize(void)
         cont_end(LIST_OBJ(s->all.next, struct cont, all));
     free(s);
     proc->obj->continues = NULL;
+    proc->obj->continue_recent = NULL;
     proc->obj->continues_ready = proc->obj->upcalls_wanted = 0;
 }
 
@@ -266,6 +221,7 @@ int continue_init(const struct continue_mode *m, MPI_Request *out)
     request_init(&c->r, REQUEST_CONTINUE, &cont_ops, NULL);
     c->r.what = "continuations";
     c->mode = *m;
+    c->room = proc->obj->continues;
     list_init(&c->link);
     list_push(&proc->obj->continues->all, &c->all);
     int err = request_publish(&c->r, out);
@@ -282,56 +238,61 @@ void continue_release(struct request *cont)
         return;
     }
     int ran = runs(c);
+    proc->obj->continue_recent = NULL;
     obj_del(OBJ_REQUEST, &c->r.obj);
     c->orphan = 1;
     if (!ran)
         continue_count((int)(c->ready[ANYWHERE].n + c->ready[POLLED].n));
-    for (struct record *rec = c->ready[POLLED].first, *next; rec; rec = next) {
+    for (struct continue_record *rec = c->ready[POLLED].first, *next; rec; rec = next) {
         next = rec->next;
         put(&c->ready[ANYWHERE], rec);
     }
-    c->ready[POLLED] = (struct queue){0};
+    c->ready[POLLED] = (struct continue_queue){0};
     offer(c);
     progress_signal();
 }
 
 /* --- attaching ------------------------------------------------------------------ */
 
-static struct record *record_more(struct continues *s)
+static struct continue_record *record_more(struct continues *s)
 {
-    struct slab *b = malloc(sizeof *b);
+    struct continue_slab *b = malloc(sizeof *b);
     if (!b)
         return NULL;
     b->next = s->slabs;
     s->slabs = b;
     for (int i = 0; i < SLAB; i++) {
+        b->rec[i].queued = 0;
+        b->rec[i].n = 1;
         b->rec[i].part = &b->rec[i].one;
+        b->rec[i].one.rec = &b->rec[i];
+        b->rec[i].one.inner = NULL;
         b->rec[i].next = s->spare;
         s->spare = &b->rec[i];
     }
     return s->spare;
 }
 
-static inline struct record *record_get(int n)
+static inline struct continue_record *record_get(int n)
 {
     struct continues *s = proc->obj->continues;
-    struct record *rec = s->spare ? s->spare : record_more(s);
+    struct continue_record *rec = s->spare ? s->spare : record_more(s);
     if (!rec)
         return NULL;
-    struct part *more = n > 1 ? malloc((size_t)n * sizeof *more) : NULL;
+    struct continue_part *more = n > 1 ? malloc((size_t)n * sizeof *more) : NULL;
     if (n > 1 && !more)
         return NULL;
     if (more)
         rec->part = more;
-    rec->queued = 0;
     s->spare = rec->next;
     return rec;
 }
 
-static inline void record_put(struct record *rec)
+static inline void record_put(struct continue_record *rec)
 {
     struct continues *s = proc->obj->continues;
     free_parts(rec);
+    rec->one.inner = NULL;
     rec->next = s->spare;
     s->spare = rec;
 }
@@ -342,7 +303,7 @@ static void status_none(MPI_Status *st)
         status_empty(st);
 }
 
-static inline void hold(struct part *p, struct request *r, MPI_Request *op)
+static inline void hold(struct continue_part *p, struct request *r, MPI_Request *op)
 {
     p->r = r;
     p->handle = *op;
@@ -354,7 +315,7 @@ static inline void hold(struct part *p, struct request *r, MPI_Request *op)
         p->inner = r->then;
         p->inner_arg = r->then_arg;
     }
-    r->then = op_done;
+    r->then = continue_op_done;
     r->then_arg = p;
     p->rec->left += waits;
 }
@@ -362,14 +323,15 @@ static inline void hold(struct part *p, struct request *r, MPI_Request *op)
 /* A record that waits for it waits again. */
 static void undo(struct cont *c)
 {
-    c->r.done = 0;
+    continue_undone(c);
     if (continue_holds(&c->r))
-        ((struct part *)c->r.then_arg)->rec->left++;
+        ((struct continue_part *)c->r.then_arg)->rec->left++;
 }
 
-static inline struct record *attach_begin(struct cont *c, const struct continue_what *what, int n)
+static inline struct continue_record *attach_begin(struct cont *c,
+                                                   const struct continue_what *what, int n)
 {
-    struct record *rec = record_get(n);
+    struct continue_record *rec = record_get(n);
     if (__builtin_expect(!rec, 0))
         return NULL;
     rec->cont = c;
@@ -379,12 +341,14 @@ static inline struct record *attach_begin(struct cont *c, const struct continue_
     c->registered++;
     if (c->r.active && c->r.done)
         undo(c);
+    if (c->r.obj.handle)
+        proc->obj->continue_recent = c;
     return rec;
 }
 
 /* r: the request of *op, or NULL. */
-static inline void attach_part(struct record *rec, struct part *p, struct request *r,
-                               MPI_Request *op, MPI_Status *status)
+static inline void attach_part(struct continue_record *rec, struct continue_part *p,
+                               struct request *r, MPI_Request *op, MPI_Status *status)
 {
     p->rec = rec;
     p->status = status;
@@ -398,7 +362,7 @@ static inline void attach_part(struct record *rec, struct part *p, struct reques
         *op = MPI_REQUEST_NULL;
 }
 
-static inline void attach_end(struct record *rec)
+static inline void attach_end(struct continue_record *rec)
 {
     if (--rec->left == 0) {
         make_ready(rec);
@@ -414,7 +378,7 @@ static int no_memory(int n)
 int continue_attach_one(struct request *cont, const struct continue_what *what, struct request *r,
                         MPI_Request *op, MPI_Status *status)
 {
-    struct record *rec = attach_begin((struct cont *)cont, what, 1);
+    struct continue_record *rec = attach_begin((struct cont *)cont, what, 1);
     if (__builtin_expect(!rec, 0))
         return no_memory(1);
     attach_part(rec, &rec->one, r, op, status);
@@ -425,7 +389,7 @@ int continue_attach_one(struct request *cont, const struct continue_what *what, 
 int continue_attach(struct request *cont, const struct continue_what *what, int n,
                     MPI_Request *ops, MPI_Status *statuses)
 {
-    struct record *rec = attach_begin((struct cont *)cont, what, n);
+    struct continue_record *rec = attach_begin((struct cont *)cont, what, n);
     if (!rec)
         return no_memory(n);
     for (int i = 0; i < n; i++)
@@ -438,18 +402,21 @@ int continue_attach(struct request *cont, const struct continue_what *what, int 
 /* --- running -------------------------------------------------------------------- */
 
 /* Status and request of a part that is done. */
-static inline int end_part(struct part *p)
+static inline int end_part(struct continue_part *p)
 {
     int err = MPI_SUCCESS;
     if (!p->r)
         return MPI_SUCCESS;
-    if (__builtin_expect(obj_find(OBJ_REQUEST, p->handle) != p->r, 0)) {
+    if (__builtin_expect(obj_find_made(OBJ_REQUEST, p->handle) != p->r, 0)) {
         status_none(p->status);
         err = err_make(MPI_ERR_REQUEST,
                        "request %#x was completed or freed while a continuation waited for it",
                        (unsigned)p->handle);
     } else {
         p->r->then = NULL;
+        if (!p->status && !watch_wants(WATCH_MESSAGES) &&
+            request_finish_plain(p->r, &p->handle, NULL))
+            return MPI_SUCCESS;
         if (watch_wants(WATCH_MESSAGES))
             watch_waited(&p->r, 1);
         err = request_finish(p->r, p->status);
@@ -460,7 +427,7 @@ static inline int end_part(struct part *p)
 }
 
 /* The first error. */
-static inline int end_parts(struct record *rec)
+static inline int end_parts(struct continue_record *rec)
 {
     if (rec->n == 1)
         return end_part(&rec->one);
@@ -493,10 +460,10 @@ static int returned_error(int result)
 
 /* Under an upcall mark: a function that ends a request, such as that of a generalized one, is the
  * program's, too, and none runs inside another one. */
-static void run_first(struct cont *c, enum where from)
+static void run_first(struct cont *c, enum continue_where from)
 {
-    struct queue *q = &c->ready[from];
-    struct record *rec = q->first;
+    struct continue_queue *q = &c->ready[from];
+    struct continue_record *rec = q->first;
     struct continue_what what = rec->what;
     q->first = rec->next;
     q->n--;

@@ -1,13 +1,14 @@
 /* continue.h - continuations: a function of the program that runs when requests are complete.
  *
- *      continue_attach --> a record waits ----- each of its requests is done: op_done()
+ *      continue_attach --> a record waits ----- each of its requests is done: continue_op_done()
  *                          a record is ready -- of its continuation request: a queue
  *                          it runs ------------ at a safe point: continue_run()
  *
- * op_done() is called in handlers and runs no code of the program. A safe point has nothing of the
- * library's on its stack that the program could meet: the entry of a call, a turn of a wait of the
- * program's for requests, a test of a continuation request. Neither attaching nor completion looks
- * at other requests. proc->lock protects everything here; it is given up while a function runs. */
+ * continue_op_done() is called in handlers and runs no code of the program. A safe point has
+ * nothing of the library's on its stack that the program could meet: the entry of a call, a turn of
+ * a wait of the program's for requests, a test of a continuation request. Neither attaching nor
+ * completion looks at other requests. proc->lock protects everything here; it is given up while a
+ * function runs. */
 #ifndef OBJ_CONTINUE_H
 #define OBJ_CONTINUE_H
 

@@ -62,6 +62,8 @@ struct obj_room {
     uint64_t completions;        /* requests completed so far: a wait tests again only if it has
                                   * changed */
     struct continues *continues; /* continue.c; NULL: MPIX_Continue_init was never called */
+    struct cont *continue_recent; /* the continuation request that was used last; it has a handle.
+                                   * NULL: none */
     unsigned continues_ready;    /* functions of continuations that may run, and all of
                                   * async_poll.h */
     struct async *async;         /* async_poll.c; NULL: MPIX_Async_start was never called */
@@ -99,6 +101,18 @@ static inline int obj_is_builtin(const struct obj *o)
 }
 
 #include "base/proc.h"
+/* The same, and NULL for predefined ones: shorter. */
+static inline void *obj_find_made(enum obj_kind kind, int handle)
+{
+    const struct obj_table *t = &proc->obj->table[kind];
+    unsigned h = (unsigned)handle, index = h & 0x03ffffffu;
+    if (h >> 26 != (2u << 4 | (unsigned)kind) ||
+        index >= atomic_load_explicit(&t->limit, memory_order_acquire)) /* as in obj_find() */
+        return NULL;
+    return atomic_load_explicit(&t->block, memory_order_acquire)[index / OBJ_BLOCK]
+                                                                [index % OBJ_BLOCK];
+}
+
 static inline void *obj_find(enum obj_kind kind, int handle)
 {
     const struct obj_table *t = &proc->obj->table[kind];

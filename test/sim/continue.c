@@ -114,7 +114,7 @@ static int begin_op(struct task *j, MPI_Request *r, MPI_Request *finish)
     static const long one = 1;
     j->expects = -1;
     tag = (int)(sim_random() % 8);
-    switch (sim_random() % 7) {
+    switch (sim_random() % 8) {
     case 0: /* both halves; messages with one tag are alike */
     case 1:
         j->out = j->want = 100 + tag;
@@ -144,6 +144,12 @@ static int begin_op(struct task *j, MPI_Request *r, MPI_Request *finish)
         j->persistent = r[0];
         j->want = j->out = 100 + tag;
         OK(MPI_Send(&j->out, 1, MPI_LONG, self, tag, MPI_COMM_WORLD));
+        j->expects = tag;
+        return 1;
+    case 6: /* one receive; it may be complete when it is attached */
+        j->out = j->want = 100 + tag;
+        OK(MPI_Send(&j->out, 1, MPI_LONG, self, tag, MPI_COMM_WORLD));
+        OK(MPI_Irecv(&j->in, 1, MPI_LONG, self, tag, MPI_COMM_WORLD, &r[0]));
         j->expects = tag;
         return 1;
     default: /* null */

@@ -1,6 +1,6 @@
 /* continue.c - MPIX_Continue and its kin: a function of the program runs when requests are complete
  * (obj/continue.h). Start with PMPIX_Continue(). */
-#include "obj/continue.h"
+#include "obj/continue_quick.h"
 
 #include <stdlib.h>
 
@@ -101,10 +101,14 @@ static inline int leave(struct request *cont, int flags, int err)
     return api_exit(MPI_COMM_NULL, err);
 }
 
-int PMPIX_Continue(MPI_Request *op_request, MPIX_Continue_cb_function *cb, void *cb_data, int flags,
-                   MPI_Status *status, MPI_Request cont_req)
+static __attribute__((noinline)) int attach(MPI_Request *op_request, MPIX_Continue_cb_function *cb,
+                                            void *cb_data, int flags, MPI_Status *status,
+                                            MPI_Request cont_req)
 {
     api_enter("MPIX_Continue");
+    if (proc->threaded && !(flags & ~FLAGS) &&
+        continue_quick(op_request, cb, cb_data, flags, status, cont_req))
+        return leave(&proc->obj->continue_recent->r, flags, MPI_SUCCESS);
     struct continue_what what = {cb, cb_data, flags};
     struct request *cont = NULL, *r;
     int err = op_request && status ? MPI_SUCCESS : api_pointer(op_request, "op_request");
@@ -120,6 +124,16 @@ int PMPIX_Continue(MPI_Request *op_request, MPIX_Continue_cb_function *cb, void 
         err = continue_attach_one(cont, &what, r, op_request,
                                   status == MPI_STATUS_IGNORE ? NULL : status);
     return leave(cont, flags, err);
+}
+
+/* In PROC_INIT nothing is to run and no function runs (upcall.h). */
+int PMPIX_Continue(MPI_Request *op_request, MPIX_Continue_cb_function *cb, void *cb_data, int flags,
+                   MPI_Status *status, MPI_Request cont_req)
+{
+    if (!API_WATCHED() && !proc->threaded && !(flags & ~FLAGS) &&
+        continue_quick(op_request, cb, cb_data, flags, status, cont_req))
+        return MPI_SUCCESS;
+    return attach(op_request, cb, cb_data, flags, status, cont_req);
 }
 API_ALIAS(MPIX_Continue);
 
