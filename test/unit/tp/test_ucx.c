@@ -846,11 +846,14 @@ static void flushed(struct tp_tx *tx, struct tp_far *far, unsigned calls)
     job_check(rc == 0 && flushes == calls);
 }
 
-/* UCX is asked once for each flush that has something to wait for, whatever the other has flushed;
- * what a worker reads stays in the environment as long as one can be made. */
+/* UCX is asked once for each flush that has something to wait for, whatever the other has flushed,
+ * and once more for a put in between; what a worker reads stays in the environment as long as one
+ * can be made; the transport ends a context that is open yet. */
 static void economical(void)
 {
     uint64_t memory[2] = {0}, v = 3;
+    struct tp_tx *left;
+    int descriptors = entries_of("/proc/self/fd");
     proc->thread_level = MPI_THREAD_MULTIPLE;
     start();
     job_check(getenv("UCX_TCP_CONN_NB") && getenv("UCX_TCP_MAX_POLL") && !getenv("UCX_MEM_EVENTS"));
@@ -863,6 +866,10 @@ static void economical(void)
         job_check(((uintptr_t)tx[i] & 127) == 0);
         ok(tp_ucx_ops.tx_far(tx[i], far, &mine[i]));
         ok(tp_ucx_ops.tx_put(tx[i], mine[i], 8 * (uint64_t)i, &v, 8));
+    }
+    if (far) { /* there is no connection yet */
+        job_check(tp_ucx_ops.tx_flush(tx[0], mine[0]) == TP_AGAIN && flushes == 1);
+        ok(tp_ucx_ops.tx_put(tx[0], mine[0], 0, &v, 8));
     }
     for (int i = 0; far && i < 2; i++) {
         flushed(tx[i], mine[i], 1);
@@ -877,7 +884,9 @@ static void economical(void)
     if (far)
         tp_ucx_ops.drop((struct tp *)u, far);
     job_check(list_empty(&u->contexts));
+    ok(tp_ucx_ops.tx_open((struct tp *)u, &left));
     stop();
+    job_check(entries_of("/proc/self/fd") == descriptors);
     job_check(!getenv("UCX_TCP_CONN_NB") && !getenv("UCX_TCP_MAX_POLL"));
 }
 
