@@ -49,6 +49,7 @@ struct ucx_tx { /* struct tp_tx */
     _Alignas(TX_LINES) struct ucx *u;
     struct ucx_lib lib; /* u->lib has neighbours that are written */
     ucp_worker_h worker;
+    unsigned puts; /* since tx_put last called progress */
     struct tx_out *idle;
     struct map peers;    /* rank -> struct tx_peer */
     struct list dropped; /* fars that were dropped with puts under way */
@@ -134,11 +135,31 @@ static int peer_open(struct ucx_tx *x, const struct ucx_peer *of, struct tx_peer
     return 0;
 }
 
+static void far_end(const struct ucx_tx *x, struct tx_far *f)
+{
+    x->lib.ucp_rkey_destroy(f->rkey);
+    free(f);
+}
+
+/* Of those that were dropped, the ones whose puts have ended. */
+static void reap(struct ucx_tx *x)
+{
+    for (struct list *l = x->dropped.next, *next; l != &x->dropped; l = next) {
+        struct tx_far *f = LIST_OBJ(l, struct tx_far, link);
+        next = l->next;
+        if (f->peer->out)
+            continue;
+        list_del(l);
+        far_end(x, f);
+    }
+}
+
 int ucx_tx_far(struct tp_tx *tx, struct tp_far *far, struct tp_far **mine)
 {
     struct ucx_tx *x = (struct ucx_tx *)tx;
     const struct ucx_far *of = (const struct ucx_far *)far;
     struct tx_peer *p;
+    reap(x);
     int err = peer_open(x, of->peer, &p);
     if (err)
         return err;
@@ -153,12 +174,6 @@ int ucx_tx_far(struct tp_tx *tx, struct tp_far *far, struct tp_far **mine)
     }
     *mine = (struct tp_far *)f;
     return 0;
-}
-
-static void far_end(const struct ucx_tx *x, struct tx_far *f)
-{
-    x->lib.ucp_rkey_destroy(f->rkey);
-    free(f);
 }
 
 /* UCX reads the key of a put that is under way. */
@@ -199,11 +214,17 @@ int ucx_tx_put(struct tp_tx *tx, struct tp_far *mine, uint64_t off, const void *
     struct ucx_tx *x = (struct ucx_tx *)tx;
     const struct tx_far *f = (const struct tx_far *)mine;
     struct tx_peer *p = f->peer;
-    struct tx_out *o = x->idle;
     if (off > f->len || len > f->len - off)
         return -ERANGE;
     if (len > UCX_PUT_INLINE)
         return -EMSGSIZE;
+    /* Where the target answers each put (tcp), its answers wait in its memory until they are
+     * read. */
+    if (__builtin_expect(x->puts == TX_OUT, 0)) {
+        x->puts = 0;
+        x->lib.ucp_worker_progress(x->worker);
+    }
+    struct tx_out *o = x->idle;
     if (p->failed)
         return -ENOTCONN;
     if (!o)
@@ -212,6 +233,7 @@ int ucx_tx_put(struct tp_tx *tx, struct tp_far *mine, uint64_t off, const void *
                                                        UCP_OP_ATTR_FIELD_USER_DATA,
                                        .cb.send = on_put,
                                        .user_data = o};
+    x->puts++;
     x->idle = o->next;
     o->peer = p;
     if (len)
@@ -224,8 +246,11 @@ int ucx_tx_put(struct tp_tx *tx, struct tp_far *mine, uint64_t off, const void *
     }
     o->next = x->idle;
     x->idle = o;
-    if (__builtin_expect(UCS_PTR_IS_ERR(r), 0))
-        return ucx_errno(UCS_PTR_STATUS(r));
+    if (__builtin_expect(UCS_PTR_IS_ERR(r), 0)) {
+        int err = ucx_errno(UCS_PTR_STATUS(r));
+        p->failed |= err == -ENOTCONN; /* on_failure() comes later */
+        return err;
+    }
     p->dirty = 1;
     return 0;
 }

@@ -890,11 +890,92 @@ static void economical(void)
     job_check(!getenv("UCX_TCP_CONN_NB") && !getenv("UCX_TCP_MAX_POLL"));
 }
 
+static unsigned looks, keys_ended;
+static __typeof__(ucp_worker_progress) *really_progress;
+static __typeof__(ucp_rkey_destroy) *really_end_key;
+static __typeof__(ucp_put_nbx) *really_put;
+static int refuses;
+
+static unsigned look_and_count(ucp_worker_h worker)
+{
+    looks++;
+    return really_progress(worker);
+}
+
+static void end_key_and_count(ucp_rkey_h rkey)
+{
+    keys_ended++;
+    really_end_key(rkey);
+}
+
+static ucs_status_ptr_t put_or_refuse(ucp_ep_h ep, const void *from, size_t n, uint64_t to,
+                                      ucp_rkey_h rkey, const ucp_request_param_t *param)
+{
+    return refuses ? UCS_STATUS_PTR(UCS_ERR_CONNECTION_RESET)
+                   : really_put(ep, from, n, to, rkey, param);
+}
+
+static void settle(struct tp_tx *tx, struct tp_far *far, int want)
+{
+    int rc;
+    while ((rc = tp_ucx_ops.tx_flush(tx, far)) == TP_AGAIN)
+        tp_ucx_ops.progress((struct tp *)u);
+    job_check(rc == want);
+}
+
+/* A context that is not flushed reads what the target answers.  A key that is dropped under a put
+ * lives until that has ended, and no longer.  What UCX refuses for ever, every call reports. */
+static void left_alone(void)
+{
+    enum { MANY = 6400, AT_MOST = 64 };
+    uint64_t memory[2] = {0}, v = 3;
+    proc->thread_level = MPI_THREAD_MULTIPLE;
+    start();
+    struct tp_far *far = memory_of_one(memory), *mine, *other;
+    struct tp_tx *tx;
+    really_progress = u->lib.ucp_worker_progress;
+    really_end_key = u->lib.ucp_rkey_destroy;
+    really_put = u->lib.ucp_put_nbx;
+    if (far) {
+        u->lib.ucp_worker_progress = look_and_count;
+        u->lib.ucp_rkey_destroy = end_key_and_count;
+        u->lib.ucp_put_nbx = put_or_refuse;
+        ok(tp_ucx_ops.tx_open((struct tp *)u, &tx));
+        ok(tp_ucx_ops.tx_far(tx, far, &mine));
+        ok(tp_ucx_ops.tx_put(tx, mine, 0, &v, 8)); /* it waits for the connection */
+        tp_ucx_ops.tx_drop(tx, mine);
+        ok(tp_ucx_ops.tx_far(tx, far, &other));
+        job_check(keys_ended == 0);
+        settle(tx, other, 0);
+        ok(tp_ucx_ops.tx_far(tx, far, &mine));
+        job_check(keys_ended == 1);
+        looks = 0;
+        for (int i = 0; i < MANY; i++)
+            while (tp_ucx_ops.tx_put(tx, mine, 8, &v, 8) == TP_AGAIN)
+                continue;
+        job_check(looks >= MANY / AT_MOST - 1);
+        settle(tx, mine, 0);
+        refuses = 1;
+        job_check(tp_ucx_ops.tx_put(tx, mine, 8, &v, 8) == -ENOTCONN);
+        refuses = 0;
+        job_check(tp_ucx_ops.tx_put(tx, mine, 8, &v, 8) == -ENOTCONN);
+        settle(tx, mine, -ENOTCONN);
+        tp_ucx_ops.tx_drop(tx, mine);
+        tp_ucx_ops.tx_drop(tx, other);
+        job_check(keys_ended == 3);
+        tp_ucx_ops.tx_close(tx);
+        tp_ucx_ops.drop((struct tp *)u, far);
+    }
+    meet();
+    stop();
+}
+
 START_TEST(contexts)
 {
     static const char *const asks[] = {"MPIR_CVAR_RMA_NATIVE_PUT_MIN=1", NULL};
     setenv("UCX_TLS", "tcp", 1);
     ck_assert_int_eq(job_run(2, asks, economical, 20), 0);
+    ck_assert_int_eq(job_run(2, asks, left_alone, 20), 0);
 }
 END_TEST
 
