@@ -150,6 +150,15 @@ static int one_sided_wanted(void)
     return cvar.rma_native && (asked || ucx_has_card());
 }
 
+/* Whether workers of the context may be used at one time: a UCX that was built without its locks
+ * takes mt_workers_shared and ignores it. */
+static int is_shared(const struct ucx *u)
+{
+    ucp_context_attr_t is = {.field_mask = UCP_ATTR_FIELD_THREAD_MODE};
+    return u->lib.ucp_context_query(u->context, &is) == UCS_OK &&
+           is.thread_mode == UCS_THREAD_MODE_MULTI;
+}
+
 ucs_status_t ucx_open_context(struct ucx *u)
 {
     ucp_config_t *config;
@@ -168,6 +177,8 @@ ucs_status_t ucx_open_context(struct ucx *u)
         params.features |= UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64;
     s = u->lib.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &u->context);
     u->lib.ucp_config_release(config);
+    if (s == UCS_OK && u->shared)
+        u->shared = is_shared(u);
     return s;
 }
 

@@ -64,7 +64,8 @@ enum {
 /* The functions of UCX that we use.  The library is loaded when the transport opens and not before
  * (lib.c). */
 #define UCX_CALLS(C)                                                                               \
-    C(ucp_config_read) C(ucp_config_release) C(ucp_init_version) C(ucp_cleanup)                    \
+    C(ucp_config_read) C(ucp_config_release) C(ucp_init_version) C(ucp_context_query)              \
+    C(ucp_cleanup)                                                                                 \
     C(ucp_worker_create) C(ucp_worker_destroy) C(ucp_worker_get_address)                           \
     C(ucp_worker_release_address) C(ucp_worker_get_efd) C(ucp_worker_arm) C(ucp_worker_progress)   \
     C(ucp_worker_set_am_recv_handler) C(ucp_ep_create) C(ucp_ep_close_nbx) C(ucp_am_send_nbx)      \

@@ -782,6 +782,34 @@ static void open_to_threads(void)
     opens_of(1);
 }
 
+static ucs_status_t init_the_same(unsigned major, unsigned minor, const ucp_params_t *params,
+                                  const ucp_config_t *config, ucp_context_h *context)
+{
+    (void)major, (void)minor, (void)config, (void)context;
+    shared = params->mt_workers_shared;
+    return UCS_OK;
+}
+
+static ucs_status_t one_at_a_time(ucp_context_h context, ucp_context_attr_t *is)
+{
+    (void)context;
+    is->thread_mode = UCS_THREAD_MODE_SINGLE;
+    return UCS_OK;
+}
+
+/* A UCX that has no locks: it was asked for them, and there are no transmit contexts. */
+static void open_without_locks(void)
+{
+    struct tp_tx *tx;
+    proc->thread_level = MPI_THREAD_MULTIPLE;
+    start();
+    u->lib.ucp_init_version = init_the_same;
+    u->lib.ucp_context_query = one_at_a_time;
+    job_check(ucx_open_context(u) == UCS_OK && shared);
+    job_check(tp_ucx_ops.tx_open((struct tp *)u, &tx) == -ENOTSUP);
+    stop();
+}
+
 static void as_the_card_says(void)
 {
     opens_of(entries_of("/sys/class/infiniband") > 2);
@@ -800,6 +828,7 @@ START_TEST(one_sided_when_used)
         const char *const set[] = {asks[i], NULL};
         ck_assert_int_eq(job_run(1, set, open_to_all, 20), 0);
         ck_assert_int_eq(job_run(1, set, open_to_threads, 20), 0);
+        ck_assert_int_eq(job_run(1, set, open_without_locks, 20), 0);
     }
 }
 END_TEST
