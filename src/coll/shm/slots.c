@@ -14,6 +14,7 @@
 
 enum {
     SHM_RANKS = 64, /* with more, a tree is faster */
+    SHM_STEP = 1024 /* bytes */
 };
 
 /* --- making the segment ---------------------------------------------------------- */
@@ -63,7 +64,10 @@ static struct shm *blank(struct comm *c)
     m->size = c->size;
     m->rank = c->rank;
     m->max = (size_t)cvar.coll_shm_bytes;
-    m->slot_size = (sizeof(struct slot) + m->max + SHM_LINE - 1) / SHM_LINE * SHM_LINE;
+    /* An odd number of quarters of a page: with one page and a line, full slots of one parity took
+     * twice the time. */
+    m->slot_size = (sizeof(struct slot) + m->max + SHM_STEP - 1) / SHM_STEP | 1;
+    m->slot_size *= SHM_STEP;
     return m;
 }
 
