@@ -37,6 +37,11 @@ static void unpack(struct block b, const char *from)
     dt_unpack(b.t, (size_t)b.n, b.at, 0, from, block_bytes(b));
 }
 
+static void copy(struct block from, struct block to)
+{
+    dt_copy(from.at, (size_t)from.n, from.t, to.at, (size_t)to.n, to.t);
+}
+
 static struct block own_block(const struct coll_args *a)
 {
     return (struct block){(char *)(uintptr_t)a->sbuf, a->scount, a->stype};
@@ -74,8 +79,7 @@ int shm_gather(struct shm *m, const struct coll_args *a)
         if (i != root)
             unpack(block_of(&in, i), shm_data(m, i));
         else if (a->sbuf != MPI_IN_PLACE)
-            dt_copy(own.at, (size_t)own.n, own.t, block_of(&in, root).at, (size_t)a->rcount,
-                    a->rtype);
+            copy(own, block_of(&in, root));
     shm_leave(m);
     shm_wake_others(m);
     return err;
@@ -129,6 +133,12 @@ int shm_allgatherv(struct shm *m, const struct coll_args *a)
     return err;
 }
 
+/* Where the block of rank i lies among those of a writer that leaves out its own. */
+static size_t place(int i, int writer, size_t bytes)
+{
+    return (size_t)(i - (i > writer)) * bytes;
+}
+
 static int scatter_take(struct shm *m, const struct coll_args *a, size_t bytes)
 {
     m->n++;
@@ -137,7 +147,7 @@ static int scatter_take(struct shm *m, const struct coll_args *a, size_t bytes)
         err = shm_alike(m, a->root, a->root + 1, bytes);
     if (!err)
         unpack((struct block){a->rbuf, a->rcount, a->rtype},
-               shm_data(m, a->root) + (size_t)m->rank * bytes);
+               shm_data(m, a->root) + place(m->rank, a->root, bytes));
     shm_leave(m);
     shm_wake(m, a->root);
     return err;
@@ -155,7 +165,7 @@ int shm_scatter(struct shm *m, const struct coll_args *a, size_t bytes)
     if (!err) {
         for (int i = 0; i < m->size; i++)
             if (i != m->rank)
-                pack(block_of(&out, i), s->data + (size_t)i * bytes);
+                pack(block_of(&out, i), s->data + place(i, a->root, bytes));
         shm_publish(m, s, bytes);
         shm_wake_others(m);
     }
@@ -163,7 +173,7 @@ int shm_scatter(struct shm *m, const struct coll_args *a, size_t bytes)
         err = own_bytes(own, (struct block){a->rbuf, a->rcount, a->rtype}) == BAD_BYTES
                   ? sched_mismatch(bytes, (size_t)a->rcount * (size_t)a->rtype->size) : MPI_SUCCESS;
     if (!err && !in_place)
-        dt_copy(own.at, (size_t)own.n, own.t, a->rbuf, (size_t)a->rcount, a->rtype);
+        copy(own, (struct block){a->rbuf, a->rcount, a->rtype});
     shm_leave(m);
     return err;
 }
@@ -171,20 +181,25 @@ int shm_scatter(struct shm *m, const struct coll_args *a, size_t bytes)
 /* In place needs no extra step: all blocks are in the slot before any is received. */
 int shm_alltoall(struct shm *m, const struct coll_args *a)
 {
+    int in_place = a->sbuf == MPI_IN_PLACE;
     struct blocks in = blocks_even(a->rbuf, a->rcount, a->rtype),
-                  out = a->sbuf == MPI_IN_PLACE ? in : blocks_even(a->sbuf, a->scount, a->stype);
+                  out = in_place ? in : blocks_even(a->sbuf, a->scount, a->stype);
     size_t bytes = own_bytes(block_of(&out, 0), block_of(&in, 0));
     struct slot *s;
     int err = shm_slot_open(m, &s);
     if (!err) {
         for (int i = 0; i < m->size && bytes != BAD_BYTES; i++)
-            pack(block_of(&out, i), s->data + (size_t)i * bytes);
+            if (i != m->rank)
+                pack(block_of(&out, i), s->data + place(i, m->rank, bytes));
         err = shm_meet(m, s, bytes);
     }
     if (!err)
         err = shm_alike(m, 0, m->size, bytes);
     for (int i = 0; i < m->size && !err; i++)
-        unpack(block_of(&in, i), shm_data(m, i) + (size_t)m->rank * bytes);
+        if (i != m->rank)
+            unpack(block_of(&in, i), shm_data(m, i) + place(m->rank, i, bytes));
+        else if (!in_place)
+            copy(block_of(&out, i), block_of(&in, i));
     shm_leave(m);
     return err;
 }

@@ -12,10 +12,9 @@ static int parts(const struct coll_args *a, int members, size_t *bytes)
     MPI_Aint n = sends ? a->scount : a->rcount;
     if (__builtin_mul_overflow((size_t)n, (size_t)t->size, bytes))
         *bytes = SIZE_MAX;
-    return a->call == COLL_SCATTER || a->call == COLL_ALLTOALL ||
-                   a->call == COLL_REDUCE_SCATTER_BLOCK
-               ? members
-               : 1;
+    if (a->call == COLL_SCATTER || a->call == COLL_ALLTOALL) /* the own one does not lie there */
+        return members - 1;
+    return a->call == COLL_REDUCE_SCATTER_BLOCK ? members : 1;
 }
 
 /* Every member must decide alike. So the decision uses the bytes, which are equal everywhere, not
