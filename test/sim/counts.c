@@ -789,6 +789,100 @@ static void lone_puts(struct sim_knobs *k)
     k->again_percent = k->refuse_percent = k->inbox = 0;
 }
 
+/* What makes the next short put wait in the queue though its length pays: an order, or a get or a
+ * put that waits itself. A longer put keeps no later one back. */
+static void short_waits(const struct job *j, const struct rma_target *t, long *const *far)
+{
+    static const long one[5] = {1, 1, 1, 1, 1}, two = 2;
+    long got = 0;
+    put1(j, one, 1, 20);
+    OK(MPIX_Win_order(1, j->win));
+    put1(j, &two, 1, 20);
+    SIM_CHECK(t->native_out == 1 && t->nops == 1);
+    put1(j, &two, 1, 21);
+    SIM_CHECK(t->native_out == 1 && t->nops == 2);
+    OK(MPI_Win_flush(1, j->win));
+    SIM_CHECK(far[1][20] == 2 && far[1][21] == 2 && t->native_out == 0);
+    OK(MPI_Get(&got, 1, MPI_LONG, 1, 20, 1, MPI_LONG, j->win));
+    put1(j, one, 1, 22);
+    SIM_CHECK(t->native_out == 0 && t->nops == 2);
+    OK(MPI_Win_flush(1, j->win));
+    SIM_CHECK(got == 2 && far[1][22] == 1);
+    put1(j, one, 1, 23);
+    OK(MPI_Put(one, 5, MPI_LONG, 1, 24, 5, MPI_LONG, j->win));
+    SIM_CHECK(t->native_out >= 1 && t->nops == 1);
+    OK(MPI_Win_flush(1, j->win));
+    SIM_CHECK(far[1][23] == 1 && far[1][28] == 1 && t->native_out == 0);
+    OK(MPI_Put(one, 5, MPI_LONG, 1, 30, 5, MPI_LONG, j->win));
+    put1(j, one, 1, 36);
+    OK(MPIX_Win_order(1, j->win));
+    OK(MPI_Win_flush_local(1, j->win)); /* the two leave; the order still holds */
+    SIM_CHECK(t->nops == 0 && t->native_out >= 1);
+    put1(j, &two, 1, 36);
+    SIM_CHECK(t->nops == 1);
+    OK(MPI_Win_flush(1, j->win));
+    SIM_CHECK(far[1][36] == 2);
+    put1(j, one, 1, 29);
+    SIM_CHECK(t->native_out == 1 && t->nops == 0);
+    OK(MPI_Win_flush(1, j->win));
+    SIM_CHECK(far[1][29] == 1 && t->lone == RMA_SHORT_SOON);
+}
+
+/* R14: short puts whose length pays leave at their calls, each behind those that are out. No
+ * message goes for them, and the flush or the end of the epoch waits for all. */
+static void short_counts(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(40);
+    long *far[2];
+    MPI_Allgather(&j.mem, sizeof j.mem, MPI_BYTE, far, sizeof j.mem, MPI_BYTE, MPI_COMM_WORLD);
+    if (j.rank == 0) {
+        static const long v = 9;
+        const struct rma_target *t;
+        OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, j.win));
+        do {
+            put1(&j, &v, 1, 0);
+            OK(MPI_Win_flush(1, j.win));
+            t = rma_target_find(inside(j.win), 1);
+        } while (!t || t->lone != RMA_SHORT_SOON);
+        struct counts c = mark(0);
+        long before = pvar(j.win, PVAR_RMA_NATIVE);
+        for (unsigned i = 1; i <= 6; i++) {
+            put1(&j, &v, 1, (int)i);
+            SIM_CHECK(t->nops == 0 && t->native_out == i);
+            SIM_CHECK(pvar(j.win, PVAR_RMA_NATIVE) - before == i);
+        }
+        ERR(MPI_ERR_DISP, MPI_Put(&v, 1, MPI_LONG, 1, -1, 1, MPI_LONG, j.win));
+        OK(MPI_Win_flush(1, j.win));
+        for (int i = 1; i <= 6; i++)
+            SIM_CHECK(far[1][i] == 9);
+        SIM_CHECK(t->native_out == 0);
+        short_waits(&j, t, far);
+        SIM_CHECK(since_all(&c) == 0);
+        put1(&j, &v, 1, 39);
+        put1(&j, &v, 1, 40); /* out of range: by message */
+        SIM_CHECK(t->native_out == 1 && t->nops == 1);
+        ERR(MPI_ERR_RMA_RANGE, MPI_Win_flush(1, j.win));
+        SIM_CHECK(far[1][39] == 9);
+        put1(&j, &v, 1, 30);
+        OK(MPI_Win_flush(1, j.win));
+        put1(&j, &v, 1, 31);
+        put1(&j, &v, 1, 32);
+        SIM_CHECK(t->native_out == 2);
+        OK(MPI_Win_unlock_all(j.win));
+        SIM_CHECK(far[1][31] == 9 && far[1][32] == 9);
+    }
+    job_close(&j);
+}
+
+static void short_puts(struct sim_knobs *k)
+{
+    lone_puts(k);
+    k->native = SIM_NATIVE_PUT | SIM_NATIVE_GET;
+    k->native_lone = 0;
+    k->native_min = 8;
+}
+
 /* Without piggybacking: the operation, DONE, its acknowledgement. */
 static void fence_counts_plain(void *arg)
 {
@@ -1343,6 +1437,7 @@ const struct scenario scenarios_counts[] = {
     {"count-rfop", 2, 1, rfop_counts, NULL, none_refused},
     {"count-gather", 2, 1, gather_counts, NULL, gathering},
     {"count-lone", 2, 1, lone_counts, NULL, lone_puts},
+    {"count-short", 2, 1, short_counts, NULL, short_puts},
     {"count-near", 3, 1, near_counts, NULL, together},
     {"rfop-near", 2, 1, rfop_near, NULL, together},
     {"serves-near", 2, 1, serves_near, NULL, together},

@@ -30,7 +30,7 @@
  *    not 0, the operation is not done.
  * R14 t->lone counts short puts that were alone when they were flushed, so that the network did
  *    them. From RMA_LONE_SOON on, such a put leaves at its call, without an element, and counts in
- *    t->native_out. A put that was not alone restarts the count.
+ *    t->native_out. A put that was not alone restarts the count. RMA_SHORT_SOON: its length pays.
  * R15 t->held, if not 0, is the pass of the progress engine at which the oldest operation of t was
  *    held back. Then t has queued operations, and w->held is the least of all targets or older.
  * R16 An operation with op->after (t->mark: the next one) passes no earlier one (win_order.c).
@@ -134,7 +134,7 @@ enum target_flag {
     TARGET_FAILED = 128
 };
 
-enum { RMA_LONE_SOON = 4 }; /* R14 */
+enum { RMA_LONE_SOON = 4, RMA_SHORT_SOON = 5 }; /* R14 */
 struct rma_target {
     struct list link;  /* slot */
     struct list ready; /* R4 */

@@ -70,7 +70,7 @@ static inline int append(struct rma_target *t, const struct rma_args *a, size_t 
 
 static inline int add(struct rma_target *t, const struct rma_args *a, size_t *bytes)
 {
-    if (t->lone == RMA_LONE_SOON && !t->coalesced)
+    if (t->lone >= RMA_LONE_SOON && !t->coalesced)
         return (*bytes = rma_native_soon(t, a)) != 0;
     return append(t, a, bytes);
 }

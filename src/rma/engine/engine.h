@@ -49,7 +49,7 @@ void rma_coalesce_finalize(struct rma *r);
 int rma_coalesce_add(struct rma_target *t, const struct rma_args *a, size_t *bytes);
 static inline int rma_coalesce_append(struct rma_target *t, const struct rma_args *a, size_t *bytes)
 {
-    return (t->coalesced || t->lone == RMA_LONE_SOON) && rma_coalesce_add(t, a, bytes);
+    return (t->coalesced || t->lone >= RMA_LONE_SOON) && rma_coalesce_add(t, a, bytes);
 }
 /* Makes op, just queued, a coalesced packet, if operations that may follow gain by it. */
 void rma_coalesce_make(struct rma_target *t, struct rma_op *op);

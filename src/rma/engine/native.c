@@ -373,9 +373,11 @@ int rma_native_send(struct rma_target *t, struct rma_op *op)
         return err;
     if (note)
         op->a.notify = 0; /* the network notifies */
-    int alone = put && len == op->bytes && len <= k->put_inline && t->sync == RMA_F_DONE &&
-                t->nops == 1 && !t->native_out;
-    if (!alone)
+    int inlined = put && len == op->bytes && len <= k->put_inline;
+    int alone = inlined && t->sync == RMA_F_DONE && t->nops == 1 && !t->native_out;
+    if (inlined && len >= k->put_min)
+        t->lone = RMA_SHORT_SOON;
+    else if (!alone && t->lone < RMA_SHORT_SOON)
         t->lone = 0;
     else if (t->lone < RMA_LONE_SOON)
         t->lone++;
@@ -394,16 +396,18 @@ static int is_plain_put(const struct rma_args *a)
     return (a->ttype->flags & DT_PREDEFINED) && dt_is_block(a->ttype, (size_t)a->tcount);
 }
 
-/* Is a put now the first since a flush, with nothing to leave before it? All that needs the usual
- * path takes it. */
-static int comes_first(const struct rma_target *t)
+/* May a put leave at its call, with nothing to leave before it? All that needs the usual path takes
+ * it. pays: its length does, so native puts that no flush has confirmed may be out. No order holds
+ * among puts without MPIX_Win_order (R16), and the flush covers all. */
+static int leaves_soon(const struct rma_target *t, int pays)
 {
-    int before = t->nops || t->native_out || t->natives;
+    int before = t->nops || t->natives || t->mark || (t->native_out && !pays);
     int asked = t->sync || t->tokens_out || t->acks || t->closing;
     int unusual = t->flags & (TARGET_FAILED | TARGET_DIRTY | TARGET_REFUSED | TARGET_DRAIN);
-    if (before || asked || unusual || rma_may_issue(t) != ADMIT_ISSUE)
+    /* a thread that waits until all is confirmed (evict.c) must come to an end */
+    if (before || asked || unusual || (t->native_out && t->pins))
         return 0;
-    return !t->w->starved && cvar.rma_hold && !cvar.rma_delay;
+    return rma_may_issue(t) == ADMIT_ISSUE && !t->w->starved && cvar.rma_hold && !cvar.rma_delay;
 }
 
 size_t rma_native_soon(struct rma_target *t, const struct rma_args *a)
@@ -411,12 +415,14 @@ size_t rma_native_soon(struct rma_target *t, const struct rma_args *a)
     const struct rma_key *k = rma_key_for(t, a);
     size_t bytes;
     uint64_t off;
-    if (!k || k->state != KEY_READY || !k->lone_put || k->then_am)
+    if (!k || k->state != KEY_READY || k->then_am)
         return 0;
-    if (!is_plain_put(a) || !comes_first(t))
+    if (!is_plain_put(a) || dt_total(a->ttype, (size_t)a->tcount, &bytes) || !bytes)
         return 0;
-    if (dt_total(a->ttype, (size_t)a->tcount, &bytes) || !bytes || bytes > k->put_inline ||
-        rma_offset((uint64_t)a->disp - k->base, k->unit, 0, (int64_t)bytes, k->size, &off) ||
+    int pays = bytes >= k->put_min;
+    if (!(pays || k->lone_put) || bytes > k->put_inline || !leaves_soon(t, pays))
+        return 0;
+    if (rma_offset((uint64_t)a->disp - k->base, k->unit, 0, (int64_t)bytes, k->size, &off) ||
         k->ops->put(k->tp, k->far, off, dt_start(a->otype, a->origin), bytes, NULL, NULL) != 0)
         return 0;
     t->native_out++;
