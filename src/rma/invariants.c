@@ -62,7 +62,7 @@ static unsigned check_target(const struct rma_win *w, const struct rma_target *t
         /* R10 */
         WR_ASSERT(t->ops.prev == &t->coalesced->link && t->queued && t->coalesced->coalesced &&
                   !t->coalesced->sent && !t->sync);
-    WR_ASSERT(natives == t->natives && t->flushing <= t->native_out); /* R8 */
+    WR_ASSERT(natives == t->natives && t->flushing + t->tx_out <= t->native_out); /* R8 */
     WR_ASSERT(kept == t->zcopies); /* R13 */
     check_lock(w, t);
     WR_ASSERT(t->w == w);

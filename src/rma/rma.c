@@ -130,6 +130,7 @@ void rma_finalize(void)
             dt_drop(r->types[i].t);
     }
     rma_native_free(r);
+    rma_txs_close(r);
     rma_pull_finalize(r);
     rma_coalesce_finalize(r);
     rma_pools_free(r);

@@ -215,7 +215,7 @@ void rma_target_del(struct rma_win *w, struct rma_target *t);   /* its list is e
 struct rma_target *rma_target_next(const struct rma_win *w, const struct rma_target *t);
 void rma_targets_drop(struct rma_win *w); /* end of epoch: delete all */
 /* No thread, operation or answer refers to it. */
-int rma_target_idle(const struct rma_target *t);
+int rma_target_idle(struct rma_target *t);
 void rma_targets_drop_idle(struct rma_win *w); /* fence: other threads may be operating */
 
 /* --- pool.c: elements ------------------------------------------------------------------------- */
@@ -293,7 +293,7 @@ static inline void rma_keys_unref(struct rma_target *t) /* when the element is d
         t->key->refs--;
     t->key = NULL;
 }
-
 #include "rma/core/handle.h"
+#include "rma/core/lane.h"
 
 #endif

@@ -54,6 +54,7 @@ struct rma {
     struct progress_hook pull_hook; /* while the network has no room for a pull */
     struct rma_atomics atomics[RMA_REGS]; /* of the transports open, as they were asked */
     uint64_t flushes;           /* native ones begun */
+    struct rma_txs *txs;        /* transmit contexts: lane.c; NULL: none yet */
     unsigned malformed;          /* malformed packets, dropped */
     char *scratch;              /* one packet */
     struct rma_packed packed;   /* a refused BATCH that is packed in scratch */

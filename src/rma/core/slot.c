@@ -94,6 +94,8 @@ struct rma_target *rma_target_add(struct rma_win *w, int rank)
 void rma_target_del(struct rma_win *w, struct rma_target *t)
 {
     WR_ASSERT(list_empty(&t->ops) && !t->pins);
+    if (t->lane)
+        rma_lane_leave(t);
     rma_keys_unref(t);
     if (w->table.recent == t)
         w->table.recent = NULL;
@@ -135,8 +137,9 @@ void rma_targets_drop(struct rma_win *w)
         rma_target_del(w, t);
 }
 
-int rma_target_idle(const struct rma_target *t)
+int rma_target_idle(struct rma_target *t)
 {
+    rma_lane_end(t);
     return !t->pins && !t->nops && !t->sync && !t->tokens_out && !(t->flags & TARGET_DIRTY) &&
            !t->native_out;
 }
@@ -149,7 +152,8 @@ void rma_targets_drop_idle(struct rma_win *w)
         /* After a failure no thread waits for the others; late answers will find no element. */
         if (w->dead && !t->pins && !t->nops) {
             t->tokens_out = t->sync = 0;
-            t->native_out = t->flushing = 0;
+            rma_lane_end(t);
+            t->native_out = t->tx_out = t->flushing = 0;
             t->flags &= (uint8_t)~TARGET_DIRTY;
         }
         if (rma_target_idle(t))

@@ -155,7 +155,7 @@ struct rma_target {
     uint8_t flags;     /* enum target_flag */
     uint8_t atomics;   /* R9 */
     uint8_t unsure;    /* R11 */
-    uint8_t lone, after, mark; /* R14, R16 */
+    uint8_t lone, after, mark, laneless; /* R14, R16; it gets no lane */
     uint16_t pins;     /* R5 */
     uint16_t sync;     /* RMA_F_DONE, UNLOCK, COMPLETE: flags for the tail of the queue */
     uint16_t piggybacked;     /* the flags that left with the LOCK that is under way */
@@ -179,9 +179,9 @@ struct rma_target {
     unsigned natives, zcopies; /* R8, R13 */
     uint32_t zcopy_min; /* bytes from which a contiguous part goes zero-copy; UINT32_MAX: never */
     unsigned native_out; /* native puts and accumulates that no flush has confirmed */
-    unsigned flushing; /* of them waiting for the flush under way */
-    uint64_t flush;    /* number of that flush */
-    uint64_t stamp, retry_at, retry_ns;
+    struct lane *lane; /* lane.c; NULL: it has had none */
+    unsigned flushing, tx_out; /* of them waiting for the flush under way; by a lane */
+    uint64_t flush, stamp, retry_at, retry_ns; /* number of that flush */
     int err;           /* first error since the last synchronization ... */
     uint8_t lost;      /* ... and a result did not come, which is an error of a local flush, too */
 };

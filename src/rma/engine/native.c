@@ -415,6 +415,7 @@ size_t rma_native_soon(struct rma_target *t, const struct rma_args *a)
     const struct rma_key *k = rma_key_for(t, a);
     size_t bytes;
     uint64_t off;
+    rma_lane_end(t); /* it did not take the put */
     if (!k || k->state != KEY_READY || k->then_am)
         return 0;
     if (!is_plain_put(a) || dt_total(a->ttype, (size_t)a->tcount, &bytes) || !bytes)
@@ -422,10 +423,16 @@ size_t rma_native_soon(struct rma_target *t, const struct rma_args *a)
     int pays = bytes >= k->put_min;
     if (!(pays || k->lone_put) || bytes > k->put_inline || !leaves_soon(t, pays))
         return 0;
-    if (rma_offset((uint64_t)a->disp - k->base, k->unit, 0, (int64_t)bytes, k->size, &off) ||
-        k->ops->put(k->tp, k->far, off, dt_start(a->otype, a->origin), bytes, NULL, NULL) != 0)
+    if (rma_offset((uint64_t)a->disp - k->base, k->unit, 0, (int64_t)bytes, k->size, &off))
         return 0;
-    t->native_out++;
+    const void *from = dt_start(a->otype, a->origin);
+    int by_lane = proc->threaded && pays && rma_lane_open(t) && rma_lane_soon(t, off, from, bytes);
+    if (!by_lane) {
+        rma_lane_end(t);
+        if (k->ops->put(k->tp, k->far, off, from, bytes, NULL, NULL) != 0)
+            return 0;
+        t->native_out++;
+    }
     rma_count(t->w, PVAR_RMA_NATIVE, 1);
     return bytes;
 }
@@ -468,14 +475,24 @@ static void flush_done(struct tp_done *d, int err)
 int rma_native_settle(struct rma_target *t)
 {
     struct rma *r = rma_self();
-    if (t->native_out && !t->flushing) { /* the flush also covers pieces that are still here */
+    if (t->tx_out) {
+        int err = rma_lane_flush(t);
+        if (err != TP_AGAIN && !in_doubt(t, err)) {
+            t->native_out -= t->tx_out;
+            t->tx_out = 0;
+            if (err && !t->err)
+                t->err = error_of(t, err);
+        }
+    }
+    /* the flush also covers pieces that are still here */
+    if (t->native_out > t->tx_out && !t->flushing) {
         struct rma_native *x = record_get(r);
         if (!x)
             return AM_AGAIN;
         *x = (struct rma_native){
             .d.fn = flush_done, .win = t->w->id, .channel = t->w->channel, .rank = t->rank,
             .flush = ++r->flushes};
-        t->flushing = t->native_out;
+        t->flushing = t->native_out - t->tx_out;
         t->flush = x->flush;
         int err = t->key->ops->flush(t->key->tp, (unsigned)t->world, &x->d);
         if (err != TP_PENDING)
@@ -488,7 +505,7 @@ int rma_native_settle(struct rma_target *t)
             flushed(t, err);
     }
     if (t->natives || t->native_out)
-        return 0;
+        return t->tx_out ? AM_AGAIN : 0; /* no callback tells of a context */
     t->atomics = 0; /* R9 */
     return 1;
 }
@@ -499,7 +516,8 @@ int rma_native_settle(struct rma_target *t)
 void rma_native_fail(struct rma_target *t)
 {
     uint64_t now = time_now();
-    t->native_out = t->flushing = 0;
+    rma_lane_end(t);
+    t->native_out = t->tx_out = t->flushing = 0;
     t->flush = 0;
     t->atomics = 0;
     doubted_end(rma_self(), t);

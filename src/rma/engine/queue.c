@@ -16,6 +16,7 @@ static void hold_types(const struct rma_args *a)
 void rma_op_enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op,
                     const struct rma_args *a, size_t bytes)
 {
+    rma_lane_end(t);
     op->t = t;
     op->kind = (uint8_t)a->kind;
     op->a = *a;

@@ -191,6 +191,7 @@ static void get_to_tail(struct rma_target *t)
 void rma_target_sync(struct rma_target *t, unsigned sync, uint32_t token)
 {
     WR_ASSERT(!t->sync);
+    rma_lane_end(t);
     t->coalesced = NULL; /* R10 */
     get_to_tail(t);
     t->sync = (uint16_t)sync;

@@ -23,6 +23,7 @@
 static void order_target(struct rma_target *t)
 {
     const struct rma_win_native *n = &t->w->native;
+    rma_lane_end(t);
     if (!t->queued && !t->natives && !t->native_out && rma_nothing_under_way(t) &&
         !rma_unsure(t->w))
         return;

@@ -101,7 +101,7 @@ static uint64_t outstanding(const struct rma_target *t)
         if (is_counted(t, op))
             out -= op->natives < out ? op->natives : out;
     }
-    return n + out;
+    return n + out + (t->lane ? rma_lane_out(t) : 0);
 }
 
 uint64_t rma_win_pvar_at(const struct rma_win *w, int id, int rank)

@@ -291,7 +291,7 @@ static const struct truth {
     {"R6 called in another epoch", "list_empty(&t->called)"},
     {"R7 acks in UNSET", "w->acks == 0"},
     {"R8 sum", "natives == t->natives"},
-    {"R8 flushing more than is out", "t->flushing <= t->native_out"},
+    {"R8 flushing more than is out", "t->flushing + t->tx_out <= t->native_out"},
     {"R9 native accumulate and no mark", "t->atomics"},
     {"R15 held back and no age", "assertion failed: t->held"},
     {"R15 older than its window knows", "w->held <= t->held"},

@@ -1,0 +1,24 @@
+/* lane.h - short puts without proc->lock: what lane.c is to the rest of rma/ (part of core.h). */
+#ifndef RMA_CORE_LANE_H
+#define RMA_CORE_LANE_H
+
+/* All but rma_lanes_counted() with threads only. t: its next short put may leave soon (R14), and
+ * its key is ready. 0: it gets no lane. */
+int rma_lane_open(struct rma_target *t);
+/* A put by the lane of t, just opened, that the caller counts. 1: done. */
+int rma_lane_soon(struct rma_target *t, uint64_t off, const void *from, size_t bytes);
+void rma_lane_close(struct rma_target *t);
+/* From here on puts to t take the usual path, and what its lane has put is in t->native_out. */
+static inline void rma_lane_end(struct rma_target *t)
+{
+    if (__builtin_expect(t->lane != NULL, 0))
+        rma_lane_close(t);
+}
+int rma_lane_flush(struct rma_target *t); /* as tx_flush of tp.h */
+void rma_lane_leave(struct rma_target *t); /* t is about to be deleted */
+uint64_t rma_lane_out(const struct rma_target *t);
+uint64_t rma_lanes_counted(const struct rma_win *w, enum pvar_id id);
+void rma_lanes_free(struct rma_win *w);
+void rma_txs_close(struct rma *r); /* no window is left */
+
+#endif
