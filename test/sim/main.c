@@ -26,6 +26,7 @@ static const struct scenario *const groups[] = {
     scenarios_survive,  scenarios_jobs,     scenarios_race_few,    scenarios_race_threads,
     scenarios_begun,
     scenarios_scarce,   scenarios_notify,   scenarios_order,       scenarios_notify_native,
+    scenarios_lanes,
     scenarios_dup,      scenarios_race_scripts, scenarios_types,    scenarios_continue,
     scenarios_handles,  scenarios_win_revoke,   scenarios_replicas,
     scenarios_replicas_exact, scenarios_replicas_threads, scenarios_file_revoke,

@@ -27,7 +27,8 @@ extern const struct scenario scenarios_p2p[], scenarios_first[], scenarios_rma[]
     scenarios_replicas[], scenarios_replicas_exact[], scenarios_replicas_threads[],
     scenarios_race_threads[], scenarios_begun[],
     scenarios_race_few[], scenarios_scarce[], scenarios_notify[], scenarios_order[],
-    scenarios_notify_native[], scenarios_race_scripts[], scenarios_dup[], scenarios_types[],
+    scenarios_notify_native[], scenarios_race_scripts[], scenarios_dup[],
+    scenarios_lanes[], scenarios_types[],
     scenarios_handles[], scenarios_continue[], scenarios_file_revoke[],
     scenarios_bundles_dropped[];
 
