@@ -139,6 +139,13 @@ static size_t place(int i, int writer, size_t bytes)
     return (size_t)(i - (i > writer)) * bytes;
 }
 
+/* The same of scatter. Where there is room for all, each lies at its rank's place: so the block of
+ * rank 1 is not in the line that it polls while the root writes. */
+static size_t scattered(const struct shm *m, int i, int root, size_t bytes)
+{
+    return (size_t)m->size * bytes <= m->max ? (size_t)i * bytes : place(i, root, bytes);
+}
+
 static int scatter_take(struct shm *m, const struct coll_args *a, size_t bytes)
 {
     m->n++;
@@ -147,7 +154,7 @@ static int scatter_take(struct shm *m, const struct coll_args *a, size_t bytes)
         err = shm_alike(m, a->root, a->root + 1, bytes);
     if (!err)
         unpack((struct block){a->rbuf, a->rcount, a->rtype},
-               shm_data(m, a->root) + place(m->rank, a->root, bytes));
+               shm_data(m, a->root) + scattered(m, m->rank, a->root, bytes));
     shm_leave(m);
     shm_wake(m, a->root);
     return err;
@@ -165,7 +172,7 @@ int shm_scatter(struct shm *m, const struct coll_args *a, size_t bytes)
     if (!err) {
         for (int i = 0; i < m->size; i++)
             if (i != m->rank)
-                pack(block_of(&out, i), s->data + place(i, a->root, bytes));
+                pack(block_of(&out, i), s->data + scattered(m, i, a->root, bytes));
         shm_publish(m, s, bytes);
         shm_wake_others(m);
     }
