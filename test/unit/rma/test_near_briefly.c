@@ -7,6 +7,7 @@
 /* Stand-ins for the two ways. They see what the call holds. */
 #define rma_near_pack packs
 #define rma_near_coalesce coalesces
+#define rma_near_lane_put laned /* the target has none */
 #include "api/rma/onesided.h"
 
 enum { FAR = 0, NEAR = 5 };
@@ -28,6 +29,13 @@ int coalesces(struct rma_win_near *w, int rank, MPI_Aint disp, int n, struct dt_
     ck_assert_int_eq(lock_mine(&proc->lock), proc->threaded);
     coalesced++;
     return takes;
+}
+
+int laned(struct rma_win_near *w, int rank, int64_t disp, uint64_t bytes, const void *from)
+{
+    (void)w, (void)rank, (void)disp, (void)bytes, (void)from;
+    ck_assert(proc->threaded && !lock_mine(&proc->lock));
+    return 0;
 }
 
 static struct obj_room room;
