@@ -36,8 +36,10 @@ struct rma_tx {
 
 struct rma_txs {
     struct tp *tp; /* the one transport whose contexts they are */
+    struct progress_source source;
     unsigned opened, turn;
-    uint8_t none; /* it opens no more */
+    uint8_t none;   /* it opens no more */
+    uint8_t awaits; /* a flush under proc->lock is under way: since the last look at it */
     struct rma_tx of[TXS];
 };
 
@@ -164,6 +166,16 @@ int rma_near_lane_flush(MPI_Win win, int rank)
 
 /* --- contexts --------------------------------------------------------------------------------- */
 
+/* No descriptor reports that a context's flush is over, so a thread that waits for it keeps
+ * looking. Each look at the target asks again. */
+static int awaits(void *arg, int arm)
+{
+    struct rma_txs *all = arg;
+    int blind = !arm || all->awaits ? -1 : 0;
+    all->awaits = 0;
+    return blind;
+}
+
 static struct rma_tx *tx_take(struct rma *r, const struct rma_key *k)
 {
     if (!r->txs && (r->txs = aligned_alloc(128, sizeof *r->txs)) != NULL)
@@ -178,7 +190,10 @@ static struct rma_tx *tx_take(struct rma *r, const struct rma_key *k)
         } else {
             x->ops = k->ops;
             all->tp = k->tp;
-            all->opened++;
+            if (!all->opened++) {
+                all->source = (struct progress_source){.fd = awaits, .arg = all};
+                progress_source_add(&all->source);
+            }
             return x;
         }
     }
@@ -190,6 +205,8 @@ void rma_txs_close(struct rma *r)
     if (!r->txs)
         return;
     lock_acquire(&proc->lock); /* tp.h; MPI_Finalize does not hold it here */
+    if (r->txs->opened)
+        progress_source_del(&r->txs->source);
     for (unsigned i = 0; i < r->txs->opened; i++)
         r->txs->of[i].ops->tx_close(r->txs->of[i].tx);
     lock_release(&proc->lock);
@@ -291,6 +308,8 @@ int rma_lane_flush(struct rma_target *t)
     int err = l->err ? l->err : x->ops->tx_flush(x->tx, l->far);
     leave(x);
     l->err = 0;
+    if (err == TP_AGAIN)
+        rma_self()->txs->awaits = 1;
     return err;
 }
 
