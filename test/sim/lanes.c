@@ -83,6 +83,29 @@ static void counts_of(void *arg)
     job_close(&j);
 }
 
+/* What is too short for a put by the network does not go by an open lane, either. */
+static void least(void *arg)
+{
+    (void)arg;
+    struct job j = lanes_open();
+    if (j.rank == 0) {
+        OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, j.win));
+        for (long puts = sim_tx_puts(0); sim_tx_puts(0) == puts;) {
+            OK(MPI_Put(one, 2, MPI_LONG, 1, 0, 2, MPI_LONG, j.win));
+            OK(MPI_Win_flush(1, j.win));
+        }
+        long puts = sim_tx_puts(0);
+        OK(MPI_Put(one, 2, MPI_LONG, 1, 2, 2, MPI_LONG, j.win));
+        SIM_CHECK(sim_tx_puts(0) == puts + 1);
+        OK(MPI_Put(one, 1, MPI_LONG, 1, 4, 1, MPI_LONG, j.win));
+        SIM_CHECK(sim_tx_puts(0) == puts + 1);
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(cell[1][3] == 1 && cell[1][4] == 1);
+        OK(MPI_Win_unlock_all(j.win));
+    }
+    job_close(&j);
+}
+
 /* A context has no room, so a put goes another way, and a later one by the context again. The flush
  * waits for both. */
 static int held;
@@ -356,6 +379,12 @@ static void with_contexts(struct sim_knobs *k)
     k->again_percent = k->refuse_percent = k->inbox = 0;
 }
 
+static void with_contexts_16(struct sim_knobs *k)
+{
+    with_contexts(k);
+    k->native_min = 16;
+}
+
 static void with_contexts_mortal(struct sim_knobs *k)
 {
     with_contexts(k);
@@ -378,6 +407,7 @@ static void with_threads(struct sim_knobs *k)
 
 const struct scenario scenarios_lanes[] = {
     {"count-lane", 2, 2, counts_of, idle, with_contexts},
+    {"lane-least", 2, 2, least, idle, with_contexts_16},
     {"lane-unsure", 2, 2, unsure, let_go, with_contexts},
     {"lane-enders", 2, 2, enders, idle, with_contexts},
     {"lane-evicted", 3, 2, evicted, idle, with_few},
