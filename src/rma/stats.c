@@ -22,7 +22,7 @@ void rma_pvars_collect(void)
             const struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
             if (w->parent && pvar_table[i].cls == PVAR_COUNTER) /* its window's have them */
                 continue;
-            uint64_t v = rma_pvar(w, (enum pvar_id)i);
+            uint64_t v = rma_win_pvar(w, i);
             sum = pvar_table[i].cls == PVAR_HIGHWATER ? (v > sum ? v : sum) : sum + v;
         }
         atomic_store_explicit(&all->v[i], sum, memory_order_relaxed);

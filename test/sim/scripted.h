@@ -24,7 +24,7 @@ static inline struct rma_win *inside(MPI_Win win)
 
 static inline long pvar(MPI_Win win, enum pvar_id id)
 {
-    return (long)rma_pvar(inside(win), id);
+    return (long)rma_win_pvar(inside(win), (int)id);
 }
 
 /* One-sided packets that a rank has sent since mark(). */

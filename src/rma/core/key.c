@@ -94,7 +94,6 @@ void rma_regs_drop(struct rma_reg *reg, unsigned *n)
 
 void rma_native_close(struct rma_win *w)
 {
-    rma_lanes_free(w);
     rma_handle_keys_free(w);
     while (!list_empty(&w->native.keys))
         key_free(w, LIST_OBJ(w->native.keys.next, struct rma_key, link));

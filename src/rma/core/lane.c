@@ -338,9 +338,14 @@ uint64_t rma_lane_out(const struct rma_target *t)
 uint64_t rma_lanes_counted(const struct rma_win *w, enum pvar_id id)
 {
     struct rma_lanes *all = atomic_load_explicit(&w->native.lanes, memory_order_relaxed);
+    const struct rma_win *dup;
     uint64_t sum = 0;
-    if (!all || (id != PVAR_RMA_PUT && id != PVAR_RMA_NATIVE && id != PVAR_RMA_BYTES))
+    if (id != PVAR_RMA_PUT && id != PVAR_RMA_NATIVE && id != PVAR_RMA_BYTES)
         return 0;
+    for (unsigned i = 0; (dup = rma_dup_next(w, &i)) != NULL;)
+        sum += rma_lanes_counted(dup, id);
+    if (!all)
+        return sum;
     enter(all->tx);
     for (const struct lane *l = all->of; l < all->of + LANES; l++)
         sum += id == PVAR_RMA_BYTES ? l->bytes : l->puts;

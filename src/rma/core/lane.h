@@ -17,6 +17,7 @@ static inline void rma_lane_end(struct rma_target *t)
 int rma_lane_flush(struct rma_target *t); /* as tx_flush of tp.h */
 void rma_lane_leave(struct rma_target *t); /* t is about to be deleted */
 uint64_t rma_lane_out(const struct rma_target *t);
+/* With those of its duplicates: what rma_pvar() does not have yet. */
 uint64_t rma_lanes_counted(const struct rma_win *w, enum pvar_id id);
 void rma_lanes_free(struct rma_win *w);
 void rma_txs_close(struct rma *r); /* no window is left */

@@ -147,5 +147,5 @@ uint64_t rma_pvar(const struct rma_win *w, enum pvar_id id)
         struct rma_note *x = atomic_load_explicit(&w->near.near[i].note, memory_order_acquire);
         sum += x ? atomic_load_explicit(&x->counted, memory_order_relaxed) : 0;
     }
-    return sum + rma_lanes_counted(w, id);
+    return sum;
 }

@@ -110,6 +110,7 @@ void rma_win_drop(struct rma_win *w)
         rma_win_drop(dup);
     free(w->channels);
     w->channels = NULL;
+    rma_lanes_free(w); /* before the counters are added up, and before its keys end */
     if (watch_wants(WATCH_WINDOWS) && w->id && !w->parent)
         watch_win_closes(w);
     if (w->near.obj.handle) {

@@ -77,7 +77,7 @@ struct errhandler **rma_win_errhandler(struct rma_win *w)
 
 uint64_t rma_win_pvar(const struct rma_win *w, int id)
 {
-    return rma_pvar(w, (enum pvar_id)id);
+    return rma_pvar(w, (enum pvar_id)id) + rma_lanes_counted(w, (enum pvar_id)id);
 }
 
 /* Are the pieces of op that are under way in t->native_out? */
