@@ -398,8 +398,7 @@ static int is_plain_put(const struct rma_args *a)
 
 /* May a put leave at its call, with nothing to leave before it? All that needs the usual path takes
  * it. pays: its length does, so native puts that no flush has confirmed may be out. No order holds
- * among puts without MPIX_Win_order (R16: t->mark), and the flush covers all. What was queued at
- * that call may have left since, and have set t->lone again. */
+ * among puts without MPIX_Win_order (R16), and the flush covers all. */
 static int leaves_soon(const struct rma_target *t, int pays)
 {
     int before = t->nops || t->natives || t->mark || (t->native_out && !pays);
