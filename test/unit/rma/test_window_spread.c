@@ -48,7 +48,9 @@ START_TEST(any_distance)
         int at = rand() % 10;
         for (unsigned i = 0; i < n; i++)
             near_of[i].rank = at += 1 + rand() % 40;
-        check(n, "any distances", n <= 32);
+        /* The multipliers are random. Up to 20 ranks, all of them fail once in 10^8 times at most;
+         * with 31 ranks once in some hundred. */
+        check(n, "any distances", n <= 20);
     }
 }
 END_TEST
