@@ -101,7 +101,7 @@ static inline int obj_is_builtin(const struct obj *o)
 }
 
 #include "base/proc.h"
-/* The same, and NULL for predefined ones: shorter. */
+/* obj_find() for objects that are made at run time; NULL for predefined ones. It is shorter. */
 static inline void *obj_find_made(enum obj_kind kind, int handle)
 {
     const struct obj_table *t = &proc->obj->table[kind];
