@@ -145,7 +145,8 @@ static void derived(void)
 }
 
 /* Calls of no bytes which some members make as the library's short way takes them, and others not.
- * So early that the communicator's memory is not made yet, and later: all stay in step. */
+ * So early that the communicator's memory is not made yet, and later: all stay in step. They do so,
+ * too, where one member alone names MPI_IN_PLACE, which MPI does not allow. */
 static void mixed_nothing(void)
 {
     MPI_Comm c;
