@@ -168,6 +168,8 @@ sub convert {
     my $v = $p->{name};
     my $rule = $own->($f, $v, $is);
     return $rule if $rule;
+    # not allowed there, but 1 is no address either
+    return ['', "buf_in($v)", ''] if $is eq 'void *buffer' && $f->{name} =~ /^MPI_I?bcast/i;
     return ['', "rank_in($v)", ''] if $is eq 'int rank' && $f->{name} =~ /^MPIX?_Win_/;
     if ($v =~ /^(send|recv)types$/) {
         my $is_send = $1 eq 'send' ? 1 : 0;
