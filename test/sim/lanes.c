@@ -1,6 +1,6 @@
-/* lanes.c - short puts and flushes by transmit contexts, with MPI_THREAD_MULTIPLE: exact counts,
- * each thing that ends a lane, deaths, and threads with windows and duplicates. The
- * oracle is the target's memory behind each call that completes puts. */
+/* lanes.c - short puts and flushes by transmit contexts: exact counts, each thing that ends a lane,
+ * deaths, a process of one thread, and threads with windows and duplicates. The oracle is the
+ * target's memory behind each call that completes puts. */
 #include "scripted.h"
 
 enum { CELLS = 48, CONTEXTS = 2, ROOM = 12 /* puts of a context under way */ };
@@ -275,6 +275,35 @@ static void revoked(void *arg)
     OK(MPI_Win_free(&j.win));
 }
 
+/* A process of one thread has one context for all its windows, and no lock is needed. */
+static void alone(void *arg)
+{
+    (void)arg;
+    struct job j = lanes_open();
+    MPI_Win dup;
+    SIM_CHECK(!proc->threaded);
+    if (j.rank == 0) {
+        OK(MPI_Win_lock_all(0, j.win));
+        OK(MPIX_Win_idup(j.win, MPI_INFO_NULL, &dup, &(MPI_Request){0}));
+        const struct rma_target *t = laned(j.win, 1);
+        SIM_CHECK(laned(dup, 1) != t && sim_tx_contexts(0) == 1);
+        lane_put(j.win, &two, 1, 1);
+        lane_put(dup, &two, 1, 2);
+        struct counts c = mark(0);
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(cell[1][1] == 2);
+        OK(MPI_Win_flush(1, dup));
+        SIM_CHECK(cell[1][2] == 2 && since_all(&c) == 0);
+        OK(MPI_Accumulate(one, 1, MPI_LONG, 1, 1, 1, MPI_LONG, MPI_SUM, j.win));
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(cell[1][1] == 3);
+        laned(j.win, 1);
+        OK(MPI_Win_free(&dup));
+        OK(MPI_Win_unlock_all(j.win));
+    }
+    job_close(&j);
+}
+
 /* --- threads ---------------------------------------------------------------------------------- */
 
 enum { THREADS = 3, ROUNDS = 30, PART = CELLS / THREADS };
@@ -283,6 +312,47 @@ static struct team {
     MPI_Win win[THREADS];
     int open, left;
 } team[SIM_RANKS];
+
+/* One thread puts and flushes; another closes the lane meanwhile, between its look and its put. */
+enum { NOT_YET, CLOSING, ENOUGH, OVER };
+static int closing;
+static MPI_Win closed;
+
+static void open_and_closed(void *arg)
+{
+    (void)arg;
+    closing = NOT_YET;
+    struct job j = lanes_open();
+    if (j.rank == 0) {
+        OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, j.win));
+        laned(j.win, 1);
+        closed = j.win;
+        closing = CLOSING;
+        for (long i = 1; i <= 30; i++) {
+            OK(MPI_Put(&i, 1, MPI_LONG, 1, 1, 1, MPI_LONG, j.win));
+            OK(MPI_Win_flush(1, j.win));
+            SIM_CHECK(cell[1][1] == i);
+        }
+        closing = ENOUGH;
+        while (closing != OVER)
+            sim_compute(1);
+        OK(MPI_Win_unlock_all(j.win));
+    }
+    job_close(&j);
+}
+
+static void closer(int thread, void *arg)
+{
+    (void)thread;
+    (void)arg;
+    if (sim_rank() != 0)
+        return;
+    while (closing == NOT_YET)
+        sim_compute(1);
+    for (; closing == CLOSING; sim_compute(3))
+        OK(MPIX_Win_order(1, closed));
+    closing = OVER;
+}
 
 /* The cells of a thread at one target, and what they hold behind a flush. */
 static void random_work(struct team *m, int thread)
@@ -379,6 +449,12 @@ static void with_contexts(struct sim_knobs *k)
     k->again_percent = k->refuse_percent = k->inbox = 0;
 }
 
+static void with_closer(struct sim_knobs *k)
+{
+    with_contexts(k);
+    k->preempt_percent = 50;
+}
+
 static void with_contexts_16(struct sim_knobs *k)
 {
     with_contexts(k);
@@ -413,6 +489,8 @@ const struct scenario scenarios_lanes[] = {
     {"lane-evicted", 3, 2, evicted, idle, with_few},
     {"lane-death", 3, 2, death, idle, with_contexts_mortal},
     {"lane-revoked", 2, 2, revoked, idle, with_contexts},
+    {"lane-alone", 2, 1, alone, NULL, with_contexts},
+    {"t-lane-closed", 2, 2, open_and_closed, closer, with_closer},
     {"t-lanes", 3, THREADS, threads_main, threads_thread, with_threads},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

@@ -352,6 +352,11 @@ static int tx_count(const struct sim_rank_state *r)
     return n;
 }
 
+int sim_tx_contexts(int rank)
+{
+    return tx_count(&the_sim->ranks[rank]);
+}
+
 int sim_tx_open(struct tp *t, struct tp_tx **tx)
 {
     struct sim *s = the_sim;

@@ -154,11 +154,12 @@ static inline int onesided_far(struct rma_win_near *w, int rank, MPI_Aint disp, 
                                MPI_Datatype type, struct dt_op *op, const void *origin)
 {
     struct dt_type *t = proc->obj->table[OBJ_TYPE].builtin[type & 0xff];
+    uint64_t bytes = (uint64_t)(int64_t)n * rma_near_bytes(type);
+    if (!op && atomic_load_explicit(&w->lanes, memory_order_relaxed) &&
+        rma_near_lane_put(w, rank, disp, bytes, origin))
+        return 1;
     if (!proc->threaded)
         return rma_near_coalesce(w, rank, disp, n, t, op, origin);
-    uint64_t bytes = (uint64_t)(int64_t)n * rma_near_bytes(type);
-    if (!op && rma_near_lane_put(w, rank, disp, bytes, origin))
-        return 1;
     if (!proc->helped && is_near(w, rank))
         return 0; /* no packet is open: do not ask under the lock */
     /* Another thread may send the packet: of the program, or the one that stands in. Where several

@@ -512,7 +512,7 @@ static __attribute__((noinline, cold)) int flush_slow(int rank, MPI_Win win, con
 {
     if (API_WATCHED())
         return api_watch(watched, win, rank, 0, 0, site);
-    if (proc->threaded && watched == WATCH_FLUSH && rma_near_lane_flush(win, rank))
+    if (watched == WATCH_FLUSH && rma_near_lane_flush(win, rank))
         return MPI_SUCCESS;
     api_enter_running(call);
     struct rma_win *w;

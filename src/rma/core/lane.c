@@ -7,8 +7,9 @@
  *     it is out: t->native_out, t->tx_out
  *   rma_native_settle(): flush both ways (R8)
  *
- * Only with MPI_THREAD_MULTIPLE, in passive epochs, by a transport with contexts (tp.h). A process
- * has TXS contexts at most. A window or duplicate takes one by turns at its first lane. A lane is
+ * Only in passive epochs, by a transport with contexts (tp.h). A process has TXS contexts at most,
+ * and one if only one of its threads calls MPI at a time: there, too, a put by a lane needs no
+ * element and no record. A window or duplicate takes one by turns at its first lane. A lane is
  * an element's way by the context of its window, from the first put until the element is deleted.
  * A window has LANES of them, by rank. A rank whose place is another's goes the usual way.
  *
@@ -92,9 +93,8 @@ static inline int put_here(struct rma_tx *x, struct lane *l, uint64_t off, const
 /* The lane of rank, if it seems open; NULL: none. */
 static inline struct lane *seen(struct rma_win_near *near, int rank, struct rma_tx **x)
 {
-    const struct rma_win *w = (const struct rma_win *)near;
     /* Acquire pairs with the release in lanes_of(). */
-    struct rma_lanes *all = atomic_load_explicit(&w->native.lanes, memory_order_acquire);
+    struct rma_lanes *all = atomic_load_explicit(&near->lanes, memory_order_acquire);
     struct lane *l = all ? lane_at(all, rank) : NULL;
     if (!l || !atomic_load_explicit(&l->open, memory_order_relaxed))
         return NULL;
@@ -156,9 +156,11 @@ int rma_near_lane_flush(MPI_Win win, int rank)
     if (boot_failed_count()) /* perhaps the target: then it is an error */
         return 0;
     if (looks) { /* programs flush in a loop */
-        lock_acquire(&proc->lock);
+        if (proc->threaded)
+            lock_acquire(&proc->lock);
         progress_test();
-        lock_release(&proc->lock);
+        if (proc->threaded)
+            lock_release(&proc->lock);
     }
     fence_full(); /* MEM_SYNC: as in rma_flush(), with the same pairs */
     return 1;
@@ -183,7 +185,9 @@ static struct rma_tx *tx_take(struct rma *r, const struct rma_key *k)
     struct rma_txs *all = r->txs;
     if (!all || (all->tp && all->tp != k->tp))
         return NULL;
-    if (!all->none && all->opened < TXS) {
+    /* One is enough for one thread; the one that stands in puts nothing. */
+    unsigned most = proc->threaded && !proc->helped ? TXS : 1;
+    if (!all->none && all->opened < most) {
         struct rma_tx *x = &all->of[all->opened];
         if (!k->ops->tx_open || k->ops->tx_open(k->tp, &x->tx)) {
             all->none = 1;
@@ -217,7 +221,7 @@ void rma_txs_close(struct rma *r)
 /* Of a window or duplicate. NULL: there is no context, or no memory. */
 static struct rma_lanes *lanes_of(struct rma_win *w, const struct rma_key *k)
 {
-    struct rma_lanes *all = atomic_load_explicit(&w->native.lanes, memory_order_relaxed);
+    struct rma_lanes *all = atomic_load_explicit(&w->near.lanes, memory_order_relaxed);
     if (all)
         return all;
     struct rma_tx *x = tx_take(rma_self(), k);
@@ -227,7 +231,7 @@ static struct rma_lanes *lanes_of(struct rma_win *w, const struct rma_key *k)
     memset(all, 0, sizeof *all);
     all->tx = x;
     /* Release pairs with the acquire in seen(). */
-    atomic_store_explicit(&w->native.lanes, all, memory_order_release);
+    atomic_store_explicit(&w->near.lanes, all, memory_order_release);
     return all;
 }
 
@@ -235,7 +239,7 @@ static struct rma_lanes *lanes_of(struct rma_win *w, const struct rma_key *k)
 
 static struct rma_tx *tx_of(const struct rma_target *t)
 {
-    return atomic_load_explicit(&t->w->native.lanes, memory_order_relaxed)->tx;
+    return atomic_load_explicit(&t->w->near.lanes, memory_order_relaxed)->tx;
 }
 
 int rma_lane_open(struct rma_target *t)
@@ -337,7 +341,7 @@ uint64_t rma_lane_out(const struct rma_target *t)
 
 uint64_t rma_lanes_counted(const struct rma_win *w, enum pvar_id id)
 {
-    struct rma_lanes *all = atomic_load_explicit(&w->native.lanes, memory_order_relaxed);
+    struct rma_lanes *all = atomic_load_explicit(&w->near.lanes, memory_order_relaxed);
     const struct rma_win *dup;
     uint64_t sum = 0;
     if (id != PVAR_RMA_PUT && id != PVAR_RMA_NATIVE && id != PVAR_RMA_BYTES)
@@ -356,10 +360,10 @@ uint64_t rma_lanes_counted(const struct rma_win *w, enum pvar_id id)
 /* w is freed, perhaps with its elements. */
 void rma_lanes_free(struct rma_win *w)
 {
-    struct rma_lanes *all = atomic_load_explicit(&w->native.lanes, memory_order_relaxed);
+    struct rma_lanes *all = atomic_load_explicit(&w->near.lanes, memory_order_relaxed);
     for (struct lane *l = all ? all->of : NULL; all && l < all->of + LANES; l++)
         if (l->t)
             rma_lane_leave(l->t);
-    atomic_store_explicit(&w->native.lanes, NULL, memory_order_relaxed);
+    atomic_store_explicit(&w->near.lanes, NULL, memory_order_relaxed);
     free(all);
 }

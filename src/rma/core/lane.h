@@ -2,7 +2,7 @@
 #ifndef RMA_CORE_LANE_H
 #define RMA_CORE_LANE_H
 
-/* All but rma_lanes_counted() with threads only. t: its next short put may leave soon (R14), and
+/* t: its next short put may leave soon (R14), and
  * its key is ready. 0: it gets no lane. */
 int rma_lane_open(struct rma_target *t);
 /* A put by the lane of t, just opened, that the caller counts. 1: done. */

@@ -101,7 +101,6 @@ struct rma_win_native {         /* engine/native.c: the network's own put, get a
     unsigned nkeys;
     uint8_t acc;                /* accumulates may go natively, as far as this process knows */
     struct rma_held *held;      /* dynamic: memory handles of others (handle.h); NULL: none yet */
-    _Atomic(struct rma_lanes *) lanes; /* lane.c; NULL: none yet */
 };
 
 struct rma_win_mem {            /* window/: the memory that the window exposes */

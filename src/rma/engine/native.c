@@ -426,7 +426,7 @@ size_t rma_native_soon(struct rma_target *t, const struct rma_args *a)
     if (rma_offset((uint64_t)a->disp - k->base, k->unit, 0, (int64_t)bytes, k->size, &off))
         return 0;
     const void *from = dt_start(a->otype, a->origin);
-    int by_lane = proc->threaded && pays && rma_lane_open(t) && rma_lane_soon(t, off, from, bytes);
+    int by_lane = pays && rma_lane_open(t) && rma_lane_soon(t, off, from, bytes);
     if (!by_lane) {
         rma_lane_end(t);
         if (k->ops->put(k->tp, k->far, off, from, bytes, NULL, NULL) != 0)

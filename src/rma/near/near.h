@@ -105,6 +105,7 @@ struct rma_win_near {
     atomic_uchar quiet_each; /* as `quiet`: 0 or 1 */
     atomic_uchar all_here;   /* 1: a flush_all is a fence where quiet or quiet_each is set */
     atomic_uchar unsettled;  /* with duplicates: 1: near elements, or answers to come */
+    _Atomic(struct rma_lanes *) lanes; /* core/lane.c; NULL: none yet */
     struct rma_win_notes *notes; /* own counters; NULL: the inline path does not read them */
 };
 
@@ -273,8 +274,7 @@ int rma_near_coalesce(struct rma_win_near *w, int rank, MPI_Aint disp, int n, st
 int rma_near_pack(struct rma_win_near *w, int rank, MPI_Aint disp, int n, struct dt_type *type,
                   struct dt_op *op, const void *origin);
 
-/* 1: a flush of rank is only a fence. Now and then it returns 0, so that a program spinning on
- * flush makes progress. */
+/* 1: a flush of rank is only a fence. Now and then 0: a program that spins on it makes progress. */
 static inline int rma_near_flush(struct rma_win_near *w, int rank)
 {
     unsigned i = (unsigned)rank - w->first;

@@ -316,7 +316,7 @@ static int ucx_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
     u->efd = -1;
     u->key = random_bits();
     u->one_sided = one_sided_wanted();
-    u->shared = u->one_sided && proc->thread_level == MPI_THREAD_MULTIPLE;
+    u->shared = u->one_sided; /* MPI_Session_init may come later, with its threads */
     map_init(&u->peers);
     list_init(&u->holders);
     list_init(&u->contexts);

@@ -305,15 +305,6 @@ static void body_left(void)
     one_close();
 }
 
-/* One thread at a time: no context, and nothing that they need. */
-static void body_single(void)
-{
-    proc->thread_level = MPI_THREAD_SERIALIZED;
-    one_open();
-    job_check(one.e.ops->tx_open(one.e.tp, &(struct tp_tx *){NULL}) == -ENOTSUP);
-    one_close();
-}
-
 START_TEST(killed_)
 {
     ck_assert_int_eq(row_run(&rows[_i], 2, body_killed), 1); /* the killed one */
@@ -326,7 +317,6 @@ EACH(apart, many)
 EACH(between, few)
 EACH(together, few)
 EACH(left, few)
-EACH(single, few)
 
 Suite *suite_contexts(void)
 {
@@ -340,7 +330,6 @@ Suite *suite_contexts(void)
     tcase_add_loop_test(t, together_, 0, rows_count);
     tcase_add_loop_test(t, killed_, 0, rows_count);
     tcase_add_loop_test(t, left_, 0, rows_count);
-    tcase_add_loop_test(t, single_, 0, rows_count);
     suite_add_tcase(s, t);
     return s;
 }

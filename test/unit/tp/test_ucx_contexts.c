@@ -48,7 +48,7 @@ static void opens_of(int wanted)
     job_check(ucx_open_context(u) == UCS_ERR_UNSUPPORTED);
     job_check((caps.flags & rma) == (wanted ? rma : 0) &&
               (features & asked) == (wanted ? asked : 0));
-    job_check(shared == (wanted && proc->thread_level == MPI_THREAD_MULTIPLE));
+    job_check(shared == wanted);
     stop();
 }
 
@@ -59,12 +59,6 @@ static void closed(void)
 
 static void open_to_all(void)
 {
-    opens_of(1);
-}
-
-static void open_to_threads(void)
-{
-    proc->thread_level = MPI_THREAD_MULTIPLE;
     opens_of(1);
 }
 
@@ -87,7 +81,6 @@ static ucs_status_t one_at_a_time(ucp_context_h context, ucp_context_attr_t *is)
 static void open_without_locks(void)
 {
     struct tp_tx *tx;
-    proc->thread_level = MPI_THREAD_MULTIPLE;
     start();
     u->lib.ucp_init_version = init_the_same;
     u->lib.ucp_context_query = one_at_a_time;
@@ -113,7 +106,6 @@ START_TEST(one_sided_when_used)
     for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
         const char *const set[] = {asks[i], NULL};
         ck_assert_int_eq(job_run(1, set, open_to_all, 20), 0);
-        ck_assert_int_eq(job_run(1, set, open_to_threads, 20), 0);
         ck_assert_int_eq(job_run(1, set, open_without_locks, 20), 0);
     }
 }
@@ -169,7 +161,6 @@ static void economical(void)
     uint64_t memory[2] = {0}, v = 3;
     struct tp_tx *left;
     int descriptors = entries_of("/proc/self/fd");
-    proc->thread_level = MPI_THREAD_MULTIPLE;
     start();
     job_check(getenv("UCX_TCP_CONN_NB") && getenv("UCX_TCP_MAX_POLL") && !getenv("UCX_MEM_EVENTS"));
     struct tp_far *far = memory_of_one(memory), *mine[2];
@@ -244,7 +235,6 @@ static void left_alone(void)
 {
     enum { MANY = 6400, AT_MOST = 64 };
     uint64_t memory[2] = {0}, v = 3;
-    proc->thread_level = MPI_THREAD_MULTIPLE;
     start();
     struct tp_far *far = memory_of_one(memory), *mine, *other;
     struct tp_tx *tx;
