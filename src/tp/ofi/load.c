@@ -3,6 +3,7 @@
  * ofi_choose(). */
 #include <dlfcn.h>
 #include <errno.h>
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/proc.h"
 #include "base/sched.h"
 #include "tp/ofi/nearest.h"
 #include "tp/ofi/ofi.h"
@@ -240,6 +242,32 @@ static void fence_more(struct ofi *o)
     o->fences = (o->info->caps & FI_FENCE) != 0;
 }
 
+/* tp.md, "When native pays". */
+size_t ofi_put_min(const struct ofi *o)
+{
+    enum { ALONE_MIN = 256, PUT_MIN = 4096 }; /* the provider moves data by itself; it does not */
+    return o->info->domain_attr->data_progress == FI_PROGRESS_AUTO ? ALONE_MIN : PUT_MIN;
+}
+
+/* Transmit contexts (transmit.c) are for threads, and for puts that both they and the network take.
+ * With FI_THREAD_COMPLETION a provider locks nothing of an endpoint and its queue, but what several
+ * endpoints use. */
+static void share(struct ofi *o)
+{
+    const struct fi_domain_attr *a = o->info->domain_attr;
+    size_t least = cvar.rma_native_put >= 0 ? (size_t)cvar.rma_native_put : ofi_put_min(o);
+    int wanted = proc->thread_level == MPI_THREAD_MULTIPLE && cvar.rma_native &&
+                 o->info->caps & FI_RMA && least <= OFI_PUT_INLINE;
+    /* What is registered for the process's endpoint is no use to another. */
+    int bound = a->mr_mode & FI_MR_ENDPOINT && a->mr_mode & FI_MR_LOCAL;
+    struct fi_info *h = wanted && !bound ? o->lib.dupinfo(o->info) : NULL;
+    if (!h)
+        return;
+    h->domain_attr->threading = FI_THREAD_COMPLETION;
+    ask_again(o, h);
+    o->txs.shared = o->info->domain_attr->threading == FI_THREAD_COMPLETION;
+}
+
 /* One descriptor for the queue of ofi_rxm is an epoll set of epoll sets.  An event wakes each of
  * them even if no thread sleeps: 0.2 to 0.3 us of a put and flush, both ends together.  With
  * FI_WAIT_POLLFD only a sleeper pays for them.  Its descriptors in 1.17 are the sets, which stay
@@ -376,6 +404,16 @@ static int rename_shm(struct fi_info *i)
     return 0;
 }
 
+struct fi_info *ofi_info_again(struct ofi *o)
+{
+    struct fi_info *i = o->lib.dupinfo(o->info);
+    if (i && rename_shm(i)) {
+        o->lib.freeinfo(i);
+        return NULL;
+    }
+    return i;
+}
+
 /* The provider with most of the features that are used.  Receive buffers for many messages are
  * worth more than put and get here. */
 int ofi_choose(struct ofi *o)
@@ -412,6 +450,7 @@ int ofi_choose(struct ofi *o)
         register_less(o);
         inject_more(o);
         fence_more(o);
+        share(o);
         heed_quirks(o);
         rails_choose(o);
         return rename_shm(o->info);

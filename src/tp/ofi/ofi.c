@@ -78,6 +78,7 @@ static void ofi_close(struct tp *tp)
         ofi_cache_stop(o);
         return;
     }
+    ofi_tx_close_all(o);
     if (o->ep) /* first: it stops using our memory */
         ofi_close_fid(&o->ep->fid);
     ofi_cache_close(o);
@@ -114,9 +115,9 @@ static void ofi_close(struct tp *tp)
         ofi_close_fid(&o->cq->fid);
     if (o->av)
         ofi_close_fid(&o->av->fid);
-    if (o->domain)
+    if (o->domain && !o->txs.stays_open)
         ofi_close_fid(&o->domain->fid);
-    if (o->fabric)
+    if (o->fabric && !o->txs.stays_open)
         ofi_close_fid(&o->fabric->fid);
     if (o->info)
         o->lib.freeinfo(o->info);
@@ -224,7 +225,8 @@ static int ofi_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
     map_init(&o->peers);
     struct list *all[] = {&o->queuing, &o->holders, &o->owing,   &o->lost,     &o->unposted,
                           &o->unheard, &o->flying,  &o->pool[0], &o->pool[1],  &o->rma_pool,
-                          &o->splits,  &o->again,   &o->stuck,   &o->suspects, &o->flush_pool};
+                          &o->splits,  &o->again,   &o->stuck,   &o->suspects, &o->flush_pool,
+                          &o->txs.open};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         list_init(all[i]);
     int err = open_all(o, caps);
@@ -384,6 +386,12 @@ const struct tp_ops tp_ofi_ops = {
     .atomic = ofi_atomic,
     .atomic_ok = ofi_atomic_ok,
     .flush = ofi_flush,
+    .tx_open = ofi_tx_open,
+    .tx_close = ofi_tx_close,
+    .tx_far = ofi_tx_far,
+    .tx_drop = ofi_tx_drop,
+    .tx_put = ofi_tx_put,
+    .tx_flush = ofi_tx_flush,
     .progress = ofi_progress,
     .fd = ofi_fd,
     .fds = ofi_fds,

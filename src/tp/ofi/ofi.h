@@ -6,7 +6,7 @@
  *   msg_out.c   active messages that leave: buffers, queues, window
  *   msg_in.c    active messages that come: receive buffers, held requests, window
  *   unheard.c   peers that do not answer
- *   rma.c       memory, put, get, atomics, flush
+ *   rma.c       memory, put, get, atomics, flush; transmit.c: contexts of threads
  *   cache.c     registrations of local buffers that are kept
  *   rails.c     long puts and gets over several cards; cards.c: their objects and addresses
  *   fabric.c    what all of them share
@@ -50,6 +50,7 @@
 #include "tp/ofi/cache.h"
 #include "tp/ofi/limits.h"
 #include "tp/ofi/rails.h"
+#include "tp/ofi/transmit.h"
 #include "tp/ofi/wire.h"
 #include "tp/tp_types.h"
 
@@ -179,8 +180,7 @@ struct ofi {
     enum fi_wait_obj wait; /* the queue's way to sleep */
     int fd[OFI_FDS], nfds; /* its descriptors; 0: nothing to sleep on */
     uint64_t fds_as_of;    /* change_index of FI_WAIT_POLLFD at the time of the query */
-    /* made when first needed; readable a millisecond after it was set */
-    int timer_fd;
+    int timer_fd; /* made when first needed; readable a millisecond after it was set */
     unsigned rank, places; /* numbers of processes are below `places` */
     uint64_t key;
     size_t inject, am_max, am_zcopy_min;
@@ -203,11 +203,11 @@ struct ofi {
     struct list unheard;  /* peers to be looked at (O7), by time */
     unsigned turns;       /* calls of progress() with such peers */
     int deaths;           /* boot_failed_count() as last seen */
-    /* operations that failed, for which the provider does not report the peer (count) */
-    unsigned nameless;
+    unsigned nameless;    /* operations that failed without a report of the peer (count) */
     struct list flying;   /* struct ofi_send and ofi_rma that the provider has, without puts */
     struct list pool[2], rma_pool, flush_pool;
     int pooled[2];
+    struct ofi_txs txs;
     struct ofi_cache cache;
     int warned, warned_failed, warned_gap;
     const char *reason;   /* the step at which open failed */

@@ -12,9 +12,8 @@
 #include "base/sched.h"
 #include "tp/ofi/ofi.h"
 
-/* Bytes from which a put, a get, a pull by the network pays (tp.md, "When native pays"). ALONE: the
- * provider moves data by itself. */
-enum { ALONE_MIN = 256, PUT_MIN = 4096, GET_MIN = 512, PULL_MIN = 131072 };
+/* Bytes from which a get, a pull by the network pays (tp.md, "When native pays"). */
+enum { GET_MIN = 512, PULL_MIN = 131072 };
 
 /* --- what there is ------------------------------------------------------------------- */
 
@@ -89,8 +88,8 @@ void ofi_rma_caps(struct ofi *o, struct tp_caps *caps)
     /* tp.md "When native pays": measured over tcp;ofi_rxm.  A provider that moves data by itself
      * needs no progress at the target. */
     int alone = i->domain_attr->data_progress == FI_PROGRESS_AUTO;
-    caps->put_min = alone ? ALONE_MIN : PUT_MIN;
-    caps->get_min = alone ? ALONE_MIN : GET_MIN;
+    caps->put_min = ofi_put_min(o);
+    caps->get_min = alone ? caps->put_min : GET_MIN;
     caps->lone_pays = !strcmp(i->fabric_attr->prov_name, "tcp;ofi_rxm");
     caps->pull_min = caps->lone_pays ? PULL_MIN : SIZE_MAX;
     if (o->reg_local)
