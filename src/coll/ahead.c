@@ -17,7 +17,8 @@ static int leaves(const struct coll_args *a, int tag, struct block b, int peer, 
     return 1;
 }
 
-/* Each block but its own to its process, the next ones first, as build_alltoall() lists them. */
+/* Each block but its own to its process, the next ones first, as build_alltoall() lists them. With
+ * COLL_ALL_AHEAD if all have left. */
 static uint64_t all_leave(const struct coll_args *a, int tag, const struct blocks *out)
 {
     const struct comm *c = a->comm;
@@ -25,8 +26,18 @@ static uint64_t all_leave(const struct coll_args *a, int tag, const struct block
     for (int i = 1; i < c->size; i++) {
         int to = (c->rank + i) % c->size;
         if (!leaves(a, tag, block_of(out, to), to, &ahead))
-            break;
+            return ahead;
     }
+    return ahead | COLL_ALL_AHEAD;
+}
+
+/* The same of a root, which then has its own block only. */
+static uint64_t scatters(const struct coll_args *a, int tag, const struct blocks *out)
+{
+    struct block own = block_of(out, a->root), to = {a->rbuf, a->rcount, a->rtype};
+    uint64_t ahead = all_leave(a, tag, out);
+    if (ahead & COLL_ALL_AHEAD && a->rbuf != MPI_IN_PLACE && block_bytes(own) && block_bytes(to))
+        dt_copy(own.at, (size_t)own.n, own.t, to.at, (size_t)to.n, to.t);
     return ahead;
 }
 
@@ -35,6 +46,13 @@ static uint64_t one_leaves(const struct coll_args *a, int tag, struct block b, i
     uint64_t ahead = 0;
     (void)leaves(a, tag, b, to, &ahead);
     return ahead;
+}
+
+/* One message to the root is all that a member does. */
+static uint64_t gathers(const struct coll_args *a, int tag, struct block own)
+{
+    uint64_t ahead = one_leaves(a, tag, own, a->root);
+    return ahead ? ahead | COLL_ALL_AHEAD : 0;
 }
 
 static int is_linear(enum coll_family family, struct block b, int p)
@@ -69,8 +87,8 @@ static uint64_t root_begins(const struct coll_args *a, int tag)
         child *= 2;
     for (; child; child >>= 1)
         if (!leaves(a, tag, all, (c->rank + child) % c->size, &ahead))
-            break;
-    return ahead;
+            return ahead;
+    return ahead | COLL_ALL_AHEAD;
 }
 
 static uint64_t even_ahead(const struct coll_args *a, int tag)
@@ -84,7 +102,7 @@ static uint64_t even_ahead(const struct coll_args *a, int tag)
     case COLL_GATHER:
         if (me == a->root || !is_linear(FAM_GATHER, own, p))
             return 0;
-        return one_leaves(a, tag, own, a->root);
+        return gathers(a, tag, own);
     case COLL_SCATTER:
         out = blocks_even(a->sbuf, a->scount, a->stype);
         if (me != a->root || !is_linear(FAM_SCATTER, block_of(&out, 0), p))
@@ -94,7 +112,7 @@ static uint64_t even_ahead(const struct coll_args *a, int tag)
             block_bytes(block_of(&out, me)) !=
                 block_bytes((struct block){a->rbuf, a->rcount, a->rtype}))
             return 0;
-        return all_leave(a, tag, &out);
+        return scatters(a, tag, &out);
     case COLL_ALLGATHER:
         in = blocks_even(a->rbuf, a->rcount, a->rtype);
         if (p > 2 && coll_select(FAM_ALLGATHER, block_bytes(block_of(&in, me)), p) != ALG_RING)
@@ -106,7 +124,7 @@ static uint64_t even_ahead(const struct coll_args *a, int tag)
         if (a->sbuf == MPI_IN_PLACE || !is_linear(FAM_ALLTOALL, block_of(&in, 0), p) ||
             block_bytes(block_of(&in, 0)) != block_bytes(block_of(&out, 0)))
             return 0;
-        return all_leave(a, tag, &out);
+        return all_leave(a, tag, &out) & ~COLL_ALL_AHEAD;
     }
 }
 
@@ -117,12 +135,12 @@ static uint64_t vector_ahead(const struct coll_args *a, int tag)
     struct blocks in, out;
     switch (a->call) {
     case COLL_GATHERV:
-        return me == a->root ? 0 : one_leaves(a, tag, own, a->root);
+        return me == a->root ? 0 : gathers(a, tag, own);
     case COLL_SCATTERV:
         if (me != a->root)
             return 0;
         out = blocks_vector(a->sbuf, a->scounts, a->sdispls, a->stype);
-        return all_leave(a, tag, &out);
+        return scatters(a, tag, &out);
     default: /* COLL_ALLGATHERV */
         in = blocks_vector(a->rbuf, a->rcounts, a->rdispls, a->rtype);
         return ring_begins(a, tag, &in, own);

@@ -19,12 +19,12 @@ static int run_made(struct sched *s)
     return sched_run(s);
 }
 
-/* Its first messages leave ahead. In a gather, one to the root is all that a process does. */
+/* Its first messages leave ahead. Where a process does nothing else, the call is over. */
 static __attribute__((noinline)) int run_behind(const struct coll_args *a)
 {
     int tag = coll_tag(a->comm);
     uint64_t ahead = coll_ahead(a, tag);
-    if (ahead && (a->call == COLL_GATHER || a->call == COLL_GATHERV)) {
+    if (ahead & COLL_ALL_AHEAD) {
         progress_glance();
         return MPI_SUCCESS;
     }

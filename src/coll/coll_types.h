@@ -61,7 +61,8 @@ static inline int coll_may_lead(const struct coll_args *a)
     return calls >> a->call & 1;
 }
 /* ahead.c: sends what can leave now of such a call, blocking, of all members, with that tag. At
- * most one message for each process, which has a bit. */
+ * most one message for each process, which has a bit. With COLL_ALL_AHEAD the call is over. */
+#define COLL_ALL_AHEAD ((uint64_t)1)
 uint64_t coll_ahead(const struct coll_args *a, int tag);
 /* Of a peer: how far it is behind this process, so bit 0 is never used. */
 static inline uint64_t coll_ahead_bit(const struct comm *c, int peer)
