@@ -80,6 +80,8 @@ int coll_run(const struct coll_args *a);
 /* What coll_run() does for an operation on one group that moves no bytes. 0: nothing was done,
  * since coll_run() counts the operation on c for something else, too. */
 int coll_nothing(struct comm *c);
+/* The same of gatherv and scatterv, where this process alone may move none. */
+int coll_nothing_here(struct comm *c);
 /* The same. `aside` is work of the caller that no other process needs. It is done once: while this
  * process waits for the others, or when the call is over. */
 int coll_run_aside(const struct coll_args *a, void (*aside)(void *arg), void *arg);

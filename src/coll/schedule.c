@@ -478,6 +478,41 @@ static int run_on(void *arg)
     return advance(arg);
 }
 
+struct run {
+    struct sched *s;
+    int (*beside)(void *arg);
+    void *arg;
+};
+
+static int run_beside(void *arg)
+{
+    const struct run *r = arg;
+    return advance(r->s) || (r->beside(r->arg) && advance(r->s));
+}
+
+void sched_issue(struct sched *s)
+{
+    s->stream |= P2P_AWAITED;
+    while (s->at < s->n && s->steps[s->at].kind != STEP_FENCE && !s->doomed) {
+        struct step *p = &s->steps[s->at++];
+        if (issue(s, p))
+            wait_in_order(s);
+    }
+}
+
+void sched_unexpect(struct sched *s, int peer)
+{
+    for (unsigned i = s->done; i < s->at; i++) {
+        struct step *p = &s->steps[i];
+        if (p->kind != STEP_RECV || p->peer != peer || !p->req || p->req->done)
+            continue;
+        if (p->req == &proc->coll->lacking)
+            p->req = NULL;
+        else
+            p->req->ops->cancel(p->req);
+    }
+}
+
 static void awaits(const struct sched *s, void (*each)(int world, void *to), void *to)
 {
     for (unsigned i = s->done; i < s->at; i++)
@@ -489,7 +524,9 @@ int sched_awaits(int (*cond)(void *), void *arg, void (*each)(int world, void *t
 {
     if (cond == run_on)
         awaits(arg, each, to);
-    return cond == run_on;
+    else if (cond == run_beside)
+        awaits(((const struct run *)arg)->s, each, to);
+    return cond == run_on || cond == run_beside;
 }
 
 uint32_t coll_request_awaits(const struct request *r, void (*each)(int world, void *to), void *to)
@@ -513,6 +550,16 @@ int sched_run(struct sched *s)
 {
     s->stream |= P2P_AWAITED; /* so both processes may copy long messages (p2p/by_am.c) */
     progress_wait_why(run_on, s, s->r.what, -1, WHY_COLLECTIVE, NULL);
+    int err = s->error;
+    sched_destroy(s);
+    return err;
+}
+
+int sched_run_beside(struct sched *s, int (*beside)(void *arg), void *arg)
+{
+    struct run r = {s, beside, arg};
+    s->stream |= P2P_AWAITED;
+    progress_wait_why(run_beside, &r, s->r.what, -1, WHY_COLLECTIVE, NULL);
     int err = s->error;
     sched_destroy(s);
     return err;

@@ -81,6 +81,13 @@ void sched_destroy(struct sched *s);
 void sched_begin(struct sched *s);   /* driven by the hook from now on */
 void sched_persist(struct sched *s); /* the request starts it again and again */
 int sched_run(struct sched *s);      /* drive it here until it is done: MPI error code */
+/* The same. beside(arg) is called while messages are waited for. 1: it has ended some. */
+int sched_run_beside(struct sched *s, int (*beside)(void *arg), void *arg);
+/* For a call that does something else before sched_run(): issues the steps that are listed, up to a
+ * fence, whether or not those before them are done. */
+void sched_issue(struct sched *s);
+/* A receive from peer that was issued ends: no message will come. */
+void sched_unexpect(struct sched *s, int peer);
 
 /* What a wait of a schedule is for, as coll_awaits(). 0: it is none. */
 int sched_awaits(int (*cond)(void *), void *arg, void (*each)(int world, void *to), void *to);

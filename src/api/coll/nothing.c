@@ -51,6 +51,15 @@ INLINE int nothing_over(const char *call, struct comm *c)
     return over;
 }
 
+/* The same where others may move bytes. */
+INLINE int nothing_here(const char *call, struct comm *c)
+{
+    proc->call = call;
+    int over = coll_nothing_here(c);
+    proc->call = NULL;
+    return over;
+}
+
 INLINE int is_root_of(int root, const struct comm *c)
 {
     return root >= 0 && root < c->size;
@@ -77,7 +86,7 @@ int nothing_rooted_v(const char *call, MPI_Comm comm, MPI_Datatype stype, MPI_Da
         return 0;
     if (root == c->rank && (!counts || !are_none(counts, c->size)))
         return 0;
-    return nothing_over(call, c);
+    return nothing_here(call, c);
 }
 
 int nothing_v(const char *call, MPI_Comm comm, MPI_Datatype stype, MPI_Datatype rtype,

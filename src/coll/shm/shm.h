@@ -8,7 +8,8 @@
  * can conclude that all have left n - 1. The segment is made after SHM_USES such calls on a
  * communicator, so short-lived communicators cost nothing.
  *
- * run.c decides, slots.c has the segment and the waits, combine.c and move.c have the calls. */
+ * run.c decides, slots.c has the segment and the waits, combine.c, move.c and mixed.c have the
+ * calls. */
 #ifndef COLL_SHM_H
 #define COLL_SHM_H
 
@@ -19,6 +20,8 @@ int shm_run(const struct coll_args *a, int *err);
 /* 1: shm_run() does not count the calls on c any more, so one that it would not serve may be left
  * out. */
 int shm_counted(const struct comm *c);
+/* This process moves no bytes in an operation in which others may: gatherv, scatterv. */
+void shm_skip(struct comm *c);
 /* coll_run_aside(): the next call does it, at the latest when it waits. 0: it may not, since c has
  * no segment yet, and shm_run() may wait for messages of its own. */
 int shm_set_aside(const struct comm *c, void (*aside)(void *arg), void *arg);

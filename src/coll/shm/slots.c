@@ -64,9 +64,12 @@ static struct shm *blank(struct comm *c)
     m->size = c->size;
     m->rank = c->rank;
     m->max = (size_t)cvar.coll_shm_bytes;
+    m->share = c->size > 1 ? m->max / (size_t)(c->size - 1) : m->max;
     /* An odd number of quarters of a page: with one page and a line, full slots of one parity took
      * twice the time. */
-    m->slot_size = (sizeof(struct slot) + m->max + SHM_STEP - 1) / SHM_STEP | 1;
+    m->slot_size = sizeof(struct slot) + m->max + (size_t)c->size * sizeof(struct shm_part) +
+                   SHM_LINE;
+    m->slot_size = (m->slot_size + SHM_STEP - 1) / SHM_STEP | 1;
     m->slot_size *= SHM_STEP;
     return m;
 }
@@ -110,6 +113,15 @@ struct shm *shm_count(struct comm *c)
 int shm_counted(const struct comm *c)
 {
     return c->coll || c->coll_uses > SHM_USES;
+}
+
+void shm_skip(struct comm *c)
+{
+    struct shm *m = c->coll;
+    if (!m || m->state != SHM_READY)
+        return;
+    m->n++;
+    shm_leave(m);
 }
 
 int shm_set_aside(const struct comm *c, void (*aside)(void *arg), void *arg)
@@ -180,14 +192,29 @@ static int entered(void *arg)
     return 1;
 }
 
+/* Has the member left operation n? */
+static int has_left(const struct shm *m, int rank, uint64_t n)
+{
+    uint32_t left = atomic_load_explicit(&shm_left(m, rank)->n, memory_order_acquire);
+    return (int32_t)(left - (uint32_t)n) >= 0;
+}
+
+/* What is read pairs with the member's shm_publish(), shm_leave() and offer() (mixed.c). After one
+ * of the latter two has been seen, the number in the slot stays as it is. */
+static int filled_or_not(void *arg)
+{
+    struct wait *w = arg;
+    const struct left *l = shm_left(w->m, w->from);
+    return shm_is_filled(w->m, w->from) || has_left(w->m, w->from, w->n) ||
+           atomic_load_explicit(&l->passed, memory_order_acquire) == w->n || not_yet(w);
+}
+
 static int have_left(void *arg)
 {
     struct wait *w = arg;
-    for (; w->from < w->to; w->from++) {
-        uint32_t n = atomic_load_explicit(&shm_left(w->m, w->from)->n, memory_order_acquire);
-        if ((int32_t)(n - (uint32_t)w->n) < 0)
+    for (; w->from < w->to; w->from++)
+        if (!has_left(w->m, w->from, w->n))
             return not_yet(w);
-    }
     return 1;
 }
 
@@ -214,7 +241,7 @@ static int wait_for(int (*cond)(void *), struct wait *w)
 int shm_awaits(int (*cond)(void *), void *arg, void (*each)(int world, void *to), void *to)
 {
     const struct wait *w = arg;
-    if (cond != entered && cond != have_left)
+    if (cond != entered && cond != have_left && cond != filled_or_not)
         return 0;
     each(comm_world(w->m->comm, w->from), to);
     return 1;
@@ -224,6 +251,12 @@ int shm_await(struct shm *m, int from, int to)
 {
     struct wait w = {m, from, to, m->n, -1};
     return wait_for(entered, &w);
+}
+
+int shm_wait_filled(struct shm *m, int rank)
+{
+    struct wait w = {m, rank, rank + 1, m->n, -1};
+    return wait_for(filled_or_not, &w);
 }
 
 void shm_wake_others(const struct shm *m)
@@ -274,16 +307,21 @@ int shm_meet(struct shm *m, struct slot *s, size_t bytes)
     return err;
 }
 
+__attribute__((cold)) int shm_unlike(struct shm *m, size_t there, size_t bytes)
+{
+    struct wait w = {.m = m, .dead = -1};
+    /* that member may have seen the failure, and be in another call */
+    if (am_failed_count() && look_for_dead(&w))
+        return member_failed(&w);
+    return sched_mismatch(there == BAD_BYTES ? 0 : there, bytes == BAD_BYTES ? 0 : bytes);
+}
+
 int shm_alike(struct shm *m, int from, int to, size_t bytes)
 {
     for (; from < to; from++) {
         uint32_t there = shm_slot(m, from, m->n)->bytes;
-        struct wait w = {.m = m, .dead = -1};
-        /* that member may have seen the failure, and be in another call */
-        if (there != (uint32_t)bytes && am_failed_count() && look_for_dead(&w))
-            return member_failed(&w);
         if (there != (uint32_t)bytes)
-            return sched_mismatch(there == BAD_BYTES ? 0 : there, bytes == BAD_BYTES ? 0 : bytes);
+            return shm_unlike(m, there, bytes);
     }
     return bytes == BAD_BYTES ? sched_mismatch(0, 0) : MPI_SUCCESS;
 }

@@ -29,8 +29,17 @@ struct slot {
     char data[];        /* the first 48 bytes share the line of n: one transfer moves both */
 };
 
+/* A slot of scatterv and alltoallv begins with one for each member, then the blocks follow. */
+struct shm_part {
+    uint32_t at; /* in slot.data */
+    uint32_t bytes; /* SHM_BY_MESSAGE: the block does not lie here */
+};
+#define SHM_BY_MESSAGE (BAD_BYTES - 1)
+
 struct left {
     _Alignas(SHM_LINE) _Atomic uint32_t n;
+    _Atomic uint64_t passed; /* the last operation, as shm.n has it, in which this member said that
+                              * it fills no slot (alltoallv) */
 };
 
 enum shm_state { SHM_READY, SHM_NEVER };
@@ -43,6 +52,7 @@ struct shm {
     uint32_t all_left; /* every member has left all operations up to this one */
     size_t slot_size;  /* bytes with header */
     size_t max;        /* bytes of data */
+    size_t share;      /* the longest block of those that one member has for each other one */
     int size, rank;
     int *host;         /* host index of each member */
     struct comm *comm; /* not referenced: it owns this */
@@ -98,11 +108,24 @@ static inline void shm_leave(struct shm *m)
 
 /* Waits until all of [from, to) have entered the present operation. */
 int shm_await(struct shm *m, int from, int to);
+static inline int shm_is_filled(const struct shm *m, int rank)
+{
+    return atomic_load_explicit(&shm_slot(m, rank, m->n)->n, memory_order_acquire) == m->n;
+}
+int shm_wait_filled(struct shm *m, int rank);
+/* Waits until rank has filled its slot in the present operation (shm_is_filled()), or never will:
+ * it has left that operation, or passed. */
+static inline int shm_await_filled(struct shm *m, int rank)
+{
+    return shm_is_filled(m, rank) ? MPI_SUCCESS : shm_wait_filled(m, rank);
+}
 /* Publishes and waits until all have entered. */
 int shm_meet(struct shm *m, struct slot *s, size_t bytes);
 /* Ranks [from, to) have entered, and their parts are as long as this process's. Else the calls do
  * not match, and no memory is touched. */
 int shm_alike(struct shm *m, int from, int to, size_t bytes);
+/* The error of a part that is `there` bytes long, in place of `bytes`. */
+int shm_unlike(struct shm *m, size_t there, size_t bytes);
 
 static inline void shm_wake(const struct shm *m, int rank)
 {
@@ -124,5 +147,8 @@ int shm_allgather(struct shm *m, const struct coll_args *a);
 int shm_allgatherv(struct shm *m, const struct coll_args *a);
 int shm_scatter(struct shm *m, const struct coll_args *a, size_t bytes);
 int shm_alltoall(struct shm *m, const struct coll_args *a);
+/* gatherv, scatterv, alltoallv. 1: done, *err is the result; 0: all that this process does goes by
+ * messages, or it does nothing. */
+int shm_mixed(struct shm *m, const struct coll_args *a, int *err);
 
 #endif

@@ -18,6 +18,7 @@ Suite *suite_agree(void);
 Suite *suite_reserve(void);
 Suite *suite_shrink(void);
 Suite *suite_ahead(void);
+Suite *suite_mixed(void);
 
 int main(void)
 {
@@ -25,6 +26,6 @@ int main(void)
         suite_select, suite_bcast, suite_reduce, suite_reduce_scatter, suite_gather, suite_alltoall,
         suite_inter,  suite_sched, suite_shm,    suite_ctxid,          suite_coll,
         suite_exchange, suite_agree, suite_reserve, suite_shrink, suite_by_text,
-        suite_ahead};
+        suite_ahead, suite_mixed};
     return unit_run(suites, sizeof suites / sizeof suites[0]);
 }
