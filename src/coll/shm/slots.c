@@ -112,7 +112,7 @@ struct shm *shm_count(struct comm *c)
 
 int shm_counted(const struct comm *c)
 {
-    return c->coll || c->coll_uses > SHM_USES;
+    return c->coll || c->coll_uses > SHM_USES || cvar.coll_shm_bytes == 0;
 }
 
 void shm_skip(struct comm *c)

@@ -356,6 +356,22 @@ START_TEST(members_have_types_of_their_own)
 }
 END_TEST
 
+/* Without slots, calls of no bytes are over at once from the first one on. */
+static void body_none(void)
+{
+    live_start();
+    job_check(coll_nothing(proc->obj->world));
+    job_check(coll_nothing_here(proc->obj->world));
+    live_stop();
+}
+
+START_TEST(no_slots_no_count)
+{
+    static const char *const sets[] = {"MPIR_CVAR_COLL_SHM_BYTES=0", NULL};
+    ck_assert_int_eq(job_run(2, sets, body_none, 30), 0);
+}
+END_TEST
+
 Suite *suite_mixed(void)
 {
     Suite *s = suite_create("coll/mixed");
@@ -365,6 +381,7 @@ Suite *suite_mixed(void)
     tcase_add_test(t, too_little_room_is_an_error);
     tcase_add_test(t, long_blocks_in_place);
     tcase_add_test(t, members_have_types_of_their_own);
+    tcase_add_test(t, no_slots_no_count);
     suite_add_tcase(s, t);
     return s;
 }
