@@ -28,7 +28,7 @@ static const struct scenario *const groups[] = {
     scenarios_scarce,   scenarios_notify,   scenarios_order,       scenarios_notify_native,
     scenarios_lanes,
     scenarios_dup,      scenarios_race_scripts, scenarios_types,    scenarios_continue,
-    scenarios_handles,  scenarios_win_revoke,   scenarios_replicas,
+    scenarios_mixed,    scenarios_handles,  scenarios_win_revoke,   scenarios_replicas,
     scenarios_replicas_exact, scenarios_replicas_threads, scenarios_file_revoke,
     scenarios_bundles_dropped};
 enum { GROUPS = sizeof groups / sizeof *groups };

@@ -30,7 +30,7 @@ extern const struct scenario scenarios_p2p[], scenarios_first[], scenarios_rma[]
     scenarios_notify_native[], scenarios_race_scripts[], scenarios_dup[],
     scenarios_lanes[], scenarios_types[],
     scenarios_handles[], scenarios_continue[], scenarios_file_revoke[],
-    scenarios_bundles_dropped[];
+    scenarios_bundles_dropped[], scenarios_mixed[];
 
 /* Set a control variable for this run only. */
 void scenario_cvar(const char *name, const char *value);
