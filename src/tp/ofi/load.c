@@ -242,32 +242,6 @@ static void fence_more(struct ofi *o)
     o->fences = (o->info->caps & FI_FENCE) != 0;
 }
 
-/* tp.md, "When native pays". */
-size_t ofi_put_min(const struct ofi *o)
-{
-    enum { ALONE_MIN = 256, PUT_MIN = 4096 }; /* the provider moves data by itself; it does not */
-    return o->info->domain_attr->data_progress == FI_PROGRESS_AUTO ? ALONE_MIN : PUT_MIN;
-}
-
-/* Transmit contexts (transmit.c) are for threads, and for puts that both they and the network take.
- * With FI_THREAD_COMPLETION a provider locks nothing of an endpoint and its queue, but what several
- * endpoints use. */
-static void share(struct ofi *o)
-{
-    const struct fi_domain_attr *a = o->info->domain_attr;
-    size_t least = cvar.rma_native_put >= 0 ? (size_t)cvar.rma_native_put : ofi_put_min(o);
-    int wanted = proc->thread_level == MPI_THREAD_MULTIPLE && cvar.rma_native &&
-                 o->info->caps & FI_RMA && least <= OFI_PUT_INLINE;
-    /* What is registered for the process's endpoint is no use to another. */
-    int bound = a->mr_mode & FI_MR_ENDPOINT && a->mr_mode & FI_MR_LOCAL;
-    struct fi_info *h = wanted && !bound ? o->lib.dupinfo(o->info) : NULL;
-    if (!h)
-        return;
-    h->domain_attr->threading = FI_THREAD_COMPLETION;
-    ask_again(o, h);
-    o->txs.shared = o->info->domain_attr->threading == FI_THREAD_COMPLETION;
-}
-
 /* One descriptor for the queue of ofi_rxm is an epoll set of epoll sets.  An event wakes each of
  * them even if no thread sleeps: 0.2 to 0.3 us of a put and flush, both ends together.  With
  * FI_WAIT_POLLFD only a sleeper pays for them.  Its descriptors in 1.17 are the sets, which stay
@@ -367,24 +341,62 @@ static const struct quirk {
     const char *provider;
     uint64_t without; /* capabilities not to be used */
     int quiet;        /* no questions (O7) */
+    int alone;        /* no endpoint beside the process's own */
 } quirks[] = {
     /* Long messages of several senders are mixed up in one buffer.  Atomics that are not waited for
      * crash the target.  A message that comes amid puts or gets damages them, and rma/ and p2p/
      * send messages all the time.  It has no connections that could break. */
-    {"udp;ofi_rxd", FI_MULTI_RECV | FI_RMA | FI_ATOMIC, 1},
+    {"udp;ofi_rxd", FI_MULTI_RECV | FI_RMA | FI_ATOMIC, 1, 1},
     /* what arrives while no buffer is posted goes to wrong places in the next ones */
-    {"tcp;ofi_rxm", FI_MULTI_RECV, 0},
+    {"tcp;ofi_rxm", FI_MULTI_RECV, 0, 0},
     /* a compare-and-swap issued while an add is under way damages memory */
-    {"shm", FI_ATOMIC, 0},
+    {"shm", FI_ATOMIC, 0, 0},
+    /* a lock of all endpoints that it leaves out but with FI_THREAD_SAFE */
+    {"efa", 0, 0, 1},
 };
+
+static const struct quirk *quirk_of(const struct ofi *o)
+{
+    for (size_t k = 0; k < sizeof quirks / sizeof *quirks; k++)
+        if (!strcmp(o->info->fabric_attr->prov_name, quirks[k].provider))
+            return &quirks[k];
+    return NULL;
+}
 
 static void heed_quirks(struct ofi *o)
 {
-    for (size_t k = 0; k < sizeof quirks / sizeof *quirks; k++)
-        if (!strcmp(o->info->fabric_attr->prov_name, quirks[k].provider)) {
-            o->info->caps &= ~quirks[k].without;
-            o->quiet = quirks[k].quiet;
-        }
+    const struct quirk *q = quirk_of(o);
+    if (!q)
+        return;
+    o->info->caps &= ~q->without;
+    o->quiet = q->quiet;
+}
+
+/* tp.md, "When native pays". */
+size_t ofi_put_min(const struct ofi *o)
+{
+    enum { ALONE_MIN = 256, PUT_MIN = 4096 }; /* the provider moves data by itself; it does not */
+    return o->info->domain_attr->data_progress == FI_PROGRESS_AUTO ? ALONE_MIN : PUT_MIN;
+}
+
+/* Transmit contexts (transmit.c) are for threads, and for puts that both they and the network take.
+ * With FI_THREAD_COMPLETION a provider locks nothing of an endpoint and its queue, but what several
+ * endpoints use. */
+static void share(struct ofi *o)
+{
+    const struct fi_domain_attr *a = o->info->domain_attr;
+    const struct quirk *q = quirk_of(o);
+    size_t least = cvar.rma_native_put >= 0 ? (size_t)cvar.rma_native_put : ofi_put_min(o);
+    int wanted = proc->thread_level == MPI_THREAD_MULTIPLE && cvar.rma_native &&
+                 o->info->caps & FI_RMA && least <= OFI_PUT_INLINE;
+    /* What is registered for the process's endpoint is no use to another. */
+    int bound = a->mr_mode & FI_MR_ENDPOINT && a->mr_mode & FI_MR_LOCAL;
+    struct fi_info *h = wanted && !bound && !(q && q->alone) ? o->lib.dupinfo(o->info) : NULL;
+    if (!h)
+        return;
+    h->domain_attr->threading = FI_THREAD_COMPLETION;
+    ask_again(o, h);
+    o->txs.shared = o->info->domain_attr->threading == FI_THREAD_COMPLETION;
 }
 
 /* The shm provider names its memory by the process id.  It refuses to open if a process of the same

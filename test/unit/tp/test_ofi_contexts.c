@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/proc.h"
@@ -61,6 +62,43 @@ static void where(void)
     offered(MPI_THREAD_MULTIPLE, OFI_PUT_INLINE + 1, 1, 0);
     offered(MPI_THREAD_MULTIPLE, 1, 0, 0);
     offered(MPI_THREAD_SERIALIZED, 1, 1, 0);
+}
+
+static struct ofi_lib lib;
+static const char *called;
+
+/* The provider tcp;ofi_rxm by another name. */
+static int renamed_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
+                           const struct fi_info *hints, struct fi_info **list)
+{
+    struct fi_info *h = lib.dupinfo(hints);
+    free(h->fabric_attr->prov_name);
+    h->fabric_attr->prov_name = strdup("tcp;ofi_rxm");
+    int err = lib.getinfo(version, node, service, flags, h, list);
+    lib.freeinfo(h);
+    for (struct fi_info *i = err ? NULL : *list; i; i = i->next) {
+        free(i->fabric_attr->prov_name);
+        i->fabric_attr->prov_name = strdup(called);
+    }
+    return err;
+}
+
+/* Not where the provider shares something between endpoints. */
+static void where_not(void)
+{
+    static const char *const names[] = {"cxi", "efa"};
+    struct ofi *o = open_with(MPI_THREAD_MULTIPLE, 1, 1);
+    lib = o->lib;
+    for (int i = 0; i < 2; i++) {
+        struct ofi card = {.lib = o->lib};
+        card.lib.getinfo = renamed_getinfo;
+        called = names[i];
+        job_check(ofi_choose(&card) == 0);
+        job_check(card.txs.shared == !i && (card.info->domain_attr->threading ==
+                                            FI_THREAD_COMPLETION) == !i);
+        card.lib.freeinfo(card.info);
+    }
+    tp_ofi_ops.close((struct tp *)o);
 }
 
 static int descriptors(void)
@@ -414,6 +452,7 @@ static void stays(void)
     END_TEST
 
 RUN(where)
+RUN(where_not)
 RUN(no_descriptor_left)
 RUN(flushes)
 RUN(registered)
@@ -428,6 +467,7 @@ Suite *suite_ofi_contexts(void)
     TCase *t = tcase_create("ofi_contexts");
     tcase_set_timeout(t, 80);
     tcase_add_test(t, where_);
+    tcase_add_test(t, where_not_);
     tcase_add_test(t, no_descriptor_left_);
     tcase_add_test(t, flushes_);
     tcase_add_test(t, registered_);
