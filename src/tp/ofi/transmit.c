@@ -18,7 +18,6 @@
 
 enum {
     TX_OUT = 128,  /* puts under way by one context (count) */
-    TX_LOOK = 32,  /* puts between two looks at the queue */
     TX_LINES = 128 /* bytes */
 };
 /* Longest wait of tx_close() for puts that are under way (ns). */
@@ -57,7 +56,6 @@ struct ofi_tx { /* struct tp_tx */
     struct fid_cq *cq;
     void *desc;
     struct tx_out *idle;
-    unsigned puts; /* since tx_put last looked at the queue */
     struct tx_out outs[TX_OUT];
 };
 
@@ -264,10 +262,8 @@ int ofi_tx_put(struct tp_tx *tx, struct tp_far *mine, uint64_t off, const void *
         return -ERANGE;
     if (len > OFI_PUT_INLINE)
         return -EMSGSIZE;
-    if (x->puts == TX_LOOK || !x->idle) {
-        x->puts = 0;
+    if (!x->idle)
         look(x);
-    }
     if (p->failed)
         return -ENOTCONN;
     if (!len)
@@ -282,7 +278,6 @@ int ofi_tx_put(struct tp_tx *tx, struct tp_far *mine, uint64_t off, const void *
     if (__builtin_expect(said != 0, 0))
         return refused(x, p, said);
     x->idle = o->next;
-    x->puts++;
     p->reached = 1;
     p->out++;
     return 0;
