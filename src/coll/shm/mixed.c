@@ -49,6 +49,15 @@ static void copy_own(struct block from, struct block to)
 
 /* --- filling the slot -------------------------------------------------------------------- */
 
+/* Without a slot. */
+static inline void enter(struct shm *m, int sends)
+{
+    if (sends)
+        shm_pass(m);
+    else
+        m->n++;
+}
+
 /* Puts the blocks of `near` into the slot; the others say where those of `far` are. */
 static void fill(const struct shm *m, struct slot *s, const struct blocks *out, uint64_t near,
                  uint64_t far)
@@ -153,7 +162,11 @@ static int take_near(struct taker *t)
         if (e)
             return e;
         size_t bytes;
-        const char *data = shm_is_filled(t->m, rank) ? lies_there(t, rank, &bytes) : NULL;
+        const char *data = NULL;
+        if (shm_is_filled(t->m, rank))
+            data = lies_there(t, rank, &bytes);
+        else
+            t->far |= bit(rank);
         e = data ? unpack(t, rank, data, bytes) : by_message(t, rank);
         if (!data && t->s)
             sched_issue(t->s);
@@ -212,7 +225,7 @@ static int gatherv_send(struct shm *m, const struct coll_args *a, int *err)
     size_t bytes = length_of(own);
     struct slot *s;
     if (bytes == 0 || bytes > m->max) {
-        m->n++;
+        enter(m, bytes != 0);
         shm_leave(m);
         return 0;
     }
@@ -293,7 +306,7 @@ static int scatterv_send(struct shm *m, const struct coll_args *a, int *err)
     uint64_t near, far;
     sort_out(m, a->scounts, a->stype, m->share, &near, &far);
     if (!near) {
-        m->n++;
+        enter(m, far != 0);
         shm_leave(m);
         return 0;
     }
@@ -360,9 +373,7 @@ static int offer(struct shm *m, const struct blocks *out, uint64_t near, uint64_
 {
     struct slot *s;
     if (!near) {
-        m->n++;
-        if (far) /* pairs with filled_or_not() */
-            atomic_store_explicit(&shm_left(m, m->rank)->passed, m->n, memory_order_release);
+        enter(m, far != 0);
         return MPI_SUCCESS;
     }
     int err = shm_slot_open(m, &s);

@@ -192,29 +192,26 @@ static int entered(void *arg)
     return 1;
 }
 
-/* Has the member left operation n? */
-static int has_left(const struct shm *m, int rank, uint64_t n)
-{
-    uint32_t left = atomic_load_explicit(&shm_left(m, rank)->n, memory_order_acquire);
-    return (int32_t)(left - (uint32_t)n) >= 0;
-}
-
-/* What is read pairs with the member's shm_publish(), shm_leave() and offer() (mixed.c). After one
- * of the latter two has been seen, the number in the slot stays as it is. */
+/* What is read pairs with the member's shm_publish() and shm_pass(). Where it has passed this
+ * operation or a later one, the number in the slot of this one stays as it is. */
 static int filled_or_not(void *arg)
 {
     struct wait *w = arg;
-    const struct left *l = shm_left(w->m, w->from);
-    return shm_is_filled(w->m, w->from) || has_left(w->m, w->from, w->n) ||
-           atomic_load_explicit(&l->passed, memory_order_acquire) == w->n || not_yet(w);
+    uint32_t passed;
+    if (shm_is_filled(w->m, w->from))
+        return 1;
+    passed = atomic_load_explicit(&shm_left(w->m, w->from)->passed, memory_order_acquire);
+    return (int32_t)(passed - (uint32_t)w->n) >= 0 || not_yet(w);
 }
 
 static int have_left(void *arg)
 {
     struct wait *w = arg;
-    for (; w->from < w->to; w->from++)
-        if (!has_left(w->m, w->from, w->n))
+    for (; w->from < w->to; w->from++) {
+        uint32_t n = atomic_load_explicit(&shm_left(w->m, w->from)->n, memory_order_acquire);
+        if ((int32_t)(n - (uint32_t)w->n) < 0)
             return not_yet(w);
+    }
     return 1;
 }
 

@@ -38,8 +38,9 @@ struct shm_part {
 
 struct left {
     _Alignas(SHM_LINE) _Atomic uint32_t n;
-    _Atomic uint64_t passed; /* the last operation, as shm.n has it, in which this member said that
-                              * it fills no slot (alltoallv) */
+    /* The last operation in which this member filled no slot, though it has something to send. A
+     * line of its own: others poll it, and it is not written while all blocks are short. */
+    _Alignas(SHM_LINE) _Atomic uint32_t passed;
 };
 
 enum shm_state { SHM_READY, SHM_NEVER };
@@ -106,6 +107,13 @@ static inline void shm_leave(struct shm *m)
     atomic_store_explicit(&shm_left(m, m->rank)->n, (uint32_t)m->n, memory_order_release);
 }
 
+/* Begins an operation in which this process sends by message only. Pairs with filled_or_not(). */
+static inline void shm_pass(struct shm *m)
+{
+    m->n++;
+    atomic_store_explicit(&shm_left(m, m->rank)->passed, (uint32_t)m->n, memory_order_release);
+}
+
 /* Waits until all of [from, to) have entered the present operation. */
 int shm_await(struct shm *m, int from, int to);
 static inline int shm_is_filled(const struct shm *m, int rank)
@@ -113,8 +121,8 @@ static inline int shm_is_filled(const struct shm *m, int rank)
     return atomic_load_explicit(&shm_slot(m, rank, m->n)->n, memory_order_acquire) == m->n;
 }
 int shm_wait_filled(struct shm *m, int rank);
-/* Waits until rank has filled its slot in the present operation (shm_is_filled()), or never will:
- * it has left that operation, or passed. */
+/* Waits until rank has filled its slot in the present operation (shm_is_filled()), or never will,
+ * since it has passed. After 2^31 operations in which it did not pass it may seem so. */
 static inline int shm_await_filled(struct shm *m, int rank)
 {
     return shm_is_filled(m, rank) ? MPI_SUCCESS : shm_wait_filled(m, rank);
