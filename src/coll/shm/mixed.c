@@ -11,6 +11,9 @@
 #include "coll/coll_types.h"
 #include "coll/shm/slots.h"
 
+/* A member whose blocks go by message comes through here as fast as it can. */
+#define APART static __attribute__((noinline))
+
 /* What this process receives. A set has a bit for each rank. */
 struct taker {
     struct shm *m;
@@ -22,7 +25,11 @@ struct taker {
     uint64_t found;   /* those of `far` where it has */
 };
 
-enum { FIRST_LINE = SHM_LINE - offsetof(struct slot, data) }; /* bytes of data there */
+/* Bytes of data in the first line of a slot, and in the pair of lines. */
+enum {
+    FIRST_LINE = SHM_LINE - offsetof(struct slot, data),
+    FIRST_PAIR = FIRST_LINE + SHM_LINE
+};
 
 static uint64_t bit(int rank)
 {
@@ -70,9 +77,10 @@ static void fill(const struct shm *m, struct slot *s, const struct blocks *out, 
             continue;
         struct block b = block_of(out, i);
         size_t bytes = block_bytes(b);
-        /* its reader polls the first line: one that does not end there begins behind it */
+        /* Its reader polls the first line. One that does not end there begins two lines behind it:
+         * the processor may fetch the line beside a polled one, too. */
         if (at < FIRST_LINE && at + bytes > FIRST_LINE)
-            at = FIRST_LINE;
+            at = FIRST_PAIR;
         part[i].at = (uint32_t)at;
         part[i].bytes = (uint32_t)bytes;
         dt_pack(b.t, (size_t)b.n, b.at, 0, s->data + at, bytes);
@@ -219,28 +227,33 @@ static int finish(struct taker *t, int err)
 
 /* --- gatherv ----------------------------------------------------------------------------- */
 
-static int gatherv_send(struct shm *m, const struct coll_args *a, int *err)
+APART int gatherv_fill(struct shm *m, const struct coll_args *a, size_t bytes)
 {
-    struct block own = {(char *)(uintptr_t)a->sbuf, a->scount, a->stype};
-    size_t bytes = length_of(own);
     struct slot *s;
+    coll_tag(a->comm);
+    int err = shm_slot_open(m, &s);
+    if (!err) {
+        dt_pack(a->stype, (size_t)a->scount, a->sbuf, 0, s->data, bytes);
+        shm_publish(m, s, bytes);
+    }
+    shm_leave(m);
+    shm_wake(m, a->root);
+    return err;
+}
+
+static inline int gatherv_send(struct shm *m, const struct coll_args *a, int *err)
+{
+    size_t bytes = length(a->scount, a->stype);
     if (bytes == 0 || bytes > m->max) {
         enter(m, bytes != 0);
         shm_leave(m);
         return 0;
     }
-    coll_tag(a->comm);
-    *err = shm_slot_open(m, &s);
-    if (!*err) {
-        dt_pack(own.t, (size_t)own.n, own.at, 0, s->data, bytes);
-        shm_publish(m, s, bytes);
-    }
-    shm_leave(m);
-    shm_wake(m, a->root);
+    *err = gatherv_fill(m, a, bytes);
     return 1;
 }
 
-static int gatherv_take(struct shm *m, const struct coll_args *a)
+APART int gatherv_take(struct shm *m, const struct coll_args *a)
 {
     struct taker t;
     int err = MPI_SUCCESS;
@@ -255,7 +268,7 @@ static int gatherv_take(struct shm *m, const struct coll_args *a)
     if (a->sbuf != MPI_IN_PLACE)
         copy_own((struct block){(char *)(uintptr_t)a->sbuf, a->scount, a->stype},
                  block_of(&t.in, m->rank));
-    if (!err)
+    if (!err && t.near)
         err = take_near(&t);
     err = finish(&t, err);
     shm_leave(m);
@@ -280,8 +293,7 @@ static int send_far(struct taker *t, const struct blocks *out, uint64_t far)
     return MPI_SUCCESS;
 }
 
-static __attribute__((noinline)) int scatterv_fill(struct shm *m, const struct coll_args *a,
-                                                  uint64_t near, uint64_t far)
+APART int scatterv_fill(struct shm *m, const struct coll_args *a, uint64_t near, uint64_t far)
 {
     struct taker t;
     struct blocks out = blocks_vector(a->sbuf, a->scounts, a->sdispls, a->stype);
@@ -301,7 +313,7 @@ static __attribute__((noinline)) int scatterv_fill(struct shm *m, const struct c
     return finish(&t, err);
 }
 
-static int scatterv_send(struct shm *m, const struct coll_args *a, int *err)
+APART int scatterv_send(struct shm *m, const struct coll_args *a, int *err)
 {
     uint64_t near, far;
     sort_out(m, a->scounts, a->stype, m->share, &near, &far);
@@ -314,7 +326,7 @@ static int scatterv_send(struct shm *m, const struct coll_args *a, int *err)
     return 1;
 }
 
-static int scatterv_take(struct shm *m, const struct coll_args *a)
+APART int scatterv_take(struct shm *m, const struct coll_args *a)
 {
     struct taker t;
     int err = MPI_SUCCESS;
@@ -385,7 +397,7 @@ static int offer(struct shm *m, const struct blocks *out, uint64_t near, uint64_
     return err;
 }
 
-static __attribute__((noinline)) int alltoallv(struct taker *t, uint64_t near, uint64_t far)
+APART int alltoallv(struct taker *t, uint64_t near, uint64_t far)
 {
     const struct coll_args *a = t->a;
     int in_place = a->sbuf == MPI_IN_PLACE;
@@ -405,7 +417,7 @@ static __attribute__((noinline)) int alltoallv(struct taker *t, uint64_t near, u
 }
 
 /* Calls in which this process has no bytes are frequent. */
-static int alltoallv_some(struct shm *m, const struct coll_args *a)
+APART int alltoallv_some(struct shm *m, const struct coll_args *a)
 {
     struct taker t;
     uint64_t near = 0, far = 0;
@@ -428,13 +440,20 @@ static int alltoallv_some(struct shm *m, const struct coll_args *a)
 
 int shm_mixed(struct shm *m, const struct coll_args *a, int *err)
 {
-    if (a->call == COLL_ALLTOALLV)
+    switch (a->call) {
+    case COLL_GATHERV:
+        if (m->rank != a->root)
+            return gatherv_send(m, a, err);
+        *err = gatherv_take(m, a);
+        break;
+    case COLL_SCATTERV:
+        if (m->rank == a->root)
+            return scatterv_send(m, a, err);
+        *err = scatterv_take(m, a);
+        break;
+    default:
         *err = alltoallv_some(m, a);
-    else if (m->rank != a->root && a->call == COLL_GATHERV)
-        return gatherv_send(m, a, err);
-    else if (m->rank == a->root && a->call == COLL_SCATTERV)
-        return scatterv_send(m, a, err);
-    else
-        *err = a->call == COLL_GATHERV ? gatherv_take(m, a) : scatterv_take(m, a);
+        break;
+    }
     return 1;
 }

@@ -81,21 +81,17 @@ static size_t vector_bytes(const struct coll_args *a, size_t *longest)
     return sum;
 }
 
-static int is_vector(enum coll_call call)
+static __attribute__((noinline)) int run_mixed(const struct coll_args *a, int *err)
 {
-    const unsigned vector = 1u << COLL_GATHERV | 1u << COLL_SCATTERV | 1u << COLL_ALLTOALLV |
-                            1u << COLL_ALLGATHERV | 1u << COLL_REDUCE_SCATTER;
-    return vector >> call & 1;
+    struct shm *m = shm_of(a->comm);
+    return m ? shm_mixed(m, a, err) : 0;
 }
 
 /* In allgatherv and reduce_scatter all members have all counts: each slot holds one block, or what
  * all reduce. Apart from the others: their path has no register to spare. */
 static __attribute__((noinline)) int run_vector(const struct coll_args *a, int *err)
 {
-    const unsigned mixed = 1u << COLL_GATHERV | 1u << COLL_SCATTERV | 1u << COLL_ALLTOALLV;
     struct shm *m = shm_of(a->comm);
-    if (m && mixed >> a->call & 1)
-        return shm_mixed(m, a, err);
     size_t longest, bytes = m ? vector_bytes(a, &longest) : 0;
     if (bytes == 0)
         return 0;
@@ -111,12 +107,22 @@ static __attribute__((noinline)) int run_vector(const struct coll_args *a, int *
     return 1;
 }
 
+/* Apart, too. */
+static int run_other(const struct coll_args *a, int *err)
+{
+    const unsigned mixed = 1u << COLL_GATHERV | 1u << COLL_SCATTERV | 1u << COLL_ALLTOALLV,
+                   vector = 1u << COLL_ALLGATHERV | 1u << COLL_REDUCE_SCATTER;
+    if (mixed >> a->call & 1)
+        return run_mixed(a, err);
+    return vector >> a->call & 1 ? run_vector(a, err) : 0;
+}
+
 int shm_run(const struct coll_args *a, int *err)
 {
     if (a->comm->remote || cvar.coll_shm_bytes == 0)
         return 0;
     if (!is_ours(a->call))
-        return is_vector(a->call) ? run_vector(a, err) : 0;
+        return run_other(a, err);
     struct shm *m = shm_of(a->comm);
     size_t bytes;
     if (!m || !suits(m, a, &bytes))

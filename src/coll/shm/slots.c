@@ -68,7 +68,7 @@ static struct shm *blank(struct comm *c)
     /* An odd number of quarters of a page: with one page and a line, full slots of one parity took
      * twice the time. */
     m->slot_size = sizeof(struct slot) + m->max + (size_t)c->size * sizeof(struct shm_part) +
-                   SHM_LINE;
+                   2 * SHM_LINE;
     m->slot_size = (m->slot_size + SHM_STEP - 1) / SHM_STEP | 1;
     m->slot_size *= SHM_STEP;
     return m;
