@@ -53,6 +53,10 @@ static void racc8(void)
     MPI_Raccumulate(from, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_SUM, win, &taken);
 }
 static void get8(void) { MPI_Get(to, 8, MPI_BYTE, 0, 0, 8, MPI_BYTE, win); }
+static MPI_Win dynamic;
+static MPI_Aint handle; /* of this process's memory */
+static void put_handle8(void) { MPI_Put(from, 8, MPI_BYTE, 0, handle, 8, MPI_BYTE, dynamic); }
+static void get_handle8(void) { MPI_Get(to, 8, MPI_BYTE, 0, handle, 8, MPI_BYTE, dynamic); }
 static void acc8(void) { MPI_Accumulate(from, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_SUM, win); }
 static void acc_double(void)
 {
@@ -211,6 +215,20 @@ static void count_both(void)
     COUNT(waitall);
 }
 
+#ifndef OPEN_MPI
+static void by_handle(void)
+{
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic);
+    MPIX_Memhandle_create(dynamic, to, sizeof to, &handle);
+    MPI_Win_lock_all(0, dynamic);
+    COUNT(put_handle8);
+    COUNT(get_handle8);
+    MPI_Win_unlock_all(dynamic);
+    MPIX_Memhandle_free(dynamic, handle);
+    MPI_Win_free(&dynamic);
+}
+#endif
+
 int main(int argc, char **argv)
 {
     void *base;
@@ -257,6 +275,7 @@ int main(int argc, char **argv)
     COUNT(sendrecv8);
     COUNT(isend8);
     COUNT(recv_wait);
+    by_handle();
     MPIX_Continue_init(0, 0, MPI_INFO_NULL, &cont);
     MPI_Start(&cont);
     outstanding(10);

@@ -487,6 +487,100 @@ static void replaced(void *arg)
     OK(MPI_Win_free(&win));
 }
 
+static int put_err(MPI_Win win, int rank, const long *v, int n, MPI_Aint at)
+{
+    int err = MPI_Put(v, n, MPI_LONG, rank, at, n, MPI_LONG, win);
+    return err ? err : MPI_Win_flush(rank, win);
+}
+
+/* The handle that the inline path finds; RMA_NO_BASE: none. */
+static MPI_Aint found_inline(MPI_Win win, int rank)
+{
+    return (MPI_Aint)inside(win)->near.near[rank].recent->base;
+}
+
+/* The handle is found without a lock from the second put on, and nothing beside it. */
+static void put_and_beside(MPI_Win win, int rank, MPI_Aint h, const long *v)
+{
+    const MPI_Aint word = sizeof(long), end = LONGS * word;
+    for (int i = 0; i < 2; i++)
+        OK(put_err(win, rank, v, 2, h + end - 2 * word));
+    SIM_CHECK(found_inline(win, rank) == h);
+    ERR(MPI_ERR_RMA_RANGE, put_err(win, rank, v, 2, h + end - word));
+    ERR(MPI_ERR_RMA_RANGE, put_err(win, rank, v, 1, h - word));
+    ERR(MPI_ERR_RMA_RANGE, put_err(win, rank, v, 2, h - word));
+    SIM_CHECK(found_inline(win, rank) == h);
+}
+
+/* A handle of this process ends: nothing is found. */
+static void own_ends(MPI_Win win, int rank, long *mem, const long *v)
+{
+    MPI_Aint h[2];
+    for (int i = 0; i < 2; i++) {
+        OK(MPIX_Memhandle_create(win, mem, LONGS * sizeof(long), &h[i]));
+        put_and_beside(win, rank, h[i], v);
+        OK(MPIX_Memhandle_free(win, h[i]));
+        SIM_CHECK(found_inline(win, rank) == RMA_NO_BASE);
+        ERR(MPI_ERR_RMA_RANGE, put_err(win, rank, v, 1, h[i]));
+    }
+    SIM_CHECK(h[0] != h[1]);
+}
+
+/* Handles by the inline path: of this process, of another one, by a duplicate. A new epoch takes
+ * the lock first. Behind MPIX_Win_order the other path looks at what is under way. */
+static void inline_way(void *arg)
+{
+    (void)arg;
+    long *mem = NULL, v[LONGS] = {3, 4};
+    int rank;
+    MPI_Win win = dynamic_win(), dup;
+    MPI_Request made;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    OK(MPI_Alloc_mem(2 * LONGS * sizeof(long), MPI_INFO_NULL, &mem));
+    memset(mem, 0, 2 * LONGS * sizeof(long));
+    MPI_Aint h = handle_of_1(win, rank, mem, LONGS * sizeof(long));
+    MPI_Aint ended = handle_of_1(win, rank, mem, LONGS * sizeof(long));
+    if (rank == 1)
+        OK(MPIX_Memhandle_free(win, ended));
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_Win_lock_all(0, win));
+    own_ends(win, rank, mem + LONGS, v);
+    if (rank == 0) {
+        struct counts c = mark(0);
+        put_n(win, v, 1, h);
+        OK(MPIX_Win_idup(win, MPI_INFO_NULL, &dup, &made));
+        OK(MPI_Wait(&made, MPI_STATUS_IGNORE));
+        SIM_CHECK(found_inline(win, 1) == h && found_inline(dup, 1) == RMA_NO_BASE);
+        put_n(dup, v, 1, h);
+        put_n(dup, v, 1, h + (MPI_Aint)sizeof(long));
+        SIM_CHECK(found_inline(dup, 1) == h && since_all(&c) == 0);
+        OK(MPI_Win_flush(1, dup));
+        OK(MPI_Win_unlock_all(win));
+        OK(MPI_Win_lock_all(0, win));
+        SIM_CHECK(inside(win)->records[1].lazy);
+        SIM_CHECK(found_inline(win, 1) == RMA_NO_BASE && found_inline(dup, 1) == RMA_NO_BASE);
+        put_n(dup, v, 1, h);
+        SIM_CHECK(!inside(win)->records[1].lazy && found_inline(dup, 1) == h);
+        put_n(dup, v, 1, ended); /* by message: MPIX_Win_order has something to do */
+        OK(MPIX_Win_order(1, dup));
+        put_n(dup, v, 1, h);
+        SIM_CHECK(found_inline(dup, 1) == RMA_NO_BASE);
+        ERR(MPI_ERR_RMA_RANGE, MPI_Win_flush(1, dup));
+        OK(put_err(dup, 1, v, 1, h));
+        SIM_CHECK(found_inline(dup, 1) == RMA_NO_BASE);
+        put_n(win, v, 1, h);
+        SIM_CHECK(found_inline(win, 1) == h);
+        OK(MPI_Win_free(&dup));
+        put_and_beside(win, 1, h, v);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(rank != 1 || (mem[0] == 3 && mem[1] == 3 && mem[LONGS - 2] == 3));
+    OK(MPI_Win_unlock_all(win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_Win_free(&win));
+    OK(MPI_Free_mem(mem));
+}
+
 static void mortal(struct sim_knobs *k)
 {
     natively(k);
@@ -675,6 +769,7 @@ static void poor_network(struct sim_knobs *k)
 const struct scenario scenarios_handles[] = {
     {"count-handle", 2, 1, counts_far, NULL, natively},
     {"count-handle-near", 2, 1, counts_near, NULL, near_by},
+    {"handle-inline", 2, 1, inline_way, NULL, near_by},
     {"handle-one-place", 2, 1, one_place, NULL, near_by},
     {"handle-mapped", 2, 1, mapped_few, NULL, near_by},
     {"handle-late-key", 2, 1, late_key, NULL, natively_unordered},
@@ -683,6 +778,7 @@ const struct scenario scenarios_handles[] = {
     {"handle-replaced", 2, 1, replaced, NULL, few_keys},
     {"handle-death", 3, 1, holder_dies, NULL, mortal},
     {"handle-random", 4, 1, random_program, NULL, any_network},
+    {"handle-random-near", 4, 1, random_program, NULL, near_by},
     {"handle-random-poor", 3, 1, random_program, NULL, poor_network},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

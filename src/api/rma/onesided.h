@@ -46,7 +46,7 @@ static inline __attribute__((always_inline)) int fast_place(MPI_Win win, int ran
         return 0;
     *bytes = (uint64_t)(int64_t)n * rma_near_bytes(t);
     if (UNLIKELY(!rma_near_at(*to, disp, *bytes, &off)))
-        return 0;
+        return rma_recent_at(RMA_NEAR_WORD(&(*to)->recent), disp, *bytes, at);
     *at = (*to)->base + off;
     return 1;
 }

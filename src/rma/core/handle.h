@@ -69,6 +69,7 @@ struct rma_near_held {
     const struct rma_shown *shown; /* in the table of its owner */
     struct mem_segment *seg;       /* NULL: it is not mapped ... */
     char *at;                      /* ... else where it begins */
+    struct rma_recent *recent;     /* where near.h may find it; NULL: it is not mapped */
     struct rma_near_held *next;    /* of those that are dropped */
 };
 struct rma_held {
@@ -81,11 +82,19 @@ struct rma_held {
     size_t live;                  /* records and bytes, when those that had ended were dropped */
     uint64_t mapped_live;
     struct mem_segment **tables;  /* [nears]: of near processes; NULL: not mapped yet */
+    struct rma_recent *recents;   /* [nears]: what near.h finds; NULL: none yet */
 };
 static inline uint64_t rma_held_name(int rank, uint64_t base)
 {
     return hash_mix(base, (uint64_t)rank + 1);
 }
+
+/* The inline path finds no handle of n, until the next operation by one under proc->lock. */
+static inline void rma_recent_hide(struct rma_near *n)
+{
+    __atomic_store_n(&n->recent, &rma_recent_none, __ATOMIC_RELAXED);
+}
+void rma_recents_hide(struct rma_win *w); /* the same of all */
 
 /* The handle of this process that a displacement is in, or NULL. */
 struct rma_handle *rma_handle_at(const struct rma_win *w, uint64_t disp);

@@ -187,6 +187,8 @@ void rma_near_follow(struct rma_near *copy, const struct rma_near *n)
     __atomic_store_n(&copy->units, n->units, __ATOMIC_RELEASE);
     atomic_store_explicit(&copy->note, atomic_load_explicit(&n->note, memory_order_relaxed),
                           memory_order_release);
+    if (n->lazy)
+        rma_recent_hide(copy);
 }
 
 void rma_copies_follow(struct rma_win *w, const struct rma_near *n)

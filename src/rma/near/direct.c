@@ -252,6 +252,8 @@ int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, 
     int err = locate(w, n, a, &off);
     if (err)
         return err;
+    if (self && rma_is_handle((uint64_t)a->disp) && w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        rma_recent_own(w, n, a);
     if (called == RMA_LATER_TOO && !self && rma_may_bundle(n, a, bytes) &&
         rma_bundle_add(w, n, a, off, bytes))
         return MPI_SUCCESS;

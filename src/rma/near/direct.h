@@ -32,6 +32,7 @@ int rma_direct_noted(struct rma_win *w, struct rma_near *n, const struct rma_arg
  * mapped. What this thread did before comes before the count. */
 int rma_note_near(struct rma_win *w, struct rma_near *n, unsigned i);
 void rma_note_unmap(struct rma_near *n);
+void rma_recent_own_end(struct rma_win *w, uint64_t base); /* an own handle that ends */
 void rma_held_free(struct rma_win *w); /* what is known of others' memory handles */
 /* Could it be done later? Then it passes no earlier one. */
 int rma_may_bundle(const struct rma_near *n, const struct rma_args *a, size_t bytes);

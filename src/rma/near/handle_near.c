@@ -4,7 +4,9 @@
  *
  * Each operation looks whether the handle is still shown. One that is not goes by message, and its
  * owner refuses it. No message says here that a handle has ended: records of ended ones, and the
- * mappings that keep their memory, are looked for before there would be twice as many as live. */
+ * mappings that keep their memory, are looked for before there would be twice as many as live.
+ *
+ * The inline path finds the one of each target that was used last (recent.h). */
 #include "rma/near/near_types.h"
 
 #include <stdlib.h>
@@ -147,6 +149,53 @@ static void look_inline(struct rma_win *w)
         dup->near.alone = 1;
 }
 
+/* --- what near.h finds ------------------------------------------------------------------------ */
+
+static struct rma_recent *recent_of(const struct rma_win *w, struct rma_held *h,
+                                    const struct rma_near *n)
+{
+    size_t bytes = w->nears * sizeof *h->recents;
+    if (!h->recents && (h->recents = aligned_alloc(_Alignof(struct rma_recent), bytes)) != NULL)
+        for (unsigned i = 0; i < w->nears; i++)
+            h->recents[i] = rma_recent_none;
+    return h->recents ? &h->recents[n - w->records] : NULL;
+}
+
+/* Operations of w on n may look there. They pass what is queued or under way, so none does where
+ * MPIX_Win_order may have been called, nor before the lock of n is held. */
+static void recent_show(struct rma_win *w, const struct rma_near *n, const struct rma_recent *r)
+{
+    if (r && !n->lazy && !w->orders)
+        /* Release pairs with the acquire in rma_recent_at(). */
+        __atomic_store_n(&w->near.near[n - w->records].recent, r, __ATOMIC_RELEASE);
+}
+
+/* The window or duplicate that was called; w is the window. */
+static struct rma_win *called_by(struct rma_win *w, const struct rma_args *a)
+{
+    return a->channel ? w->channels->of[a->channel] : w;
+}
+
+void rma_recent_own(struct rma_win *w, const struct rma_near *n, const struct rma_args *a)
+{
+    const struct rma_handle *g = rma_handle_at(w, (uint64_t)a->disp);
+    struct rma_held *h = g ? rma_held_of(w) : NULL;
+    struct rma_recent *r = h ? recent_of(w, h, n) : NULL;
+    if (!r)
+        return;
+    /* It lives until rma_recent_own_end(). */
+    rma_recent_set(r, g->base, g->size, (const _Atomic uint64_t *)&r->base, g->addr);
+    recent_show(called_by(w, a), n, r);
+}
+
+void rma_recent_own_end(struct rma_win *w, uint64_t base)
+{
+    struct rma_held *h = w->native.held;
+    struct rma_recent *r = h && h->recents ? &h->recents[rma_near_own(w) - w->records] : NULL;
+    if (r && r->base == base)
+        __atomic_store_n(&r->base, RMA_NO_BASE, __ATOMIC_RELEASE);
+}
+
 /* The record of a handle that n shows now, or NULL. */
 static struct rma_near_held *held_of(struct rma_win *w, const struct rma_near *n, uint64_t disp)
 {
@@ -168,6 +217,9 @@ static struct rma_near_held *held_of(struct rma_win *w, const struct rma_near *n
     }
     if (m && m->at) {
         h->recent = m;
+        m->recent = recent_of(w, h, n);
+        if (m->recent)
+            rma_recent_set(m->recent, base, m->size, &m->shown->base, (uintptr_t)m->at);
         look_inline(w);
     }
     return m;
@@ -181,6 +233,7 @@ int rma_handle_direct(struct rma_win *w, const struct rma_near *n, const struct 
     uint64_t off;
     if (!m)
         return NOT_HERE;
+    recent_show(called_by(w, a), n, m->recent);
     int err = dt_bounds(a->ttype, (size_t)a->tcount, &lo, &hi);
     if (err)
         return err;
@@ -206,12 +259,14 @@ static __attribute__((noinline)) struct rma_near_held *known(struct rma_held *h,
         rma_is_handle(disp) ? map_get(&h->near, rma_held_name(rank, base)) : NULL;
     if (!m || !m->at || m->base != base || m->rank != rank)
         return NULL;
+    if (m->recent && is_alive(m))
+        rma_recent_set(m->recent, base, m->size, &m->shown->base, (uintptr_t)m->at);
     return h->recent = m;
 }
 
 /* The record of a mapped handle with all these bytes, from *off of it on; NULL: take the slow path.
  * As held_of() finds it: h->recent is mapped. */
-static inline struct rma_near_held *shown(const struct rma_win *w, const struct rma_near *n,
+static inline struct rma_near_held *shown(struct rma_win *w, const struct rma_near *n,
                                           int64_t disp, uint64_t bytes, uint64_t *off)
 {
     struct rma_held *h = rma_root(w)->native.held;
@@ -225,7 +280,10 @@ static inline struct rma_near_held *shown(const struct rma_win *w, const struct 
         !(m = known(h, n->rank, (uint64_t)disp)))
         return NULL;
     *off = (uint64_t)disp - m->base;
-    return bytes && *off <= m->size && m->size - *off >= bytes && is_alive(m) ? m : NULL;
+    if (!bytes || *off > m->size || m->size - *off < bytes || !is_alive(m))
+        return NULL;
+    recent_show(w, own, m->recent);
+    return m;
 }
 
 int rma_near_handle(struct rma_win_near *near, struct rma_near *n, int64_t disp, uint64_t bytes,
@@ -275,6 +333,7 @@ void rma_held_free(struct rma_win *w)
         if (h->tables[i])
             mem_segment_drop(h->tables[i]);
     free(h->tables);
+    free(h->recents);
     free(h);
     w->native.held = NULL;
 }

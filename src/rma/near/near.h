@@ -24,6 +24,7 @@
 #include "base/proc.h"
 #include "obj/obj.h"
 #include "rma/near/note.h"
+#include "rma/near/recent.h"
 #include "var/var.h"
 
 enum rma_near_kind {
@@ -73,6 +74,7 @@ struct rma_near {
     atomic_uchar flushes;    /* inline flushes of this target while quiet_each is set */
     struct rma_alone *alone; /* coherent/alone.c: where its memory may be acted on, or NULL */
     _Atomic(struct rma_note *) note; /* note.c: its counters, once this process has mapped them */
+    const struct rma_recent *recent; /* recent.h: never NULL in a window */
 };
 _Static_assert(sizeof(struct rma_near) == 256, "indexed by a shift");
 
@@ -186,15 +188,10 @@ static inline int rma_near_target_spread(struct rma_win_near *w, int rank, struc
             atomic_load_explicit(&(*n)->open, memory_order_acquire));
 }
 
-/* Another thread may have locked it just now (n->lazy): see rule (b). x86-64 loads in order, so a
- * plain load is enough there and folds into the comparison. */
+/* Another thread may have locked it just now (n->lazy): see rule (b). */
 static inline uint64_t rma_near_units(const struct rma_near *n)
 {
-#if defined(__x86_64__) && !defined(BASE_TSAN)
-    return n->units;
-#else
-    return __atomic_load_n(&n->units, __ATOMIC_ACQUIRE);
-#endif
+    return RMA_NEAR_WORD(&n->units);
 }
 
 /* 1: the target is mapped and has `bytes` > 0 bytes at disp; *off is their offset. Else 0. */

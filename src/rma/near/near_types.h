@@ -48,6 +48,8 @@ void rma_delegate_learn(struct rma_near *n, int late);
  * NULL. */
 int rma_handle_direct(struct rma_win *w, const struct rma_near *n, const struct rma_args *a,
                       struct rma_args *real, char **base);
+/* a acts on an own handle, in memory that no device has: near.h finds it from now on. */
+void rma_recent_own(struct rma_win *w, const struct rma_near *n, const struct rma_args *a);
 
 /* --- delegate_copy.c ---- */
 /* Is it a put or get of one block at both ends? */

@@ -31,6 +31,8 @@ static void lazy_set(struct rma_win *w, struct rma_near *n, int lazy)
     w->passive.lazies += lazy ? 1u : -1u;
     rma_self()->lazy_alls += (w->passive.lazies != 0) - (before != 0);
     rma_near_units_set(n, !lazy);
+    if (lazy)
+        rma_recent_hide(n);
 }
 
 static int not_asked(void *arg)

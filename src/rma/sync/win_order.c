@@ -53,6 +53,8 @@ int rma_order(struct rma_win *w, int rank)
     if (err || rank == MPI_PROC_NULL)
         return err;
     struct rma_near *n = rank == MPIX_ALL ? NULL : rma_near_of(w, rank);
+    if (!w->orders)
+        rma_recents_hide(w);
     w->orders = 1;
     /* An operation that is done at once may pass a bundle. */
     if (n ? n->bundles : rank == MPIX_ALL && rma_root(w)->delegate.bundles)

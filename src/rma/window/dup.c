@@ -118,7 +118,8 @@ static int copies_make(struct rma_win *w)
                                  .acc = of[i].acc,
                                  .me = of[i].me,
                                  .host_index = of[i].host_index,
-                                 .alone = of[i].alone};
+                                 .alone = of[i].alone,
+                                 .recent = &rma_recent_none};
         rma_near_follow(&n[i], &of[i]);
     }
     w->near.near = n;

@@ -38,6 +38,8 @@ static void hints_apply(struct rma_win *w)
     w->ordered_acc = strcmp(info_value(w->info, "accumulate_ordering"), "none") != 0;
     w->notes.covers = !strcmp(info_value(w->info, "mpix_notify_order"), "target");
     w->orders |= w->notes.covers;
+    if (w->orders)
+        rma_recents_hide(w);
     w->no_locks = (uint8_t)(w->parent || info_truth(w->info, "no_locks", 0));
 }
 

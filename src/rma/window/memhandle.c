@@ -189,6 +189,7 @@ static void handle_end(struct rma_win *w, struct rma_handle *g)
     struct rma_handles *h = w->mem.handles;
     map_del(&h->by_base, g->base);
     hide(g);
+    rma_recent_own_end(w, g->base);
     regions_count(w, g, -1, 1);
     int gone = rma_handle_farewell(w, g);
     regions_count(w, g, 0, -1);

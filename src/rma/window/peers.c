@@ -27,7 +27,8 @@ int rma_node_find(struct rma_win *w)
         int world = boot_local_rank(i), rank = rankmap_find(w->map, world);
         if (rank >= 0)
             w->near.near[n++] = (struct rma_near){.rank = rank,
-                                                  .host_index = boot_host_index(world)};
+                                                  .host_index = boot_host_index(world),
+                                                  .recent = &rma_recent_none};
     }
     qsort(w->near.near, n, sizeof *w->near.near, rma_near_by_rank);
     w->nears = n;

@@ -15,6 +15,7 @@ int main(void)
         suite_promise,
         suite_delegate_copy,
         suite_briefly,
+        suite_recent,
     };
     return unit_run(suites, sizeof suites / sizeof *suites);
 }

@@ -23,6 +23,7 @@ Suite *suite_on_target(void);
 Suite *suite_op(void);
 Suite *suite_one(void);
 Suite *suite_briefly(void);
+Suite *suite_recent(void);
 Suite *suite_bundle(void);
 Suite *suite_spread(void);
 Suite *suite_promise(void);
