@@ -439,7 +439,8 @@ static inline int end_parts(struct continue_record *rec)
     return first;
 }
 
-static int call_function(const struct continue_what *what, int err)
+static inline __attribute__((always_inline)) int
+call_function(const struct continue_what *what, int err)
 {
     const char *call = proc->call;
     proc->call = NULL;
@@ -485,6 +486,44 @@ static void run_first(struct cont *c, enum continue_where from)
         c->failed = err;
     if (!--c->registered)
         over(c);
+}
+
+/* May a function of c run in the call that attaches it, before all others? */
+static inline int runs_first(const struct cont *c, int flags)
+{
+    const struct obj_room *o = proc->obj;
+    int waits = flags & (MPIX_CONT_POLL_ONLY | MPIX_CONT_DEFER_COMPLETE);
+    if (waits || c->mode.polled || c->mode.defer || o->continues_ready || o->upcalls)
+        return 0;
+    return c->r.active && !(c->r.done && c->r.then);
+}
+
+int continue_at_once(MPI_Request *op, MPIX_Continue_cb_function *fn, void *data, int flags,
+                     MPI_Status *status, MPI_Request cont)
+{
+    struct cont *c = proc->obj->continue_recent;
+    if (!c || c->r.obj.handle != cont || !op || !fn || !status)
+        return 0;
+    if (!runs_first(c, flags) || watch_wants(WATCH_MESSAGES))
+        return 0;
+    struct request *r = obj_find_made(OBJ_REQUEST, *op);
+    MPI_Status *st = status == MPI_STATUS_IGNORE ? NULL : status;
+    if (!r || !r->done || r->then || !request_finish_plain(r, op, st))
+        return 0;
+    if (st)
+        st->MPI_ERROR = MPI_SUCCESS;
+    struct upcall me;
+    c->registered++;
+    if (c->r.done)
+        continue_undone(c);
+    upcall_begin(&me);
+    int err = call_function(&(struct continue_what){fn, data, flags}, MPI_SUCCESS);
+    if (err && !c->failed)
+        c->failed = returned_error(err);
+    if (!--c->registered)
+        over(c);
+    upcall_end(&me);
+    return 1;
 }
 
 int continue_may_run(struct request *const *r, int n)

@@ -3,7 +3,9 @@
  * continue_quick() is inline in MPIX_Continue. It takes one request that is made at run time, not
  * done, and needs no look (poke), for the continuation request that was used last. In any doubt it
  * returns 0 and has changed nothing; then continue_attach() starts from the top. A record that is
- * free is as that of one request: only what differs is written. */
+ * free is as that of one request: only what differs is written.
+ *
+ * continue_at_once() comes next. It takes the request of a message that is done. */
 #ifndef OBJ_CONTINUE_QUICK_H
 #define OBJ_CONTINUE_QUICK_H
 
@@ -66,6 +68,11 @@ static inline void continue_undone(struct cont *c)
 {
     c->r.done = !c->r.active;
 }
+
+/* 1: the message's request is done, nothing else was to run, and the function has run, without a
+ * record. 0: nothing was done. Arguments as those of continue_quick(). */
+int continue_at_once(MPI_Request *op, MPIX_Continue_cb_function *fn, void *data, int flags,
+                     MPI_Status *status, MPI_Request cont);
 
 /* r->then of a request with a continuation. */
 void continue_op_done(struct request *r, void *arg);

@@ -401,7 +401,53 @@ static void revoked(void *arg)
     OK(MPI_Comm_free(&d));
 }
 
+/* Attaches a function to a message that is complete. Returns how often it has run. */
+static int attach_complete(MPI_Request c, int flags, struct outcome *o)
+{
+    int one = 1, rank, flag = 0;
+    static MPI_Status st; /* written when the function runs, perhaps later */
+    MPI_Request r;
+    st.MPI_TAG = -1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    OK(MPI_Irecv(&one, 1, MPI_INT, rank, 9, MPI_COMM_WORLD, &r));
+    OK(MPI_Send(&one, 1, MPI_INT, rank, 9, MPI_COMM_WORLD));
+    while (!flag)
+        OK(MPI_Request_get_status(r, &flag, MPI_STATUS_IGNORE));
+    *o = (struct outcome){0, -1};
+    OK(MPIX_Continue(&r, notes, o, flags, &st, c));
+    SIM_CHECK(r == MPI_REQUEST_NULL && (!o->runs || st.MPI_TAG == 9));
+    return o->runs;
+}
+
+/* What is complete runs in the call that attaches it, unless it is to wait. */
+static void complete_before(void *arg)
+{
+    static const int waits[] = {MPIX_CONT_POLL_ONLY, MPIX_CONT_DEFER_COMPLETE};
+    int rank, size;
+    MPI_Request c, later;
+    struct outcome o, kept;
+    (void)arg;
+    start_over(&rank, &size, &c);
+    OK(MPIX_Continue_init(0, 0, MPI_INFO_NULL, &later));
+    for (int times = 0; times < 3; times++) {
+        SIM_CHECK(attach_complete(c, 0, &o) == 1 && o.class == MPI_SUCCESS);
+        for (int i = 0; i < 2; i++) {
+            SIM_CHECK(!attach_complete(c, waits[i], &kept));
+            OK(MPI_Wait(&c, MPI_STATUS_IGNORE));
+            SIM_CHECK(kept.runs == 1);
+            OK(MPI_Start(&c));
+        }
+    }
+    SIM_CHECK(!attach_complete(later, 0, &o) && !attach_complete(later, 0, &kept));
+    OK(MPI_Start(&later));
+    OK(MPI_Wait(&later, MPI_STATUS_IGNORE));
+    SIM_CHECK(o.runs == 1 && kept.runs == 1);
+    OK(MPI_Request_free(&c));
+    OK(MPI_Request_free(&later));
+}
+
 const struct scenario scenarios_continue[] = {
+    {"cont-complete", 1, 1, complete_before, NULL, NULL},
     {"cont-random-1", 1, 1, random_program, NULL, NULL},
     {"cont-random-3", 3, 1, random_program, NULL, NULL},
     {"cont-random-far", 2, 1, random_program, NULL, far_and_poor},

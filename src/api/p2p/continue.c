@@ -105,10 +105,16 @@ static __attribute__((noinline)) int attach(MPI_Request *op_request, MPIX_Contin
                                             void *cb_data, int flags, MPI_Status *status,
                                             MPI_Request cont_req)
 {
+    if (!API_WATCHED() && !proc->threaded && !(flags & ~FLAGS) &&
+        continue_at_once(op_request, cb, cb_data, flags, status, cont_req))
+        return MPI_SUCCESS;
     api_enter("MPIX_Continue");
     if (proc->threaded && !(flags & ~FLAGS) &&
         continue_quick(op_request, cb, cb_data, flags, status, cont_req))
         return leave(&proc->obj->continue_recent->r, flags, MPI_SUCCESS);
+    if (proc->threaded && !(flags & ~FLAGS) &&
+        continue_at_once(op_request, cb, cb_data, flags, status, cont_req))
+        return api_exit(MPI_COMM_NULL, MPI_SUCCESS);
     struct continue_what what = {cb, cb_data, flags};
     struct request *cont = NULL, *r;
     int err = op_request && status ? MPI_SUCCESS : api_pointer(op_request, "op_request");
