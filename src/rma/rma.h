@@ -251,10 +251,11 @@ int rma_flush_local_all(struct rma_win *w);
 int rma_sync(struct rma_win *w);
 
 struct rma_win_near;
-/* A short put to a far target, or a flush of it, by a transmit context, with threads. 1: done and
- * counted; 0: nothing was done. Neither needs proc->lock (core/lane.c). */
+/* A short put to a far target, or a flush of it or of all, by transmit contexts, with threads. 1:
+ * done and counted; 0: nothing was done. None needs proc->lock (core/lane.c). */
 int rma_near_lane_put(struct rma_win_near *w, int rank, int64_t disp, uint64_t bytes,
                       const void *from);
-int rma_near_lane_flush(MPI_Win win, int rank);
+int rma_near_lane_flush(MPI_Win win, int rank, int local);
+int rma_near_lanes_flush(MPI_Win win, int local);
 
 #endif

@@ -83,6 +83,53 @@ static void counts_of(void *arg)
     job_close(&j);
 }
 
+/* A flush of all asks each context's target with puts out, and sends nothing. A local one asks
+ * none, and the lanes stay open. */
+static void counts_of_all(void *arg)
+{
+    (void)arg;
+    struct job j = lanes_open();
+    if (j.rank == 0) {
+        OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, j.win));
+        laned(j.win, 1);
+        laned(j.win, 2);
+        struct counts c = mark(0);
+        long flushes = sim_tx_flushes(0);
+        for (int i = 1; i < 10; i++) {
+            for (int to = 1; to <= 2; to++)
+                lane_put(j.win, &two, to, i);
+            OK(MPI_Win_flush_local(1, j.win));
+            OK(MPI_Win_flush_local_all(j.win));
+            SIM_CHECK(sim_tx_flushes(0) == flushes);
+            lane_put(j.win, &two, 1, 10 + i);
+            OK(MPI_Win_flush_all(j.win));
+            SIM_CHECK(sim_tx_flushes(0) == flushes + 2 && cell[1][10 + i] == 2);
+            SIM_CHECK(cell[1][i] == 2 && cell[2][i] == 2);
+            OK(MPI_Win_flush_all(j.win));
+            SIM_CHECK(sim_tx_flushes(0) == flushes + 2);
+            flushes += 2;
+        }
+        SIM_CHECK(since_all(&c) == 0);
+        /* with one more element the usual way */
+        lane_put(j.win, &two, 1, 30);
+        OK(MPI_Accumulate(&two, 1, MPI_LONG, 2, 30, 1, MPI_LONG, MPI_REPLACE, j.win));
+        OK(MPI_Win_flush_all(j.win));
+        SIM_CHECK(cell[1][30] == 2 && cell[2][30] == 2 && since_all(&c) > 0);
+        laned(j.win, 1);
+        lane_put(j.win, &two, 1, 31);
+        OK(MPI_Put(one, 2, MPI_LONG, 2, CELLS - 1, 2, MPI_LONG, j.win)); /* out of range */
+        ERR(MPI_ERR_RMA_RANGE, MPI_Win_flush_all(j.win));
+        SIM_CHECK(cell[1][31] == 2);
+        laned(j.win, 1);
+        lane_put(j.win, &two, 1, 32);
+        OK(MPI_Win_unlock_all(j.win));
+        SIM_CHECK(cell[1][32] == 2);
+        ERR(MPI_ERR_RMA_SYNC, MPI_Win_flush_all(j.win));
+        ERR(MPI_ERR_RMA_SYNC, MPI_Win_flush_local_all(j.win));
+    }
+    job_close(&j);
+}
+
 /* What is too short for a put by the network does not go by an open lane, either. */
 static void least(void *arg)
 {
@@ -255,6 +302,46 @@ static void death(void *arg)
     OK(MPI_Win_flush(2, j.win));
     SIM_CHECK(cell[2][7] == 2);
     ERR(MPIX_ERR_PROC_FAILED, MPI_Win_unlock_all(j.win));
+}
+
+/* The connection of a context breaks alone. A flush returns what is lost, once. Then puts go the
+ * usual way. */
+static void breaks(void *arg)
+{
+    int all = arg != NULL;
+    struct job j = lanes_open();
+    if (j.rank == 0) {
+        OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, j.win));
+        laned(j.win, 1);
+        laned(j.win, 2);
+        lane_put(j.win, &two, 1, 7);
+        lane_put(j.win, &two, 2, 7);
+        sim_tx_break(0, 1);
+        ERR(MPIX_ERR_PROC_FAILED, all ? MPI_Win_flush_all(j.win) : MPI_Win_flush(1, j.win));
+        OK(MPI_Win_flush_all(j.win));
+        SIM_CHECK(cell[2][7] == 2);
+        long puts = sim_tx_puts(0);
+        for (int i = 0; i < 20; i++) {
+            OK(MPI_Put(one, 1, MPI_LONG, 1, 8 + i, 1, MPI_LONG, j.win));
+            OK(all ? MPI_Win_flush_all(j.win) : MPI_Win_flush(1, j.win));
+            SIM_CHECK(cell[1][8 + i] == 1);
+        }
+        SIM_CHECK(sim_tx_puts(0) == puts);
+        OK(MPI_Win_unlock_all(j.win));
+    }
+    job_close(&j);
+}
+
+static void flush_breaks(void *arg)
+{
+    (void)arg;
+    breaks(NULL);
+}
+
+static void flush_all_breaks(void *arg)
+{
+    (void)arg;
+    breaks(cell);
 }
 
 /* A put behind the revocation is an error, whatever lane there was. */
@@ -483,11 +570,14 @@ static void with_threads(struct sim_knobs *k)
 
 const struct scenario scenarios_lanes[] = {
     {"count-lane", 2, 2, counts_of, idle, with_contexts},
+    {"count-lane-all", 3, 2, counts_of_all, idle, with_contexts},
     {"lane-least", 2, 2, least, idle, with_contexts_16},
     {"lane-unsure", 2, 2, unsure, let_go, with_contexts},
     {"lane-enders", 2, 2, enders, idle, with_contexts},
     {"lane-evicted", 3, 2, evicted, idle, with_few},
     {"lane-death", 3, 2, death, idle, with_contexts_mortal},
+    {"lane-breaks", 3, 2, flush_breaks, idle, with_contexts},
+    {"lane-breaks-all", 3, 2, flush_all_breaks, idle, with_contexts},
     {"lane-revoked", 2, 2, revoked, idle, with_contexts},
     {"lane-alone", 2, 1, alone, NULL, with_contexts},
     {"t-lane-closed", 2, 2, open_and_closed, closer, with_closer},

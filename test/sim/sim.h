@@ -115,6 +115,8 @@ void sim_compute(int steps);          /* stay out of MPI for this many scheduler
 long sim_sent(int rank, int type); /* messages of one AM type that a rank has sent; type -1: all */
 long sim_received(int rank, int type); /* ... that it has handled */
 /* Puts of its transmit contexts that were taken, and flushes of them that ended with 0. */
+/* The connections of rank's contexts to peer break, and no other. What is under way is lost. */
+void sim_tx_break(int rank, int peer);
 int sim_tx_contexts(int rank); /* that are open */
 long sim_tx_puts(int rank);
 long sim_tx_flushes(int rank);

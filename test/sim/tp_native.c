@@ -470,6 +470,18 @@ int sim_tx_flush(struct tp_tx *tx, struct tp_far *mine)
     return 0;
 }
 
+void sim_tx_break(int rank, int peer)
+{
+    struct sim_rank_state *r = &the_sim->ranks[rank];
+    for (struct list *l = r->txs.next; l != &r->txs; l = l->next)
+        LIST_OBJ(l, struct tp_tx, link)->broken[peer] = 1;
+    for (struct list *l = r->nic.next; l != &r->nic; l = l->next) {
+        struct nic_op *op = LIST_OBJ(l, struct nic_op, link);
+        if (op->tx && op->peer == peer)
+            op->executed = 1; /* lost */
+    }
+}
+
 long sim_tx_puts(int rank)
 {
     return the_sim->ranks[rank].tx_puts;

@@ -512,7 +512,8 @@ static __attribute__((noinline, cold)) int flush_slow(int rank, MPI_Win win, con
 {
     if (API_WATCHED())
         return api_watch(watched, win, rank, 0, 0, site);
-    if (watched == WATCH_FLUSH && rma_near_lane_flush(win, rank))
+    if (watched != WATCH_ORDER &&
+        rma_near_lane_flush(win, rank, watched == WATCH_FLUSH_LOCAL))
         return MPI_SUCCESS;
     api_enter_running(call);
     struct rma_win *w;
@@ -558,6 +559,8 @@ static __attribute__((noinline, cold)) int flush_all_slow(const char *call, int 
 {
     if (API_WATCHED())
         return api_watch(watched, win, 0, 0, 0, site);
+    if (rma_near_lanes_flush(win, watched == WATCH_FLUSH_LOCAL_ALL))
+        return MPI_SUCCESS;
     api_enter_running(call);
     struct rma_win *w;
     int err = win_plain(win, &w);

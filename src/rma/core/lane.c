@@ -17,6 +17,9 @@
  * what changes that ends it first. A thread with proc->lock opens and closes it inside the
  * context, so a thread that finds it open there may put, and what it puts is counted. `sure`: the
  * element has nothing else out and no error, so a flush of the target is a flush of the lane.
+ * w->native.by_lanes: each element of the window has such a lane, and nothing else is out, so a
+ * flush of all is a flush of these lanes. A put has left its buffer, so a local flush waits for
+ * nothing.
  *
  * Two threads with windows whose contexts differ write no common line here. Start with
  * rma_near_lane_put(). */
@@ -46,7 +49,7 @@ struct rma_txs {
 
 struct lane {
     _Alignas(128) atomic_uchar open; /* changed inside; elsewhere a hint */
-    uint8_t sure, flushes;
+    uint8_t sure;
     int rank, err;           /* err: what a flush has said, for the next one under proc->lock */
     struct rma_target *t;    /* proc->lock alone; NULL: free */
     struct tp_far *far;
@@ -57,6 +60,7 @@ struct lane {
 
 struct rma_lanes {
     struct rma_tx *tx;
+    uint8_t flushes;         /* looked at inside */
     struct lane of[LANES];
 };
 
@@ -90,16 +94,16 @@ static inline int put_here(struct rma_tx *x, struct lane *l, uint64_t off, const
     return 1;
 }
 
-/* The lane of rank, if it seems open; NULL: none. */
-static inline struct lane *seen(struct rma_win_near *near, int rank, struct rma_tx **x)
+/* NULL: none has been made. */
+static inline struct rma_lanes *lanes_seen(const struct rma_win_near *near)
 {
     /* Acquire pairs with the release in lanes_of(). */
-    struct rma_lanes *all = atomic_load_explicit(&near->lanes, memory_order_acquire);
-    struct lane *l = all ? lane_at(all, rank) : NULL;
-    if (!l || !atomic_load_explicit(&l->open, memory_order_relaxed))
-        return NULL;
-    *x = all->tx;
-    return l;
+    return atomic_load_explicit(&near->lanes, memory_order_acquire);
+}
+
+static inline int seems_open(struct rma_lanes *all, int rank)
+{
+    return all && atomic_load_explicit(&lane_at(all, rank)->open, memory_order_relaxed);
 }
 
 static inline int is_open(const struct lane *l, int rank)
@@ -110,52 +114,91 @@ static inline int is_open(const struct lane *l, int rank)
 int rma_near_lane_put(struct rma_win_near *near, int rank, int64_t disp, uint64_t bytes,
                       const void *from)
 {
-    struct rma_tx *x;
-    struct lane *l = seen(near, rank, &x);
+    struct rma_lanes *all = lanes_seen(near);
     uint64_t off;
-    if (!l)
+    if (!seems_open(all, rank))
         return 0;
+    struct lane *l = lane_at(all, rank);
     sched_point(); /* another thread may close it */
-    enter(x);
+    enter(all->tx);
     int fits = is_open(l, rank) && bytes >= l->least && bytes <= l->most && disp >= 0 &&
                !rma_offset((uint64_t)disp, l->unit, 0, (int64_t)bytes, l->size, &off);
-    int done = fits && put_here(x, l, off, from, bytes);
+    int done = fits && put_here(all->tx, l, off, from, bytes);
     if (done) {
         l->puts++;
         l->bytes += bytes;
     }
-    leave(x);
+    leave(all->tx);
     return done;
 }
 
-int rma_near_lane_flush(MPI_Win win, int rank)
+/* As tx_flush of tp.h. */
+static int flush_here(struct rma_tx *x, struct lane *l)
 {
-    struct rma_near_table *room = rma_near_self();
-    struct rma_win_near *near = room ? rma_near_win(room, win) : NULL;
-    struct rma_tx *x;
-    struct lane *l;
-    int err = TP_AGAIN, looks = 0;
-    for (unsigned polls = 0; err == TP_AGAIN; polls++) {
-        if (!near || polls == POLLS || (l = seen(near, rank, &x)) == NULL)
-            return 0; /* under proc->lock, and others are served meanwhile */
-        sched_point(); /* another thread may close it */
-        enter(x);
-        int sure = is_open(l, rank) && l->sure;
-        if (sure && (err = x->ops->tx_flush(x->tx, l->far)) == 0) {
-            l->out = 0;
-            looks = ++l->flushes % LOOK_AROUND == 0;
-        } else if (sure && err != TP_AGAIN) {
-            l->err = err;
-        }
-        leave(x);
-        if (!sure || (err && err != TP_AGAIN))
-            return 0;
-        if (err)
-            thread_pause(polls);
+    int err = x->ops->tx_flush(x->tx, l->far);
+    if (!err)
+        l->out = 0;
+    else if (err != TP_AGAIN)
+        l->err = err;
+    return err;
+}
+
+/* The same of all that are open: TP_AGAIN if one says so. */
+static int flush_all_here(struct rma_lanes *all)
+{
+    int again = 0;
+    for (struct lane *l = all->of; l < all->of + LANES; l++) {
+        if (!atomic_load_explicit(&l->open, memory_order_relaxed) || !l->out)
+            continue;
+        int err = flush_here(all->tx, l);
+        if (err && err != TP_AGAIN)
+            return err;
+        again |= err;
     }
-    if (boot_failed_count()) /* perhaps the target: then it is an error */
-        return 0;
-    if (looks) { /* programs flush in a loop */
+    return again;
+}
+
+/* What a thread asks for. rank NULL: all of them. local: what is out has left its buffers. */
+struct flush {
+    struct rma_win *w;
+    const int *rank;
+    int local;
+};
+
+static inline int covers(const struct flush *f, struct rma_lanes *all)
+{
+    if (!f->rank) /* acquire pairs with the release in rma_lanes_admit() */
+        return atomic_load_explicit(&f->w->native.by_lanes, memory_order_acquire);
+    const struct lane *l = lane_at(all, *f->rank);
+    return is_open(l, *f->rank) && l->sure;
+}
+
+/* One look. 1: it is over; 0: not yet; -1: not here. *look: others are to be served. */
+static int flush_look(const struct flush *f, struct rma_lanes *all, int *look)
+{
+    int err = -1;
+    enter(all->tx);
+    if (covers(f, all))
+        err = f->local ? 0 : f->rank ? flush_here(all->tx, lane_at(all, *f->rank))
+                                     : flush_all_here(all);
+    if (!err)
+        *look = ++all->flushes % LOOK_AROUND == 0;
+    leave(all->tx);
+    return err == TP_AGAIN ? 0 : err ? -1 : 1;
+}
+
+static int flush_by(const struct flush *f, struct rma_lanes *all)
+{
+    int over = 0, look = 0;
+    for (unsigned polls = 0; !over && polls < POLLS; polls++) {
+        if (polls)
+            thread_pause(polls);
+        sched_point(); /* another thread may close a lane */
+        over = flush_look(f, all, &look);
+    }
+    if (over <= 0 || boot_failed_count()) /* perhaps the target: then it is an error */
+        return 0; /* under proc->lock, and others are served meanwhile */
+    if (look) { /* programs flush in a loop */
         if (proc->threaded)
             lock_acquire(&proc->lock);
         progress_test();
@@ -164,6 +207,24 @@ int rma_near_lane_flush(MPI_Win win, int rank)
     }
     fence_full(); /* MEM_SYNC: as in rma_flush(), with the same pairs */
     return 1;
+}
+
+int rma_near_lane_flush(MPI_Win win, int rank, int local)
+{
+    struct rma_near_table *room = rma_near_self();
+    struct rma_win_near *near = room ? rma_near_win(room, win) : NULL;
+    struct rma_lanes *all = near ? lanes_seen(near) : NULL;
+    const struct flush f = {(struct rma_win *)near, &rank, local};
+    return seems_open(all, rank) && flush_by(&f, all);
+}
+
+int rma_near_lanes_flush(MPI_Win win, int local)
+{
+    struct rma_near_table *room = rma_near_self();
+    struct rma_win_near *near = room ? rma_near_win(room, win) : NULL;
+    struct rma_lanes *all = near ? lanes_seen(near) : NULL;
+    const struct flush f = {(struct rma_win *)near, NULL, local};
+    return all && covers(&f, all) && flush_by(&f, all);
 }
 
 /* --- contexts --------------------------------------------------------------------------------- */
@@ -267,6 +328,8 @@ int rma_lane_open(struct rma_target *t)
         l->sure = !t->native_out && !t->err && !t->lost && !w->errs.count && !rma_unsure(w);
         atomic_store_explicit(&l->open, 1, memory_order_relaxed);
         t->lane = l;
+        w->native.sure += l->sure;
+        rma_lanes_admit(w);
     }
     leave(all->tx);
     return !t->laneless;
@@ -297,6 +360,8 @@ void rma_lane_close(struct rma_target *t)
     struct rma_tx *x = tx_of(t);
     enter(x);
     atomic_store_explicit(&l->open, 0, memory_order_relaxed);
+    t->w->native.sure -= l->sure;
+    rma_lanes_admit(t->w);
     t->native_out += (unsigned)l->out;
     t->tx_out += (unsigned)l->out;
     l->out = 0;

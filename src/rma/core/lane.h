@@ -22,4 +22,17 @@ uint64_t rma_lanes_counted(const struct rma_win *w, enum pvar_id id);
 void rma_lanes_free(struct rma_win *w);
 void rma_txs_close(struct rma *r); /* no window is left */
 
+/* Has a flush of all nothing to do but for open lanes (lane.c)? After each change of that. Where
+ * memory is reached by CMA it also counts for what is bundled. */
+static inline void rma_lanes_admit(struct rma_win *w)
+{
+    const struct rma_win_delegate *d = &rma_root(w)->delegate;
+    int near = w->near.by_cma || d->bundles || d->misses || d->errs;
+    int errs = w->err || w->failure || w->errs.count || w->cut;
+    int all = rma_in(w, SET_PASSIVE) && w->native.sure == w->table.ntargets && !rma_unsure(w) &&
+              !near && !errs;
+    /* Release pairs with the acquire in covers() (lane.c): the data of answers are visible. */
+    atomic_store_explicit(&w->native.by_lanes, (unsigned char)all, memory_order_release);
+}
+
 #endif

@@ -217,6 +217,11 @@ static __attribute__((noinline, cold)) void dups_admit(struct rma_win *w)
         rma_near_admit(dup);
 }
 
+static __attribute__((noinline, cold)) void lanes_admit(struct rma_win *w)
+{
+    rma_lanes_admit(w);
+}
+
 void rma_near_admit(struct rma_win *w)
 {
     int on = rma_in(w, SET_ON_ALL) && !w->kicking;
@@ -240,6 +245,8 @@ void rma_near_admit(struct rma_win *w)
         atomic_store_explicit(&w->near.spread_all, (unsigned char)on, memory_order_release);
     }
     atomic_store_explicit(&w->near.passive, (unsigned char)passive, memory_order_release);
+    if (__builtin_expect(atomic_load_explicit(&w->near.lanes, memory_order_relaxed) != NULL, 0))
+        lanes_admit(w);
     if (__builtin_expect(w->parent || w->channels, 0))
         dups_admit(w);
 }
@@ -265,6 +272,7 @@ void rma_win_add_err(struct rma_win *w, int err)
         w->failure = w->err;
         w->err = err;
     }
+    lanes_admit(w);
 }
 
 void rma_target_err_stays(struct rma_win *w, int rank, int err, int lost)

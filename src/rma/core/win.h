@@ -101,6 +101,8 @@ struct rma_win_native {         /* engine/native.c: the network's own put, get a
     unsigned nkeys;
     uint8_t acc;                /* accumulates may go natively, as far as this process knows */
     struct rma_held *held;      /* dynamic: memory handles of others (handle.h); NULL: none yet */
+    unsigned sure;              /* elements whose lane is open, and nothing else of them is out */
+    atomic_uchar by_lanes;      /* all are so: rma_lanes_admit() */
 };
 
 struct rma_win_mem {            /* window/: the memory that the window exposes */
